@@ -1,0 +1,32 @@
+# One way to declare a library, a test and their warnings, so that every folder's file stays a list.
+
+add_library(apo_warnings INTERFACE)
+target_compile_options(apo_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+                                              -Wnon-virtual-dtor -Wold-style-cast -Wmissing-field-initializers)
+# Designated initialisers leave the rest at its default on purpose.
+target_compile_options(apo_warnings INTERFACE -Wno-missing-field-initializers)
+if(APO_WARNINGS_AS_ERRORS)
+  target_compile_options(apo_warnings INTERFACE -Werror)
+endif()
+
+# apo_library(NAME SOURCES ... DEPENDS ...): a static library of one folder. What it may include is what it depends on.
+function(apo_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/autopoiesis>)
+  target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS} $<BUILD_INTERFACE:apo_warnings>)
+endfunction()
+
+# apo_test(NAME SOURCES ... DEPENDS ... [LABELS ...]): one GoogleTest program, discovered test by test.
+function(apo_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gtest_main apo_warnings)
+  target_compile_definitions(${name} PRIVATE APO_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}"
+                                             APO_BINARY_FOLDER="${PROJECT_BINARY_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()

@@ -1,0 +1,37 @@
+// harness/core/error.h - the two kinds of error a person can act on, and the check for our own bugs.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace apo {
+
+// The user's mistake (exit code 1): what is wrong and where, then what to do next.
+class UserError : public std::runtime_error {
+ public:
+  explicit UserError(const std::string& what, std::string hint = "")
+      : std::runtime_error(what), hint_(std::move(hint)) {}
+  const std::string& hint() const { return hint_; }
+
+ private:
+  std::string hint_;
+};
+
+// Something this machine lacks or refuses (exit code 2).
+class EnvironmentError : public std::runtime_error {
+ public:
+  explicit EnvironmentError(const std::string& what, std::string hint = "")
+      : std::runtime_error(what), hint_(std::move(hint)) {}
+  const std::string& hint() const { return hint_; }
+
+ private:
+  std::string hint_;
+};
+
+// Our own bug: prints the condition and where it stands, then aborts.
+[[noreturn]] void check_failed(const char* condition, const char* file, int line, const std::string& detail = "");
+
+}  // namespace apo
+
+#define APO_CHECK(condition) ((condition) ? static_cast<void>(0) : ::apo::check_failed(#condition, __FILE__, __LINE__))

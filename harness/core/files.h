@@ -1,0 +1,55 @@
+// harness/core/files.h - files that are whole or absent, and owners of descriptors and temporary folders.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace apo {
+
+// Throws UserError naming the path and the system's reason when it cannot be read.
+std::string read_file(const std::filesystem::path& path);
+// Writes beside the target, syncs, renames: a reader sees the old file or the new one, never half of one.
+void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
+
+// Owns a file descriptor.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() { reset(); }
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  void reset();
+
+ private:
+  int fd_ = -1;
+};
+
+// A fresh folder that is removed with everything in it.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(std::string_view prefix = "apo");
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Where variants, schema and headers of this program live: $APO_HOME, else found from the executable.
+std::filesystem::path home_folder();
+// Absolute path of the running program.
+std::filesystem::path executable_path();
+
+}  // namespace apo

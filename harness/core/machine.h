@@ -1,0 +1,22 @@
+// harness/core/machine.h - what this machine is: the facts that belong beside every number.
+#pragma once
+
+#include "harness/core/records.h"
+
+namespace apo {
+
+Machine describe_host();
+Toolchain describe_compiler(const std::string& compiler);  // throws EnvironmentError when it does not run
+
+std::vector<int> usable_cpus();  // of this process's affinity mask
+
+// Cumulative CPU time of the machine from /proc/stat, in ticks; all zero where it cannot be read.
+struct CpuTicks {
+  std::uint64_t total = 0;
+  std::uint64_t steal = 0;
+};
+CpuTicks read_cpu_ticks();
+// Percent of the time between the two readings that the hypervisor gave to others.
+double steal_percent(const CpuTicks& before, const CpuTicks& after);
+
+}  // namespace apo

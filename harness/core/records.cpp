@@ -1,0 +1,100 @@
+// harness/core/records.cpp - the words of the records, and what follows from their fields.
+#include "harness/core/records.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+template <class Enum, std::size_t Size>
+using Words = std::array<std::pair<Enum, std::string_view>, Size>;
+
+constexpr Words<Outcome, 10> kOutcomes = {{{Outcome::valid, "valid"},
+                                           {Outcome::refused, "refused"},
+                                           {Outcome::build_failed, "build_failed"},
+                                           {Outcome::no_change, "no_change"},
+                                           {Outcome::wrong_abi, "wrong_abi"},
+                                           {Outcome::incorrect, "incorrect"},
+                                           {Outcome::faulted, "faulted"},
+                                           {Outcome::timed_out, "timed_out"},
+                                           {Outcome::out_of_memory, "out_of_memory"},
+                                           {Outcome::unstable_clock, "unstable_clock"}}};
+constexpr Words<Verdict, 3> kVerdicts = {
+    {{Verdict::accepted, "accepted"}, {Verdict::reverted, "reverted"}, {Verdict::inconclusive, "inconclusive"}}};
+constexpr Words<Reason, 10> kReasons = {{{Reason::faster, "faster"},
+                                         {Reason::regression, "regression"},
+                                         {Reason::equivalent, "equivalent"},
+                                         {Reason::no_gain, "no_gain"},
+                                         {Reason::confirm_failed, "confirm_failed"},
+                                         {Reason::guard_failed, "guard_failed"},
+                                         {Reason::gate_failed, "gate_failed"},
+                                         {Reason::unresolved, "unresolved"},
+                                         {Reason::noisy, "noisy"},
+                                         {Reason::interrupted, "interrupted"}}};
+
+template <class Enum, std::size_t Size>
+std::string_view word_of(const Words<Enum, Size>& words, Enum value) {
+  const auto found = std::find_if(words.begin(), words.end(), [&](const auto& entry) { return entry.first == value; });
+  return found == words.end() ? "?" : found->second;
+}
+
+template <class Enum, std::size_t Size>
+std::optional<Enum> value_of(const Words<Enum, Size>& words, std::string_view word) {
+  const auto found = std::find_if(words.begin(), words.end(), [&](const auto& entry) { return entry.second == word; });
+  return found == words.end() ? std::nullopt : std::optional(found->first);
+}
+
+}  // namespace
+
+std::string Configuration::label() const {
+  if (settings.empty()) {
+    return variant;
+  }
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : settings) {
+    parts.push_back(name + "=" + std::to_string(value));
+  }
+  return variant + "[" + join(parts, ",") + "]";
+}
+
+double Judgement::speedup() const {
+  return std::exp(effect);
+}
+double Judgement::speedup_lower() const {
+  return std::exp(lower);
+}
+double Judgement::speedup_upper() const {
+  return std::exp(upper);
+}
+
+double Profile::metric(const std::string& name) const {
+  const auto found = std::find_if(metrics.begin(), metrics.end(), [&](const Metric& one) { return one.name == name; });
+  return found == metrics.end() ? std::numeric_limits<double>::quiet_NaN() : found->value;
+}
+
+std::string_view to_string(Outcome outcome) {
+  return word_of(kOutcomes, outcome);
+}
+std::string_view to_string(Verdict verdict) {
+  return word_of(kVerdicts, verdict);
+}
+std::string_view to_string(Reason reason) {
+  return word_of(kReasons, reason);
+}
+std::optional<Outcome> outcome_from(std::string_view text) {
+  return value_of(kOutcomes, text);
+}
+std::optional<Verdict> verdict_from(std::string_view text) {
+  return value_of(kVerdicts, text);
+}
+std::optional<Reason> reason_from(std::string_view text) {
+  return value_of(kReasons, text);
+}
+
+}  // namespace apo

@@ -1,0 +1,243 @@
+// harness/core/text.cpp - splitting, parsing, nearest names, numbers with units.
+#include "harness/core/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <utility>
+
+namespace apo {
+namespace {
+
+bool is_space(char letter) {
+  return std::isspace(static_cast<unsigned char>(letter)) != 0;
+}
+
+template <class... Values>
+std::string print(const char* format, Values... values) {
+  std::array<char, 128> buffer{};
+  const int length = std::snprintf(buffer.data(), buffer.size(), format, values...);
+  return {buffer.data(), static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(buffer.size()) - 1))};
+}
+
+// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours (Damerau 1964).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before_last(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) {
+    last[j] = j;
+  }
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t cost = a[i - 1] == b[j - 1] ? 0 : 1;
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + cost});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
+      }
+    }
+    std::swap(before_last, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  std::size_t start = 0;
+  for (;;) {
+    const std::size_t end = text.find(separator, start);
+    parts.emplace_back(text.substr(start, end == std::string_view::npos ? end : end - start));
+    if (end == std::string_view::npos) {
+      return parts;
+    }
+    start = end + 1;
+  }
+}
+
+std::vector<std::string> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char letter : text) {
+    if (!is_space(letter)) {
+      word += letter;
+    } else if (!word.empty()) {
+      words.push_back(std::exchange(word, {}));
+    }
+  }
+  if (!word.empty()) {
+    words.push_back(word);
+  }
+  return words;
+}
+
+std::string trim(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && is_space(text.back())) {
+    text.remove_suffix(1);
+  }
+  return std::string(text);
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    text += (i == 0 ? std::string_view() : separator);
+    text += parts[i];
+  }
+  return text;
+}
+
+bool is_identifier(std::string_view text) {
+  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  return !text.empty() && letter(text.front()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || digit(c); });
+}
+
+std::optional<std::int64_t> parse_int(std::string_view text) {
+  if (!text.empty() && text.front() == '+') {
+    text.remove_prefix(1);
+    if (text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) == 0) {
+      return std::nullopt;
+    }
+  }
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<double> parse_double(std::string_view text) {
+  if (!text.empty() && text.front() == '+') {
+    text.remove_prefix(1);
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<double> parse_duration(std::string_view text) {
+  struct Unit {
+    std::string_view suffix;
+    double seconds;
+  };
+  // "ms" before "s" and "m": the first suffix that fits wins.
+  static constexpr std::array<Unit, 5> kUnits = {{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"", 1}}};
+  for (const Unit& unit : kUnits) {
+    if (text.size() >= unit.suffix.size() && text.substr(text.size() - unit.suffix.size()) == unit.suffix) {
+      const auto value = parse_double(text.substr(0, text.size() - unit.suffix.size()));
+      if (!value || *value <= 0 || *value * unit.seconds > 1e9) {
+        return std::nullopt;
+      }
+      return *value * unit.seconds;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string nearest(std::string_view name, const std::vector<std::string>& names) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
+  for (const std::string& other : names) {
+    const std::size_t distance = edit_distance(name, other);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = other;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& names) {
+  const std::string best = nearest(name, names);
+  return best.empty() ? "" : "did you mean '" + best + "'?";
+}
+
+std::string format_ns(double nanoseconds) {
+  if (!std::isfinite(nanoseconds)) {
+    return "not measured";
+  }
+  if (nanoseconds < 1e3) {
+    return print("%.0f ns", nanoseconds);
+  }
+  if (nanoseconds < 1e6) {
+    return print("%.4g us", nanoseconds / 1e3);
+  }
+  if (nanoseconds < 1e9) {
+    return print("%.4g ms", nanoseconds / 1e6);
+  }
+  return print("%.4g s", nanoseconds / 1e9);
+}
+
+std::string format_seconds(double seconds) {
+  if (seconds < 0.95) {
+    return print("%.0f ms", seconds * 1e3);
+  }
+  if (seconds < 59.95) {
+    return print("%.1f s", seconds);
+  }
+  const auto whole = static_cast<long>(std::lround(seconds));
+  return print("%ld min %02ld s", whole / 60, whole % 60);
+}
+
+std::string format_si(double value, std::string_view unit) {
+  static constexpr std::array<const char*, 5> kPrefixes = {"", "k", "M", "G", "T"};
+  std::size_t prefix = 0;
+  while (std::fabs(value) >= 1000 && prefix + 1 < kPrefixes.size()) {
+    value /= 1000;
+    ++prefix;
+  }
+  return print("%.3g %s", value, kPrefixes.at(prefix)) + std::string(unit);
+}
+
+std::string format_bytes(double bytes) {
+  static constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < kUnits.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return print(unit == 0 ? "%.0f %s" : "%.2f %s", bytes, kUnits.at(unit));
+}
+
+std::string format_ratio(double ratio) {
+  if (!std::isfinite(ratio)) {
+    return "not measured";
+  }
+  // Near 1 the third decimal carries the message; far from it, three digits do.
+  return std::fabs(ratio - 1) < 0.1 ? print("%.4fx", ratio) : print(ratio < 10 ? "%.2fx" : "%.1fx", ratio);
+}
+
+std::string format_percent(double log_effect, int decimals) {
+  return print("%+.*f %%", decimals, 100 * std::expm1(log_effect));
+}
+
+std::string format_g(double value, int significant) {
+  return print("%.*g", significant, value);
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::array<char, 32> buffer{};
+  std::strftime(buffer.data(), buffer.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return buffer.data();
+}
+
+}  // namespace apo

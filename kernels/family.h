@@ -1,0 +1,127 @@
+// kernels/family.h - what a kernel family is: the contract of one operation, as plain data and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace apo {
+
+enum class DType : std::uint8_t { bf16, f32, f64 };
+enum class Role : std::uint8_t { input, derived_input, output };
+enum class Target : std::uint8_t { host, cuda };
+
+// Axis name -> value, e.g. {B:2, T:64, H:4, N:32, V:32}. The order is that of the family's contract, not of this map.
+using Axes = std::map<std::string, std::int64_t, std::less<>>;
+
+// Tensor name -> values in row-major order, always double: the harness rounds inputs to their dtype first.
+using TensorMap = std::map<std::string, std::vector<double>, std::less<>>;
+
+struct AxisSpec {
+  std::string name;
+  std::string meaning;
+  std::int64_t min = 1;
+  std::int64_t max = 1;
+  bool specialised = false;  // known to every build as a compile-time constant k<name>
+};
+
+struct TensorSpec {
+  std::string name;
+  DType dtype = DType::bf16;
+  Role role = Role::input;
+  std::string shape_text;  // for people: "[B,T,H,N]"
+  std::function<std::vector<std::int64_t>(const Axes&)> shape;
+  std::string meaning;
+};
+
+// Half-open run of elements [offset, offset + count) of a tensor in row-major order.
+struct ElementRun {
+  std::int64_t offset = 0;
+  std::int64_t count = 0;
+};
+
+// Compulsory work of one call, counted from the equations, never from an implementation.
+struct Work {
+  double flops = 0;              // additions and multiplications, an fma counts 2
+  double bytes = 0;              // each input byte read once, each output byte written once
+  double special_functions = 0;  // tanh, exp, rsqrt, division evaluations
+};
+
+enum class WorkloadKind : std::uint8_t { small, ragged, production, extreme };
+
+struct Workload {
+  std::string name;  // "b2_t64_h4_n32": the part after the slash of "e88_backward/b2_t64_h4_n32"
+  Axes axes;
+  WorkloadKind kind = WorkloadKind::small;
+  std::string workload_class;    // incumbents are kept per (family, workload class, device), e.g. "n32"
+  Target target = Target::host;  // where timing it makes sense by default; correctness runs anywhere
+};
+
+// How far an output may be from the fp64 reference. Both parts must hold for every output tensor:
+//   element: |x - ref| <= output_rounding * |ref| + element_sigmas * scale(unit)
+//   tensor:  ||x - ref|| / ||ref||  <= rms_factor * max(the same of the honest implementation, output_rounding /
+//   sqrt(3))
+// scale(unit) is the RMS error of the honest implementation over that unit of that tensor, and never below
+// scale_floor * RMS(ref over that unit). A family derives the numbers in its docstring.
+struct Tolerance {
+  double output_rounding = 0;  // half an ulp of the output dtype relative to the value: 2^-9 for bf16
+  double element_sigmas = 0;
+  double rms_factor = 0;
+  double scale_floor = 0;
+};
+
+// The contract of one operation. Everything is pure: no files, no clock, no global state; threads <= 0 means one.
+// "Unit" is the smallest independent part of the work (for E88 one (b,h) sequence): a large workload is checked on a
+// subset of its units, all elements of which are compared. An empty `units` vector means all of them.
+struct Family {
+  std::string name;
+  std::string summary;
+  std::vector<AxisSpec> axes;                       // in contract order
+  std::vector<TensorSpec> tensors;                  // inputs first, then derived inputs, then outputs
+  std::vector<std::string> regimes;                 // first = "typical"
+  std::vector<Workload> workloads;                  // the default workload first
+  std::function<std::string(const Axes&)> invalid;  // "" when the combination of (in-range) axes is legal, else why not
+
+  std::function<std::int64_t(const Axes&)> unit_count;
+  // The runs of `tensor` that belong to `unit`; every element of every tensor belongs to at least one unit.
+  std::function<std::vector<ElementRun>(const Axes&, std::string_view tensor, std::int64_t unit)> unit_elements;
+
+  // Fills every tensor of role input. Deterministic in (axes, seed, regime), whatever the number of threads.
+  std::function<TensorMap(const Axes&, std::uint64_t seed, std::string_view regime, int threads)> fill;
+  // Fills every tensor of role derived_input from inputs already rounded to their dtype; all units.
+  std::function<TensorMap(const Axes&, const TensorMap& inputs, int threads)> derive;
+  // fp64 outputs, full-size vectors; only the elements of `units` are meaningful.
+  std::function<TensorMap(const Axes&, const TensorMap& inputs, const std::vector<std::int64_t>& units, int threads)>
+      reference;
+  // An honest implementation in the contract's own precision (fp32 arithmetic, dtype roundings where the contract has
+  // them), its outputs rounded to their dtype. Its error is the yardstick of the tolerance.
+  std::function<TensorMap(const Axes&, const TensorMap& inputs, const std::vector<std::int64_t>& units, int threads)>
+      honest;
+  std::function<Tolerance(std::string_view tensor, const Axes&)> tolerance;
+  std::function<Work(const Axes&)> work;
+};
+
+// Every family this program knows, in order of registration. The built-in ones are always there.
+const std::vector<Family>& families();
+// nullptr when unknown.
+const Family* find_family(std::string_view name);
+// Adds the families of a shared object that exports `extern "C" void apo_families(std::vector<apo::Family>*)`.
+// Throws std::runtime_error when it cannot be loaded, exports nothing, or repeats a name.
+void load_family_library(const std::string& path);
+
+const Workload* find_workload(const Family& family, std::string_view name);
+const TensorSpec* find_tensor(const Family& family, std::string_view name);
+
+std::int64_t element_count(const TensorSpec& tensor, const Axes& axes);
+std::int64_t dtype_bytes(DType dtype);
+std::string_view to_string(DType dtype);
+std::string_view to_string(Target target);
+std::string_view to_string(WorkloadKind kind);
+
+// "" when every axis is present, in range and the combination is legal; else one sentence for the user.
+std::string check_axes(const Family& family, const Axes& axes);
+
+}  // namespace apo
