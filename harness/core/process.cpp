@@ -85,8 +85,26 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& addi
   _exit(127);
 }
 
+// A child that closed its input must not end us by SIGPIPE, nor may the signal's disposition of the program change.
+ssize_t write_without_sigpipe(int fd, std::string_view bytes) {
+  sigset_t pipe_signal;
+  sigset_t before;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  const ssize_t wrote = write(fd, bytes.data(), bytes.size());
+  const int failure = errno;
+  if (wrote < 0 && failure == EPIPE) {
+    constexpr timespec kNow{.tv_sec = 0, .tv_nsec = 0};
+    sigtimedwait(&pipe_signal, nullptr, &kNow);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = failure;
+  return wrote;
+}
+
 void feed(FileDescriptor& fd, std::string_view& input) {
-  const ssize_t wrote = write(fd.get(), input.data(), input.size());
+  const ssize_t wrote = write_without_sigpipe(fd.get(), input);
   if (wrote > 0) {
     input.remove_prefix(static_cast<std::size_t>(wrote));
   }

@@ -234,6 +234,7 @@ struct Roof {
   double lower = 0;
   double upper = 0;
   int samples = 0;
+  std::string note;  // how it was measured: sizes, threads, instruction set
 };
 
 struct Profile {

@@ -1,0 +1,143 @@
+// harness/cli/app.cpp - the table of commands and the one place where errors end.
+#include "harness/cli/app.h"
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "harness/cli/command.h"
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "kernels/family.h"
+
+namespace apo {
+namespace {
+
+constexpr std::array kCommands = {
+    Command{"run", "one or more iterations of the loop: profile, research, implement, evaluate", define_run},
+    Command{"register", "check, build, verify and add a variant", define_register},
+    Command{"verify", "the correctness gates alone, for one variant", define_verify},
+    Command{"compare", "paired judgement of two variants", define_compare},
+    Command{"profile", "where the time of one variant goes, and how far it is from the roofs", define_profile},
+    Command{"bench", "the variants as Google Benchmark benchmarks", define_bench},
+    Command{"report", "the journal as markdown, HTML, JSON or CSV", define_report},
+    Command{"query", "find past experiments", define_query},
+    Command{"list", "families, workloads and variants", define_list},
+    Command{"show", "one experiment, whole", define_show},
+    Command{"lessons", "what past experiments taught", define_lessons},
+    Command{"doctor", "what works on this machine, and how to fix what does not", define_doctor},
+    Command{"worker", "internal: the isolated process that runs candidates", define_worker, true},
+};
+
+void add_globals(CLI::App& app, Globals& globals) {
+  app.add_option("--journal", globals.journal, "the journal's file (default: $APO_JOURNAL or .apo/journal.db)");
+  app.add_option("--families", globals.families, "shared objects that add kernel families");
+  app.add_flag("--json", globals.json, "print one JSON document on stdout and nothing else");
+  app.add_flag("-v,--verbose", globals.verbose, "log more to stderr");
+  app.add_flag("-q,--quiet", globals.quiet, "no progress on stderr");
+}
+
+void set_up_logging(const Globals& globals) {
+  auto logger = std::make_shared<spdlog::logger>("apo", std::make_shared<spdlog::sinks::stderr_color_sink_st>());
+  logger->set_pattern("%^apo %l:%$ %v");
+  logger->set_level(globals.verbose ? spdlog::level::debug : spdlog::level::warn);
+  spdlog::set_default_logger(std::move(logger));
+}
+
+int fail(const std::string& message, const std::string& hint, ExitCode code) {
+  std::fprintf(stderr, "apo: %s\n", message.c_str());
+  for (const std::string& line : split(hint, '\n')) {
+    if (!line.empty()) {
+      std::fprintf(stderr, "     %s\n", line.c_str());
+    }
+  }
+  return code;
+}
+
+// CLI11 calls an unknown command an extra argument; people expect to be told what is close to it.
+int explain_parse_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  if (error.get_exit_code() == 0) {
+    return app.exit(error) == 0 ? kDone : kUserMistake;  // --help, --version
+  }
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) {
+    if (!command.hidden) {
+      names.emplace_back(command.name);
+    }
+  }
+  if (app.get_subcommands().empty()) {
+    if (argc < 2) {
+      return fail("no command given", "'apo --help' shows all commands; 'apo run' is the main one", kUserMistake);
+    }
+    const std::string given = argv[1];
+    if (!given.starts_with("-")) {
+      const std::string guess = did_you_mean(given, names);
+      return fail("unknown command '" + given + "'",
+                  (guess.empty() ? "" : guess + "\n") + "'apo --help' shows all commands", kUserMistake);
+    }
+    return fail(error.what(), "'apo --help' shows all options", kUserMistake);
+  }
+  const std::string name = app.get_subcommands().front()->get_name();
+  return fail(error.what(), "'apo " + name + " --help' shows its options", kUserMistake);
+}
+
+int run_action(const Action& action, const Globals& globals) {
+  set_up_logging(globals);
+  try {
+    for (const std::string& library : globals.families) {
+      try {
+        load_family_library(library);
+      } catch (const std::runtime_error& error) {
+        throw UserError(error.what(), "build it against the installed headers; 'apo list' shows the families");
+      }
+    }
+    return action();
+  } catch (const UserError& error) {
+    return fail(error.what(), error.hint(), kUserMistake);
+  } catch (const EnvironmentError& error) {
+    return fail(error.what(), error.hint(), kEnvironmentTrouble);
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory", "choose a smaller workload", kEnvironmentTrouble);
+  } catch (const std::exception& error) {
+    return fail(std::string("internal error: ") + error.what(), "please report this with the command that you gave",
+                kEnvironmentTrouble);
+  }
+}
+
+}  // namespace
+
+int run_app(int argc, char** argv) {
+  CLI::App app("apo improves a compute kernel by profile -> research -> implement -> evaluate, and remembers.", "apo");
+  app.set_version_flag("--version", "apo " APO_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(28);
+  Globals globals;
+  std::array<Action, kCommands.size()> actions;
+  for (std::size_t i = 0; i < kCommands.size(); ++i) {
+    CLI::App* sub = app.add_subcommand(kCommands[i].name, kCommands[i].summary);
+    if (kCommands[i].hidden) {
+      sub->group("");
+    }
+    add_globals(*sub, globals);
+    actions[i] = kCommands[i].define(*sub, globals);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return explain_parse_error(app, error, argc, argv);
+  }
+  for (std::size_t i = 0; i < kCommands.size(); ++i) {
+    if (app.got_subcommand(kCommands[i].name)) {
+      return run_action(actions[i], globals);
+    }
+  }
+  return kUserMistake;
+}
+
+}  // namespace apo

@@ -1,0 +1,47 @@
+// harness/cli/command.h - what a command is: a row of the table in app.cpp, with its options and its action.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace apo {
+
+// Options that every command understands.
+struct Globals {
+  std::string journal;                // --journal, else $APO_JOURNAL, else .apo/journal.db
+  bool json = false;                  // one JSON document on stdout, nothing else
+  bool verbose = false;               // debug logs on stderr
+  bool quiet = false;                 // no progress on stderr
+  std::vector<std::string> families;  // shared objects with more families
+};
+
+// Runs after parsing; returns an ExitCode.
+using Action = std::function<int()>;
+
+struct Command {
+  const char* name;
+  const char* summary;                                // one line of `apo --help`
+  Action (*define)(CLI::App& app, Globals& globals);  // adds the options; the action reads them when it runs
+  bool hidden = false;
+};
+
+Action define_bench(CLI::App& app, Globals& globals);
+Action define_compare(CLI::App& app, Globals& globals);
+Action define_doctor(CLI::App& app, Globals& globals);
+Action define_lessons(CLI::App& app, Globals& globals);
+Action define_list(CLI::App& app, Globals& globals);
+Action define_profile(CLI::App& app, Globals& globals);
+Action define_query(CLI::App& app, Globals& globals);
+Action define_register(CLI::App& app, Globals& globals);
+Action define_report(CLI::App& app, Globals& globals);
+Action define_run(CLI::App& app, Globals& globals);
+Action define_show(CLI::App& app, Globals& globals);
+Action define_verify(CLI::App& app, Globals& globals);
+Action define_worker(CLI::App& app, Globals& globals);
+
+}  // namespace apo

@@ -1,0 +1,48 @@
+// harness/evaluate/data.h - input sets in their storage dtype, and what the outputs have to be.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/family.h"
+
+namespace apo {
+
+using TensorBytes = std::map<std::string, std::vector<std::byte>, std::less<>>;
+
+std::vector<std::byte> encode(DType dtype, const std::vector<double>& values);
+std::vector<double> decode(DType dtype, const std::vector<std::byte>& bytes);
+
+// All inputs of one call, derived ones included. `values` are exactly what `bytes` hold.
+struct InputSet {
+  Axes axes;
+  std::uint64_t seed = 0;
+  std::string regime;
+  TensorMap values;
+  TensorBytes bytes;
+};
+
+// Fills, rounds to the storage dtypes, derives, rounds again.
+InputSet make_inputs(const Family& family, const Axes& axes, std::uint64_t seed, const std::string& regime,
+                     int threads);
+// From given values instead of the generator: every tensor of role input has to be there with the right count (else
+// UserError); derived inputs that are absent are derived.
+InputSet inputs_from(const Family& family, const Axes& axes, TensorMap values, int threads);
+
+// What a correct call has to write, for some units of the work (empty = all of them).
+struct Expected {
+  std::vector<std::int64_t> units;
+  TensorMap reference;  // fp64
+  TensorMap honest;     // an honest implementation in the contract's own precision
+};
+
+Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads);
+
+// At most `most` units drawn without repetition; all of them (as an empty list) when there are no more than that.
+// The first and the last unit are always among them: borders are where kernels go wrong.
+std::vector<std::int64_t> draw_units(std::int64_t count, std::int64_t most, std::uint64_t seed);
+
+}  // namespace apo

@@ -1,0 +1,98 @@
+// tests/core/text_test.cpp - splitting, parsing, nearest names, numbers with units.
+#include "harness/core/text.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "harness/core/records.h"
+
+namespace apo {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+TEST(Text, SplitKeepsEmptyFields) {
+  EXPECT_EQ(split("a,,b,", ','), (Strings{"a", "", "b", ""}));
+  EXPECT_EQ(split("", ','), (Strings{""}));
+}
+
+TEST(Text, SplitWordsDropsWhiteSpace) {
+  EXPECT_EQ(split_words("  a\tb \n c "), (Strings{"a", "b", "c"}));
+}
+
+TEST(Text, ParseIntTakesTheWholeTextOrNothing) {
+  EXPECT_EQ(parse_int("-12"), -12);
+  EXPECT_EQ(parse_int("+7"), 7);
+  for (const char* bad : {"", "+", "1x", " 1", "1.0", "+-1", "99999999999999999999", "0x10"}) {
+    EXPECT_EQ(parse_int(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(Text, ParseDoubleRefusesWhatIsNotFinite) {
+  EXPECT_EQ(parse_double("1e3"), 1000.0);
+  for (const char* bad : {"", "nan", "inf", "1e999", "1,5", "1 "}) {
+    EXPECT_EQ(parse_double(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(Text, ParseDurationKnowsItsUnits) {
+  EXPECT_EQ(parse_duration("90"), 90.0);
+  EXPECT_EQ(parse_duration("250ms"), 0.25);
+  EXPECT_EQ(parse_duration("1.5m"), 90.0);
+  EXPECT_EQ(parse_duration("2h"), 7200.0);
+  for (const char* bad : {"", "s", "-5s", "0", "5 s", "5d", "1e300h", "nan"}) {
+    EXPECT_EQ(parse_duration(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(Text, NearestFindsASlipButNotAStranger) {
+  const Strings names = {"e88_backward", "e88_forward", "copy"};
+  EXPECT_EQ(nearest("e88_backwrd", names), "e88_backward");
+  EXPECT_EQ(nearest("cpoy", names), "copy");  // two neighbours swapped count as one slip
+  EXPECT_EQ(nearest("softmax", names), "");
+  EXPECT_EQ(did_you_mean("zzz", names), "");
+}
+
+TEST(Text, NumbersCarryUnits) {
+  EXPECT_EQ(format_ns(712000), "712 us");
+  EXPECT_EQ(format_ns(1.234e6), "1.234 ms");
+  EXPECT_EQ(format_seconds(125), "2 min 05 s");
+  EXPECT_EQ(format_si(12.34e9, "flop/s"), "12.3 Gflop/s");
+  EXPECT_EQ(format_bytes(1536), "1.50 KiB");
+  EXPECT_EQ(format_ratio(1.0123), "1.0123x");
+  EXPECT_EQ(format_ratio(2.345), "2.35x");
+}
+
+TEST(Text, AMissingNumberIsSaidNotShownAsZero) {
+  EXPECT_EQ(format_ns(std::numeric_limits<double>::quiet_NaN()), "not measured");
+  EXPECT_EQ(format_ratio(std::numeric_limits<double>::infinity()), "not measured");
+}
+
+TEST(Text, EffectsAreShownAsExactPercentages) {
+  EXPECT_EQ(format_percent(std::log(1.02)), "+2.00 %");
+}
+
+TEST(Records, EveryWordComesBack) {
+  for (int i = 0; i <= static_cast<int>(Outcome::unstable_clock); ++i) {
+    const auto outcome = static_cast<Outcome>(i);
+    EXPECT_NE(to_string(outcome), "?");
+    EXPECT_EQ(outcome_from(to_string(outcome)), outcome);
+  }
+  for (int i = 0; i <= static_cast<int>(Reason::interrupted); ++i) {
+    const auto reason = static_cast<Reason>(i);
+    EXPECT_NE(to_string(reason), "?");
+    EXPECT_EQ(reason_from(to_string(reason)), reason);
+  }
+  EXPECT_EQ(outcome_from("fine"), std::nullopt);
+  EXPECT_EQ(verdict_from("Accepted"), std::nullopt);
+}
+
+TEST(Records, AConfigurationNamesItsSettings) {
+  EXPECT_EQ((Configuration{"copy/simple", {}}.label()), "copy/simple");
+  EXPECT_EQ((Configuration{"copy/simple", {{"B", 2}, {"A", 1}}}.label()), "copy/simple[A=1,B=2]");
+}
+
+}  // namespace
+}  // namespace apo

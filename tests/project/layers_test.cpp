@@ -1,0 +1,137 @@
+// tests/project/layers_test.cpp - the folders include only what the design lets them include.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::set<std::string>;
+
+const fs::path kRoot = APO_SOURCE_FOLDER;
+
+// Folder -> folders whose headers it may include, itself apart. Downwards only.
+const std::map<std::string, Names> kAllowed = {
+    {"kernels", {}},
+    {"harness/core", {"kernels"}},
+    {"harness/worker", {"harness/core", "kernels"}},
+    {"journal", {"harness/core", "kernels"}},
+    {"harness/profile", {"harness/worker", "harness/core", "kernels", "journal"}},
+    {"harness/research", {"harness/worker", "harness/core", "kernels", "journal"}},
+    {"harness/implement", {"harness/worker", "harness/core", "kernels", "journal"}},
+    {"harness/evaluate", {"harness/worker", "harness/core", "kernels", "journal"}},
+    {"reports", {"journal", "harness/core", "kernels"}},
+    {"harness/loop",
+     {"harness/profile", "harness/research", "harness/implement", "harness/evaluate", "harness/worker", "harness/core",
+      "journal", "reports", "kernels"}},
+    {"harness/cli",
+     {"harness/loop", "harness/profile", "harness/research", "harness/implement", "harness/evaluate", "harness/worker",
+      "harness/core", "journal", "reports", "kernels"}},
+};
+
+// External headers that only one folder may include.
+const std::map<std::string, std::string> kOwners = {{"sqlite3.h", "journal"},
+                                                    {"CLI/CLI.hpp", "harness/cli"},
+                                                    {"muParser.h", "harness/implement"},
+                                                    {"cuda.h", "harness/worker"},
+                                                    {"dlfcn.h", ""}};
+
+bool is_source(const fs::path& path) {
+  return path.extension() == ".cpp" || path.extension() == ".h";
+}
+
+std::vector<std::string> includes_of(const fs::path& path) {
+  static const std::regex kInclude(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
+  std::vector<std::string> includes;
+  std::ifstream stream(path);
+  std::string line;
+  std::smatch match;
+  while (std::getline(stream, line)) {
+    if (std::regex_search(line, match, kInclude)) {
+      includes.push_back(match[1]);
+    }
+  }
+  return includes;
+}
+
+// The longest folder of the table that holds the header; "" for one that is not ours.
+std::string folder_of(const std::string& header) {
+  std::string best;
+  for (const auto& [folder, allowed] : kAllowed) {
+    if (header.starts_with(folder + "/") && folder.size() > best.size()) {
+      best = folder;
+    }
+  }
+  return best;
+}
+
+std::vector<std::string> violations(const std::string& folder, const Names& allowed) {
+  std::vector<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+    if (!is_source(entry.path())) {
+      continue;
+    }
+    for (const std::string& header : includes_of(entry.path())) {
+      const std::string other = folder_of(header);
+      if (!other.empty() && other != folder && !allowed.contains(other)) {
+        found.push_back(entry.path().string() + " includes " + header);
+      }
+      const auto owner = kOwners.find(header);
+      if (owner != kOwners.end() && !owner->second.empty() && owner->second != folder) {
+        found.push_back(entry.path().string() + " includes " + header + ", which belongs to " + owner->second);
+      }
+    }
+  }
+  return found;
+}
+
+TEST(Layers, EveryFolderIncludesOnlyWhatIsBelowIt) {
+  for (const auto& [folder, allowed] : kAllowed) {
+    EXPECT_EQ(violations(folder, allowed), std::vector<std::string>()) << "in " << folder;
+  }
+}
+
+TEST(Layers, TheCheckSeesAForbiddenInclude) {
+  // The loop includes evaluate/: with an empty list of what it may include, that has to be reported.
+  EXPECT_FALSE(violations("harness/loop", {}).empty());
+}
+
+TEST(Layers, VariantsIncludeOnlyTheirArgumentHeaderAndToolkitHeaders) {
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "variants")) {
+    if (!entry.is_regular_file()) {
+      continue;
+    }
+    const std::string family = entry.path().parent_path().filename();
+    for (const std::string& header : includes_of(entry.path())) {
+      if (header.find("args.h") != std::string::npos) {
+        EXPECT_EQ(header, family + ".args.h") << entry.path();
+      } else {
+        EXPECT_EQ(header.find('/'), std::string::npos) << entry.path() << " includes " << header;
+      }
+    }
+  }
+}
+
+TEST(Layers, EverySourceFileSaysWhatItIsInItsFirstLine) {
+  for (const char* folder : {"harness", "kernels", "journal", "reports", "tests"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+      if (!is_source(entry.path()) || entry.path().string().find("/zoo/") != std::string::npos ||
+          entry.path().filename() == "abi.h") {
+        continue;
+      }
+      std::ifstream stream(entry.path());
+      std::string line;
+      std::getline(stream, line);
+      const std::string name = fs::relative(entry.path(), kRoot);
+      EXPECT_TRUE(line.starts_with("// " + name + " - ")) << name << " starts with: " << line;
+    }
+  }
+}
+
+}  // namespace
