@@ -60,17 +60,19 @@ struct Workload {
   Target target = Target::host;  // where timing it makes sense by default; correctness runs anywhere
 };
 
-// How far an output may be from the fp64 reference. Both parts must hold for every output tensor:
-//   element: |x - ref| <= output_rounding * |ref| + element_sigmas * scale(unit)
-//   tensor:  ||x - ref|| / ||ref||  <= rms_factor * max(the same of the honest implementation, output_rounding /
-//   sqrt(3))
-// scale(unit) is the RMS error of the honest implementation over that unit of that tensor, and never below
-// scale_floor * RMS(ref over that unit). A family derives the numbers in its docstring.
+// How far an output may be from the fp64 reference. A family says how large the error of a legal implementation is at
+// every element (Family::noise, sigma_i, before the output is rounded to its dtype). The elements of a unit, in the
+// order of unit_elements, form groups of `group` (the last group takes the rest); scale_i is the larger of sigma_i and
+// the RMS of sigma over i's group. Both must hold, for every output tensor and every unit (closeness.h computes them):
+//   element: |x_i - ref_i| <= output_rounding * |ref_i| + element_sigmas * scale_i
+//   rms:     sqrt(mean_i (x_i - ref_i)^2 / (scale_i^2 + (output_rounding * ref_i)^2 / 3)) <= rms_factor
+// where 0/0 counts as 0. The first finds few wrong elements, the second many slightly wrong ones. All zeros: equality.
+// A family derives the numbers in its docstring.
 struct Tolerance {
-  double output_rounding = 0;  // half an ulp of the output dtype relative to the value: 2^-9 for bf16
+  double output_rounding = 0;  // unit roundoff of the output dtype, 2^-8 for bf16; its error is uniform within that
   double element_sigmas = 0;
   double rms_factor = 0;
-  double scale_floor = 0;
+  std::int64_t group = 64;
 };
 
 // The contract of one operation. Everything is pure: no files, no clock, no global state; threads <= 0 means one.
@@ -97,9 +99,15 @@ struct Family {
   std::function<TensorMap(const Axes&, const TensorMap& inputs, const std::vector<std::int64_t>& units, int threads)>
       reference;
   // An honest implementation in the contract's own precision (fp32 arithmetic, dtype roundings where the contract has
-  // them), its outputs rounded to their dtype. Its error is the yardstick of the tolerance.
+  // them), its outputs rounded to their dtype. It must pass its own tolerance.
   std::function<TensorMap(const Axes&, const TensorMap& inputs, const std::vector<std::int64_t>& units, int threads)>
       honest;
+  // Full-size, like `expected`, which is what `reference` returned for the same arguments: the RMS error of legal
+  // implementations at each element of `units` before output rounding; 0 where they make none. The yardstick of the
+  // tolerance.
+  std::function<TensorMap(const Axes&, const TensorMap& inputs, const TensorMap& expected,
+                          const std::vector<std::int64_t>& units, int threads)>
+      noise;
   std::function<Tolerance(std::string_view tensor, const Axes&)> tolerance;
   std::function<Work(const Axes&)> work;
 };

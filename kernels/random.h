@@ -22,7 +22,7 @@ constexpr std::uint64_t derive_seed(std::uint64_t parent, std::string_view name,
   for (const char letter : name) {
     hash = mix64(hash ^ static_cast<unsigned char>(letter));
   }
-  return mix64(hash ^ mix64(index));
+  return mix64(mix64(hash ^ 0x100u) ^ index);  // 0x100 is no letter: it ends the name
 }
 
 // A stream of numbers; cheap to construct, so one per row is fine.
@@ -36,8 +36,11 @@ class Random {
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
   // Uniform integer in [0, bound); the bias of the remainder is below bound / 2^64.
   constexpr std::uint64_t below(std::uint64_t bound) { return next() % bound; }
-  // Box-Muller (1958), one of the two values.
-  double normal() { return std::sqrt(-2.0 * std::log(uniform())) * std::cos(2.0 * std::numbers::pi * uniform()); }
+  // Box-Muller (1958), one of the two values. Two statements: operands of * may be evaluated in either order.
+  double normal() {
+    const double radius = std::sqrt(-2.0 * std::log(uniform()));
+    return radius * std::cos(2.0 * std::numbers::pi * uniform());
+  }
 
  private:
   std::uint64_t state_;

@@ -142,7 +142,8 @@ struct Build {
   std::string code_hash;    // sha256 of the machine code and read-only data only
   std::vector<std::string> flags;
   Toolchain toolchain;
-  std::string log;  // the compiler's output, kept for a success too
+  std::string log;       // the compiler's output, kept for a success too
+  std::string evidence;  // one sentence when it failed: the first error
   double seconds = 0;
   bool from_cache = false;
   std::map<std::string, std::int64_t> resources;  // text_bytes, rodata_bytes, ... ; registers, spills on cuda
@@ -208,6 +209,7 @@ struct Judgement {
   std::string profile;       // "standard", "extended", "strict", "precise"
   std::string cache_policy;  // "cold" or "warm"
   std::string rule_version;
+  double minimum_claim = 0;  // log effect below which claims were refused because of noise; 0 = none
 
   double speedup() const;        // exp(effect)
   double speedup_lower() const;  // exp(lower)
@@ -325,6 +327,7 @@ struct Experiment {
   Outcome outcome = Outcome::valid;
   std::string started_at;  // ISO 8601 UTC
   std::string finished_at;
+  std::string machine;  // Machine::id; where it was measured, empty at first = the campaign's
 };
 
 struct Policy {

@@ -1,6 +1,6 @@
 // kernels/copy/copy.cpp - the family `copy`: y[i] = x[i] over n floats.
 //
-// Tolerance: a copy rounds nothing, so every element must be equal and all factors are zero.
+// Tolerance: a copy rounds nothing, so every element must be equal and the noise and all factors are zero.
 #include "kernels/copy/copy.h"
 
 #include <algorithm>
@@ -55,6 +55,9 @@ Family copy_family() {
   family.derive = [](const Axes&, const TensorMap&, int) { return TensorMap(); };
   family.reference = reference;
   family.honest = reference;
+  family.noise = [](const Axes& axes, const TensorMap&, const TensorMap&, const std::vector<std::int64_t>&, int) {
+    return TensorMap{{"y", std::vector<double>(static_cast<std::size_t>(axes.at("n")))}};
+  };
   family.tolerance = [](std::string_view, const Axes&) { return Tolerance{}; };
   family.work = [](const Axes& axes) {
     return Work{.flops = 0, .bytes = 8.0 * static_cast<double>(axes.at("n")), .special_functions = 0};

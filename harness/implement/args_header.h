@@ -1,0 +1,16 @@
+// harness/implement/args_header.h - the argument header of a variant, generated from its family's contract.
+#pragma once
+
+#include <string>
+
+#include "harness/core/records.h"
+
+namespace apo {
+
+// "<family>.args.h": a struct of pointers (inputs, derived inputs, outputs, scratch) and then every axis as int64_t,
+// followed by one constant k<AXIS> for each specialised axis and one constant for each tunable. It depends on nothing
+// else, so that workloads that share their specialised axes share their build.
+std::string args_header(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings);
+std::string args_header_name(const Family& family);
+
+}  // namespace apo

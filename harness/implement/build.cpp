@@ -1,0 +1,315 @@
+// harness/implement/build.cpp - key, compile, link, read the object, publish.
+#include "harness/implement/build.h"
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "harness/core/error.h"
+#include "harness/core/hash.h"
+#include "harness/core/machine.h"
+#include "harness/core/process.h"
+#include "harness/core/text.h"
+#include "harness/implement/args_header.h"
+#include "harness/implement/elf.h"
+#include "harness/implement/includes.h"
+#include "harness/implement/layout.h"
+#include "harness/implement/settings.h"
+#include "kernels/abi.h"
+
+namespace apo {
+namespace fs = std::filesystem;
+namespace {
+
+using Words = std::vector<std::string>;
+
+// Raised when the way of building changes, so that entries of an older program are not taken for new ones.
+constexpr int kRecipe = 1;
+constexpr std::size_t kLongestLog = std::size_t{256} << 10;
+// What one compiler process may allocate: a template bomb must not take the machine down.
+constexpr const char* kCompilerMemoryKib = "8388608";
+
+// Fixed names, so that __FILE__ and the symbol table say nothing of the variant or of this machine's folders.
+constexpr const char* kSource = "variant.cpp";
+constexpr const char* kObject = "variant.o";
+constexpr const char* kLibrary = "variant.so";
+constexpr const char* kLog = "build.log";
+constexpr const char* kLayout = "layout.ld";
+
+// One function a section lets layout.h reorder them; 64-byte alignment keeps a neighbour's size out of a loop's time.
+// No fast-math: a variant that wants it says so in its source, where the journal sees it.
+Words compile_flags(bool sanitize) {
+  Words flags = {"-std=c++20",
+                 "-march=native",
+                 "-fopenmp",
+                 "-fPIC",
+                 "-fvisibility=hidden",
+                 "-ffunction-sections",
+                 "-falign-functions=64",
+                 "-falign-loops=64",
+                 "-Wall",
+                 "-fmax-errors=20",
+                 "-fdiagnostics-color=never",
+                 "-frandom-seed=apo"};
+  const Words mode = sanitize ? Words{"-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
+                                      "-fno-omit-frame-pointer"}
+                              : Words{"-O3", "-g1"};
+  flags.insert(flags.end(), mode.begin(), mode.end());
+  return flags;
+}
+
+// An undefined symbol fails here, with its name, rather than in the worker.
+Words link_flags(bool sanitize) {
+  Words flags = {"-shared", "-fopenmp", "-Wl,-z,relro,-z,now,-z,defs", "-Wl,--build-id=none"};
+  if (sanitize) {
+    flags.emplace_back("-fsanitize=address,undefined");
+  }
+  return flags;
+}
+
+Words joined(Words left, const Words& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+struct Step {
+  bool ok = false;
+  std::string log;
+  std::string evidence;
+};
+
+bool names_an_error(const std::string& line) {
+  const bool error = line.find("error:") != std::string::npos || line.find("undefined reference") != std::string::npos;
+  return error && !line.starts_with("collect2:");
+}
+
+std::string first_error(const std::string& log) {
+  for (const std::string& line : split(log, '\n')) {
+    if (names_an_error(line)) {
+      return trim(line).substr(0, 500);
+    }
+  }
+  return trim(split(log, '\n').front()).substr(0, 500);
+}
+
+std::string evidence_of(const ProcessResult& result, const std::string& log, double timeout_s) {
+  if (result.timed_out) {
+    return "the compiler did not finish in " + format_seconds(timeout_s);
+  }
+  if (result.signal != 0) {
+    return "the compiler was ended by " + signal_name(result.signal);
+  }
+  const std::string error = first_error(log);
+  return error.empty() ? "the compiler exited with code " + std::to_string(result.exit_code) : error;
+}
+
+// Failures that are this machine's, not the source's.
+void check_environment(const std::string& log, const std::string& compiler) {
+  if (log.find("No space left on device") != std::string::npos) {
+    throw EnvironmentError("no space left on the device while building", "free some space, or move the build cache");
+  }
+  for (const char* part : {"cannot execute 'cc1plus'", "cannot execute 'as'", "cannot find 'ld'", "cannot find -lgomp",
+                           "cannot find -lasan", "cannot find -lubsan"}) {
+    if (log.find(part) != std::string::npos) {
+      throw EnvironmentError("the compiler '" + compiler + "' is incomplete: " + part, "sudo apt-get install g++");
+    }
+  }
+}
+
+std::string cut(std::string log) {
+  if (log.size() > kLongestLog) {
+    log.resize(kLongestLog);
+    log += "\n... (cut)\n";
+  }
+  return log;
+}
+
+Step run_step(const Words& command, const fs::path& folder, double timeout_s) {
+  // ulimit is the shell's; exec leaves the compiler as the process that the deadline kills.
+  const Words argv = joined({"/bin/sh", "-c", "ulimit -v \"$0\"; exec \"$@\"", kCompilerMemoryKib}, command);
+  const ProcessResult result =
+      run_process(argv, {.timeout_s = timeout_s,
+                         .working_folder = folder.string(),
+                         .environment = {"LC_ALL=C", "TMPDIR=" + folder.string(), "SOURCE_DATE_EPOCH=0"}});
+  Step step{.ok = result.ok(), .log = cut(result.output + result.error), .evidence = ""};
+  if (!step.ok) {
+    check_environment(step.log, command.front());
+    step.evidence = evidence_of(result, step.log, timeout_s);
+  }
+  return step;
+}
+
+// Every file of a draft is written through its own name; publish() syncs it.
+void write(const CacheDraft& draft, const std::string& name, std::string_view contents) {
+  write_file_atomically(draft.path() / name, contents);
+}
+
+std::string info_of(const Build& build, const std::string& variant) {
+  return nlohmann::json{{"built_for", variant},
+                        {"object_hash", build.object_hash},
+                        {"code_hash", build.code_hash},
+                        {"flags", build.flags},
+                        {"compiler", build.toolchain.compiler},
+                        {"compiler_version", build.toolchain.version},
+                        {"resources", build.resources},
+                        {"seconds", build.seconds}}
+      .dump();
+}
+
+Build from_entry(const CacheEntry& entry, const std::string& key, const Toolchain& toolchain) {
+  const auto info = nlohmann::json::parse(entry.info);
+  Build build;
+  build.key = key;
+  build.object_path = (entry.folder / kLibrary).string();
+  build.object_hash = info.at("object_hash");
+  build.code_hash = info.at("code_hash");
+  build.flags = info.at("flags").get<Words>();
+  build.toolchain = toolchain;
+  build.log = read_file(entry.folder / kLog);
+  build.seconds = info.at("seconds");
+  build.from_cache = true;
+  build.resources = info.at("resources").get<std::map<std::string, std::int64_t>>();
+  return build;
+}
+
+// What -march=native means on this CPU, in the compiler's own words.
+std::string resolve_native(const std::string& compiler) {
+  const ProcessResult result =
+      run_process({compiler, "-march=native", "-###", "-E", "-x", "c++", "/dev/null"}, {.environment = {"LC_ALL=C"}});
+  for (const std::string& line : split(result.error, '\n')) {
+    if (result.ok() && line.find("cc1") != std::string::npos) {
+      return trim(line);
+    }
+  }
+  throw EnvironmentError(
+      "the compiler '" + compiler + "' does not say what -march=native is: " + first_error(result.error),
+      "sudo apt-get install g++");
+}
+
+// Names the user's file where the compiler named our copy of it.
+std::string in_users_words(std::string evidence, const Variant& variant) {
+  const std::string prefix = std::string(kSource) + ":";
+  if (evidence.starts_with(prefix) && !variant.path.empty()) {
+    evidence.replace(0, prefix.size(), variant.path + ":");
+  }
+  return evidence;
+}
+
+}  // namespace
+
+Builder::Builder(BuildOptions options)
+    : options_(std::move(options)),
+      cache_(options_.cache),
+      toolchain_(describe_compiler(options_.compiler)),
+      native_(resolve_native(toolchain_.compiler)) {
+  if (!fs::is_regular_file(options_.home / "kernels" / "abi.h")) {
+    throw EnvironmentError("'" + options_.home.string() + "' does not hold kernels/abi.h",
+                           "set APO_HOME to the folder of this program's data");
+  }
+  options_.home = fs::canonical(options_.home);
+}
+
+Build Builder::build(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const {
+  if (variant.target != Target::host) {
+    throw EnvironmentError("'" + variant.id() + "' is for target cuda, which this builder does not compile for",
+                           "use a variant for target host: 'apo list' shows them");
+  }
+  if (const std::string illegal = check_axes(family, axes); !illegal.empty()) {
+    throw UserError(illegal, "'apo show " + family.name + "' lists the axes and their ranges");
+  }
+  const Build base = build_object(family, variant, axes, settings);
+  return base.outcome == Outcome::valid && options_.layout_seed != 0 ? with_layout(base) : base;
+}
+
+Build Builder::build_object(const Family& family, const Variant& variant, const Axes& axes,
+                            const Settings& settings) const {
+  const std::string header = args_header(family, variant, axes, settings);
+  Build build;
+  build.toolchain = toolchain_;
+  const Words compile = compile_flags(options_.sanitize);
+  const Words link = link_flags(options_.sanitize);
+  build.flags = joined(compile, link);
+  Words parts = {"recipe " + std::to_string(kRecipe),
+                 "abi " + std::to_string(APO_ABI_VERSION),
+                 toolchain_.compiler,
+                 toolchain_.version,
+                 native_,
+                 variant.source,
+                 header};
+  parts = joined(joined(parts, build.flags), included_files(variant.source + "\n" + header, options_.home));
+  build.key = sha256_of_parts(parts);
+  if (const auto entry = cache_.find(build.key)) {
+    return from_entry(*entry, build.key, toolchain_);
+  }
+  const CacheDraft draft = cache_.draft();
+  write(draft, kSource, variant.source);
+  write(draft, args_header_name(family), header);
+  const Words where = {"-I.", "-I" + options_.home.string(), "-ffile-prefix-map=" + draft.path().string() + "=.",
+                       "-ffile-prefix-map=" + options_.home.string() + "=apo"};
+  const auto start = std::chrono::steady_clock::now();
+  Step step = run_step(joined(joined({toolchain_.compiler, "-c", kSource, "-o", kObject}, compile), where),
+                       draft.path(), options_.timeout_s);
+  build.log = step.log;
+  if (step.ok) {
+    step = run_step(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link), draft.path(), options_.timeout_s);
+    build.log += step.log;
+  }
+  build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!step.ok) {
+    build.outcome = Outcome::build_failed;
+    build.evidence = in_users_words(step.evidence, variant);
+    return build;
+  }
+  const ObjectFacts facts = read_object(read_file(draft.path() / kObject));
+  build.code_hash = facts.code_hash;
+  build.resources = facts.resources;
+  build.object_hash = sha256(read_file(draft.path() / kLibrary));
+  write(draft, kLog, build.log);
+  const CacheEntry entry = cache_.publish(
+      draft, build.key, {kSource, args_header_name(family), kObject, kLibrary, kLog}, info_of(build, variant.id()));
+  build.object_path = (entry.folder / kLibrary).string();
+  return build;
+}
+
+// The same object linked in another order: code_hash and resources stay, object_hash changes.
+Build Builder::with_layout(const Build& base) const {
+  Build build = base;
+  build.key = sha256_of_parts(Words{base.key, "layout", std::to_string(options_.layout_seed)});
+  if (const auto entry = cache_.find(build.key)) {
+    return from_entry(*entry, build.key, toolchain_);
+  }
+  const std::string object = read_file(fs::path(base.object_path).parent_path() / kObject);
+  const CacheDraft draft = cache_.draft();
+  write(draft, kObject, object);
+  write(draft, kLayout, layout_script(read_object(object), options_.layout_seed));
+  const Words link = joined(link_flags(options_.sanitize), {std::string("-Wl,-T,") + kLayout});
+  build.flags = joined(compile_flags(options_.sanitize), link);
+  const auto start = std::chrono::steady_clock::now();
+  const Step step =
+      run_step(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link), draft.path(), options_.timeout_s);
+  build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  build.from_cache = false;
+  build.log += step.log;
+  if (!step.ok) {
+    build.outcome = Outcome::build_failed;
+    build.evidence = step.evidence;
+    build.object_path.clear();
+    return build;
+  }
+  build.object_hash = sha256(read_file(draft.path() / kLibrary));
+  write(draft, kLog, build.log);
+  const CacheEntry entry = cache_.publish(draft, build.key, {kLayout, kLibrary, kLog}, info_of(build, ""));
+  build.object_path = (entry.folder / kLibrary).string();
+  return build;
+}
+
+std::string Builder::sanitizer_runtime() const {
+  const ProcessResult result = run_process({toolchain_.compiler, "-print-file-name=libasan.so"});
+  const std::string path = trim(result.output);
+  if (!result.ok() || !fs::path(path).is_absolute()) {
+    throw EnvironmentError("the compiler '" + toolchain_.compiler + "' has no AddressSanitizer runtime",
+                           "sudo apt-get install libasan8");
+  }
+  return fs::canonical(path).string();
+}
+
+}  // namespace apo

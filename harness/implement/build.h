@@ -1,0 +1,46 @@
+// harness/implement/build.h - builds a host variant into a shared object, once per content.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "harness/core/records.h"
+#include "harness/implement/cache.h"
+
+namespace apo {
+
+struct BuildOptions {
+  std::filesystem::path cache;    // folder of built variants
+  std::filesystem::path home;     // include folder that holds kernels/abi.h, usually home_folder()
+  std::string compiler = "g++";   // a name in PATH or a path
+  bool sanitize = false;          // AddressSanitizer and UndefinedBehaviorSanitizer
+  std::uint64_t layout_seed = 0;  // 0: the compiler's order; else see layout.h
+  double timeout_s = 120;         // of one compilation
+};
+
+// Asks the compiler who it is and what -march=native means here, so one Builder serves many builds.
+class Builder {
+ public:
+  // Throws EnvironmentError when there is no working compiler, no kernels/abi.h under `home`, or no writable cache.
+  explicit Builder(BuildOptions options);
+
+  // A source that does not build is Outcome::build_failed with its log and evidence. Throws UserError for axes that are
+  // not the family's or settings that are not the variant's, EnvironmentError when this machine fails the compiler.
+  Build build(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
+
+  const Toolchain& toolchain() const { return toolchain_; }
+  // The library that LD_PRELOAD has to name for a process that loads a sanitized build.
+  std::string sanitizer_runtime() const;
+
+ private:
+  Build build_object(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
+  Build with_layout(const Build& base) const;
+
+  BuildOptions options_;
+  BuildCache cache_;
+  Toolchain toolchain_;
+  std::string native_;  // how the compiler resolved -march=native: the identity of this CPU
+};
+
+}  // namespace apo

@@ -1,0 +1,32 @@
+// harness/profile/summary.h - what a list of repeated measurements says: centre, spread, and an interval for the
+// centre.
+#pragma once
+
+#include <vector>
+
+namespace apo {
+
+struct SampleSummary {
+  int count = 0;
+  double median = 0;
+  double lower = 0;  // interval of the median, as of QuantileInterval
+  double upper = 0;
+  double mad_sigma = 0;  // 1.4826 MAD, which is sigma for normal data (Iglewicz & Hoaglin 1993)
+  double p10 = 0;
+  double p90 = 0;
+};
+
+// A quantile with its distribution-free 95 % interval: the order statistics that enclose it with that probability
+// whatever the distribution, or the ends of the samples where there are too few.
+struct QuantileInterval {
+  int count = 0;
+  double value = 0;
+  double lower = 0;
+  double upper = 0;
+};
+
+// Both drop values that are not finite, keep the first thousand, and give all zeros for an empty list.
+QuantileInterval quantile_interval(std::vector<double> values, double p);
+SampleSummary summarise(std::vector<double> values);
+
+}  // namespace apo

@@ -1,0 +1,212 @@
+// harness/research/evidence.cpp - a graph of measured comparisons, and the lessons that still hold.
+#include "harness/research/evidence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "harness/core/text.h"
+#include "harness/research/prediction.h"
+
+namespace apo {
+namespace {
+
+const Variant* variant_of(const ResearchInputs& inputs, const std::string& id, const std::string& source_hash) {
+  if (inputs.diagnosis.incumbent.id() == id && inputs.diagnosis.incumbent.source_hash == source_hash) {
+    return &inputs.diagnosis.incumbent;
+  }
+  for (const RegisteredVariant& registered : inputs.variants) {
+    if (registered.variant.id() == id && registered.variant.source_hash == source_hash) {
+      return &registered.variant;
+    }
+  }
+  return nullptr;
+}
+
+void normalise(const ResearchInputs& inputs, Configuration& configuration, const std::string& source_hash) {
+  if (const Variant* variant = variant_of(inputs, configuration.variant, source_hash)) {
+    configuration = normalised(configuration, *variant);
+  }
+}
+
+// A gate's answer that the same source gives again. A clock that was unstable, or no change against another incumbent,
+// says nothing about the next time.
+bool lasting(Outcome outcome) {
+  return outcome != Outcome::valid && outcome != Outcome::unstable_clock && outcome != Outcome::no_change;
+}
+
+std::string interval_text(double effect, double lower, double upper) {
+  return format_ratio(std::exp(effect)) + " [" + format_g(std::exp(lower)) + ", " + format_g(std::exp(upper)) + "]";
+}
+
+}  // namespace
+
+Configuration normalised(const Configuration& configuration, const Variant& variant) {
+  Configuration full{.variant = variant.id(), .settings = configuration.settings};
+  for (const Tunable& tunable : variant.tunables) {
+    if (!tunable.values.empty()) {
+      full.settings.try_emplace(tunable.name, tunable.values.front());
+    }
+  }
+  return full;
+}
+
+PastResult past_result(const Experiment& experiment, const std::string& machine) {
+  PastResult past{.experiment = experiment.id,
+                  .machine = machine,
+                  .workload_class = experiment.workload_class,
+                  .candidate = experiment.candidate,
+                  .incumbent = experiment.incumbent,
+                  .candidate_source_hash = experiment.candidate_source_hash,
+                  .incumbent_source_hash = experiment.incumbent_source_hash,
+                  .techniques = experiment.techniques,
+                  .prediction = experiment.prediction,
+                  .outcome = experiment.outcome};
+  for (const GateResult& gate : experiment.gates) {
+    if (gate.outcome != Outcome::valid) {
+      past.evidence = gate.evidence;
+    }
+  }
+  if (experiment.judgement) {
+    const Judgement& judgement = *experiment.judgement;
+    past.verdict = judgement.verdict;
+    past.timed = experiment.outcome == Outcome::valid && judgement.rounds > 0;
+    past.effect = judgement.effect;
+    past.lower = judgement.lower;
+    past.upper = judgement.upper;
+  }
+  return past;
+}
+
+Evidence::Evidence(const ResearchInputs& inputs) {
+  for (PastResult past : inputs.past) {
+    if (past.machine != inputs.machine || past.workload_class != inputs.workload_class) {
+      continue;
+    }
+    normalise(inputs, past.candidate, past.candidate_source_hash);
+    normalise(inputs, past.incumbent, past.incumbent_source_hash);
+    const double half_width = 0.5 * (past.upper - past.lower);
+    if (past.timed && std::isfinite(past.effect) && half_width >= 0 && std::isfinite(half_width)) {
+      const Subject candidate{past.candidate, past.candidate_source_hash};
+      const Subject incumbent{past.incumbent, past.incumbent_source_hash};
+      edges_.push_back({incumbent, candidate, past.effect, half_width, past.experiment});
+      edges_.push_back({candidate, incumbent, -past.effect, half_width, past.experiment});
+    }
+    results_.push_back(std::move(past));
+  }
+  for (Lesson lesson : inputs.lessons) {
+    if (lesson.machine == inputs.machine && lesson.workload_class == inputs.workload_class) {
+      normalise(inputs, lesson.configuration, lesson.source_hash);
+      normalise(inputs, lesson.incumbent, lesson.incumbent_source_hash);
+      lessons_.push_back(std::move(lesson));
+    }
+  }
+}
+
+// Dijkstra over squared half-widths; the graph has as many nodes as the journal has configurations.
+std::optional<MeasuredEffect> Evidence::measured(const Subject& from, const Subject& to) const {
+  struct Node {
+    Subject subject;
+    MeasuredEffect effect;
+    double variance = 0;
+    bool done = false;
+  };
+  std::vector<Node> nodes = {{.subject = from, .effect = {}}};
+  while (true) {
+    std::size_t best = nodes.size();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (!nodes[i].done && (best == nodes.size() || nodes[i].variance < nodes[best].variance)) {
+        best = i;
+      }
+    }
+    if (best == nodes.size()) {
+      return std::nullopt;
+    }
+    nodes[best].done = true;
+    const Node current = nodes[best];
+    if (current.subject == to) {
+      MeasuredEffect effect = current.effect;
+      effect.half_width = std::sqrt(current.variance);
+      return effect;
+    }
+    for (const Edge& edge : edges_) {
+      if (!(edge.from == current.subject)) {
+        continue;
+      }
+      Node next{.subject = edge.to,
+                .effect = current.effect,
+                .variance = current.variance + edge.half_width * edge.half_width};
+      next.effect.effect += edge.effect;
+      next.effect.experiments.push_back(edge.experiment);
+      const auto known = std::find_if(nodes.begin(), nodes.end(), [&](const Node& n) { return n.subject == edge.to; });
+      if (known == nodes.end()) {
+        nodes.push_back(std::move(next));
+      } else if (!known->done && next.variance < known->variance) {
+        *known = std::move(next);
+      }
+    }
+  }
+}
+
+std::string Evidence::refuted(const Subject& candidate, const Subject& incumbent) const {
+  for (const PastResult& past : results_) {
+    if (lasting(past.outcome) && past.candidate == candidate.configuration &&
+        past.candidate_source_hash == candidate.source_hash) {
+      return "refuted by experiment " + std::to_string(past.experiment) + ": " + std::string(to_string(past.outcome)) +
+             (past.evidence.empty() ? "" : " (" + past.evidence + ")");
+    }
+  }
+  for (const Lesson& lesson : lessons_) {
+    const bool holds = lesson.verdict == Verdict::reverted && lesson.configuration == candidate.configuration &&
+                       lesson.source_hash == candidate.source_hash && lesson.incumbent == incumbent.configuration &&
+                       lesson.incumbent_source_hash == incumbent.source_hash;
+    if (!holds) {
+      continue;
+    }
+    const auto past = std::find_if(results_.begin(), results_.end(), [&](const PastResult& result) {
+      return result.experiment == lesson.experiment && result.timed;
+    });
+    const std::string number =
+        past == results_.end() ? format_ratio(lesson.speedup) : interval_text(past->effect, past->lower, past->upper);
+    return "refuted by experiment " + std::to_string(lesson.experiment) + ": " + number;
+  }
+  return "";
+}
+
+int Evidence::tries(const std::string& variant, const std::string& source_hash) const {
+  return static_cast<int>(std::count_if(results_.begin(), results_.end(), [&](const PastResult& past) {
+    return past.candidate.variant == variant && past.candidate_source_hash == source_hash;
+  }));
+}
+
+double Evidence::track_record(const std::string& technique) const {
+  double tried = 0;
+  double accepted = 0;
+  for (const PastResult& past : results_) {
+    if (std::find(past.techniques.begin(), past.techniques.end(), technique) != past.techniques.end()) {
+      tried += 1;
+      accepted += past.verdict == Verdict::accepted ? 1 : 0;
+    }
+  }
+  return 2 * (accepted + 1) / (tried + 2);
+}
+
+std::vector<PastResult> Evidence::scorable() const {
+  std::vector<PastResult> scorable;
+  std::copy_if(results_.begin(), results_.end(), std::back_inserter(scorable), [](const PastResult& past) {
+    const Prediction& predicted = past.prediction;
+    const bool stated = predicted.low > 0 && predicted.high >= predicted.low && predicted.high != predicted.low;
+    return past.timed && stated && !is_measured(predicted);
+  });
+  return scorable;
+}
+
+std::string name_experiments(const std::vector<std::int64_t>& experiments) {
+  std::vector<std::string> names;
+  for (const std::int64_t experiment : experiments) {
+    names.push_back(std::to_string(experiment));
+  }
+  return (names.size() == 1 ? "experiment " : "experiments ") + join(names, ", ");
+}
+
+}  // namespace apo

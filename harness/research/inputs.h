@@ -1,0 +1,58 @@
+// harness/research/inputs.h - what the research stage is given: the profile, what could be tried, what is remembered.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/core/records.h"
+#include "harness/research/rules.h"
+
+namespace apo {
+
+// One variant that could be tried on the workload.
+struct RegisteredVariant {
+  Variant variant;
+  bool supported = true;
+  std::string why_not;  // when it is not: its apo:requires, its target, ...
+};
+
+// One finished experiment of the journal. Effects are natural logs of time(incumbent) / time(candidate).
+struct PastResult {
+  std::int64_t experiment = 0;
+  std::string machine;  // Machine::id
+  std::string workload_class;
+  Configuration candidate;
+  Configuration incumbent;
+  std::string candidate_source_hash;
+  std::string incumbent_source_hash;
+  std::vector<std::string> techniques;  // of the candidate
+  Prediction prediction;                // over the incumbent, made before
+  Outcome outcome = Outcome::valid;
+  Verdict verdict = Verdict::inconclusive;
+  bool timed = false;  // effect, lower and upper were measured
+  double effect = 0;
+  double lower = 0;
+  double upper = 0;
+  std::string evidence;  // of the gate that stopped it
+};
+
+PastResult past_result(const Experiment& experiment, const std::string& machine);
+
+struct ResearchInputs {
+  Diagnosis diagnosis;  // of the incumbent; diagnosis.incumbent is its variant
+  Configuration incumbent;
+  std::string machine;
+  std::string workload_class;
+  std::vector<RegisteredVariant> variants;  // the incumbent's may be among them; its ancestors should be
+  std::vector<PastResult> past;             // of this family, any machine and class
+  std::vector<Lesson> lessons;
+  double share = 1.0;                 // of the application's time that this kernel takes
+  double minimum_detectable = 0.003;  // log effect that this machine resolves
+  std::uint64_t seed = 0;             // orders candidates of equal score
+};
+
+// `configuration` with every tunable of `variant` stated, so that "defaults left out" and "defaults written" are equal.
+Configuration normalised(const Configuration& configuration, const Variant& variant);
+
+}  // namespace apo

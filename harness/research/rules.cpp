@@ -1,0 +1,352 @@
+// harness/research/rules.cpp - the diagnosis rules; each compares a measured time with what the work should take.
+#include "harness/research/rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "harness/core/text.h"
+#include "harness/research/catalogue.h"
+
+namespace apo {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Below this share of the time a cause is not worth an experiment of its own.
+constexpr double kMinorShare = 0.10;
+constexpr double kNoisySpread = 0.05;
+constexpr double kNearFloor = 0.7;
+
+double roof_value(const Profile& profile, const std::string& name) {
+  for (const Roof& roof : profile.roofs) {
+    if (roof.name == name && roof.value > 0) {
+      return roof.value;
+    }
+  }
+  return std::nan("");
+}
+
+// How many threads' worth of this machine the calls use: their speed-up over one thread.
+double effective_threads(const Diagnosis& d) {
+  const double scaling = d.profile.metric("scaling");
+  const double threads = d.profile.metric("threads");
+  return scaling > 1 && threads > 1 ? std::min(scaling, threads) : 1.0;
+}
+
+// Rate of a roof at the parallelism that the incumbent reaches; NaN when unmeasured.
+double rate(const Diagnosis& d, const std::string& roof) {
+  return roof_value(d.profile, roof + "_1") * effective_threads(d);
+}
+
+bool measured(const Diagnosis& d) {
+  return d.profile.time_ns > 0 && std::isfinite(d.profile.time_ns);
+}
+
+double share_of_time(const Diagnosis& d, double ns) {
+  return ns / d.profile.time_ns;
+}
+
+std::optional<Bottleneck> found(const Diagnosis& d, const char* name, const std::string& evidence, double bound) {
+  if (!std::isfinite(bound) && !std::isfinite(floor_bound(d.profile))) {
+    return std::nullopt;  // nothing bounds it, so nothing can be said
+  }
+  return Bottleneck{
+      .name = name, .evidence = evidence, .bound = std::max(1.0, std::min(bound, floor_bound(d.profile)))};
+}
+
+std::string percent(double share) {
+  return format_g(100 * share, 2) + " %";
+}
+std::string per_second(double value, const char* unit) {
+  return format_si(value, unit);
+}
+
+// The backward in the seeds' formulation evaluates each tanh in the replay and once more in the reverse phase; a
+// variant that carries S_t does not. A counter, where there is one, knows better.
+double executed_special(const Diagnosis& d) {
+  const double counted = d.profile.metric("special_executed");
+  if (std::isfinite(counted)) {
+    return counted;
+  }
+  const bool recomputes = d.incumbent.family == "e88_backward" &&
+                          !any_attacks(d.incumbent.techniques, d.incumbent.target, "recomputed-special-functions");
+  return (recomputes ? 2.0 : 1.0) * d.work.special_functions;
+}
+
+// Share of the time that the special functions take at libm's rate. Zero when the incumbent is known not to call libm,
+// or was measured to be faster than libm can be.
+double libm_share(const Diagnosis& d) {
+  if (!measured(d) || any_attacks(d.incumbent.techniques, d.incumbent.target, "libm-special-functions")) {
+    return 0;
+  }
+  const double share = share_of_time(d, 1e9 * executed_special(d) / rate(d, "libm_tanh"));
+  // 1.15: libm's rate varies that much with its arguments.
+  return share <= 1.15 ? std::min(share, 1.0) : 0;
+}
+
+// Nanoseconds of special functions: at libm's rate where that explains a part of the time, else at the roof.
+double special_ns(const Diagnosis& d) {
+  const double libm = libm_share(d);
+  if (libm >= kMinorShare) {
+    return libm * d.profile.time_ns;
+  }
+  const double ns = 1e9 * executed_special(d) / rate(d, "special_tanh");
+  return std::isfinite(ns) ? ns : 0;
+}
+
+std::optional<Bottleneck> stall(const Diagnosis& d, const char* metric, const char* name, const char* meaning) {
+  const double share = d.profile.metric(metric);
+  if (!(share >= 0.15)) {
+    return std::nullopt;
+  }
+  return found(d, name, percent(share) + " of the samples " + meaning, amdahl(share, kInfinity));
+}
+
+}  // namespace
+
+double floor_bound(const Profile& profile) {
+  return profile.floor_fraction > 0 ? std::max(1.0, 1 / profile.floor_fraction) : kInfinity;
+}
+
+double amdahl(double share, double speedup) {
+  // A share of 1 that vanished would leave no time at all: 1000x then stands for "everything".
+  const double most = std::isfinite(speedup) ? 1.0 : 0.999;
+  const double part = std::clamp(std::isfinite(share) ? share : 0.0, 0.0, most);
+  return 1 / ((1 - part) + part / speedup);
+}
+
+std::optional<Bottleneck> not_vectorised(const Diagnosis& d) {
+  const double arithmetic_ns = d.profile.time_ns - special_ns(d);
+  const double share = share_of_time(d, arithmetic_ns);
+  const double achieved = 1e9 * d.work.flops / arithmetic_ns;
+  if (!measured(d) || !(d.work.flops > 0) || !(share >= kMinorShare) || !(achieved <= rate(d, "fp32_scalar"))) {
+    return std::nullopt;
+  }
+  return found(d, "not-vectorised",
+               per_second(achieved, "flop/s") + " outside the special functions, which is no more than scalar code (" +
+                   per_second(rate(d, "fp32_scalar"), "flop/s") + "); vectors reach " +
+                   per_second(rate(d, "fp32_fma"), "flop/s") + "; " + percent(share) + " of the time",
+               amdahl(share, rate(d, "fp32_fma") / achieved));
+}
+
+std::optional<Bottleneck> libm_special_functions(const Diagnosis& d) {
+  const double share = libm_share(d);
+  if (!(share >= kMinorShare)) {
+    return std::nullopt;
+  }
+  return found(d, "libm-special-functions",
+               format_g(executed_special(d)) + " special functions a call take " + percent(share) +
+                   " of the time at libm's rate (" + per_second(rate(d, "libm_tanh"), "op/s") +
+                   "); the arithmetic units reach " + per_second(rate(d, "special_tanh"), "op/s"),
+               amdahl(share, rate(d, "special_tanh") / rate(d, "libm_tanh")));
+}
+
+std::optional<Bottleneck> recomputed_special_functions(const Diagnosis& d) {
+  const double executed = executed_special(d);
+  const double redundant = 1 - d.work.special_functions / executed;
+  const double share = share_of_time(d, special_ns(d)) * redundant;
+  if (!measured(d) || !(executed > 1.2 * d.work.special_functions) || !(share >= kMinorShare)) {
+    return std::nullopt;
+  }
+  return found(d, "recomputed-special-functions",
+               format_g(executed / d.work.special_functions, 2) +
+                   " special functions run for each compulsory one; the "
+                   "repeated ones are " +
+                   percent(share) + " of the time",
+               amdahl(share, kInfinity));
+}
+
+std::optional<Bottleneck> idle_cores(const Diagnosis& d) {
+  const double threads = d.profile.metric("threads");
+  const double scaling = d.profile.metric("scaling");
+  if (!(threads >= 2) || !(scaling > 0) || d.units < 2) {
+    return std::nullopt;
+  }
+  // Units are indivisible: 3 on 2 cores take 2 turns, so 1.5x is the best.
+  const auto units = static_cast<double>(d.units);
+  const double best = units / std::ceil(units / threads);
+  const double bound = best / scaling;
+  if (!(bound >= 1.25)) {
+    return std::nullopt;
+  }
+  return found(d, "idle-cores",
+               format_ratio(scaling) + " at " + format_g(threads) + " threads over one, and " +
+                   std::to_string(d.units) + " independent units allow " + format_ratio(best),
+               bound);
+}
+
+std::optional<Bottleneck> thread_overhead(const Diagnosis& d) {
+  const double scaling = d.profile.metric("scaling");
+  const bool threaded =
+      std::fabs(scaling - 1) > 0.2 || any_attacks(d.incumbent.techniques, d.incumbent.target, "idle-cores");
+  const double start_ns = 1e9 * roof_value(d.profile, "thread_start");
+  const double share = share_of_time(d, start_ns);
+  if (!measured(d) || !threaded || !(share >= kMinorShare)) {
+    return std::nullopt;
+  }
+  return found(d, "thread-overhead",
+               "starting the threads takes " + format_ns(start_ns) + " of " + format_ns(d.profile.time_ns) + " (" +
+                   percent(std::min(share, 1.0)) + ")",
+               amdahl(share, kInfinity));
+}
+
+std::optional<Bottleneck> memory_bound(const Diagnosis& d) {
+  const double bytes_ns = d.profile.metric("floor_bytes");
+  const double share = share_of_time(d, bytes_ns);
+  if (!measured(d) || !(share >= 0.5)) {
+    return std::nullopt;
+  }
+  return found(d, "memory-bound",
+               "the compulsory " + format_bytes(d.work.bytes) + " take " + format_ns(bytes_ns) +
+                   " at the measured copy rate, " + percent(share) + " of the time",
+               1 / share);
+}
+
+std::optional<Bottleneck> latency_bound(const Diagnosis& d) {
+  const double ipc = d.profile.metric("ipc");
+  const double bytes_share = share_of_time(d, d.profile.metric("floor_bytes"));
+  if (!measured(d) || !(ipc < 1) || !(bytes_share < 0.5)) {
+    return std::nullopt;
+  }
+  return found(d, "latency-bound",
+               format_g(ipc, 2) + " instructions a cycle, and copying explains only " + percent(bytes_share) +
+                   " of the time: the code waits for its own results",
+               kInfinity);
+}
+
+// A scalar multiply-add is half an instruction a flop; loads and stores of its operands may triple that.
+std::optional<Bottleneck> instruction_overhead(const Diagnosis& d) {
+  const double per_flop = d.profile.metric("instructions_per_flop");
+  if (!(per_flop > 2)) {
+    return std::nullopt;
+  }
+  return found(d, "instruction-overhead",
+               format_g(per_flop, 2) + " instructions a flop; a scalar multiply-add needs 0.5", per_flop / 0.5);
+}
+
+std::optional<Bottleneck> per_step_overhead(const Diagnosis& d) {
+  const double arithmetic_ns = 1e9 * d.work.flops / rate(d, "fp32_scalar");
+  const double bytes_ns = d.profile.metric("floor_bytes");
+  const double explained = arithmetic_ns + special_ns(d) + (std::isfinite(bytes_ns) ? bytes_ns : 0);
+  const double share = share_of_time(d, explained);
+  if (!measured(d) || !(share > 0) || !(share < 0.7)) {
+    return std::nullopt;
+  }
+  return found(d, "per-step-overhead",
+               "scalar arithmetic, special functions and copies explain " + format_ns(explained) + " of " +
+                   format_ns(d.profile.time_ns) + " (" + percent(share) +
+                   "); the rest is conversion, addressing, calls or waiting",
+               1 / share);
+}
+
+std::optional<Bottleneck> segment_cache_traffic(const Diagnosis& d) {
+  if (!measured(d) || !(d.scratch_bytes > static_cast<double>(d.l2_bytes) * effective_threads(d)) || d.l2_bytes <= 0) {
+    return std::nullopt;
+  }
+  const double llc = rate(d, "llc_copy");
+  const double copy_rate = std::isfinite(llc) ? llc : rate(d, "memory_copy");
+  // The scratch is written once and read once at least; how often a segment's part is used again is not known here.
+  const double traffic_ns = 1e9 * 2 * d.scratch_bytes / copy_rate;
+  const double share = share_of_time(d, traffic_ns);
+  if (!(share >= kMinorShare)) {
+    return std::nullopt;
+  }
+  return found(d, "segment-cache-traffic",
+               format_bytes(d.scratch_bytes) + " of scratch leave the L2 (" +
+                   format_bytes(static_cast<double>(d.l2_bytes)) + " a core); writing and reading them once takes " +
+                   format_ns(traffic_ns) + ", " + percent(std::min(share, 1.0)) + " of the time",
+               amdahl(share, kInfinity));
+}
+
+std::optional<Bottleneck> launch_overhead(const Diagnosis& d) {
+  const bool cuda = d.incumbent.target == Target::cuda;
+  const double each_ns = 1e9 * roof_value(d.profile, cuda ? "launch_overhead" : "call_overhead");
+  const double launches = std::max<double>(1, static_cast<double>(d.incumbent.launches.size()));
+  const double share = share_of_time(d, each_ns * launches);
+  if (!measured(d) || !(share >= kMinorShare)) {
+    return std::nullopt;
+  }
+  return found(d, "launch-overhead",
+               "an empty call takes " + format_ns(each_ns) + ", " + percent(std::min(share, 1.0)) + " of " +
+                   format_ns(d.profile.time_ns),
+               amdahl(share, kInfinity));
+}
+
+std::optional<Bottleneck> page_faults(const Diagnosis& d) {
+  const double faults = d.profile.metric("page_faults");
+  const double share = share_of_time(d, 1e9 * faults * roof_value(d.profile, "page_fault"));
+  if (!measured(d) || !(share >= 0.05)) {
+    return std::nullopt;
+  }
+  return found(d, "page-faults",
+               format_g(faults) + " page faults a call, " + percent(std::min(share, 1.0)) +
+                   " of the time at this machine's rate: memory is mapped anew in each call",
+               amdahl(share, kInfinity));
+}
+
+std::optional<Bottleneck> barrier_stalls(const Diagnosis& d) {
+  return stall(d, "stall_barrier", "barrier-stalls", "wait at a block barrier");
+}
+
+std::optional<Bottleneck> memory_latency_stalls(const Diagnosis& d) {
+  return stall(d, "stall_long_scoreboard", "memory-latency-stalls", "wait for global or local memory");
+}
+
+std::optional<Bottleneck> tail_wave(const Diagnosis& d) {
+  return stall(d, "tail_fraction", "tail-wave", "fall in the last, partial wave of blocks");
+}
+
+std::optional<Bottleneck> near_floor(const Diagnosis& d) {
+  if (!measured(d) || !(d.profile.floor_fraction >= kNearFloor)) {
+    return std::nullopt;
+  }
+  return found(d, "near-floor",
+               percent(d.profile.floor_fraction) + " of the " + d.profile.floor_roof + " roof: little is left",
+               1 / d.profile.floor_fraction);
+}
+
+std::optional<Bottleneck> noise(const Diagnosis& d) {
+  const double spread = d.profile.metric("spread");
+  if (!(spread >= kNoisySpread)) {
+    return std::nullopt;
+  }
+  return found(d, "noise",
+               "calls of the same work differ by " + percent(spread) + " (MAD sigma): other rules are less certain",
+               1.0);
+}
+
+const std::vector<Rule>& diagnosis_rules() {
+  static const std::vector<Rule> rules = {not_vectorised,
+                                          libm_special_functions,
+                                          recomputed_special_functions,
+                                          idle_cores,
+                                          thread_overhead,
+                                          memory_bound,
+                                          latency_bound,
+                                          instruction_overhead,
+                                          per_step_overhead,
+                                          segment_cache_traffic,
+                                          launch_overhead,
+                                          page_faults,
+                                          barrier_stalls,
+                                          memory_latency_stalls,
+                                          tail_wave,
+                                          near_floor,
+                                          noise};
+  return rules;
+}
+
+std::vector<Bottleneck> diagnose(const Diagnosis& diagnosis) {
+  std::vector<Bottleneck> bottlenecks;
+  for (const Rule rule : diagnosis_rules()) {
+    if (auto bottleneck = rule(diagnosis)) {
+      bottlenecks.push_back(std::move(*bottleneck));
+    }
+  }
+  std::stable_sort(bottlenecks.begin(), bottlenecks.end(),
+                   [](const Bottleneck& a, const Bottleneck& b) { return a.bound > b.bound; });
+  return bottlenecks;
+}
+
+}  // namespace apo

@@ -1,0 +1,241 @@
+// harness/worker/arena.cpp - lays the buffers out, fills the gaps with the guard pattern, finds damage.
+#include "harness/worker/arena.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <numeric>
+
+#include "harness/core/error.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+constexpr std::int64_t kAlignment = 64;
+constexpr std::int64_t kGuard = 4096;
+constexpr std::uint64_t kPads = 4096;  // 0 to 4095 units of kAlignment
+constexpr std::byte kPoison{0xFF};
+
+std::int64_t round_up(std::int64_t value, std::int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+std::byte guard_byte(std::uint64_t word, std::int64_t position) {
+  return static_cast<std::byte>(word >> (8 * (position % 8)) & 0xFF);
+}
+
+// Calls visit(position, word) for the 8-byte words that cover [begin, end); stops when it returns false.
+template <class Visit>
+void for_each_word(std::uint64_t seed, std::int64_t begin, std::int64_t end, const Visit& visit) {
+  for (std::int64_t position = begin / 8 * 8; position < end; position += 8) {
+    if (!visit(position, mix64(seed + static_cast<std::uint64_t>(position)))) {
+      return;
+    }
+  }
+}
+
+void fill_guard(std::byte* memory, std::uint64_t seed, std::int64_t begin, std::int64_t end) {
+  for_each_word(seed, begin, end, [&](std::int64_t position, std::uint64_t word) {
+    for (std::int64_t at = std::max(position, begin); at < std::min(position + 8, end); ++at) {
+      memory[at] = guard_byte(word, at);
+    }
+    return true;
+  });
+}
+
+// Position of the first byte of [begin, end) that lost its pattern, or -1.
+std::int64_t first_damage(const std::byte* memory, std::uint64_t seed, std::int64_t begin, std::int64_t end) {
+  std::int64_t found = -1;
+  for_each_word(seed, begin, end, [&](std::int64_t position, std::uint64_t word) {
+    if (position >= begin && position + 8 <= end) {
+      std::uint64_t stored = 0;
+      std::memcpy(&stored, memory + position, sizeof stored);
+      if (stored == word) {
+        return true;
+      }
+    }
+    for (std::int64_t at = std::max(position, begin); at < std::min(position + 8, end); ++at) {
+      if (memory[at] != guard_byte(word, at)) {
+        found = at;
+        return false;
+      }
+    }
+    return true;
+  });
+  return found;
+}
+
+// Position of the last damaged byte of [begin, end), which has one.
+std::int64_t last_damage(const std::byte* memory, std::uint64_t seed, std::int64_t begin, std::int64_t end) {
+  std::int64_t at = end - 1;
+  while (at > begin && memory[at] == guard_byte(mix64(seed + static_cast<std::uint64_t>(at / 8 * 8)), at)) {
+    --at;
+  }
+  return at;
+}
+
+std::string reason() {
+  return std::strerror(errno);
+}
+
+}  // namespace
+
+std::string GuardDamage::sentence() const {
+  return "wrote outside its buffers: " + std::to_string(offset) + " bytes " +
+         (after ? "past the end of '" : "before the start of '") + buffer + "'";
+}
+
+std::string InputChange::sentence() const {
+  return "changed its input '" + buffer + "' at element " + std::to_string(element);
+}
+
+Arena::Arena(const ArenaSpec& spec) : input_sets_(spec.input_sets) {
+  APO_CHECK(spec.input_sets >= 1);
+  pattern_seed_ = derive_seed(spec.layout_seed, "guard");
+  layout_.axes = spec.axes;
+  place(spec);
+  map();
+  for (const Gap& gap : gaps_) {
+    fill_guard(memory_, pattern_seed_, gap.begin, gap.end);
+  }
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (layout_.buffers[i].role == BufferRole::input) {
+      entries_[i].pristine.resize(bytes_of(i).size());
+    }
+  }
+  poison_outputs();
+}
+
+Arena::~Arena() {
+  munmap(memory_, static_cast<std::size_t>(layout_.bytes));  // cannot fail for a mapping that we made
+}
+
+void Arena::place(const ArenaSpec& spec) {
+  for (const BufferSpec& buffer : spec.buffers) {
+    APO_CHECK(buffer.bytes >= 0 && buffer.element_bytes >= 1);
+    const int copies = buffer.role == BufferRole::input ? spec.input_sets : 1;
+    for (int set = 0; set < copies; ++set) {
+      const int owner = buffer.role == BufferRole::scratch ? buffer.slot : set;
+      layout_.buffers.push_back({.role = buffer.role, .owner = owner, .bytes = buffer.bytes});
+      entries_.push_back({.name = buffer.name, .element_bytes = buffer.element_bytes});
+    }
+  }
+  std::vector<std::size_t> order(entries_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Random random(derive_seed(spec.layout_seed, "layout"));
+  for (std::size_t i = order.size(); i > 1; --i) {
+    std::swap(order[i - 1], order[random.below(i)]);
+  }
+  std::int64_t end = 0;
+  int previous = -1;
+  for (const std::size_t index : order) {
+    BufferPlace& place = layout_.buffers[index];
+    const auto pad = static_cast<std::int64_t>(random.below(kPads)) * kAlignment;
+    place.offset = round_up(end + 2 * kGuard, kAlignment) + pad;
+    gaps_.push_back({.begin = end, .end = place.offset, .previous = previous, .next = static_cast<int>(index)});
+    end = place.offset + place.bytes;
+    previous = static_cast<int>(index);
+  }
+  layout_.bytes = round_up(end + kGuard, sysconf(_SC_PAGESIZE));
+  gaps_.push_back({.begin = end, .end = layout_.bytes, .previous = previous});
+}
+
+void Arena::map() {
+  const auto size = static_cast<std::size_t>(layout_.bytes);
+  file_ = FileDescriptor(memfd_create("apo-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  // Sealed: a worker that shrank the file would make the parent's next access a SIGBUS.
+  if (!file_ || ftruncate(file_.get(), layout_.bytes) != 0 ||
+      fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    throw EnvironmentError("cannot create " + std::to_string(size) + " bytes of shared memory: " + reason());
+  }
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+  if (memory == MAP_FAILED) {
+    throw EnvironmentError("cannot map " + std::to_string(size) + " bytes of shared memory: " + reason());
+  }
+  memory_ = static_cast<std::byte*>(memory);
+}
+
+std::size_t Arena::find(BufferRole role, int owner, std::string_view name) const {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const BufferPlace& place = layout_.buffers[i];
+    if (place.role == role && place.owner == owner && entries_[i].name == name) {
+      return i;
+    }
+  }
+  check_failed("the arena has this buffer", __FILE__, __LINE__, std::string(name));
+}
+
+std::span<std::byte> Arena::bytes_of(std::size_t index) const {
+  const BufferPlace& place = layout_.buffers[index];
+  return {memory_ + place.offset, static_cast<std::size_t>(place.bytes)};
+}
+
+std::string Arena::label(std::size_t index) const {
+  const BufferPlace& place = layout_.buffers[index];
+  if (place.role == BufferRole::input && input_sets_ > 1) {
+    return entries_[index].name + " (set " + std::to_string(place.owner) + ")";
+  }
+  return entries_[index].name;
+}
+
+void Arena::write_input(int set, std::string_view name, std::span<const std::byte> bytes) {
+  const std::size_t index = find(BufferRole::input, set, name);
+  const std::span<std::byte> target = bytes_of(index);
+  APO_CHECK(bytes.size() == target.size());
+  std::copy(bytes.begin(), bytes.end(), target.begin());
+  entries_[index].pristine.assign(bytes.begin(), bytes.end());
+}
+
+void Arena::poison_outputs() {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (layout_.buffers[i].role == BufferRole::output) {
+      std::ranges::fill(bytes_of(i), kPoison);
+    }
+  }
+}
+
+std::vector<std::byte> Arena::read_output(std::string_view name) const {
+  const std::span<std::byte> bytes = bytes_of(find(BufferRole::output, 0, name));
+  return {bytes.begin(), bytes.end()};
+}
+
+std::optional<GuardDamage> Arena::check_guards() const {
+  for (const Gap& gap : gaps_) {
+    const std::int64_t first = first_damage(memory_, pattern_seed_, gap.begin, gap.end);
+    if (first < 0) {
+      continue;
+    }
+    // Whoever is nearer is taken to have done it: behind the previous buffer, or in front of the next one.
+    const std::int64_t last = last_damage(memory_, pattern_seed_, gap.begin, gap.end);
+    const bool after = gap.next < 0 || (gap.previous >= 0 && first - gap.begin <= gap.end - 1 - last);
+    const int neighbour = after ? gap.previous : gap.next;
+    return GuardDamage{.buffer = neighbour < 0 ? "" : label(static_cast<std::size_t>(neighbour)),
+                       .after = after,
+                       .offset = after ? first - gap.begin : gap.end - 1 - last};
+  }
+  return std::nullopt;
+}
+
+std::optional<InputChange> Arena::check_inputs() const {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (layout_.buffers[i].role != BufferRole::input) {
+      continue;
+    }
+    const std::span<std::byte> now = bytes_of(i);
+    const std::vector<std::byte>& then = entries_[i].pristine;
+    if (!then.empty() && std::memcmp(now.data(), then.data(), then.size()) != 0) {
+      const auto differs = std::mismatch(now.begin(), now.end(), then.begin()).first;
+      return InputChange{.buffer = label(i),
+                         .set = layout_.buffers[i].owner,
+                         .element = (differs - now.begin()) / entries_[i].element_bytes};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace apo

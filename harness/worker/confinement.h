@@ -1,0 +1,17 @@
+// harness/worker/confinement.h - what a candidate's host code may do to the world outside its process: nothing.
+#pragma once
+
+#include <string>
+
+namespace apo {
+
+// For this process and all that it starts, for good. Candidates may compute, allocate, start threads, print and end
+// themselves. They may not start processes, run programs, signal or inspect other processes, leave the process group,
+// outlive the parent, raise their limits, move to other CPUs, open sockets, or change any file.
+// Returns what this kernel granted: "seccomp+landlock", "seccomp", or "limits" where it has neither.
+std::string confine();
+
+// "fork"; "system call 57" for one without a name here.
+std::string system_call_name(int number);
+
+}  // namespace apo

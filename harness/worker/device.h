@@ -1,0 +1,25 @@
+// harness/worker/device.h - what the worker's loop needs from the target it runs candidates on.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "harness/core/files.h"
+#include "harness/worker/arena.h"
+#include "harness/worker/protocol.h"
+
+namespace apo {
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  // Loads a candidate into slot 0 or 1.
+  virtual std::optional<Failure> load(int slot, const std::string& path) = 0;
+  // Maps the tensors in place of those attached before. Returns where they lie.
+  virtual Result<std::uint64_t> attach(const ArenaLayout& layout, const FileDescriptor& file) = 0;
+  // Takes sample `index` of the request, untimed preparation included.
+  virtual Result<RawSample> run(const RunRequest& request, std::size_t index) = 0;
+};
+
+}  // namespace apo

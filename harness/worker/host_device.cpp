@@ -1,0 +1,244 @@
+// harness/worker/host_device.cpp - loads shared objects, poisons and evicts, calls, stamps.
+#include "harness/worker/host_device.h"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+#include <array>
+#include <cerrno>
+#include <cfenv>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "harness/worker/cache.h"
+#include "harness/worker/clock.h"
+#include "kernels/abi.h"
+
+namespace apo {
+namespace {
+
+constexpr std::size_t kMessageLimit = 512;  // of text that a candidate chose
+using Poisoner = void (*)(const volatile void*, std::size_t);
+using Launcher = decltype(&apo_launch);
+
+// A function of another library, by name; null when it has none.
+template <class Function>
+Function find_symbol(void* library, const char* name) {
+  return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+// Runs candidate code; what it throws is its outcome. Only candidate code runs inside.
+template <class Action>
+std::optional<Failure> guarded(int slot, const Action& action) {
+  try {
+    return action();
+  } catch (const std::bad_alloc&) {
+    return Failure{Outcome::out_of_memory, "threw std::bad_alloc", slot};
+  } catch (const std::exception& error) {
+    return Failure{Outcome::faulted, "threw an exception: " + std::string(error.what()).substr(0, kMessageLimit), slot};
+  } catch (abi::__forced_unwind&) {
+    throw;  // pthread_exit: the C library insists
+  } catch (...) {
+    return Failure{Outcome::faulted, "threw something that is not a std::exception", slot};
+  }
+}
+
+// The arena in this process, with unmapped-looking space reserved on both sides.
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() { reset(); }
+
+  bool map(int fd, std::int64_t bytes) {
+    reset();
+    const auto size = static_cast<std::size_t>(bytes);
+    reserved_size_ = size + 2 * kArenaReserve;
+    reserved_ = mmap(nullptr, reserved_size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved_ == MAP_FAILED) {
+      return false;
+    }
+    base_ = static_cast<std::byte*>(reserved_) + kArenaReserve;
+    // Populated here, so that no timed call pays for the first touch of a page.
+    return mmap(base_, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, 0) != MAP_FAILED;
+  }
+  std::byte* base() const { return base_; }
+
+ private:
+  void reset() {
+    if (reserved_ != MAP_FAILED) {
+      munmap(reserved_, reserved_size_);
+      reserved_ = MAP_FAILED;
+    }
+  }
+  void* reserved_ = MAP_FAILED;
+  std::size_t reserved_size_ = 0;
+  std::byte* base_ = nullptr;
+};
+
+class HostDevice : public Device {
+ public:
+  HostDevice(int threads, SharedStatus& status) : threads_(threads), status_(status) {}
+  std::optional<Failure> load(int slot, const std::string& path) override;
+  Result<std::uint64_t> attach(const ArenaLayout& layout, const FileDescriptor& file) override;
+  Result<RawSample> run(const RunRequest& request, std::size_t index) override;
+
+ private:
+  std::span<std::byte> bytes_of(const BufferPlace& place) const {
+    return {mapping_.base() + place.offset, static_cast<std::size_t>(place.bytes)};
+  }
+  bool belongs_to(const BufferPlace& place, int slot, int set) const {
+    return place.role == BufferRole::output || place.owner == (place.role == BufferRole::input ? set : slot);
+  }
+  void shield_gaps() const;
+  std::vector<std::uint64_t> arguments(int slot, int set) const;
+  void poison_outputs() const;
+  void make_cold(int slot, int set) const;
+
+  int threads_;
+  SharedStatus& status_;
+  Mapping mapping_;
+  ArenaLayout layout_;
+  std::array<Launcher, 2> launchers_{};
+};
+
+std::optional<Failure> HostDevice::load(int slot, const std::string& path) {
+  status_.running_slot.store(slot);  // constructors of the library run in here
+  const auto failure = guarded(slot, [&]() -> std::optional<Failure> {
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      return Failure{Outcome::wrong_abi, dlerror(), slot};
+    }
+    const auto version = find_symbol<decltype(&apo_abi)>(library, "apo_abi");
+    const auto launcher = find_symbol<Launcher>(library, "apo_launch");
+    if (version == nullptr || launcher == nullptr) {
+      return Failure{Outcome::wrong_abi,
+                     std::string("does not export ") + (version == nullptr ? "apo_abi" : "apo_launch"), slot};
+    }
+    if (const std::uint32_t got = version(); got != APO_ABI_VERSION) {
+      return Failure{
+          Outcome::wrong_abi,
+          "apo_abi returns " + std::to_string(got) + ", this program speaks " + std::to_string(APO_ABI_VERSION), slot};
+    }
+    launchers_.at(static_cast<std::size_t>(slot)) = launcher;
+    return std::nullopt;
+  });
+  status_.running_slot.store(-1);
+  return failure;
+}
+
+Result<std::uint64_t> HostDevice::attach(const ArenaLayout& layout, const FileDescriptor& file) {
+  if (!mapping_.map(file.get(), layout.bytes)) {
+    return Failure{Outcome::out_of_memory, std::string("cannot map the tensors: ") + std::strerror(errno)};
+  }
+  layout_ = layout;
+  shield_gaps();
+  return reinterpret_cast<std::uint64_t>(mapping_.base());
+}
+
+// Under AddressSanitizer an access outside every buffer is reported where it happens.
+void HostDevice::shield_gaps() const {
+  const auto poison = find_symbol<Poisoner>(RTLD_DEFAULT, "__asan_poison_memory_region");
+  const auto unpoison = find_symbol<Poisoner>(RTLD_DEFAULT, "__asan_unpoison_memory_region");
+  if (poison == nullptr || unpoison == nullptr) {
+    return;
+  }
+  poison(mapping_.base(), static_cast<std::size_t>(layout_.bytes));
+  for (const BufferPlace& place : layout_.buffers) {
+    unpoison(bytes_of(place).data(), bytes_of(place).size());
+  }
+}
+
+// The argument struct of kernels/abi.h: inputs, outputs, scratch, axes, each one 8-byte word.
+std::vector<std::uint64_t> HostDevice::arguments(int slot, int set) const {
+  std::vector<std::uint64_t> words;
+  for (const BufferRole role : {BufferRole::input, BufferRole::output, BufferRole::scratch}) {
+    for (const BufferPlace& place : layout_.buffers) {
+      if (place.role == role && belongs_to(place, slot, set)) {
+        words.push_back(reinterpret_cast<std::uint64_t>(bytes_of(place).data()));
+      }
+    }
+  }
+  for (const std::int64_t axis : layout_.axes) {
+    words.push_back(static_cast<std::uint64_t>(axis));
+  }
+  return words;
+}
+
+void HostDevice::poison_outputs() const {
+  for (const BufferPlace& place : layout_.buffers) {
+    if (place.role == BufferRole::output) {
+      std::memset(bytes_of(place).data(), 0xFF, bytes_of(place).size());
+    }
+  }
+}
+
+void HostDevice::make_cold(int slot, int set) const {
+  std::vector<std::span<const std::byte>> ranges;
+  for (const BufferPlace& place : layout_.buffers) {
+    if (belongs_to(place, slot, set)) {
+      ranges.push_back(bytes_of(place));
+    }
+  }
+  evict(ranges);
+}
+
+Result<RawSample> HostDevice::run(const RunRequest& request, std::size_t index) {
+  const int slot = request.order.at(index);
+  const int set = request.sets.empty() ? 0 : request.sets.at(index);
+  const Launcher launch = launchers_.at(static_cast<std::size_t>(slot));
+  if (launch == nullptr || mapping_.base() == nullptr) {
+    throw std::logic_error("asked to run before load and attach");
+  }
+  const std::vector<std::uint64_t> words = arguments(slot, set);
+  const apo_call call{.abi_version = APO_ABI_VERSION,
+                      .struct_bytes = sizeof(apo_call),
+                      .arguments = words.data(),
+                      .threads = threads_,
+                      .reserved = 0,
+                      .stream = nullptr};
+  RawSample sample{.slot = slot, .set = set};
+  poison_outputs();
+  if (request.cache == CachePolicy::cold) {
+    make_cold(slot, set);
+  }
+  status_.running_slot.store(slot);
+  const auto failure = guarded(slot, [&]() -> std::optional<Failure> {
+    int code = 0;
+    sample.begin_cpu_ns = process_cpu_ns();
+    sample.begin_ns = raw_ns();
+    sample.begin_ticks = read_ticks();
+    for (int i = 0; i < request.repetitions && code == 0; ++i) {
+      code = launch(&call);
+    }
+    sample.end_ticks = read_ticks();
+    sample.end_ns = raw_ns();
+    sample.end_cpu_ns = process_cpu_ns();
+    if (code != 0) {
+      return Failure{Outcome::refused, "apo_launch returned " + std::to_string(code), slot};
+    }
+    return std::nullopt;
+  });
+  status_.running_slot.store(-1);
+  // A candidate must not change how the other one rounds, or whether it sees denormals.
+  std::fesetenv(FE_DFL_ENV);
+  if (failure) {
+    return *failure;
+  }
+  return sample;
+}
+
+}  // namespace
+
+std::unique_ptr<Device> make_host_device(int threads, SharedStatus& status) {
+  return std::make_unique<HostDevice>(threads, status);
+}
+
+}  // namespace apo

@@ -1,0 +1,167 @@
+// harness/worker/protocol.cpp - requests and replies as JSON.
+#include "harness/worker/protocol.h"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+
+template <class... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+template <class... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
+
+// Text from a candidate may hold anything: what is not UTF-8 is replaced, never thrown about.
+std::string line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json to_json(const ArenaLayout& layout) {
+  Json buffers = Json::array();
+  for (const BufferPlace& place : layout.buffers) {
+    buffers.push_back({static_cast<int>(place.role), place.owner, place.offset, place.bytes});
+  }
+  return {{"bytes", layout.bytes}, {"buffers", buffers}, {"axes", layout.axes}};
+}
+
+ArenaLayout layout_from(const Json& json) {
+  ArenaLayout layout{.bytes = json.at("bytes"), .axes = json.at("axes")};
+  for (const Json& place : json.at("buffers")) {
+    layout.buffers.push_back({.role = static_cast<BufferRole>(place.at(0).get<int>()),
+                              .owner = place.at(1),
+                              .offset = place.at(2),
+                              .bytes = place.at(3)});
+  }
+  return layout;
+}
+
+Json to_json(const RawSample& sample) {
+  return {sample.slot,        sample.set,       sample.begin_ns,     sample.end_ns,
+          sample.begin_ticks, sample.end_ticks, sample.begin_cpu_ns, sample.end_cpu_ns};
+}
+
+RawSample sample_from(const Json& json) {
+  return {.slot = json.at(0),
+          .set = json.at(1),
+          .begin_ns = json.at(2),
+          .end_ns = json.at(3),
+          .begin_ticks = json.at(4),
+          .end_ticks = json.at(5),
+          .begin_cpu_ns = json.at(6),
+          .end_cpu_ns = json.at(7)};
+}
+
+Failure failure_from(const Json& json) {
+  const auto outcome = outcome_from(json.at("outcome").get<std::string>());
+  if (!outcome || *outcome == Outcome::valid) {
+    throw std::runtime_error("not the outcome of a failure");
+  }
+  return {.outcome = *outcome, .evidence = json.at("evidence"), .slot = json.at("slot")};
+}
+
+Json body_of(const Request& request) {
+  return std::visit(Overloaded{
+                        [](const HelloRequest& hello) -> Json {
+                          return {{"op", "hello"}, {"cpus", hello.cpus}, {"threads", hello.threads}};
+                        },
+                        [](const LoadRequest& load) -> Json {
+                          return {{"op", "load"}, {"slot", load.slot}, {"path", load.path}};
+                        },
+                        [](const AttachRequest& attach) -> Json {
+                          return {{"op", "attach"}, {"layout", to_json(attach.layout)}};
+                        },
+                        [](const RunRequest& run) -> Json {
+                          return {{"op", "run"},
+                                  {"order", run.order},
+                                  {"sets", run.sets},
+                                  {"repetitions", run.repetitions},
+                                  {"cold", run.cache == CachePolicy::cold},
+                                  {"verify_after", run.verify_after}};
+                        },
+                        [](const ContinueRequest&) -> Json {
+                          return {{"op", "continue"}};
+                        },
+                    },
+                    request.body);
+}
+
+}  // namespace
+
+std::string encode(const Request& request) {
+  Json json = body_of(request);
+  json["nonce"] = request.nonce;
+  return line(json);
+}
+
+std::string encode(const Reply& reply) {
+  Json json = {{"nonce", reply.nonce}};
+  if (reply.failure) {
+    json["failure"] = {{"outcome", to_string(reply.failure->outcome)},
+                       {"evidence", reply.failure->evidence},
+                       {"slot", reply.failure->slot}};
+  }
+  if (!reply.samples.empty()) {
+    Json& samples = json["samples"] = Json::array();
+    for (const RawSample& sample : reply.samples) {
+      samples.push_back(to_json(sample));
+    }
+  }
+  if (reply.paused) {
+    json["paused"] = true;
+  }
+  if (reply.base != 0) {
+    json["base"] = reply.base;
+  }
+  if (!reply.confinement.empty()) {
+    json["confinement"] = reply.confinement;
+  }
+  return line(json);
+}
+
+Request decode_request(std::string_view text) {
+  const Json json = Json::parse(text);
+  Request request{.nonce = json.at("nonce"), .body = ContinueRequest{}};
+  const std::string op = json.at("op");
+  if (op == "hello") {
+    request.body = HelloRequest{.cpus = json.at("cpus"), .threads = json.at("threads")};
+  } else if (op == "load") {
+    request.body = LoadRequest{.slot = json.at("slot"), .path = json.at("path")};
+  } else if (op == "attach") {
+    request.body = AttachRequest{.layout = layout_from(json.at("layout"))};
+  } else if (op == "run") {
+    request.body = RunRequest{.order = json.at("order"),
+                              .sets = json.at("sets"),
+                              .repetitions = json.at("repetitions"),
+                              .cache = json.at("cold").get<bool>() ? CachePolicy::cold : CachePolicy::warm,
+                              .verify_after = json.at("verify_after")};
+  } else if (op != "continue") {
+    throw std::runtime_error("unknown request '" + op + "'");
+  }
+  return request;
+}
+
+std::optional<Reply> decode_reply(std::string_view text) {
+  try {
+    const Json json = Json::parse(text);
+    Reply reply{.nonce = json.at("nonce")};
+    if (json.contains("failure")) {
+      reply.failure = failure_from(json.at("failure"));
+    }
+    for (const Json& sample : json.value("samples", Json::array())) {
+      reply.samples.push_back(sample_from(sample));
+    }
+    reply.paused = json.value("paused", false);
+    reply.base = json.value("base", std::uint64_t{0});
+    reply.confinement = json.value("confinement", "");
+    return reply;
+  } catch (const std::exception&) {
+    return std::nullopt;  // the caller names the outcome
+  }
+}
+
+}  // namespace apo

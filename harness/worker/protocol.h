@@ -1,0 +1,110 @@
+// harness/worker/protocol.h - what parent and worker say to each other: one JSON line a message, a nonce in each.
+//
+// The connection is a SOCK_SEQPACKET socketpair, fd 3 of the worker. The parent asks; each request has one reply, which
+// repeats its nonce. A run that pauses replies once for the pause and once more after `continue`.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "harness/core/files.h"
+#include "harness/worker/arena.h"
+#include "harness/worker/result.h"
+
+namespace apo {
+
+inline constexpr int kWorkerFd = 3;
+inline constexpr std::size_t kMaxRequest = 128 * 1024;
+inline constexpr std::size_t kMaxReply = 64 * 1024;
+// Address space that the worker keeps empty on both sides of the arena: a write far outside a buffer faults there.
+inline constexpr std::uint64_t kArenaReserve = std::uint64_t{64} << 20;
+inline constexpr int kExitConnectionLost = 71;  // the worker could not reply: a candidate closed its connection
+
+enum class CachePolicy : std::uint8_t { warm, cold };
+
+// Calls of the loaded slots, one sample after the other. Before each sample the worker poisons the outputs and, when
+// cold, evicts every buffer of the call from the caches; neither is timed.
+struct RunRequest {
+  std::vector<int> order = {0};  // the slot of each sample
+  std::vector<int> sets;         // the input set of each sample; empty = set 0 for all
+  int repetitions = 1;           // launches in one sample, back to back
+  CachePolicy cache = CachePolicy::warm;
+  int verify_after = -1;  // pause after this sample, so that the parent can look at the outputs; -1 = never
+};
+
+// Raw stamps of one sample; the parent does all arithmetic.
+struct RawSample {
+  int slot = 0;
+  int set = 0;
+  std::int64_t begin_ns = 0;  // CLOCK_MONOTONIC_RAW, which parent and worker share
+  std::int64_t end_ns = 0;
+  std::uint64_t begin_ticks = 0;  // time stamp counter
+  std::uint64_t end_ticks = 0;
+  std::int64_t begin_cpu_ns = 0;  // CPU time of the whole worker process, all threads
+  std::int64_t end_cpu_ns = 0;
+  bool operator==(const RawSample&) const = default;
+};
+
+struct HelloRequest {     // carries the memory file of SharedStatus
+  std::vector<int> cpus;  // to pin to; empty = as inherited
+  int threads = 1;
+};
+struct LoadRequest {
+  int slot = 0;
+  std::string path;
+};
+struct AttachRequest {  // carries the arena's memory file
+  ArenaLayout layout;
+};
+struct ContinueRequest {};
+
+struct Request {
+  std::string nonce;
+  std::variant<HelloRequest, LoadRequest, AttachRequest, RunRequest, ContinueRequest> body;
+};
+
+struct Reply {
+  std::string nonce;
+  std::optional<Failure> failure;
+  std::vector<RawSample> samples;  // run: those taken so far
+  bool paused = false;             // run: waits for `continue`
+  std::uint64_t base = 0;          // attach: where the arena lies in the worker
+  std::string confinement;         // load: what holds the candidate, e.g. "seccomp+landlock"
+};
+
+// What the worker leaves behind when it dies: shared memory that it writes before each call and in its signal handler.
+struct SharedStatus {
+  std::atomic<std::int32_t> running_slot{-1};
+  std::atomic<std::int32_t> signal{0};
+  std::atomic<std::uint64_t> address{0};  // that the signal was about
+  std::atomic<std::int32_t> stack_overflow{0};
+  std::atomic<std::int32_t> forbidden_call{-1};  // number of the system call that the confinement refused
+  std::atomic<std::int64_t> address_space{0};    // bytes, at the signal
+};
+
+std::string encode(const Request& request);
+std::string encode(const Reply& reply);
+// Throws std::runtime_error: a request comes from this program, so a bad one is our bug.
+Request decode_request(std::string_view line);
+// nullopt when it is not a reply: the worker's memory belongs to the candidate too.
+std::optional<Reply> decode_reply(std::string_view line);
+
+enum class Receipt : std::uint8_t { message, empty, closed, too_long };
+struct Received {
+  Receipt receipt = Receipt::empty;
+  std::string text;
+  FileDescriptor attached;
+};
+
+// False when the other side is gone or does not take it.
+bool send_message(int fd, const std::string& line, int attached_fd = -1);
+// With wait = false, `empty` when nothing is there.
+Received receive_message(int fd, std::size_t limit, bool wait);
+
+}  // namespace apo

@@ -1,0 +1,43 @@
+// harness/worker/samples.cpp - order, number and stamps of samples against what was asked for.
+#include "harness/worker/samples.h"
+
+#include <algorithm>
+
+namespace apo {
+namespace {
+
+bool runs_backwards(const RawSample& sample) {
+  return sample.end_ns < sample.begin_ns || sample.end_ticks < sample.begin_ticks ||
+         sample.end_cpu_ns < sample.begin_cpu_ns;
+}
+
+}  // namespace
+
+std::optional<std::string> mistake_in(const std::vector<RawSample>& samples, const RunRequest& request,
+                                      std::int64_t sent_ns, std::int64_t received_ns) {
+  if (samples.size() != request.order.size()) {
+    return "it has " + std::to_string(samples.size()) + " samples of " + std::to_string(request.order.size());
+  }
+  RawSample previous{.end_ns = sent_ns};
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const RawSample& sample = samples[i];
+    if (sample.slot != request.order[i] || sample.set != (request.sets.empty() ? 0 : request.sets[i])) {
+      return "its samples are not in the order that was asked for";
+    }
+    if (runs_backwards(sample) || sample.begin_ns < previous.end_ns || sample.begin_ticks < previous.end_ticks ||
+        sample.begin_cpu_ns < previous.end_cpu_ns) {
+      return "its time stamps run backwards";
+    }
+    previous = sample;
+  }
+  if (previous.end_ns > received_ns) {
+    return "its time stamps lie in the future";
+  }
+  return std::nullopt;
+}
+
+bool begins_with(const std::vector<RawSample>& samples, const std::vector<RawSample>& beginning) {
+  return samples.size() >= beginning.size() && std::equal(beginning.begin(), beginning.end(), samples.begin());
+}
+
+}  // namespace apo

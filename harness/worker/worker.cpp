@@ -1,0 +1,325 @@
+// harness/worker/worker.cpp - asks, waits with a deadline, and turns every other ending into a Failure.
+#include "harness/worker/worker.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <utility>
+
+#include "harness/core/error.h"
+#include "harness/core/machine.h"
+#include "harness/core/secret.h"
+#include "harness/worker/child_process.h"
+#include "harness/worker/clock.h"
+#include "harness/worker/evidence.h"
+#include "harness/worker/samples.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::milliseconds;
+constexpr Milliseconds kStartDeadline{20'000};
+constexpr std::uint64_t kMaxPadding = 4096;
+
+std::string nonce(std::uint64_t seed, std::uint64_t index) {
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx",
+                static_cast<unsigned long long>(derive_seed(seed, "nonce", index)));
+  return text.data();
+}
+
+std::int64_t address_space(int pid) {
+  std::ifstream stream("/proc/" + std::to_string(pid) + "/statm");
+  std::int64_t pages = 0;
+  stream >> pages;
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+Failure without_news(const std::string& during, Milliseconds deadline) {
+  return {.outcome = Outcome::timed_out,
+          .evidence = "no answer in " + std::to_string(deadline.count()) + " ms during " + during};
+}
+
+}  // namespace
+
+Worker::Worker(WorkerOptions options) : options_(std::move(options)), folder_("apo-worker") {
+  if (options_.program.empty()) {
+    options_.program = executable_path();
+  }
+  if (options_.cpus.empty()) {
+    options_.cpus = usable_cpus();
+  }
+  nonce_seed_ = secret_seed();
+  status_file_ = FileDescriptor(memfd_create("apo-status", MFD_CLOEXEC));
+  void* memory = MAP_FAILED;
+  if (status_file_ && ftruncate(status_file_.get(), sizeof(SharedStatus)) == 0) {
+    memory = mmap(nullptr, sizeof(SharedStatus), PROT_READ | PROT_WRITE, MAP_SHARED, status_file_.get(), 0);
+  }
+  if (memory == MAP_FAILED) {
+    throw EnvironmentError(std::string("cannot create shared memory for a worker: ") + std::strerror(errno));
+  }
+  status_ = new (memory) SharedStatus;
+  start();
+}
+
+Worker::~Worker() {
+  stop();
+  munmap(status_, sizeof(SharedStatus));
+}
+
+void Worker::start() {
+  const auto begin = Clock::now();
+  process_ =
+      std::make_unique<ChildProcess>(std::vector<std::string>{options_.program.string(), "worker"}, environment());
+  Exchange hello = prepare(HelloRequest{.cpus = options_.cpus, .threads = static_cast<int>(options_.cpus.size())},
+                           "its start", kStartDeadline);
+  hello.attached_fd = status_file_.get();
+  const auto reply = exchange(std::move(hello));
+  if (!reply) {
+    throw EnvironmentError("the worker '" + options_.program.string() +
+                           "' does not start: " + reply.failure().evidence);
+  }
+  own_address_space_ = address_space(pid());
+  start_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Short on purpose: what stands in our environment is none of a candidate's business.
+std::vector<std::string> Worker::environment() const {
+  std::vector<std::string> result;
+  for (const char* name : {"PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "TMPDIR"}) {
+    if (const char* value = std::getenv(name); value != nullptr) {
+      result.push_back(std::string(name) + "=" + value);
+    }
+  }
+  // Threads that spin while they wait would take the CPU from the other slot.
+  result.insert(result.end(), {"OMP_WAIT_POLICY=passive", "OMP_DYNAMIC=false",
+                               "OMP_NUM_THREADS=" + std::to_string(options_.cpus.size())});
+  if (!options_.preload.empty()) {
+    const std::int64_t megabytes = options_.memory_limit_bytes >> 20;
+    result.push_back("LD_PRELOAD=" + options_.preload);
+    result.push_back("ASAN_OPTIONS=detect_leaks=0:color=never:halt_on_error=1:verify_asan_link_order=0:" +
+                     std::string("hard_rss_limit_mb=") + std::to_string(megabytes));
+    result.push_back("UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=0:color=never");
+  }
+  Random random(derive_seed(options_.layout_seed, "environment"));
+  result.push_back("APO_PADDING=" + std::string(random.below(kMaxPadding + 1), 'x'));
+  result.insert(result.end(), options_.environment.begin(), options_.environment.end());
+  return result;
+}
+
+Worker::Exchange Worker::prepare(decltype(Request::body) body, std::string during, Deadline deadline) {
+  return {.request = {.nonce = nonce(nonce_seed_, requests_++), .body = std::move(body)},
+          .during = std::move(during),
+          .deadline = deadline.value_or(options_.deadline)};
+}
+
+Result<Reply> Worker::exchange(Exchange exchange) {
+  if (!alive()) {
+    return Failure{.evidence = "the worker had ended before " + exchange.during};
+  }
+  if (frozen_) {
+    process_->thaw();
+    frozen_ = false;
+  }
+  const Received unasked = receive_message(process_->socket(), kMaxReply, false);
+  if (unasked.receipt == Receipt::message || unasked.receipt == Receipt::too_long) {
+    return forged("it spoke without being asked, before " + exchange.during);
+  }
+  const std::string line = encode(exchange.request);
+  APO_CHECK(line.size() <= kMaxRequest);
+  if (!send_message(process_->socket(), line, exchange.attached_fd)) {
+    return ended(exchange.during);
+  }
+  return await(exchange);
+}
+
+Result<Reply> Worker::await(const Exchange& exchange) {
+  switch (process_->wait(Clock::now() + exchange.deadline)) {
+    case ChildProcess::Event::deadline:
+      return fail(without_news(exchange.during, exchange.deadline));
+    case ChildProcess::Event::exited:
+    case ChildProcess::Event::hung_up:
+      return ended(exchange.during);
+    case ChildProcess::Event::message:
+      break;
+  }
+  const Received received = receive_message(process_->socket(), kMaxReply, false);
+  const auto reply = received.receipt == Receipt::message ? decode_reply(received.text) : std::nullopt;
+  if (!reply) {
+    return forged("it is no reply of the protocol");
+  }
+  if (reply->nonce != exchange.request.nonce) {
+    return forged("it has a wrong nonce");
+  }
+  if (!reply->failure) {
+    return *reply;
+  }
+  Failure failure{.outcome = reply->failure->outcome,
+                  .evidence = printable_tail(reply->failure->evidence),
+                  .slot = reply->failure->slot};
+  if (failure.outcome == Outcome::refused || failure.outcome == Outcome::wrong_abi) {
+    return failure;  // in good order: the worker lives on
+  }
+  failure.evidence += " (during " + exchange.during + ")";
+  return fail(std::move(failure));
+}
+
+// Ends the worker and adds what the candidate printed.
+Failure Worker::fail(Failure failure) {
+  if (failure.slot < 0) {
+    failure.slot = status_->running_slot.load();
+  }
+  stop();
+  if (const auto report = sanitizer_report(printed())) {
+    failure.evidence = *report;
+  } else {
+    failure.evidence = with_output(failure.evidence, printed());
+  }
+  return failure;
+}
+
+Failure Worker::forged(const std::string& how) {
+  return fail({.evidence = "sent a forged reply: " + how});
+}
+
+// The process went away, or only its connection did.
+Failure Worker::ended(const std::string& during) {
+  constexpr Milliseconds kGrace{1000};  // closing descriptors is the first thing that a dying process does
+  if (process_->wait_for_exit(kGrace)) {
+    const int status = process_->end();
+    return explain({.wait_status = status,
+                    .during = during,
+                    .printed = printed(),
+                    .signal = status_->signal.load(),
+                    .address = status_->address.load(),
+                    .stack_overflow = status_->stack_overflow.load() != 0,
+                    .forbidden_call = status_->forbidden_call.load(),
+                    .address_space = status_->address_space.load(),
+                    .address_space_limit = address_space_limit(),
+                    .arena_base = arena_base_,
+                    .arena_bytes = arena_bytes_,
+                    .slot = status_->running_slot.load()});
+  }
+  return fail({.evidence = "closed the worker's connection during " + during});
+}
+
+std::int64_t Worker::address_space_limit() const {
+  if (options_.memory_limit_bytes <= 0 || !options_.preload.empty()) {
+    return 0;  // AddressSanitizer needs terabytes of it, and limits the resident memory instead
+  }
+  return own_address_space_ + options_.memory_limit_bytes + arena_bytes_ + 2 * static_cast<std::int64_t>(kArenaReserve);
+}
+
+// The soft limit, which the candidate is not allowed to change.
+void Worker::limit_memory() const {
+  if (const std::int64_t bytes = address_space_limit(); bytes > 0 && alive()) {
+    const rlimit limit{.rlim_cur = static_cast<rlim_t>(bytes), .rlim_max = RLIM_INFINITY};
+    prlimit(pid(), RLIMIT_AS, &limit, nullptr);  // fails when it has just ended, or under a lower limit of our own
+  }
+}
+
+// A path of the same length for both slots. A new one for every load: the old file may still be mapped.
+std::filesystem::path Worker::neutral_path(int slot) {
+  std::array<char, 8> generation{};
+  std::snprintf(generation.data(), generation.size(), "%04u", loads_.at(static_cast<std::size_t>(slot))++ % 10'000);
+  const std::filesystem::path folder = folder_.path() / generation.data();
+  std::filesystem::create_directories(folder);
+  return folder / ("slot" + std::to_string(slot) + ".so");
+}
+
+Result<Done> Worker::load(int slot, const std::filesystem::path& object, Deadline deadline) {
+  APO_CHECK(slot == 0 || slot == 1);
+  const std::filesystem::path neutral = neutral_path(slot);
+  std::error_code error;
+  std::filesystem::copy_file(object, neutral, std::filesystem::copy_options::overwrite_existing, error);
+  if (error) {
+    throw EnvironmentError("cannot copy '" + object.string() + "' to '" + neutral.string() + "': " + error.message());
+  }
+  limit_memory();
+  const auto reply = exchange(prepare(LoadRequest{.slot = slot, .path = neutral.string()}, "loading", deadline));
+  if (!reply) {
+    return reply.failure();
+  }
+  confinement_ = reply->confinement;
+  return Done{};
+}
+
+Result<Done> Worker::attach(const Arena& arena, Deadline deadline) {
+  arena_bytes_ = arena.layout().bytes;
+  limit_memory();
+  Exchange attach = prepare(AttachRequest{.layout = arena.layout()}, "attaching the tensors", deadline);
+  attach.attached_fd = arena.fd();
+  const auto reply = exchange(std::move(attach));
+  if (!reply) {
+    return reply.failure();
+  }
+  arena_base_ = reply->base;
+  return Done{};
+}
+
+Result<std::vector<RawSample>> Worker::run(const RunRequest& request, const Inspect& inspect, Deadline deadline) {
+  const std::int64_t sent_ns = raw_ns();
+  auto reply = exchange(prepare(request, "the call", deadline));
+  if (reply && reply->paused) {
+    const std::vector<RawSample> so_far = reply->samples;
+    freeze();
+    if (const auto failure = inspect ? inspect(request.verify_after) : std::nullopt) {
+      return fail(*failure);
+    }
+    reply = exchange(prepare(ContinueRequest{}, "the call", deadline));
+    if (reply && !begins_with(reply->samples, so_far)) {
+      return forged("it changed samples that it had reported");
+    }
+  }
+  if (!reply) {
+    return reply.failure();
+  }
+  if (const auto wrong = mistake_in(reply->samples, request, sent_ns, raw_ns())) {
+    return forged(*wrong);
+  }
+  return reply->samples;
+}
+
+Result<RawSample> Worker::call(int slot, int set, Deadline deadline) {
+  const auto samples = run({.order = {slot}, .sets = {set}}, {}, deadline);
+  if (!samples) {
+    return samples.failure();
+  }
+  return samples->front();
+}
+
+void Worker::freeze() {
+  process_->freeze();
+  frozen_ = true;
+}
+
+bool Worker::alive() const {
+  return process_->alive();
+}
+
+int Worker::pid() const {
+  return process_->pid();
+}
+
+const std::string& Worker::printed() const {
+  return process_->printed();
+}
+
+void Worker::stop() {
+  if (process_ != nullptr) {
+    process_->end();
+  }
+}
+
+}  // namespace apo

@@ -1,0 +1,113 @@
+// harness/worker/worker.h - the parent's handle on one isolated process that loads and runs candidates.
+//
+//   Worker worker(options);                       // a fresh process
+//   worker.load(0, build.object_path);            // copied to a neutral name first
+//   worker.attach(arena);
+//   auto samples = worker.run(request, inspect);  // samples, or the candidate's failure
+//
+// Everything that a candidate can do wrong comes back as a Failure. After one that ended the process alive() is false
+// and a new Worker is needed; `refused` and `wrong_abi` leave it running.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/files.h"
+#include "harness/worker/arena.h"
+#include "harness/worker/protocol.h"
+#include "harness/worker/result.h"
+
+namespace apo {
+
+class ChildProcess;
+
+struct WorkerOptions {
+  std::filesystem::path program;                             // empty = this program; run as `program worker`
+  std::vector<int> cpus;                                     // to pin to; empty = all that this process may use
+  std::int64_t memory_limit_bytes = std::int64_t{16} << 30;  // address space beyond the tensors; 0 = no limit
+  std::vector<std::string> environment;                      // "NAME=value", added to the worker's short one
+  std::string preload;                                       // libasan, for candidates built with sanitizers
+  std::chrono::milliseconds deadline{10'000};                // of a request that names none
+  std::uint64_t layout_seed = 0;                             // draws 0 to 4 KiB of environment padding
+};
+
+// Looks at the arena while the worker is frozen right after a sample; a Failure ends the run and the worker.
+using Inspect = std::function<std::optional<Failure>(int sample)>;
+
+class Worker {
+ public:
+  // Starts the process and waits until it answers. Throws EnvironmentError when that does not work: no candidate is in
+  // it yet. The thread that does this has to outlive the worker, which dies with it.
+  explicit Worker(WorkerOptions options);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  using Deadline = std::optional<std::chrono::milliseconds>;
+
+  // Slot 0 or 1, again as often as needed. The worker sees a private copy named slot0.so or slot1.so, whatever the
+  // object was called. Throws EnvironmentError when it cannot be copied.
+  Result<Done> load(int slot, const std::filesystem::path& object, Deadline deadline = {});
+  // Replaces the arena attached before. `arena` has to outlive its use here.
+  Result<Done> attach(const Arena& arena, Deadline deadline = {});
+  // All samples of the request. `inspect` is called after sample request.verify_after. The deadline counts anew after
+  // that pause.
+  Result<std::vector<RawSample>> run(const RunRequest& request, const Inspect& inspect = {}, Deadline deadline = {});
+  // One warm sample of one launch.
+  Result<RawSample> call(int slot, int set = 0, Deadline deadline = {});
+  // Stops every thread of the worker, so that outputs hold still while they are read. The next request thaws it.
+  void freeze();
+
+  bool alive() const;
+  int pid() const;  // -1 when it has ended
+  double start_seconds() const { return start_seconds_; }
+  // "seccomp+landlock", or what this kernel could do; empty before the first load.
+  const std::string& confinement() const { return confinement_; }
+  // The end of what candidates printed so far.
+  const std::string& printed() const;
+  void stop();
+
+ private:
+  struct Exchange {
+    Request request;
+    std::string during;
+    std::chrono::milliseconds deadline;
+    int attached_fd = -1;
+  };
+
+  void start();
+  Result<Reply> exchange(Exchange exchange);
+  Result<Reply> await(const Exchange& exchange);
+  Failure fail(Failure failure);
+  Failure ended(const std::string& during);
+  Failure forged(const std::string& how);
+  Exchange prepare(decltype(Request::body) body, std::string during, Deadline deadline);
+  std::int64_t address_space_limit() const;
+  void limit_memory() const;
+  std::filesystem::path neutral_path(int slot);
+  std::vector<std::string> environment() const;
+
+  WorkerOptions options_;
+  TemporaryFolder folder_;
+  FileDescriptor status_file_;
+  SharedStatus* status_ = nullptr;
+  std::unique_ptr<ChildProcess> process_;
+  std::uint64_t nonce_seed_ = 0;
+  std::uint64_t requests_ = 0;
+  std::array<unsigned, 2> loads_{};  // of each slot
+  bool frozen_ = false;
+  double start_seconds_ = 0;
+  std::string confinement_;
+  std::int64_t own_address_space_ = 0;  // of the worker before any candidate
+  std::int64_t arena_bytes_ = 0;
+  std::uint64_t arena_base_ = 0;
+};
+
+}  // namespace apo

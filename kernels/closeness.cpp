@@ -1,0 +1,61 @@
+// kernels/closeness.cpp - how near an output is to the reference; the formulas stand at struct Tolerance.
+#include "kernels/closeness.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace apo {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// 0/0 is 0: an element that must be equal and is.
+double ratio(double above, double below) {
+  if (above <= 0) {
+    return 0;
+  }
+  return below > 0 ? above / below : kInfinity;  // a NaN above lands here or divides to NaN
+}
+
+double square(double x) {
+  return x * x;
+}
+
+}  // namespace
+
+Closeness closeness(const Tolerance& tolerance, std::span<const double> expected, std::span<const double> noise,
+                    std::span<const double> actual) {
+  Closeness result;
+  const std::size_t count = expected.size();
+  const std::size_t group = std::max<std::size_t>(1, static_cast<std::size_t>(tolerance.group));
+  const std::size_t groups = std::max<std::size_t>(1, count / group);
+  double squares = 0;
+  for (std::size_t g = 0; g < groups; ++g) {
+    const std::size_t begin = g * group;
+    const std::size_t end = g + 1 == groups ? count : begin + group;
+    double group_square = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      group_square += square(noise[i]) / static_cast<double>(end - begin);
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      const double error = std::fabs(actual[i] - expected[i]);
+      const double rounding = tolerance.output_rounding * std::fabs(expected[i]);
+      const double scale_square = std::max(square(noise[i]), group_square);
+      double element = ratio(error - rounding, tolerance.element_sigmas * std::sqrt(scale_square));
+      if (!(error < kInfinity)) {
+        element = kInfinity;  // NaN, or an infinity
+      }
+      if (element > result.element) {
+        result.element = element;
+        result.worst_element = static_cast<std::int64_t>(i);
+      }
+      squares += ratio(square(error), scale_square + square(rounding) / 3);
+    }
+  }
+  const double rms = count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count));
+  result.rms = result.element < kInfinity ? ratio(rms, tolerance.rms_factor) : kInfinity;
+  return result;
+}
+
+}  // namespace apo

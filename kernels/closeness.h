@@ -1,0 +1,23 @@
+// kernels/closeness.h - how near an output is to the reference, in the units of its tolerance; NaN is never near.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/family.h"
+
+namespace apo {
+
+// Both at most 1 when the output is right; infinity when an element is not finite.
+struct Closeness {
+  double element = 0;              // max of |x-ref| - rounding, over element_sigmas * scale
+  double rms = 0;                  // the rms statistic over rms_factor
+  std::int64_t worst_element = 0;  // index into the spans
+  bool holds() const { return element <= 1 && rms <= 1; }
+};
+
+// All elements of one unit of one tensor, in the order of unit_elements. The spans have one length.
+Closeness closeness(const Tolerance& tolerance, std::span<const double> expected, std::span<const double> noise,
+                    std::span<const double> actual);
+
+}  // namespace apo

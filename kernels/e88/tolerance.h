@@ -1,0 +1,32 @@
+// kernels/e88/tolerance.h - how far an E88 output may be from the fp64 reference; derived in tolerance.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "kernels/e88/shape.h"
+
+namespace apo::e88 {
+
+// How many perturbed runs the noise is estimated from.
+constexpr std::uint32_t kRealisations = 8;
+
+// Gathers the RMS difference of a unit's perturbed runs from the reference, for one tensor.
+class Spread {
+ public:
+  Spread(const Shape& shape, const TensorMap& expected, std::string_view tensor, std::int64_t unit);
+  void add(const std::vector<float>& run);
+  void store(TensorMap& sigma) const;
+
+ private:
+  const Shape& shape_;
+  std::string_view tensor_;
+  std::int64_t unit_;
+  std::vector<double> expected_;
+  std::vector<double> squares_;
+};
+
+Tolerance tolerance(std::string_view tensor, const Axes& axes);
+
+}  // namespace apo::e88

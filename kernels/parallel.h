@@ -1,0 +1,29 @@
+// kernels/parallel.h - spreads independent units over threads; the result never depends on how many.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace apo {
+
+// Calls work(unit) once for each of `units`, on at most `threads` threads (<= 0 means one).
+template <class Work>
+void for_each_unit(const std::vector<std::int64_t>& units, int threads, Work work) {
+  std::atomic<std::size_t> next{0};
+  const auto run = [&] {
+    for (std::size_t i = next++; i < units.size(); i = next++) {
+      work(units[i]);
+    }
+  };
+  const std::size_t helpers = std::min(units.size(), static_cast<std::size_t>(std::max(threads, 1)));
+  std::vector<std::jthread> pool;
+  for (std::size_t i = 1; i < helpers; ++i) {
+    pool.emplace_back(run);
+  }
+  run();
+}
+
+}  // namespace apo

@@ -1,0 +1,135 @@
+// kernels/registry.cpp - the list of families, built in or loaded, and look-ups in their contracts.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "kernels/copy/copy.h"
+#include "kernels/e88/e88.h"
+#include "kernels/family.h"
+
+namespace apo {
+namespace {
+
+std::vector<Family>& mutable_families() {
+  static std::vector<Family> all = {copy_family(), e88_forward_family(), e88_backward_family()};
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Family>& families() {
+  return mutable_families();
+}
+
+const Family* find_family(std::string_view name) {
+  const auto& all = families();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Family& family) { return family.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+void load_family_library(const std::string& path) {
+  // Never closed: the families hold functions of this library until the program ends.
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    throw std::runtime_error("cannot load the family library '" + path + "': " + dlerror());
+  }
+  auto* provide = reinterpret_cast<void (*)(std::vector<Family>*)>(dlsym(library, "apo_families"));
+  if (provide == nullptr) {
+    throw std::runtime_error("'" + path + "' exports no function apo_families");
+  }
+  std::vector<Family> loaded;
+  provide(&loaded);
+  for (const Family& family : loaded) {
+    if (find_family(family.name) != nullptr) {
+      throw std::runtime_error("'" + path + "' repeats the family '" + family.name + "'");
+    }
+  }
+  auto& all = mutable_families();
+  all.insert(all.end(), loaded.begin(), loaded.end());
+}
+
+const Workload* find_workload(const Family& family, std::string_view name) {
+  const auto found = std::find_if(family.workloads.begin(), family.workloads.end(),
+                                  [&](const Workload& workload) { return workload.name == name; });
+  return found == family.workloads.end() ? nullptr : &*found;
+}
+
+const TensorSpec* find_tensor(const Family& family, std::string_view name) {
+  const auto found = std::find_if(family.tensors.begin(), family.tensors.end(),
+                                  [&](const TensorSpec& tensor) { return tensor.name == name; });
+  return found == family.tensors.end() ? nullptr : &*found;
+}
+
+std::int64_t element_count(const TensorSpec& tensor, const Axes& axes) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : tensor.shape(axes)) {
+    count *= extent;
+  }
+  return count;
+}
+
+std::int64_t dtype_bytes(DType dtype) {
+  switch (dtype) {
+    case DType::bf16:
+      return 2;
+    case DType::f32:
+      return 4;
+    case DType::f64:
+      return 8;
+  }
+  return 0;
+}
+
+std::string_view to_string(DType dtype) {
+  switch (dtype) {
+    case DType::bf16:
+      return "bf16";
+    case DType::f32:
+      return "f32";
+    case DType::f64:
+      return "f64";
+  }
+  return "?";
+}
+
+std::string_view to_string(Target target) {
+  return target == Target::host ? "host" : "cuda";
+}
+
+std::string_view to_string(WorkloadKind kind) {
+  switch (kind) {
+    case WorkloadKind::small:
+      return "small";
+    case WorkloadKind::ragged:
+      return "ragged";
+    case WorkloadKind::production:
+      return "production";
+    case WorkloadKind::extreme:
+      return "extreme";
+  }
+  return "?";
+}
+
+std::string check_axes(const Family& family, const Axes& axes) {
+  for (const AxisSpec& axis : family.axes) {
+    const auto found = axes.find(axis.name);
+    if (found == axes.end()) {
+      return "axis " + axis.name + " has no value";
+    }
+    if (found->second < axis.min || found->second > axis.max) {
+      return "axis " + axis.name + " = " + std::to_string(found->second) + " is outside " + std::to_string(axis.min) +
+             ".." + std::to_string(axis.max);
+    }
+  }
+  for (const auto& [name, value] : axes) {
+    const bool known =
+        std::any_of(family.axes.begin(), family.axes.end(), [&](const AxisSpec& axis) { return axis.name == name; });
+    if (!known) {
+      return "family " + family.name + " has no axis " + name;
+    }
+  }
+  return family.invalid ? family.invalid(axes) : "";
+}
+
+}  // namespace apo

@@ -1,0 +1,83 @@
+// tests/kernels/closeness_test.cpp - the comparison rule itself, on numbers worked out by hand.
+#include "kernels/closeness.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace apo {
+namespace {
+
+constexpr Tolerance kTolerance = {.output_rounding = 0.01, .element_sigmas = 4, .rms_factor = 2, .group = 2};
+
+TEST(Closeness, EqualOutputsHoldWithoutAnyNoise) {
+  const std::vector<double> values = {1, -2, 0};
+  const std::vector<double> none(3);
+  const Closeness close = closeness(Tolerance{}, values, none, values);
+  EXPECT_TRUE(close.holds());
+  EXPECT_EQ(close.element, 0);
+  EXPECT_EQ(close.rms, 0);
+}
+
+TEST(Closeness, ATinyDifferenceFailsWhereEqualityIsAsked) {
+  const std::vector<double> expected = {1, 2};
+  const std::vector<double> actual = {1, std::nextafter(2.0, 3.0)};
+  const std::vector<double> none(2);
+  const Closeness close = closeness(Tolerance{}, expected, none, actual);
+  EXPECT_FALSE(close.holds());
+  EXPECT_EQ(close.worst_element, 1);
+}
+
+TEST(Closeness, ElementBoundIsRoundingPlusSigmas) {
+  const std::vector<double> expected = {1, 1};
+  const std::vector<double> noise = {0.1, 0.1};
+  const std::vector<double> actual = {1, 1 + 0.01 + 0.2};  // half of 4 sigma
+  EXPECT_NEAR(closeness(kTolerance, expected, noise, actual).element, 0.5, 1e-12);
+}
+
+TEST(Closeness, QuietElementsShareTheNoiseOfTheirGroupOnly) {
+  const std::vector<double> expected(4);
+  const std::vector<double> noise = {1, 0, 0, 0};
+  const std::vector<double> in_group = {0, 1, 0, 0};
+  const std::vector<double> elsewhere = {0, 0, 1, 0};
+  EXPECT_NEAR(closeness(kTolerance, expected, noise, in_group).element, std::sqrt(2.0) / 4, 1e-12);
+  EXPECT_FALSE(closeness(kTolerance, expected, noise, elsewhere).holds());
+}
+
+TEST(Closeness, LastGroupTakesTheRest) {
+  const std::vector<double> expected(5);
+  const std::vector<double> noise = {0, 0, 3, 0, 0};
+  const std::vector<double> actual = {0, 0, 0, 0, 1};
+  EXPECT_NEAR(closeness(kTolerance, expected, noise, actual).element, 1 / (4 * std::sqrt(3.0)), 1e-12);
+}
+
+TEST(Closeness, RmsFindsManySlightlyWrongElements) {
+  const std::vector<double> expected(64);
+  const std::vector<double> noise(64, 1.0);
+  const std::vector<double> actual(64, 2.5);  // each within 4 sigma
+  const Closeness close = closeness(kTolerance, expected, noise, actual);
+  EXPECT_LE(close.element, 1);
+  EXPECT_NEAR(close.rms, 1.25, 1e-12);
+  EXPECT_FALSE(close.holds());
+}
+
+TEST(Closeness, NotFiniteNeverHolds) {
+  const std::vector<double> expected = {1, 1};
+  const std::vector<double> noise = {1e300, 1e300};
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+                           -std::numeric_limits<double>::infinity()}) {
+    const std::vector<double> actual = {1, bad};
+    EXPECT_FALSE(closeness(kTolerance, expected, noise, actual).holds()) << bad;
+  }
+}
+
+TEST(Closeness, NaNInTheYardstickNeverHolds) {
+  const std::vector<double> expected = {1, 1};
+  const std::vector<double> noise = {std::nan(""), 0};
+  EXPECT_FALSE(closeness(kTolerance, expected, noise, std::vector<double>{1, 1.5}).holds());
+}
+
+}  // namespace
+}  // namespace apo

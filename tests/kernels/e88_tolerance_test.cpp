@@ -1,0 +1,244 @@
+// tests/kernels/e88_tolerance_test.cpp - what the tolerance of the E88 families lets pass, and what it doesn't.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "kernels/closeness.h"
+#include "kernels/family.h"
+#include "kernels/rounding.h"
+#include "tests/kernels/e88_alternatives.h"
+
+namespace apo {
+namespace {
+
+Axes axes_of(std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t N, std::int64_t V, int gate, int norm) {
+  return {{"B", B}, {"T", T}, {"H", H}, {"N", N}, {"V", V}, {"GATE", gate}, {"NORM", norm}};
+}
+
+// One problem with its reference and yardstick.
+struct Problem {
+  const Family& family;
+  Axes axes;
+  std::string regime;
+  TensorMap inputs;
+  TensorMap expected;
+  TensorMap noise;
+
+  Problem(std::string_view name, const Axes& with_axes, std::string_view with_regime, std::uint64_t seed = 11)
+      : family(*find_family(name)), axes(with_axes), regime(with_regime), inputs(family.fill(axes, seed, regime, 1)) {
+    for (auto& [tensor, values] : inputs) {
+      std::transform(values.begin(), values.end(), values.begin(), round_to_bf16);
+    }
+    inputs.merge(family.derive(axes, inputs, 1));
+    expected = family.reference(axes, inputs, {}, 1);
+    noise = family.noise(axes, inputs, expected, {}, 1);
+  }
+
+  TensorMap run(const Alternative& how) const {
+    return family.name == "e88_forward" ? run_forward(axes, inputs, how) : run_backward(axes, inputs, how);
+  }
+};
+
+std::vector<double> unit_values(const Problem& problem, const TensorMap& tensors, std::string_view name,
+                                std::int64_t unit) {
+  std::vector<double> values;
+  for (const ElementRun& run : problem.family.unit_elements(problem.axes, name, unit)) {
+    const double* first = tensors.find(name)->second.data() + run.offset;
+    values.insert(values.end(), first, first + run.count);
+  }
+  return values;
+}
+
+// The worst of all units and tensors; at most 1 when everything holds.
+double worst(const Problem& problem, const TensorMap& actual) {
+  double result = 0;
+  for (const auto& [name, values] : problem.expected) {
+    for (std::int64_t unit = 0; unit < problem.family.unit_count(problem.axes); ++unit) {
+      const Closeness close =
+          closeness(problem.family.tolerance(name, problem.axes), unit_values(problem, problem.expected, name, unit),
+                    unit_values(problem, problem.noise, name, unit), unit_values(problem, actual, name, unit));
+      result = std::max({result, close.element, close.rms});
+    }
+  }
+  return result;
+}
+
+const std::vector<Alternative>& legal_ones() {
+  static const std::vector<Alternative> all = {
+      {.name = "fp32 without a cache, sums reversed", .reversed_sums = true, .recomputes_y = true},
+      {.name = "fp32 from s0 alone", .recomputes_y = true, .fresh_trajectory = true},
+      {.name = "bf16 cache, sums reversed", .reversed_sums = true, .rounds_cache = true},
+      {.name = "tanh off by a random 2^-11", .rounds_cache = true, .tanh = Tanh::dithered},
+      {.name = "tanh off by a rippling 2^-11", .recomputes_y = true, .tanh = Tanh::rippled},
+      {.name = "tanh off by a rippling 2^-11, bf16 cache", .rounds_cache = true, .tanh = Tanh::rippled}};
+  return all;
+}
+
+void expect_legal_ones_pass(const Axes& axes, std::uint64_t seeds) {
+  for (const std::string_view name : {"e88_forward", "e88_backward"}) {
+    for (const std::string& regime : find_family(name)->regimes) {
+      for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        const Problem problem(name, axes, regime, seed);
+        EXPECT_LE(worst(problem, problem.family.honest(axes, problem.inputs, {}, 1)), 1.0) << name << " " << regime;
+        for (const Alternative& how : legal_ones()) {
+          EXPECT_LE(worst(problem, problem.run(how)), 1.0) << name << " " << regime << ": " << how.name;
+        }
+      }
+    }
+  }
+}
+
+TEST(E88Tolerance, PassesEveryLegalImplementationOnTinyShapes) {
+  expect_legal_ones_pass(axes_of(1, 1, 1, 1, 1, 1, 0), 40);
+  expect_legal_ones_pass(axes_of(1, 16, 1, 4, 4, 1, 1), 20);
+}
+
+TEST(E88Tolerance, PassesEveryLegalImplementationOnRaggedShapes) {
+  expect_legal_ones_pass(axes_of(2, 17, 3, 8, 16, 1, 1), 2);
+  expect_legal_ones_pass(axes_of(1, 37, 3, 24, 20, 1, 1), 1);
+}
+
+TEST(E88Tolerance, PassesEveryLegalImplementationWithoutGateOrNorm) {
+  expect_legal_ones_pass(axes_of(1, 40, 1, 32, 32, 0, 1), 1);
+  expect_legal_ones_pass(axes_of(1, 40, 1, 32, 32, 1, 0), 1);
+}
+
+TEST(E88Tolerance, PassesEveryLegalImplementationOverALongSequence) {
+  expect_legal_ones_pass(axes_of(1, 400, 1, 16, 16, 1, 1), 1);
+}
+
+using Corrupt = std::function<TensorMap(const Problem&)>;
+
+struct Defect {
+  std::string name;
+  Corrupt corrupt;
+  double margin = 5;   // by how much it has to miss the tolerance
+  std::string except;  // a regime in which it makes no difference, for a reason given where it is set
+};
+
+TensorMap neighbours_unit(const Problem& problem) {
+  TensorMap outputs = problem.expected;
+  for (auto& [name, values] : outputs) {
+    const std::int64_t units = problem.family.unit_count(problem.axes);
+    for (std::int64_t unit = 0; unit < units; ++unit) {
+      const std::vector<double> theirs = unit_values(problem, problem.expected, name, (unit + 1) % units);
+      std::size_t next = 0;
+      for (const ElementRun& run : problem.family.unit_elements(problem.axes, name, unit)) {
+        for (std::int64_t i = 0; i < run.count; ++i) {
+          values[static_cast<std::size_t>(run.offset + i)] = theirs[next++];
+        }
+      }
+    }
+  }
+  return outputs;
+}
+
+// Every tensor with a time axis a step late.
+TensorMap a_step_late(const Problem& problem) {
+  TensorMap outputs = problem.expected;
+  const std::int64_t B = problem.axes.at("B"), T = problem.axes.at("T");
+  for (const TensorSpec& tensor : problem.family.tensors) {
+    if (tensor.role == Role::output && tensor.shape_text.starts_with("[B,T")) {
+      const std::vector<double>& right = problem.expected.find(tensor.name)->second;
+      const auto row = static_cast<std::ptrdiff_t>(element_count(tensor, problem.axes) / (B * T));
+      for (std::ptrdiff_t b = 0; b < B; ++b) {
+        const auto first = right.begin() + b * T * row;
+        std::copy(first, first + (T - 1) * row, outputs[tensor.name].begin() + b * T * row + row);
+      }
+    }
+  }
+  return outputs;
+}
+
+TensorMap zeros(const Problem& problem) {
+  TensorMap outputs = problem.expected;
+  for (auto& [name, values] : outputs) {
+    std::fill(values.begin(), values.end(), 0.0);
+  }
+  return outputs;
+}
+
+TensorMap one_nan(const Problem& problem) {
+  TensorMap outputs = problem.expected;
+  outputs.begin()->second.back() = std::nan("");
+  return outputs;
+}
+
+Defect defect(const Alternative& how, double margin = 5, std::string except = "") {
+  return {how.name, [how](const Problem& problem) { return problem.run(how); }, margin, std::move(except)};
+}
+
+const std::vector<Defect>& wrong_outputs() {
+  static const std::vector<Defect> all = {{"all zeros", zeros},
+                                          {"the neighbouring unit", neighbours_unit},
+                                          {"a step late", a_step_late},
+                                          {"one NaN", one_nan},
+                                          defect({.name = "last step missing", .skips_last_step = true})};
+  return all;
+}
+
+void expect_defects_fail(std::string_view name, const Axes& axes, const std::vector<Defect>& defects) {
+  for (const std::string& regime : find_family(name)->regimes) {
+    const Problem problem(name, axes, regime);
+    for (const Defect& wrong : defects) {
+      if (wrong.except != regime) {
+        EXPECT_GT(worst(problem, wrong.corrupt(problem)), wrong.margin) << name << " " << regime << ": " << wrong.name;
+      }
+    }
+  }
+}
+
+TEST(E88Tolerance, FailsWrongForwardOutputs) {
+  std::vector<Defect> defects = wrong_outputs();
+  defects.push_back(defect({.name = "checkpoints a step late", .checkpoints_late = true}));
+  defects.push_back(defect({.name = "y_cache after the gate", .gates_y = true}));
+  // Where decay is about 1, the decayed state is the state.
+  defects.push_back(
+      defect({.name = "retrieval from the decayed state", .updates_before_retrieval = true}, 5, "long_memory"));
+  defects.push_back(defect({.name = "sums in bf16", .bf16_sums = true}, 1));
+  expect_defects_fail("e88_forward", axes_of(2, 17, 3, 8, 16, 1, 1), defects);
+  expect_defects_fail("e88_forward", axes_of(1, 37, 3, 24, 20, 1, 0), defects);
+}
+
+TEST(E88Tolerance, FailsWrongGradients) {
+  std::vector<Defect> defects = wrong_outputs();
+  defects.push_back(defect({.name = "dk without the delta term", .drops_delta_term = true}));
+  defects.push_back(defect({.name = "dk without the dd term", .drops_dd_term = true}));
+  defects.push_back(defect({.name = "carry without the dd term", .drops_carry_term = true}));
+  defects.push_back(defect({.name = "no decay gradient", .drops_ddecay = true}));
+  defects.push_back(defect({.name = "y_cache taken as gated", .gates_y = true}));
+  defects.push_back(defect({.name = "carry reset at segments", .resets_carry = true}));
+  defects.push_back(defect({.name = "d_s_final ignored", .ignores_d_s_final = true}));
+  // Near 0 both derivatives of silu are 1/2.
+  defects.push_back(
+      defect({.name = "half the derivative of silu", .drops_gate_derivative = true}, 5, "near_zero_gates"));
+  expect_defects_fail("e88_backward", axes_of(2, 37, 3, 24, 20, 1, 0), defects);
+  defects.push_back(defect({.name = "norm taken as constant", .drops_norm_chain = true}));
+  expect_defects_fail("e88_backward", axes_of(2, 17, 3, 8, 16, 1, 1), defects);
+}
+
+// ||honest - reference|| / ||reference|| of every tensor: rounding, and not much more.
+TEST(E88Tolerance, HonestErrorStaysSmallInEveryRegime) {
+  for (const std::string_view name : {"e88_forward", "e88_backward"}) {
+    for (const std::string& regime : find_family(name)->regimes) {
+      const Problem problem(name, axes_of(1, 64, 2, 32, 32, 1, 1), regime);
+      const TensorMap honest = problem.family.honest(problem.axes, problem.inputs, {}, 1);
+      for (const auto& [tensor, expected] : problem.expected) {
+        double error = 0, size = 0, noise = 0;
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+          const double difference = honest.at(tensor)[i] - expected[i];
+          error += difference * difference;
+          size += expected[i] * expected[i];
+          noise += problem.noise.at(tensor)[i] * problem.noise.at(tensor)[i];
+        }
+        EXPECT_LT(std::sqrt(error / size), 0.01) << name << " " << regime << " " << tensor;
+        EXPECT_LT(std::sqrt(noise / size), 0.02) << name << " " << regime << " " << tensor;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace apo

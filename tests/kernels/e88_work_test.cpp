@@ -1,0 +1,153 @@
+// tests/kernels/e88_work_test.cpp - the work model of the E88 families against numbers that count their own operations.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "kernels/family.h"
+
+namespace apo {
+namespace {
+
+double flops = 0;
+double specials = 0;
+
+// A number that counts: + - * are one flop each; exp, division, rsqrt and tanh are one special function each.
+struct Counted {};
+Counted operator+(Counted, Counted) {
+  return ++flops, Counted{};
+}
+Counted operator-(Counted, Counted) {
+  return ++flops, Counted{};
+}
+Counted operator*(Counted, Counted) {
+  return ++flops, Counted{};
+}
+Counted special(Counted) {
+  return ++specials, Counted{};
+}
+
+using Row = std::vector<Counted>;
+constexpr Counted kOne;
+
+struct Sizes {
+  std::size_t N, V;
+  bool gate, norm;
+};
+
+void normalise(Row& x) {
+  Counted sum;  // the epsilon
+  for (const Counted value : x) {
+    sum = sum + value * value;
+  }
+  const Counted scale = special(sum);
+  for (Counted& value : x) {
+    value = value * scale;
+  }
+}
+
+// sum_i S_i k_i of one column; the first term is added to nothing in the contract's count of 2 a term.
+Counted dot(std::size_t count) {
+  Counted sum;
+  for (std::size_t i = 0; i < count; ++i) {
+    sum = sum + Counted{} * Counted{};
+  }
+  return sum;
+}
+
+void replay_step(const Sizes& z) {
+  for (std::size_t j = 0; j < z.V; ++j) {
+    const Counted delta = Counted{} - dot(z.N);
+    for (std::size_t i = 0; i < z.N; ++i) {
+      special(Counted{} * Counted{} + Counted{} * delta);  // tanh(a S + k delta)
+    }
+  }
+}
+
+Counted sigmoid() {
+  return special(kOne + special(Counted{}));
+}
+
+void forward_step(const Sizes& z) {
+  Row k(z.N), q(z.N);
+  if (z.norm) {
+    normalise(k);
+    normalise(q);
+  }
+  replay_step(z);
+  for (std::size_t j = 0; j < z.V; ++j) {
+    const Counted y = dot(z.N);
+    if (z.gate) {
+      static_cast<void>(y * Counted{} * sigmoid());
+    }
+  }
+}
+
+void chain_rule(const Sizes& z) {
+  const Counted projection = dot(z.N);
+  for (std::size_t i = 0; i < z.N; ++i) {
+    static_cast<void>((Counted{} - Counted{} * projection) * Counted{});
+  }
+}
+
+void backward_step(const Sizes& z) {
+  Row k(z.N), q(z.N);
+  if (z.norm) {
+    normalise(k);
+    normalise(q);
+  }
+  replay_step(z);
+  for (std::size_t j = 0; j < z.V && z.gate; ++j) {
+    const Counted s = sigmoid(), g;
+    static_cast<void>(Counted{} * Counted{} * (s * (kOne + g * (kOne - s))));  // dg
+    static_cast<void>(Counted{} * g * s);                                      // dy
+  }
+  for (std::size_t e = 0; e < z.N * z.V; ++e) {
+    const Counted S;
+    Counted dq, dk, dd, ddecay;
+    const Counted P = (Counted{} + Counted{} * Counted{}) * (kOne - S * S);
+    dq = dq + S * Counted{};
+    dd = dd + P * Counted{};
+    ddecay = ddecay + P * S;
+    dk = dk + P * Counted{};
+    dk = dk - S * dd;
+    static_cast<void>(Counted{} * P - Counted{} * dd);  // the carry
+  }
+  if (z.norm) {
+    chain_rule(z);
+    chain_rule(z);
+  }
+}
+
+TEST(E88Work, FlopsAndSpecialFunctionsEqualACountOfTheEquations) {
+  for (const int gate : {0, 1}) {
+    for (const int norm : {0, 1}) {
+      const Axes axes = {{"B", 2}, {"T", 3}, {"H", 5}, {"N", 7}, {"V", 4}, {"GATE", gate}, {"NORM", norm}};
+      const Sizes sizes = {.N = 7, .V = 4, .gate = gate == 1, .norm = norm == 1};
+      for (const bool forward : {true, false}) {
+        flops = specials = 0;
+        for (int step = 0; step < 2 * 3 * 5; ++step) {
+          forward ? forward_step(sizes) : backward_step(sizes);
+        }
+        const Work work = find_family(forward ? "e88_forward" : "e88_backward")->work(axes);
+        EXPECT_EQ(work.flops, flops) << forward << gate << norm;
+        EXPECT_EQ(work.special_functions, specials) << forward << gate << norm;
+      }
+    }
+  }
+}
+
+TEST(E88Work, BytesAreEveryTensorOnce) {
+  for (const char* name : {"e88_forward", "e88_backward"}) {
+    const Family& family = *find_family(name);
+    for (const Workload& workload : family.workloads) {
+      double bytes = 0;
+      for (const TensorSpec& tensor : family.tensors) {
+        bytes += static_cast<double>(element_count(tensor, workload.axes) * dtype_bytes(tensor.dtype));
+      }
+      EXPECT_EQ(family.work(workload.axes).bytes, bytes) << name << "/" << workload.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,275 @@
+// tests/research/ranking_test.cpp - what ranks before what, what is left out and why, and that nothing depends on
+// chance.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "harness/research/brief_json.h"
+#include "harness/research/prediction.h"
+#include "harness/research/research.h"
+#include "tests/research/fixtures.h"
+
+namespace apo {
+namespace {
+
+using fixtures::inputs;
+using fixtures::lesson;
+using fixtures::result;
+using fixtures::variant;
+
+const Candidate* ranked(const ResearchBrief& brief, const std::string& label) {
+  for (const Candidate& candidate : brief.ranked) {
+    if (candidate.configuration.label() == label) {
+      return &candidate;
+    }
+  }
+  return nullptr;
+}
+
+std::string why_left_out(const ResearchBrief& brief, const std::string& label) {
+  for (const LeftOut& left_out : brief.left_out) {
+    if (left_out.configuration.label() == label) {
+      return left_out.why;
+    }
+  }
+  return "";
+}
+
+TEST(Research, NamesTheBottleneckThatItsFirstCandidateAttacks) {
+  const ResearchBrief brief =
+      research(inputs({variant("fast", "vectorised-tanh", 2, 4), variant("pad", "padded-cache")}));
+  ASSERT_FALSE(brief.bottlenecks.empty());
+  EXPECT_EQ(brief.bottlenecks.front().name, "libm-special-functions");
+  ASSERT_FALSE(brief.ranked.empty());
+  EXPECT_EQ(brief.ranked.front().configuration.variant, "toy/fast");
+  EXPECT_EQ(brief.ranked.front().attacks, "libm-special-functions");
+  EXPECT_EQ(brief.ranked.front().origin, "registered");
+}
+
+TEST(Research, AHigherPredictionRanksHigher) {
+  const ResearchBrief brief =
+      research(inputs({variant("low", "vectorised-tanh", 1.1, 1.2), variant("high", "fast-tanh", 2, 3)}));
+  ASSERT_EQ(brief.ranked.size(), 2u);
+  EXPECT_EQ(brief.ranked[0].configuration.variant, "toy/high");
+  EXPECT_GT(brief.ranked[0].score, brief.ranked[1].score);
+}
+
+TEST(Research, ThePredictionIsBoundedByTheBottleneck) {
+  ResearchInputs in = inputs({variant("fast", "vectorised-tanh", 3, 90)});
+  const ResearchBrief brief = research(in);
+  ASSERT_EQ(brief.ranked.size(), 1u);
+  EXPECT_NEAR(brief.ranked[0].prediction.high, brief.bottlenecks.front().bound, 1e-9);
+}
+
+// 9 of 10 ms are libm's; one of the two units' cores idles: 0.9 x (1 - 1/50) + 0.5 is all that there is, so the floor
+// bounds.
+TEST(Research, SeveralBottlenecksAddUpAndAreNamed) {
+  ResearchInputs in = inputs({variant("both", "fast-tanh", 2, 4)});
+  in.variants[0].variant.techniques.push_back("adaptive-threads");
+  in.diagnosis.units = 8;
+  fixtures::set_metric(in.diagnosis, "threads", 2);
+  fixtures::set_metric(in.diagnosis, "scaling", 1.0);
+  const ResearchBrief brief = research(in);
+  ASSERT_EQ(brief.ranked.size(), 1u);
+  EXPECT_DOUBLE_EQ(brief.ranked[0].prediction.high, 4);
+  EXPECT_NE(brief.ranked[0].why.find("attacks libm-special-functions and idle-cores, which could give at most 100"),
+            std::string::npos)
+      << brief.ranked[0].why;
+}
+
+TEST(Research, WhatAttacksNothingFoundIsHeldToHalfOfWhatTheFloorLeaves) {
+  ResearchInputs in = inputs({variant("odd", "padded-cache", 3, 90)});
+  in.diagnosis.profile.floor_fraction = 0.2;  // at most 5x; half of the saving 0.8 is 0.4
+  const ResearchBrief brief = research(in);
+  ASSERT_EQ(brief.ranked.size(), 1u);
+  EXPECT_NEAR(brief.ranked[0].prediction.high, 1 / 0.6, 1e-9);
+  EXPECT_EQ(brief.ranked[0].attacks, "");
+}
+
+TEST(Research, ARefutedConfigurationNeverRanks) {
+  ResearchInputs in = inputs({variant("fast", "vectorised-tanh", 2, 4)});
+  in.past = {result(12, "fast", "simple", 0.97, Verdict::reverted)};
+  in.lessons = {lesson(in.past[0])};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    in.seed = seed;
+    const ResearchBrief brief = research(in);
+    EXPECT_EQ(ranked(brief, "toy/fast"), nullptr);
+    EXPECT_EQ(why_left_out(brief, "toy/fast"), "refuted by experiment 12: 0.9700x [0.9603, 0.9797]");
+  }
+}
+
+TEST(Research, ARefutedConfigurationComesBackWhenItsSourceOrTheMachineChanges) {
+  ResearchInputs in = inputs({variant("fast", "vectorised-tanh", 2, 4)});
+  in.past = {result(12, "fast", "simple", 0.97, Verdict::reverted)};
+  in.lessons = {lesson(in.past[0])};
+  ResearchInputs edited = in;
+  edited.variants[0].variant.source_hash = "edited";
+  EXPECT_NE(ranked(research(edited), "toy/fast"), nullptr);
+  ResearchInputs elsewhere = in;
+  elsewhere.machine = "other";
+  EXPECT_NE(ranked(research(elsewhere), "toy/fast"), nullptr);
+  ResearchInputs incumbent_edited = in;
+  incumbent_edited.diagnosis.incumbent.source_hash = "edited";
+  incumbent_edited.variants.back().variant.source_hash = "edited";
+  EXPECT_NE(ranked(research(incumbent_edited), "toy/fast"), nullptr);
+}
+
+// Against a new incumbent the lesson has expired, but the measured chain still knows better: 0.97 / 1.5.
+TEST(Research, AMeasuredChainKeepsOutWhatItShowsToBeSlower) {
+  ResearchInputs in = inputs({variant("fast", "vectorised-tanh", 2, 4), variant("new", "reused-state", 1.4, 1.6)});
+  in.past = {result(12, "fast", "simple", 0.97, Verdict::reverted),
+             result(13, "new", "simple", 1.5, Verdict::accepted)};
+  in.lessons = {lesson(in.past[0])};
+  in.incumbent = {.variant = "toy/new", .settings = {}};
+  in.diagnosis.incumbent = in.variants[1].variant;
+  const std::string why = why_left_out(research(in), "toy/fast");
+  EXPECT_NE(why.find("measured: experiments 13, 12"), std::string::npos) << why;
+}
+
+TEST(Research, EvidenceBeatsPrediction) {
+  ResearchInputs in =
+      inputs({variant("promised", "vectorised-tanh", 2, 3), variant("proven", "fast-tanh", 1.01, 1.02)});
+  in.past = {result(7, "proven", "simple", 2.9, Verdict::inconclusive),
+             result(8, "promised", "simple", 1.1, Verdict::inconclusive)};
+  const ResearchBrief brief = research(in);
+  ASSERT_EQ(brief.ranked.size(), 2u);
+  EXPECT_EQ(brief.ranked[0].configuration.variant, "toy/proven");
+  EXPECT_NEAR(log_middle(brief.ranked[0].prediction), std::log(2.9), 1e-9);
+  EXPECT_NE(brief.ranked[0].why.find("experiment 7"), std::string::npos);
+}
+
+TEST(Research, TheTrackRecordOfATechniqueMovesItsCandidates) {
+  ResearchInputs in = inputs({variant("a", "fast-tanh", 1.5, 2)});
+  const double before = research(in).ranked.at(0).score;
+  PastResult past = result(3, "gone", "simple", 1.5, Verdict::accepted);
+  past.techniques = {"fast-tanh"};
+  in.past = {past};
+  EXPECT_GT(research(in).ranked.at(0).score, before);
+  in.past[0].verdict = Verdict::reverted;
+  EXPECT_LT(research(in).ranked.at(0).score, before);
+}
+
+TEST(Research, OfEqualPredictionsTheUncertainOneIsExploredFirst) {
+  const ResearchBrief brief =
+      research(inputs({variant("sure", "fast-tanh", 1.5, 1.5), variant("wide", "vectorised-tanh", 1.0, 2.25)}));
+  ASSERT_EQ(brief.ranked.size(), 2u);
+  EXPECT_EQ(brief.ranked[0].configuration.variant, "toy/wide");
+}
+
+TEST(Research, TheShareOfTheApplicationScalesEveryScore) {
+  ResearchInputs in = inputs({variant("a", "fast-tanh", 1.5, 2)});
+  const double whole = research(in).ranked.at(0).score;
+  in.share = 0.25;
+  EXPECT_NEAR(research(in).ranked.at(0).score, 0.25 * whole, 1e-12);
+}
+
+TEST(Research, LeavesOutTheIncumbentAndWhatIsUnsupported) {
+  ResearchInputs in = inputs({variant("a", "fast-tanh", 1.5, 2)});
+  in.variants[0].supported = false;
+  in.variants[0].why_not = "N <= 16 does not hold for N=32";
+  const ResearchBrief brief = research(in);
+  EXPECT_TRUE(brief.ranked.empty());
+  EXPECT_EQ(why_left_out(brief, "toy/a"), "unsupported: N <= 16 does not hold for N=32");
+  EXPECT_EQ(why_left_out(brief, "toy/simple"), "identical to the incumbent: same source, same settings");
+}
+
+TEST(Research, LeavesOutWhatTheMachineCannotResolve) {
+  ResearchInputs in = inputs({variant("tiny", "padded-cache", 0.99, 1.01)});
+  in.minimum_detectable = 0.02;
+  EXPECT_NE(why_left_out(research(in), "toy/tiny").find("this machine resolves +2.02 %"), std::string::npos);
+  in.minimum_detectable = 0.001;
+  EXPECT_NE(ranked(research(in), "toy/tiny"), nullptr);
+}
+
+TEST(Research, TunesTheIncumbentAndThePromising) {
+  ResearchInputs in = inputs({variant("fast", "fast-tanh", 1.5, 2)});
+  in.variants[0].variant.tunables = {{.name = "CHUNK", .values = {16, 8}}};
+  in.diagnosis.incumbent.tunables = {{.name = "UNROLL", .values = {1, 2}}};
+  in.variants.back().variant.tunables = in.diagnosis.incumbent.tunables;
+  const ResearchBrief brief = research(in);
+  const Candidate* own = ranked(brief, "toy/simple[UNROLL=2]");
+  const Candidate* promising = ranked(brief, "toy/fast[CHUNK=8]");
+  ASSERT_NE(own, nullptr);
+  ASSERT_NE(promising, nullptr);
+  EXPECT_EQ(own->origin, "tuning");
+  EXPECT_EQ(promising->origin, "tuning");
+  EXPECT_EQ(why_left_out(brief, "toy/simple[UNROLL=1]"), "identical to the incumbent: same source, same settings");
+}
+
+TEST(Research, EachConfigurationAppearsOnce) {
+  ResearchInputs in = inputs({variant("fast", "fast-tanh", 1.5, 2), variant("other", "vectorised-tanh", 1.2, 2)});
+  for (RegisteredVariant& one : in.variants) {
+    one.variant.tunables = {{.name = "CHUNK", .values = {16, 8, 4}}};
+  }
+  in.diagnosis.incumbent.tunables = in.variants[0].variant.tunables;
+  in.incumbent.settings = {{"CHUNK", 8}};
+  const ResearchBrief brief = research(in);
+  std::vector<std::string> labels;
+  for (const Candidate& candidate : brief.ranked) {
+    labels.push_back(candidate.configuration.label());
+  }
+  for (const LeftOut& left_out : brief.left_out) {
+    labels.push_back(left_out.configuration.label());
+  }
+  std::sort(labels.begin(), labels.end());
+  EXPECT_EQ(std::adjacent_find(labels.begin(), labels.end()), labels.end());
+}
+
+TEST(Research, IsDeterministicWhateverTheOrderOfTheVariants) {
+  ResearchInputs in = inputs({variant("a", "x", 1.5, 2), variant("b", "x", 1.5, 2), variant("c", "x", 1.5, 2)});
+  in.seed = 9;
+  ResearchInputs reversed = in;
+  std::reverse(reversed.variants.begin(), reversed.variants.end());
+  const ResearchBrief first = research(in);
+  const ResearchBrief second = research(reversed);
+  ASSERT_EQ(first.ranked.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(first.ranked[i].configuration, second.ranked[i].configuration);
+    EXPECT_EQ(first.ranked[i].score, second.ranked[i].score);
+  }
+}
+
+TEST(Research, TheSeedOrdersEquals) {
+  ResearchInputs in = inputs({variant("a", "x", 1.5, 2), variant("b", "x", 1.5, 2), variant("c", "x", 1.5, 2)});
+  std::vector<std::string> firsts;
+  for (in.seed = 0; in.seed < 30; ++in.seed) {
+    firsts.push_back(research(in).ranked.at(0).configuration.variant);
+  }
+  for (const char* name : {"toy/a", "toy/b", "toy/c"}) {
+    EXPECT_GT(std::count(firsts.begin(), firsts.end(), name), 0) << name;
+  }
+}
+
+TEST(Research, AnEmptyWorldGivesAnEmptyBrief) {
+  const ResearchBrief brief = research({});
+  EXPECT_TRUE(brief.ranked.empty());
+  EXPECT_TRUE(brief.bottlenecks.empty());
+}
+
+TEST(UnwrittenIdeas, AreTechniquesThatAttackWhatWasFoundAndNobodyWrote) {
+  const ResearchInputs in = inputs({variant("fast", "fast-tanh", 1.5, 2)});
+  const auto ideas = unwritten_ideas(in, research(in).bottlenecks);
+  const auto has = [&](const std::string& name) {
+    return std::any_of(ideas.begin(), ideas.end(), [&](const Idea& idea) { return idea.technique.name == name; });
+  };
+  EXPECT_TRUE(has("vectorised-tanh"));
+  EXPECT_FALSE(has("fast-tanh")) << "it is written";
+  EXPECT_FALSE(has("register-owned")) << "it is for another target";
+}
+
+TEST(BriefJson, IsOneDocumentWithEverySection) {
+  ResearchInputs in = inputs({variant("fast", "fast-tanh", 1.5, 2)});
+  in.variants[0].variant.name = "bad\xff";  // not UTF-8
+  const nlohmann::json document = nlohmann::json::parse(brief_to_json(research(in), in));
+  for (const char* key :
+       {"format", "incumbent", "workload", "bottlenecks", "ranked", "left_out", "ideas", "calibration"}) {
+    EXPECT_TRUE(document.contains(key)) << key;
+  }
+  EXPECT_EQ(document["ranked"][0]["prediction"]["high"], 2.0);
+  EXPECT_EQ(document["bottlenecks"][0]["name"], "libm-special-functions");
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,229 @@
+// tests/worker/arena_test.cpp - layout, guards, poison and input checks of the parent's memory.
+#include "harness/worker/arena.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+namespace apo {
+namespace {
+
+ArenaSpec spec(std::uint64_t seed) {
+  return {.buffers = {{.name = "k", .bytes = 1000, .role = BufferRole::input, .element_bytes = 2},
+                      {.name = "v", .bytes = 4097, .role = BufferRole::input, .element_bytes = 4},
+                      {.name = "out", .bytes = 333, .role = BufferRole::output},
+                      {.name = "history", .bytes = 64, .role = BufferRole::scratch, .slot = 0},
+                      {.name = "cache", .bytes = 128, .role = BufferRole::scratch, .slot = 1}},
+          .axes = {4, 5},
+          .input_sets = 2,
+          .layout_seed = seed};
+}
+
+// The arena as a worker sees it: a second mapping of the same file.
+class View {
+ public:
+  explicit View(const Arena& arena) : size_(static_cast<std::size_t>(arena.layout().bytes)) {
+    memory_ = static_cast<std::byte*>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, arena.fd(), 0));
+  }
+  ~View() { munmap(memory_, size_); }
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
+  std::byte& at(std::int64_t offset) { return memory_[offset]; }
+
+ private:
+  std::byte* memory_;
+  std::size_t size_;
+};
+
+const BufferPlace& output_place(const Arena& arena) {
+  for (const BufferPlace& place : arena.layout().buffers) {
+    if (place.role == BufferRole::output) {
+      return place;
+    }
+  }
+  throw std::logic_error("the arena has no output");
+}
+
+std::vector<std::int64_t> offsets(const Arena& arena) {
+  std::vector<std::int64_t> result;
+  for (const BufferPlace& place : arena.layout().buffers) {
+    result.push_back(place.offset);
+  }
+  return result;
+}
+
+TEST(Arena, KeepsTheContractsOrderPerRoleAndOwner) {
+  const Arena arena(spec(1));
+  const auto& buffers = arena.layout().buffers;
+  ASSERT_EQ(buffers.size(), 7u);  // two inputs in two sets, one output, one scratch a slot
+  EXPECT_EQ(arena.layout().axes, (std::vector<std::int64_t>{4, 5}));
+  std::vector<std::int64_t> set_one;
+  for (const BufferPlace& place : buffers) {
+    if (place.role == BufferRole::input && place.owner == 1) {
+      set_one.push_back(place.bytes);
+    }
+  }
+  EXPECT_EQ(set_one, (std::vector<std::int64_t>{1000, 4097}));
+}
+
+TEST(Arena, BuffersAreAlignedAndFarApart) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Arena arena(spec(seed));
+    std::int64_t previous_end = 0;
+    std::vector<BufferPlace> places = arena.layout().buffers;
+    std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    for (const BufferPlace& place : places) {
+      EXPECT_EQ(place.offset % 64, 0);
+      EXPECT_GE(place.offset - previous_end, 8192);
+      previous_end = place.offset + place.bytes;
+    }
+    EXPECT_GE(arena.layout().bytes - previous_end, 4096);
+  }
+}
+
+TEST(Arena, LayoutFollowsTheSeed) {
+  EXPECT_EQ(offsets(Arena(spec(3))), offsets(Arena(spec(3))));
+  std::set<std::vector<std::int64_t>> seen;
+  std::set<std::size_t> first_in_memory;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const auto at = offsets(Arena(spec(seed)));
+    seen.insert(at);
+    first_in_memory.insert(static_cast<std::size_t>(std::min_element(at.begin(), at.end()) - at.begin()));
+  }
+  EXPECT_EQ(seen.size(), 50u);
+  EXPECT_GT(first_in_memory.size(), 3u) << "the order has to change, not only the gaps";
+}
+
+TEST(Arena, PoisonIsNaNInEveryDtype) {
+  const Arena arena(spec(1));
+  const std::vector<std::byte> bytes = arena.read_output("out");
+  std::uint16_t half = 0;
+  float single = 0;
+  double twice = 0;
+  std::memcpy(&half, bytes.data(), sizeof half);
+  std::memcpy(&single, bytes.data(), sizeof single);
+  std::memcpy(&twice, bytes.data(), sizeof twice);
+  const std::uint32_t widened = static_cast<std::uint32_t>(half) << 16;
+  float from_bf16 = 0;
+  std::memcpy(&from_bf16, &widened, sizeof from_bf16);
+  EXPECT_TRUE(std::isnan(from_bf16));
+  EXPECT_TRUE(std::isnan(single));
+  EXPECT_TRUE(std::isnan(twice));
+}
+
+TEST(Arena, PoisoningAgainErasesWhatAWorkerWrote) {
+  Arena arena(spec(1));
+  View worker(arena);
+  worker.at(output_place(arena).offset + 332) = std::byte{1};
+  EXPECT_EQ(arena.read_output("out").back(), std::byte{1});
+  arena.poison_outputs();
+  EXPECT_EQ(arena.read_output("out").back(), std::byte{0xFF});
+}
+
+TEST(Arena, WritingInsideBuffersHarmsNoGuard) {
+  const Arena arena(spec(5));
+  View worker(arena);
+  for (const BufferPlace& place : arena.layout().buffers) {
+    for (std::int64_t i = 0; i < place.bytes; ++i) {
+      worker.at(place.offset + i) = std::byte{0x5A};
+    }
+  }
+  EXPECT_FALSE(arena.check_guards());
+}
+
+TEST(Arena, GuardsSeeOneByteOnEitherSideOfEveryBuffer) {
+  const ArenaSpec what = spec(5);
+  const Arena arena(what);
+  View worker(arena);
+  for (const BufferPlace& place : arena.layout().buffers) {
+    for (const std::int64_t distance : {0, 1, 7, 4095}) {
+      for (const bool after : {true, false}) {
+        std::byte& byte = worker.at(after ? place.offset + place.bytes + distance : place.offset - 1 - distance);
+        byte ^= std::byte{0x10};
+        const auto damage = arena.check_guards();
+        ASSERT_TRUE(damage) << "offset " << place.offset;
+        EXPECT_EQ(damage->after, after);
+        EXPECT_EQ(damage->offset, distance);
+        byte ^= std::byte{0x10};
+        EXPECT_FALSE(arena.check_guards());
+      }
+    }
+  }
+}
+
+TEST(Arena, DamageNamesTheBuffer) {
+  const Arena arena(spec(9));
+  View worker(arena);
+  const BufferPlace& out = output_place(arena);
+  worker.at(out.offset + out.bytes) ^= std::byte{1};
+  EXPECT_EQ(arena.check_guards()->sentence(), "wrote outside its buffers: 0 bytes past the end of 'out'");
+}
+
+TEST(Arena, GapsBetweenBuffersAreGuardedToTheirMiddle) {
+  const Arena arena(spec(11));
+  View worker(arena);
+  std::vector<BufferPlace> places = arena.layout().buffers;
+  std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  for (std::size_t i = 1; i < places.size(); ++i) {
+    const std::int64_t middle = (places[i - 1].offset + places[i - 1].bytes + places[i].offset) / 2;
+    worker.at(middle) ^= std::byte{1};
+    EXPECT_TRUE(arena.check_guards());
+    worker.at(middle) ^= std::byte{1};
+  }
+}
+
+TEST(Arena, NamesTheFirstChangedElementOfAnInput) {
+  Arena arena(spec(2));
+  const std::vector<std::byte> ones(1000, std::byte{1});
+  arena.write_input(0, "k", ones);
+  arena.write_input(1, "k", ones);
+  EXPECT_FALSE(arena.check_inputs());
+  View worker(arena);
+  for (const BufferPlace& place : arena.layout().buffers) {
+    if (place.role == BufferRole::input && place.owner == 1 && place.bytes == 1000) {
+      worker.at(place.offset + 41) = std::byte{2};
+      worker.at(place.offset + 900) = std::byte{2};
+    }
+  }
+  const auto change = arena.check_inputs();
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->set, 1);
+  EXPECT_EQ(change->element, 20);  // bytes 40 and 41
+  EXPECT_EQ(change->sentence(), "changed its input 'k (set 1)' at element 20");
+}
+
+TEST(Arena, RewritingAnInputForgetsTheOldOne) {
+  Arena arena(spec(2));
+  arena.write_input(0, "k", std::vector<std::byte>(1000, std::byte{1}));
+  arena.write_input(0, "k", std::vector<std::byte>(1000, std::byte{7}));
+  EXPECT_FALSE(arena.check_inputs());
+}
+
+TEST(Arena, OutputSnapshotDoesNotFollowLaterWrites) {
+  const Arena arena(spec(2));
+  const std::vector<std::byte> before = arena.read_output("out");
+  View(arena).at(output_place(arena).offset) = std::byte{0};
+  EXPECT_EQ(before.front(), std::byte{0xFF});
+}
+
+TEST(Arena, CannotBeShrunkUnderTheParent) {
+  const Arena arena(spec(2));
+  EXPECT_NE(ftruncate(arena.fd(), 0), 0);
+  EXPECT_EQ(arena.read_output("out").size(), 333u);
+}
+
+TEST(Arena, EmptyBuffersAreAllowed) {
+  const Arena arena({.buffers = {{.name = "x", .bytes = 0, .role = BufferRole::input},
+                                 {.name = "y", .bytes = 0, .role = BufferRole::output}}});
+  EXPECT_FALSE(arena.check_guards());
+  EXPECT_FALSE(arena.check_inputs());
+  EXPECT_TRUE(arena.read_output("y").empty());
+}
+
+}  // namespace
+}  // namespace apo

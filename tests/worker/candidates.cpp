@@ -1,0 +1,206 @@
+// tests/worker/candidates.cpp - compiles with g++, runs through Worker and Arena.
+#include "tests/worker/candidates.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "harness/core/hash.h"
+#include "harness/core/process.h"
+#include "harness/core/text.h"
+#include "kernels/random.h"
+
+namespace apo::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As the harness generates it from the contract of `copy`.
+constexpr const char* kArgumentHeader = R"(#pragma once
+#include "kernels/abi.h"
+struct copy_args {
+  const float* x;
+  float* y;
+  int64_t n;
+};
+#define APO_EXPORT extern "C" __attribute__((visibility("default")))
+)";
+
+std::vector<std::string> base_flags() {
+  return {"-std=c++20", "-O1", "-g1", "-shared", "-fPIC", "-pthread"};
+}
+
+std::string marked(const std::string& text, const std::string& mark) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(mark)) {
+      return trim(line.substr(mark.size()));
+    }
+  }
+  return "";
+}
+
+std::optional<Failure> check_output(const Arena& arena, const std::vector<float>& expected, int call) {
+  const std::vector<std::byte> bytes = arena.read_output("y");
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    float got = 0;
+    std::memcpy(&got, bytes.data() + i * sizeof got, sizeof got);
+    if (!(got == expected[i])) {
+      return Failure{Outcome::incorrect, "in call " + std::to_string(call) + ", 'y' is wrong at element " +
+                                             std::to_string(i) + (std::isnan(got) ? ", NaN" : "")};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+fs::path zoo_folder() {
+  return fs::path(APO_SOURCE_FOLDER) / "tests" / "zoo" / "host";
+}
+
+fs::path zoo_source(const std::string& name) {
+  return zoo_folder() / (name + ".cpp");
+}
+
+Expectation expectation_of(const fs::path& source) {
+  const std::string text = read_file(source);
+  Expectation expectation{.outcome = marked(text, "// zoo: expect "), .needs = marked(text, "// zoo: needs ")};
+  for (const std::string& part : split(marked(text, "// zoo: evidence "), ',')) {
+    if (!trim(part).empty()) {
+      expectation.evidence.push_back(trim(part));
+    }
+  }
+  return expectation;
+}
+
+Compiled compile(const fs::path& source, const std::vector<std::string>& more_flags) {
+  const fs::path folder = fs::path(APO_BINARY_FOLDER) / "test_candidates";
+  std::vector<std::string> parts = base_flags();
+  parts.insert(parts.end(), more_flags.begin(), more_flags.end());
+  std::vector<std::string> argv = parts;
+  parts.push_back(read_file(source));
+  parts.push_back(kArgumentHeader);
+  Compiled compiled{.object = folder / (sha256_of_parts(parts) + ".so")};
+  if (fs::exists(compiled.object)) {
+    compiled.ok = true;
+    return compiled;
+  }
+  write_file_atomically(folder / "include" / "copy.args.h", kArgumentHeader);
+  // Built beside its place and renamed, for tests that run at the same time.
+  const std::string unfinished = compiled.object.string() + "." + std::to_string(getpid());
+  argv.insert(argv.begin(), "g++");
+  argv.insert(argv.end(), {"-I" + (folder / "include").string(), std::string("-I") + APO_SOURCE_FOLDER, "-o",
+                           unfinished, source.string()});
+  const ProcessResult result = run_process(argv);
+  compiled.log = result.error;
+  compiled.ok = result.ok();
+  if (compiled.ok) {
+    fs::rename(unfinished, compiled.object);
+  }
+  return compiled;
+}
+
+Compiled compile_launch(const std::string& body, const std::string& before) {
+  const std::string source = "#include \"copy.args.h\"\n" + before +
+                             "\nAPO_EXPORT uint32_t apo_abi(void) { return APO_ABI_VERSION; }\n"
+                             "APO_EXPORT int apo_launch(const apo_call* call) {\n"
+                             "  const auto* args = static_cast<const copy_args*>(call->arguments);\n" +
+                             body + "\n}\n";
+  const fs::path path = fs::path(APO_BINARY_FOLDER) / "test_candidates" / (sha256(source).substr(0, 16) + ".cpp");
+  write_file_atomically(path, source);
+  return compile(path);
+}
+
+WorkerOptions worker_options() {
+  return {.program = APO_WORKER_PROGRAM,
+          .memory_limit_bytes = std::int64_t{192} << 20,
+          .deadline = std::chrono::milliseconds(700)};
+}
+
+ArenaSpec copy_arena(std::uint64_t layout_seed, int sets) {
+  const std::int64_t bytes = kElements * static_cast<std::int64_t>(sizeof(float));
+  return {.buffers = {{.name = "x", .bytes = bytes, .role = BufferRole::input, .element_bytes = 4},
+                      {.name = "y", .bytes = bytes, .role = BufferRole::output, .element_bytes = 4}},
+          .axes = {kElements},
+          .input_sets = sets,
+          .layout_seed = layout_seed};
+}
+
+std::vector<float> fill_inputs(Arena& arena, int set, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<float> x(kElements);
+  for (float& value : x) {
+    value = static_cast<float>(random.uniform(1, 2));
+  }
+  arena.write_input(set, "x", std::as_bytes(std::span(x)));
+  return x;
+}
+
+std::optional<Failure> judge(const fs::path& object, const WorkerOptions& options) {
+  Worker worker(options);
+  const int group = worker.pid();
+  Arena arena(copy_arena(7));
+  const auto outcome = [&]() -> std::optional<Failure> {
+    if (const auto loaded = worker.load(0, object, std::chrono::seconds(5)); !loaded) {
+      return loaded.failure();
+    }
+    if (const auto attached = worker.attach(arena, std::chrono::seconds(5)); !attached) {
+      return attached.failure();
+    }
+    for (int call = 0; call < 3; ++call) {
+      const int set = call % 2;
+      const std::vector<float> expected = fill_inputs(arena, set, static_cast<std::uint64_t>(100 + call));
+      if (const auto sample = worker.call(0, set); !sample) {
+        return sample.failure();
+      }
+      worker.freeze();
+      if (const auto damage = arena.check_guards()) {
+        return Failure{Outcome::incorrect, damage->sentence()};
+      }
+      if (const auto change = arena.check_inputs()) {
+        return Failure{Outcome::incorrect, change->sentence()};
+      }
+      if (auto wrong = check_output(arena, expected, call)) {
+        return wrong;
+      }
+    }
+    return std::nullopt;
+  }();
+  worker.stop();
+  EXPECT_EQ(group_members(group), std::vector<int>()) << "processes were left behind";
+  return outcome;
+}
+
+std::vector<int> group_members(int group) {
+  std::vector<int> members;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const auto pid = parse_int(entry.path().filename().string());
+    if (!pid) {
+      continue;
+    }
+    std::ifstream stream(entry.path() / "stat");
+    std::string line;
+    std::getline(stream, line);
+    // "PID (NAME) STATE PPID PGRP ...": the name may hold anything but ends at the last parenthesis.
+    const std::vector<std::string> fields = split_words(line.substr(std::min(line.rfind(')') + 1, line.size())));
+    if (fields.size() > 2 && fields[0] != "Z" && parse_int(fields[2]) == group) {
+      members.push_back(static_cast<int>(*pid));
+    }
+  }
+  return members;
+}
+
+bool is_running(int pid) {
+  std::ifstream stream("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(stream, line);
+  const std::vector<std::string> fields = split_words(line.substr(std::min(line.rfind(')') + 1, line.size())));
+  return !fields.empty() && fields[0] != "Z" && fields[0] != "X";
+}
+
+}  // namespace apo::testing

@@ -1,0 +1,21 @@
+// apo:variant    copy/abort
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Calls abort.
+// zoo: expect faulted
+// zoo: evidence SIGABRT
+#include <cstdlib>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  if (args->n > 0) {
+    std::abort();
+  }
+  return 0;
+}

@@ -1,0 +1,29 @@
+// apo:variant    copy/aborts_when_loaded
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Aborts while it is loaded, before anything is called.
+// zoo: expect faulted
+// zoo: evidence SIGABRT, during loading
+#include <cstdlib>
+
+#include "copy.args.h"
+
+namespace {
+
+__attribute__((constructor)) void stop() {
+  std::abort();
+}
+
+}  // namespace
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  for (int64_t i = 0; i < args->n; ++i) {
+    args->y[i] = args->x[i];
+  }
+  return 0;
+}

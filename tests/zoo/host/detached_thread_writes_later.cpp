@@ -1,0 +1,25 @@
+// apo:variant    copy/detached_thread_writes_later
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Returns at once and lets a thread do the work later, outside the timed span.
+// zoo: expect incorrect
+// zoo: evidence NaN
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  const copy_args job = *args;
+  std::thread([job] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::copy(job.x, job.x + job.n, job.y);
+  }).detach();
+  return 0;
+}

@@ -1,0 +1,18 @@
+// apo:variant    copy/divide_by_zero
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Divides an integer by zero.
+// zoo: expect faulted
+// zoo: evidence SIGFPE
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  volatile int64_t zero = 0;
+  args->y[0] = static_cast<float>(args->n / zero);
+  return 0;
+}

@@ -1,0 +1,17 @@
+// apo:variant    copy/does_not_compile
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Is not C++.
+// zoo: expect build_failed
+// zoo: evidence error:
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  this line is not C++;
+  return 0;
+}

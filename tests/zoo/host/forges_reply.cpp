@@ -1,0 +1,19 @@
+// apo:variant    copy/forges_reply
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Answers the harness itself, with a very good time.
+// zoo: expect faulted
+// zoo: evidence forged reply, wrong nonce
+#include <unistd.h>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  const char reply[] = "{\"nonce\":\"0\",\"samples\":[[0,0,1,2,1,2,1,2]]}\n";
+  return write(3, reply, sizeof reply - 1) > 0 && args->n > 0 ? 0 : 1;
+}

@@ -1,0 +1,27 @@
+// apo:variant    copy/forks_child
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Starts a process that would outlive the call.
+// zoo: expect faulted
+// zoo: evidence forbidden system call 'fork'
+// zoo: needs seccomp
+#include <unistd.h>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  if (fork() == 0) {
+    setsid();
+    sleep(3600);
+    _exit(0);
+  }
+  for (int64_t i = 0; i < args->n; ++i) {
+    args->y[i] = args->x[i];
+  }
+  return 0;
+}

@@ -1,0 +1,25 @@
+// apo:variant    copy/honest_limits
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Honest: asks how much memory and how many CPUs it has.
+// zoo: expect valid
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || sysconf(_SC_NPROCESSORS_ONLN) < 1) {
+    return 1;
+  }
+  for (int64_t i = 0; i < args->n; ++i) {
+    args->y[i] = args->x[i];
+  }
+  return 0;
+}

@@ -1,0 +1,23 @@
+// apo:variant    copy/honest_threads
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Honest: starts threads and joins them before it returns.
+// zoo: expect valid
+#include <algorithm>
+#include <thread>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  const int64_t middle = args->n / 2;
+  std::thread first([=] { std::copy(args->x, args->x + middle, args->y); });
+  std::thread second([=] { std::copy(args->x + middle, args->x + args->n, args->y + middle); });
+  first.join();
+  second.join();
+  return 0;
+}

@@ -1,0 +1,29 @@
+// apo:variant    copy/ignores_failed_malloc
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Allocates without end and never checks the result.
+// zoo: expect out_of_memory
+// zoo: evidence SIGSEGV, of address space used
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+
+#include "copy.args.h"
+
+namespace {
+
+constexpr std::size_t kStep = std::size_t{4} << 20;
+
+}  // namespace
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  while (args->n > 0) {
+    std::memset(std::malloc(kStep), 1, kStep);
+  }
+  return 0;
+}

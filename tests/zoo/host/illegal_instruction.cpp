@@ -1,0 +1,19 @@
+// apo:variant    copy/illegal_instruction
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Executes an instruction that this CPU does not have.
+// zoo: expect faulted
+// zoo: evidence SIGILL
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  if (args->n > 0) {
+    __builtin_trap();
+  }
+  return 0;
+}

@@ -1,0 +1,25 @@
+// apo:variant    copy/kills_parent
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Sends SIGKILL to the harness.
+// zoo: expect faulted
+// zoo: evidence forbidden system call 'kill'
+// zoo: needs seccomp
+#include <unistd.h>
+
+#include <csignal>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  kill(getppid(), SIGKILL);
+  for (int64_t i = 0; i < args->n; ++i) {
+    args->y[i] = args->x[i];
+  }
+  return 0;
+}

@@ -1,0 +1,11 @@
+// apo:variant    copy/missing_symbol
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Exports no apo_launch.
+// zoo: expect wrong_abi
+// zoo: evidence does not export apo_launch
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}

@@ -1,0 +1,21 @@
+// apo:variant    copy/nan
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Fills the output with NaN, hoping for a comparison that NaN passes.
+// zoo: expect incorrect
+// zoo: evidence NaN
+#include <limits>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  for (int64_t i = 0; i < args->n; ++i) {
+    args->y[i] = std::numeric_limits<float>::quiet_NaN();
+  }
+  return 0;
+}

@@ -1,0 +1,19 @@
+// apo:variant    copy/off_by_one
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Shifts everything by one element.
+// zoo: expect incorrect
+// zoo: evidence 'y' is wrong at element 0
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  for (int64_t i = 0; i < args->n; ++i) {
+    args->y[i] = args->x[i + 1 < args->n ? i + 1 : 0];
+  }
+  return 0;
+}

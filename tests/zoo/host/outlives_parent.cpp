@@ -1,0 +1,23 @@
+// apo:variant    copy/outlives_parent
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Switches off the signal that ends it with the harness.
+// zoo: expect faulted
+// zoo: evidence forbidden system call 'prctl
+// zoo: needs seccomp
+#include <sys/prctl.h>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  prctl(PR_SET_PDEATHSIG, 0);
+  for (int64_t i = 0; i < args->n; ++i) {
+    args->y[i] = args->x[i];
+  }
+  return 0;
+}

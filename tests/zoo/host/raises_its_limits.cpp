@@ -1,0 +1,24 @@
+// apo:variant    copy/raises_its_limits
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Lifts its own memory limit.
+// zoo: expect faulted
+// zoo: evidence forbidden system call 'setrlimit'
+// zoo: needs seccomp
+#include <sys/resource.h>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+  setrlimit(RLIMIT_AS, &none);
+  for (int64_t i = 0; i < args->n; ++i) {
+    args->y[i] = args->x[i];
+  }
+  return 0;
+}

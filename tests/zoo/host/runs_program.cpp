@@ -1,0 +1,22 @@
+// apo:variant    copy/runs_program
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Runs another program.
+// zoo: expect faulted
+// zoo: evidence forbidden system call
+// zoo: needs seccomp
+#include <cstdlib>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  for (int64_t i = 0; i < args->n; ++i) {
+    args->y[i] = args->x[i];
+  }
+  return std::system("sleep 3600 &") == 0 ? 0 : 1;
+}

@@ -1,0 +1,18 @@
+// apo:variant    copy/segfault
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Writes through a null pointer.
+// zoo: expect faulted
+// zoo: evidence SIGSEGV, during the call at address 0x
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  volatile int* nowhere = nullptr;
+  *nowhere = static_cast<int>(args->n);
+  return 0;
+}

@@ -1,0 +1,22 @@
+// apo:variant    copy/sleeps_past_deadline
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Sleeps longer than anyone waits.
+// zoo: expect timed_out
+// zoo: evidence no answer in
+#include <unistd.h>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  sleep(3600);
+  for (int64_t i = 0; i < args->n; ++i) {
+    args->y[i] = args->x[i];
+  }
+  return 0;
+}

@@ -1,0 +1,21 @@
+// apo:variant    copy/throws
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Throws through the C interface.
+// zoo: expect faulted
+// zoo: evidence threw an exception: the zoo is on fire
+#include <stdexcept>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  if (args->n > 0) {
+    throw std::runtime_error("the zoo is on fire");
+  }
+  return 0;
+}

@@ -1,0 +1,20 @@
+// apo:variant    copy/writes_far_out_of_bounds
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Writes 32 MiB past the end of its output.
+// zoo: expect faulted
+// zoo: evidence SIGSEGV, past the end of the tensors' memory
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  for (int64_t i = 0; i < args->n; ++i) {
+    args->y[i] = args->x[i];
+  }
+  args->y[args->n + (int64_t{8} << 20)] = 1;
+  return 0;
+}

@@ -1,0 +1,19 @@
+// apo:variant    copy/zeros
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Writes zeros whatever the input is.
+// zoo: expect incorrect
+// zoo: evidence 'y' is wrong at element 0
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  for (int64_t i = 0; i < args->n; ++i) {
+    args->y[i] = 0;
+  }
+  return 0;
+}
