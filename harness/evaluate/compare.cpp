@@ -1,49 +1,23 @@
-// harness/evaluate/compare.cpp - element by element within a scale that an honest implementation sets, then as a whole.
+// harness/evaluate/compare.cpp - unit by unit through the family's tolerance, with the worst element named.
 #include "harness/evaluate/compare.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
+#include "kernels/closeness.h"
 
 namespace apo {
 namespace {
 
-// Sums over one unit or one tensor.
-struct Sums {
-  double error = 0;   // (x - ref)^2
-  double honest = 0;  // (honest - ref)^2
-  double reference = 0;
-  std::int64_t count = 0;
-
-  void add(double value, double honest_value, double reference_value) {
-    error += (value - reference_value) * (value - reference_value);
-    honest += (honest_value - reference_value) * (honest_value - reference_value);
-    reference += reference_value * reference_value;
-    ++count;
-  }
+// The elements of one unit, gathered in the order of unit_elements.
+struct Gathered {
+  std::vector<double> expected;
+  std::vector<double> noise;
+  std::vector<double> actual;
+  std::vector<std::int64_t> index;
 };
-
-double root_mean(double sum, std::int64_t count) {
-  return count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
-}
-
-double relative(double error, double reference) {
-  if (reference > 0) {
-    return std::sqrt(error / reference);
-  }
-  return error > 0 ? INFINITY : 0;
-}
-
-std::string position(const TensorSpec& tensor, const Axes& axes, std::int64_t index) {
-  const std::vector<std::int64_t> shape = tensor.shape(axes);
-  std::vector<std::string> indices(shape.size());
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    indices[i] = std::to_string(index % shape[i]);
-    index /= shape[i];
-  }
-  return tensor.name + "[" + join(indices, ",") + "]";
-}
 
 class TensorComparer {
  public:
@@ -54,89 +28,62 @@ class TensorComparer {
         tensor_(tensor),
         tolerance_(family.tolerance(tensor.name, axes)),
         reference_(expected.reference.at(tensor.name)),
-        honest_(expected.honest.at(tensor.name)),
+        noise_(expected.noise.at(tensor.name)),
         values_(values) {
     result_.tensor = tensor.name;
+    result_.evidence = tensor.name + " is right";
   }
 
   TensorComparison run(const std::vector<std::int64_t>& units) {
-    if (units.empty()) {
-      const std::int64_t count = family_.unit_count(axes_);
-      for (std::int64_t unit = 0; unit < count; ++unit) {
-        compare_unit(unit);
-      }
-    } else {
-      for (const std::int64_t unit : units) {
-        compare_unit(unit);
-      }
+    const std::int64_t count = units.empty() ? family_.unit_count(axes_) : static_cast<std::int64_t>(units.size());
+    for (std::int64_t i = 0; i < count; ++i) {
+      compare_unit(units.empty() ? i : units[static_cast<std::size_t>(i)]);
     }
-    conclude();
+    result_.correct = result_.wrong_units == 0;
+    result_.relative_error = reference_square_ > 0 ? std::sqrt(error_square_ / reference_square_) : 0;
     return std::move(result_);
   }
 
  private:
-  void compare_unit(std::int64_t unit) {
-    const std::vector<ElementRun> runs = family_.unit_elements(axes_, tensor_.name, unit);
-    Sums sums;
-    for (const ElementRun& run : runs) {
+  void gather(std::int64_t unit) {
+    gathered_ = {};
+    for (const ElementRun& run : family_.unit_elements(axes_, tensor_.name, unit)) {
       for (std::int64_t i = run.offset; i < run.offset + run.count; ++i) {
         const auto at = static_cast<std::size_t>(i);
-        sums.add(values_[at], honest_[at], reference_[at]);
-      }
-    }
-    const double scale =
-        std::max(root_mean(sums.honest, sums.count), tolerance_.scale_floor * root_mean(sums.reference, sums.count));
-    for (const ElementRun& run : runs) {
-      for (std::int64_t i = run.offset; i < run.offset + run.count; ++i) {
-        compare_element(i, scale);
-      }
-    }
-    total_.error += sums.error;
-    total_.honest += sums.honest;
-    total_.reference += sums.reference;
-    total_.count += sums.count;
-  }
-
-  void compare_element(std::int64_t index, double scale) {
-    const auto at = static_cast<std::size_t>(index);
-    const double error = std::fabs(values_[at] - reference_[at]);
-    const double allowed = tolerance_.output_rounding * std::fabs(reference_[at]) + tolerance_.element_sigmas * scale;
-    if (!std::isfinite(values_[at])) {
-      ++result_.non_finite;
-    }
-    if (!(error <= allowed)) {  // this form also catches NaN
-      ++result_.wrong;
-      const double excess = std::isfinite(error) ? error / (allowed + 1e-300) : INFINITY;
-      if (worst_ < 0 || excess > worst_excess_) {
-        worst_ = index;
-        worst_excess_ = excess;
-        worst_allowed_ = allowed;
+        gathered_.expected.push_back(reference_[at]);
+        gathered_.noise.push_back(noise_[at]);
+        gathered_.actual.push_back(values_[at]);
+        gathered_.index.push_back(i);
       }
     }
   }
 
-  void conclude() {
-    result_.compared = total_.count;
-    result_.relative_error = relative(total_.error, total_.reference);
-    result_.honest_error = relative(total_.honest, total_.reference);
-    const double yardstick = std::max(result_.honest_error, tolerance_.output_rounding / std::sqrt(3.0));
-    const double allowed = tolerance_.rms_factor * yardstick;
-    const bool elements = result_.wrong == 0;
-    const bool whole = result_.relative_error <= allowed;  // false for NaN
-    result_.correct = elements && whole;
-    if (!elements) {
-      const auto at = static_cast<std::size_t>(worst_);
-      result_.evidence = std::to_string(result_.wrong) + " of " + std::to_string(result_.compared) +
-                         " elements wrong, worst " + position(tensor_, axes_, worst_) + " = " +
-                         format_g(values_[at], 6) + ", expected " + format_g(reference_[at], 6) + " +- " +
-                         format_g(worst_allowed_, 2);
-    } else if (!whole) {
-      result_.evidence = tensor_.name + ": relative error " + format_g(result_.relative_error, 3) + ", allowed " +
-                         format_g(allowed, 3) + " (honest " + format_g(result_.honest_error, 3) + ")";
-    } else {
-      result_.evidence = tensor_.name + ": relative error " + format_g(result_.relative_error, 3) + " (honest " +
-                         format_g(result_.honest_error, 3) + ")";
+  void compare_unit(std::int64_t unit) {
+    gather(unit);
+    for (std::size_t i = 0; i < gathered_.index.size(); ++i) {
+      const double error = gathered_.actual[i] - gathered_.expected[i];
+      error_square_ += error * error;
+      reference_square_ += gathered_.expected[i] * gathered_.expected[i];
+      result_.non_finite += std::isfinite(gathered_.actual[i]) ? 0 : 1;
     }
+    result_.compared += static_cast<std::int64_t>(gathered_.index.size());
+    const Closeness close = closeness(tolerance_, gathered_.expected, gathered_.noise, gathered_.actual);
+    result_.closeness = std::max({result_.closeness, close.element, close.rms});
+    if (!close.holds()) {
+      if (result_.wrong_units == 0) {
+        explain(close, unit);
+      }
+      ++result_.wrong_units;
+    }
+  }
+
+  void explain(const Closeness& close, std::int64_t unit) {
+    const auto worst = static_cast<std::size_t>(close.worst_element);
+    result_.evidence = element_name(tensor_, axes_, gathered_.index[worst]) + " = " +
+                       format_g(gathered_.actual[worst], 6) + ", expected " + format_g(gathered_.expected[worst], 6);
+    result_.evidence += close.element <= 1 ? "; no single element is out of bounds, but unit " + std::to_string(unit) +
+                                                 " as a whole is " + format_g(close.rms, 3) + "x its RMS bound"
+                                           : " (" + format_g(close.element, 3) + "x its bound)";
   }
 
   const Family& family_;
@@ -144,16 +91,38 @@ class TensorComparer {
   const TensorSpec& tensor_;
   Tolerance tolerance_;
   const std::vector<double>& reference_;
-  const std::vector<double>& honest_;
+  const std::vector<double>& noise_;
   const std::vector<double>& values_;
+  Gathered gathered_;
   TensorComparison result_;
-  Sums total_;
-  std::int64_t worst_ = -1;
-  double worst_excess_ = 0;
-  double worst_allowed_ = 0;
+  double error_square_ = 0;
+  double reference_square_ = 0;
 };
 
+std::string summary(const std::vector<TensorComparison>& tensors) {
+  std::int64_t compared = 0;
+  double worst = 0;
+  double closest = 0;
+  for (const TensorComparison& tensor : tensors) {
+    compared += tensor.compared;
+    worst = std::max(worst, tensor.relative_error);
+    closest = std::max(closest, tensor.closeness);
+  }
+  return std::to_string(compared) + " elements right, at most " + format_g(closest, 2) +
+         " of the tolerance, largest relative error of a tensor " + format_g(worst, 2);
+}
+
 }  // namespace
+
+std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_t index) {
+  const std::vector<std::int64_t> shape = tensor.shape(axes);
+  std::vector<std::string> indices(shape.size());
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    indices[i] = std::to_string(index % shape[i]);
+    index /= shape[i];
+  }
+  return tensor.name + "[" + join(indices, ",") + "]";
+}
 
 Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected,
                            const TensorBytes& outputs) {
@@ -171,14 +140,7 @@ Comparison compare_outputs(const Family& family, const Axes& axes, const Expecte
     }
   }
   if (comparison.correct) {
-    std::int64_t compared = 0;
-    double worst = 0;
-    for (const TensorComparison& tensor : comparison.tensors) {
-      compared += tensor.compared;
-      worst = std::max(worst, tensor.relative_error);
-    }
-    comparison.evidence =
-        std::to_string(compared) + " elements right, largest relative error of a tensor " + format_g(worst, 3);
+    comparison.evidence = summary(comparison.tensors);
   }
   return comparison;
 }

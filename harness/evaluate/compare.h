@@ -13,12 +13,12 @@ namespace apo {
 struct TensorComparison {
   std::string tensor;
   bool correct = false;
-  std::string evidence;       // one sentence: the worst element with its values, or why it failed
+  std::string evidence;       // one sentence: the worst element with its values
   std::int64_t compared = 0;  // elements
-  std::int64_t wrong = 0;     // elements outside their tolerance, NaN included
+  std::int64_t wrong_units = 0;
   std::int64_t non_finite = 0;
-  double relative_error = 0;  // ||x - ref|| / ||ref||
-  double honest_error = 0;    // the same of the honest implementation
+  double relative_error = 0;  // ||x - ref|| / ||ref||, for people; NaN when an element is not finite
+  double closeness = 0;       // the larger part of Closeness over all units: at most 1 when correct
 };
 
 struct Comparison {
@@ -27,8 +27,12 @@ struct Comparison {
   std::vector<TensorComparison> tensors;
 };
 
-// `outputs` holds the raw bytes of every output tensor. Only the elements of expected.units are compared, all of those.
+// `outputs` holds the raw bytes of every output tensor. Only the elements of expected.units are compared, all of those,
+// by the rule beside struct Tolerance in kernels/family.h.
 Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected,
                            const TensorBytes& outputs);
+
+// "dk[0,12,3,7]".
+std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_t index);
 
 }  // namespace apo

@@ -114,9 +114,9 @@ InputSet inputs_from(const Family& family, const Axes& axes, TensorMap values, i
 }
 
 Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads) {
-  return {.units = units,
-          .reference = family.reference(inputs.axes, inputs.values, units, threads),
-          .honest = family.honest(inputs.axes, inputs.values, units, threads)};
+  TensorMap reference = family.reference(inputs.axes, inputs.values, units, threads);
+  TensorMap noise = family.noise(inputs.axes, inputs.values, reference, units, threads);
+  return {.units = units, .reference = std::move(reference), .noise = std::move(noise)};
 }
 
 std::vector<std::int64_t> draw_units(std::int64_t count, std::int64_t most, std::uint64_t seed) {

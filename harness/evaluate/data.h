@@ -36,7 +36,7 @@ InputSet inputs_from(const Family& family, const Axes& axes, TensorMap values, i
 struct Expected {
   std::vector<std::int64_t> units;
   TensorMap reference;  // fp64
-  TensorMap honest;     // an honest implementation in the contract's own precision
+  TensorMap noise;      // Family::noise: the RMS error that legal implementations make at each element
 };
 
 Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads);

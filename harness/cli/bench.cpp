@@ -1,0 +1,262 @@
+// harness/cli/bench.cpp - `apo bench`: the variants as Google Benchmark benchmarks, timed in the isolated worker.
+#include <benchmark/benchmark.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/core/error.h"
+#include "harness/core/secret.h"
+#include "harness/core/text.h"
+#include "harness/implement/settings.h"
+#include "harness/loop/workbench.h"
+
+namespace apo {
+namespace {
+
+struct BenchOptions {
+  std::vector<std::string> names;
+  std::string workload;
+  std::string cache = "cold";
+};
+
+// One configuration on one workload. The worker starts when the benchmark first runs: a filter may leave it out.
+class Benchmarked {
+ public:
+  Benchmarked(Lab lab, Configuration configuration, const Workload& workload, CachePolicy cache)
+      : lab_(std::move(lab)), configuration_(std::move(configuration)), workload_(workload), cache_(cache) {}
+
+  std::string name() const { return configuration_.label() + "/" + workload_.name; }
+  const Work work() const { return lab_.family->work(workload_.axes); }
+  std::int64_t units() const { return lab_.family->unit_count(workload_.axes); }
+
+  // "" when it is ready, else why it is not.
+  std::string start() {
+    if (worker_ != nullptr && worker_->alive()) {
+      return "";
+    }
+    const Build build = lab_.build(configuration_, workload_.axes, false);
+    if (build.outcome != Outcome::valid) {
+      return "it does not build: " + build.evidence;
+    }
+    arena_ = std::make_unique<Arena>(
+        arena_spec(*lab_.family, workload_.axes, 1, lab_.scratch(configuration_, workload_.axes), {}, secret_seed()));
+    write_inputs(*arena_, 0,
+                 make_inputs(*lab_.family, workload_.axes, secret_seed(), lab_.family->regimes.front(), lab_.threads));
+    worker_ = std::make_unique<Worker>(lab_.worker);
+    if (const auto loaded = worker_->load(0, build.object_path); !loaded) {
+      return why(loaded.failure());
+    }
+    if (const auto attached = worker_->attach(*arena_); !attached) {
+      return why(attached.failure());
+    }
+    return "";
+  }
+
+  // Times `calls` calls and appends them to `ns`; "" or why it failed.
+  std::string time(int calls, std::vector<std::int64_t>& ns) {
+    RunRequest request;
+    request.order.assign(static_cast<std::size_t>(calls), 0);
+    request.cache = cache_;
+    const auto expected = std::chrono::nanoseconds(10 * last_ns_ * calls);
+    const auto samples = worker_->run(
+        request, {}, std::chrono::seconds(60) + std::chrono::duration_cast<std::chrono::milliseconds>(expected));
+    if (!samples) {
+      return why(samples.failure());
+    }
+    for (const RawSample& sample : *samples) {
+      ns.push_back(sample.end_ns - sample.begin_ns);
+    }
+    last_ns_ = std::max<std::int64_t>(ns.back(), 1);
+    return "";
+  }
+
+  // As many calls in one request as take about 50 ms, so that the exchange of messages costs little.
+  int batch() const { return static_cast<int>(std::clamp<std::int64_t>(50'000'000 / last_ns_, 1, 64)); }
+
+ private:
+  static std::string why(const Failure& failure) {
+    return std::string(to_string(failure.outcome)) + ": " + failure.evidence;
+  }
+
+  Lab lab_;
+  Configuration configuration_;
+  const Workload& workload_;
+  CachePolicy cache_;
+  std::int64_t last_ns_ = 50'000'000;
+  std::unique_ptr<Arena> arena_;
+  std::unique_ptr<Worker> worker_;
+};
+
+// Has any benchmark failed? Google Benchmark itself tells only the reader.
+bool failed = false;
+
+void run_benchmark(benchmark::State& state, Benchmarked& one) {
+  const auto skip = [&state](const std::string& why) {
+    failed = true;
+    state.SkipWithError(why.c_str());
+  };
+  if (const std::string why = one.start(); !why.empty()) {
+    return skip(why);
+  }
+  std::vector<std::int64_t> ns;
+  std::size_t next = 0;
+  auto left = static_cast<std::int64_t>(state.max_iterations);
+  for ([[maybe_unused]] const auto iteration : state) {
+    if (next == ns.size()) {
+      ns.clear();
+      next = 0;
+      const auto calls = static_cast<int>(std::min<std::int64_t>(one.batch(), std::max<std::int64_t>(left, 1)));
+      left -= calls;
+      if (const std::string why = one.time(calls, ns); !why.empty()) {
+        skip(why);
+        break;
+      }
+    }
+    state.SetIterationTime(1e-9 * static_cast<double>(ns[next++]));
+  }
+  const Work work = one.work();
+  const auto calls = static_cast<double>(state.iterations());
+  state.SetItemsProcessed(state.iterations() * one.units());
+  state.SetBytesProcessed(static_cast<std::int64_t>(calls * work.bytes));
+  if (work.flops > 0) {
+    state.counters["flops"] = benchmark::Counter(calls * work.flops, benchmark::Counter::kIsRate);
+  }
+}
+
+// What the command line names: every host variant of a family with its default settings, or one configuration.
+std::vector<Configuration> chosen(Workbench& bench, const std::vector<std::string>& names) {
+  std::vector<Configuration> configurations;
+  const auto add_family = [&](const Family& family) {
+    for (const Variant* variant : bench.catalogue().of_family(family.name)) {
+      if (variant->target == Target::host) {
+        configurations.push_back({variant->id(), default_settings(*variant)});
+      }
+    }
+  };
+  for (const std::string& name : names) {
+    if (name.find('/') == std::string::npos) {
+      add_family(bench.family(name));
+      continue;
+    }
+    configurations.push_back(bench.catalogue().configuration(name));
+    if (bench.catalogue().get(configurations.back().variant).target != Target::host) {
+      throw EnvironmentError(name + " is for target cuda, and this build runs target host only");
+    }
+  }
+  if (names.empty()) {
+    for (const Family& family : families()) {
+      add_family(family);
+    }
+  }
+  return configurations;
+}
+
+std::vector<std::unique_ptr<Benchmarked>> prepare(Workbench& bench, const BenchOptions& options,
+                                                  const std::vector<std::string>& names) {
+  std::vector<std::unique_ptr<Benchmarked>> all;
+  const CachePolicy cache = options.cache == "warm" ? CachePolicy::warm : CachePolicy::cold;
+  for (const Configuration& configuration : chosen(bench, names)) {
+    const Family& family = bench.family(bench.catalogue().get(configuration.variant).family);
+    const Workload& workload =
+        options.workload.empty() ? family.workloads.front() : bench.workload(family, options.workload);
+    const Lab lab = bench.lab(family);
+    if (const std::string why = lab.unsupported(configuration, workload.axes); !why.empty()) {
+      std::fprintf(stderr, "apo: %s left out: %s\n", configuration.label().c_str(), why.c_str());
+      continue;
+    }
+    all.push_back(std::make_unique<Benchmarked>(lab, configuration, workload, cache));
+  }
+  return all;
+}
+
+// Google Benchmark answers these with its usage and exit code 0, which no script would notice.
+void check_flag(const std::string& flag) {
+  const std::vector<std::string> formats = {"console", "json", "csv"};
+  for (const std::string name : {"--benchmark_format=", "--benchmark_out_format="}) {
+    if (flag.starts_with(name)) {
+      const std::string value = flag.substr(name.size());
+      if (std::find(formats.begin(), formats.end(), value) == formats.end()) {
+        throw UserError("unknown format '" + value + "' in " + flag,
+                        did_you_mean(value, formats) + "\nknown: " + join(formats, ", "));
+      }
+    }
+  }
+}
+
+void hand_over(const std::vector<std::string>& flags) {
+  std::vector<std::string> words = {"apo bench"};
+  words.insert(words.end(), flags.begin(), flags.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) {
+    argv.push_back(word.data());
+  }
+  auto argc = static_cast<int>(argv.size());
+  argv.push_back(nullptr);
+  benchmark::Initialize(&argc, argv.data());
+  if (argc > 1) {
+    throw UserError("Google Benchmark does not take '" + std::string(argv[1]) + "'",
+                    "'apo bench --benchmark_help' shows its flags");
+  }
+}
+
+int run_benchmarks(const BenchOptions& options, const std::vector<std::string>& extras, const Globals& globals) {
+  std::vector<std::string> names;
+  std::vector<std::string> flags =
+      globals.json ? std::vector<std::string>{"--benchmark_format=json"} : std::vector<std::string>{};
+  // What follows `--` arrives among the names.
+  std::vector<std::string> words = options.names;
+  words.insert(words.end(), extras.begin(), extras.end());
+  for (const std::string& word : words) {
+    if (word.starts_with("--benchmark_") || word.starts_with("--v=")) {
+      check_flag(word);
+      flags.push_back(word);
+    } else if (word.starts_with("-")) {
+      throw UserError("unknown option '" + word + "'", "'apo bench --help' shows its options");
+    } else {
+      names.push_back(word);
+    }
+  }
+  if (options.cache != "cold" && options.cache != "warm") {
+    throw UserError("unknown cache policy '" + options.cache + "'", "known: cold, warm");
+  }
+  hand_over(flags);
+  Workbench bench(make_paths(globals.journal));
+  const auto all = prepare(bench, options, names);
+  if (all.empty()) {
+    throw UserError("no variant of these supports the workload", "'apo list' shows variants and workloads");
+  }
+  for (const auto& one : all) {
+    benchmark::RegisterBenchmark(one->name().c_str(), [&one](benchmark::State& state) { run_benchmark(state, *one); })
+        ->UseManualTime()
+        ->Unit(benchmark::kMicrosecond);
+  }
+  const std::size_t matched = benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  if (matched == 0) {
+    throw UserError("no benchmark matches the filter", "'apo bench --benchmark_list_tests' shows their names");
+  }
+  return failed ? kGateFailed : kDone;
+}
+
+}  // namespace
+
+Action define_bench(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<BenchOptions>();
+  app.add_option("names", options->names, "families and variants (default: all of them)");
+  app.add_option("--workload", options->workload, "the workload (default: each family's first)");
+  app.add_option("--cache", options->cache, "cold (caches flushed before every call) or warm");
+  app.allow_extras();
+  app.footer(
+      "Google Benchmark's own flags pass through, for instance --benchmark_filter=REGEX, --benchmark_min_time=0.1,\n"
+      "--benchmark_repetitions=5, --benchmark_format=json. It only times: 'apo verify' says whether a variant is "
+      "right,\n"
+      "'apo compare' whether a difference is real.");
+  return [options, &app, &globals] { return run_benchmarks(*options, app.remaining(), globals); };
+}
+
+}  // namespace apo

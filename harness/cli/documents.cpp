@@ -1,0 +1,233 @@
+// harness/cli/documents.cpp - field by field, under the names of the records.
+#include "harness/cli/documents.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace apo {
+
+using Json = nlohmann::json;
+
+Json number_or_null(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json to_document(const Configuration& configuration) {
+  Json settings = Json::object();
+  for (const auto& [name, value] : configuration.settings) {
+    settings[name] = value;
+  }
+  return {{"variant", configuration.variant}, {"settings", settings}, {"label", configuration.label()}};
+}
+
+Json to_document(const Judgement& judgement) {
+  const bool timed = judgement.reason != Reason::gate_failed;
+  const auto timed_number = [&](double value) { return timed ? number_or_null(value) : Json(nullptr); };
+  return {{"verdict", to_string(judgement.verdict)},
+          {"reason", to_string(judgement.reason)},
+          {"sentence", judgement.sentence},
+          {"speedup", timed_number(judgement.speedup())},
+          {"lower", timed_number(judgement.speedup_lower())},
+          {"upper", timed_number(judgement.speedup_upper())},
+          {"confidence", judgement.confidence},
+          {"rounds", judgement.rounds},
+          {"processes", judgement.processes},
+          {"samples", judgement.samples},
+          {"seconds", judgement.seconds},
+          {"alpha", judgement.alpha},
+          {"minimum_detectable", timed_number(std::exp(judgement.minimum_detectable))},
+          {"incumbent_ns", timed_number(judgement.incumbent_ns)},
+          {"candidate_ns", timed_number(judgement.candidate_ns)},
+          {"profile", judgement.profile},
+          {"cache_policy", judgement.cache_policy},
+          {"rule_version", judgement.rule_version}};
+}
+
+Json to_document(const GateResult& gate) {
+  return {{"gate", gate.gate},
+          {"outcome", to_string(gate.outcome)},
+          {"evidence", gate.evidence},
+          {"seconds", gate.seconds}};
+}
+
+Json to_document(const Certification& one) {
+  return {{"champion", to_document(one.champion)},
+          {"baseline", to_document(one.baseline)},
+          {"cache_policy", one.cache_policy},
+          {"speedup", std::exp(one.effect)},
+          {"lower", std::exp(one.lower)},
+          {"upper", std::exp(one.upper)},
+          {"confidence", 0.998},
+          {"rounds", one.rounds},
+          {"naive_product", std::exp(one.claimed_effect)},
+          {"alarm", one.alarm},
+          {"at", one.at}};
+}
+
+Json to_document(const Bottleneck& bottleneck) {
+  return {{"name", bottleneck.name}, {"evidence", bottleneck.evidence}, {"bound", number_or_null(bottleneck.bound)}};
+}
+
+Json to_document(const Profile& profile) {
+  Json metrics = Json::array();
+  for (const Metric& metric : profile.metrics) {
+    Json one = {{"name", metric.name},
+                {"value", number_or_null(metric.value)},
+                {"unit", metric.unit},
+                {"samples", metric.samples}};
+    if (metric.lower && metric.upper) {
+      one["lower"] = number_or_null(*metric.lower);
+      one["upper"] = number_or_null(*metric.upper);
+    }
+    metrics.push_back(std::move(one));
+  }
+  Json roofs = Json::array();
+  for (const Roof& roof : profile.roofs) {
+    roofs.push_back({{"name", roof.name},
+                     {"value", number_or_null(roof.value)},
+                     {"unit", roof.unit},
+                     {"lower", number_or_null(roof.lower)},
+                     {"upper", number_or_null(roof.upper)},
+                     {"samples", roof.samples}});
+  }
+  return {{"configuration", to_document(profile.configuration)},
+          {"workload", profile.workload},
+          {"time_ns", number_or_null(profile.time_ns)},
+          {"floor_ns", number_or_null(profile.floor_ns)},
+          {"floor_roof", profile.floor_roof},
+          {"floor_fraction", number_or_null(profile.floor_fraction)},
+          {"rung", profile.rung},
+          {"missing", profile.missing},
+          {"metrics", metrics},
+          {"roofs", roofs}};
+}
+
+Json to_document(const Machine& machine) {
+  return {{"id", machine.id},
+          {"target", to_string(machine.target)},
+          {"model", machine.model},
+          {"cores", machine.cores},
+          {"kernel", machine.kernel},
+          {"governor", machine.governor},
+          {"isa", machine.isa},
+          {"l2_bytes", machine.l2_bytes},
+          {"l3_bytes", machine.l3_bytes},
+          {"driver", machine.driver},
+          {"memory_bytes", machine.memory_bytes},
+          {"facts", machine.facts}};
+}
+
+Json to_document(const Lesson& lesson) {
+  return {{"id", lesson.id},
+          {"experiment", lesson.experiment},
+          {"family", lesson.family},
+          {"workload_class", lesson.workload_class},
+          {"machine", lesson.machine},
+          {"configuration", to_document(lesson.configuration)},
+          {"incumbent", to_document(lesson.incumbent)},
+          {"source_hash", lesson.source_hash},
+          {"incumbent_source_hash", lesson.incumbent_source_hash},
+          {"techniques", lesson.techniques},
+          {"verdict", to_string(lesson.verdict)},
+          {"speedup", number_or_null(lesson.speedup)},
+          {"text", lesson.text}};
+}
+
+Json to_document(const Build& build) {
+  return {{"key", build.key},
+          {"outcome", to_string(build.outcome)},
+          {"compiler", build.toolchain.compiler},
+          {"compiler_version", build.toolchain.version},
+          {"flags", build.flags},
+          {"object_hash", build.object_hash},
+          {"code_hash", build.code_hash},
+          {"seconds", build.seconds},
+          {"from_cache", build.from_cache},
+          {"resources", build.resources}};
+}
+
+Json to_document(const Experiment& experiment) {
+  Json gates = Json::array();
+  for (const GateResult& gate : experiment.gates) {
+    gates.push_back(to_document(gate));
+  }
+  return {{"id", experiment.id},
+          {"campaign", experiment.campaign},
+          {"iteration", experiment.iteration},
+          {"index", experiment.index},
+          {"family", experiment.family},
+          {"workload_class", experiment.workload_class},
+          {"workloads", experiment.workloads},
+          {"machine", experiment.machine},
+          {"candidate", to_document(experiment.candidate)},
+          {"incumbent", to_document(experiment.incumbent)},
+          {"candidate_source_hash", experiment.candidate_source_hash},
+          {"incumbent_source_hash", experiment.incumbent_source_hash},
+          {"techniques", experiment.techniques},
+          {"predicted_low", number_or_null(experiment.prediction.low)},
+          {"predicted_high", number_or_null(experiment.prediction.high)},
+          {"predicted_because", experiment.prediction.because},
+          {"candidate_build", to_document(experiment.candidate_build)},
+          {"incumbent_build", to_document(experiment.incumbent_build)},
+          {"gates", gates},
+          {"outcome", to_string(experiment.outcome)},
+          {"judgement", experiment.judgement ? to_document(*experiment.judgement) : Json(nullptr)},
+          {"started_at", experiment.started_at},
+          {"finished_at", experiment.finished_at}};
+}
+
+Json to_document(const Round& round) {
+  Json workloads = Json::array();
+  for (const RoundWorkload& workload : round.workloads) {
+    const auto blocks = [](const std::vector<Block>& list) {
+      Json all = Json::array();
+      for (const Block& block : list) {
+        Json samples = Json::array();
+        for (const Sample& sample : block.samples) {
+          samples.push_back({{"slot", sample.slot}, {"ns", sample.ns}});
+        }
+        all.push_back(std::move(samples));
+      }
+      return all;
+    };
+    workloads.push_back({{"workload", workload.workload},
+                         {"repetitions", workload.repetitions},
+                         {"effect", number_or_null(workload.effect)},
+                         {"warmup", blocks(workload.warmup)},
+                         {"blocks", blocks(workload.blocks)}});
+  }
+  return {{"stage", round.stage},
+          {"index", round.index},
+          {"seed", round.seed},
+          {"candidate_in_slot0", round.candidate_in_slot0},
+          {"effect", number_or_null(round.effect)},
+          {"void_why", round.void_why},
+          {"seconds", round.seconds},
+          {"environment", round.environment},
+          {"workloads", workloads}};
+}
+
+Json to_document(const Variant& variant) {
+  Json tunables = Json::array();
+  for (const Tunable& tunable : variant.tunables) {
+    tunables.push_back({{"name", tunable.name}, {"values", tunable.values}});
+  }
+  Json document = {{"id", variant.id()},
+                   {"target", to_string(variant.target)},
+                   {"techniques", variant.techniques},
+                   {"parent", variant.parent},
+                   {"idea", variant.idea},
+                   {"requires", variant.requires_expression},
+                   {"tunables", tunables},
+                   {"path", variant.path},
+                   {"source_hash", variant.source_hash}};
+  if (variant.prediction) {
+    document["prediction"] = {{"low", variant.prediction->low},
+                              {"high", variant.prediction->high},
+                              {"relative_to", variant.prediction->relative_to},
+                              {"because", variant.prediction->because}};
+  }
+  return document;
+}
+
+}  // namespace apo

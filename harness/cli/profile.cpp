@@ -1,0 +1,193 @@
+// harness/cli/profile.cpp - `apo profile`: where the time of one variant goes, and how far it is from the roofs.
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/cli/documents.h"
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "harness/loop/measure.h"
+#include "harness/loop/workbench.h"
+#include "harness/profile/roofs.h"
+#include "harness/research/rules.h"
+#include "journal/journal.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kRoofBudgetS = 1.5;
+
+struct ProfileOptions {
+  std::string variant;
+  std::string workload;
+  std::string cache = "cold";
+};
+
+// From the journal when it has them; else measured, and kept there when it can be written.
+std::vector<Roof> roofs_of(Workbench& bench, Observer& observer) {
+  const Machine& machine = bench.machine();
+  const auto& path = bench.paths().journal;
+  if (std::filesystem::exists(path)) {
+    Journal journal = Journal::open(path, Access::read_only);
+    if (auto roofs = journal.roofs(machine.id); !roofs.empty()) {
+      return roofs;
+    }
+  }
+  observer.say("measuring the roofs of this machine");
+  const std::vector<Roof> roofs = measure_host_roofs(machine.cores, kRoofBudgetS);
+  try {
+    Journal journal = Journal::open(path, Access::read_write);
+    journal.add_machine(machine);
+    journal.add_roofs(machine.id, roofs);
+  } catch (const UserError& error) {
+    observer.say(std::string("the roofs are not kept: ") + error.what());
+  }
+  return roofs;
+}
+
+std::vector<Bottleneck> bottlenecks_of(Workbench& bench, const Lab& lab, const Profile& profile,
+                                       const Workload& workload) {
+  double scratch = 0;
+  for (const std::int64_t bytes : lab.scratch(profile.configuration, workload.axes)) {
+    scratch += static_cast<double>(bytes);
+  }
+  return diagnose({.profile = profile,
+                   .work = lab.family->work(workload.axes),
+                   .axes = workload.axes,
+                   .incumbent = bench.catalogue().get(profile.configuration.variant),
+                   .units = lab.family->unit_count(workload.axes),
+                   .scratch_bytes = scratch,
+                   .l2_bytes = bench.machine().l2_bytes});
+}
+
+std::string quantity(double value, const std::string& unit) {
+  if (unit == "ns") {
+    return format_ns(value);
+  }
+  if (unit == "s") {
+    return format_ns(1e9 * value);
+  }
+  const bool rate = unit.find("/s") != std::string::npos;
+  return rate ? format_si(value, unit) : format_g(value) + (unit.empty() ? "" : " " + unit);
+}
+
+std::string interval(const std::optional<double>& lower, const std::optional<double>& upper, const std::string& unit) {
+  return lower && upper ? "[" + quantity(*lower, unit) + ", " + quantity(*upper, unit) + "]" : "";
+}
+
+std::string metrics_text(const Profile& profile) {
+  std::vector<std::vector<std::string>> rows = {{"  metric", "value", "95 % interval", "n"}};
+  for (const Metric& metric : profile.metrics) {
+    rows.push_back({"  " + metric.name, quantity(metric.value, metric.unit),
+                    interval(metric.lower, metric.upper, metric.unit),
+                    metric.samples > 0 ? std::to_string(metric.samples) : ""});
+  }
+  return format_table(rows);
+}
+
+std::string roofs_text(const Profile& profile) {
+  std::vector<std::vector<std::string>> rows = {{"  roof", "value", "95 % interval", "n", "how"}};
+  for (const Roof& roof : profile.roofs) {
+    rows.push_back({"  " + roof.name, quantity(roof.value, roof.unit), interval(roof.lower, roof.upper, roof.unit),
+                    std::to_string(roof.samples), roof.note});
+  }
+  return format_table(rows);
+}
+
+std::string scaling_text(const Profile& profile, int cores) {
+  const double alone = cores == 1 ? profile.time_ns : profile.metric("time_t1");
+  std::vector<std::vector<std::string>> rows = {{"  threads", "one call", "against one thread"}};
+  for (int threads = 1; threads <= cores; ++threads) {
+    const double ns = threads == cores ? profile.time_ns : profile.metric("time_t" + std::to_string(threads));
+    if (std::isfinite(ns)) {
+      rows.push_back({"  " + std::to_string(threads), format_ns(ns), format_ratio(alone / ns)});
+    }
+  }
+  return format_table(rows);
+}
+
+std::string bottlenecks_text(const std::vector<Bottleneck>& bottlenecks) {
+  std::string text;
+  for (const Bottleneck& bottleneck : bottlenecks) {
+    text += "  " + paint(bottleneck.name, "bold") + ", worth at most " + format_ratio(bottleneck.bound) + ": " +
+            bottleneck.evidence + "\n";
+  }
+  return text.empty() ? "  none of the rules found one\n" : text;
+}
+
+void print_profile(const Profile& profile, const std::vector<Bottleneck>& bottlenecks, const std::string& cache,
+                   int cores) {
+  std::string text = paint(profile.configuration.label(), "bold") + " on " + profile.workload + ", " + cache +
+                     " caches, " + std::to_string(cores) + " threads\n";
+  text += "  time    " + format_ns(profile.time_ns) + "\n";
+  text += "  floor   " + format_ns(profile.floor_ns) + " by " + profile.floor_roof + ": " +
+          format_g(100 * profile.floor_fraction, 3) + " % of the time\n";
+  text += "  rung    " + profile.rung + "\n";
+  text += profile.missing.empty() ? "" : "  missing " + profile.missing + "\n";
+  text += "\nthread scaling\n" + scaling_text(profile, cores) + "\nmetrics\n" + metrics_text(profile) + "\nroofs\n" +
+          roofs_text(profile) + "\nbottlenecks\n" + bottlenecks_text(bottlenecks);
+  print(text);
+}
+
+void check_cache(const std::string& cache) {
+  if (cache != "cold" && cache != "warm") {
+    throw UserError("unknown cache policy '" + cache + "'",
+                    did_you_mean(cache, {"cold", "warm"}) + "\nknown: cold, warm");
+  }
+}
+
+int profile(const ProfileOptions& options, const Globals& globals) {
+  check_cache(options.cache);
+  Workbench bench(make_paths(globals.journal));
+  const Configuration configuration = bench.catalogue().configuration(options.variant);
+  const Variant& variant = bench.catalogue().get(configuration.variant);
+  const Family& family = bench.family(variant.family);
+  if (variant.target != Target::host) {
+    throw EnvironmentError(variant.id() + " is for target cuda, and this build runs target host only");
+  }
+  const Workload& workload =
+      options.workload.empty() ? family.workloads.front() : bench.workload(family, options.workload);
+  const Lab lab = bench.lab(family);
+  if (const std::string why = lab.unsupported(configuration, workload.axes); !why.empty()) {
+    throw UserError(configuration.label() + " does not support " + workload.name + ": " + why,
+                    "choose another one with --workload; 'apo list " + family.name + "' shows them");
+  }
+  ConsoleObserver observer(globals);
+  const CachePolicy cache = options.cache == "warm" ? CachePolicy::warm : CachePolicy::cold;
+  const Profile measured =
+      measure_profile(lab, configuration, workload, bench.machine(), roofs_of(bench, observer), cache, observer);
+  const std::vector<Bottleneck> bottlenecks = bottlenecks_of(bench, lab, measured, workload);
+  if (globals.json) {
+    Json document = to_document(measured);
+    document["cache_policy"] = options.cache;
+    document["threads"] = bench.machine().cores;
+    document["machine"] = to_document(bench.machine());
+    document["bottlenecks"] = Json::array();
+    for (const Bottleneck& bottleneck : bottlenecks) {
+      document["bottlenecks"].push_back(to_document(bottleneck));
+    }
+    print_json(document);
+  } else {
+    print_profile(measured, bottlenecks, options.cache, bench.machine().cores);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Action define_profile(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<ProfileOptions>();
+  app.add_option("variant", options->variant, "FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]")->required();
+  app.add_option("--workload", options->workload, "the workload (default: the family's first)");
+  app.add_option("--cache", options->cache, "cold (caches flushed before every call) or warm");
+  return [options, &globals] { return profile(*options, globals); };
+}
+
+}  // namespace apo

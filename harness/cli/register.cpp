@@ -1,0 +1,160 @@
+// harness/cli/register.cpp - `apo register`: check, build, verify and add a variant; nothing changes when a gate fails.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/cli/documents.h"
+#include "harness/core/error.h"
+#include "harness/core/files.h"
+#include "harness/core/secret.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/correctness.h"
+#include "harness/implement/settings.h"
+#include "harness/loop/workbench.h"
+#include "journal/journal.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+struct RegisterOptions {
+  std::string file;
+  bool no_verify = false;
+};
+
+const Workload& first_supported(const Family& family, const Lab& lab, const Configuration& configuration) {
+  std::string why;
+  for (const Workload& workload : family.workloads) {
+    const std::string reason = lab.unsupported(configuration, workload.axes);
+    if (reason.empty()) {
+      return workload;
+    }
+    why = why.empty() ? workload.name + ": " + reason : why;
+  }
+  throw UserError(configuration.variant + " supports no workload of family " + family.name + "; " + why,
+                  "relax its apo:requires line; 'apo list " + family.name + "' shows the workloads");
+}
+
+GateResult build_gate(const Lab& lab, const Configuration& configuration, const Workload& workload, std::string& log) {
+  const Build build = lab.build(configuration, workload.axes, false);
+  log = build.log;
+  return {.gate = "build",
+          .outcome = build.outcome,
+          .evidence = build.outcome == Outcome::valid
+                          ? "built for " + workload.name + (build.from_cache ? " (from the cache)" : "")
+                          : build.evidence,
+          .seconds = build.seconds};
+}
+
+// Cheapest first, up to the one that fails. `log` gets the compiler's output.
+std::vector<GateResult> run_gates(Workbench& bench, const Variant& variant, Observer& observer, std::string& log) {
+  const Family& family = bench.family(variant.family);
+  const Configuration configuration{.variant = variant.id(), .settings = default_settings(variant)};
+  const Lab lab = bench.lab(family);
+  const Workload& workload = first_supported(family, lab, configuration);
+  std::vector<GateResult> gates = {build_gate(lab, configuration, workload, log)};
+  const std::uint64_t seed = secret_seed();
+  const auto plan = correctness_plan(family, {workload.name}, seed);
+  if (gates.back().outcome == Outcome::valid) {
+    gates.push_back(correctness_gate(lab, configuration, plan, seed, [&](int done, int all, const std::string& what) {
+      observer.progress({.what = "verify " + variant.id() + " on " + what, .done = done, .expected = all});
+    }));
+  }
+  if (gates.back().outcome == Outcome::valid) {
+    observer.progress({.what = "verify " + variant.id() + " with sanitizers"});
+    gates.push_back(sanitizer_gate(lab, configuration, plan, seed));
+  }
+  return gates;
+}
+
+// The journal first: when that cannot be written, the catalogue stays as it was.
+std::string keep(const Paths& paths, const fs::path& verified) {
+  Journal journal = Journal::open(paths.journal, Access::read_write);
+  Catalogue catalogue;
+  catalogue.load({paths.home / "variants", paths.variants});
+  const Registration registration = catalogue.register_variant(verified, paths.variants);
+  journal.add_variant(*registration.variant);
+  return registration.variant->path;
+}
+
+Json gate_documents(const std::vector<GateResult>& gates) {
+  Json documents = Json::array();
+  for (const GateResult& gate : gates) {
+    documents.push_back(to_document(gate));
+  }
+  return documents;
+}
+
+int finish(const Globals& globals, const Variant& variant, const std::string& state, const std::string& path,
+           const std::vector<GateResult>& gates, const std::string& log) {
+  const bool failed = state == "refused";
+  if (globals.json) {
+    Json document = {{"variant", variant.id()}, {"state", state}, {"gates", gate_documents(gates)}, {"path", path}};
+    if (failed) {
+      document["log"] = log;
+    }
+    print_json(document);
+    return failed ? kGateFailed : kDone;
+  }
+  for (const GateResult& gate : gates) {
+    print(gate.gate + ": " + std::string(to_string(gate.outcome)) + ", " + gate.evidence + " (" +
+          format_seconds(gate.seconds) + ")\n");
+  }
+  if (failed) {
+    if (gates.back().outcome == Outcome::build_failed) {
+      std::fputs(log.c_str(), stderr);
+    }
+    std::fprintf(stderr, "apo: %s is not registered: gate %s says %s\n", variant.id().c_str(),
+                 gates.back().gate.c_str(), std::string(to_string(gates.back().outcome)).c_str());
+    return kGateFailed;
+  }
+  print(variant.id() + (state == "already registered" ? " is already registered: " : " registered: ") + path + "\n");
+  return kDone;
+}
+
+int add(const RegisterOptions& options, const Globals& globals) {
+  const Paths paths = make_paths(globals.journal);
+  Workbench bench(paths);
+  ConsoleObserver observer(globals);
+  // The gates look the variant up in this workbench; on disk it is only a private copy until they have passed, so what
+  // is registered is what was verified, whatever happens to the file meanwhile.
+  const TemporaryFolder scratch("apo-register");
+  const Registration tried = bench.catalogue().register_variant(options.file, scratch.path());
+  const Variant& variant = *tried.variant;
+  if (tried.already_registered) {
+    return finish(globals, variant, "already registered", variant.path, {}, "");
+  }
+  if (variant.target != Target::host && !options.no_verify) {
+    throw EnvironmentError(variant.id() + " is for target cuda, and this build runs target host only",
+                           "'apo register --no-verify' adds it without running its gates");
+  }
+  std::vector<GateResult> gates = {{.gate = "metadata", .evidence = "the block is valid"}};
+  std::string log;
+  if (!options.no_verify) {
+    const auto more = run_gates(bench, variant, observer, log);
+    gates.insert(gates.end(), more.begin(), more.end());
+  }
+  if (gates.back().outcome != Outcome::valid) {
+    return finish(globals, variant, "refused", "", gates, log);
+  }
+  return finish(globals, variant, "registered", keep(paths, variant.path), gates, log);
+}
+
+}  // namespace
+
+Action define_register(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<RegisterOptions>();
+  app.add_option("file", options->file, "the variant's source, with its apo: block at the top")->required();
+  app.add_flag("--no-verify", options->no_verify,
+               "check only the block; an experiment runs the gates before it times anything");
+  return [options, &globals] { return add(*options, globals); };
+}
+
+}  // namespace apo

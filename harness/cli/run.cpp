@@ -1,0 +1,183 @@
+// harness/cli/run.cpp - `apo run`: one or more iterations of the loop.
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/cli/documents.h"
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "harness/loop/campaign.h"
+#include "harness/loop/policy.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+
+struct RunOptions {
+  std::string family;
+  std::string campaign_file;
+  std::vector<std::string> workloads;
+  std::string baseline;
+  std::string target = "auto";
+  int iterations = 0;
+  int candidates = 0;
+  std::string budget;
+  std::string cache;
+  std::string judge;
+};
+
+void check_target(const std::string& target) {
+  if (target == "cuda") {
+    throw EnvironmentError("this build judges on target host only", "run with --target host or --target auto");
+  }
+  if (target != "host" && target != "auto") {
+    throw UserError("unknown target '" + target + "'", "known: auto, host");
+  }
+}
+
+Policy policy_of(const RunOptions& options, const Paths& paths) {
+  if (!options.campaign_file.empty() && !options.family.empty()) {
+    throw UserError("a family and --campaign were both given",
+                    "the campaign file names its family: drop one of the two");
+  }
+  Policy policy;
+  if (!options.campaign_file.empty()) {
+    policy = load_policy(options.campaign_file);
+  } else if (!options.family.empty()) {
+    policy = default_policy(options.family);
+  } else {
+    policy = load_policy(paths.home / "experiments" / "default.json");
+  }
+  if (!options.workloads.empty()) {
+    policy.workloads = options.workloads;
+  }
+  if (!options.baseline.empty()) {
+    policy.baseline = options.baseline;
+  }
+  policy.iterations = options.iterations > 0 ? options.iterations : policy.iterations;
+  policy.candidates_per_iteration = options.candidates > 0 ? options.candidates : policy.candidates_per_iteration;
+  policy.cache_policy = options.cache.empty() ? policy.cache_policy : options.cache;
+  policy.judge_profile = options.judge.empty() ? policy.judge_profile : options.judge;
+  if (!options.budget.empty()) {
+    const auto seconds = parse_duration(options.budget);
+    if (!seconds) {
+      throw UserError("--budget '" + options.budget + "' does not parse", "write for example 90s, 10m or 2h");
+    }
+    policy.budget_s = *seconds;
+  }
+  complete_policy(policy, "");
+  return policy;
+}
+
+std::string effect_text(const Judgement& judgement) {
+  if (judgement.reason == Reason::gate_failed) {
+    return "not timed";
+  }
+  return format_ratio(judgement.speedup()) + " [" + format_ratio(judgement.speedup_lower()) + ", " +
+         format_ratio(judgement.speedup_upper()) + "] n=" + std::to_string(judgement.rounds);
+}
+
+std::string verdict_text(Verdict verdict) {
+  const char* colour = verdict == Verdict::accepted ? "green" : verdict == Verdict::reverted ? "red" : "yellow";
+  return paint(std::string(to_string(verdict)), colour);
+}
+
+void print_summary(const CampaignSummary& summary) {
+  std::vector<std::vector<std::string>> rows = {
+      {"#", "candidate", "against", "predicted", "measured", "verdict", "reason"}};
+  for (const IterationSummary& iteration : summary.iterations) {
+    for (const Experiment& experiment : iteration.experiments) {
+      const Judgement& judgement = *experiment.judgement;
+      rows.push_back({std::to_string(experiment.id), experiment.candidate.label(), experiment.incumbent.label(),
+                      format_ratio(experiment.prediction.low) + ".." + format_ratio(experiment.prediction.high),
+                      effect_text(judgement), verdict_text(judgement.verdict),
+                      std::string(to_string(judgement.reason))});
+    }
+  }
+  if (rows.size() > 1) {
+    print(format_table(rows));
+  }
+  for (const Certification& one : summary.certifications) {
+    print("certified, " + one.cache_policy + " cache: " + one.champion.label() + " is " +
+          format_ratio(std::exp(one.effect)) + " [" + format_ratio(std::exp(one.lower)) + ", " +
+          format_ratio(std::exp(one.upper)) + "] the speed of " + one.baseline.label() +
+          ", n=" + std::to_string(one.rounds) + "\n");
+  }
+  print("incumbent: " + summary.champion.label() + "\n");
+  print("report:    " + summary.report + "\n");
+}
+
+Json summary_document(const CampaignSummary& summary) {
+  Json iterations = Json::array();
+  for (const IterationSummary& iteration : summary.iterations) {
+    Json bottlenecks = Json::array();
+    for (const Bottleneck& bottleneck : iteration.bottlenecks) {
+      bottlenecks.push_back(to_document(bottleneck));
+    }
+    Json experiments = Json::array();
+    for (const Experiment& experiment : iteration.experiments) {
+      experiments.push_back(to_document(experiment));
+    }
+    iterations.push_back({{"index", iteration.index},
+                          {"incumbent", to_document(iteration.incumbent)},
+                          {"time_ns", number_or_null(iteration.time_ns)},
+                          {"bottlenecks", bottlenecks},
+                          {"experiments", experiments}});
+  }
+  Json certifications = Json::array();
+  for (const Certification& one : summary.certifications) {
+    certifications.push_back(to_document(one));
+  }
+  return {{"campaign", summary.id},
+          {"family", summary.policy.family},
+          {"workloads", summary.policy.workloads},
+          {"baseline", to_document(summary.baseline)},
+          {"champion", to_document(summary.champion)},
+          {"resumed", summary.resumed},
+          {"recovered", summary.recovered},
+          {"stopped", summary.stopped},
+          {"iterations", iterations},
+          {"certifications", certifications},
+          {"report", summary.report},
+          {"seconds", summary.seconds}};
+}
+
+int run(const RunOptions& options, const Globals& globals) {
+  check_target(options.target);
+  const Paths paths = make_paths(globals.journal);
+  const Policy policy = policy_of(options, paths);
+  Workbench bench(paths);
+  ConsoleObserver observer(globals);
+  const CampaignSummary summary = run_campaign(bench, policy, observer);
+  if (globals.json) {
+    print_json(summary_document(summary));
+  } else {
+    print_summary(summary);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Action define_run(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<RunOptions>();
+  app.add_option("family", options->family, "the kernel family; without it the campaign of experiments/default.json");
+  app.add_option("--campaign", options->campaign_file, "a campaign file (JSON), see experiments/default.json");
+  app.add_option("--workload", options->workloads, "workload(s) to improve on, all of one class");
+  app.add_option("--baseline", options->baseline, "start from this configuration instead of the incumbent");
+  app.add_option("--target", options->target, "auto or host");
+  app.add_option("--iterations", options->iterations, "how many turns of the loop")->check(CLI::Range(1, 100000));
+  app.add_option("--candidates", options->candidates, "candidates to try in one iteration at most")
+      ->check(CLI::Range(1, 100000));
+  app.add_option("--budget", options->budget, "start no iteration after this time, e.g. 10m");
+  app.add_option("--cache", options->cache, "cold (caches flushed before every sample) or warm");
+  app.add_option("--judge", options->judge, "auto, standard, extended, strict or precise");
+  return [options, &globals] { return run(*options, globals); };
+}
+
+}  // namespace apo

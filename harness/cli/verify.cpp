@@ -1,0 +1,219 @@
+// harness/cli/verify.cpp - `apo verify`: the correctness gates alone; --dump writes .npy files, --inputs reads them.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/cli/documents.h"
+#include "harness/core/error.h"
+#include "harness/core/npy.h"
+#include "harness/core/secret.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/compare.h"
+#include "harness/evaluate/correctness.h"
+#include "harness/loop/workbench.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+struct VerifyOptions {
+  std::string variant;
+  std::string workload;
+  std::string regime;
+  std::string dump;
+  std::string inputs;
+  std::uint64_t seed = 0;
+  bool no_sanitizers = false;
+};
+
+struct OneCall {
+  TensorBytes outputs;
+  Comparison comparison;
+  std::optional<Failure> failure;
+};
+
+// A single call on given inputs, kept whole for --dump.
+OneCall run_once(const Lab& lab, const Configuration& configuration, const InputSet& inputs, const Expected& expected) {
+  OneCall call;
+  const Build build = lab.build(configuration, inputs.axes, false);
+  if (build.outcome != Outcome::valid) {
+    call.failure = Failure{.outcome = build.outcome, .evidence = build.evidence};
+    return call;
+  }
+  Arena arena(arena_spec(*lab.family, inputs.axes, 1, lab.scratch(configuration, inputs.axes), {}, secret_seed()));
+  write_inputs(arena, 0, inputs);
+  arena.poison_outputs();
+  Worker worker(lab.worker);
+  if (const auto loaded = worker.load(0, build.object_path); !loaded) {
+    call.failure = loaded.failure();
+  } else if (const auto attached = worker.attach(arena); !attached) {
+    call.failure = attached.failure();
+  } else if (const auto sample = worker.call(0); !sample) {
+    call.failure = sample.failure();
+  } else {
+    worker.freeze();
+    call.outputs = read_outputs(arena, *lab.family);
+    call.comparison = compare_outputs(*lab.family, inputs.axes, expected, call.outputs);
+    call.failure = inspect_call(arena, *lab.family, inputs.axes, expected);
+  }
+  return call;
+}
+
+void dump(const fs::path& folder, const Family& family, const InputSet& inputs, const Expected& expected,
+          const TensorBytes& outputs) {
+  for (const TensorSpec& tensor : family.tensors) {
+    const auto shape = tensor.shape(inputs.axes);
+    if (tensor.role != Role::output) {
+      write_npy(folder / (tensor.name + ".npy"), shape, inputs.values.at(tensor.name), tensor.dtype);
+      continue;
+    }
+    write_npy(folder / (tensor.name + ".reference.npy"), shape, expected.reference.at(tensor.name));
+    if (const auto found = outputs.find(tensor.name); found != outputs.end()) {
+      write_npy(folder / (tensor.name + ".npy"), shape, decode(tensor.dtype, found->second), tensor.dtype);
+    }
+  }
+}
+
+TensorMap load_inputs(const fs::path& folder, const Family& family, const Axes& axes) {
+  if (!fs::is_directory(folder)) {
+    throw UserError("--inputs '" + folder.string() + "' is not a folder",
+                    "'apo verify VARIANT --dump FOLDER' shows which files it has to hold");
+  }
+  TensorMap values;
+  for (const TensorSpec& tensor : family.tensors) {
+    const fs::path file = folder / (tensor.name + ".npy");
+    if (tensor.role == Role::output || (tensor.role == Role::derived_input && !fs::exists(file))) {
+      continue;
+    }
+    NpyArray array = read_npy(file);
+    if (array.shape != tensor.shape(axes)) {
+      throw UserError("'" + file.string() + "' has another shape than " + tensor.shape_text + " of this workload",
+                      "choose the workload that it was written for with --workload");
+    }
+    values[tensor.name] = std::move(array.values);
+  }
+  return values;
+}
+
+int verify_one(const VerifyOptions& options, const Globals& globals, Workbench& bench, const Family& family,
+               const Configuration& configuration) {
+  const Workload& workload =
+      options.workload.empty() ? family.workloads.front() : bench.workload(family, options.workload);
+  const Lab lab = bench.lab(family);
+  if (const std::string why = lab.unsupported(configuration, workload.axes); !why.empty()) {
+    throw UserError(configuration.label() + " does not support " + workload.name + ": " + why);
+  }
+  const std::uint64_t seed = options.seed != 0 ? options.seed : secret_seed();
+  const std::string regime = options.regime.empty() ? family.regimes.front() : options.regime;
+  const InputSet inputs =
+      options.inputs.empty()
+          ? make_inputs(family, workload.axes, seed, regime, lab.threads)
+          : inputs_from(family, workload.axes, load_inputs(options.inputs, family, workload.axes), lab.threads);
+  const Expected expected = expect(family, inputs, {}, lab.threads);
+  const OneCall call = run_once(lab, configuration, inputs, expected);
+  if (!options.dump.empty()) {
+    dump(options.dump, family, inputs, expected, call.outputs);
+  }
+  Json tensors = Json::array();
+  std::vector<std::vector<std::string>> rows = {{"output", "elements", "relative error", "of tolerance", "verdict"}};
+  for (const TensorComparison& tensor : call.comparison.tensors) {
+    tensors.push_back({{"tensor", tensor.tensor},
+                       {"correct", tensor.correct},
+                       {"compared", tensor.compared},
+                       {"relative_error", number_or_null(tensor.relative_error)},
+                       {"closeness", number_or_null(tensor.closeness)},
+                       {"evidence", tensor.evidence}});
+    rows.push_back({tensor.tensor, std::to_string(tensor.compared), format_g(tensor.relative_error, 3),
+                    format_g(tensor.closeness, 2), tensor.correct ? "right" : tensor.evidence});
+  }
+  const Outcome outcome = call.failure ? call.failure->outcome : Outcome::valid;
+  const std::string evidence = call.failure ? call.failure->evidence : call.comparison.evidence;
+  if (globals.json) {
+    print_json({{"variant", to_document(configuration)},
+                {"workload", workload.name},
+                {"regime", inputs.regime},
+                {"seed", inputs.seed},
+                {"outcome", to_string(outcome)},
+                {"evidence", evidence},
+                {"tensors", tensors},
+                {"dump", options.dump}});
+  } else {
+    print(format_table(rows));
+    print(configuration.label() + " on " + workload.name + " (" + inputs.regime +
+          "): " + std::string(to_string(outcome)) + ", " + evidence + "\n");
+  }
+  return outcome == Outcome::valid ? kDone : kGateFailed;
+}
+
+int verify_all(const VerifyOptions& options, const Globals& globals, Workbench& bench, const Family& family,
+               const Configuration& configuration) {
+  const Lab lab = bench.lab(family);
+  ConsoleObserver observer(globals);
+  const std::uint64_t seed = options.seed != 0 ? options.seed : secret_seed();
+  const auto plan = correctness_plan(family, {family.workloads.front().name}, seed);
+  std::vector<GateResult> gates = {
+      correctness_gate(lab, configuration, plan, seed, [&](int done, int all, const std::string& what) {
+        observer.progress({.what = "verify " + configuration.label() + " on " + what, .done = done, .expected = all});
+      })};
+  if (gates.back().outcome == Outcome::valid && !options.no_sanitizers) {
+    gates.push_back(sanitizer_gate(lab, configuration, plan, seed));
+  }
+  Json documents = Json::array();
+  for (const GateResult& gate : gates) {
+    documents.push_back(to_document(gate));
+    if (!globals.json) {
+      print(gate.gate + ": " + std::string(to_string(gate.outcome)) + ", " + gate.evidence + " (" +
+            format_seconds(gate.seconds) + ")\n");
+    }
+  }
+  if (globals.json) {
+    print_json({{"variant", to_document(configuration)},
+                {"outcome", to_string(gates.back().outcome)},
+                {"seed", seed},
+                {"gates", documents}});
+  }
+  return gates.back().outcome == Outcome::valid ? kDone : kGateFailed;
+}
+
+int verify(const VerifyOptions& options, const Globals& globals) {
+  Workbench bench(make_paths(globals.journal));
+  const Configuration configuration = bench.catalogue().configuration(options.variant);
+  const Variant& variant = bench.catalogue().get(configuration.variant);
+  const Family& family = bench.family(variant.family);
+  if (variant.target != Target::host) {
+    throw EnvironmentError(variant.id() + " is for target cuda, and this build runs target host only");
+  }
+  if (!options.regime.empty() &&
+      std::find(family.regimes.begin(), family.regimes.end(), options.regime) == family.regimes.end()) {
+    throw UserError("unknown regime '" + options.regime + "' of family " + family.name,
+                    did_you_mean(options.regime, family.regimes) + "\nknown: " + join(family.regimes, ", "));
+  }
+  const bool one =
+      !options.workload.empty() || !options.regime.empty() || !options.dump.empty() || !options.inputs.empty();
+  return one ? verify_one(options, globals, bench, family, configuration)
+             : verify_all(options, globals, bench, family, configuration);
+}
+
+}  // namespace
+
+Action define_verify(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<VerifyOptions>();
+  app.add_option("variant", options->variant, "FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]")->required();
+  app.add_option("--workload", options->workload, "one workload instead of all small, ragged and default ones");
+  app.add_option("--regime", options->regime, "one input regime instead of several");
+  app.add_option("--dump", options->dump,
+                 "write inputs, outputs and reference of one call as .npy files to this folder");
+  app.add_option("--inputs", options->inputs, "take the inputs of one call from .npy files in this folder");
+  app.add_option("--seed", options->seed, "seed of the inputs (default: a secret one, printed with --json)");
+  app.add_flag("--no-sanitizers", options->no_sanitizers, "leave out the ASan and UBSan build");
+  return [options, &globals] { return verify(*options, globals); };
+}
+
+}  // namespace apo

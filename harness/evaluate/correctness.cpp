@@ -1,0 +1,199 @@
+// harness/evaluate/correctness.cpp - runs a configuration on checked calls in a worker and compares from outside.
+#include "harness/evaluate/correctness.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "harness/core/text.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Inputs and expectations of every regime of a case.
+struct Prepared {
+  std::vector<InputSet> inputs;
+  std::vector<Expected> expected;
+};
+
+Prepared prepare(const Lab& lab, const CheckCase& one, std::uint64_t seed) {
+  Prepared prepared;
+  const auto units = draw_units(lab.family->unit_count(one.axes), kCheckedUnits, seed);
+  for (std::size_t i = 0; i < one.regimes.size(); ++i) {
+    prepared.inputs.push_back(
+        make_inputs(*lab.family, one.axes, derive_seed(seed, one.workload, i), one.regimes[i], lab.threads));
+    prepared.expected.push_back(expect(*lab.family, prepared.inputs.back(), units, lab.threads));
+  }
+  return prepared;
+}
+
+std::int64_t compared_elements(const Family& family, const Axes& axes, const std::vector<std::int64_t>& units) {
+  std::int64_t elements = 0;
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role == Role::output && units.empty()) {
+      elements += element_count(tensor, axes);
+    } else if (tensor.role == Role::output) {
+      for (const std::int64_t unit : units) {
+        for (const ElementRun& run : family.unit_elements(axes, tensor.name, unit)) {
+          elements += run.count;
+        }
+      }
+    }
+  }
+  return elements;
+}
+
+CheckResult failed(const Failure& failure, const std::string& where) {
+  return {.outcome = failure.outcome, .evidence = where + ": " + failure.evidence};
+}
+
+CheckResult run_calls(const Lab& lab, Worker& worker, Arena& arena, const CheckCase& one, const Prepared& prepared) {
+  CheckResult result;
+  for (std::size_t i = 0; i < one.regimes.size(); ++i) {
+    const std::string where = one.workload + " (" + one.regimes[i] + ")";
+    arena.poison_outputs();
+    if (const auto sample = worker.call(0, static_cast<int>(i)); !sample) {
+      return failed(sample.failure(), where);
+    }
+    worker.freeze();
+    if (const auto failure = inspect_call(arena, *lab.family, one.axes, prepared.expected[i])) {
+      return failed(*failure, where);
+    }
+    ++result.calls;
+    result.elements += compared_elements(*lab.family, one.axes, prepared.expected[i].units);
+  }
+  return result;
+}
+
+bool supported(const Lab& lab, const Configuration& configuration, const CheckCase& one) {
+  return lab.unsupported(configuration, one.axes).empty();
+}
+
+}  // namespace
+
+std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
+                                        std::uint64_t seed) {
+  std::vector<CheckCase> plan;
+  const std::size_t regimes = family.regimes.size();
+  std::size_t turn = derive_seed(seed, "regimes") % regimes;
+  const auto pair = [&](std::size_t first) {
+    std::vector<std::string> two = {family.regimes[first % regimes]};
+    if (regimes > 1) {
+      two.push_back(family.regimes[(first + 1) % regimes]);
+    }
+    return two;
+  };
+  for (const Workload& workload : family.workloads) {
+    if (workload.kind == WorkloadKind::small || workload.kind == WorkloadKind::ragged) {
+      plan.push_back(
+          {.workload = workload.name, .axes = workload.axes, .regimes = plan.empty() ? family.regimes : pair(turn)});
+      turn += 2;
+    }
+  }
+  for (const std::string& name : campaign_workloads) {
+    std::vector<std::string> chosen = {family.regimes.front()};
+    if (regimes > 1) {
+      chosen.push_back(family.regimes[1 + derive_seed(seed, name) % (regimes - 1)]);
+    }
+    plan.push_back({.workload = name, .axes = find_workload(family, name)->axes, .regimes = chosen});
+  }
+  return plan;
+}
+
+CheckResult check_case(const Lab& lab, const Configuration& configuration, const CheckCase& one, std::uint64_t seed,
+                       bool sanitize) {
+  const auto start = Clock::now();
+  const Build build = lab.build(configuration, one.axes, sanitize);
+  if (build.outcome != Outcome::valid) {
+    return {.outcome = build.outcome, .evidence = one.workload + ": " + build.evidence, .seconds = seconds_since(start)};
+  }
+  const Prepared prepared = prepare(lab, one, seed);
+  Arena arena(arena_spec(*lab.family, one.axes, static_cast<int>(one.regimes.size()),
+                         lab.scratch(configuration, one.axes), {}, derive_seed(seed, "arena")));
+  for (std::size_t i = 0; i < prepared.inputs.size(); ++i) {
+    write_inputs(arena, static_cast<int>(i), prepared.inputs[i]);
+  }
+  WorkerOptions options = lab.worker;
+  options.layout_seed = derive_seed(seed, "environment");
+  if (sanitize) {
+    options.preload = lab.sanitizer_runtime;
+  }
+  Worker worker(options);
+  CheckResult result;
+  if (const auto loaded = worker.load(0, build.object_path); !loaded) {
+    result = failed(loaded.failure(), one.workload);
+  } else if (const auto attached = worker.attach(arena); !attached) {
+    result = failed(attached.failure(), one.workload);
+  } else {
+    result = run_calls(lab, worker, arena, one, prepared);
+  }
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+GateResult correctness_gate(const Lab& lab, const Configuration& configuration, const std::vector<CheckCase>& plan,
+                            std::uint64_t seed, const CheckProgress& progress) {
+  GateResult gate{.gate = "correctness"};
+  int cases = 0;
+  int calls = 0;
+  int left_out = 0;
+  std::int64_t elements = 0;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    if (progress) {
+      progress(static_cast<int>(i), static_cast<int>(plan.size()), plan[i].workload);
+    }
+    if (!supported(lab, configuration, plan[i])) {
+      ++left_out;
+      continue;
+    }
+    const CheckResult result = check_case(lab, configuration, plan[i], derive_seed(seed, "check", i));
+    gate.seconds += result.seconds;
+    if (result.outcome != Outcome::valid) {
+      gate.outcome = result.outcome;
+      gate.evidence = result.evidence;
+      return gate;
+    }
+    ++cases;
+    calls += result.calls;
+    elements += result.elements;
+  }
+  gate.evidence = std::to_string(calls) + " calls on " + std::to_string(cases) + " workloads right, " +
+                  std::to_string(elements) + " elements";
+  if (left_out > 0) {
+    gate.evidence += "; " + std::to_string(left_out) + " workloads not supported";
+  }
+  return gate;
+}
+
+GateResult sanitizer_gate(const Lab& lab, const Configuration& configuration, const std::vector<CheckCase>& plan,
+                          std::uint64_t seed) {
+  GateResult gate{.gate = "sanitizers"};
+  if (lab.sanitizer_runtime.empty()) {
+    gate.evidence = "not run: the compiler has no AddressSanitizer library";
+    return gate;
+  }
+  // The smallest supported case that is not the campaign's: sanitizers slow a call down some ten times.
+  const auto usable = std::find_if(plan.begin(), plan.end(), [&](const CheckCase& one) {
+    const Workload* workload = find_workload(*lab.family, one.workload);
+    return workload->kind == WorkloadKind::ragged && supported(lab, configuration, one);
+  });
+  if (usable == plan.end()) {
+    gate.evidence = "not run: no ragged workload is supported";
+    return gate;
+  }
+  const CheckResult result = check_case(lab, configuration, *usable, derive_seed(seed, "sanitize"), true);
+  gate.outcome = result.outcome;
+  gate.seconds = result.seconds;
+  gate.evidence = result.outcome == Outcome::valid
+                      ? "ASan and UBSan silent over " + std::to_string(result.calls) + " calls on " + usable->workload
+                      : result.evidence;
+  return gate;
+}
+
+}  // namespace apo

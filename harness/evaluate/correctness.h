@@ -1,0 +1,52 @@
+// harness/evaluate/correctness.h - the gates before timing: shapes and regimes against the reference, then sanitizers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records.h"
+#include "harness/evaluate/lab.h"
+
+namespace apo {
+
+// One workload in several input regimes; every regime is a call in one worker, so an output left over from the call
+// before is seen.
+struct CheckCase {
+  std::string workload;
+  Axes axes;
+  std::vector<std::string> regimes;
+};
+
+struct CheckResult {
+  Outcome outcome = Outcome::valid;
+  std::string evidence;
+  std::int64_t elements = 0;  // compared
+  int calls = 0;
+  double seconds = 0;
+};
+
+// The largest number of units (sequences) that a check of one workload compares.
+inline constexpr std::int64_t kCheckedUnits = 32;
+
+// Every small and ragged workload of the family, two regimes each in turn so that all are seen, the first one with all
+// of them; then the campaign's own workloads with the typical and one more regime.
+std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
+                                        std::uint64_t seed);
+
+// Runs one case with fresh inputs from the seed.
+CheckResult check_case(const Lab& lab, const Configuration& configuration, const CheckCase& one, std::uint64_t seed,
+                       bool sanitize = false);
+
+using CheckProgress = std::function<void(int done, int all, const std::string& what)>;
+
+// Gate "correctness": all cases that the configuration supports, until one fails.
+GateResult correctness_gate(const Lab& lab, const Configuration& configuration, const std::vector<CheckCase>& plan,
+                            std::uint64_t seed, const CheckProgress& progress = {});
+
+// Gate "sanitizers": a small ragged case that the configuration supports, built with ASan and UBSan.
+GateResult sanitizer_gate(const Lab& lab, const Configuration& configuration, const std::vector<CheckCase>& plan,
+                          std::uint64_t seed);
+
+}  // namespace apo

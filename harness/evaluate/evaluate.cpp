@@ -1,0 +1,337 @@
+// harness/evaluate/evaluate.cpp - metadata, build, resources, correctness, sanitizers, timing, confirmation.
+#include "harness/evaluate/evaluate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/correctness.h"
+#include "harness/evaluate/judge_round.h"
+#include "harness/evaluate/signed_rank.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kPoolSets = 4;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Carries one experiment through its gates; each gate returns false when the experiment ends with it.
+class Evaluation {
+ public:
+  Evaluation(const Lab& lab, Experiment& experiment, const EvaluatePlan& plan, const EvaluateHooks& hooks)
+      : lab_(lab), experiment_(experiment), plan_(plan), hooks_(hooks) {}
+
+  void run() {
+    const auto start = Clock::now();
+    const bool timed = metadata_gate() && build_gate() && resource_gate() && correctness_gates();
+    if (timed) {
+      time();
+    } else {
+      Judgement judgement{.verdict = Verdict::reverted, .reason = Reason::gate_failed};
+      const GateResult& last = experiment_.gates.back();
+      judgement.sentence =
+          "Not timed: " + std::string(to_string(last.outcome)) + " at the gate '" + last.gate + "': " + last.evidence;
+      judgement.rule_version = kRuleVersion;
+      experiment_.judgement = judgement;
+    }
+    experiment_.judgement->seconds = seconds_since(start);
+    experiment_.finished_at = utc_now();
+  }
+
+ private:
+  bool pass(GateResult gate) {
+    const bool passed = gate.outcome == Outcome::valid;
+    experiment_.outcome = gate.outcome;
+    if (hooks_.on_gate) {
+      hooks_.on_gate(gate);
+    }
+    experiment_.gates.push_back(std::move(gate));
+    return passed;
+  }
+
+  void progress(const std::string& what, int done, int expected, double seconds_left = 0) {
+    if (hooks_.on_progress) {
+      hooks_.on_progress(what, done, expected, seconds_left);
+    }
+  }
+
+  bool metadata_gate() {
+    GateResult gate{.gate = "metadata", .evidence = "apo:requires holds on every workload"};
+    for (const Workload* workload : plan_.workloads) {
+      if (const std::string why = lab_.unsupported(experiment_.candidate, workload->axes); !why.empty()) {
+        gate.outcome = Outcome::refused;
+        gate.evidence = workload->name + ": " + why;
+        break;
+      }
+    }
+    return pass(std::move(gate));
+  }
+
+  bool build_gate() {
+    GateResult gate{.gate = "build"};
+    for (const Workload* workload : plan_.workloads) {
+      progress("build " + experiment_.candidate.label(), 0, 0);
+      TimedWorkload timed{.name = workload->name, .axes = workload->axes};
+      timed.incumbent = {experiment_.incumbent, lab_.build(experiment_.incumbent, workload->axes, false)};
+      if (timed.incumbent.build.outcome != Outcome::valid) {
+        throw EnvironmentError("the incumbent " + experiment_.incumbent.label() + " does not build any more",
+                               timed.incumbent.build.evidence);
+      }
+      timed.candidate = {experiment_.candidate, lab_.build(experiment_.candidate, workload->axes, false)};
+      gate.seconds += timed.candidate.build.seconds;
+      const bool failed = timed.candidate.build.outcome != Outcome::valid;
+      if (timed_.empty() || failed) {
+        experiment_.incumbent_build = timed.incumbent.build;
+        experiment_.candidate_build = timed.candidate.build;
+      }
+      if (failed) {
+        gate.outcome = timed.candidate.build.outcome;
+        gate.evidence = workload->name + ": " + timed.candidate.build.evidence;
+        break;
+      }
+      if (const auto floor = plan_.floor_ns.find(workload->name); floor != plan_.floor_ns.end()) {
+        timed.floor_ns = floor->second;
+      }
+      timed_.push_back(std::move(timed));
+    }
+    if (hooks_.on_build) {
+      hooks_.on_build(experiment_.candidate_build, true);
+      hooks_.on_build(experiment_.incumbent_build, false);
+    }
+    if (gate.outcome == Outcome::valid) {
+      gate.evidence = experiment_.candidate_build.toolchain.version +
+                      (experiment_.candidate_build.from_cache ? ", from the cache" : "");
+    }
+    return pass(std::move(gate));
+  }
+
+  bool resource_gate() {
+    const bool same =
+        !plan_.time_same_code && std::all_of(timed_.begin(), timed_.end(), [](const TimedWorkload& timed) {
+          return timed.incumbent.build.code_hash == timed.candidate.build.code_hash;
+        });
+    GateResult gate{.gate = "resources"};
+    std::vector<std::string> parts;
+    for (const auto& [name, value] : experiment_.candidate_build.resources) {
+      parts.push_back(name + " " + std::to_string(value));
+    }
+    gate.evidence = same ? "machine code identical to the incumbent's: nothing to time" : join(parts, ", ");
+    gate.outcome = same ? Outcome::no_change : Outcome::valid;
+    return pass(std::move(gate));
+  }
+
+  bool correctness_gates() {
+    if (plan_.trusted) {
+      return true;
+    }
+    const std::uint64_t seed = derive_seed(plan_.seed, "correctness", static_cast<std::uint64_t>(experiment_.id));
+    std::vector<std::string> names;
+    for (const Workload* workload : plan_.workloads) {
+      names.push_back(workload->name);
+    }
+    const auto cases = correctness_plan(*lab_.family, names, seed);
+    const auto report = [&](int done, int all, const std::string& what) {
+      progress("verify " + experiment_.candidate.label() + " on " + what, done, all);
+    };
+    if (!pass(correctness_gate(lab_, experiment_.candidate, cases, seed, report))) {
+      return false;
+    }
+    if (!plan_.sanitize) {
+      return true;
+    }
+    progress("sanitizers " + experiment_.candidate.label(), 0, 0);
+    return pass(sanitizer_gate(lab_, experiment_.candidate, cases, seed));
+  }
+
+  void time() {
+    for (TimedWorkload& timed : timed_) {
+      const std::uint64_t seed = derive_seed(plan_.seed, "pool", static_cast<std::uint64_t>(experiment_.id));
+      timed.pool = make_pool(*lab_.family, timed.axes, derive_seed(seed, timed.name), kPoolSets, lab_.threads);
+    }
+    const std::string comparison =
+        std::to_string(experiment_.id) + " " + experiment_.incumbent.label() + " " + experiment_.candidate.label();
+    RoundRunner runner(lab_, std::move(timed_), plan_.profile, plan_.seed, comparison, plan_.cache);
+    Judge judge({.profile = plan_.profile,
+                 .index = plan_.index,
+                 .cache_policy = plan_.cache == CachePolicy::cold ? "cold" : "warm"});
+    const auto start = Clock::now();
+    for (NextStep step = judge.next(); !step.finished; step = judge.next()) {
+      if (step.pause_s > 0) {
+        std::this_thread::sleep_for(std::chrono::duration<double>(step.pause_s));
+      }
+      report_round(judge, step, seconds_since(start));
+      auto round = runner.run(step.stage, step.index);
+      if (!round) {
+        fail_timing(judge, round.failure());
+        return;
+      }
+      const Round& recorded = judge.add(*round);
+      experiment_.rounds.push_back(recorded);
+      if (hooks_.on_round) {
+        hooks_.on_round(recorded);
+      }
+    }
+    experiment_.judgement = judge.judgement();
+    pass_timing_gates();
+  }
+
+  void report_round(const Judge& judge, const NextStep& step, double seconds) {
+    const auto done = static_cast<int>(judge.rounds().size());
+    const int most = plan_.profile.looks.back().rounds + plan_.profile.confirm_max;
+    const double left = done == 0 ? 0 : seconds / done * std::max(0, most - done);
+    progress(step.stage + " " + experiment_.candidate.label() + " against " + experiment_.incumbent.label(), done, most,
+             left);
+  }
+
+  // A candidate that misbehaves only when it is timed. The incumbent's own failure is no verdict on the candidate.
+  void fail_timing(const Judge& judge, const Failure& failure) {
+    Judgement judgement = judge.judgement();
+    const bool candidate = failure.slot != 0;
+    judgement.verdict = candidate ? Verdict::reverted : Verdict::inconclusive;
+    judgement.reason = candidate ? Reason::gate_failed : Reason::interrupted;
+    judgement.sentence = std::string(candidate ? "The candidate" : "The incumbent") +
+                         " failed while it was timed: " + std::string(to_string(failure.outcome)) + ", " +
+                         failure.evidence;
+    pass({.gate = "timing", .outcome = failure.outcome, .evidence = judgement.sentence});
+    experiment_.judgement = judgement;
+  }
+
+  void pass_timing_gates() {
+    const Judgement& judgement = *experiment_.judgement;
+    const auto count = [&](const char* stage) {
+      return std::count_if(experiment_.rounds.begin(), experiment_.rounds.end(),
+                           [&](const Round& round) { return round.stage == stage; });
+    };
+    pass({.gate = "timing",
+          .evidence = std::to_string(count("search")) + " rounds in fresh processes, search estimate " +
+                      format_percent(judgement.search_effect)});
+    if (count("confirm") > 0) {
+      pass({.gate = "confirmation",
+            .evidence = std::to_string(count("confirm")) + " more rounds, " + format_percent(judgement.effect) + " [" +
+                        format_percent(judgement.lower) + ", " + format_percent(judgement.upper) + "]"});
+    }
+  }
+
+  const Lab& lab_;
+  Experiment& experiment_;
+  const EvaluatePlan& plan_;
+  const EvaluateHooks& hooks_;
+  std::vector<TimedWorkload> timed_;
+};
+
+std::vector<TimedWorkload> build_pair(const Lab& lab, const Configuration& incumbent, const Configuration& candidate,
+                                      const EvaluatePlan& plan, std::uint64_t seed) {
+  std::vector<TimedWorkload> pairs;
+  for (const Workload* workload : plan.workloads) {
+    TimedWorkload timed{.name = workload->name, .axes = workload->axes};
+    timed.incumbent = {incumbent, lab.build(incumbent, workload->axes, false)};
+    timed.candidate = {candidate, lab.build(candidate, workload->axes, false)};
+    for (const TimedArm* arm : {&timed.incumbent, &timed.candidate}) {
+      if (arm->build.outcome != Outcome::valid) {
+        throw EnvironmentError(arm->configuration.label() + " does not build any more", arm->build.evidence);
+      }
+    }
+    timed.pool = make_pool(*lab.family, workload->axes, derive_seed(seed, workload->name), kPoolSets, lab.threads);
+    pairs.push_back(std::move(timed));
+  }
+  return pairs;
+}
+
+// `wanted` rounds that count; void ones are run again, as far as the profile allows.
+std::vector<Round> run_rounds(RoundRunner& runner, const std::string& stage, int wanted, const JudgeProfile& profile,
+                              const EvaluateHooks& hooks, const std::string& what) {
+  std::vector<Round> rounds;
+  std::vector<double> seconds;
+  int counted = 0;
+  const auto most = static_cast<int>((1 + profile.void_fraction) * wanted);
+  const auto start = Clock::now();
+  for (int index = 0; counted < wanted; ++index) {
+    if (index > most) {
+      throw EnvironmentError("more than " + std::to_string(most - wanted) + " rounds of the " + stage +
+                                 " were void: this machine is too noisy to judge on",
+                             "stop other work on it and run again");
+    }
+    if (hooks.on_progress) {
+      hooks.on_progress(what, counted, wanted, index == 0 ? 0 : seconds_since(start) / index * (wanted - counted));
+    }
+    auto result = runner.run(stage, index);
+    if (!result) {
+      throw EnvironmentError("the " + stage + " could not run: " + result.failure().evidence);
+    }
+    Round round = *result;
+    round.void_why = void_reason(round, seconds, profile);
+    summarise_round(round);
+    seconds.push_back(round.seconds);
+    counted += round.void_why.empty() ? 1 : 0;
+    rounds.push_back(std::move(round));
+  }
+  return rounds;
+}
+
+std::vector<double> counted_effects(const std::vector<Round>& rounds) {
+  std::vector<double> effects;
+  for (const Round& round : rounds) {
+    if (round.void_why.empty()) {
+      effects.push_back(round.effect);
+    }
+  }
+  return effects;
+}
+
+}  // namespace
+
+void evaluate(const Lab& lab, Experiment& experiment, const EvaluatePlan& plan, const EvaluateHooks& hooks) {
+  Evaluation(lab, experiment, plan, hooks).run();
+}
+
+SentinelResult run_sentinel(const Lab& lab, const Configuration& configuration, const EvaluatePlan& plan, int index,
+                            const std::vector<double>& earlier_effects, const EvaluateHooks& hooks) {
+  const auto start = Clock::now();
+  const std::uint64_t seed = derive_seed(plan.seed, "sentinel", static_cast<std::uint64_t>(index));
+  RoundRunner runner(lab, build_pair(lab, configuration, configuration, plan, seed), plan.profile, seed,
+                     configuration.label(), plan.cache);
+  SentinelResult result;
+  result.rounds =
+      run_rounds(runner, "sentinel", kSentinelRounds, plan.profile, hooks, "A/A sentinel " + configuration.label());
+  const std::vector<double> effects = counted_effects(result.rounds);
+  result.check = check_sentinel(effects, earlier_effects, plan.profile);
+  const WalshAverages walsh(effects);
+  result.lower = walsh.lower(plan.profile.interval_alpha);
+  result.upper = walsh.upper(plan.profile.interval_alpha);
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+CertificationResult run_certification(const Lab& lab, const Configuration& champion, const Configuration& baseline,
+                                      double claimed_effect, const EvaluatePlan& plan, int index,
+                                      const EvaluateHooks& hooks) {
+  const auto start = Clock::now();
+  const std::uint64_t seed = derive_seed(plan.seed, "certify", static_cast<std::uint64_t>(index));
+  RoundRunner runner(lab, build_pair(lab, baseline, champion, plan, seed), plan.profile, seed, champion.label(),
+                     plan.cache);
+  CertificationResult result;
+  const bool cold = plan.cache == CachePolicy::cold;
+  result.rounds = run_rounds(
+      runner, "certify", kCertificationRounds, plan.profile, hooks,
+      std::string("certify ") + (cold ? "cold " : "warm ") + champion.label() + " against " + baseline.label());
+  std::vector<Round> counted;
+  std::copy_if(result.rounds.begin(), result.rounds.end(), std::back_inserter(counted),
+               [](const Round& round) { return round.void_why.empty(); });
+  result.certification = certify(counted, claimed_effect);
+  result.certification.champion = champion;
+  result.certification.baseline = baseline;
+  result.certification.cache_policy = cold ? "cold" : "warm";
+  result.certification.seconds = seconds_since(start);
+  result.certification.at = utc_now();
+  return result;
+}
+
+}  // namespace apo

@@ -1,0 +1,72 @@
+// harness/evaluate/judge_sentence.cpp - a judgement as one sentence for people, with its numbers.
+#include <cmath>
+
+#include "harness/core/text.h"
+#include "harness/evaluate/judge_comparison.h"
+
+namespace apo {
+namespace {
+
+std::string interval(const Judgement& judgement, std::string (*format)(double)) {
+  if (!std::isfinite(judgement.lower) || !std::isfinite(judgement.upper)) {
+    return "too few rounds for an interval";
+  }
+  return format_g(100 * judgement.confidence) + " % interval [" + format(judgement.lower) + ", " +
+         format(judgement.upper) + "]";
+}
+
+std::string ratio(double effect) {
+  return format_ratio(std::exp(effect));
+}
+std::string percent(double effect) {
+  return format_percent(effect);
+}
+
+std::string over_processes(const Judgement& judgement) {
+  return " over " + std::to_string(judgement.rounds) + " fresh process" + (judgement.rounds == 1 ? "" : "es");
+}
+
+// "+0.12 %, 98 % interval [-0.10 %, +0.34 %] over 14 fresh processes"
+std::string change(const Judgement& judgement) {
+  return percent(judgement.effect) + ", " + interval(judgement, percent) + over_processes(judgement);
+}
+
+std::string describe_noise(const Judgement& judgement, const std::string& detail) {
+  if (!detail.empty()) {
+    return "Too noisy to judge: " + detail + ".";
+  }
+  return "Too noisy to claim so little: " + change(judgement) + "; claims below " + percent(judgement.minimum_claim) +
+         " are refused on this machine.";
+}
+
+}  // namespace
+
+std::string describe(const Judgement& judgement, const JudgeProfile& profile, const std::string& detail) {
+  switch (judgement.reason) {
+    case Reason::faster:
+      return ratio(judgement.effect) + " faster, " + interval(judgement, ratio) + over_processes(judgement) + ".";
+    case Reason::regression:
+      return "Slower: " + change(judgement) + ".";
+    case Reason::equivalent:
+      return "No difference that matters: " + change(judgement) + ", inside +-" +
+             format_g(100 * profile.equivalence_band) + " %.";
+    case Reason::no_gain:
+      return "No gain of " + percent(profile.design_effect) + " is left possible: " + change(judgement) + ".";
+    case Reason::confirm_failed:
+      return "The gain did not come back when it was measured again: " + change(judgement) + ".";
+    case Reason::guard_failed:
+      return "Faster on average, but " + detail + ".";
+    case Reason::unresolved:
+      return "Not resolved: " + change(judgement) + "; this comparison could resolve " +
+             percent(judgement.minimum_detectable) + ".";
+    case Reason::noisy:
+      return describe_noise(judgement, detail);
+    case Reason::interrupted:
+      return "Interrupted after " + std::to_string(judgement.processes) + " rounds: no verdict.";
+    case Reason::gate_failed:
+      break;
+  }
+  return "Never timed.";
+}
+
+}  // namespace apo

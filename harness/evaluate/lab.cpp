@@ -1,0 +1,69 @@
+// harness/evaluate/lab.cpp - from a family's contract to the buffers of a call and back.
+#include "harness/evaluate/lab.h"
+
+#include "harness/evaluate/compare.h"
+
+namespace apo {
+namespace {
+
+void add_scratch(ArenaSpec& spec, const std::vector<std::int64_t>& bytes, int slot) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    spec.buffers.push_back(
+        {.name = "scratch " + std::to_string(i), .bytes = bytes[i], .role = BufferRole::scratch, .slot = slot});
+  }
+}
+
+}  // namespace
+
+ArenaSpec arena_spec(const Family& family, const Axes& axes, int sets, const std::vector<std::int64_t>& scratch0,
+                     const std::vector<std::int64_t>& scratch1, std::uint64_t layout_seed) {
+  ArenaSpec spec;
+  spec.input_sets = sets;
+  spec.layout_seed = layout_seed;
+  for (const TensorSpec& tensor : family.tensors) {
+    const std::int64_t width = dtype_bytes(tensor.dtype);
+    spec.buffers.push_back({.name = tensor.name,
+                            .bytes = width * element_count(tensor, axes),
+                            .role = tensor.role == Role::output ? BufferRole::output : BufferRole::input,
+                            .element_bytes = static_cast<int>(width)});
+  }
+  add_scratch(spec, scratch0, 0);
+  add_scratch(spec, scratch1, 1);
+  for (const AxisSpec& axis : family.axes) {
+    spec.axes.push_back(axes.at(axis.name));
+  }
+  return spec;
+}
+
+void write_inputs(Arena& arena, int set, const InputSet& inputs) {
+  for (const auto& [name, bytes] : inputs.bytes) {
+    arena.write_input(set, name, bytes);
+  }
+}
+
+TensorBytes read_outputs(const Arena& arena, const Family& family) {
+  TensorBytes outputs;
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role == Role::output) {
+      outputs[tensor.name] = arena.read_output(tensor.name);
+    }
+  }
+  return outputs;
+}
+
+std::optional<Failure> inspect_call(const Arena& arena, const Family& family, const Axes& axes,
+                                    const Expected& expected) {
+  if (const auto damage = arena.check_guards()) {
+    return Failure{.outcome = Outcome::incorrect, .evidence = damage->sentence()};
+  }
+  if (const auto change = arena.check_inputs()) {
+    return Failure{.outcome = Outcome::incorrect, .evidence = change->sentence()};
+  }
+  const Comparison comparison = compare_outputs(family, axes, expected, read_outputs(arena, family));
+  if (!comparison.correct) {
+    return Failure{.outcome = Outcome::incorrect, .evidence = comparison.evidence};
+  }
+  return std::nullopt;
+}
+
+}  // namespace apo

@@ -1,0 +1,40 @@
+// harness/evaluate/lab.h - what every gate needs: the family, a way to build, a way to start workers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records.h"
+#include "harness/evaluate/data.h"
+#include "harness/worker/arena.h"
+#include "harness/worker/worker.h"
+
+namespace apo {
+
+// Given by the loop, so that this stage does not depend on the one that builds.
+struct Lab {
+  const Family* family = nullptr;
+  std::function<Build(const Configuration&, const Axes&, bool sanitize)> build;
+  // "" when the configuration supports these axes, else the reason (from its apo:requires).
+  std::function<std::string(const Configuration&, const Axes&)> unsupported;
+  // Bytes of each scratch buffer of the configuration, in order.
+  std::function<std::vector<std::int64_t>(const Configuration&, const Axes&)> scratch;
+  WorkerOptions worker;           // template for every process that is started
+  int threads = 1;                // CPUs for the parent's own arithmetic
+  std::string sanitizer_runtime;  // for LD_PRELOAD; empty: the sanitizer gate says that it could not run
+};
+
+// The buffers of one call of `family`: `sets` copies of the inputs, the outputs, scratch for slot 0 and slot 1.
+ArenaSpec arena_spec(const Family& family, const Axes& axes, int sets, const std::vector<std::int64_t>& scratch0,
+                     const std::vector<std::int64_t>& scratch1, std::uint64_t layout_seed);
+
+void write_inputs(Arena& arena, int set, const InputSet& inputs);
+TensorBytes read_outputs(const Arena& arena, const Family& family);
+
+// Guards whole, inputs unchanged, outputs right: nullopt, else Outcome::incorrect with the first thing found.
+std::optional<Failure> inspect_call(const Arena& arena, const Family& family, const Axes& axes,
+                                    const Expected& expected);
+
+}  // namespace apo

@@ -1,0 +1,228 @@
+// harness/evaluate/round_runner.cpp - loads both arms in coin order, warms up, takes blocks, verifies calls at random.
+#include "harness/evaluate/round_runner.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+
+#include "harness/core/machine.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/judge_round.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kTimerResolutionNs = 50;  // two clock_gettime calls
+constexpr int kSetsInRound = 2;
+
+double call_ns(const RawSample& sample) {
+  return static_cast<double>(sample.end_ns - sample.begin_ns);
+}
+
+// Which timed calls of a round the parent looks at: one of each slot, from a seed that no worker ever gets.
+struct Verification {
+  int block = 0;
+  int sample = 0;
+};
+
+std::array<Verification, 2> draw_verifications(std::uint64_t seed, int blocks) {
+  Random random(derive_seed(seed, "verify"));
+  const auto count = static_cast<std::uint64_t>(blocks);
+  const std::uint64_t first = random.below(count);
+  const std::uint64_t second = count > 1 ? (first + 1 + random.below(count - 1)) % count : first;
+  // The outer two samples of a block are of one slot, the inner two of the other.
+  return {{{.block = static_cast<int>(first), .sample = random.coin() ? 0 : 3},
+           {.block = static_cast<int>(second), .sample = random.coin() ? 1 : 2}}};
+}
+
+}  // namespace
+
+InputPool make_pool(const Family& family, const Axes& axes, std::uint64_t seed, int sets, int threads) {
+  InputPool pool;
+  const auto units = draw_units(family.unit_count(axes), 32, derive_seed(seed, "pool"));
+  for (int i = 0; i < sets; ++i) {
+    pool.inputs.push_back(make_inputs(family, axes, derive_seed(seed, "pool", static_cast<std::uint64_t>(i)),
+                                      family.regimes.front(), threads));
+    pool.expected.push_back(expect(family, pool.inputs.back(), units, threads));
+  }
+  return pool;
+}
+
+// One worker with both slots loaded and an arena attached, for one workload of one round.
+struct RoundRunner::Session {
+  Session(const Lab& lab, const TimedWorkload& workload, bool candidate_in_slot0, std::uint64_t order_seed,
+          const std::array<std::size_t, 2>& sets, CachePolicy policy)
+      : family(*lab.family),
+        timed(workload),
+        drawn(sets),
+        cache(policy),
+        arena(arena_spec(family, timed.axes, kSetsInRound, scratch(lab, 0, candidate_in_slot0),
+                         scratch(lab, 1, candidate_in_slot0), derive_seed(order_seed, "arena"))),
+        worker(options(lab, order_seed)),
+        arms{candidate_in_slot0 ? &timed.candidate : &timed.incumbent,
+             candidate_in_slot0 ? &timed.incumbent : &timed.candidate} {
+    for (int set = 0; set < kSetsInRound; ++set) {
+      write_inputs(arena, set, timed.pool.inputs[drawn[static_cast<std::size_t>(set)]]);
+    }
+  }
+
+  static WorkerOptions options(const Lab& lab, std::uint64_t order_seed) {
+    WorkerOptions options = lab.worker;
+    options.layout_seed = derive_seed(order_seed, "environment");
+    return options;
+  }
+
+  std::vector<std::int64_t> scratch(const Lab& lab, int slot, bool candidate_in_slot0) const {
+    const bool candidate = (slot == 0) == candidate_in_slot0;
+    return lab.scratch((candidate ? timed.candidate : timed.incumbent).configuration, timed.axes);
+  }
+
+  Result<Done> prepare() {
+    for (int slot = 0; slot < 2; ++slot) {
+      if (auto loaded = worker.load(slot, arms[static_cast<std::size_t>(slot)]->build.object_path); !loaded) {
+        Failure failure = loaded.failure();
+        failure.slot = slot;
+        return failure;
+      }
+    }
+    return worker.attach(arena);
+  }
+
+  // One block; verify_sample < 0: nothing is looked at.
+  Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions,
+                      int verify_sample) {
+    const std::array<int, 4> slots = block_slots(order_seed, kind, which, index);
+    RunRequest request;
+    request.order.assign(slots.begin(), slots.end());
+    // Each slot sees both input sets in each block; which one first is drawn apart from the slots.
+    const int first = Random(derive_seed(order_seed, "sets", static_cast<std::uint64_t>(index))).coin() ? 1 : 0;
+    request.sets = {first, first, 1 - first, 1 - first};
+    request.repetitions = repetitions;
+    request.cache = cache;
+    request.verify_after = verify_sample;
+    const auto inspect = [&](int sample) -> std::optional<Failure> {
+      const auto at = static_cast<std::size_t>(sample);
+      const std::size_t set = drawn[static_cast<std::size_t>(request.sets[at])];
+      auto failure = inspect_call(arena, family, timed.axes, timed.pool.expected[set]);
+      if (failure) {
+        failure->evidence = "timed call: " + failure->evidence;
+        failure->slot = request.order[at];
+      }
+      return failure;
+    };
+    auto samples = worker.run(request, verify_sample < 0 ? Inspect() : Inspect(inspect));
+    if (!samples) {
+      return samples.failure();
+    }
+    Block block;
+    for (const RawSample& sample : *samples) {
+      block.samples.push_back({.slot = sample.slot, .ns = sample.end_ns - sample.begin_ns});
+      if (call_ns(sample) < timed.floor_ns * repetitions) {
+        return Failure{.outcome = Outcome::unstable_clock,
+                       .evidence = "a call of " + format_ns(call_ns(sample) / repetitions) +
+                                   " is below the physical floor of " + format_ns(timed.floor_ns),
+                       .slot = sample.slot};
+      }
+    }
+    return block;
+  }
+
+  const Family& family;
+  const TimedWorkload& timed;
+  std::array<std::size_t, 2> drawn;
+  CachePolicy cache;
+  Arena arena;
+  Worker worker;
+  std::array<const TimedArm*, 2> arms;
+};
+
+RoundRunner::RoundRunner(const Lab& lab, std::vector<TimedWorkload> workloads, JudgeProfile profile,
+                         std::uint64_t campaign_seed, std::string comparison, CachePolicy cache)
+    : lab_(lab),
+      workloads_(std::move(workloads)),
+      profile_(std::move(profile)),
+      campaign_seed_(campaign_seed),
+      comparison_(std::move(comparison)),
+      cache_(cache),
+      repetitions_(workloads_.size(), 0) {}
+
+Result<RoundWorkload> RoundRunner::measure(std::size_t which, const Round& round, std::uint64_t order_seed) {
+  const TimedWorkload& timed = workloads_[which];
+  const int workload = static_cast<int>(which);
+  Random random(derive_seed(round.seed, "pool", which));
+  const std::size_t pool = timed.pool.inputs.size();
+  const std::size_t first = random.below(pool);
+  const std::size_t second = pool > 1 ? (first + 1 + random.below(pool - 1)) % pool : first;
+  Session session(lab_, timed, round.candidate_in_slot0, derive_seed(order_seed, "workload", which), {first, second},
+                  cache_);
+  if (auto ready = session.prepare(); !ready) {
+    return ready.failure();
+  }
+  RoundWorkload result{.workload = timed.name};
+  int repetitions = std::max(1, repetitions_[which]);
+  while (!is_warm(result.warmup, profile_)) {
+    auto block =
+        session.block(BlockKind::warmup, order_seed, workload, static_cast<int>(result.warmup.size()), repetitions, -1);
+    if (!block) {
+      return block.failure();
+    }
+    result.warmup.push_back(*block);
+    if (repetitions_[which] == 0) {
+      double shortest = INFINITY;
+      for (const Sample& sample : block->samples) {
+        shortest = std::min(shortest, static_cast<double>(sample.ns));
+      }
+      repetitions_[which] = apo::repetitions(shortest, kTimerResolutionNs, Target::host, cache_ == CachePolicy::cold);
+      if (repetitions_[which] != repetitions) {
+        repetitions = repetitions_[which];
+        result.warmup.clear();  // of samples with another number of calls
+      }
+    }
+  }
+  result.repetitions = repetitions;
+  const int blocks = block_count(result.warmup, profile_);
+  const auto verifications = draw_verifications(derive_seed(round.seed, "verification", which), blocks);
+  for (int index = 0; index < blocks; ++index) {
+    int verify = -1;
+    for (const Verification& one : verifications) {
+      verify = one.block == index ? one.sample : verify;
+    }
+    auto block = session.block(BlockKind::timed, order_seed, workload, index, repetitions, verify);
+    if (!block) {
+      return block.failure();
+    }
+    result.blocks.push_back(*block);
+  }
+  session.worker.stop();
+  return result;
+}
+
+Result<Round> RoundRunner::run(const std::string& stage, int index) {
+  const auto start = Clock::now();
+  const CpuTicks ticks = read_cpu_ticks();
+  Round round{.stage = stage, .index = index, .seed = round_seed(campaign_seed_, comparison_, stage, index)};
+  const RoundDraw draw = draw_round(round.seed, static_cast<int>(workloads_.size()));
+  round.candidate_in_slot0 = draw.candidate_in_slot0;
+  round.workloads.resize(workloads_.size());
+  for (const int which : draw.workload_order) {
+    const auto at = static_cast<std::size_t>(which);
+    auto measured = measure(at, round, draw.order_seed);
+    if (!measured) {
+      Failure failure = measured.failure();
+      if (failure.slot >= 0) {
+        failure.slot = (failure.slot == 0) == round.candidate_in_slot0 ? 1 : 0;
+      }
+      return failure;
+    }
+    round.workloads[at] = *measured;
+  }
+  round.environment["steal_percent"] = steal_percent(ticks, read_cpu_ticks());
+  round.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return round;
+}
+
+}  // namespace apo

@@ -1,0 +1,60 @@
+// harness/evaluate/round_runner.h - one round for real: a fresh process, two blind slots, raw samples out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/core/records.h"
+#include "harness/evaluate/judge_profile.h"
+#include "harness/evaluate/lab.h"
+
+namespace apo {
+
+// Inputs with their expected outputs, made once a comparison; each round draws two of them.
+struct InputPool {
+  std::vector<InputSet> inputs;
+  std::vector<Expected> expected;
+};
+
+// Different regimes' inputs take the same path through a kernel; the pool holds typical ones from secret seeds.
+InputPool make_pool(const Family& family, const Axes& axes, std::uint64_t seed, int sets, int threads);
+
+struct TimedArm {
+  Configuration configuration;
+  Build build;
+};
+
+// One workload of a comparison, with both arms built for its axes.
+struct TimedWorkload {
+  std::string name;
+  Axes axes;
+  TimedArm incumbent;
+  TimedArm candidate;
+  InputPool pool;
+  double floor_ns = 0;  // no call can be faster: physics of this machine
+};
+
+// Runs rounds of one comparison. Only the parent knows which slot holds the candidate.
+class RoundRunner {
+ public:
+  RoundRunner(const Lab& lab, std::vector<TimedWorkload> workloads, JudgeProfile profile, std::uint64_t campaign_seed,
+              std::string comparison, CachePolicy cache);
+
+  // A Failure says which arm misbehaved: slot 0 is the incumbent and slot 1 the candidate here, -1 unknown.
+  Result<Round> run(const std::string& stage, int index);
+
+ private:
+  struct Session;
+  Result<RoundWorkload> measure(std::size_t which, const Round& round, std::uint64_t order_seed);
+
+  const Lab& lab_;
+  std::vector<TimedWorkload> workloads_;
+  JudgeProfile profile_;
+  std::uint64_t campaign_seed_;
+  std::string comparison_;
+  CachePolicy cache_;
+  std::vector<int> repetitions_;  // fixed in the first round, 0 before
+};
+
+}  // namespace apo

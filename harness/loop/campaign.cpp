@@ -1,0 +1,176 @@
+// harness/loop/campaign.cpp - the order of the stages, and nothing else; every step is a row before the next begins.
+#include "harness/loop/campaign.h"
+
+#include <chrono>
+#include <cmath>
+
+#include "harness/core/error.h"
+#include "harness/core/secret.h"
+#include "harness/core/text.h"
+#include "harness/loop/iteration.h"
+#include "harness/loop/policy.h"
+#include "harness/loop/recover.h"
+#include "reports/load.h"
+#include "reports/render.h"
+
+namespace apo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The variant without a parent: where a family's techniques start from.
+Configuration root_configuration(Workbench& bench, const std::string& family) {
+  for (const Variant* variant : bench.catalogue().of_family(family)) {
+    if (variant->parent.empty() && variant->target == Target::host) {
+      return {variant->id(), default_settings(*variant)};
+    }
+  }
+  throw UserError("family " + family + " has no host variant to start from",
+                  "register one with 'apo register FILE', or name one with --baseline");
+}
+
+class CampaignRun {
+ public:
+  CampaignRun(Workbench& bench, const Policy& policy, Observer& observer)
+      : bench_(bench),
+        observer_(observer),
+        journal_(Journal::open(bench.paths().journal, Access::read_write)),
+        started_(Clock::now()) {
+    summary_.policy = policy;
+  }
+
+  CampaignSummary run() {
+    summary_.recovered = recover(journal_, observer_);
+    journal_.add_machine(bench_.machine());
+    open();
+    IterationContext context{.bench = bench_,
+                             .journal = journal_,
+                             .observer = observer_,
+                             .campaign = summary_.id,
+                             .policy = summary_.policy};
+    prepare(context);
+    iterate(context);
+    certify_champion(context);
+    finish();
+    return std::move(summary_);
+  }
+
+ private:
+  void open() {
+    const Policy& asked = summary_.policy;
+    if (const auto open = journal_.open_campaign(asked.family, asked.workload_class, bench_.machine().id)) {
+      summary_.id = open->id;
+      summary_.policy = open->policy;
+      summary_.baseline = open->baseline;
+      summary_.resumed = true;
+      // The secret seed of the interrupted run is gone with it, on purpose: rounds must not be foreseeable.
+      summary_.policy.seed = secret_seed();
+      done_ = static_cast<int>(journal_.iterations(open->id).size());
+      observer_.say("resuming campaign " + std::to_string(open->id) + " at iteration " + std::to_string(done_ + 1) +
+                    " of " + std::to_string(open->policy.iterations));
+      return;
+    }
+    summary_.policy.seed = secret_seed();
+    summary_.baseline = baseline();
+    journal_.add_variant(bench_.catalogue().get(summary_.baseline.variant));
+    summary_.id = journal_.begin_campaign({.policy = summary_.policy,
+                                           .baseline = summary_.baseline,
+                                           .machine = bench_.machine().id,
+                                           .started_at = utc_now()});
+    observer_.say("campaign " + std::to_string(summary_.id) + ": " + asked.family + " on " +
+                  join(asked.workloads, ", ") + ", starting from " + summary_.baseline.label());
+  }
+
+  Configuration baseline() {
+    const Policy& policy = summary_.policy;
+    if (!policy.baseline.empty()) {
+      const Configuration given = bench_.catalogue().configuration(policy.baseline);
+      if (!given.variant.starts_with(policy.family + "/")) {
+        throw UserError("the baseline '" + policy.baseline + "' is not a variant of family " + policy.family);
+      }
+      return given;
+    }
+    if (const auto incumbent = journal_.incumbent(policy.family, policy.workload_class, bench_.machine().id)) {
+      const Variant* variant = bench_.catalogue().find(incumbent->configuration.variant);
+      if (variant != nullptr && variant->source_hash == incumbent->source_hash) {
+        return incumbent->configuration;
+      }
+      observer_.say("the incumbent " + incumbent->configuration.label() +
+                    " changed or is gone since it was accepted; starting from the family's root");
+    }
+    return root_configuration(bench_, policy.family);
+  }
+
+  void prepare(IterationContext& context) {
+    context.baseline = summary_.baseline;
+    set_up(context);
+    check_machine(context);
+  }
+
+  void iterate(IterationContext& context) {
+    const int wanted = summary_.policy.iterations;
+    for (int index = done_ + 1; index <= wanted; ++index) {
+      if (out_of_budget()) {
+        summary_.stopped = "the budget of " + format_seconds(summary_.policy.budget_s) + " is spent";
+        break;
+      }
+      observer_.say("iteration " + std::to_string(index) + " of " + std::to_string(wanted));
+      summary_.iterations.push_back(run_iteration(context, index));
+      if (context.accepts_since_certificate >= kCertifyEveryAccepts) {
+        certify_champion(context);
+      }
+      if (summary_.iterations.back().experiments.empty()) {
+        summary_.stopped = "nothing is left to try: 'apo report' says what was left out and why";
+        break;
+      }
+    }
+    summary_.champion = context.incumbent;
+    if (!summary_.stopped.empty()) {
+      observer_.say("stopping: " + summary_.stopped);
+    }
+  }
+
+  bool out_of_budget() const {
+    const double seconds = std::chrono::duration<double>(Clock::now() - started_).count();
+    return summary_.policy.budget_s > 0 && seconds > summary_.policy.budget_s;
+  }
+
+  void certify_champion(IterationContext& context) {
+    if (context.accepts_since_certificate == 0) {
+      return;
+    }
+    for (const CachePolicy cache : {CachePolicy::cold, CachePolicy::warm}) {
+      summary_.certifications.push_back(certify_incumbent(context, cache));
+      const Certification& one = summary_.certifications.back();
+      observer_.say("certified (" + one.cache_policy + "): " + one.champion.label() + " is " +
+                    format_ratio(std::exp(one.effect)) + " [" + format_ratio(std::exp(one.lower)) + ", " +
+                    format_ratio(std::exp(one.upper)) + "] the speed of " + one.baseline.label() +
+                    ", n=" + std::to_string(one.rounds) +
+                    (one.alarm ? "  ALARM: well below what was claimed step by step" : ""));
+    }
+    context.accepts_since_certificate = 0;
+  }
+
+  void finish() {
+    journal_.finish_campaign(summary_.id, summary_.policy.seed, summary_.stopped);
+    const auto folder = bench_.paths().reports / ("campaign-" + std::to_string(summary_.id));
+    summary_.report =
+        report::write_report(report::load_model(journal_, summary_.id), report::Format::markdown, folder).front();
+    summary_.seconds = std::chrono::duration<double>(Clock::now() - started_).count();
+  }
+
+  Workbench& bench_;
+  Observer& observer_;
+  Journal journal_;
+  Clock::time_point started_;
+  CampaignSummary summary_;
+  int done_ = 0;  // iterations of a resumed campaign
+};
+
+}  // namespace
+
+CampaignSummary run_campaign(Workbench& bench, const Policy& policy, Observer& observer) {
+  return CampaignRun(bench, policy, observer).run();
+}
+
+}  // namespace apo

@@ -1,0 +1,101 @@
+// harness/loop/comparison.cpp - the gates and the judge for two variants that somebody named.
+#include "harness/loop/comparison.h"
+
+#include <optional>
+
+#include "harness/core/error.h"
+#include "harness/core/secret.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/evaluate.h"
+#include "harness/loop/policy.h"
+#include "journal/journal.h"
+
+namespace apo {
+namespace {
+
+EvaluateHooks hooks_for(Observer& observer, Journal* journal, std::int64_t id) {
+  EvaluateHooks hooks;
+  hooks.on_progress = [&observer](const std::string& what, int done, int expected, double left) {
+    observer.progress({.what = what, .done = done, .expected = expected, .seconds_left = left});
+  };
+  if (journal != nullptr) {
+    hooks.on_build = [journal, id](const Build& build, bool candidate) {
+      journal->add_build(id, candidate ? Journal::Role::candidate : Journal::Role::incumbent, build);
+    };
+    hooks.on_gate = [journal, id](const GateResult& gate) { journal->add_gate(id, gate); };
+    hooks.on_round = [journal, id](const Round& round) { journal->add_round(id, round); };
+  }
+  return hooks;
+}
+
+Policy checked_policy(const Family& family, const ComparisonRequest& request) {
+  Policy policy = default_policy(family.name);
+  if (!request.workloads.empty()) {
+    policy.workloads = request.workloads;
+  }
+  policy.cache_policy = request.cache_policy;
+  policy.judge_profile = request.judge_profile;
+  complete_policy(policy, "");
+  return policy;
+}
+
+}  // namespace
+
+Experiment compare_variants(Workbench& bench, const ComparisonRequest& request, Observer& observer) {
+  const Variant& incumbent = bench.catalogue().get(request.incumbent.variant);
+  const Variant& candidate = bench.catalogue().get(request.candidate.variant);
+  if (incumbent.family != candidate.family) {
+    throw UserError("cannot compare " + incumbent.id() + " with " + candidate.id() + ": they are of two families");
+  }
+  const Family& family = bench.family(candidate.family);
+  const Policy policy = checked_policy(family, request);
+  const Lab lab = bench.lab(family);
+  EvaluatePlan plan;
+  plan.cache = policy.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold;
+  plan.seed = secret_seed();
+  plan.trusted = request.skip_correctness;
+  plan.time_same_code = request.same_code;
+  for (const std::string& name : policy.workloads) {
+    plan.workloads.push_back(&bench.workload(family, name));
+    if (const std::string why = lab.unsupported(request.incumbent, plan.workloads.back()->axes); !why.empty()) {
+      throw UserError(request.incumbent.label() + " does not support " + name + ": " + why);
+    }
+  }
+  std::optional<Journal> journal;
+  if (request.keep) {
+    journal.emplace(Journal::open(bench.paths().journal, Access::read_write));
+    journal->add_machine(bench.machine());
+    journal->add_variant(incumbent);
+    journal->add_variant(candidate);
+  }
+  plan.profile = policy.judge_profile == "auto" ? standard_profile() : profile_named(policy.judge_profile);
+  if (policy.judge_profile == "auto") {
+    const SentinelResult sentinel = run_sentinel(lab, request.incumbent, plan, 0, {}, hooks_for(observer, nullptr, 0));
+    if (sentinel.check.stop) {
+      throw EnvironmentError("the A/A sentinel failed: " + sentinel.check.why,
+                             "identical code must not differ; stop other work on this machine and run again");
+    }
+    plan.profile = choose_profile(sentinel.check.sd, LayoutControl::aligned);
+  }
+  Experiment experiment{.index = 1,
+                        .family = family.name,
+                        .workload_class = policy.workload_class,
+                        .workloads = policy.workloads,
+                        .candidate = request.candidate,
+                        .incumbent = request.incumbent,
+                        .candidate_source_hash = candidate.source_hash,
+                        .incumbent_source_hash = incumbent.source_hash,
+                        .techniques = candidate.techniques,
+                        .started_at = utc_now(),
+                        .machine = bench.machine().id};
+  if (journal) {
+    experiment.id = journal->begin_experiment(experiment);
+  }
+  evaluate(lab, experiment, plan, hooks_for(observer, journal ? &*journal : nullptr, experiment.id));
+  if (journal) {
+    journal->finish_experiment(experiment);
+  }
+  return experiment;
+}
+
+}  // namespace apo

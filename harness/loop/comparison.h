@@ -1,0 +1,27 @@
+// harness/loop/comparison.h - one experiment outside a campaign: `apo compare` and whoever wants only the judge.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/core/records.h"
+#include "harness/loop/observer.h"
+#include "harness/loop/workbench.h"
+
+namespace apo {
+
+struct ComparisonRequest {
+  Configuration incumbent;
+  Configuration candidate;
+  std::vector<std::string> workloads;  // empty = the family's first
+  std::string cache_policy = "cold";
+  std::string judge_profile = "auto";  // by an A/A sentinel of the incumbent
+  bool skip_correctness = false;
+  bool keep = true;        // record it in the journal
+  bool same_code = false;  // time even when the machine code is identical
+};
+
+// UserError for two families, unknown words, an unsupported workload.
+Experiment compare_variants(Workbench& bench, const ComparisonRequest& request, Observer& observer);
+
+}  // namespace apo

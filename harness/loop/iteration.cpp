@@ -1,0 +1,319 @@
+// harness/loop/iteration.cpp - profile, research, implement, evaluate: one after the other, each written down.
+#include "harness/loop/iteration.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/judge_decision.h"
+#include "harness/loop/measure.h"
+#include "harness/profile/roofs.h"
+#include "harness/research/research.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+constexpr double kRoofBudgetS = 1.5;
+constexpr double kFloorSlack = 0.7;
+
+EvaluateHooks progress_hooks(Observer& observer) {
+  EvaluateHooks hooks;
+  hooks.on_progress = [&observer](const std::string& what, int done, int expected, double left) {
+    observer.progress({.what = what, .done = done, .expected = expected, .seconds_left = left});
+  };
+  return hooks;
+}
+
+std::vector<Profile> profile_incumbent(IterationContext& context, std::int64_t iteration) {
+  std::vector<Profile> profiles;
+  for (const Workload* workload : context.plan.workloads) {
+    profiles.push_back(measure_profile(context.lab, context.incumbent, *workload, context.bench.machine(),
+                                       context.roofs, context.plan.cache, context.observer));
+    context.journal.add_profile(profiles.back(),
+                                {.machine = context.bench.machine().id,
+                                 .iteration = iteration,
+                                 .source_hash = context.bench.catalogue().get(context.incumbent.variant).source_hash});
+    // No call can be faster than physics; the judge refuses one that says so. The slack covers roofs that were measured
+    // while a neighbour was busy.
+    context.plan.floor_ns[workload->name] = kFloorSlack * profiles.back().floor_ns;
+  }
+  return profiles;
+}
+
+double total_scratch(const IterationContext& context, const Configuration& configuration, const Axes& axes) {
+  double bytes = 0;
+  for (const std::int64_t one : context.lab.scratch(configuration, axes)) {
+    bytes += static_cast<double>(one);
+  }
+  return bytes;
+}
+
+ResearchInputs research_inputs(IterationContext& context, const Profile& profile, int index) {
+  const Workload& workload = *context.plan.workloads.front();
+  ResearchInputs inputs;
+  inputs.diagnosis = {.profile = profile,
+                      .work = context.family->work(workload.axes),
+                      .axes = workload.axes,
+                      .incumbent = context.bench.catalogue().get(context.incumbent.variant),
+                      .units = context.family->unit_count(workload.axes),
+                      .scratch_bytes = total_scratch(context, context.incumbent, workload.axes),
+                      .l2_bytes = context.bench.machine().l2_bytes};
+  inputs.incumbent = context.incumbent;
+  inputs.machine = context.bench.machine().id;
+  inputs.workload_class = context.policy.workload_class;
+  for (const Variant* variant : context.bench.catalogue().of_family(context.family->name)) {
+    RegisteredVariant registered{.variant = *variant, .supported = true, .why_not = ""};
+    if (variant->target != Target::host) {
+      registered.supported = false;
+      registered.why_not = "its target is " + std::string(to_string(variant->target));
+    } else {
+      registered.supported =
+          supports(*variant, *context.family, workload.axes, default_settings(*variant), &registered.why_not);
+    }
+    inputs.variants.push_back(std::move(registered));
+  }
+  for (const Campaign& campaign : context.journal.campaigns()) {
+    if (campaign.policy.family == context.family->name) {
+      for (const Experiment& experiment : context.journal.experiments(campaign.id)) {
+        if (experiment.judgement) {
+          inputs.past.push_back(past_result(experiment, campaign.machine));
+        }
+      }
+    }
+  }
+  inputs.lessons = context.journal.lessons({.family = context.family->name});
+  inputs.minimum_detectable = context.minimum_detectable;
+  inputs.seed = derive_seed(context.policy.seed, "research", static_cast<std::uint64_t>(index));
+  return inputs;
+}
+
+std::string lesson_text(const Experiment& experiment) {
+  const Judgement& judgement = *experiment.judgement;
+  std::string text = experiment.candidate.label() + " against " + experiment.incumbent.label() + " on " +
+                     join(experiment.workloads, ", ") + ": " + judgement.sentence;
+  if (experiment.prediction.high > 0 && judgement.reason != Reason::gate_failed) {
+    text += " Predicted " + format_ratio(experiment.prediction.low) + " to " +
+            format_ratio(experiment.prediction.high) + ".";
+  }
+  return text;
+}
+
+std::optional<Lesson> lesson_of(const IterationContext& context, const Experiment& experiment) {
+  const Judgement& judgement = *experiment.judgement;
+  if (judgement.reason == Reason::interrupted || judgement.reason == Reason::noisy) {
+    return std::nullopt;  // it taught nothing about the candidate
+  }
+  return Lesson{.experiment = experiment.id,
+                .family = experiment.family,
+                .workload_class = experiment.workload_class,
+                .machine = context.bench.machine().id,
+                .configuration = experiment.candidate,
+                .source_hash = experiment.candidate_source_hash,
+                .incumbent = experiment.incumbent,
+                .incumbent_source_hash = experiment.incumbent_source_hash,
+                .techniques = experiment.techniques,
+                .verdict = judgement.verdict,
+                .speedup = judgement.speedup(),
+                .text = lesson_text(experiment)};
+}
+
+EvaluateHooks journal_hooks(IterationContext& context, std::int64_t experiment) {
+  EvaluateHooks hooks = progress_hooks(context.observer);
+  Journal& journal = context.journal;
+  hooks.on_build = [&journal, experiment](const Build& build, bool candidate) {
+    journal.add_build(experiment, candidate ? Journal::Role::candidate : Journal::Role::incumbent, build);
+  };
+  hooks.on_gate = [&journal, experiment](const GateResult& gate) { journal.add_gate(experiment, gate); };
+  hooks.on_round = [&journal, experiment](const Round& round) { journal.add_round(experiment, round); };
+  return hooks;
+}
+
+Experiment begin_experiment(IterationContext& context, std::int64_t iteration, const Candidate& candidate) {
+  const Variant& variant = context.bench.catalogue().get(candidate.configuration.variant);
+  const Variant& incumbent = context.bench.catalogue().get(context.incumbent.variant);
+  context.journal.add_variant(variant);
+  context.journal.add_variant(incumbent);
+  Experiment experiment{.iteration = iteration,
+                        .campaign = context.campaign,
+                        .index = context.timed_candidates + 1,
+                        .family = context.family->name,
+                        .workload_class = context.policy.workload_class,
+                        .workloads = context.policy.workloads,
+                        .candidate = candidate.configuration,
+                        .incumbent = context.incumbent,
+                        .candidate_source_hash = variant.source_hash,
+                        .incumbent_source_hash = incumbent.source_hash,
+                        .techniques = variant.techniques,
+                        .prediction = candidate.prediction,
+                        .started_at = utc_now(),
+                        .machine = context.bench.machine().id};
+  experiment.id = context.journal.begin_experiment(experiment);
+  return experiment;
+}
+
+Experiment try_candidate(IterationContext& context, std::int64_t iteration, const Candidate& candidate) {
+  Experiment experiment = begin_experiment(context, iteration, candidate);
+  context.observer.say("  experiment " + std::to_string(experiment.id) + ": " + candidate.configuration.label() +
+                       ", predicted " + format_ratio(candidate.prediction.low) + " to " +
+                       format_ratio(candidate.prediction.high));
+  ++context.timed_candidates;
+  ++context.since_sentinel;
+  EvaluatePlan plan = context.plan;
+  plan.index = experiment.index;
+  evaluate(context.lab, experiment, plan, journal_hooks(context, experiment.id));
+  context.journal.finish_experiment(experiment, lesson_of(context, experiment));
+  context.observer.say("    " + std::string(to_string(experiment.judgement->verdict)) + ": " +
+                       experiment.judgement->sentence);
+  if (experiment.judgement->verdict == Verdict::accepted) {
+    context.incumbent = experiment.candidate;
+    ++context.accepts_since_certificate;
+  }
+  return experiment;
+}
+
+double geometric_mean_time(const std::vector<Profile>& profiles) {
+  double logs = 0;
+  for (const Profile& profile : profiles) {
+    logs += std::log(profile.time_ns);
+  }
+  return profiles.empty() ? 0 : std::exp(logs / static_cast<double>(profiles.size()));
+}
+
+std::vector<double> earlier_sentinel_effects(IterationContext& context) {
+  std::vector<double> effects;
+  for (const SentinelRow& sentinel : context.journal.sentinels(context.campaign)) {
+    for (const Round& round : context.journal.sentinel_rounds(sentinel.id)) {
+      if (round.void_why.empty()) {
+        effects.push_back(round.effect);
+      }
+    }
+  }
+  return effects;
+}
+
+}  // namespace
+
+void set_up(IterationContext& context) {
+  Workbench& bench = context.bench;
+  context.family = &bench.family(context.policy.family);
+  context.lab = bench.lab(*context.family);
+  for (const std::string& name : context.policy.workloads) {
+    context.plan.workloads.push_back(&bench.workload(*context.family, name));
+  }
+  context.plan.cache = context.policy.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold;
+  context.plan.seed = context.policy.seed;
+  context.plan.profile =
+      context.policy.judge_profile == "auto" ? standard_profile() : profile_named(context.policy.judge_profile);
+  context.roofs = context.journal.roofs(bench.machine().id);
+  if (context.roofs.empty()) {
+    context.observer.say("measuring the roofs of this machine");
+    context.roofs = measure_host_roofs(bench.machine().cores, kRoofBudgetS);
+    context.journal.add_roofs(bench.machine().id, context.roofs);
+  }
+  context.incumbent = context.baseline;
+  // A resumed campaign goes on from what it had accepted.
+  for (const Experiment& experiment : context.journal.experiments(context.campaign)) {
+    context.timed_candidates = std::max(context.timed_candidates, experiment.index);
+    if (experiment.judgement && experiment.judgement->verdict == Verdict::accepted) {
+      context.incumbent = experiment.candidate;
+      ++context.accepts_since_certificate;
+    }
+  }
+  context.certificates = static_cast<int>(context.journal.certifications(context.campaign).size());
+  if (const auto last = context.journal.latest_certification(context.campaign);
+      last && last->champion == context.incumbent) {
+    context.accepts_since_certificate = 0;
+  }
+}
+
+void check_machine(IterationContext& context) {
+  const std::vector<double> earlier = earlier_sentinel_effects(context);
+  const SentinelResult sentinel = run_sentinel(context.lab, context.incumbent, context.plan, context.sentinels++,
+                                               earlier, progress_hooks(context.observer));
+  context.since_sentinel = 0;
+  context.journal.add_sentinel({.campaign = context.campaign,
+                                .machine = context.bench.machine().id,
+                                .configuration = context.incumbent,
+                                .effect = sentinel.check.effect,
+                                .lower = sentinel.lower,
+                                .upper = sentinel.upper,
+                                .confidence = 1 - 2 * context.plan.profile.interval_alpha,
+                                .sd = sentinel.check.sd,
+                                .p_value = sentinel.check.p,
+                                .rounds = kSentinelRounds,
+                                .alarm = sentinel.check.stop,
+                                .profile = context.plan.profile.name,
+                                .cache_policy = context.policy.cache_policy,
+                                .rule_version = std::string(kRuleVersion),
+                                .seconds = sentinel.seconds},
+                               sentinel.rounds);
+  if (sentinel.check.stop) {
+    throw EnvironmentError("the A/A sentinel failed: " + sentinel.check.why,
+                           "identical code must not differ; stop other work on this machine and run again");
+  }
+  if (context.policy.judge_profile == "auto") {
+    context.plan.profile = choose_profile(sentinel.check.sd, LayoutControl::aligned);
+  }
+  context.minimum_detectable =
+      std::max(context.plan.profile.margin,
+               minimum_detectable_effect(context.plan.profile, context.plan.profile.confirm_alpha, sentinel.check.sd));
+  context.observer.say("A/A sentinel: " + format_percent(sentinel.check.effect) + " [" +
+                       format_percent(sentinel.lower) + ", " + format_percent(sentinel.upper) + "] over " +
+                       std::to_string(kSentinelRounds) + " rounds, spread of a round " +
+                       format_g(100 * sentinel.check.sd, 2) + " %; judge profile " + context.plan.profile.name +
+                       ", resolves about " + format_percent(context.minimum_detectable, 1));
+}
+
+IterationSummary run_iteration(IterationContext& context, int index) {
+  if (context.since_sentinel >= kSentinelEveryCandidates) {
+    check_machine(context);
+  }
+  IterationSummary summary{.index = index, .incumbent = context.incumbent};
+  summary.id = context.journal.begin_iteration(
+      {.campaign = context.campaign, .index = index, .incumbent = context.incumbent, .started_at = utc_now()});
+
+  const std::vector<Profile> profiles = profile_incumbent(context, summary.id);
+  summary.time_ns = geometric_mean_time(profiles);
+  context.observer.say("  profile: " + context.incumbent.label() + " takes " + format_ns(summary.time_ns) +
+                       ", the floor is " + format_ns(profiles.front().floor_ns) + " (" + profiles.front().floor_roof +
+                       ")");
+
+  const ResearchBrief brief = research(research_inputs(context, profiles.front(), index));
+  context.journal.add_brief(summary.id, brief);
+  summary.bottlenecks = brief.bottlenecks;
+  for (const Bottleneck& bottleneck : brief.bottlenecks) {
+    context.observer.say("  bottleneck: " + bottleneck.name + ", worth at most " + format_ratio(bottleneck.bound) +
+                         ": " + bottleneck.evidence);
+  }
+
+  const auto most = static_cast<std::size_t>(context.policy.candidates_per_iteration);
+  for (std::size_t i = 0; i < std::min(most, brief.ranked.size()); ++i) {
+    summary.experiments.push_back(try_candidate(context, summary.id, brief.ranked[i]));
+    summary.experiments.back().rounds.clear();
+    if (summary.experiments.back().judgement->verdict == Verdict::accepted) {
+      break;  // the profile and the ranking were about the old incumbent
+    }
+  }
+  context.journal.finish_iteration(summary.id);
+  return summary;
+}
+
+Certification certify_incumbent(IterationContext& context, CachePolicy cache) {
+  double claimed = 0;
+  for (const Experiment& experiment : context.journal.experiments(context.campaign)) {
+    if (experiment.judgement && experiment.judgement->verdict == Verdict::accepted) {
+      claimed += experiment.judgement->effect;
+    }
+  }
+  EvaluatePlan plan = context.plan;
+  plan.cache = cache;
+  CertificationResult result = run_certification(context.lab, context.incumbent, context.baseline, claimed, plan,
+                                                 context.certificates++, progress_hooks(context.observer));
+  result.certification.campaign = context.campaign;
+  result.certification.id = context.journal.add_certification(result.certification, result.rounds);
+  return result.certification;
+}
+
+}  // namespace apo

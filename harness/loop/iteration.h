@@ -1,0 +1,50 @@
+// harness/loop/iteration.h - one turn of the loop, and the certificates that belong to a campaign.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/core/records.h"
+#include "harness/evaluate/evaluate.h"
+#include "harness/loop/campaign.h"
+#include "harness/loop/observer.h"
+#include "harness/loop/workbench.h"
+#include "journal/journal.h"
+
+namespace apo {
+
+// The state that one campaign carries from iteration to iteration.
+struct IterationContext {
+  Workbench& bench;
+  Journal& journal;
+  Observer& observer;
+  std::int64_t campaign = 0;
+  const Policy& policy;
+
+  // Filled by set_up and kept up to date by the iterations.
+  const Family* family = nullptr;
+  Lab lab;
+  EvaluatePlan plan;  // workloads, profile, cache policy, floors
+  std::vector<Roof> roofs;
+  Configuration baseline;
+  Configuration incumbent;
+  double minimum_detectable = 0.003;  // log effect that the sentinel says this machine resolves
+  int timed_candidates = 0;           // j
+  int since_sentinel = 0;
+  int sentinels = 0;
+  int certificates = 0;
+  int accepts_since_certificate = 0;
+};
+
+// Family, lab, workloads, roofs (from the journal, else measured), incumbent, counts of a resumed campaign.
+void set_up(IterationContext& context);
+// The A/A sentinel: chooses the judge's profile, stops the campaign (EnvironmentError) when identical code differs.
+void check_machine(IterationContext& context);
+// Profile, research, then candidates one by one until one is accepted or the policy's number is tried.
+IterationSummary run_iteration(IterationContext& context, int index);
+// The incumbent against the campaign's baseline.
+Certification certify_incumbent(IterationContext& context, CachePolicy cache);
+
+}  // namespace apo

@@ -1,0 +1,109 @@
+// harness/loop/measure.cpp - workers at 1..n threads; the counters run in calls that nobody times.
+#include "harness/loop/measure.h"
+
+#include <algorithm>
+
+#include "harness/core/error.h"
+#include "harness/core/machine.h"
+#include "harness/core/secret.h"
+#include "harness/core/text.h"
+#include "harness/profile/perf_counters.h"
+
+namespace apo {
+namespace {
+
+// One configuration loaded in a fresh process on the first `threads` CPUs.
+class Bench {
+ public:
+  Bench(const Lab& lab, const Build& build, const Configuration& configuration, const Workload& workload,
+        const InputSet& inputs, int threads)
+      : arena_(arena_spec(*lab.family, workload.axes, 1, lab.scratch(configuration, workload.axes), {}, secret_seed())),
+        worker_(options(lab, threads)) {
+    write_inputs(arena_, 0, inputs);
+    require(worker_.load(0, build.object_path), configuration);
+    require(worker_.attach(arena_), configuration);
+  }
+
+  std::vector<double> time(int calls, CachePolicy cache, const Configuration& configuration) {
+    std::vector<double> ns;
+    for (int done = 0; done < calls;) {
+      RunRequest request;
+      const int some = std::min(calls - done, 32);
+      request.order.assign(static_cast<std::size_t>(some), 0);
+      request.sets.assign(static_cast<std::size_t>(some), 0);
+      request.cache = cache;
+      const auto samples = worker_.run(request);
+      require(samples, configuration);
+      for (const RawSample& sample : *samples) {
+        ns.push_back(static_cast<double>(sample.end_ns - sample.begin_ns));
+      }
+      done += some;
+    }
+    return ns;
+  }
+
+  int pid() const { return worker_.pid(); }
+
+ private:
+  static WorkerOptions options(const Lab& lab, int threads) {
+    WorkerOptions options = lab.worker;
+    options.cpus = usable_cpus();
+    options.cpus.resize(static_cast<std::size_t>(std::min<int>(threads, static_cast<int>(options.cpus.size()))));
+    options.layout_seed = secret_seed();
+    return options;
+  }
+
+  template <class T>
+  static void require(const Result<T>& result, const Configuration& configuration) {
+    if (!result) {
+      throw EnvironmentError("cannot profile " + configuration.label() + ": " +
+                             std::string(to_string(result.failure().outcome)) + ", " + result.failure().evidence);
+    }
+  }
+
+  Arena arena_;
+  Worker worker_;
+};
+
+}  // namespace
+
+Profile measure_profile(const Lab& lab, const Configuration& configuration, const Workload& workload,
+                        const Machine& machine, const std::vector<Roof>& roofs, CachePolicy cache, Observer& observer) {
+  const Build build = lab.build(configuration, workload.axes, false);
+  if (build.outcome != Outcome::valid) {
+    throw EnvironmentError("cannot profile " + configuration.label() + ": it does not build", build.evidence);
+  }
+  const InputSet inputs =
+      make_inputs(*lab.family, workload.axes, secret_seed(), lab.family->regimes.front(), lab.threads);
+  ProfileInputs measured{.configuration = configuration,
+                         .workload = workload.name,
+                         .work = lab.family->work(workload.axes),
+                         .roofs = roofs,
+                         .l2_bytes = machine.l2_bytes,
+                         .l3_bytes = machine.l3_bytes};
+  Bench all(lab, build, configuration, workload, inputs, machine.cores);
+  const double first_ns = all.time(3, cache, configuration).back();
+  const ProfilePlan plan = plan_host_profile(machine.cores, first_ns, 2.0);
+  for (const int threads : plan.thread_counts) {
+    observer.progress({.what = "profile " + configuration.label() + " on " + std::to_string(threads) + " threads"});
+    if (threads == machine.cores) {
+      continue;  // last, in the worker that is there already
+    }
+    Bench bench(lab, build, configuration, workload, inputs, threads);
+    bench.time(plan.warmup_calls, cache, configuration);
+    measured.times.push_back({.threads = threads, .ns = bench.time(plan.timed_calls, cache, configuration)});
+  }
+  all.time(plan.warmup_calls, cache, configuration);
+  measured.times.push_back({.threads = machine.cores, .ns = all.time(plan.timed_calls, cache, configuration)});
+  PerfCounters counters(all.pid());
+  counters.start();
+  all.time(plan.counted_calls, CachePolicy::warm, configuration);
+  counters.stop();
+  measured.counters = counters.read();
+  measured.counted_calls = plan.counted_calls;
+  measured.rung = counters.rung();
+  measured.missing = counters.missing();
+  return assemble_profile(measured);
+}
+
+}  // namespace apo

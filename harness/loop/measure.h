@@ -1,0 +1,18 @@
+// harness/loop/measure.h - the profile stage's measurements: calls at every thread count, counters apart from times.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/evaluate/lab.h"
+#include "harness/loop/observer.h"
+#include "harness/profile/host_profile.h"
+
+namespace apo {
+
+// Times and counts one configuration on one workload in workers of its own and assembles the profile. Throws
+// EnvironmentError when the configuration does not run.
+Profile measure_profile(const Lab& lab, const Configuration& configuration, const Workload& workload,
+                        const Machine& machine, const std::vector<Roof>& roofs, CachePolicy cache, Observer& observer);
+
+}  // namespace apo

@@ -1,0 +1,185 @@
+// harness/loop/policy.cpp - campaign files and their mistakes.
+#include "harness/loop/policy.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "harness/core/error.h"
+#include "harness/core/files.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::vector<std::string> kKeys = {
+    "family", "workloads", "baseline",     "iterations",    "candidates_per_iteration",
+    "budget", "target",    "cache_policy", "judge_profile", "comment"};
+const std::vector<std::string> kCachePolicies = {"cold", "warm"};
+const std::vector<std::string> kJudgeProfiles = {"auto", "standard", "extended", "strict", "precise"};
+
+std::vector<std::string> family_names() {
+  std::vector<std::string> names;
+  for (const Family& family : families()) {
+    names.push_back(family.name);
+  }
+  return names;
+}
+
+std::vector<std::string> workload_names(const Family& family) {
+  std::vector<std::string> names;
+  for (const Workload& workload : family.workloads) {
+    names.push_back(workload.name);
+  }
+  return names;
+}
+
+std::string hint(std::string_view word, const std::vector<std::string>& words, const std::string& more) {
+  const std::string guess = did_you_mean(word, words);
+  return guess.empty() ? more : guess + "  " + more;
+}
+
+// Where a word stands in a file, for the message: "file:line".
+class Places {
+ public:
+  Places(std::filesystem::path file, std::string text) : file_(std::move(file)), text_(std::move(text)) {}
+  std::string of(const std::string& word) const {
+    const std::size_t at = text_.find('"' + word + '"');
+    if (at == std::string::npos) {
+      return file_.string();
+    }
+    const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    return file_.string() + ":" + std::to_string(line);
+  }
+
+ private:
+  std::filesystem::path file_;
+  std::string text_;
+};
+
+std::string text_value(const Json& json, const std::string& key, const Places& places) {
+  if (!json.at(key).is_string()) {
+    throw UserError("'" + key + "' is not a string in " + places.of(key));
+  }
+  return json.at(key).get<std::string>();
+}
+
+int count_value(const Json& json, const std::string& key, const Places& places) {
+  const Json& value = json.at(key);
+  if (!value.is_number_integer() || value.get<std::int64_t>() < 1 || value.get<std::int64_t>() > 100000) {
+    throw UserError("'" + key + "' is not a whole number from 1 to 100000 in " + places.of(key));
+  }
+  return value.get<int>();
+}
+
+void read_workloads(const Json& value, Policy& policy, const Places& places) {
+  if (!value.is_array() || value.empty() ||
+      !std::all_of(value.begin(), value.end(), [](const Json& one) { return one.is_string(); })) {
+    throw UserError("'workloads' is not a list of names in " + places.of("workloads"));
+  }
+  policy.workloads = value.get<std::vector<std::string>>();
+}
+
+void check_word(const std::string& word, const std::vector<std::string>& words, const std::string& what,
+                const std::string& where) {
+  if (std::find(words.begin(), words.end(), word) == words.end()) {
+    throw UserError("unknown " + what + " '" + word + "'" + where, hint(word, words, "known: " + join(words, ", ")));
+  }
+}
+
+void read_keys(const Json& json, Policy& policy, const Places& places) {
+  for (const auto& [key, value] : json.items()) {
+    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
+      throw UserError("unknown key '" + key + "' in " + places.of(key),
+                      hint(key, kKeys, "known: " + join(kKeys, ", ")));
+    }
+    if (key == "workloads") {
+      read_workloads(value, policy, places);
+    } else if (key == "iterations") {
+      policy.iterations = count_value(json, key, places);
+    } else if (key == "candidates_per_iteration") {
+      policy.candidates_per_iteration = count_value(json, key, places);
+    } else if (key == "baseline") {
+      policy.baseline = text_value(json, key, places);
+    } else if (key == "cache_policy") {
+      policy.cache_policy = text_value(json, key, places);
+    } else if (key == "judge_profile") {
+      policy.judge_profile = text_value(json, key, places);
+    } else if (key == "target") {
+      check_word(text_value(json, key, places), {"host"}, "target", " in " + places.of(key));
+    } else if (key == "budget") {
+      const auto seconds = parse_duration(text_value(json, key, places));
+      if (!seconds) {
+        throw UserError("'budget' does not parse in " + places.of(key), "write for example \"90s\", \"10m\" or \"2h\"");
+      }
+      policy.budget_s = *seconds;
+    }
+  }
+}
+
+}  // namespace
+
+Policy default_policy(std::string_view name) {
+  const Family* family = find_family(name);
+  if (family == nullptr) {
+    throw UserError("unknown family '" + std::string(name) + "'",
+                    hint(name, family_names(), "'apo list' shows all families"));
+  }
+  Policy policy;
+  policy.family = family->name;
+  policy.workloads = {family->workloads.front().name};
+  policy.workload_class = family->workloads.front().workload_class;
+  return policy;
+}
+
+Policy load_policy(const std::filesystem::path& file) {
+  const std::string text = read_file(file);
+  const Places places(file, text);
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    throw UserError("'" + file.string() + "' is not JSON: " + error.what());
+  }
+  if (!json.is_object() || !json.contains("family")) {
+    throw UserError("'" + file.string() + "' is not a campaign: it has no \"family\"",
+                    "see experiments/default.json for an example");
+  }
+  const std::string name = text_value(json, "family", places);
+  if (find_family(name) == nullptr) {
+    throw UserError("unknown family '" + name + "' in " + places.of(name),
+                    hint(name, family_names(), "'apo list' shows all families"));
+  }
+  Policy policy = default_policy(name);
+  read_keys(json, policy, places);
+  for (const std::string& workload : policy.workloads) {
+    check_word(workload, workload_names(*find_family(name)), "workload", " in " + places.of(workload));
+  }
+  complete_policy(policy, " in " + file.string());
+  return policy;
+}
+
+void complete_policy(Policy& policy, const std::string& where) {
+  const Family& family = *find_family(policy.family);
+  check_word(policy.cache_policy, kCachePolicies, "cache policy", where);
+  check_word(policy.judge_profile, kJudgeProfiles, "judge profile", where);
+  std::vector<std::string> seen;
+  for (const std::string& name : policy.workloads) {
+    check_word(name, workload_names(family), "workload", where);
+    if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
+      throw UserError("workload '" + name + "' is given twice" + where);
+    }
+    seen.push_back(name);
+    const Workload& workload = *find_workload(family, name);
+    if (seen.size() == 1) {
+      policy.workload_class = workload.workload_class;
+    } else if (workload.workload_class != policy.workload_class) {
+      throw UserError(
+          "workloads of two classes ('" + policy.workload_class + "' and '" + workload.workload_class + "')" + where,
+          "an incumbent is kept for one class: run one campaign a class");
+    }
+  }
+}
+
+}  // namespace apo

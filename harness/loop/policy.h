@@ -1,0 +1,24 @@
+// harness/loop/policy.h - reads a campaign file: what to improve, from where, for how long.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "harness/core/records.h"
+
+namespace apo {
+
+// The default campaign of a family: its first workload, one iteration. UserError for an unknown family.
+Policy default_policy(std::string_view family);
+
+// A campaign file is a JSON object with the keys family, workloads, baseline, iterations, candidates_per_iteration,
+// budget ("10m"), cache_policy ("cold", "warm"), judge_profile ("auto", "standard", "extended", "strict", "precise")
+// and target ("host"); only family is required. UserError names the file, the line and the nearest right word.
+Policy load_policy(const std::filesystem::path& file);
+
+// Checks what the loader and the command line have put together; fills workload_class from the workloads, which all
+// have to be of one class.
+void complete_policy(Policy& policy, const std::string& where);
+
+}  // namespace apo

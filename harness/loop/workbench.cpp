@@ -1,0 +1,112 @@
+// harness/loop/workbench.cpp - puts the stages' tools together for one working directory.
+#include "harness/loop/workbench.h"
+
+#include <cstdlib>
+
+#include "harness/core/error.h"
+#include "harness/core/files.h"
+#include "harness/core/machine.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace fs = std::filesystem;
+
+Paths make_paths(const std::string& journal) {
+  Paths paths;
+  const char* variable = std::getenv("APO_JOURNAL");
+  if (!journal.empty()) {
+    paths.journal = journal;
+  } else if (variable != nullptr && *variable != '\0') {
+    paths.journal = variable;
+  } else {
+    paths.journal = fs::path(".apo") / "journal.db";
+  }
+  paths.folder = fs::absolute(paths.journal).parent_path();
+  paths.variants = paths.folder / "variants";
+  paths.builds = paths.folder / "cache" / "builds";
+  paths.reports = paths.folder / "reports";
+  paths.home = home_folder();
+  return paths;
+}
+
+std::string describe_axes(const Axes& axes) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : axes) {
+    parts.push_back(name + "=" + std::to_string(value));
+  }
+  return join(parts, " ");
+}
+
+Workbench::Workbench(Paths paths) : paths_(std::move(paths)), machine_(describe_host()) {
+  catalogue_.load({paths_.home / "variants", paths_.variants});
+}
+
+const Builder& Workbench::builder(bool sanitize) {
+  std::unique_ptr<Builder>& slot = sanitize ? sanitized_ : plain_;
+  if (!slot) {
+    slot = std::make_unique<Builder>(BuildOptions{.cache = paths_.builds, .home = paths_.home, .sanitize = sanitize});
+  }
+  return *slot;
+}
+
+const Family& Workbench::family(std::string_view name) const {
+  const Family* found = find_family(name);
+  if (found == nullptr) {
+    std::vector<std::string> names;
+    for (const Family& one : families()) {
+      names.push_back(one.name);
+    }
+    throw UserError("unknown family '" + std::string(name) + "'",
+                    did_you_mean(name, names) + "\n'apo list' shows all families");
+  }
+  return *found;
+}
+
+const Workload& Workbench::workload(const Family& family, std::string_view name) const {
+  const std::string prefix = family.name + "/";
+  const std::string_view bare = name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+  const Workload* found = find_workload(family, bare);
+  if (found == nullptr) {
+    std::vector<std::string> names;
+    for (const Workload& one : family.workloads) {
+      names.push_back(one.name);
+    }
+    throw UserError("unknown workload '" + std::string(name) + "' of family " + family.name,
+                    did_you_mean(bare, names) + "\n'apo list " + family.name + "' shows all workloads");
+  }
+  return *found;
+}
+
+Build Workbench::build(const Family& family, const Configuration& configuration, const Axes& axes, bool sanitize) {
+  const std::string key = configuration.label() + " " + describe_axes(axes) + (sanitize ? " sanitized" : "");
+  const auto known = built_.find(key);
+  if (known != built_.end()) {
+    return known->second;
+  }
+  const Build built =
+      builder(sanitize).build(family, catalogue_.get(configuration.variant), axes, configuration.settings);
+  if (built.outcome == Outcome::valid) {
+    built_[key] = built;
+  }
+  return built;
+}
+
+Lab Workbench::lab(const Family& family) {
+  Lab lab;
+  lab.family = &family;
+  lab.build = [this, &family](const Configuration& configuration, const Axes& axes, bool sanitize) {
+    return build(family, configuration, axes, sanitize);
+  };
+  lab.unsupported = [this, &family](const Configuration& configuration, const Axes& axes) {
+    std::string why;
+    return supports(catalogue_.get(configuration.variant), family, axes, configuration.settings, &why) ? "" : why;
+  };
+  lab.scratch = [this](const Configuration& configuration, const Axes& axes) {
+    return scratch_bytes(catalogue_.get(configuration.variant), axes, configuration.settings);
+  };
+  lab.threads = machine_.cores;
+  lab.sanitizer_runtime = builder(true).sanitizer_runtime();
+  return lab;
+}
+
+}  // namespace apo

@@ -1,0 +1,61 @@
+// harness/loop/workbench.h - what every command shares: where things are, this machine, the catalogue, builders, labs.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "harness/core/records.h"
+#include "harness/evaluate/lab.h"
+#include "harness/implement/build.h"
+#include "harness/implement/catalogue.h"
+
+namespace apo {
+
+struct Paths {
+  std::filesystem::path journal;   // .apo/journal.db
+  std::filesystem::path folder;    // .apo
+  std::filesystem::path variants;  // .apo/variants: registered from elsewhere
+  std::filesystem::path builds;    // .apo/cache/builds
+  std::filesystem::path reports;   // .apo/reports
+  std::filesystem::path home;      // of the program: variants/, kernels/abi.h, experiments/
+};
+
+// `journal` is the option's value; when empty $APO_JOURNAL, then .apo/journal.db in the working directory.
+Paths make_paths(const std::string& journal);
+
+class Workbench {
+ public:
+  explicit Workbench(Paths paths);
+
+  const Paths& paths() const { return paths_; }
+  const Machine& machine() const { return machine_; }
+  Catalogue& catalogue() { return catalogue_; }
+  const Toolchain& toolchain() { return builder(false).toolchain(); }
+
+  // Builds for `lab` and friends; the compiler is asked who it is on first use.
+  const Builder& builder(bool sanitize);
+  // Throws UserError with "did you mean".
+  const Family& family(std::string_view name) const;
+  const Workload& workload(const Family& family, std::string_view name) const;
+
+  // What the evaluate stage needs. Keeps a reference to this.
+  Lab lab(const Family& family);
+
+ private:
+  Build build(const Family& family, const Configuration& configuration, const Axes& axes, bool sanitize);
+
+  Paths paths_;
+  Machine machine_;
+  Catalogue catalogue_;
+  std::unique_ptr<Builder> plain_;
+  std::unique_ptr<Builder> sanitized_;
+  std::map<std::string, Build> built_;  // by label, axes and kind: one campaign asks for the same build again and again
+};
+
+std::string describe_axes(const Axes& axes);  // "B=2 T=64"
+
+}  // namespace apo
