@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <string_view>
 
 #include "harness/cli/command.h"
 #include "harness/core/error.h"
@@ -110,6 +112,17 @@ int run_action(const Action& action, const Globals& globals) {
   }
 }
 
+// CLI11 gives what follows `--` to the program itself once a command has its names; `apo bench NAME -- FLAGS` means the
+// command's own flags.
+std::vector<char*> without_separator(int argc, char** argv) {
+  std::vector<char*> words(argv, argv + argc);
+  if (argc > 1 && std::string_view(argv[1]) == "bench") {
+    const auto found = std::find(words.begin(), words.end(), std::string_view("--"));
+    words.erase(found, found == words.end() ? found : found + 1);
+  }
+  return words;
+}
+
 }  // namespace
 
 int run_app(int argc, char** argv) {
@@ -128,7 +141,8 @@ int run_app(int argc, char** argv) {
     actions[i] = kCommands[i].define(*sub, globals);
   }
   try {
-    app.parse(argc, argv);
+    const std::vector<char*> words = without_separator(argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
     return explain_parse_error(app, error, argc, argv);
   }

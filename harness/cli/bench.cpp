@@ -189,7 +189,7 @@ void check_flag(const std::string& flag) {
 }
 
 void hand_over(const std::vector<std::string>& flags) {
-  std::vector<std::string> words = {"apo bench"};
+  static std::vector<std::string> words = {"apo"};  // Google Benchmark keeps pointers into it
   words.insert(words.end(), flags.begin(), flags.end());
   std::vector<char*> argv;
   for (std::string& word : words) {
@@ -208,7 +208,6 @@ int run_benchmarks(const BenchOptions& options, const std::vector<std::string>& 
   std::vector<std::string> names;
   std::vector<std::string> flags =
       globals.json ? std::vector<std::string>{"--benchmark_format=json"} : std::vector<std::string>{};
-  // What follows `--` arrives among the names.
   std::vector<std::string> words = options.names;
   words.insert(words.end(), extras.begin(), extras.end());
   for (const std::string& word : words) {

@@ -89,7 +89,8 @@ void print(const std::string& text) {
 }
 
 void print_json(const nlohmann::json& document) {
-  print(document.dump(2) + "\n");
+  // A compiler may print what is no UTF-8: it must not end the program.
+  print(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 std::string paint(const std::string& text, const char* colour) {

@@ -43,8 +43,8 @@ int write(const ReportOptions& options, const Globals& globals) {
     print(report::render(model, format));
     return kDone;
   }
-  const std::filesystem::path folder =
-      options.output.empty() ? paths.reports / ("campaign-" + std::to_string(campaign)) : options.output;
+  const std::filesystem::path folder = options.output.empty() ? paths.reports / ("campaign-" + std::to_string(campaign))
+                                                              : std::filesystem::path(options.output);
   if (std::filesystem::exists(folder) && !std::filesystem::is_directory(folder)) {
     throw UserError("--output '" + folder.string() + "' is a file", "name a folder, or - for standard output");
   }

@@ -8,6 +8,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/judge_decision.h"
 #include "harness/loop/measure.h"
+#include "harness/profile/host_profile.h"
 #include "harness/profile/roofs.h"
 #include "harness/research/research.h"
 #include "kernels/random.h"
@@ -16,7 +17,6 @@ namespace apo {
 namespace {
 
 constexpr double kRoofBudgetS = 1.5;
-constexpr double kFloorSlack = 0.7;
 
 EvaluateHooks progress_hooks(Observer& observer) {
   EvaluateHooks hooks;
@@ -35,9 +35,7 @@ std::vector<Profile> profile_incumbent(IterationContext& context, std::int64_t i
                                 {.machine = context.bench.machine().id,
                                  .iteration = iteration,
                                  .source_hash = context.bench.catalogue().get(context.incumbent.variant).source_hash});
-    // No call can be faster than physics; the judge refuses one that says so. The slack covers roofs that were measured
-    // while a neighbour was busy.
-    context.plan.floor_ns[workload->name] = kFloorSlack * profiles.back().floor_ns;
+    context.plan.floor_ns[workload->name] = physical_floor_ns(context.family->work(workload->axes), context.roofs);
   }
   return profiles;
 }

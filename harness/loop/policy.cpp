@@ -17,7 +17,8 @@ const std::vector<std::string> kKeys = {
     "family", "workloads", "baseline",     "iterations",    "candidates_per_iteration",
     "budget", "target",    "cache_policy", "judge_profile", "comment"};
 const std::vector<std::string> kCachePolicies = {"cold", "warm"};
-const std::vector<std::string> kJudgeProfiles = {"auto", "standard", "extended", "strict", "precise"};
+const std::vector<std::string> kJudgeProfiles = {"auto",   "standard",        "extended",
+                                                 "strict", "strict-extended", "precise"};
 
 std::vector<std::string> family_names() {
   std::vector<std::string> names;

@@ -217,4 +217,19 @@ Profile assemble_profile(const ProfileInputs& inputs) {
   return profile;
 }
 
+double physical_floor_ns(const Work& work, const std::vector<Roof>& roofs) {
+  double flops_per_s = 0;
+  double bytes_per_s = 0;
+  for (const Roof& roof : roofs) {
+    if (roof.name == "fp32_fma") {
+      flops_per_s = roof.upper;
+    } else if (roof.name == "l2_copy" || roof.name == "llc_copy" || roof.name == "memory_copy") {
+      bytes_per_s = std::max(bytes_per_s, roof.upper);
+    }
+  }
+  const double flop_ns = flops_per_s > 0 ? 1e9 * work.flops / flops_per_s : 0;
+  const double byte_ns = bytes_per_s > 0 ? 1e9 * work.bytes / bytes_per_s : 0;
+  return kPhysicalSlack * std::max(flop_ns, byte_ns);
+}
+
 }  // namespace apo

@@ -53,6 +53,12 @@ struct ProfileInputs {
 // interval and, for the bytes, the copy rate of the smallest cache that could hold them all.
 Profile assemble_profile(const ProfileInputs& inputs);
 
+// What no call can undercut, whatever its algorithm does with special functions: compulsory flops over the vector roof
+// and bytes over the fastest copy roof there is. 0 where those roofs were not measured. The judge refuses faster calls,
+// so the slack of kPhysicalSlack covers roofs that were measured while a neighbour was busy.
+inline constexpr double kPhysicalSlack = 0.8;
+double physical_floor_ns(const Work& work, const std::vector<Roof>& roofs);
+
 // The name of the copy roof that a footprint of `bytes` is held against: l2_copy, llc_copy or memory_copy.
 std::string copy_roof_for(double bytes, int threads, std::int64_t l2_bytes, std::int64_t l3_bytes);
 

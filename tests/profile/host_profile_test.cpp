@@ -155,5 +155,15 @@ TEST(ProfilePlan, FitsItsBudgetWhereFiveCallsAllow) {
   EXPECT_GE(plan_host_profile(2, std::nan(""), 0).timed_calls, 5);
 }
 
+TEST(HostProfile, ThePhysicalFloorIgnoresHowSpecialFunctionsAreComputed) {
+  const std::vector<Roof> roofs = {{.name = "fp32_fma", .value = 90, .unit = "flop/s", .upper = 100},
+                                   {.name = "l2_copy", .value = 9, .unit = "byte/s", .upper = 10},
+                                   {.name = "memory_copy", .value = 4, .unit = "byte/s", .upper = 5},
+                                   {.name = "special_tanh", .value = 1, .unit = "op/s", .upper = 1}};
+  const Work work{.flops = 1000, .bytes = 50, .special_functions = 1e6};
+  EXPECT_DOUBLE_EQ(physical_floor_ns(work, roofs), kPhysicalSlack * 10e9);
+  EXPECT_EQ(physical_floor_ns(work, {}), 0);
+}
+
 }  // namespace
 }  // namespace apo

@@ -1,0 +1,312 @@
+// reports/model.cpp - see model.h.
+#include "reports/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace apo::report {
+namespace {
+
+constexpr double kLargestEffect = 50;  // e^50: no clock spans that, so such a number is a fault and not an effect
+
+bool never_timed(const Experiment& experiment) {
+  const Reason reason = experiment.judgement->reason;
+  return reason == Reason::gate_failed || reason == Reason::interrupted || experiment.outcome != Outcome::valid;
+}
+
+bool is_accepted(const Experiment& experiment) {
+  return experiment.judgement && experiment.judgement->verdict == Verdict::accepted;
+}
+
+double effect_of(const Experiment& experiment) {
+  return has_effect(experiment) ? experiment.judgement->effect : kNotMeasured;
+}
+
+std::string why_abandoned(const Experiment& experiment, const std::map<std::int64_t, std::string>& abandonments) {
+  const auto found = abandonments.find(experiment.id);
+  if (found != abandonments.end()) {
+    return found->second;
+  }
+  return experiment.judgement ? experiment.judgement->sentence : "no verdict was written before the campaign ended";
+}
+
+void sort_experiments(ReportModel& model, CampaignRecords& records) {
+  std::stable_sort(
+      records.experiments.begin(), records.experiments.end(),
+      [](const Experiment& a, const Experiment& b) { return std::pair(a.index, a.id) < std::pair(b.index, b.id); });
+  for (Experiment& experiment : records.experiments) {
+    const bool interrupted = experiment.judgement && experiment.judgement->reason == Reason::interrupted;
+    const bool given_up =
+        interrupted || records.abandonments.count(experiment.id) > 0 || model.campaign.state != "open";
+    if (experiment.judgement && !interrupted) {
+      model.experiments.push_back(std::move(experiment));
+    } else if (given_up) {
+      const std::string why = why_abandoned(experiment, records.abandonments);
+      model.abandoned.push_back({std::move(experiment), why});
+    } else {
+      model.under_way.push_back(std::move(experiment));
+    }
+  }
+}
+
+// The newest experiment that was finished when the certification was made.
+std::int64_t newest_before(const Certification& certification, const std::vector<Experiment>& experiments) {
+  std::int64_t newest = 0;
+  for (const Experiment& experiment : experiments) {
+    newest = experiment.finished_at <= certification.at ? std::max(newest, experiment.id) : newest;
+  }
+  return newest;
+}
+
+// Accepts since the last certification without an alarm, where a later one raised it.
+std::set<std::int64_t> find_withdrawn(const ReportModel& model) {
+  std::set<std::int64_t> withdrawn;
+  std::int64_t certified_until = 0;
+  for (const Certification& certification : model.certifications) {
+    const std::int64_t newest = newest_before(certification, model.experiments);
+    for (const Experiment& experiment : model.experiments) {
+      if (certification.alarm && is_accepted(experiment) && experiment.id > certified_until &&
+          experiment.id <= newest) {
+        withdrawn.insert(experiment.id);
+      }
+    }
+    // A second certification of the same champion, under the other cache policy, clears nothing of an alarm before it.
+    const bool any_alarm = std::any_of(
+        model.certifications.begin(), model.certifications.end(),
+        [&](const Certification& other) { return other.alarm && newest_before(other, model.experiments) == newest; });
+    certified_until = any_alarm ? certified_until : newest;
+  }
+  return withdrawn;
+}
+
+// An edited source under the same name is another configuration.
+using Key = std::pair<std::string, std::string>;
+Key candidate_key(const Experiment& experiment) {
+  return {experiment.candidate.label(), experiment.candidate_source_hash};
+}
+Key incumbent_key(const Experiment& experiment) {
+  return {experiment.incumbent.label(), experiment.incumbent_source_hash};
+}
+
+// Each accept builds on the incumbent that it was judged against, so a roll-back shows as the step that it was.
+void trace_trajectory(ReportModel& model) {
+  const std::set<std::int64_t> withdrawn = find_withdrawn(model);
+  TrajectoryPoint point{.incumbent = model.campaign.baseline.label()};
+  model.champion = point.incumbent;
+  model.trajectory.push_back(point);
+  std::map<Key, double> products;  // log of the naive product of each incumbent
+  for (const Experiment& experiment : model.experiments) {
+    const auto known = products.find(incumbent_key(experiment));
+    if (known != products.end()) {
+      point.incumbent = known->first.first;
+      point.cumulative = known->second;
+    } else if (products.empty()) {
+      products[incumbent_key(experiment)] = 0;  // the first one judged is the baseline
+    }
+    point.index = experiment.index;
+    point.experiment = experiment.id;
+    point.accepted = is_accepted(experiment);
+    point.withdrawn = withdrawn.count(experiment.id) > 0;
+    point.candidate = point.cumulative + effect_of(experiment);
+    if (point.accepted) {
+      point.incumbent = experiment.candidate.label();
+      point.cumulative = point.candidate;
+      products[candidate_key(experiment)] = point.candidate;
+    }
+    if (point.accepted && !point.withdrawn) {
+      model.improved = true;
+      model.champion = point.incumbent;
+      model.naive_effect = point.cumulative;
+    }
+    model.trajectory.push_back(point);
+  }
+}
+
+void score_predictions(ReportModel& model) {
+  PredictionScore& score = model.prediction_score;
+  double error_sum = 0;
+  double absolute_sum = 0;
+  for (const Experiment& experiment : model.experiments) {
+    const Prediction& prediction = experiment.prediction;
+    if (!has_prediction(prediction)) {
+      continue;
+    }
+    PredictionOutcome outcome{.index = experiment.index,
+                              .experiment = experiment.id,
+                              .candidate = experiment.candidate.label(),
+                              .prediction = prediction,
+                              .effect = effect_of(experiment)};
+    ++score.predicted;
+    if (std::isfinite(outcome.effect)) {
+      const double middle = 0.5 * (std::log(prediction.low) + std::log(prediction.high));
+      outcome.inside = outcome.effect >= std::log(prediction.low) && outcome.effect <= std::log(prediction.high);
+      ++score.scored;
+      score.inside += outcome.inside ? 1 : 0;
+      error_sum += outcome.effect - middle;
+      absolute_sum += std::fabs(outcome.effect - middle);
+    }
+    model.predictions.push_back(std::move(outcome));
+  }
+  if (score.scored > 0) {
+    score.mean_error = error_sum / score.scored;
+    score.mean_absolute_error = absolute_sum / score.scored;
+  }
+}
+
+void pick_profiles(ReportModel& model) {
+  const auto has_profiles = [](const IterationRecord& iteration) { return !iteration.profiles.empty(); };
+  const auto first = std::find_if(model.iterations.begin(), model.iterations.end(), has_profiles);
+  if (first == model.iterations.end()) {
+    return;
+  }
+  model.first_profiles = first->profiles;
+  const auto last = std::find_if(model.iterations.rbegin(), model.iterations.rend(), has_profiles);
+  if (last->id != first->id || last->index != first->index) {
+    model.last_profiles = last->profiles;
+  }
+}
+
+void pick_claim(ReportModel& model) {
+  for (const Certification& certification : model.certifications) {
+    const bool of_champion = certification.champion.label() == model.champion;
+    const bool same_policy = certification.cache_policy == model.campaign.policy.cache_policy;
+    const bool measured = certification.rounds > 0 && std::isfinite(certification.effect) &&
+                          std::isfinite(certification.lower) && std::isfinite(certification.upper);
+    if (model.improved && of_champion && same_policy && measured) {
+      model.claim = certification;
+    }
+  }
+}
+
+void collect_toolchains(ReportModel& model, std::vector<Toolchain> toolchains) {
+  for (const Experiment& experiment : model.experiments) {
+    for (const Build* build : {&experiment.candidate_build, &experiment.incumbent_build}) {
+      toolchains.push_back(build->toolchain);
+    }
+  }
+  const auto key = [](const Toolchain& one) { return std::tie(one.compiler, one.version); };
+  std::sort(toolchains.begin(), toolchains.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  for (Toolchain& toolchain : toolchains) {
+    const bool empty = toolchain.compiler.empty() && toolchain.version.empty();
+    const bool seen = !model.toolchains.empty() && key(model.toolchains.back()) == key(toolchain);
+    if (!empty && !seen) {
+      model.toolchains.push_back(std::move(toolchain));
+    }
+  }
+}
+
+void find_last_event(ReportModel& model) {
+  const auto consider = [&](const std::string& at) { model.last_event_at = std::max(model.last_event_at, at); };
+  consider(model.campaign.started_at);
+  consider(model.ended_at);
+  for (const auto* list : {&model.experiments, &model.under_way}) {
+    for (const Experiment& experiment : *list) {
+      consider(experiment.started_at);
+      consider(experiment.finished_at);
+    }
+  }
+  for (const Abandoned& abandoned : model.abandoned) {
+    consider(abandoned.experiment.started_at);
+  }
+  for (const Certification& certification : model.certifications) {
+    consider(certification.at);
+  }
+  for (const Sentinel& sentinel : model.sentinels) {
+    consider(sentinel.at);
+  }
+}
+
+template <class Record, class Key>
+void sort_by(std::vector<Record>& records, Key key) {
+  std::stable_sort(records.begin(), records.end(), [&](const Record& a, const Record& b) { return key(a) < key(b); });
+}
+
+}  // namespace
+
+ReportModel build_model(CampaignRecords records) {
+  ReportModel model;
+  model.campaign = std::move(records.campaign);
+  model.ended_at = std::move(records.ended_at);
+  model.end_note = std::move(records.end_note);
+  model.machine = std::move(records.machine);
+  model.iterations = std::move(records.iterations);
+  model.lessons = std::move(records.lessons);
+  model.certifications = std::move(records.certifications);
+  model.sentinels = std::move(records.sentinels);
+  sort_by(model.iterations, [](const IterationRecord& one) { return std::pair(one.index, one.id); });
+  sort_by(model.lessons, [](const Lesson& one) { return one.id; });
+  sort_by(model.certifications, [](const Certification& one) { return one.id; });
+  sort_by(model.sentinels, [](const Sentinel& one) { return one.at; });
+  sort_experiments(model, records);
+  collect_toolchains(model, std::move(records.toolchains));
+  trace_trajectory(model);
+  score_predictions(model);
+  pick_profiles(model);
+  pick_claim(model);
+  find_last_event(model);
+  return model;
+}
+
+bool has_effect(const Experiment& experiment) {
+  return experiment.judgement && !never_timed(experiment) && experiment.judgement->rounds > 0 &&
+         std::fabs(experiment.judgement->effect) < kLargestEffect;  // also false for NaN
+}
+
+bool has_prediction(const Prediction& prediction) {
+  const bool band = std::isfinite(prediction.low) && std::isfinite(prediction.high) && prediction.low > 0 &&
+                    prediction.high >= prediction.low;
+  const bool untouched = prediction.low == 1.0 && prediction.high == 1.0 && prediction.because.empty();
+  return band && !untouched;
+}
+
+std::string effect_stage(const Experiment& experiment) {
+  const bool confirmed = is_accepted(experiment) || experiment.judgement->reason == Reason::confirm_failed ||
+                         std::any_of(experiment.rounds.begin(), experiment.rounds.end(), [](const Round& round) {
+                           return round.stage == "confirm" && round.void_why.empty();
+                         });
+  return confirmed ? "confirm" : "search";
+}
+
+const GateResult* failed_gate(const Experiment& experiment) {
+  const auto found = std::find_if(experiment.gates.begin(), experiment.gates.end(),
+                                  [](const GateResult& gate) { return gate.outcome != Outcome::valid; });
+  return found == experiment.gates.end() ? nullptr : &*found;
+}
+
+double metric_in_base_units(const Profile& profile, const std::string& name) {
+  const auto found =
+      std::find_if(profile.metrics.begin(), profile.metrics.end(), [&](const Metric& one) { return one.name == name; });
+  if (found == profile.metrics.end()) {
+    return kNotMeasured;
+  }
+  switch (found->unit.empty() ? ' ' : found->unit.front()) {
+    case 'k':
+      return found->value * 1e3;
+    case 'M':
+      return found->value * 1e6;
+    case 'G':
+      return found->value * 1e9;
+    case 'T':
+      return found->value * 1e12;
+    default:
+      return found->value;
+  }
+}
+
+RooflinePoint roofline_point(const Profile& profile) {
+  const double flops_per_s = metric_in_base_units(profile, "gflops");
+  const double bytes_per_s = metric_in_base_units(profile, "gb_per_s");
+  RooflinePoint point{.label = profile.configuration.label()};
+  if (flops_per_s > 0 && bytes_per_s > 0) {
+    point.intensity = flops_per_s / bytes_per_s;
+    point.flops_per_s = flops_per_s;
+    point.floor_flops_per_s =
+        profile.floor_ns > 0 && profile.time_ns > 0 ? flops_per_s * (profile.time_ns / profile.floor_ns) : kNotMeasured;
+  }
+  return point;
+}
+
+}  // namespace apo::report

@@ -1,0 +1,122 @@
+// reports/numbers.cpp - see numbers.h.
+#include "reports/numbers.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "harness/core/text.h"
+
+namespace apo::report {
+namespace {
+
+// The decimals in which the interval's half width shows; 0.6 so that +-0.01 gets three of them.
+int decimals_for(double half_width) {
+  return half_width > 0 ? std::clamp(static_cast<int>(std::ceil(-std::log10(0.6 * half_width))), 2, 5) : 3;
+}
+
+std::string interval_text(const std::string& lower, const std::string& upper) {
+  return " [" + lower + ", " + upper + "]";
+}
+
+std::string count_text(int n) {
+  return n > 0 ? " n=" + std::to_string(n) : "";
+}
+
+std::string quantity_text(double value, const std::string& unit) {
+  if (unit == "ns") {
+    return format_ns(value);
+  }
+  const std::string shown = unit == "ratio" ? "" : unit;
+  const bool prefixed = !unit.empty() && std::string_view("kMGT").find(unit.front()) != std::string_view::npos;
+  return trim(std::fabs(value) >= 1e4 && !prefixed ? format_si(value, shown) : format_g(value) + " " + shown);
+}
+
+}  // namespace
+
+std::string fixed(double value, int decimals) {
+  std::array<char, 400> buffer{};
+  if (!std::isfinite(value)) {
+    return kNotMeasuredText;
+  }
+  const auto result =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, decimals);
+  return {buffer.data(), result.ptr};
+}
+
+std::string ratio_text(double log_effect, int decimals) {
+  const double ratio = std::exp(log_effect);
+  return std::isfinite(ratio) ? fixed(ratio, decimals) + "x" : kNotMeasuredText;
+}
+
+std::string effect_text(double effect, double lower, double upper) {
+  if (!std::isfinite(std::exp(effect))) {
+    return kNotMeasuredText;
+  }
+  const double half_width = 0.5 * (std::exp(upper) - std::exp(lower));
+  if (!std::isfinite(half_width)) {
+    return ratio_text(effect) + " [interval not measured]";
+  }
+  const int decimals = decimals_for(half_width);
+  return ratio_text(effect, decimals) +
+         interval_text(fixed(std::exp(lower), decimals), fixed(std::exp(upper), decimals));
+}
+
+std::string measured_text(const Experiment& experiment) {
+  if (!has_effect(experiment)) {
+    return kNotMeasuredText;
+  }
+  const Judgement& judgement = *experiment.judgement;
+  return effect_text(judgement.effect, judgement.lower, judgement.upper) + count_text(judgement.rounds);
+}
+
+std::string certified_text(const Certification& certification) {
+  return certification.rounds <= 0 ? kNotMeasuredText
+                                   : effect_text(certification.effect, certification.lower, certification.upper) +
+                                         count_text(certification.rounds);
+}
+
+std::string band_text(const Prediction& prediction) {
+  if (!has_prediction(prediction)) {
+    return "not predicted";
+  }
+  const bool fine = std::fabs(prediction.high - 1) < 0.1 && std::fabs(prediction.low - 1) < 0.1;
+  return fixed(prediction.low, fine ? 3 : 2) + "x-" + fixed(prediction.high, fine ? 3 : 2) + "x";
+}
+
+std::string percent_text(double fraction) {
+  if (!std::isfinite(fraction)) {
+    return kNotMeasuredText;
+  }
+  return fixed(100 * fraction, std::fabs(fraction) < 0.1 ? 1 : 0) + " %";
+}
+
+std::string time_text(double ns) {
+  return ns > 0 ? format_ns(ns) : kNotMeasuredText;
+}
+
+std::string metric_text(const Metric& metric) {
+  if (!std::isfinite(metric.value)) {
+    return kNotMeasuredText;
+  }
+  const auto text_of = [&](double value) { return quantity_text(value, metric.unit); };
+  const bool interval = metric.lower && metric.upper && std::isfinite(*metric.lower) && std::isfinite(*metric.upper);
+  return text_of(metric.value) + (interval ? interval_text(text_of(*metric.lower), text_of(*metric.upper)) : "") +
+         count_text(metric.samples);
+}
+
+std::string roof_text(const Roof& roof) {
+  if (!std::isfinite(roof.value) || roof.value <= 0) {
+    return kNotMeasuredText;
+  }
+  // Some roofs are a cost, in seconds, and not a rate.
+  const auto text_of = [&](double value) {
+    return roof.unit == "s" ? format_ns(1e9 * value) : format_si(value, roof.unit);
+  };
+  const bool interval = std::isfinite(roof.lower) && std::isfinite(roof.upper) && roof.lower > 0;
+  return text_of(roof.value) + (interval ? interval_text(text_of(roof.lower), text_of(roof.upper)) : "") +
+         count_text(roof.samples);
+}
+
+}  // namespace apo::report

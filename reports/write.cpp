@@ -1,0 +1,89 @@
+// reports/write.cpp - puts a report's files into a folder.
+#include <system_error>
+
+#include "harness/core/error.h"
+#include "harness/core/files.h"
+#include "reports/plots.h"
+#include "reports/render.h"
+
+namespace apo::report {
+namespace {
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    throw UserError("cannot make the folder '" + folder.string() + "': " + error.message(),
+                    "name another folder for the report");
+  }
+}
+
+std::string file_name(Format format) {
+  switch (format) {
+    case Format::markdown:
+      return "report.md";
+    case Format::html:
+      return "report.html";
+    case Format::json:
+      return "report.json";
+    case Format::csv:
+      return "experiments.csv";
+  }
+  return "report";
+}
+
+}  // namespace
+
+std::optional<Format> format_from(std::string_view word) {
+  if (word == "markdown" || word == "md") {
+    return Format::markdown;
+  }
+  if (word == "html") {
+    return Format::html;
+  }
+  if (word == "json") {
+    return Format::json;
+  }
+  return word == "csv" ? std::optional(Format::csv) : std::nullopt;
+}
+
+std::vector<std::string> format_names() {
+  return {"markdown", "html", "json", "csv"};
+}
+
+std::string render(const ReportModel& model, Format format) {
+  switch (format) {
+    case Format::markdown:
+      return render_markdown(model, {});
+    case Format::html:
+      return render_html(model);
+    case Format::json:
+      return render_json(model);
+    case Format::csv:
+      return render_csv(model);
+  }
+  return "";
+}
+
+std::vector<std::filesystem::path> write_report(const ReportModel& model, Format format,
+                                                const std::filesystem::path& folder) {
+  make_folder(folder);
+  std::vector<std::filesystem::path> paths = {folder / file_name(format)};
+  if (format != Format::markdown) {
+    write_file_atomically(paths.front(), render(model, format));
+    return paths;
+  }
+  // The plots first: a report never points at a plot that is not there.
+  PlotPaths plots;
+  for (const NamedPlot& plot : draw_plots(model)) {
+    const std::string relative = "plots/" + plot.name + ".svg";
+    make_folder(folder / "plots");
+    write_file_atomically(folder / relative, plot.svg);
+    plots[plot.name] = relative;
+    paths.push_back(folder / relative);
+  }
+  write_file_atomically(paths.front(), render_markdown(model, plots));
+  return paths;
+}
+
+}  // namespace apo::report

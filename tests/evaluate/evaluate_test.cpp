@@ -1,0 +1,151 @@
+// tests/evaluate/evaluate_test.cpp - whole experiments with real builds and processes: what each gate stops.
+#include "harness/evaluate/evaluate.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/core/error.h"
+#include "harness/evaluate/correctness.h"
+#include "tests/evaluate/lab_fixture.h"
+
+namespace apo {
+namespace {
+
+struct EvaluateTest : ::testing::Test {
+  testing::CopyLab copy;
+  EvaluatePlan plan = copy.plan();
+  std::vector<std::string> gates_seen;
+  int rounds_seen = 0;
+
+  Experiment evaluate_candidate(const std::string& candidate, const std::string& incumbent = "copy/once") {
+    Experiment experiment = copy.experiment(candidate, incumbent);
+    EvaluateHooks hooks;
+    hooks.on_gate = [&](const GateResult& gate) { gates_seen.push_back(gate.gate); };
+    hooks.on_round = [&](const Round&) { ++rounds_seen; };
+    evaluate(copy.lab(), experiment, plan, hooks);
+    return experiment;
+  }
+
+  void expect_stopped(const Experiment& experiment, const std::string& gate, Outcome outcome) {
+    EXPECT_EQ(experiment.judgement->verdict, Verdict::reverted);
+    EXPECT_EQ(experiment.judgement->reason, Reason::gate_failed);
+    EXPECT_EQ(experiment.outcome, outcome) << to_string(experiment.outcome);
+    EXPECT_EQ(experiment.gates.back().gate, gate);
+    EXPECT_FALSE(experiment.gates.back().evidence.empty());
+  }
+};
+
+TEST_F(EvaluateTest, AMuchFasterCandidateIsAcceptedAfterConfirmation) {
+  const Experiment experiment = evaluate_candidate("copy/once", "copy/sixteen_times");
+  EXPECT_EQ(experiment.judgement->verdict, Verdict::accepted) << experiment.judgement->sentence;
+  EXPECT_GT(experiment.judgement->effect, 0.5);
+  EXPECT_EQ(gates_seen,
+            (std::vector<std::string>{"metadata", "build", "resources", "correctness", "timing", "confirmation"}));
+  EXPECT_EQ(rounds_seen, static_cast<int>(experiment.rounds.size()));
+}
+
+TEST_F(EvaluateTest, AMuchSlowerCandidateIsRevertedAsARegression) {
+  const Experiment experiment = evaluate_candidate("copy/sixteen_times");
+  EXPECT_EQ(experiment.judgement->verdict, Verdict::reverted) << experiment.judgement->sentence;
+  EXPECT_EQ(experiment.judgement->reason, Reason::regression);
+}
+
+TEST_F(EvaluateTest, TheStoredRoundsAloneGiveTheSameVerdict) {
+  const Experiment experiment = evaluate_candidate("copy/sixteen_times");
+  const Judgement again =
+      replay({.profile = plan.profile, .index = plan.index, .cache_policy = "warm"}, experiment.rounds);
+  EXPECT_EQ(again.verdict, experiment.judgement->verdict);
+  EXPECT_EQ(again.effect, experiment.judgement->effect);
+  EXPECT_EQ(again.lower, experiment.judgement->lower);
+}
+
+TEST_F(EvaluateTest, BothSlotsHoldTheCandidateAboutEquallyOften) {
+  const Experiment experiment = evaluate_candidate("copy/once", "copy/sixteen_times");
+  int in_slot0 = 0;
+  for (const Round& round : experiment.rounds) {
+    in_slot0 += round.candidate_in_slot0 ? 1 : 0;
+  }
+  EXPECT_GT(in_slot0, 0);
+  EXPECT_LT(in_slot0, static_cast<int>(experiment.rounds.size()));
+}
+
+TEST_F(EvaluateTest, IdenticalMachineCodeIsNoChangeAndIsNotTimed) {
+  expect_stopped(evaluate_candidate("copy/once"), "resources", Outcome::no_change);
+  EXPECT_EQ(rounds_seen, 0);
+}
+
+TEST_F(EvaluateTest, AnUnsupportedWorkloadIsRefusedBeforeTheBuild) {
+  expect_stopped(evaluate_candidate("copy/large_only"), "metadata", Outcome::refused);
+}
+
+TEST_F(EvaluateTest, ASourceThatDoesNotCompileFailsTheBuild) {
+  const Experiment experiment = evaluate_candidate("copy/does_not_compile");
+  expect_stopped(experiment, "build", Outcome::build_failed);
+  EXPECT_NE(experiment.candidate_build.log.find("error"), std::string::npos);
+}
+
+TEST_F(EvaluateTest, RaggedShapesCatchWhatRoundOnesDoNot) {
+  const Experiment experiment = evaluate_candidate("copy/wrong_when_ragged");
+  expect_stopped(experiment, "correctness", Outcome::incorrect);
+  EXPECT_NE(experiment.gates.back().evidence.find("n1001"), std::string::npos);
+}
+
+TEST_F(EvaluateTest, AReadPastTheEndIsFoundBySanitizers) {
+  plan.sanitize = true;
+  const Experiment experiment = evaluate_candidate("copy/reads_past_the_end");
+  expect_stopped(experiment, "sanitizers", Outcome::faulted);
+}
+
+TEST_F(EvaluateTest, ACandidateThatStopsWorkingWhenItIsTimedIsCaught) {
+  const Experiment experiment = evaluate_candidate("copy/cheats_when_timed");
+  expect_stopped(experiment, "timing", Outcome::incorrect);
+  EXPECT_NE(experiment.judgement->sentence.find("The candidate failed while it was timed"), std::string::npos);
+}
+
+TEST_F(EvaluateTest, ACandidateThatCrashesWhenItIsTimedIsBlamedAndNotTheIncumbent) {
+  const Experiment experiment = evaluate_candidate("copy/crashes_when_timed");
+  expect_stopped(experiment, "timing", Outcome::faulted);
+  EXPECT_NE(experiment.judgement->sentence.find("SIGABRT"), std::string::npos) << experiment.judgement->sentence;
+}
+
+TEST_F(EvaluateTest, ATimeBelowThePhysicalFloorIsNotBelieved) {
+  plan.floor_ns["n4k"] = 1e9;
+  const Experiment experiment = evaluate_candidate("copy/sixteen_times");
+  EXPECT_EQ(experiment.outcome, Outcome::unstable_clock);
+  EXPECT_NE(experiment.judgement->verdict, Verdict::accepted);
+}
+
+TEST_F(EvaluateTest, AnIncumbentThatDoesNotBuildIsTheEnvironmentsError) {
+  EXPECT_THROW(evaluate_candidate("copy/once", "copy/does_not_compile"), EnvironmentError);
+}
+
+TEST_F(EvaluateTest, ASentinelTakesFourteenRoundsOfIdenticalCode) {
+  const SentinelResult sentinel = run_sentinel(copy.lab(), {"copy/once", {}}, plan, 0, {}, {});
+  EXPECT_GE(sentinel.rounds.size(), 14U);
+  EXPECT_LE(sentinel.lower, sentinel.check.effect);
+  EXPECT_GE(sentinel.upper, sentinel.check.effect);
+  EXPECT_GT(sentinel.check.sd, 0);
+}
+
+TEST_F(EvaluateTest, ACertificateTakesThirtyEightRoundsAgainstTheBaseline) {
+  const CertificationResult result =
+      run_certification(copy.lab(), {"copy/once", {}}, {"copy/sixteen_times", {}}, 0.1, plan, 0, {});
+  EXPECT_EQ(result.certification.rounds, 38);
+  EXPECT_GT(result.certification.lower, 0);
+  EXPECT_FALSE(result.certification.alarm);
+}
+
+TEST(CorrectnessPlan, ShowsEveryRegimeAndEverySmallShape) {
+  const Family& family = *find_family("e88_backward");
+  const auto plan = correctness_plan(family, {"b2_t64_h4_n32"}, 3);
+  EXPECT_EQ(plan.front().regimes, family.regimes);
+  std::size_t small = 0;
+  for (const Workload& workload : family.workloads) {
+    small += workload.kind == WorkloadKind::small || workload.kind == WorkloadKind::ragged ? 1 : 0;
+  }
+  EXPECT_EQ(plan.size(), small + 1);
+  EXPECT_EQ(plan.back().workload, "b2_t64_h4_n32");
+  EXPECT_EQ(plan.back().regimes.front(), "typical");
+}
+
+}  // namespace
+}  // namespace apo

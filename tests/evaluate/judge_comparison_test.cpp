@@ -1,0 +1,348 @@
+// tests/evaluate/judge_comparison_test.cpp - whole comparisons: voids, guards, sentences, replay, hostile records.
+#include "harness/evaluate/judge_comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "harness/core/error.h"
+#include "harness/evaluate/judge_campaign.h"
+#include "harness/evaluate/signed_rank.h"
+#include "kernels/random.h"
+#include "tests/evaluate/rounds.h"
+#include "tests/evaluate/simulation.h"
+
+namespace apo {
+namespace {
+
+double noise(const NextStep& step, double sd, std::uint64_t salt = 0) {
+  return sd * Random(derive_seed(salt, step.stage, static_cast<std::uint64_t>(step.index))).normal();
+}
+
+Judge judge_effect(double effect, double sd, const JudgePlan& plan = {.profile = standard_profile()}) {
+  return judge_all(plan, [&](const NextStep& step) { return std::vector<double>{effect + noise(step, sd)}; });
+}
+
+void expect_same(const Judgement& a, const Judgement& b) {
+  EXPECT_EQ(a.verdict, b.verdict);
+  EXPECT_EQ(a.reason, b.reason);
+  EXPECT_EQ(a.sentence, b.sentence);
+  EXPECT_EQ(a.effect, b.effect);  // == on doubles: bit for bit is the claim
+  EXPECT_EQ(a.lower, b.lower);
+  EXPECT_EQ(a.upper, b.upper);
+  EXPECT_EQ(a.rounds, b.rounds);
+  EXPECT_EQ(a.processes, b.processes);
+  EXPECT_EQ(a.samples, b.samples);
+  EXPECT_EQ(a.seconds, b.seconds);
+  EXPECT_EQ(a.search_effect, b.search_effect);
+  EXPECT_EQ(a.alpha, b.alpha);
+  EXPECT_EQ(a.minimum_detectable, b.minimum_detectable);
+  EXPECT_EQ(a.incumbent_ns, b.incumbent_ns);
+  EXPECT_EQ(a.candidate_ns, b.candidate_ns);
+  EXPECT_EQ(a.minimum_claim, b.minimum_claim);
+}
+
+// ---------------------------------------------------------------- the course of a comparison
+
+TEST(Judge, AsksForSearchThenPausesThenConfirms) {
+  Judge judge({.profile = standard_profile()});
+  NextStep step = judge.next();
+  EXPECT_EQ(step.stage, "search");
+  EXPECT_EQ(step.rounds, 14);
+  EXPECT_EQ(step.pause_s, 0);
+  for (int i = 0; i < 14; ++i) {
+    step = judge.next();
+    EXPECT_EQ(step.index, i);
+    judge.add(make_round(step, {0.05 + noise(step, 0.002)}));
+  }
+  step = judge.next();
+  EXPECT_EQ(step.stage, "confirm");
+  EXPECT_EQ(step.index, 0);
+  EXPECT_EQ(step.rounds, 14);
+  EXPECT_EQ(step.pause_s, 2);
+  judge.add(make_round(step, {0.05}));
+  EXPECT_EQ(judge.next().pause_s, 0);
+}
+
+TEST(Judge, ClaimsTheConfirmationNeverTheSearch) {
+  const Judge judge = judge_all({.profile = standard_profile()}, [](const NextStep& step) {
+    return std::vector<double>{(step.stage == "search" ? 0.08 : 0.05) + noise(step, 0.002)};
+  });
+  const Judgement judgement = judge.judgement();
+  EXPECT_EQ(judgement.verdict, Verdict::accepted);
+  EXPECT_NEAR(judgement.effect, 0.05, 0.003);
+  EXPECT_NEAR(judgement.search_effect, 0.08, 0.003);
+  EXPECT_EQ(judgement.rounds, 14);
+  EXPECT_EQ(judgement.processes, 28);
+  EXPECT_EQ(judgement.samples, 28 * 16 * 4);
+  EXPECT_NEAR(judgement.seconds, 28 * 0.4, 1e-9);
+  EXPECT_EQ(judgement.sentence.find("1.08"), std::string::npos) << judgement.sentence;
+  EXPECT_NEAR(judgement.incumbent_ns / judgement.candidate_ns, std::exp(0.05), 0.003);
+}
+
+TEST(Judge, SentenceOfAnAcceptHasRatioIntervalAndProcesses) {
+  const Judgement judgement = judge_effect(std::log(1.53), 0.0001).judgement();
+  EXPECT_EQ(judgement.sentence, "1.53x faster, 98 % interval [1.53x, 1.53x] over 14 fresh processes.");
+  EXPECT_EQ(judgement.rule_version, kRuleVersion);
+  EXPECT_EQ(judgement.profile, "standard");
+}
+
+TEST(Judge, EveryReasonHasASentenceWithItsNumbers) {
+  const auto sentence = [](double effect, double sd) { return judge_effect(effect, sd).judgement().sentence; };
+  EXPECT_EQ(sentence(0.0, 0.0),
+            "No difference that matters: +0.00 %, 98 % interval [+0.00 %, +0.00 %] over 14 fresh "
+            "processes, inside +-0.5 %.");
+  EXPECT_EQ(sentence(std::log(0.9), 0.0),
+            "Slower: -10.00 %, 98 % interval [-10.00 %, -10.00 %] over 14 fresh processes.");
+  EXPECT_NE(sentence(0.0, 0.007).find("No gain of +1.01 % is left possible"), std::string::npos);
+  const Judgement unresolved = judge_effect(0.006, 0.03).judgement();
+  ASSERT_EQ(unresolved.reason, Reason::unresolved);
+  EXPECT_NE(unresolved.sentence.find("this comparison could resolve +"), std::string::npos);
+  EXPECT_GT(unresolved.minimum_detectable, 0.015);
+}
+
+TEST(Judge, InterruptedComparisonHasNoVerdict) {
+  Judge judge({.profile = standard_profile()});
+  EXPECT_EQ(judge.judgement().reason, Reason::interrupted);
+  for (int i = 0; i < 20; ++i) {  // into the confirmation
+    judge.add(make_round(judge.next(), {0.05}));
+  }
+  const Judgement judgement = judge.judgement();
+  EXPECT_EQ(judgement.verdict, Verdict::inconclusive);
+  EXPECT_EQ(judgement.reason, Reason::interrupted);
+  EXPECT_EQ(judgement.sentence, "Interrupted after 20 rounds: no verdict.");
+}
+
+TEST(Judge, LateCandidatesNeedStrongerConfirmation) {
+  EXPECT_EQ(confirm_alpha(1, standard_profile()), 0.01);
+  EXPECT_EQ(confirm_alpha(50, standard_profile()), 0.01);
+  EXPECT_DOUBLE_EQ(confirm_alpha(500, standard_profile()), 0.001);
+  EXPECT_THROW(confirm_alpha(0, standard_profile()), UserError);
+  // 13 of 14 fresh rounds gain, one loses the most: W+ = 91 passes .01 and fails .001.
+  const auto effects = [](const NextStep& step) {
+    const bool loses = step.stage == "confirm" && step.index == 0;
+    return std::vector<double>{loses ? -0.08 : 0.05 + 0.0001 * step.index};
+  };
+  EXPECT_EQ(judge_all({.profile = standard_profile(), .index = 50}, effects).judgement().reason, Reason::faster);
+  EXPECT_EQ(judge_all({.profile = standard_profile(), .index = 500}, effects).judgement().reason,
+            Reason::confirm_failed);
+}
+
+// ---------------------------------------------------------------- void rounds
+
+TEST(Judge, VoidRoundIsKeptButDoesNotCount) {
+  Judge judge({.profile = standard_profile()});
+  Round throttled = make_round(judge.next(), {-0.5});
+  throttled.environment[kThrottleBits] = 0x40;
+  EXPECT_NE(judge.add(throttled).void_why, "");
+  EXPECT_EQ(judge.next().index, 1);
+  EXPECT_EQ(judge.next().rounds, 14);
+  while (!judge.next().finished) {
+    judge.add(make_round(judge.next(), {0.05}));
+  }
+  EXPECT_EQ(judge.judgement().verdict, Verdict::accepted);
+  EXPECT_EQ(judge.judgement().processes, 29);
+  EXPECT_EQ(judge.judgement().rounds, 14);
+}
+
+TEST(Judge, MoreThanAFifthOfVoidRoundsIsTooNoisy) {
+  Judge judge({.profile = standard_profile()});
+  int added = 0;
+  while (!judge.next().finished) {
+    Round round = make_round(judge.next(), {0.05});
+    round.environment[kClockBefore] = 1980;
+    round.environment[kClockAfter] = added % 3 == 0 ? 1500 : 1980;
+    judge.add(round);
+    ++added;
+  }
+  EXPECT_EQ(added, 7);  // voids 1, 4 and 7; 2 of 14 would be allowed
+  const Judgement judgement = judge.judgement();
+  EXPECT_EQ(judgement.verdict, Verdict::inconclusive);
+  EXPECT_EQ(judgement.reason, Reason::noisy);
+  EXPECT_NE(judgement.sentence.find("3 of 7 rounds were void, the last because the clock went from 1980 to 1500 MHz"),
+            std::string::npos)
+      << judgement.sentence;
+}
+
+TEST(Judge, VoidMarksAndEffectsOfTheCallerAreIgnored) {
+  Judge judge({.profile = standard_profile()});
+  while (!judge.next().finished) {
+    Round round = make_round(judge.next(), {0.0});
+    round.void_why = "I did not like it";
+    round.effect = 0.5;
+    round.workloads[0].effect = 0.5;
+    judge.add(round);
+  }
+  EXPECT_EQ(judge.judgement().reason, Reason::equivalent);
+  EXPECT_EQ(judge.rounds().front().void_why, "");
+}
+
+// ---------------------------------------------------------------- guards
+
+TEST(Guard, OneWorkloadThatGotWorseStopsAnAccept) {
+  const auto effects = [](const NextStep& step) {
+    return std::vector<double>{0.08 + noise(step, 0.001, 1), 0.0 + noise(step, 0.001, 2),
+                               -0.02 + noise(step, 0.001, 3)};
+  };
+  const Judgement judgement = judge_all({.profile = standard_profile()}, effects).judgement();
+  EXPECT_EQ(judgement.verdict, Verdict::reverted);
+  EXPECT_EQ(judgement.reason, Reason::guard_failed);
+  EXPECT_NE(judgement.sentence.find("workload w2 may have lost more than -1.00 %"), std::string::npos)
+      << judgement.sentence;
+}
+
+TEST(Guard, WorkloadThatMayHaveLostTooMuchStopsAnAcceptToo) {
+  // Estimated inside the limit, but so noisy that -1 % is not ruled out.
+  const auto effects = [](const NextStep& step) {
+    return std::vector<double>{0.08 + noise(step, 0.001, 1), -0.006 + noise(step, 0.01, 2)};
+  };
+  const Judge judge = judge_all({.profile = standard_profile()}, effects);
+  std::vector<double> second;
+  for (const Round& round : judge.rounds()) {
+    second.push_back(round.workloads[1].effect);
+  }
+  ASSERT_GT(WalshAverages(second).hodges_lehmann(), -0.01);
+  EXPECT_EQ(judge.judgement().reason, Reason::guard_failed);
+}
+
+TEST(Guard, LossesWithinOnePercentAreAllowed) {
+  const auto effects = [](const NextStep& step) {
+    return std::vector<double>{0.08 + noise(step, 0.001, 1), -0.005 + noise(step, 0.001, 2)};
+  };
+  EXPECT_EQ(judge_all({.profile = standard_profile()}, effects).judgement().reason, Reason::faster);
+}
+
+TEST(Guard, FattenedTailStopsAnAcceptThatMinOfTwoCannotSee) {
+  Judge judge({.profile = standard_profile()});
+  while (!judge.next().finished) {
+    Round round = make_round(judge.next(), {0.05});
+    for (std::size_t k = 0; k < round.workloads[0].blocks.size(); k += 2) {  // a quarter of the candidate's calls
+      for (Sample& sample : round.workloads[0].blocks[k].samples) {
+        if ((sample.slot == 0) == round.candidate_in_slot0) {
+          sample.ns = sample.ns * 13 / 10;
+          break;
+        }
+      }
+    }
+    judge.add(round);
+  }
+  EXPECT_NEAR(judge.judgement().effect, 0.05, 1e-6);
+  EXPECT_EQ(judge.judgement().reason, Reason::guard_failed);
+  EXPECT_NE(judge.judgement().sentence.find("the slowest tenth of the calls of workload w0"), std::string::npos);
+}
+
+TEST(Guard, MeanOverWorkloadsDecidesTheRest) {
+  const auto effects = [](const NextStep& step) {
+    return std::vector<double>{0.03 + noise(step, 0.001, 1), 0.01 + noise(step, 0.001, 2)};
+  };
+  const Judgement judgement = judge_all({.profile = standard_profile()}, effects).judgement();
+  EXPECT_EQ(judgement.reason, Reason::faster);
+  EXPECT_NEAR(judgement.effect, 0.02, 0.002);
+}
+
+// ---------------------------------------------------------------- replay
+
+TEST(Replay, GivesTheJudgementAgainBitForBitFromRawSamples) {
+  for (const char* model : {"M5", "M8", "M9"}) {
+    for (const double effect : {-0.01, 0.0, 0.01, 0.03}) {
+      JudgePlan plan{.profile = extended_profile(), .index = 60};
+      plan.profile.minimum_claim = 0.011;
+      Judge live = simulation::run_comparison(simulation::noise_model(model), effect, plan, 17);
+      std::vector<Round> raw = live.rounds();
+      for (Round& round : raw) {  // nothing computed may be needed
+        round.effect = round.workloads[0].effect = std::nan("");
+        round.workloads[0].candidate_p90_ns = round.workloads[0].incumbent_p90_ns = -1;
+        round.void_why = "forged";
+      }
+      const Judgement recorded = live.judgement();
+      expect_same(recorded, replay(plan_of(recorded, 60), raw));
+    }
+  }
+}
+
+TEST(Replay, RelabellingTheSlotsChangesNothing) {
+  for (const double effect : {0.0, 0.01, 0.02}) {
+    const JudgePlan plan{.profile = standard_profile()};
+    Judge live = simulation::run_comparison(simulation::noise_model("M9"), effect, plan, 23);
+    std::vector<Round> relabelled = live.rounds();
+    for (Round& round : relabelled) {
+      round.candidate_in_slot0 = !round.candidate_in_slot0;
+      for (Block& block : round.workloads[0].blocks) {
+        for (Sample& sample : block.samples) {
+          sample.slot = 1 - sample.slot;
+        }
+      }
+    }
+    expect_same(live.judgement(), replay(plan, relabelled));
+  }
+}
+
+TEST(Replay, SwappingTheArmsMirrorsTheEffectAndIsNeverAccepted) {
+  const JudgePlan plan{.profile = standard_profile()};
+  Judge live = judge_effect(0.02, 0.002, plan);
+  ASSERT_EQ(live.judgement().verdict, Verdict::accepted);
+  Judge mirrored(plan);
+  for (Round round : live.rounds()) {
+    round.candidate_in_slot0 = !round.candidate_in_slot0;
+    if (!mirrored.next().finished) {
+      mirrored.add(round);
+    }
+  }
+  EXPECT_EQ(mirrored.judgement().reason, Reason::regression);
+  EXPECT_EQ(mirrored.judgement().search_effect, -live.judgement().search_effect);
+}
+
+TEST(Replay, MissingDoubledOrForeignRoundsAreRefused) {
+  const JudgePlan plan{.profile = standard_profile()};
+  const std::vector<Round> rounds = judge_effect(0.02, 0.002, plan).rounds();
+  std::vector<Round> missing = rounds;
+  missing.erase(missing.begin() + 3);
+  EXPECT_THROW(replay(plan, missing), UserError);
+  std::vector<Round> doubled = rounds;
+  doubled.insert(doubled.begin() + 3, rounds[3]);
+  EXPECT_THROW(replay(plan, doubled), UserError);
+  std::vector<Round> longer = rounds;
+  longer.push_back(rounds.back());
+  EXPECT_THROW(replay(plan, longer), UserError);
+  std::vector<Round> early = rounds;
+  early[0].stage = "confirm";
+  EXPECT_THROW(replay(plan, early), UserError);
+  std::vector<Round> renamed = rounds;
+  renamed[5].workloads[0].workload = "another";
+  EXPECT_THROW(replay(plan, renamed), UserError);
+  std::vector<Round> thin = rounds;
+  thin[5].workloads[0].blocks.resize(5);
+  EXPECT_THROW(replay(plan, thin), UserError);
+}
+
+TEST(Replay, TimesThatAreNoTimesAreRefusedAndNeverAccepted) {
+  const JudgePlan plan{.profile = standard_profile()};
+  const std::vector<Round> rounds = judge_effect(0.02, 0.002, plan).rounds();
+  for (const std::int64_t bad : {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()}) {
+    for (std::size_t r = 0; r < rounds.size(); r += 9) {
+      std::vector<Round> hostile = rounds;
+      hostile[r].workloads[0].blocks[2].samples[1].ns = bad;
+      EXPECT_THROW(replay(plan, hostile), UserError);
+    }
+  }
+}
+
+TEST(Replay, RefusedRoundLeavesTheComparisonAsItWas) {
+  Judge judge({.profile = standard_profile()});
+  Round bad = make_round(judge.next(), {0.05});
+  bad.workloads[0].blocks[0].samples[0].ns = 0;
+  EXPECT_THROW(judge.add(bad), UserError);
+  EXPECT_EQ(judge.next().index, 0);
+  EXPECT_EQ(judge.next().rounds, 14);
+  EXPECT_TRUE(judge.rounds().empty());
+}
+
+TEST(Replay, JudgementOfAnotherRuleIsRefused) {
+  Judgement recorded = judge_effect(0.02, 0.002).judgement();
+  recorded.rule_version = "apo-judge-0";
+  EXPECT_THROW(plan_of(recorded, 1), UserError);
+}
+
+}  // namespace
+}  // namespace apo

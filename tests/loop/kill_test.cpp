@@ -1,0 +1,84 @@
+// tests/loop/kill_test.cpp - a campaign that is killed loses at most the experiment under way, and goes on.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "harness/core/error.h"
+#include "harness/core/files.h"
+#include "harness/core/process.h"
+#include "journal/journal.h"
+
+namespace apo {
+namespace {
+
+const std::vector<std::string> kRun = {APO_PROGRAM,  "run",          "copy",    "--workload", "n4k",
+                                       "--baseline", "copy/simple",  "--judge", "standard",   "--iterations",
+                                       "3",          "--candidates", "2"};
+
+pid_t start(const std::filesystem::path& folder) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::vector<char*> arguments;
+    for (const std::string& word : kRun) {
+      arguments.push_back(const_cast<char*>(word.c_str()));
+    }
+    arguments.push_back(nullptr);
+    setenv("APO_HOME", APO_SOURCE_FOLDER, 1);
+    const int null = open("/dev/null", O_RDWR);
+    if (null < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 || chdir(folder.c_str()) != 0) {
+      _exit(126);
+    }
+    execv(APO_PROGRAM, arguments.data());
+    _exit(127);
+  }
+  return child;
+}
+
+std::size_t finished_experiments(Journal& journal) {
+  std::size_t finished = 0;
+  for (const Campaign& campaign : journal.campaigns()) {
+    for (const Experiment& experiment : journal.experiments(campaign.id)) {
+      finished += experiment.judgement ? 1 : 0;
+    }
+  }
+  return finished;
+}
+
+TEST(Kill, AKilledCampaignKeepsWhatWasFinishedAndIsResumed) {
+  const TemporaryFolder folder;
+  const auto journal_path = folder.path() / ".apo" / "journal.db";
+  std::size_t finished = 0;
+  for (const int milliseconds : {700, 2500, 6000}) {
+    const pid_t child = start(folder.path());
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    kill(child, SIGKILL);
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+    if (!std::filesystem::exists(journal_path)) {
+      continue;  // killed before its first row
+    }
+    Journal journal = Journal::open(journal_path, Access::read_write);
+    EXPECT_EQ(journal.check_integrity(), std::vector<std::string>());
+    EXPECT_GE(finished_experiments(journal), finished) << "a finished experiment is gone";
+    finished = finished_experiments(journal);
+    std::size_t open_experiments = 0;
+    for (const Unfinished& one : journal.unfinished()) {
+      open_experiments += one.kind == Unfinished::Kind::experiment ? 1 : 0;
+    }
+    EXPECT_LE(open_experiments, 1U);
+  }
+  const ProcessResult last = run_process(
+      kRun, {.timeout_s = 240, .working_folder = folder.path(), .environment = {"APO_HOME=" APO_SOURCE_FOLDER}});
+  EXPECT_EQ(last.exit_code, 0) << last.error;
+  Journal journal = Journal::open(journal_path, Access::read_write);
+  EXPECT_TRUE(journal.unfinished().empty());
+  EXPECT_EQ(journal.check_integrity(), std::vector<std::string>());
+  EXPECT_GE(finished_experiments(journal), finished);
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,22 @@
+// tests/reports/fixture.h - campaigns made by hand, with the records that the stages would write.
+#pragma once
+
+#include "reports/model.h"
+
+namespace apo::report::fixture {
+
+// Two iterations: accepted, reverted, inconclusive, incorrect, and an abandoned one; certified cold and warm.
+CampaignRecords realistic_campaign();
+// No experiment, no profile.
+CampaignRecords empty_campaign();
+// Every candidate was stopped by a gate.
+CampaignRecords failed_campaign();
+// `count` experiments with verdicts of all kinds and long names.
+CampaignRecords long_campaign(int count);
+// Names, evidence, lessons and logs that try to break out of every format.
+CampaignRecords hostile_campaign();
+
+Experiment timed_experiment(int index, const Configuration& candidate, const Configuration& incumbent, Verdict verdict,
+                            Reason reason, double effect, double half_width);
+
+}  // namespace apo::report::fixture

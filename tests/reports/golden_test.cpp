@@ -1,0 +1,119 @@
+// tests/reports/golden_test.cpp - reports against approved files. APO_APPROVE=1 writes what the program prints now.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "fixture.h"
+#include "harness/core/error.h"
+#include "harness/core/files.h"
+#include "reports/plots.h"
+#include "reports/render.h"
+
+namespace apo::report {
+namespace {
+
+const std::filesystem::path kGolden = std::filesystem::path(APO_SOURCE_FOLDER) / "tests" / "golden" / "reports";
+
+void expect_approved(const std::string& name, const std::string& text) {
+  const std::filesystem::path path = kGolden / name;
+  const char* approve = std::getenv("APO_APPROVE");
+  if (approve != nullptr && std::string(approve) == "1") {
+    std::filesystem::create_directories(path.parent_path());
+    write_file_atomically(path, text);
+  }
+  ASSERT_TRUE(std::filesystem::exists(path)) << "APO_APPROVE=1 writes " << path;
+  EXPECT_EQ(text, read_file(path)) << "APO_APPROVE=1 approves the new text of " << path;
+}
+
+const PlotPaths kPlots = {
+    {"trajectory", "plots/trajectory.svg"}, {"effects", "plots/effects.svg"}, {"roofline", "plots/roofline.svg"}};
+
+TEST(GoldenReport, RealisticCampaignInEveryFormat) {
+  const ReportModel model = build_model(fixture::realistic_campaign());
+  expect_approved("realistic/report.md", render_markdown(model, kPlots));
+  expect_approved("realistic/report.html", render_html(model));
+  expect_approved("realistic/report.json", render_json(model));
+  expect_approved("realistic/experiments.csv", render_csv(model));
+  for (const NamedPlot& plot : draw_plots(model)) {
+    expect_approved("realistic/plots/" + plot.name + ".svg", plot.svg);
+  }
+}
+
+TEST(GoldenReport, EmptyCampaign) {
+  expect_approved("empty.md", render_markdown(build_model(fixture::empty_campaign()), kPlots));
+}
+
+TEST(GoldenReport, OnlyFailures) {
+  expect_approved("failures.md", render_markdown(build_model(fixture::failed_campaign()), kPlots));
+}
+
+TEST(GoldenReport, HostileText) {
+  expect_approved("hostile.md", render_markdown(build_model(fixture::hostile_campaign()), kPlots));
+}
+
+TEST(Report, SameRecordsGiveTheSameBytes) {
+  for (const Format format : {Format::markdown, Format::html, Format::json, Format::csv}) {
+    EXPECT_EQ(render(build_model(fixture::long_campaign(30)), format),
+              render(build_model(fixture::long_campaign(30)), format));
+  }
+}
+
+TEST(Report, JsonHasNullAndNeverZeroForWhatWasNotMeasured) {
+  const auto report = nlohmann::json::parse(render_json(build_model(fixture::failed_campaign())));
+  for (const auto& experiment : report["experiments"]) {
+    EXPECT_TRUE(experiment["judgement"]["measured"].is_null());
+  }
+  EXPECT_TRUE(report["claim"].is_null());
+}
+
+TEST(Report, OnlyFailuresShowNoRatio) {
+  const std::string markdown = render_markdown(build_model(fixture::failed_campaign()), {});
+  EXPECT_NE(markdown.find("not measured"), std::string::npos);
+  EXPECT_EQ(markdown.find("1.000x ["), std::string::npos);
+  EXPECT_EQ(markdown.find("nan"), std::string::npos);
+}
+
+TEST(WriteReport, MarkdownComesWithThePlotsThatItNames) {
+  const TemporaryFolder folder("apo-report");
+  const auto paths =
+      write_report(build_model(fixture::realistic_campaign()), Format::markdown, folder.path() / "a" / "b");
+  ASSERT_EQ(paths.size(), 4U);
+  EXPECT_EQ(paths[0].filename(), "report.md");
+  const std::string markdown = read_file(paths[0]);
+  for (std::size_t i = 1; i < paths.size(); ++i) {
+    EXPECT_TRUE(std::filesystem::exists(paths[i]));
+    EXPECT_NE(markdown.find("](plots/" + paths[i].filename().string() + ")"), std::string::npos);
+  }
+}
+
+TEST(WriteReport, EveryOtherFormatIsOneFile) {
+  const TemporaryFolder folder("apo-report");
+  const ReportModel model = build_model(fixture::realistic_campaign());
+  for (const std::string& name : format_names()) {
+    const auto format = format_from(name);
+    ASSERT_TRUE(format) << name;
+    if (*format != Format::markdown) {
+      const auto paths = write_report(model, *format, folder.path());
+      ASSERT_EQ(paths.size(), 1U);
+      EXPECT_EQ(read_file(paths[0]), render(model, *format));
+    }
+  }
+  EXPECT_FALSE(format_from("pdf"));
+}
+
+TEST(WriteReport, FolderThatIsAFileIsTheUsersMistakeWithItsName) {
+  const TemporaryFolder folder("apo-report");
+  const auto file = folder.path() / "taken";
+  write_file_atomically(file, "x");
+  try {
+    write_report(build_model(fixture::empty_campaign()), Format::markdown, file / "inside");
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("taken"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace apo::report

@@ -1,0 +1,161 @@
+// tests/reports/load_test.cpp - a campaign that went through the journal gives the report of its records.
+#include "reports/load.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fixture.h"
+#include "harness/core/error.h"
+#include "harness/core/files.h"
+#include "harness/core/hash.h"
+#include "journal/journal.h"
+#include "reports/document.h"
+#include "reports/render.h"
+
+namespace apo::report {
+namespace {
+
+std::string register_variant(Journal& journal, const Configuration& configuration) {
+  const std::size_t slash = configuration.variant.find('/');
+  Variant variant{.family = configuration.variant.substr(0, slash), .name = configuration.variant.substr(slash + 1)};
+  variant.techniques = {"some-technique"};
+  variant.source = "// apo:variant " + variant.id() + "\n";
+  variant.source_hash = sha256(variant.source);
+  journal.add_variant(variant);
+  return variant.source_hash;
+}
+
+void store_experiment(Journal& journal, const CampaignRecords& records, Experiment experiment, std::int64_t campaign,
+                      std::int64_t iteration) {
+  const std::int64_t recorded_id = experiment.id;
+  experiment.campaign = campaign;
+  experiment.iteration = iteration;
+  experiment.candidate_source_hash = register_variant(journal, experiment.candidate);
+  experiment.incumbent_source_hash = register_variant(journal, experiment.incumbent);
+  experiment.id = journal.begin_experiment(experiment);
+  const auto abandoned = records.abandonments.find(recorded_id);
+  if (abandoned != records.abandonments.end()) {
+    journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = experiment.id}, abandoned->second);
+    return;
+  }
+  std::optional<Lesson> lesson;
+  for (const Lesson& one : records.lessons) {
+    if (one.experiment == recorded_id) {
+      lesson = one;
+      lesson->experiment = experiment.id;
+    }
+  }
+  journal.finish_experiment(experiment, lesson);
+}
+
+std::int64_t store_iteration(Journal& journal, const IterationRecord& record, std::int64_t campaign) {
+  const std::int64_t id = journal.begin_iteration(
+      {.campaign = campaign, .index = record.index, .incumbent = record.incumbent, .started_at = record.started_at});
+  for (const Profile& profile : record.profiles) {
+    journal.add_profile(profile, {.machine = "cpu-3f9a", .iteration = id});
+  }
+  journal.add_brief(id, record.brief);
+  return id;
+}
+
+// What a whole campaign writes, in the order in which it happens.
+std::int64_t store(Journal& journal, const CampaignRecords& records) {
+  journal.add_machine(records.machine);
+  register_variant(journal, records.campaign.baseline);
+  const std::int64_t campaign = journal.begin_campaign(records.campaign);
+  for (const Sentinel& sentinel : records.sentinels) {
+    journal.add_sentinel({.campaign = campaign,
+                          .machine = records.machine.id,
+                          .configuration = sentinel.configuration,
+                          .effect = sentinel.effect,
+                          .lower = sentinel.lower,
+                          .upper = sentinel.upper,
+                          .confidence = sentinel.confidence,
+                          .sd = sentinel.spread,
+                          .rounds = sentinel.rounds,
+                          .cache_policy = sentinel.cache_policy,
+                          .at = sentinel.at});
+  }
+  std::int64_t iteration = 0;
+  for (const IterationRecord& record : build_model(records).iterations) {
+    iteration = store_iteration(journal, record, campaign);
+  }
+  for (const Experiment& experiment : build_model(records).experiments) {
+    store_experiment(journal, records, experiment, campaign, iteration);
+  }
+  for (const Abandoned& abandoned : build_model(records).abandoned) {
+    store_experiment(journal, records, abandoned.experiment, campaign, iteration);
+  }
+  for (Certification certification : records.certifications) {
+    certification.campaign = campaign;
+    journal.add_certification(certification);
+  }
+  journal.finish_campaign(campaign, records.campaign.policy.seed, "all iterations done");
+  return campaign;
+}
+
+std::string line_text(const Line& line) {
+  std::string text;
+  for (const Span& span : line) {
+    text += span.text;
+  }
+  return text;
+}
+
+class LoadModel : public ::testing::Test {
+ protected:
+  TemporaryFolder folder_{"apo-report-load"};
+  std::filesystem::path path_ = folder_.path() / "journal.db";
+};
+
+TEST_F(LoadModel, ReportOfTheJournalSaysWhatTheRecordsSay) {
+  const CampaignRecords records = fixture::realistic_campaign();
+  Journal journal = Journal::open(path_, Access::read_write);
+  const ReportModel loaded = load_model(journal, store(journal, records));
+  const ReportModel built = build_model(records);
+  EXPECT_EQ(line_text(summarise(loaded)), line_text(summarise(built)));
+  EXPECT_EQ(loaded.campaign.policy.seed, built.campaign.policy.seed);
+  EXPECT_EQ(loaded.end_note, "all iterations done");
+  EXPECT_EQ(loaded.machine.model, built.machine.model);
+  EXPECT_EQ(loaded.lessons.size(), built.lessons.size());
+  EXPECT_EQ(loaded.sentinels.size(), 1U);
+  EXPECT_EQ(loaded.first_profiles.size(), 1U);
+  EXPECT_EQ(loaded.iterations.front().brief.left_out.size(), 1U);
+  EXPECT_EQ(loaded.prediction_score.inside, built.prediction_score.inside);
+  ASSERT_EQ(loaded.abandoned.size(), 1U);
+  EXPECT_EQ(loaded.abandoned[0].why, "the program was killed after 4 rounds");
+  ASSERT_EQ(loaded.trajectory.size(), built.trajectory.size());
+  for (std::size_t i = 0; i < built.trajectory.size(); ++i) {
+    EXPECT_EQ(loaded.trajectory[i].incumbent, built.trajectory[i].incumbent);
+    EXPECT_DOUBLE_EQ(loaded.trajectory[i].cumulative, built.trajectory[i].cumulative);
+  }
+  EXPECT_FALSE(has_effect(loaded.experiments[1]));
+}
+
+TEST_F(LoadModel, SameJournalGivesTheSameBytesHoweverItIsOpened) {
+  std::vector<std::string> first;
+  std::int64_t campaign = 0;
+  {
+    Journal journal = Journal::open(path_, Access::read_write);
+    campaign = store(journal, fixture::realistic_campaign());
+    for (const Format format : {Format::markdown, Format::html, Format::json, Format::csv}) {
+      first.push_back(render(load_model(journal, campaign), format));
+    }
+  }
+  Journal journal = Journal::open(path_, Access::read_only);
+  EXPECT_EQ(newest_campaign(journal), campaign);
+  std::size_t i = 0;
+  for (const Format format : {Format::markdown, Format::html, Format::json, Format::csv}) {
+    EXPECT_EQ(render(load_model(journal, campaign), format), first[i++]);
+  }
+}
+
+TEST_F(LoadModel, UnknownCampaignIsTheUsersMistake) {
+  Journal journal = Journal::open(path_, Access::read_write);
+  EXPECT_THROW(load_model(journal, 12), UserError);
+  EXPECT_THROW(newest_campaign(journal), UserError);
+}
+
+}  // namespace
+}  // namespace apo::report

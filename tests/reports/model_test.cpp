@@ -1,0 +1,230 @@
+// tests/reports/model_test.cpp - what the model claims, and what it refuses to claim.
+#include "reports/model.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fixture.h"
+#include "reports/numbers.h"
+#include "reports/render.h"
+
+namespace apo::report {
+namespace {
+
+using fixture::realistic_campaign;
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(ReportModel, ExperimentsComeByIndexWhateverTheOrderOfTheRecords) {
+  CampaignRecords records = realistic_campaign();
+  std::reverse(records.experiments.begin(), records.experiments.end());
+  const ReportModel model = build_model(records);
+  ASSERT_EQ(model.experiments.size(), 5U);
+  for (std::size_t i = 0; i < model.experiments.size(); ++i) {
+    EXPECT_EQ(model.experiments[i].index, static_cast<int>(i) + 1);
+  }
+  EXPECT_EQ(render_markdown(model, {}), render_markdown(build_model(realistic_campaign()), {}));
+}
+
+TEST(ReportModel, NaiveProductIsTheProductOfTheAcceptedEffects) {
+  const ReportModel model = build_model(realistic_campaign());
+  EXPECT_NEAR(std::exp(model.naive_effect), 1.34 * 1.21, 1e-9);
+  EXPECT_EQ(model.champion, "e88_backward/adaptive_threads[THREADS=2]");
+  ASSERT_EQ(model.trajectory.size(), 6U);
+  EXPECT_NEAR(std::exp(model.trajectory[3].candidate), 1.34 * std::exp(-0.031), 1e-9);
+  EXPECT_NEAR(std::exp(model.trajectory[3].cumulative), 1.34, 1e-9);
+}
+
+TEST(ReportModel, ClaimIsTheChampionsCertificationUnderTheCampaignsCachePolicy) {
+  const ReportModel model = build_model(realistic_campaign());
+  ASSERT_TRUE(model.claim);
+  EXPECT_EQ(model.claim->cache_policy, "cold");
+  EXPECT_NEAR(std::exp(model.claim->effect), 1.60, 1e-9);
+  EXPECT_TRUE(contains(render_markdown(model, {}), "**1.600x [1.589, 1.611] n=38** rounds (99.8 % interval)") ||
+              contains(render_markdown(model, {}), "**1.600x [1.589, 1.611] n=38** rounds (99.8 % interval)"));
+}
+
+TEST(ReportModel, CertificationOfAnEarlierChampionIsNoClaim) {
+  CampaignRecords records = realistic_campaign();
+  for (Certification& certification : records.certifications) {
+    certification.champion = {.variant = "e88_backward/chunk_prefetch", .settings = {{"CHUNK", 16}}};
+  }
+  const ReportModel model = build_model(records);
+  EXPECT_FALSE(model.claim);
+  EXPECT_TRUE(contains(render_markdown(model, {}), "Not certified yet"));
+  EXPECT_TRUE(contains(render_json(model), "\"claim\": null"));
+}
+
+TEST(ReportModel, WarmCertificationIsNoClaimOfAColdCampaign) {
+  CampaignRecords records = realistic_campaign();
+  records.certifications.erase(records.certifications.begin());
+  EXPECT_FALSE(build_model(records).claim);
+}
+
+TEST(ReportModel, CertificationThatWasNotMeasuredIsNoClaim) {
+  CampaignRecords records = realistic_campaign();
+  records.certifications[0].effect = kNotMeasured;
+  EXPECT_FALSE(build_model(records).claim);
+}
+
+TEST(ReportModel, IntervalAcrossOneClaimsNoSpeedup) {
+  CampaignRecords records = realistic_campaign();
+  records.certifications[0].effect = 0.001;
+  records.certifications[0].lower = -0.004;
+  records.certifications[0].upper = 0.006;
+  EXPECT_TRUE(contains(render_markdown(build_model(records), {}), "no speed-up over the baseline has been shown"));
+}
+
+TEST(ReportModel, AlarmWithdrawsTheAcceptsSinceTheLastGoodCertification) {
+  CampaignRecords records = realistic_campaign();
+  Certification good = records.certifications[0];
+  good.champion = {.variant = "e88_backward/chunk_prefetch", .settings = {{"CHUNK", 16}}};
+  good.at = "2025-03-04T10:02:30Z";  // after #1, before #4
+  Certification bad = records.certifications[0];
+  bad.id = 2;
+  bad.alarm = true;
+  records.certifications = {good, bad};
+  const ReportModel model = build_model(records);
+  EXPECT_EQ(model.champion, "e88_backward/chunk_prefetch[CHUNK=16]");
+  EXPECT_FALSE(model.trajectory[1].withdrawn);
+  EXPECT_TRUE(model.trajectory[4].withdrawn);
+  EXPECT_NEAR(std::exp(model.naive_effect), 1.34, 1e-9);
+  ASSERT_TRUE(model.claim);
+  EXPECT_FALSE(model.claim->alarm);
+}
+
+TEST(ReportModel, AlarmOfOneCachePolicyIsNotClearedByTheOther) {
+  CampaignRecords records = realistic_campaign();
+  records.certifications[1].alarm = true;  // warm, right after a good cold one
+  const ReportModel model = build_model(records);
+  EXPECT_EQ(model.champion, "e88_backward/simple");
+  EXPECT_TRUE(contains(render_markdown(model, {}), "No accept stands"));
+}
+
+TEST(ReportModel, RollBackShowsInTheTrajectory) {
+  CampaignRecords records = realistic_campaign();
+  for (Experiment& experiment : records.experiments) {
+    if (experiment.index == 5) {
+      experiment.incumbent = {.variant = "e88_backward/chunk_prefetch", .settings = {{"CHUNK", 16}}};
+      experiment.incumbent_source_hash = "source of e88_backward/chunk_prefetch";
+    }
+  }
+  const ReportModel model = build_model(records);
+  EXPECT_NEAR(std::exp(model.trajectory.back().cumulative), 1.34, 1e-9);
+  EXPECT_TRUE(contains(render_markdown(model, {}), "rolled back"));
+}
+
+TEST(ReportModel, AcceptedEditUnderTheBaselinesOwnNameIsAnImprovement) {
+  CampaignRecords records = realistic_campaign();
+  for (Experiment& experiment : records.experiments) {
+    experiment.candidate = experiment.incumbent = records.campaign.baseline;
+    experiment.candidate_source_hash = "edit " + std::to_string(experiment.index);
+    experiment.incumbent_source_hash = experiment.index == 1 ? "original" : experiment.index < 5 ? "edit 1" : "edit 4";
+  }
+  const ReportModel model = build_model(records);
+  EXPECT_TRUE(model.improved);
+  EXPECT_NEAR(std::exp(model.naive_effect), 1.34 * 1.21, 1e-9);
+  EXPECT_TRUE(contains(render_markdown(model, {}), "Not certified yet"));
+}
+
+TEST(ReportModel, CandidateThatWasNeverTimedHasNoEffect) {
+  const ReportModel model = build_model(realistic_campaign());
+  const Experiment& incorrect = model.experiments[1];
+  EXPECT_FALSE(has_effect(incorrect));
+  EXPECT_EQ(measured_text(incorrect), "not measured");
+  EXPECT_TRUE(std::isnan(model.trajectory[2].candidate));
+}
+
+TEST(ReportModel, EffectThatIsNoNumberIsNotMeasured) {
+  Experiment experiment = build_model(realistic_campaign()).experiments[0];
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double effect : {kNotMeasured, infinity, -infinity, 1e300}) {
+    experiment.judgement->effect = effect;
+    EXPECT_FALSE(has_effect(experiment)) << effect;
+  }
+}
+
+TEST(ReportModel, MissingBoundIsSaidAndNeverZero) {
+  CampaignRecords records = realistic_campaign();
+  for (Experiment& experiment : records.experiments) {
+    if (experiment.judgement) {
+      experiment.judgement->lower = kNotMeasured;
+    }
+  }
+  EXPECT_TRUE(contains(render_markdown(build_model(records), {}), "1.340x [interval not measured]"));
+}
+
+TEST(ReportModel, AcceptWithoutANumberMakesTheProductUnknown) {
+  CampaignRecords records = realistic_campaign();
+  for (Experiment& experiment : records.experiments) {
+    if (experiment.index == 1) {
+      experiment.judgement->effect = kNotMeasured;
+    }
+  }
+  const ReportModel model = build_model(records);
+  EXPECT_TRUE(std::isnan(model.naive_effect));
+  EXPECT_TRUE(contains(render_markdown(model, {}), "effects, not measured, is not a measurement"));
+}
+
+TEST(ReportModel, PredictionsAreScoredOnMeasuredCandidatesOnly) {
+  const ReportModel model = build_model(realistic_campaign());
+  EXPECT_EQ(model.prediction_score.predicted, 4);
+  EXPECT_EQ(model.prediction_score.scored, 3);
+  EXPECT_EQ(model.prediction_score.inside, 2);
+  EXPECT_FALSE(model.predictions[1].inside);
+}
+
+TEST(ReportModel, SearchEffectIsMarkedAsSuch) {
+  const ReportModel model = build_model(realistic_campaign());
+  EXPECT_EQ(effect_stage(model.experiments[0]), "confirm");
+  EXPECT_EQ(effect_stage(model.experiments[2]), "search");
+  EXPECT_TRUE(contains(render_markdown(model, {}), "n=22, search only"));
+}
+
+TEST(ReportModel, UnfinishedExperimentOfAnOpenCampaignIsUnderWay) {
+  CampaignRecords records = realistic_campaign();
+  records.campaign.state = "open";
+  records.abandonments.clear();
+  const ReportModel model = build_model(records);
+  EXPECT_EQ(model.under_way.size(), 1U);
+  EXPECT_TRUE(model.abandoned.empty());
+}
+
+TEST(ReportModel, SeedOfAnOpenCampaignStaysSecretInEveryFormat) {
+  CampaignRecords records = realistic_campaign();
+  records.campaign.state = "open";
+  const ReportModel model = build_model(records);
+  for (const Format format : {Format::markdown, Format::html, Format::json, Format::csv}) {
+    EXPECT_FALSE(contains(render(model, format), "8675309"));
+  }
+  EXPECT_TRUE(contains(render(build_model(realistic_campaign()), Format::markdown), "8675309"));
+}
+
+TEST(ReportModel, LastEventIsTheLatestTimeInTheRecords) {
+  EXPECT_EQ(build_model(realistic_campaign()).last_event_at, "2025-03-04T10:20:00Z");
+}
+
+TEST(ReportNumbers, DecimalsFollowTheInterval) {
+  EXPECT_EQ(effect_text(std::log(1.53), std::log(1.50), std::log(1.56)), "1.53x [1.50, 1.56]");
+  EXPECT_EQ(effect_text(std::log(1.0123), std::log(1.0043), std::log(1.0203)), "1.012x [1.004, 1.020]");
+  EXPECT_EQ(effect_text(std::log(1.0015), std::log(1.0013), std::log(1.0017)), "1.0015x [1.0013, 1.0017]");
+}
+
+TEST(ReportNumbers, WhatHasNoValueReadsNotMeasured) {
+  EXPECT_EQ(ratio_text(kNotMeasured), "not measured");
+  EXPECT_EQ(time_text(kNotMeasured), "not measured");
+  EXPECT_EQ(time_text(0), "not measured");
+  EXPECT_EQ(percent_text(kNotMeasured), "not measured");
+  EXPECT_EQ(metric_text({.name = "x", .value = kNotMeasured, .unit = "ns"}), "not measured");
+  EXPECT_EQ(roof_text({.name = "x", .value = 0, .unit = "flop/s"}), "not measured");
+  EXPECT_EQ(band_text({}), "not predicted");
+  EXPECT_EQ(band_text({.low = kNotMeasured, .high = 2}), "not predicted");
+}
+
+}  // namespace
+}  // namespace apo::report

@@ -1,0 +1,21 @@
+// apo:variant    copy/cheats_when_timed
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Right for the first forty calls of a process, then leaves the output alone: passes every check before
+// timing.
+#include <cstring>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  static int calls = 0;
+  if (++calls <= 40) {
+    std::memcpy(args->y, args->x, sizeof(float) * static_cast<size_t>(args->n));
+  }
+  return 0;
+}

@@ -1,0 +1,19 @@
+// apo:variant    copy/reads_past_the_end
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Reads one element past the input: right by luck, and AddressSanitizer sees it.
+#include <cstring>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  std::memcpy(args->y, args->x, sizeof(float) * static_cast<size_t>(args->n));
+  volatile float sink = args->x[args->n];
+  (void)sink;
+  return 0;
+}

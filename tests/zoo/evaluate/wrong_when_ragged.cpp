@@ -1,0 +1,17 @@
+// apo:variant    copy/wrong_when_ragged
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Copies whole blocks of 64 and forgets the rest.
+#include <cstring>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  std::memcpy(args->y, args->x, sizeof(float) * static_cast<size_t>(args->n / 64 * 64));
+  return 0;
+}
