@@ -93,10 +93,10 @@ std::string metrics_text(const Profile& profile) {
 }
 
 std::string roofs_text(const Profile& profile) {
-  std::vector<std::vector<std::string>> rows = {{"  roof", "value", "95 % interval", "n", "how"}};
+  std::vector<std::vector<std::string>> rows = {{"  roof", "value", "95 % interval", "n"}};
   for (const Roof& roof : profile.roofs) {
     rows.push_back({"  " + roof.name, quantity(roof.value, roof.unit), interval(roof.lower, roof.upper, roof.unit),
-                    std::to_string(roof.samples), roof.note});
+                    std::to_string(roof.samples)});
   }
   return format_table(rows);
 }

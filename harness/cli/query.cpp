@@ -24,7 +24,7 @@ struct QueryOptions {
   std::string sql;
   std::string columns;
   std::string sort;
-  std::optional<std::int64_t> limit;
+  std::string limit;
   bool csv = false;
 };
 
@@ -144,8 +144,8 @@ std::vector<std::string> all_words(const QueryOptions& options) {
   if (!options.columns.empty()) {
     words.push_back("columns=" + options.columns);
   }
-  if (options.limit) {
-    words.push_back("limit=" + std::to_string(*options.limit));
+  if (!options.limit.empty()) {
+    words.push_back("limit=" + options.limit);
   }
   return words;
 }
@@ -205,7 +205,7 @@ Action define_query(CLI::App& app, Globals& globals) {
   app.add_option("--sql", options->sql, "one SELECT over the journal's tables and views instead");
   app.add_option("--columns", options->columns, "the columns to show, separated by commas");
   app.add_option("--sort", options->sort, "the keys to sort by, separated by commas; -KEY is descending");
-  app.add_option("--limit", options->limit, "rows at most (default 50), 0 for all")->check(CLI::NonNegativeNumber);
+  app.add_option("--limit", options->limit, "rows at most (default 50), 0 for all");
   app.add_flag("--csv", options->csv, "print CSV (RFC 4180)");
   app.footer(help_on_keys);
   return [options, &globals] { return query(*options, globals); };

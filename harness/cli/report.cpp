@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
@@ -18,7 +19,7 @@ namespace apo {
 namespace {
 
 struct ReportOptions {
-  std::int64_t campaign = 0;
+  std::optional<std::int64_t> campaign;
   std::string format = "markdown";
   std::string output;
 };
@@ -37,7 +38,7 @@ int write(const ReportOptions& options, const Globals& globals) {
   const report::Format format = globals.json ? report::Format::json : format_of(options.format);
   const Paths paths = make_paths(globals.journal);
   Journal journal = Journal::open(paths.journal, Access::read_only);
-  const std::int64_t campaign = options.campaign != 0 ? options.campaign : report::newest_campaign(journal);
+  const std::int64_t campaign = options.campaign ? *options.campaign : report::newest_campaign(journal);
   const report::ReportModel model = report::load_model(journal, campaign);
   if (options.output == "-" || (globals.json && options.output.empty())) {
     print(report::render(model, format));
@@ -61,8 +62,7 @@ int write(const ReportOptions& options, const Globals& globals) {
 
 Action define_report(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ReportOptions>();
-  app.add_option("--campaign", options->campaign, "the campaign's number (default: the newest)")
-      ->check(CLI::PositiveNumber);
+  app.add_option("--campaign", options->campaign, "the campaign's number (default: the newest)");
   app.add_option("--format", options->format, "markdown, html, json or csv");
   app.add_option("--output", options->output, "the folder to write to, or - for standard output");
   return [options, &globals] { return write(*options, globals); };

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/device.h"
 #include "kernels/family.h"
 
 namespace apo {
@@ -147,6 +148,7 @@ struct Build {
   double seconds = 0;
   bool from_cache = false;
   std::map<std::string, std::int64_t> resources;  // text_bytes, rodata_bytes, ... ; registers, spills on cuda
+  LaunchPlan plan;                                // device variants: how its kernels are launched
 };
 
 // ---------------------------------------------------------------- judgement

@@ -111,7 +111,8 @@ CheckResult check_case(const Lab& lab, const Configuration& configuration, const
   const auto start = Clock::now();
   const Build build = lab.build(configuration, one.axes, sanitize);
   if (build.outcome != Outcome::valid) {
-    return {.outcome = build.outcome, .evidence = one.workload + ": " + build.evidence, .seconds = seconds_since(start)};
+    return {
+        .outcome = build.outcome, .evidence = one.workload + ": " + build.evidence, .seconds = seconds_since(start)};
   }
   const Prepared prepared = prepare(lab, one, seed);
   Arena arena(arena_spec(*lab.family, one.axes, static_cast<int>(one.regimes.size()),

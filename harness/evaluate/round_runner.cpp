@@ -8,6 +8,7 @@
 
 #include "harness/core/machine.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/clocks.h"
 #include "harness/evaluate/judge_round.h"
 #include "kernels/random.h"
 
@@ -118,6 +119,7 @@ struct RoundRunner::Session {
     if (!samples) {
       return samples.failure();
     }
+    raw.insert(raw.end(), samples->begin(), samples->end());
     Block block;
     for (const RawSample& sample : *samples) {
       block.samples.push_back({.slot = sample.slot, .ns = sample.end_ns - sample.begin_ns});
@@ -138,6 +140,7 @@ struct RoundRunner::Session {
   Arena arena;
   Worker worker;
   std::array<const TimedArm*, 2> arms;
+  std::vector<RawSample> raw;  // of the whole round, for the comparison of its clocks
 };
 
 RoundRunner::RoundRunner(const Lab& lab, std::vector<TimedWorkload> workloads, JudgeProfile profile,
@@ -198,6 +201,10 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, const Round& round
     result.blocks.push_back(*block);
   }
   session.worker.stop();
+  const int cpus = static_cast<int>(lab_.worker.cpus.empty() ? usable_cpus().size() : lab_.worker.cpus.size());
+  if (const auto wrong = clock_disagreement(session.raw, measured_ns_per_tick(), cpus)) {
+    return Failure{.outcome = Outcome::unstable_clock, .evidence = *wrong};
+  }
   return result;
 }
 

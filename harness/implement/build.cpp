@@ -10,9 +10,11 @@
 #include "harness/core/process.h"
 #include "harness/core/text.h"
 #include "harness/implement/args_header.h"
+#include "harness/implement/cuda_build.h"
 #include "harness/implement/elf.h"
 #include "harness/implement/includes.h"
 #include "harness/implement/layout.h"
+#include "harness/implement/metadata.h"
 #include "harness/implement/settings.h"
 #include "kernels/abi.h"
 
@@ -209,15 +211,25 @@ Builder::Builder(BuildOptions options)
 }
 
 Build Builder::build(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const {
-  if (variant.target != Target::host) {
-    throw EnvironmentError("'" + variant.id() + "' is for target cuda, which this builder does not compile for",
-                           "use a variant for target host: 'apo list' shows them");
-  }
   if (const std::string illegal = check_axes(family, axes); !illegal.empty()) {
     throw UserError(illegal, "'apo show " + family.name + "' lists the axes and their ranges");
   }
+  if (variant.target == Target::cuda) {
+    if (!is_device_variant(variant)) {
+      throw EnvironmentError("'" + variant.id() + "' is a library variant for target cuda, which is not built here",
+                             "write it as a device variant: device code and apo:launch lines, no apo_launch");
+    }
+    return cuda().build(family, variant, axes, settings);
+  }
   const Build base = build_object(family, variant, axes, settings);
   return base.outcome == Outcome::valid && options_.layout_seed != 0 ? with_layout(base) : base;
+}
+
+const CudaBuilder& Builder::cuda() const {
+  if (!cuda_) {
+    cuda_ = std::make_shared<const CudaBuilder>(options_.cache, options_.device, options_.timeout_s);
+  }
+  return *cuda_;
 }
 
 Build Builder::build_object(const Family& family, const Variant& variant, const Axes& axes,

@@ -1,14 +1,18 @@
-// harness/implement/build.h - builds a host variant into a shared object, once per content.
+// harness/implement/build.h - builds a variant, once per content: into a shared object, or on cuda into a cubin.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "harness/core/records.h"
 #include "harness/implement/cache.h"
 
 namespace apo {
+
+class CudaBuilder;
 
 struct BuildOptions {
   std::filesystem::path cache;    // folder of built variants
@@ -17,6 +21,8 @@ struct BuildOptions {
   bool sanitize = false;          // AddressSanitizer and UndefinedBehaviorSanitizer
   std::uint64_t layout_seed = 0;  // 0: the compiler's order; else see layout.h
   double timeout_s = 120;         // of one compilation
+  // Target cuda: the device to build and to plan launches for.
+  std::optional<DeviceFacts> device = std::nullopt;
 };
 
 // Asks the compiler who it is and what -march=native means here, so one Builder serves many builds.
@@ -29,18 +35,20 @@ class Builder {
   // not the family's or settings that are not the variant's, EnvironmentError when this machine fails the compiler.
   Build build(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
 
-  const Toolchain& toolchain() const { return toolchain_; }
+  const Toolchain& toolchain() const { return toolchain_; }  // for target host
   // The library that LD_PRELOAD has to name for a process that loads a sanitized build.
   std::string sanitizer_runtime() const;
 
  private:
   Build build_object(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
+  const CudaBuilder& cuda() const;
   Build with_layout(const Build& base) const;
 
   BuildOptions options_;
   BuildCache cache_;
   Toolchain toolchain_;
   std::string native_;  // how the compiler resolved -march=native: the identity of this CPU
+  mutable std::shared_ptr<const CudaBuilder> cuda_;  // on first use: it looks for NVIDIA's compilers
 };
 
 }  // namespace apo

@@ -41,17 +41,6 @@ std::string value_list(const Tunable& tunable) {
                   (guess.empty() ? "" : guess + " ") + "its tunables: " + join(names, ", "));
 }
 
-Symbols symbols_of(const Variant& variant, const Axes& axes, const Settings& settings, const Symbols& device) {
-  Symbols symbols = device;
-  for (const auto& [name, value] : axes) {
-    symbols[name] = value;
-  }
-  for (const auto& [name, value] : resolve_settings(variant, settings)) {
-    symbols[name] = value;
-  }
-  return symbols;
-}
-
 std::string values_text(const Symbols& symbols) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : symbols) {
@@ -107,6 +96,21 @@ const std::vector<std::string>& device_fact_names() {
   return kNames;
 }
 
+Symbols device_symbols(const DeviceFacts& facts) {
+  return {{"SMS", facts.sms}, {"SHARED_MAX", facts.shared_per_block}, {"MAX_THREADS", facts.threads_per_block}};
+}
+
+Symbols expression_symbols(const Variant& variant, const Axes& axes, const Settings& settings, const Symbols& device) {
+  Symbols symbols = device;
+  for (const auto& [name, value] : axes) {
+    symbols[name] = value;
+  }
+  for (const auto& [name, value] : resolve_settings(variant, settings)) {
+    symbols[name] = value;
+  }
+  return symbols;
+}
+
 std::vector<std::string> symbol_names(const Family& family, const Variant& variant) {
   std::vector<std::string> names;
   for (const AxisSpec& axis : family.axes) {
@@ -126,7 +130,7 @@ bool supports(const Variant& variant, const Family& family, const Axes& axes, co
   if (const std::string illegal = check_axes(family, axes); !illegal.empty()) {
     throw UserError(illegal, "'apo show " + family.name + "' lists the axes and their ranges");
   }
-  const Symbols symbols = symbols_of(variant, axes, settings, device);
+  const Symbols symbols = expression_symbols(variant, axes, settings, device);
   if (variant.requires_expression.empty() || evaluate(variant.requires_expression, symbols) != 0) {
     return true;
   }
@@ -139,7 +143,7 @@ bool supports(const Variant& variant, const Family& family, const Axes& axes, co
 
 std::vector<std::int64_t> scratch_bytes(const Variant& variant, const Axes& axes, const Settings& settings,
                                         const Symbols& device) {
-  const Symbols symbols = symbols_of(variant, axes, settings, device);
+  const Symbols symbols = expression_symbols(variant, axes, settings, device);
   std::vector<std::int64_t> bytes;
   for (const ScratchBuffer& buffer : variant.scratch) {
     bytes.push_back(evaluate_size(buffer.bytes, symbols));

@@ -22,8 +22,12 @@ Settings resolve_settings(const Variant& variant, const Settings& given);
 
 // The symbols that the expressions of `variant` may use: axes, tunables, and on cuda the facts of the device.
 std::vector<std::string> symbol_names(const Family& family, const Variant& variant);
-// Facts of the device that expressions see on target cuda.
+// Facts of the device that expressions see on target cuda: SMS multiprocessors, SHARED_MAX bytes of shared memory and
+// MAX_THREADS threads that one block may have.
 const std::vector<std::string>& device_fact_names();
+Symbols device_symbols(const DeviceFacts& facts);
+// Axes, tunables (with their defaults) and device facts together.
+Symbols expression_symbols(const Variant& variant, const Axes& axes, const Settings& settings, const Symbols& device);
 
 // Does apo:requires hold? When it does not, `why` (unless null) gets one sentence. `device` holds the device's facts on
 // target cuda. Throws UserError when axes or settings are not those of the family and the variant.

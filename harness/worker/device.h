@@ -14,12 +14,18 @@ namespace apo {
 class Device {
  public:
   virtual ~Device() = default;
-  // Loads a candidate into slot 0 or 1.
-  virtual std::optional<Failure> load(int slot, const std::string& path) = 0;
+  // Loads a candidate into slot 0 or 1. The plan says how a device variant is launched.
+  virtual std::optional<Failure> load(int slot, const std::string& path, const LaunchPlan& plan) = 0;
   // Maps the tensors in place of those attached before. Returns where they lie.
   virtual Result<std::uint64_t> attach(const ArenaLayout& layout, const FileDescriptor& file) = 0;
   // Takes sample `index` of the request, untimed preparation included.
   virtual Result<RawSample> run(const RunRequest& request, std::size_t index) = 0;
+
+  // What a device with memory of its own does besides.
+  // Copies all tensors, guards included, as the last sample left them, back into the arena.
+  virtual std::optional<Failure> read_back() { return std::nullopt; }
+  virtual std::optional<DeviceFacts> facts() const { return std::nullopt; }
+  virtual std::optional<DeviceState> state() const { return std::nullopt; }
 };
 
 }  // namespace apo

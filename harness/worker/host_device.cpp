@@ -86,7 +86,7 @@ class Mapping {
 class HostDevice : public Device {
  public:
   HostDevice(int threads, SharedStatus& status) : threads_(threads), status_(status) {}
-  std::optional<Failure> load(int slot, const std::string& path) override;
+  std::optional<Failure> load(int slot, const std::string& path, const LaunchPlan& plan) override;
   Result<std::uint64_t> attach(const ArenaLayout& layout, const FileDescriptor& file) override;
   Result<RawSample> run(const RunRequest& request, std::size_t index) override;
 
@@ -109,7 +109,7 @@ class HostDevice : public Device {
   std::array<Launcher, 2> launchers_{};
 };
 
-std::optional<Failure> HostDevice::load(int slot, const std::string& path) {
+std::optional<Failure> HostDevice::load(int slot, const std::string& path, const LaunchPlan&) {
   status_.running_slot.store(slot);  // constructors of the library run in here
   const auto failure = guarded(slot, [&]() -> std::optional<Failure> {
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -42,7 +42,7 @@ ArenaLayout layout_from(const Json& json) {
 
 Json to_json(const RawSample& sample) {
   return {sample.slot,        sample.set,       sample.begin_ns,     sample.end_ns,
-          sample.begin_ticks, sample.end_ticks, sample.begin_cpu_ns, sample.end_cpu_ns};
+          sample.begin_ticks, sample.end_ticks, sample.begin_cpu_ns, sample.end_cpu_ns, sample.device_ns};
 }
 
 RawSample sample_from(const Json& json) {
@@ -53,7 +53,80 @@ RawSample sample_from(const Json& json) {
           .begin_ticks = json.at(4),
           .end_ticks = json.at(5),
           .begin_cpu_ns = json.at(6),
-          .end_cpu_ns = json.at(7)};
+          .end_cpu_ns = json.at(7),
+          .device_ns = json.at(8)};
+}
+
+Json to_json(const LaunchPlan& plan) {
+  Json launches = Json::array();
+  for (const KernelLaunch& launch : plan.launches) {
+    launches.push_back({{"kernel", launch.kernel},
+                        {"grid", launch.grid},
+                        {"block", launch.block},
+                        {"cluster", launch.cluster},
+                        {"shared", launch.shared_bytes},
+                        {"cooperative", launch.cooperative},
+                        {"persist", launch.persist}});
+  }
+  return {{"launches", launches}, {"keeps_state", plan.keeps_state}};
+}
+
+LaunchPlan plan_from(const Json& json) {
+  LaunchPlan plan{.keeps_state = json.at("keeps_state")};
+  for (const Json& launch : json.at("launches")) {
+    plan.launches.push_back({.kernel = launch.at("kernel"),
+                             .grid = launch.at("grid"),
+                             .block = launch.at("block"),
+                             .cluster = launch.at("cluster"),
+                             .shared_bytes = launch.at("shared"),
+                             .cooperative = launch.at("cooperative"),
+                             .persist = launch.at("persist")});
+  }
+  return plan;
+}
+
+Json to_json(const DeviceFacts& facts) {
+  return {{"index", facts.index},
+          {"name", facts.name},
+          {"uuid", facts.uuid},
+          {"major", facts.major},
+          {"minor", facts.minor},
+          {"sms", facts.sms},
+          {"threads_per_block", facts.threads_per_block},
+          {"threads_per_sm", facts.threads_per_sm},
+          {"shared_per_block", facts.shared_per_block},
+          {"shared_per_sm", facts.shared_per_sm},
+          {"registers_per_sm", facts.registers_per_sm},
+          {"l2_bytes", facts.l2_bytes},
+          {"persisting_l2_bytes", facts.persisting_l2_bytes},
+          {"memory_bytes", facts.memory_bytes},
+          {"sm_mhz", facts.sm_mhz},
+          {"memory_mhz", facts.memory_mhz},
+          {"driver", facts.driver}};
+}
+
+DeviceFacts facts_from(const Json& json) {
+  return {.index = json.at("index"),
+          .name = json.at("name"),
+          .uuid = json.at("uuid"),
+          .major = json.at("major"),
+          .minor = json.at("minor"),
+          .sms = json.at("sms"),
+          .threads_per_block = json.at("threads_per_block"),
+          .threads_per_sm = json.at("threads_per_sm"),
+          .shared_per_block = json.at("shared_per_block"),
+          .shared_per_sm = json.at("shared_per_sm"),
+          .registers_per_sm = json.at("registers_per_sm"),
+          .l2_bytes = json.at("l2_bytes"),
+          .persisting_l2_bytes = json.at("persisting_l2_bytes"),
+          .memory_bytes = json.at("memory_bytes"),
+          .sm_mhz = json.at("sm_mhz"),
+          .memory_mhz = json.at("memory_mhz"),
+          .driver = json.at("driver")};
+}
+
+DeviceState state_from(const Json& json) {
+  return {.sm_mhz = json.at(0), .throttle_bits = json.at(1), .celsius = json.at(2), .watts = json.at(3)};
 }
 
 Failure failure_from(const Json& json) {
@@ -67,10 +140,14 @@ Failure failure_from(const Json& json) {
 Json body_of(const Request& request) {
   return std::visit(Overloaded{
                         [](const HelloRequest& hello) -> Json {
-                          return {{"op", "hello"}, {"cpus", hello.cpus}, {"threads", hello.threads}};
+                          return {{"op", "hello"},
+                                  {"cpus", hello.cpus},
+                                  {"threads", hello.threads},
+                                  {"cuda", hello.target == Target::cuda},
+                                  {"device", hello.device}};
                         },
                         [](const LoadRequest& load) -> Json {
-                          return {{"op", "load"}, {"slot", load.slot}, {"path", load.path}};
+                          return {{"op", "load"}, {"slot", load.slot}, {"path", load.path}, {"plan", to_json(load.plan)}};
                         },
                         [](const AttachRequest& attach) -> Json {
                           return {{"op", "attach"}, {"layout", to_json(attach.layout)}};
@@ -81,7 +158,8 @@ Json body_of(const Request& request) {
                                   {"sets", run.sets},
                                   {"repetitions", run.repetitions},
                                   {"cold", run.cache == CachePolicy::cold},
-                                  {"verify_after", run.verify_after}};
+                                  {"verify_after", run.verify_after},
+                                  {"read_back", run.read_back}};
                         },
                         [](const ContinueRequest&) -> Json {
                           return {{"op", "continue"}};
@@ -120,6 +198,12 @@ std::string encode(const Reply& reply) {
   if (!reply.confinement.empty()) {
     json["confinement"] = reply.confinement;
   }
+  if (reply.device) {
+    json["device"] = to_json(*reply.device);
+  }
+  if (reply.state) {
+    json["state"] = {reply.state->sm_mhz, reply.state->throttle_bits, reply.state->celsius, reply.state->watts};
+  }
   return line(json);
 }
 
@@ -128,9 +212,13 @@ Request decode_request(std::string_view text) {
   Request request{.nonce = json.at("nonce"), .body = ContinueRequest{}};
   const std::string op = json.at("op");
   if (op == "hello") {
-    request.body = HelloRequest{.cpus = json.at("cpus"), .threads = json.at("threads")};
+    request.body = HelloRequest{.cpus = json.at("cpus"),
+                                .threads = json.at("threads"),
+                                .target = json.at("cuda").get<bool>() ? Target::cuda : Target::host,
+                                .device = json.at("device")};
   } else if (op == "load") {
-    request.body = LoadRequest{.slot = json.at("slot"), .path = json.at("path")};
+    request.body =
+        LoadRequest{.slot = json.at("slot"), .path = json.at("path"), .plan = plan_from(json.at("plan"))};
   } else if (op == "attach") {
     request.body = AttachRequest{.layout = layout_from(json.at("layout"))};
   } else if (op == "run") {
@@ -138,7 +226,8 @@ Request decode_request(std::string_view text) {
                               .sets = json.at("sets"),
                               .repetitions = json.at("repetitions"),
                               .cache = json.at("cold").get<bool>() ? CachePolicy::cold : CachePolicy::warm,
-                              .verify_after = json.at("verify_after")};
+                              .verify_after = json.at("verify_after"),
+                              .read_back = json.at("read_back")};
   } else if (op != "continue") {
     throw std::runtime_error("unknown request '" + op + "'");
   }
@@ -158,6 +247,12 @@ std::optional<Reply> decode_reply(std::string_view text) {
     reply.paused = json.value("paused", false);
     reply.base = json.value("base", std::uint64_t{0});
     reply.confinement = json.value("confinement", "");
+    if (json.contains("device")) {
+      reply.device = facts_from(json.at("device"));
+    }
+    if (json.contains("state")) {
+      reply.state = state_from(json.at("state"));
+    }
     return reply;
   } catch (const std::exception&) {
     return std::nullopt;  // the caller names the outcome

@@ -13,9 +13,11 @@
 #include <variant>
 #include <vector>
 
+#include "harness/core/device.h"
 #include "harness/core/files.h"
 #include "harness/worker/arena.h"
 #include "harness/worker/result.h"
+#include "kernels/family.h"
 
 namespace apo {
 
@@ -29,13 +31,17 @@ inline constexpr int kExitConnectionLost = 71;  // the worker could not reply: a
 enum class CachePolicy : std::uint8_t { warm, cold };
 
 // Calls of the loaded slots, one sample after the other. Before each sample the worker poisons the outputs and, when
-// cold, evicts every buffer of the call from the caches; neither is timed.
+// cold, evicts every buffer of the call from the caches; neither is timed. On target cuda it poisons the scratch buffers
+// too, and the launches of a cold sample with more than one work in turn on copies of the tensors that together exceed
+// the L2 cache twice.
 struct RunRequest {
   std::vector<int> order = {0};  // the slot of each sample
   std::vector<int> sets;         // the input set of each sample; empty = set 0 for all
   int repetitions = 1;           // launches in one sample, back to back
   CachePolicy cache = CachePolicy::warm;
   int verify_after = -1;  // pause after this sample, so that the parent can look at the outputs; -1 = never
+  // Target cuda: bring the tensors back into the arena after the last sample too, not only at the pause.
+  bool read_back = false;
 };
 
 // Raw stamps of one sample; the parent does all arithmetic.
@@ -48,16 +54,28 @@ struct RawSample {
   std::uint64_t end_ticks = 0;
   std::int64_t begin_cpu_ns = 0;  // CPU time of the whole worker process, all threads
   std::int64_t end_cpu_ns = 0;
+  std::int64_t device_ns = 0;  // target cuda: between the events around the launches; the other clocks see more
   bool operator==(const RawSample&) const = default;
+};
+
+// How a GPU fares right after a run.
+struct DeviceState {
+  int sm_mhz = 0;
+  std::uint64_t throttle_bits = 0;  // nvmlClocksEventReason*
+  int celsius = 0;
+  int watts = 0;
 };
 
 struct HelloRequest {     // carries the memory file of SharedStatus
   std::vector<int> cpus;  // to pin to; empty = as inherited
   int threads = 1;
+  Target target = Target::host;
+  int device = 0;  // target cuda: which GPU
 };
 struct LoadRequest {
   int slot = 0;
   std::string path;
+  LaunchPlan plan;  // target cuda
 };
 struct AttachRequest {  // carries the arena's memory file
   ArenaLayout layout;
@@ -76,6 +94,8 @@ struct Reply {
   bool paused = false;             // run: waits for `continue`
   std::uint64_t base = 0;          // attach: where the arena lies in the worker
   std::string confinement;         // load: what holds the candidate, e.g. "seccomp+landlock"
+  std::optional<DeviceFacts> device;  // hello, target cuda
+  std::optional<DeviceState> state;   // run, target cuda with NVML
 };
 
 // What the worker leaves behind when it dies: shared memory that it writes before each call and in its signal handler.

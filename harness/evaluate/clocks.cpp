@@ -1,0 +1,78 @@
+// harness/evaluate/clocks.cpp - totals of two clocks against each other; steal from /proc/stat.
+#include "harness/evaluate/clocks.h"
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "harness/core/text.h"
+#include "harness/worker/clock.h"
+
+namespace apo {
+namespace {
+
+constexpr double kAgreement = 0.02;
+constexpr double kQuietStealPercent = 5;
+constexpr double kLookSeconds = 0.25;
+constexpr std::int64_t kCpuSlackNs = 200'000;  // a reading of CPU time covers all threads and is not instantaneous
+
+double measure_ns_per_tick() {
+  const std::int64_t begin_ns = raw_ns();
+  const std::uint64_t begin_ticks = read_ticks();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  const std::int64_t end_ns = raw_ns();
+  return static_cast<double>(end_ns - begin_ns) / static_cast<double>(read_ticks() - begin_ticks);
+}
+
+}  // namespace
+
+double measured_ns_per_tick() {
+  static const double kRatio = measure_ns_per_tick();
+  return kRatio;
+}
+
+std::optional<std::string> clock_disagreement(const std::vector<RawSample>& samples, double ns_per_tick, int threads) {
+  double ns = 0;
+  double ticks = 0;
+  std::int64_t cpu_ns = 0;
+  for (const RawSample& sample : samples) {
+    ns += static_cast<double>(sample.end_ns - sample.begin_ns);
+    ticks += static_cast<double>(sample.end_ticks - sample.begin_ticks);
+    cpu_ns += sample.end_cpu_ns - sample.begin_cpu_ns;
+  }
+  if (samples.empty()) {
+    return std::nullopt;
+  }
+  const double by_ticks = ticks * ns_per_tick;
+  if (!(std::fabs(ns - by_ticks) <= kAgreement * by_ticks + 1000.0 * static_cast<double>(samples.size()))) {
+    return "the monotonic clock says " + format_ns(ns) + " for " + std::to_string(samples.size()) +
+           " samples, the time stamp counter " + format_ns(by_ticks);
+  }
+  const auto slack = kCpuSlackNs * static_cast<std::int64_t>(samples.size());
+  if (static_cast<double>(cpu_ns - slack) > (1 + kAgreement) * threads * by_ticks) {
+    return "the process used " + format_ns(static_cast<double>(cpu_ns)) + " of CPU time in " + format_ns(by_ticks) +
+           " on " + std::to_string(threads) + " CPUs";
+  }
+  return std::nullopt;
+}
+
+bool wait_for_quiet(double patience_s, const std::function<CpuTicks()>& read,
+                    const std::function<void(double seconds)>& sleep) {
+  for (double waited = 0;; waited += kLookSeconds) {
+    const CpuTicks before = read();
+    sleep(kLookSeconds);
+    if (steal_percent(before, read()) <= kQuietStealPercent) {
+      return true;
+    }
+    if (waited >= patience_s) {
+      return false;
+    }
+  }
+}
+
+bool wait_for_quiet(double patience_s) {
+  return wait_for_quiet(patience_s, read_cpu_ticks,
+                        [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); });
+}
+
+}  // namespace apo

@@ -1,0 +1,204 @@
+// harness/implement/nvrtc.cpp - dlopen, a forked process that compiles, two files as its answer.
+#include "harness/implement/nvrtc.h"
+
+#include <dlfcn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "harness/core/error.h"
+#include "harness/core/files.h"
+#include "harness/core/process.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace fs = std::filesystem;
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr rlim_t kCompilerMemory = rlim_t{8} << 30;
+constexpr const char* kCubin = "nvrtc.cubin";
+constexpr const char* kLog = "nvrtc.log";
+
+// The functions of <nvrtc.h> that are used, with C's types: nvrtcResult is an enum, nvrtcProgram a pointer.
+struct Functions {
+  int (*version)(int* major, int* minor) = nullptr;
+  int (*create)(void** program, const char* source, const char* name, int headers, const char* const* contents,
+                const char* const* names) = nullptr;
+  int (*compile)(void* program, int count, const char* const* options) = nullptr;
+  int (*log_size)(void* program, std::size_t* bytes) = nullptr;
+  int (*log)(void* program, char* text) = nullptr;
+  int (*cubin_size)(void* program, std::size_t* bytes) = nullptr;
+  int (*cubin)(void* program, char* bytes) = nullptr;
+};
+
+template <class Function>
+bool find(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+bool find_all(void* library, Functions& functions) {
+  return find(library, "nvrtcVersion", functions.version) && find(library, "nvrtcCreateProgram", functions.create) &&
+         find(library, "nvrtcCompileProgram", functions.compile) &&
+         find(library, "nvrtcGetProgramLogSize", functions.log_size) &&
+         find(library, "nvrtcGetProgramLog", functions.log) &&
+         find(library, "nvrtcGetCUBINSize", functions.cubin_size) && find(library, "nvrtcGetCUBIN", functions.cubin);
+}
+
+std::vector<std::string> library_paths() {
+  std::vector<std::string> paths;
+  for (const fs::path& toolkit : toolkit_folders()) {
+    for (const char* folder : {"lib64", "lib"}) {
+      paths.push_back((toolkit / folder / "libnvrtc.so").string());
+    }
+  }
+  paths.insert(paths.end(), {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"});
+  return paths;
+}
+
+// Text of a program: asks for the size, then for the bytes.
+std::string text_of(void* program, int (*size_of)(void*, std::size_t*), int (*read)(void*, char*)) {
+  std::size_t bytes = 0;
+  if (size_of(program, &bytes) != 0) {
+    return "";
+  }
+  std::string text(bytes, '\0');
+  return read(program, text.data()) == 0 ? text : "";
+}
+
+// In the forked process; its exit code says whether there is a cubin.
+int compile_here(const Functions& nvrtc, const NvrtcRequest& request) {
+  const rlimit memory{.rlim_cur = kCompilerMemory, .rlim_max = kCompilerMemory};
+  setrlimit(RLIMIT_AS, &memory);  // may fail under a lower limit of our own, which holds as well
+  std::vector<const char*> options;
+  for (const std::string& option : request.options) {
+    options.push_back(option.c_str());
+  }
+  const char* header = request.header.c_str();
+  const char* header_name = request.header_name.c_str();
+  void* program = nullptr;
+  if (nvrtc.create(&program, request.source.c_str(), request.source_name.c_str(), 1, &header, &header_name) != 0) {
+    return 1;
+  }
+  const int result = nvrtc.compile(program, static_cast<int>(options.size()), options.data());
+  std::string log = text_of(program, nvrtc.log_size, nvrtc.log);
+  log.resize(std::strlen(log.c_str()));  // it counts its final zero
+  write_file_atomically(request.folder / kLog, log);
+  if (result != 0) {
+    return 1;
+  }
+  const std::string cubin = text_of(program, nvrtc.cubin_size, nvrtc.cubin);
+  write_file_atomically(request.folder / kCubin, cubin);
+  return cubin.empty() ? 1 : 0;
+}
+
+// The wait status, or nothing when the process was killed at its deadline.
+bool wait_for(pid_t pid, double timeout_s, int& status) {
+  const auto deadline = Clock::now() + std::chrono::duration<double>(timeout_s);
+  bool in_time = true;
+  while (true) {
+    const pid_t ended = waitpid(pid, &status, WNOHANG);
+    if (ended == pid || (ended < 0 && errno != EINTR)) {
+      return in_time;
+    }
+    if (in_time && Clock::now() > deadline) {
+      kill(pid, SIGKILL);
+      in_time = false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+class LoadedNvrtc : public Nvrtc {
+ public:
+  LoadedNvrtc(std::string path, const Functions& functions) : path_(std::move(path)), functions_(functions) {
+    int major = 0;
+    int minor = 0;
+    functions_.version(&major, &minor);  // cannot fail with two places to write to
+    version_ = "NVRTC " + std::to_string(major) + "." + std::to_string(minor);
+  }
+  std::string path() const override { return path_; }
+  std::string version() const override { return version_; }
+  NvrtcResult compile(const NvrtcRequest& request) const override;
+
+ private:
+  std::string path_;
+  std::string version_;
+  Functions functions_;
+};
+
+NvrtcResult LoadedNvrtc::compile(const NvrtcRequest& request) const {
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) {
+    throw EnvironmentError(std::string("cannot start a process to compile in: ") + std::strerror(errno));
+  }
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    int code = 1;
+    try {
+      code = getppid() == parent ? compile_here(functions_, request) : 1;
+    } catch (const std::exception&) {
+      code = 1;  // out of memory or of disk: the parent finds no cubin and says so
+    }
+    _exit(code);
+  }
+  int status = 0;
+  const bool in_time = wait_for(pid, request.timeout_s, status);
+  NvrtcResult result;
+  if (fs::exists(request.folder / kLog)) {
+    result.log = read_file(request.folder / kLog);
+  }
+  if (!in_time) {
+    result.evidence = "the compiler did not finish in " + format_seconds(request.timeout_s);
+  } else if (WIFSIGNALED(status)) {
+    result.evidence = "the compiler was ended by " + signal_name(WTERMSIG(status));
+  } else if (WEXITSTATUS(status) == 0) {
+    result.cubin = read_file(request.folder / kCubin);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<fs::path> toolkit_folders() {
+  std::vector<fs::path> folders;
+  const auto add = [&](const char* folder) {
+    std::error_code ignored;  // an unreadable folder is as good as none
+    if (folder != nullptr && *folder != '\0' && fs::is_directory(folder, ignored)) {
+      folders.emplace_back(folder);
+    }
+  };
+  add(std::getenv("CUDA_HOME"));
+  add(std::getenv("CUDA_PATH"));
+  add("/usr/local/cuda");
+  return folders;
+}
+
+std::unique_ptr<Nvrtc> Nvrtc::load() {
+  for (const std::string& path : library_paths()) {
+    if (path.front() == '/' && !fs::exists(path)) {
+      continue;
+    }
+    // Never closed: the library keeps threads and state of its own.
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    Functions functions;
+    if (library != nullptr && find_all(library, functions)) {
+      return std::make_unique<LoadedNvrtc>(path, functions);
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace apo

@@ -1,0 +1,41 @@
+// harness/implement/nvrtc.h - NVIDIA's run-time compiler, loaded on demand; needs no GPU and no toolkit to build us.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace apo {
+
+// Folders that may hold a CUDA toolkit: $CUDA_HOME, $CUDA_PATH, /usr/local/cuda. Only those that exist.
+std::vector<std::filesystem::path> toolkit_folders();
+
+struct NvrtcRequest {
+  std::string source;
+  std::string source_name;  // stands in messages and in line information
+  std::string header;       // the one generated header that `source` includes
+  std::string header_name;
+  std::vector<std::string> options;
+  std::filesystem::path folder;  // for the results of the compiling process
+  double timeout_s = 120;
+};
+
+struct NvrtcResult {
+  std::string cubin;     // empty when it failed
+  std::string log;       // the compiler's output
+  std::string evidence;  // how its process ended, when it did not end by itself
+};
+
+class Nvrtc {
+ public:
+  // From a toolkit folder, else wherever the dynamic linker finds it; nullptr when there is none.
+  static std::unique_ptr<Nvrtc> load();
+  virtual ~Nvrtc() = default;
+  virtual std::string path() const = 0;     // of the library
+  virtual std::string version() const = 0;  // "NVRTC 13.0"
+  // Compiles in a process of its own with limited memory, which a hostile source may crash or hang.
+  virtual NvrtcResult compile(const NvrtcRequest& request) const = 0;
+};
+
+}  // namespace apo

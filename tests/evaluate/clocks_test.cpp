@@ -1,0 +1,64 @@
+// tests/evaluate/clocks_test.cpp - clocks that disagree are seen; waiting for quiet ends either way.
+#include "harness/evaluate/clocks.h"
+
+#include <gtest/gtest.h>
+
+namespace apo {
+namespace {
+
+RawSample sample(std::int64_t ns, std::uint64_t ticks, std::int64_t cpu_ns) {
+  return {.begin_ns = 1000, .end_ns = 1000 + ns, .begin_ticks = 5, .end_ticks = 5 + ticks, .end_cpu_ns = cpu_ns};
+}
+
+TEST(Clocks, TotalsInTheMeasuredRatioAgree) {
+  EXPECT_EQ(clock_disagreement({sample(1'000'000, 2'000'000, 900'000)}, 0.5, 1), std::nullopt);
+  EXPECT_EQ(clock_disagreement({}, 0.5, 1), std::nullopt);
+}
+
+TEST(Clocks, ATimeThatTheTickCounterContradictsIsNamed) {
+  const auto wrong = clock_disagreement({sample(500'000, 2'000'000, 400'000)}, 0.5, 1);
+  ASSERT_TRUE(wrong);
+  EXPECT_NE(wrong->find("time stamp counter 1 ms"), std::string::npos) << *wrong;
+}
+
+TEST(Clocks, OneInterruptedReadingAmongManyIsNoDisagreement) {
+  std::vector<RawSample> samples(100, sample(1'000'000, 2'000'000, 900'000));
+  samples[7].end_ns += 1'000'000;  // 1 % of the total
+  EXPECT_EQ(clock_disagreement(samples, 0.5, 1), std::nullopt);
+}
+
+TEST(Clocks, MoreCpuTimeThanTheCpusHaveIsNamed) {
+  EXPECT_TRUE(clock_disagreement({sample(10'000'000, 20'000'000, 40'000'000)}, 0.5, 2));
+  EXPECT_EQ(clock_disagreement({sample(10'000'000, 20'000'000, 20'000'000)}, 0.5, 2), std::nullopt);
+}
+
+TEST(Clocks, TheTickCounterIsMeasuredAsPositive) {
+  EXPECT_GT(measured_ns_per_tick(), 0);
+}
+
+TEST(Quiet, AStolenCpuIsWaitedFor) {
+  std::uint64_t now = 0;
+  int looks = 0;
+  const auto read = [&] {
+    now += 100;
+    ++looks;
+    return CpuTicks{.total = now, .steal = looks <= 4 ? now / 2 : 100};
+  };
+  double slept = 0;
+  EXPECT_TRUE(wait_for_quiet(60, read, [&](double seconds) { slept += seconds; }));
+  EXPECT_GT(slept, 0.3);
+}
+
+TEST(Quiet, PatienceEnds) {
+  std::uint64_t now = 0;
+  const auto read = [&] {
+    now += 100;
+    return CpuTicks{.total = now, .steal = now / 2};
+  };
+  double slept = 0;
+  EXPECT_FALSE(wait_for_quiet(2, read, [&](double seconds) { slept += seconds; }));
+  EXPECT_LE(slept, 3);
+}
+
+}  // namespace
+}  // namespace apo
