@@ -5,6 +5,8 @@ target_compile_options(apo_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow 
                                               -Wnon-virtual-dtor -Wold-style-cast -Wmissing-field-initializers)
 # Designated initialisers leave the rest at its default on purpose.
 target_compile_options(apo_warnings INTERFACE -Wno-missing-field-initializers)
+# GCC 12 warns falsely of overlapping copies in std::string's operator+ (GCC bug 105651).
+target_compile_options(apo_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 if(APO_WARNINGS_AS_ERRORS)
   target_compile_options(apo_warnings INTERFACE -Werror)
 endif()
@@ -15,6 +17,7 @@ function(apo_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/autopoiesis>)
+  target_compile_features(${name} PUBLIC cxx_std_20)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS} $<BUILD_INTERFACE:apo_warnings>)
 endfunction()
 

@@ -1,5 +1,6 @@
 # cmake/setup.sh - sourced by ./apo, tests/run and .ci/run: installs missing Debian packages and builds a preset.
 # Everything it prints goes to stderr, so that `apo ... --json` keeps stdout to itself.
+# shellcheck shell=bash disable=SC2034  # the lists are for those who source this
 
 apo_say() { printf 'apo: %s\n' "$*" >&2; }
 
@@ -57,8 +58,10 @@ apo_setup() {
   local preset=$1 packages=$2
   shift 2
   APO_BUILD=$APO_ROOT/build
-  mkdir -p "$APO_BUILD"
-  exec 9>"$APO_BUILD/.lock"
+  if ! { mkdir -p "$APO_BUILD" && exec 9>"$APO_BUILD/.lock"; } 2>/dev/null; then
+    apo_say "cannot write to $APO_BUILD: the program is built there"
+    return 2
+  fi
   if ! flock -n 9; then
     apo_say "another set-up is running in $APO_ROOT; waiting for it"
     flock 9

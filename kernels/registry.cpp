@@ -122,7 +122,8 @@ std::string check_axes(const Family& family, const Axes& axes) {
              ".." + std::to_string(axis.max);
     }
   }
-  for (const auto& [name, value] : axes) {
+  for (const auto& entry : axes) {
+    const std::string& name = entry.first;  // a binding could not be captured below: clang 14
     const bool known =
         std::any_of(family.axes.begin(), family.axes.end(), [&](const AxisSpec& axis) { return axis.name == name; });
     if (!known) {

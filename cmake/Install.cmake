@@ -1,0 +1,32 @@
+# What `cmake --install` puts where, and the package that find_package(Autopoiesis) finds.
+
+include(CMakePackageConfigHelpers)
+
+set(layers kernels core worker implement evaluate profile research journal reports loop)
+foreach(layer ${layers})
+  if(TARGET apo_${layer})
+    set_target_properties(apo_${layer} PROPERTIES EXPORT_NAME ${layer})
+    install(TARGETS apo_${layer} EXPORT AutopoiesisTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endforeach()
+
+# The headers keep their paths, so that #include "kernels/family.h" means the same everywhere.
+foreach(folder harness kernels journal reports)
+  install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/autopoiesis FILES_MATCHING PATTERN "*.h"
+          PATTERN "cli" EXCLUDE)
+endforeach()
+
+# What the program reads while it runs; home_folder() of harness/core/files.h finds it.
+set(home ${CMAKE_INSTALL_DATAROOTDIR}/autopoiesis)
+install(DIRECTORY variants DESTINATION ${home})
+install(FILES kernels/abi.h DESTINATION ${home}/kernels)
+install(FILES experiments/default.json DESTINATION ${home}/experiments)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Autopoiesis)
+configure_package_config_file(cmake/AutopoiesisConfig.cmake.in ${PROJECT_BINARY_DIR}/AutopoiesisConfig.cmake
+                              INSTALL_DESTINATION ${package})
+# Before version 1.0 a new minor version may break its users.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/AutopoiesisConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/AutopoiesisConfig.cmake ${PROJECT_BINARY_DIR}/AutopoiesisConfigVersion.cmake
+        DESTINATION ${package})
+install(EXPORT AutopoiesisTargets NAMESPACE Autopoiesis:: DESTINATION ${package})

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# experiments/evidence.sh FOLDER - what the judge does on this machine: A/A comparisons, a planted 2 %, kills.
+#
+# Writes FOLDER/evidence.md and leaves the journal FOLDER/evidence.db beside it. Takes about a quarter of an hour; nothing
+# else should run meanwhile. AA, PLANTED and KILLS set how often (40, 10, 20).
+set -eu
+root=$(dirname "$(dirname "$(readlink -f "$0")")")
+folder=$(readlink -f "${1:?usage: experiments/evidence.sh FOLDER}")
+mkdir -p "$folder"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export APO_JOURNAL=$work/evidence.db
+apo() { local command=$1; shift; "$root/apo" "$command" -q "$@"; }
+sql() { apo query --csv --sql "$1"; }
+table() { sed -e 's/^/| /; s/,/ | /g; s/$/ |/' -e '1{p; s/[^|]/-/g}'; }
+
+apo register "$root/tests/zoo/evaluate/fma_work.cpp" >/dev/null
+
+compare() { apo compare --skip-correctness "$@" >/dev/null; }
+for i in $(seq "${AA:-40}"); do
+  case $((i % 4)) in
+    0) compare --same-code e88_backward/combined e88_backward/combined ;;
+    1) compare --same-code e88_forward/combined e88_forward/combined ;;
+    2) compare --same-code e88_backward/register_tiled e88_backward/register_tiled ;;
+    3) compare --same-code 'copy/fma_work[WORK=100]' 'copy/fma_work[WORK=100]' ;;
+  esac
+done
+last_aa=$(sql "SELECT coalesce(max(id), 0) FROM experiments" | tail -n 1)
+for i in $(seq "${PLANTED:-10}"); do
+  compare 'copy/fma_work[WORK=102]' 'copy/fma_work[WORK=100]'
+done
+
+# Kills: a campaign of its own journal, killed after 0.2 to 8 seconds, resumed by the next one.
+killed=$work/killed.db
+lost=0
+before=0
+count() { "$root/apo" query --journal "$killed" --csv --sql "SELECT count(*) FROM experiments WHERE state = 'finished'" 2>/dev/null | tail -n 1; }
+integrity() { sqlite3 "$killed" 'PRAGMA integrity_check' 2>/dev/null || "$root/apo" doctor --journal "$killed" >/dev/null && echo ok; }
+broken=0
+for _ in $(seq "${KILLS:-20}"); do
+  setsid "$root/apo" run copy --workload n4k --baseline copy/simple --iterations 50 --candidates 3 --journal "$killed" \
+    >/dev/null 2>&1 &
+  pid=$!
+  sleep "$((RANDOM % 8)).$((RANDOM % 10))"
+  kill -9 "$pid" 2>/dev/null || true
+  wait "$pid" 2>/dev/null || true
+  [ -e "$killed" ] || continue
+  after=$(count)
+  [ "$after" -ge "$before" ] || lost=$((lost + 1))
+  [ "$(integrity)" = ok ] || broken=$((broken + 1))
+  before=$after
+done
+
+{
+  echo "# What the judge does on this machine"
+  echo
+  echo "\`experiments/evidence.sh FOLDER\` on $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, $(date -u +%Y-%m-%d)."
+  echo
+  echo "## Identical code (${AA:-40} A/A comparisons)"
+  echo
+  sql "SELECT family, verdict, reason, count(*) AS n, printf('%+.2f %%', 100 * min(speedup - 1)) AS least, printf('%+.2f %%', 100 * max(speedup - 1)) AS most, round(avg(seconds), 1) AS seconds FROM experiments WHERE id <= $last_aa GROUP BY 1, 2, 3" | table
+  echo
+  echo "## A planted effect: 102 against 100 multiply-adds an element (${PLANTED:-10} comparisons, truth about +2 %)"
+  echo
+  sql "SELECT id, verdict, reason, printf('%+.2f %%', 100 * (speedup - 1)) AS speedup, printf('%+.2f %%', 100 * (lower - 1)) AS lower, printf('%+.2f %%', 100 * (upper - 1)) AS upper, round(seconds, 1) AS seconds FROM experiments WHERE id > $last_aa" | table
+  echo
+  echo "## kill -9 at random moments (${KILLS:-20} times)"
+  echo
+  echo "Finished experiments in the end: $before. Kills after which a finished experiment was missing: $lost. Kills after which the journal was damaged: $broken."
+} >"$folder/evidence.md"
+cp "$work/evidence.db" "$folder/evidence.db"
+cat "$folder/evidence.md"

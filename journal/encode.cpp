@@ -1,0 +1,244 @@
+// journal/encode.cpp - JSON columns and the compact form of samples.
+#include "journal/encode.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "harness/core/error.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint64_t kSampleFormat = 1;
+
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+[[noreturn]] void damaged(const std::string& what) {
+  throw UserError("the journal is damaged: " + what, "restore a copy; 'apo doctor' checks a journal");
+}
+
+// Runs `read` on the parsed text; a text of another form is damage, not our bug.
+template <class Read>
+auto parsed(const std::string& text, Read read) {
+  try {
+    return read(Json::parse(text));
+  } catch (const Json::exception& error) {
+    damaged(std::string("a JSON column: ") + error.what());
+  }
+}
+
+Json number_to_json(double value) {
+  if (std::isnan(value)) {
+    return "nan";
+  }
+  return std::isinf(value) ? Json(value > 0 ? "inf" : "-inf") : Json(value);
+}
+
+double number_from_json(const Json& json) {
+  if (!json.is_string()) {
+    return json.get<double>();
+  }
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::string word = json.get<std::string>();
+  return word == "inf" ? infinity : word == "-inf" ? -infinity : std::numeric_limits<double>::quiet_NaN();
+}
+
+void put(std::string& bytes, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) {
+    bytes += static_cast<char>((value & 0x7f) | 0x80);
+  }
+  bytes += static_cast<char>(value);
+}
+
+std::uint64_t zigzag(std::int64_t value) {
+  const auto bits = static_cast<std::uint64_t>(value) << 1;
+  return value < 0 ? ~bits : bits;
+}
+
+std::int64_t unzigzag(std::uint64_t bits) {
+  return static_cast<std::int64_t>((bits & 1) != 0 ? ~(bits >> 1) : bits >> 1);
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  std::uint64_t next() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      if (position_ == bytes_.size()) {
+        damaged("the samples of a round end too early");
+      }
+      const auto byte = static_cast<unsigned char>(bytes_[position_++]);
+      value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) {
+        return value;
+      }
+    }
+    damaged("the samples of a round hold no number where one should be");
+  }
+
+  // A count of things that take at least one byte each.
+  std::size_t count() {
+    const std::uint64_t value = next();
+    if (value > bytes_.size() - position_) {
+      damaged("the samples of a round end too early");
+    }
+    return static_cast<std::size_t>(value);
+  }
+
+  bool at_end() const { return position_ == bytes_.size(); }
+
+ private:
+  std::string_view bytes_;
+  std::size_t position_ = 0;
+};
+
+void put_blocks(std::string& bytes, const std::vector<Block>& blocks) {
+  for (const Block& block : blocks) {
+    put(bytes, block.samples.size());
+    for (const Sample& sample : block.samples) {
+      put(bytes, zigzag(sample.slot));
+      put(bytes, zigzag(sample.ns));
+    }
+  }
+}
+
+std::vector<Block> next_blocks(Reader& reader, std::size_t count) {
+  std::vector<Block> blocks(count);
+  for (Block& block : blocks) {
+    block.samples.resize(reader.count());
+    for (Sample& sample : block.samples) {
+      sample.slot = static_cast<int>(unzigzag(reader.next()));
+      sample.ns = unzigzag(reader.next());
+    }
+  }
+  return blocks;
+}
+
+}  // namespace
+
+std::string encode(const std::vector<std::string>& list) {
+  return dump(list);
+}
+std::string encode(const Settings& settings) {
+  return settings.empty() ? "{}" : dump(settings);
+}
+std::string encode(const std::map<std::string, std::string>& texts) {
+  return texts.empty() ? "{}" : dump(texts);
+}
+
+std::string encode(const std::map<std::string, double>& numbers) {
+  Json json = Json::object();
+  for (const auto& [name, value] : numbers) {
+    json[name] = number_to_json(value);
+  }
+  return dump(json);
+}
+
+std::string encode(const std::vector<Tunable>& tunables) {
+  Json json = Json::array();
+  for (const Tunable& tunable : tunables) {
+    json.push_back(Json::array({tunable.name, tunable.values}));
+  }
+  return dump(json);
+}
+
+std::string encode(const std::vector<ScratchBuffer>& scratch) {
+  Json json = Json::array();
+  for (const ScratchBuffer& buffer : scratch) {
+    json.push_back(Json::array({buffer.name, buffer.bytes}));
+  }
+  return dump(json);
+}
+
+std::string encode(const std::vector<Launch>& launches) {
+  Json json = Json::array();
+  for (const Launch& launch : launches) {
+    json.push_back(Json::array({launch.kernel, Json(launch.attributes)}));
+  }
+  return dump(json);
+}
+
+std::vector<std::string> decode_list(const std::string& json) {
+  return parsed(json, [](const Json& value) { return value.get<std::vector<std::string>>(); });
+}
+
+Settings decode_settings(const std::string& json) {
+  return parsed(json, [](const Json& value) { return value.get<Settings>(); });
+}
+
+std::map<std::string, std::string> decode_texts(const std::string& json) {
+  return parsed(json, [](const Json& value) { return value.get<std::map<std::string, std::string>>(); });
+}
+
+std::map<std::string, double> decode_numbers(const std::string& json) {
+  return parsed(json, [](const Json& value) {
+    std::map<std::string, double> numbers;
+    for (const auto& [name, number] : value.items()) {
+      numbers[name] = number_from_json(number);
+    }
+    return numbers;
+  });
+}
+
+std::vector<Tunable> decode_tunables(const std::string& json) {
+  return parsed(json, [](const Json& value) {
+    std::vector<Tunable> tunables;
+    for (const Json& entry : value) {
+      tunables.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::vector<std::int64_t>>()});
+    }
+    return tunables;
+  });
+}
+
+std::vector<ScratchBuffer> decode_scratch(const std::string& json) {
+  return parsed(json, [](const Json& value) {
+    std::vector<ScratchBuffer> scratch;
+    for (const Json& entry : value) {
+      scratch.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::string>()});
+    }
+    return scratch;
+  });
+}
+
+std::vector<Launch> decode_launches(const std::string& json) {
+  return parsed(json, [](const Json& value) {
+    std::vector<Launch> launches;
+    for (const Json& entry : value) {
+      launches.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::map<std::string, std::string>>()});
+    }
+    return launches;
+  });
+}
+
+std::string encode_samples(const std::vector<Block>& warmup, const std::vector<Block>& blocks) {
+  std::string bytes;
+  put(bytes, kSampleFormat);
+  put(bytes, warmup.size());
+  put(bytes, blocks.size());
+  put_blocks(bytes, warmup);
+  put_blocks(bytes, blocks);
+  return bytes;
+}
+
+void decode_samples(std::string_view bytes, std::vector<Block>& warmup, std::vector<Block>& blocks) {
+  Reader reader(bytes);
+  if (reader.next() != kSampleFormat) {
+    damaged("the samples of a round are in an unknown format");
+  }
+  const std::size_t warmup_blocks = reader.count();
+  const std::size_t timed_blocks = reader.count();
+  warmup = next_blocks(reader, warmup_blocks);
+  blocks = next_blocks(reader, timed_blocks);
+  if (!reader.at_end()) {
+    damaged("the samples of a round are longer than they say");
+  }
+}
+
+}  // namespace apo

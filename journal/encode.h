@@ -1,0 +1,34 @@
+// journal/encode.h - what one column holds of a list, a map or a round's samples.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/core/records.h"
+
+namespace apo {
+
+// JSON texts. Bytes that are not UTF-8 become U+FFFD. Decoders throw UserError on text that no encoder wrote.
+std::string encode(const std::vector<std::string>& list);
+std::string encode(const Settings& settings);
+std::string encode(const std::map<std::string, double>& numbers);
+std::string encode(const std::map<std::string, std::string>& texts);
+std::string encode(const std::vector<Tunable>& tunables);
+std::string encode(const std::vector<ScratchBuffer>& scratch);
+std::string encode(const std::vector<Launch>& launches);
+
+std::vector<std::string> decode_list(const std::string& json);
+Settings decode_settings(const std::string& json);
+std::map<std::string, double> decode_numbers(const std::string& json);
+std::map<std::string, std::string> decode_texts(const std::string& json);
+std::vector<Tunable> decode_tunables(const std::string& json);
+std::vector<ScratchBuffer> decode_scratch(const std::string& json);
+std::vector<Launch> decode_launches(const std::string& json);
+
+// The format that schema.sql describes at round_workload. Decoding checks every length.
+std::string encode_samples(const std::vector<Block>& warmup, const std::vector<Block>& blocks);
+void decode_samples(std::string_view bytes, std::vector<Block>& warmup, std::vector<Block>& blocks);
+
+}  // namespace apo

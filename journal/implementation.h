@@ -1,0 +1,32 @@
+// journal/implementation.h - what a Journal owns, and the small steps that several of its files share.
+#pragma once
+
+#include "journal/database.h"
+#include "journal/journal.h"
+#include "journal/lock.h"
+
+namespace apo {
+
+struct Journal::Implementation {
+  Implementation(std::filesystem::path file, Access access);
+
+  std::filesystem::path path;
+  std::optional<WriterLock> lock;  // before the database: freed after it is closed
+  Database database;
+  std::map<std::string, std::int64_t, std::less<>> machines;  // the state that this process added, by Machine::id
+
+  std::int64_t machine_row(const std::string& id);  // throws std::logic_error for an unknown machine
+  std::int64_t configuration_row(const Configuration& configuration);
+  Configuration configuration(std::int64_t row);
+  std::int64_t toolchain_row(const Toolchain& toolchain);
+  std::string add_blob(std::string_view kind, std::string_view bytes);  // its sha256
+  std::string blob(const std::string& sha256);
+  // Exactly one of the three owners is not 0.
+  void add_round(std::int64_t experiment, std::int64_t certification, std::int64_t sentinel, const Round& round);
+  std::int64_t add_lesson(const Lesson& lesson);
+  std::vector<Round> rounds(std::string_view owner_column, std::int64_t owner);
+};
+
+std::string time_or_now(const std::string& time);
+
+}  // namespace apo

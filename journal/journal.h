@@ -1,0 +1,192 @@
+// journal/journal.h - the memory of every attempt: typed rows in, typed rows out, nothing ever changed.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records.h"
+
+namespace apo {
+
+enum class Access : std::uint8_t { read_write, read_only };
+
+// One turn of the loop.
+struct IterationRow {
+  std::int64_t id = 0;
+  std::int64_t campaign = 0;
+  int index = 0;  // from 1
+  Configuration incumbent;
+  std::string started_at;
+  std::string ended_at;  // empty while under way
+  std::string note;
+};
+
+// What a profile belongs to; 0 and "" where there is none.
+struct ProfileContext {
+  std::string machine;  // Machine::id
+  std::int64_t iteration = 0;
+  std::int64_t experiment = 0;
+  std::string source_hash;  // of the profiled variant, when it is registered
+};
+
+// An A/A comparison: the same code in both slots, so any effect is the machine's or the judge's.
+struct SentinelRow {
+  std::int64_t id = 0;
+  std::int64_t campaign = 0;  // 0 outside a campaign
+  std::string machine;
+  Configuration configuration;
+  double effect = 0;  // natural log, as in Judgement
+  double lower = 0;
+  double upper = 0;
+  double confidence = 0;
+  double sd = 0;  // of a round's effect: it sets the judge's profile
+  double p_value = 1;
+  int rounds = 0;
+  bool alarm = false;
+  std::string profile;
+  std::string cache_policy;
+  std::string rule_version;
+  double seconds = 0;
+  std::string at;
+};
+
+struct Incumbent {
+  Configuration configuration;
+  std::string source_hash;      // "" when a baseline was never registered
+  std::int64_t experiment = 0;  // the one that accepted it; 0 for a campaign's baseline
+  std::int64_t campaign = 0;
+  std::string since;
+};
+
+// What a killed process left open.
+struct Unfinished {
+  enum class Kind : std::uint8_t { experiment, iteration, campaign };
+  Kind kind = Kind::experiment;
+  std::int64_t id = 0;
+  std::int64_t campaign = 0;
+  std::string what;  // "experiment 12: e88_backward/simple[K=2]"
+  std::string started_at;
+  int rounds = 0;  // already measured, for an experiment
+};
+
+struct LessonFilter {  // empty = any
+  std::string family;
+  std::string workload_class;
+  std::string machine;
+  std::string variant;
+  std::string technique;
+  std::optional<Verdict> verdict;
+  std::int64_t campaign = 0;
+  std::int64_t experiment = 0;
+};
+
+enum class Detail : std::uint8_t { rounds, summary };  // with or without rounds and their samples
+
+// Every function that writes is one transaction, on disk when it returns. Times that are empty become now.
+// NaN comes back as NaN, and -0.0 as 0.0. Calls in the wrong order (an unknown source, a second judgement) throw
+// std::logic_error; what a person can mend throws UserError.
+class Journal {
+ public:
+  // read_write creates folder and file, takes the writer's lock and brings an older file up to date. Throws UserError
+  // naming the file and the fix: not ours, newer, damaged, read-only, a folder, or written by another process.
+  static Journal open(const std::filesystem::path& path, Access access);
+  Journal(Journal&& other) noexcept;
+  Journal& operator=(Journal&& other) noexcept;
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+  ~Journal();
+
+  const std::filesystem::path& path() const;
+  // Findings of SQLite's own check, of the foreign keys and of the content addresses; empty when whole.
+  std::vector<std::string> check_integrity();
+
+  // Groups calls into one transaction, for imports: all or nothing. Destroyed uncommitted it undoes them.
+  class Batch {
+   public:
+    explicit Batch(Journal& journal);
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+    ~Batch();
+    void commit();
+
+   private:
+    struct Hidden;
+    std::unique_ptr<Hidden> hidden_;
+  };
+
+  // ---- where, and what is tried. Adding the same again changes nothing.
+  void add_machine(const Machine& machine);
+  void add_variant(const Variant& variant);               // with its source
+  std::optional<Machine> machine(const std::string& id);  // as added by this process, else its newest state
+  std::optional<Variant> variant(const std::string& source_hash);
+  std::optional<Variant> newest_variant(const std::string& id);
+  std::vector<Variant> variants(const std::string& family);  // newest source of each; "" = all families
+
+  // ---- campaigns. The policy's seed is written at the end, so that nothing can foresee a round.
+  std::int64_t begin_campaign(const Campaign& campaign);
+  void finish_campaign(std::int64_t id, std::uint64_t seed, const std::string& note = "");
+  std::optional<Campaign> campaign(std::int64_t id);
+  std::vector<Campaign> campaigns();
+  std::optional<Campaign> open_campaign(const std::string& family, const std::string& workload_class,
+                                        const std::string& machine);
+  std::optional<Incumbent> incumbent(const std::string& family, const std::string& workload_class,
+                                     const std::string& machine);
+
+  // ---- iterations: profile and research
+  std::int64_t begin_iteration(const IterationRow& iteration);
+  void finish_iteration(std::int64_t id, const std::string& note = "");
+  std::vector<IterationRow> iterations(std::int64_t campaign);
+  std::int64_t add_profile(const Profile& profile, const ProfileContext& context);
+  std::vector<Profile> profiles_of_iteration(std::int64_t iteration);
+  std::vector<Profile> profiles_of_experiment(std::int64_t experiment);
+  void add_brief(std::int64_t iteration, const ResearchBrief& brief);
+  ResearchBrief brief(std::int64_t iteration);
+  void add_roofs(const std::string& machine, const std::vector<Roof>& roofs);
+  std::vector<Roof> roofs(const std::string& machine);  // the newest of each name, by name
+
+  // ---- experiments
+  // Before measuring: needs both sources registered, and the machine (its own field, else the campaign's).
+  std::int64_t begin_experiment(const Experiment& experiment);
+  enum class Role : std::uint8_t { candidate, incumbent };
+  void add_build(std::int64_t experiment, Role role, const Build& build);
+  void add_gate(std::int64_t experiment, const GateResult& gate);
+  void add_round(std::int64_t experiment, const Round& round);
+  // Judgement and lesson together, with whatever of the builds, gates and rounds (beyond those already added, in
+  // order) is not there yet.
+  void finish_experiment(const Experiment& experiment, const std::optional<Lesson>& lesson = std::nullopt);
+  Experiment load_experiment(std::int64_t id, Detail detail = Detail::rounds);  // UserError when there is none
+  std::vector<Experiment> experiments(std::int64_t campaign, Detail detail = Detail::summary);
+  std::optional<Machine> machine_of(std::int64_t experiment);  // in the state it was in
+
+  std::int64_t add_lesson(const Lesson& lesson);
+  std::vector<Lesson> lessons(const LessonFilter& filter = {});
+
+  // ---- what keeps the judge honest
+  std::int64_t add_certification(const Certification& certification, const std::vector<Round>& rounds = {});
+  std::vector<Certification> certifications(std::int64_t campaign);
+  std::optional<Certification> latest_certification(std::int64_t campaign);
+  std::vector<Round> certification_rounds(std::int64_t certification);
+  std::int64_t add_sentinel(const SentinelRow& sentinel, const std::vector<Round>& rounds = {});
+  std::vector<SentinelRow> sentinels(std::int64_t campaign);  // 0: those outside campaigns
+  std::optional<SentinelRow> latest_sentinel(const std::string& machine);
+  std::vector<Round> sentinel_rounds(std::int64_t sentinel);
+
+  // ---- after a kill. Meaningful for the writer, when no other process can be at work.
+  std::vector<Unfinished> unfinished();
+  void mark_abandoned(const Unfinished& what, const std::string& why);
+  std::map<std::int64_t, std::string> abandoned_experiments(std::int64_t campaign);  // id -> why
+
+  struct Implementation;  // journal/implementation.h, for the other files of this folder
+  Implementation& implementation() { return *self_; }
+
+ private:
+  explicit Journal(std::unique_ptr<Implementation> self);
+  std::unique_ptr<Implementation> self_;
+};
+
+}  // namespace apo

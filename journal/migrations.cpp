@@ -1,0 +1,71 @@
+// journal/migrations.cpp - the numbered steps, and the triggers that make facts append-only.
+#include "journal/migrations.h"
+
+#include "harness/core/error.h"
+#include "journal_schema.h"
+
+namespace apo {
+namespace {
+
+std::int64_t number(Database& database, std::string_view sql) {
+  Statement statement = database.query(sql);
+  return statement.step() ? statement.integer() : 0;
+}
+
+void make_append_only(Database& database) {
+  std::vector<std::string> tables;
+  Statement names = database.query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
+  while (names.step()) {
+    tables.push_back(names.text());
+  }
+  for (const std::string& table : tables) {
+    for (const std::string action : {"UPDATE", "DELETE"}) {
+      database.execute(("CREATE TRIGGER IF NOT EXISTS " + table + "_no_" + action + " BEFORE " + action + " ON " +
+                        table + " BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END")
+                           .c_str());
+    }
+  }
+}
+
+}  // namespace
+
+std::span<const std::string> migrations() {
+  static const std::string steps[] = {kSchema};
+  return steps;
+}
+
+int checked_version(Database& database, int newest) {
+  const std::int64_t application = number(database, "PRAGMA application_id");
+  const std::int64_t version = number(database, "PRAGMA user_version");
+  const std::string name = "the file '" + database.path().string() + "'";
+  if (application == 0 && version == 0 && number(database, "SELECT count(*) FROM sqlite_schema") == 0) {
+    return 0;
+  }
+  if (application != kApplicationId || version < 1) {
+    throw UserError(name + " is an SQLite file of another program, not a journal", "name another file with --journal");
+  }
+  if (version > newest) {
+    throw UserError(name + " has schema version " + std::to_string(version) + "; this apo knows versions up to " +
+                        std::to_string(newest),
+                    "update apo, or name another file with --journal");
+  }
+  return static_cast<int>(version);
+}
+
+void migrate(Database& database, std::span<const std::string> steps) {
+  const int newest = static_cast<int>(steps.size());
+  if (checked_version(database, newest) == newest) {
+    return;
+  }
+  Transaction transaction(database);
+  for (int version = checked_version(database, newest); version < newest; ++version) {
+    database.execute(steps[static_cast<std::size_t>(version)].c_str());
+  }
+  make_append_only(database);
+  database.execute(("PRAGMA application_id = " + std::to_string(kApplicationId) +
+                    "; PRAGMA user_version = " + std::to_string(newest))
+                       .c_str());
+  transaction.commit();
+}
+
+}  // namespace apo

@@ -1,0 +1,22 @@
+// journal/migrations.h - brings a file to the newest schema, and refuses files that are not ours or newer than us.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "journal/database.h"
+
+namespace apo {
+
+inline constexpr int kApplicationId = 0x41504F4A;  // "APOJ"
+
+// Step i brings a file from version i to version i + 1. Never edit a step that was released; add one.
+std::span<const std::string> migrations();
+
+// Throws UserError for a file of another program or of a newer schema. Returns the file's version, 0 = empty.
+int checked_version(Database& database, int newest);
+
+// Runs the steps that the file lacks in one transaction, then makes every table append-only.
+void migrate(Database& database, std::span<const std::string> steps);
+
+}  // namespace apo

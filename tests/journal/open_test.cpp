@@ -1,0 +1,294 @@
+// tests/journal/open_test.cpp - what is refused, with which words, and what is left untouched.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+
+#include "journal/database.h"
+#include "journal/migrations.h"
+#include "tests/journal/samples.h"
+
+namespace apo {
+namespace {
+
+using namespace apo::test;
+using ::testing::Test;
+
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string open_error(const std::filesystem::path& path, Access access = Access::read_write) {
+  return user_error([&] { Journal::open(path, access); });
+}
+
+TEST(Open, CreatesFoldersAndFile) {
+  Scratch scratch;
+  scratch.path = scratch.folder.path() / "a" / "b'c %?#" / "journal.db";
+  scratch.create();
+  EXPECT_TRUE(scratch.open(Access::read_only).newest_variant("e88_backward/simple"));
+  EXPECT_FALSE(std::filesystem::exists(scratch.path.string() + "-wal"));
+}
+
+TEST(Open, ReaderNeedsAJournal) {
+  Scratch scratch;
+  EXPECT_TRUE(contains(open_error(scratch.path, Access::read_only), "there is no journal"));
+  EXPECT_FALSE(std::filesystem::exists(scratch.path));
+  write(scratch.path, "");
+  EXPECT_TRUE(contains(open_error(scratch.path, Access::read_only), "is empty"));
+}
+
+TEST(Open, FileThatIsNotSqliteIsLeftAlone) {
+  Scratch scratch;
+  write(scratch.path, "my notes about kernels, longer than a header of sixteen bytes");
+  for (const Access access : {Access::read_write, Access::read_only}) {
+    const std::string error = open_error(scratch.path, access);
+    EXPECT_TRUE(contains(error, scratch.path.string())) << error;
+    EXPECT_TRUE(contains(error, "not an SQLite file")) << error;
+    EXPECT_TRUE(contains(error, "--journal")) << error;
+  }
+  EXPECT_EQ(read_file(scratch.path), "my notes about kernels, longer than a header of sixteen bytes");
+  EXPECT_FALSE(std::filesystem::exists(scratch.path.string() + ".lock"));
+}
+
+TEST(Open, AnotherProgramsDatabaseIsLeftAlone) {
+  Scratch scratch;
+  for (const std::string mark : {"", "PRAGMA application_id = 7; ", "PRAGMA user_version = 1;"}) {
+    std::filesystem::remove(scratch.path);
+    ASSERT_EQ(attack(scratch.path, mark + "CREATE TABLE bookmarks (url TEXT)"), "");
+    const std::string before = read_file(scratch.path);
+    for (const Access access : {Access::read_write, Access::read_only}) {
+      EXPECT_TRUE(contains(open_error(scratch.path, access), "of another program"));
+    }
+    EXPECT_EQ(read_file(scratch.path), before);
+    EXPECT_FALSE(std::filesystem::exists(scratch.path.string() + ".lock"));
+  }
+}
+
+TEST(Open, NewerSchemaIsLeftAlone) {
+  Scratch scratch;
+  scratch.open();
+  ASSERT_EQ(attack(scratch.path, "PRAGMA user_version = 99"), "");
+  for (const Access access : {Access::read_write, Access::read_only}) {
+    const std::string error = open_error(scratch.path, access);
+    EXPECT_TRUE(contains(error, "schema version 99")) << error;
+    EXPECT_TRUE(contains(error, "update apo")) << error;
+  }
+}
+
+TEST(Open, FolderIsRefused) {
+  Scratch scratch;
+  for (const Access access : {Access::read_write, Access::read_only}) {
+    EXPECT_TRUE(contains(open_error(scratch.folder.path(), access), "is a folder"));
+  }
+  EXPECT_TRUE(contains(open_error("/dev/null"), "not a regular file"));
+  EXPECT_NE(open_error(""), "");
+  write(scratch.path, "file");
+  EXPECT_NE(open_error(scratch.path / "below"), "");
+}
+
+TEST(Open, SecondWriterIsToldWhoWrites) {
+  Scratch scratch;
+  Journal first = scratch.open();
+  const std::string error = open_error(scratch.path);
+  EXPECT_TRUE(contains(error, "process " + std::to_string(getpid()))) << error;
+  EXPECT_TRUE(contains(error, scratch.path.string())) << error;
+  std::filesystem::create_symlink(scratch.path, scratch.folder.path() / "alias.db");
+  EXPECT_NE(open_error(scratch.folder.path() / "alias.db"), "");
+  Journal moved = std::move(first);
+  EXPECT_NE(open_error(scratch.path), "");
+  { const Journal last = std::move(moved); }
+  EXPECT_EQ(open_error(scratch.path), "");
+}
+
+TEST(Open, ReadersSeeFinishedRowsWhileAWriterWrites) {
+  Scratch scratch;
+  Journal writer = scratch.open();
+  prepare(writer);
+  Journal reader = scratch.open(Access::read_only);
+  for (int count = 1; count <= 3; ++count) {
+    const std::int64_t id = add_quick(writer, {});
+    EXPECT_EQ(reader.load_experiment(id).index, 7);
+    Journal::Batch batch(writer);
+    const std::int64_t hidden = add_quick(writer, {});
+    EXPECT_NE(user_error([&] { reader.load_experiment(hidden); }), "");
+  }
+}
+
+TEST(Open, ReaderCannotWrite) {
+  Scratch scratch;
+  scratch.create();
+  Journal reader = scratch.open(Access::read_only);
+  EXPECT_NE(user_error([&] { reader.add_variant(a_variant("third")); }), "");
+  EXPECT_FALSE(reader.newest_variant("e88_backward/third"));
+}
+
+TEST(Open, ReadOnlyFileAndFolderCanBeReadAndSayWhyTheyCannotBeWritten) {
+  Scratch scratch;
+  scratch.create();
+  std::filesystem::remove(scratch.path.string() + ".lock");
+  std::filesystem::permissions(scratch.path, std::filesystem::perms{0444});
+  const auto readable = [](const std::filesystem::path& path) {
+    return Journal::open(path, Access::read_only).newest_variant("e88_backward/simple").has_value();
+  };
+  const auto refused = [](const std::filesystem::path& path) {
+    const std::string error = open_error(path);
+    return contains(error, path.string()) && contains(error, "cannot write") && contains(error, "--journal");
+  };
+  EXPECT_EQ(as_ordinary_user(scratch.folder.path(), readable, scratch.path), 0);
+  EXPECT_EQ(as_ordinary_user(scratch.folder.path(), refused, scratch.path), 0);
+  EXPECT_EQ(as_ordinary_user(scratch.folder.path(), refused, scratch.folder.path() / "new.db"), 0);
+}
+
+TEST(Open, ReadOnlyFileInAWritableFolderIsRefusedForWriting) {
+  Scratch scratch;
+  scratch.create();
+  std::filesystem::permissions(scratch.path, std::filesystem::perms{0444});
+  const auto refused = [](const std::filesystem::path& path) {
+    return contains(open_error(path), "is read-only") || contains(open_error(path), "cannot write");
+  };
+  std::filesystem::permissions(scratch.path.string() + ".lock", std::filesystem::perms::all);
+  EXPECT_EQ(as_ordinary_user(scratch.folder.path(), refused, scratch.path), 0);
+}
+
+TEST(Open, EmptyFileLeftByAKilledCreationIsFilled) {
+  Scratch scratch;
+  write(scratch.path, "");
+  scratch.create();
+  std::filesystem::remove(scratch.path);
+  ASSERT_EQ(attack(scratch.path, "PRAGMA journal_mode = WAL"), "");  // created, schema not written yet
+  EXPECT_TRUE(contains(open_error(scratch.path, Access::read_only), "never filled"));
+  EXPECT_EQ(open_error(scratch.path), "");
+}
+
+TEST(Open, DamagedFileIsFoundByTheIntegrityCheck) {
+  Scratch scratch;
+  {
+    Journal journal = scratch.open();
+    prepare(journal);
+    for (int count = 0; count < 50; ++count) {
+      add_quick(journal, {.setting = count});
+    }
+    EXPECT_TRUE(journal.check_integrity().empty());
+  }
+  std::string bytes = read_file(scratch.path);
+  for (std::size_t offset = bytes.size() / 2; offset < bytes.size() / 2 + 4096; ++offset) {
+    bytes[offset] = static_cast<char>(~bytes[offset]);
+  }
+  write(scratch.path, bytes);
+  bool found = false;
+  const std::string error = user_error([&] { found = !scratch.open(Access::read_only).check_integrity().empty(); });
+  EXPECT_TRUE(found || contains(error, "damaged")) << error;
+
+  write(scratch.path, bytes.substr(0, 5000));  // the header's page and a bit
+  const std::string truncated = user_error([&] {
+    Journal journal = scratch.open();
+    EXPECT_FALSE(journal.check_integrity().empty());
+  });
+  EXPECT_TRUE(truncated.empty() || contains(truncated, "damaged") || contains(truncated, "not an SQLite")) << truncated;
+}
+
+TEST(Open, AlteredBlobIsFoundByTheIntegrityCheck) {
+  Scratch scratch;
+  scratch.create();
+  ASSERT_EQ(attack(scratch.path, "DROP TRIGGER blob_no_UPDATE; UPDATE blob SET bytes = x'00' WHERE kind = 'source'"),
+            "");
+  const std::vector<std::string> findings = scratch.open(Access::read_only).check_integrity();
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_TRUE(contains(findings[0], "other bytes"));
+}
+
+// The kernel refuses what grows a file past the limit, as a full disk does.
+bool writes_until_full(const std::filesystem::path& path) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  Journal journal = Journal::open(path, Access::read_write);
+  const rlimit limit{1 << 20, 1 << 20};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  std::string error;
+  std::int64_t finished = 0;
+  for (int count = 0; count < 5000 && error.empty(); ++count) {
+    error = user_error([&] { finished = add_quick(journal, {.setting = count}); });
+  }
+  if (!contains(error, "no room left")) {
+    std::fprintf(stderr, "%d experiments, then '%s'\n", static_cast<int>(finished), error.c_str());
+  }
+  return finished > 0 && contains(error, "no room left") && contains(error, path.string()) &&
+         journal.load_experiment(finished).judgement.has_value();
+}
+
+TEST(Open, FullDiskIsAUserErrorAndKeepsEveryFinishedRow) {
+  Scratch scratch;
+  scratch.create();
+  const pid_t child = fork();
+  if (child == 0) {
+    try {
+      _exit(writes_until_full(scratch.path) ? 0 : 1);
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      _exit(2);
+    }
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  Journal journal = scratch.open();
+  EXPECT_TRUE(journal.check_integrity().empty());
+  EXPECT_LE(journal.unfinished().size(), 1u);
+  EXPECT_GT(add_quick(journal, {}), 1);
+}
+
+TEST(Open, LimitOfPagesReadsAsAFullDisk) {
+  Scratch scratch;
+  Database database(scratch.path, Database::Mode::create);
+  migrate(database, migrations());
+  database.execute("PRAGMA max_page_count = 1");  // as few as there are already
+  const std::string text(100'000, 'x');
+  EXPECT_TRUE(contains(user_error([&] {
+                         database.run("INSERT INTO blob (sha256, kind, bytes) VALUES (?, 'log', ?)",
+                                      {std::string(64, 'a'), Value::blob(text)});
+                       }),
+                       "no room left"));
+}
+
+TEST(Migrations, OlderFileGainsTheMissingStepsOnce) {
+  Scratch scratch;
+  scratch.create();
+  const std::string steps[] = {migrations()[0],
+                               "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;"};
+  {
+    Database database(scratch.path, Database::Mode::write);
+    EXPECT_EQ(checked_version(database, 2), 1);
+    migrate(database, steps);
+    migrate(database, steps);
+    EXPECT_EQ(checked_version(database, 2), 2);
+    database.run("INSERT INTO note (text) VALUES ('kept')");
+    EXPECT_THROW(database.run("DELETE FROM note"), std::logic_error);
+    Statement variants = database.query("SELECT count(*) FROM variant");
+    variants.step();
+    EXPECT_EQ(variants.integer(), 2);
+  }
+  EXPECT_TRUE(contains(open_error(scratch.path), "schema version 2"));
+}
+
+TEST(Migrations, FailedStepChangesNothing) {
+  Scratch scratch;
+  scratch.open();
+  Database database(scratch.path, Database::Mode::write);
+  const std::string steps[] = {migrations()[0], "CREATE TABLE note (id INTEGER); SELECT no_such_column FROM note;"};
+  EXPECT_THROW(migrate(database, steps), std::logic_error);
+  EXPECT_EQ(checked_version(database, 2), 1);
+  Statement left = database.query("SELECT count(*) FROM sqlite_schema WHERE name = 'note'");
+  left.step();
+  EXPECT_EQ(left.integer(), 0);
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,149 @@
+// tests/project/readme_test.cpp - every command of README.md and docs/ runs, and what they mention exists.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include "harness/core/files.h"
+#include "harness/core/process.h"
+#include "harness/core/text.h"
+#include "tests/project/markdown.h"
+
+namespace apo {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = APO_SOURCE_FOLDER;
+const fs::path kProgram = APO_PROGRAM;
+
+std::vector<fs::path> documents() {
+  std::vector<fs::path> found = {kRoot / "README.md"};
+  if (fs::exists(kRoot / "docs")) {
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / "docs")) {
+      if (entry.path().extension() == ".md") {
+        found.push_back(entry.path());
+      }
+    }
+  }
+  std::sort(found.begin() + 1, found.end());
+  return found;
+}
+
+// What a reader has after `git clone` and the first ./apo: the files of the checkout, and the built program as ./apo.
+class WorkingCopy {
+ public:
+  WorkingCopy() {
+    for (const auto& entry : fs::directory_iterator(kRoot)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with(".") && !name.starts_with("build") && name != "apo") {
+        fs::copy(entry.path(), folder_.path() / name, fs::copy_options::recursive);
+      }
+    }
+    fs::create_symlink(kProgram, folder_.path() / "apo");
+  }
+
+  ProcessResult run(const std::string& command) const {
+    ProcessOptions options;
+    options.timeout_s = 300;
+    options.working_folder = folder_.path().string();
+    options.environment = {"APO_HOME=" + kRoot.string(),
+                           "APO_JOURNAL=", "PATH=" + folder_.path().string() + ":" + std::getenv("PATH")};
+    return run_process({"bash", "-o", "pipefail", "-c", command}, options);
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+// The options that `apo SUBCOMMAND --help` shows; none when there is no such subcommand.
+const std::vector<std::string>& options_of(const std::string& subcommand) {
+  static std::map<std::string, std::vector<std::string>> known;
+  const auto [entry, is_new] = known.try_emplace(subcommand);
+  if (is_new) {
+    std::vector<std::string> argv = {kProgram.string(), "--help"};
+    if (!subcommand.empty()) {
+      argv.insert(argv.begin() + 1, subcommand);
+    }
+    const ProcessResult help = run_process(argv);
+    entry->second = help.ok() ? options_in(help.output) : std::vector<std::string>();
+  }
+  return entry->second;
+}
+
+// The subcommands in `apo --help`: the first word of the lines after "Subcommands:".
+std::vector<std::string> subcommands() {
+  std::vector<std::string> found;
+  const ProcessResult help = run_process({kProgram.string(), "--help"});
+  const std::string& text = help.output;
+  const std::size_t start = text.find("Subcommands:");
+  for (const std::string& line : split(start == std::string::npos ? "" : text.substr(start), '\n')) {
+    const std::vector<std::string> words = split_words(line);
+    if (line.starts_with("  ") && !line.starts_with("   ") && !words.empty()) {
+      found.push_back(words.front());
+    }
+  }
+  return found;
+}
+
+bool has_option(const std::string& subcommand, const std::string& option) {
+  const auto& options = options_of(subcommand);
+  return std::find(options.begin(), options.end(), option) != options.end();
+}
+
+bool exists(const Mention& mention) {
+  const std::vector<std::string> all = subcommands();
+  if (!mention.subcommand.empty()) {
+    return std::find(all.begin(), all.end(), mention.subcommand) != all.end() &&
+           (mention.option.empty() || has_option(mention.subcommand, mention.option));
+  }
+  return has_option("", mention.option) ||
+         std::any_of(all.begin(), all.end(), [&](const std::string& name) { return has_option(name, mention.option); });
+}
+
+class Readme : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(fs::exists(kProgram)) << "the program is not built: ninja apo";
+    ASSERT_TRUE(fs::exists(kRoot / "README.md")) << "README.md is missing";
+  }
+};
+
+TEST_F(Readme, EverySubcommandAndOptionItNamesExists) {
+  ASSERT_FALSE(subcommands().empty());
+  for (const fs::path& path : documents()) {
+    for (const Mention& mention : mentions_of(read_file(path))) {
+      EXPECT_TRUE(exists(mention)) << path.string() << ":" << mention.line << ": apo " << mention.subcommand << " "
+                                   << mention.option << " is not in --help";
+    }
+  }
+}
+
+TEST_F(Readme, EveryCommandEndsWell) {
+  for (const fs::path& path : documents()) {
+    const WorkingCopy copy;
+    for (const DocumentCommand& command : commands_of(read_file(path))) {
+      if (!command.runs) {
+        continue;
+      }
+      const ProcessResult result = copy.run(command.text);
+      EXPECT_TRUE(result.ok()) << path.string() << ":" << command.line << ": " << command.text << "\nexit code "
+                               << result.exit_code << (result.timed_out ? ", timed out" : "") << "\n"
+                               << result.output << result.error;
+      std::printf("%6.1f s  %s:%d  %s\n", result.seconds, path.filename().c_str(), command.line, command.text.c_str());
+    }
+  }
+}
+
+TEST_F(Readme, ShowsAtLeastTheMainCommand) {
+  const std::vector<DocumentCommand> commands = commands_of(read_file(kRoot / "README.md"));
+  EXPECT_TRUE(std::any_of(commands.begin(), commands.end(), [](const DocumentCommand& command) {
+    return command.runs && command.text.starts_with("./apo run");
+  })) << "README.md shows no ./apo run that is run here";
+}
+
+}  // namespace
+}  // namespace apo
