@@ -145,7 +145,8 @@ std::vector<Configuration> chosen(Workbench& bench, const std::vector<std::strin
     }
     configurations.push_back(bench.catalogue().configuration(name));
     if (bench.catalogue().get(configurations.back().variant).target != Target::host) {
-      throw EnvironmentError(name + " is for target cuda, and this build runs target host only");
+      throw UserError(name + " is for target cuda, and 'apo bench' times on this CPU only",
+                      "'apo profile " + name + "' times it on the GPU");
     }
   }
   if (names.empty()) {

@@ -22,8 +22,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kRoofBudgetS = 1.5;
-
 struct ProfileOptions {
   std::string variant;
   std::string workload;
@@ -41,7 +39,7 @@ std::vector<Roof> roofs_of(Workbench& bench, Observer& observer) {
     }
   }
   observer.say("measuring the roofs of this machine");
-  const std::vector<Roof> roofs = measure_host_roofs(machine.cores, kRoofBudgetS);
+  const std::vector<Roof> roofs = bench.measure_roofs();
   try {
     Journal journal = Journal::open(path, Access::read_write);
     journal.add_machine(machine);
@@ -123,16 +121,18 @@ std::string bottlenecks_text(const std::vector<Bottleneck>& bottlenecks) {
 }
 
 void print_profile(const Profile& profile, const std::vector<Bottleneck>& bottlenecks, const std::string& cache,
-                   int cores) {
+                   const Machine& machine) {
+  const bool host = machine.target == Target::host;
   std::string text = paint(profile.configuration.label(), "bold") + " on " + profile.workload + ", " + cache +
-                     " caches, " + std::to_string(cores) + " threads\n";
+                     " caches, " + std::to_string(machine.cores) + (host ? " threads\n" : " SMs\n");
   text += "  time    " + format_ns(profile.time_ns) + "\n";
   text += "  floor   " + format_ns(profile.floor_ns) + " by " + profile.floor_roof + ": " +
           format_g(100 * profile.floor_fraction, 3) + " % of the time\n";
   text += "  rung    " + profile.rung + "\n";
   text += profile.missing.empty() ? "" : "  missing " + profile.missing + "\n";
-  text += "\nthread scaling\n" + scaling_text(profile, cores) + "\nmetrics\n" + metrics_text(profile) + "\nroofs\n" +
-          roofs_text(profile) + "\nbottlenecks\n" + bottlenecks_text(bottlenecks);
+  text += host ? "\nthread scaling\n" + scaling_text(profile, machine.cores) : "";
+  text += "\nmetrics\n" + metrics_text(profile) + "\nroofs\n" + roofs_text(profile) + "\nbottlenecks\n" +
+          bottlenecks_text(bottlenecks);
   print(text);
 }
 
@@ -149,9 +149,7 @@ int profile(const ProfileOptions& options, const Globals& globals) {
   const Configuration configuration = bench.catalogue().configuration(options.variant);
   const Variant& variant = bench.catalogue().get(configuration.variant);
   const Family& family = bench.family(variant.family);
-  if (variant.target != Target::host) {
-    throw EnvironmentError(variant.id() + " is for target cuda, and this build runs target host only");
-  }
+  bench.use(variant.target);
   const Workload& workload =
       options.workload.empty() ? family.workloads.front() : bench.workload(family, options.workload);
   const Lab lab = bench.lab(family);
@@ -175,7 +173,7 @@ int profile(const ProfileOptions& options, const Globals& globals) {
     }
     print_json(document);
   } else {
-    print_profile(measured, bottlenecks, options.cache, bench.machine().cores);
+    print_profile(measured, bottlenecks, options.cache, bench.machine());
   }
   return kDone;
 }

@@ -131,9 +131,8 @@ int add(const RegisterOptions& options, const Globals& globals) {
   if (tried.already_registered) {
     return finish(globals, variant, "already registered", variant.path, {}, "");
   }
-  if (variant.target != Target::host && !options.no_verify) {
-    throw EnvironmentError(variant.id() + " is for target cuda, and this build runs target host only",
-                           "'apo register --no-verify' adds it without running its gates");
+  if (!options.no_verify) {
+    bench.use(variant.target);
   }
   std::vector<GateResult> gates = {{.gate = "metadata", .evidence = "the block is valid"}};
   std::string log;

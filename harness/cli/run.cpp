@@ -1,5 +1,6 @@
 // harness/cli/run.cpp - `apo run`: one or more iterations of the loop.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -32,11 +33,43 @@ struct RunOptions {
 };
 
 void check_target(const std::string& target) {
-  if (target == "cuda") {
-    throw EnvironmentError("this build judges on target host only", "run with --target host or --target auto");
+  const std::vector<std::string> known = {"auto", "host", "cuda"};
+  if (std::find(known.begin(), known.end(), target) == known.end()) {
+    throw UserError("unknown target '" + target + "'", did_you_mean(target, known) + "\nknown: " + join(known, ", "));
   }
-  if (target != "host" && target != "auto") {
-    throw UserError("unknown target '" + target + "'", "known: auto, host");
+}
+
+bool has_variant_for(Workbench& bench, const std::string& family, Target target) {
+  const auto variants = bench.catalogue().of_family(family);
+  return std::any_of(variants.begin(), variants.end(),
+                     [&](const Variant* variant) { return variant->target == target; });
+}
+
+// Auto takes the GPU when one is usable and the family has variants for it. A campaign that names neither target nor
+// workloads then starts from the first workload that makes sense there.
+void choose_target(const RunOptions& options, Workbench& bench, Policy& policy, Observer& observer) {
+  const bool fixed = options.target != "auto" || policy.target == Target::cuda;
+  if (fixed) {
+    policy.target = options.target == "host" ? Target::host : Target::cuda;
+  } else if (has_variant_for(bench, policy.family, Target::cuda)) {
+    std::string why_not;
+    policy.target = bench.has_gpu(&why_not) ? Target::cuda : Target::host;
+    observer.say(policy.target == Target::cuda ? "target cuda" : "target host (" + why_not + ")");
+  }
+  bench.use(policy.target);
+  if (policy.target == Target::host) {
+    return;
+  }
+  if (options.baseline.empty() && !policy.baseline.empty() &&
+      bench.catalogue().get(bench.catalogue().configuration(policy.baseline).variant).target != policy.target) {
+    policy.baseline.clear();
+  }
+  if (options.workloads.empty() && options.campaign_file.empty()) {
+    const std::vector<Workload>& workloads = bench.family(policy.family).workloads;
+    const auto fitting = std::find_if(workloads.begin(), workloads.end(),
+                                      [](const Workload& workload) { return workload.target == Target::cuda; });
+    policy.workloads = {(fitting == workloads.end() ? workloads.front() : *fitting).name};
+    complete_policy(policy, "");
   }
 }
 
@@ -150,9 +183,10 @@ Json summary_document(const CampaignSummary& summary) {
 int run(const RunOptions& options, const Globals& globals) {
   check_target(options.target);
   const Paths paths = make_paths(globals.journal);
-  const Policy policy = policy_of(options, paths);
+  Policy policy = policy_of(options, paths);
   Workbench bench(paths);
   ConsoleObserver observer(globals);
+  choose_target(options, bench, policy, observer);
   const CampaignSummary summary = run_campaign(bench, policy, observer);
   if (globals.json) {
     print_json(summary_document(summary));
@@ -170,7 +204,7 @@ Action define_run(CLI::App& app, Globals& globals) {
   app.add_option("--campaign", options->campaign_file, "a campaign file (JSON), see experiments/default.json");
   app.add_option("--workload", options->workloads, "workload(s) to improve on, all of one class");
   app.add_option("--baseline", options->baseline, "start from this configuration instead of the incumbent");
-  app.add_option("--target", options->target, "auto or host");
+  app.add_option("--target", options->target, "auto (a GPU when one is usable), host or cuda");
   app.add_option("--iterations", options->iterations, "how many turns of the loop")->check(CLI::Range(1, 100000));
   app.add_option("--candidates", options->candidates, "candidates to try in one iteration at most")
       ->check(CLI::Range(1, 100000));

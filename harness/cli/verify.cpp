@@ -47,11 +47,12 @@ OneCall run_once(const Lab& lab, const Configuration& configuration, const Input
     call.failure = Failure{.outcome = build.outcome, .evidence = build.evidence};
     return call;
   }
-  Arena arena(arena_spec(*lab.family, inputs.axes, 1, lab.scratch(configuration, inputs.axes), {}, secret_seed()));
+  Arena arena(arena_spec(*lab.family, inputs.axes, 1, lab.scratch(configuration, inputs.axes), {}, secret_seed(),
+                         lab.worker.target));
   write_inputs(arena, 0, inputs);
   arena.poison_outputs();
   Worker worker(lab.worker);
-  if (const auto loaded = worker.load(0, build.object_path); !loaded) {
+  if (const auto loaded = load_build(worker, 0, build); !loaded) {
     call.failure = loaded.failure();
   } else if (const auto attached = worker.attach(arena); !attached) {
     call.failure = attached.failure();
@@ -187,9 +188,7 @@ int verify(const VerifyOptions& options, const Globals& globals) {
   const Configuration configuration = bench.catalogue().configuration(options.variant);
   const Variant& variant = bench.catalogue().get(configuration.variant);
   const Family& family = bench.family(variant.family);
-  if (variant.target != Target::host) {
-    throw EnvironmentError(variant.id() + " is for target cuda, and this build runs target host only");
-  }
+  bench.use(variant.target);
   if (!options.regime.empty() &&
       std::find(family.regimes.begin(), family.regimes.end(), options.regime) == family.regimes.end()) {
     throw UserError("unknown regime '" + options.regime + "' of family " + family.name,

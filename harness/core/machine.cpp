@@ -70,6 +70,30 @@ std::vector<int> usable_cpus() {
   return cpus;
 }
 
+Machine describe_cuda(const DeviceFacts& facts) {
+  Machine machine{.target = Target::cuda,
+                  .id = facts.uuid,
+                  .model = facts.name,
+                  .cores = facts.sms,
+                  .governor = "the GPU's own",
+                  .isa = facts.arch(),
+                  .driver = facts.driver,
+                  .l2_bytes = facts.l2_bytes,
+                  .memory_bytes = facts.memory_bytes};
+  utsname names{};
+  if (uname(&names) == 0) {
+    machine.kernel = names.release;
+  }
+  machine.facts = {{"threads_per_sm", std::to_string(facts.threads_per_sm)},
+                   {"shared_per_block", std::to_string(facts.shared_per_block)},
+                   {"shared_per_sm", std::to_string(facts.shared_per_sm)},
+                   {"registers_per_sm", std::to_string(facts.registers_per_sm)},
+                   {"persisting_l2_bytes", std::to_string(facts.persisting_l2_bytes)},
+                   {"sm_mhz", std::to_string(facts.sm_mhz)},
+                   {"memory_mhz", std::to_string(facts.memory_mhz)}};
+  return machine;
+}
+
 Machine describe_host() {
   Machine machine;
   utsname names{};

@@ -116,7 +116,7 @@ CheckResult check_case(const Lab& lab, const Configuration& configuration, const
   }
   const Prepared prepared = prepare(lab, one, seed);
   Arena arena(arena_spec(*lab.family, one.axes, static_cast<int>(one.regimes.size()),
-                         lab.scratch(configuration, one.axes), {}, derive_seed(seed, "arena")));
+                         lab.scratch(configuration, one.axes), {}, derive_seed(seed, "arena"), lab.worker.target));
   for (std::size_t i = 0; i < prepared.inputs.size(); ++i) {
     write_inputs(arena, static_cast<int>(i), prepared.inputs[i]);
   }
@@ -127,7 +127,7 @@ CheckResult check_case(const Lab& lab, const Configuration& configuration, const
   }
   Worker worker(options);
   CheckResult result;
-  if (const auto loaded = worker.load(0, build.object_path); !loaded) {
+  if (const auto loaded = load_build(worker, 0, build); !loaded) {
     result = failed(loaded.failure(), one.workload);
   } else if (const auto attached = worker.attach(arena); !attached) {
     result = failed(attached.failure(), one.workload);
@@ -175,6 +175,11 @@ GateResult correctness_gate(const Lab& lab, const Configuration& configuration, 
 GateResult sanitizer_gate(const Lab& lab, const Configuration& configuration, const std::vector<CheckCase>& plan,
                           std::uint64_t seed) {
   GateResult gate{.gate = "sanitizers"};
+  if (lab.worker.target == Target::cuda) {
+    gate.evidence =
+        "not run: compute-sanitizer is not part of this judge; the guard zones round every buffer were checked";
+    return gate;
+  }
   if (lab.sanitizer_runtime.empty()) {
     gate.evidence = "not run: the compiler has no AddressSanitizer library";
     return gate;

@@ -16,8 +16,10 @@ void add_scratch(ArenaSpec& spec, const std::vector<std::int64_t>& bytes, int sl
 }  // namespace
 
 ArenaSpec arena_spec(const Family& family, const Axes& axes, int sets, const std::vector<std::int64_t>& scratch0,
-                     const std::vector<std::int64_t>& scratch1, std::uint64_t layout_seed) {
+                     const std::vector<std::int64_t>& scratch1, std::uint64_t layout_seed, Target target) {
+  constexpr std::int64_t kCudaAlignment = 256;  // cudaMalloc's
   ArenaSpec spec;
+  spec.alignment = target == Target::cuda ? kCudaAlignment : spec.alignment;
   spec.input_sets = sets;
   spec.layout_seed = layout_seed;
   for (const TensorSpec& tensor : family.tensors) {
@@ -33,6 +35,10 @@ ArenaSpec arena_spec(const Family& family, const Axes& axes, int sets, const std
     spec.axes.push_back(axes.at(axis.name));
   }
   return spec;
+}
+
+Result<Done> load_build(Worker& worker, int slot, const Build& build) {
+  return worker.load(slot, build.object_path, build.plan);
 }
 
 void write_inputs(Arena& arena, int set, const InputSet& inputs) {

@@ -21,14 +21,19 @@ struct Lab {
   std::function<std::string(const Configuration&, const Axes&)> unsupported;
   // Bytes of each scratch buffer of the configuration, in order.
   std::function<std::vector<std::int64_t>(const Configuration&, const Axes&)> scratch;
-  WorkerOptions worker;           // template for every process that is started
+  WorkerOptions worker;           // template for every process that is started; its target is the lab's
   int threads = 1;                // CPUs for the parent's own arithmetic
   std::string sanitizer_runtime;  // for LD_PRELOAD; empty: the sanitizer gate says that it could not run
 };
 
-// The buffers of one call of `family`: `sets` copies of the inputs, the outputs, scratch for slot 0 and slot 1.
+// The buffers of one call of `family`: `sets` copies of the inputs, the outputs, scratch for slot 0 and slot 1. Aligned
+// as the target's allocators do.
 ArenaSpec arena_spec(const Family& family, const Axes& axes, int sets, const std::vector<std::int64_t>& scratch0,
-                     const std::vector<std::int64_t>& scratch1, std::uint64_t layout_seed);
+                     const std::vector<std::int64_t>& scratch1, std::uint64_t layout_seed,
+                     Target target = Target::host);
+
+// Loads what was built: its object, and on target cuda how it is launched.
+Result<Done> load_build(Worker& worker, int slot, const Build& build);
 
 void write_inputs(Arena& arena, int set, const InputSet& inputs);
 TensorBytes read_outputs(const Arena& arena, const Family& family);

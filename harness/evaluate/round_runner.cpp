@@ -10,6 +10,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/clocks.h"
 #include "harness/evaluate/judge_round.h"
+#include "harness/worker/samples.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -17,12 +18,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kTimerResolutionNs = 50;  // two clock_gettime calls
+constexpr double kTimerResolutionNs = 50;   // two clock_gettime calls
+constexpr double kEventResolutionNs = 500;  // cuEventElapsedTime
+// On cuda a shorter call is timed back to back on rotating copies of its tensors, which stay cold without a flush.
+constexpr double kShortCallNs = 50e3;
 constexpr int kSetsInRound = 2;
-
-double call_ns(const RawSample& sample) {
-  return static_cast<double>(sample.end_ns - sample.begin_ns);
-}
 
 // Which timed calls of a round the parent looks at: one of each slot, from a seed that no worker ever gets.
 struct Verification {
@@ -38,6 +38,18 @@ std::array<Verification, 2> draw_verifications(std::uint64_t seed, int blocks) {
   // The outer two samples of a block are of one slot, the inner two of the other.
   return {{{.block = static_cast<int>(first), .sample = random.coin() ? 0 : 3},
            {.block = static_cast<int>(second), .sample = random.coin() ? 1 : 2}}};
+}
+
+// Of a GPU: what could make the round void.
+void note_clock(Round& round, const char* key, const std::optional<DeviceState>& state) {
+  if (!state) {
+    return;
+  }
+  round.environment[key] = state->sm_mhz;
+  const auto bits = static_cast<std::uint64_t>(round.environment[kThrottleBits]) | state->throttle_bits;
+  round.environment[kThrottleBits] = static_cast<double>(bits);
+  round.environment["celsius"] = state->celsius;
+  round.environment["watts"] = state->watts;
 }
 
 }  // namespace
@@ -61,8 +73,9 @@ struct RoundRunner::Session {
         timed(workload),
         drawn(sets),
         cache(policy),
+        target(lab.worker.target),
         arena(arena_spec(family, timed.axes, kSetsInRound, scratch(lab, 0, candidate_in_slot0),
-                         scratch(lab, 1, candidate_in_slot0), derive_seed(order_seed, "arena"))),
+                         scratch(lab, 1, candidate_in_slot0), derive_seed(order_seed, "arena"), lab.worker.target)),
         worker(options(lab, order_seed)),
         arms{candidate_in_slot0 ? &timed.candidate : &timed.incumbent,
              candidate_in_slot0 ? &timed.incumbent : &timed.candidate} {
@@ -84,7 +97,7 @@ struct RoundRunner::Session {
 
   Result<Done> prepare() {
     for (int slot = 0; slot < 2; ++slot) {
-      if (auto loaded = worker.load(slot, arms[static_cast<std::size_t>(slot)]->build.object_path); !loaded) {
+      if (auto loaded = load_build(worker, slot, arms[static_cast<std::size_t>(slot)]->build); !loaded) {
         Failure failure = loaded.failure();
         failure.slot = slot;
         return failure;
@@ -122,11 +135,12 @@ struct RoundRunner::Session {
     raw.insert(raw.end(), samples->begin(), samples->end());
     Block block;
     for (const RawSample& sample : *samples) {
-      block.samples.push_back({.slot = sample.slot, .ns = sample.end_ns - sample.begin_ns});
-      if (call_ns(sample) < timed.floor_ns * repetitions) {
+      const double ns = elapsed_ns(sample, target);
+      block.samples.push_back({.slot = sample.slot, .ns = static_cast<std::int64_t>(ns)});
+      if (ns < timed.floor_ns * repetitions) {
         return Failure{.outcome = Outcome::unstable_clock,
-                       .evidence = "a call of " + format_ns(call_ns(sample) / repetitions) +
-                                   " is below the physical floor of " + format_ns(timed.floor_ns),
+                       .evidence = "a call of " + format_ns(ns / repetitions) + " is below the physical floor of " +
+                                   format_ns(timed.floor_ns),
                        .slot = sample.slot};
       }
     }
@@ -137,6 +151,7 @@ struct RoundRunner::Session {
   const TimedWorkload& timed;
   std::array<std::size_t, 2> drawn;
   CachePolicy cache;
+  Target target;
   Arena arena;
   Worker worker;
   std::array<const TimedArm*, 2> arms;
@@ -153,7 +168,7 @@ RoundRunner::RoundRunner(const Lab& lab, std::vector<TimedWorkload> workloads, J
       cache_(cache),
       repetitions_(workloads_.size(), 0) {}
 
-Result<RoundWorkload> RoundRunner::measure(std::size_t which, const Round& round, std::uint64_t order_seed) {
+Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std::uint64_t order_seed) {
   const TimedWorkload& timed = workloads_[which];
   const int workload = static_cast<int>(which);
   Random random(derive_seed(round.seed, "pool", which));
@@ -179,7 +194,10 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, const Round& round
       for (const Sample& sample : block->samples) {
         shortest = std::min(shortest, static_cast<double>(sample.ns));
       }
-      repetitions_[which] = apo::repetitions(shortest, kTimerResolutionNs, Target::host, cache_ == CachePolicy::cold);
+      const bool cuda = session.target == Target::cuda;
+      const bool flush = cache_ == CachePolicy::cold && !(cuda && shortest < kShortCallNs);
+      repetitions_[which] =
+          apo::repetitions(shortest, cuda ? kEventResolutionNs : kTimerResolutionNs, session.target, flush);
       if (repetitions_[which] != repetitions) {
         repetitions = repetitions_[which];
         result.warmup.clear();  // of samples with another number of calls
@@ -187,6 +205,7 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, const Round& round
     }
   }
   result.repetitions = repetitions;
+  note_clock(round, kClockBefore, session.worker.state());
   const int blocks = block_count(result.warmup, profile_);
   const auto verifications = draw_verifications(derive_seed(round.seed, "verification", which), blocks);
   for (int index = 0; index < blocks; ++index) {
@@ -200,6 +219,7 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, const Round& round
     }
     result.blocks.push_back(*block);
   }
+  note_clock(round, kClockAfter, session.worker.state());
   session.worker.stop();
   const int cpus = static_cast<int>(lab_.worker.cpus.empty() ? usable_cpus().size() : lab_.worker.cpus.size());
   if (const auto wrong = clock_disagreement(session.raw, measured_ns_per_tick(), cpus)) {

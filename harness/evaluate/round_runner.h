@@ -46,7 +46,8 @@ class RoundRunner {
 
  private:
   struct Session;
-  Result<RoundWorkload> measure(std::size_t which, const Round& round, std::uint64_t order_seed);
+  // Adds what it saw of the device to the round's environment.
+  Result<RoundWorkload> measure(std::size_t which, Round& round, std::uint64_t order_seed);
 
   const Lab& lab_;
   std::vector<TimedWorkload> workloads_;

@@ -1,4 +1,5 @@
-// harness/implement/cubin.cpp - sections of a cubin and the attributes in its .nv.info, as NVIDIA's own tools name them.
+// harness/implement/cubin.cpp - sections of a cubin and the attributes in its .nv.info, as NVIDIA's own tools name
+// them.
 #include "harness/implement/cubin.h"
 
 #include <algorithm>
@@ -98,9 +99,8 @@ std::vector<KernelFacts> kernels_of(const ElfObject& cubin) {
 
 // A reservation of the system stands in a section of its own name.
 bool reserves_shared(const ElfObject& cubin) {
-  return std::any_of(cubin.sections().begin(), cubin.sections().end(), [&](const Elf64_Shdr& header) {
-    return cubin.name(header).starts_with(".nv.shared.reserved");
-  });
+  return std::any_of(cubin.sections().begin(), cubin.sections().end(),
+                     [&](const Elf64_Shdr& header) { return cubin.name(header).starts_with(".nv.shared.reserved"); });
 }
 
 void keep_largest(std::map<std::string, std::int64_t>& resources, const char* name, std::int64_t value) {

@@ -224,22 +224,27 @@ CudaBuilder::Attempt CudaBuilder::compile(const std::string& source, const std::
   attempt.toolchain = {.compiler = nvcc_, .version = nvcc_version_};
   Words command = {nvcc_, "-cubin", kSource, "-o", kCubin, "-I."};
   command.insert(command.end(), attempt.flags.begin(), attempt.flags.end());
-  const ProcessResult result = run_process(
-      command, {.timeout_s = timeout_s_,
-                .working_folder = draft.path().string(),
-                .environment = {"LC_ALL=C", "TMPDIR=" + draft.path().string(), "SOURCE_DATE_EPOCH=0"}});
+  const ProcessResult result =
+      run_process(command, {.timeout_s = timeout_s_,
+                            .working_folder = draft.path().string(),
+                            .environment = {"LC_ALL=C", "TMPDIR=" + draft.path().string(), "SOURCE_DATE_EPOCH=0"}});
   attempt.log = result.output + result.error;
   attempt.cubin = result.ok() ? read_file(draft.path() / kCubin) : "";
-  attempt.evidence = result.timed_out ? "nvcc did not finish in " + format_seconds(timeout_s_) : first_error(attempt.log);
+  attempt.evidence =
+      result.timed_out ? "nvcc did not finish in " + format_seconds(timeout_s_) : first_error(attempt.log);
   return attempt;
 }
 
-Build CudaBuilder::build_cubin(const Family& family, const Variant& variant, const Axes& axes,
-                               const Settings& settings, const std::string& arch) const {
+Build CudaBuilder::build_cubin(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
+                               const std::string& arch) const {
   const std::string header = args_header(family, variant, axes, settings);
   Build build;
-  Words parts = {"cuda recipe " + std::to_string(kRecipe), toolchain_.compiler, toolchain_.version, nvcc_version_,
-                 variant.source, header};
+  Words parts = {"cuda recipe " + std::to_string(kRecipe),
+                 toolchain_.compiler,
+                 toolchain_.version,
+                 nvcc_version_,
+                 variant.source,
+                 header};
   for (const Words& flags : {nvrtc_flags(arch), include_folders_}) {
     parts.insert(parts.end(), flags.begin(), flags.end());
   }

@@ -51,7 +51,9 @@ class Planner {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& why) const { throw Refusal{"the launch of " + launch_.kernel + ": " + why}; }
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Refusal{"the launch of " + launch_.kernel + ": " + why};
+  }
 
   std::int64_t value(const std::string& name, const std::string& expression) const {
     try {

@@ -15,8 +15,8 @@ struct PlannedLaunches {
 };
 
 // Evaluates every launch over axes, tunables and device facts. grid, block and cluster are up to three positive sizes;
-// shared is dynamic shared memory in bytes; cooperative is 0 or 1; l2_persist is the position, from 1, of the pointer in
-// the argument struct whose buffer is to stay in L2, 0 for none. `kernels` are those of the cubin.
+// shared is dynamic shared memory in bytes; cooperative is 0 or 1; l2_persist is the position, from 1, of the pointer
+// in the argument struct whose buffer is to stay in L2, 0 for none. `kernels` are those of the cubin.
 PlannedLaunches plan_launches(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
                               const DeviceFacts& device, const std::vector<KernelFacts>& kernels);
 

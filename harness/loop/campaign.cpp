@@ -21,12 +21,13 @@ using Clock = std::chrono::steady_clock;
 // The variant without a parent: where a family's techniques start from.
 Configuration root_configuration(Workbench& bench, const std::string& family) {
   for (const Variant* variant : bench.catalogue().of_family(family)) {
-    if (variant->parent.empty() && variant->target == Target::host) {
+    if (variant->parent.empty() && variant->target == bench.target()) {
       return {variant->id(), default_settings(*variant)};
     }
   }
-  throw UserError("family " + family + " has no host variant to start from",
-                  "register one with 'apo register FILE', or name one with --baseline");
+  throw UserError(
+      "family " + family + " has no variant for target " + std::string(to_string(bench.target())) + " to start from",
+      "register one with 'apo register FILE', or name one with --baseline");
 }
 
 class CampaignRun {

@@ -47,6 +47,11 @@ Experiment compare_variants(Workbench& bench, const ComparisonRequest& request, 
   if (incumbent.family != candidate.family) {
     throw UserError("cannot compare " + incumbent.id() + " with " + candidate.id() + ": they are of two families");
   }
+  if (incumbent.target != candidate.target) {
+    throw UserError("cannot compare " + incumbent.id() + " with " + candidate.id() + ": they are for two targets",
+                    "compare variants for the same target; 'apo list " + candidate.family + "' shows them");
+  }
+  bench.use(candidate.target);
   const Family& family = bench.family(candidate.family);
   const Policy policy = checked_policy(family, request);
   const Lab lab = bench.lab(family);

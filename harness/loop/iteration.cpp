@@ -17,7 +17,6 @@
 namespace apo {
 namespace {
 
-constexpr double kRoofBudgetS = 1.5;
 constexpr double kQuietPatienceS = 60;
 
 EvaluateHooks progress_hooks(Observer& observer) {
@@ -26,6 +25,15 @@ EvaluateHooks progress_hooks(Observer& observer) {
     observer.progress({.what = what, .done = done, .expected = expected, .seconds_left = left});
   };
   return hooks;
+}
+
+// On a GPU, whose copy roofs are those of its memory, as much as fits the L2 need not reach the memory within a call.
+Work unavoidable_work(const IterationContext& context, const Workload& workload) {
+  Work work = context.family->work(workload.axes);
+  if (context.bench.target() == Target::cuda) {
+    work.bytes = std::max(0.0, work.bytes - static_cast<double>(context.bench.machine().l2_bytes));
+  }
+  return work;
 }
 
 std::vector<Profile> profile_incumbent(IterationContext& context, std::int64_t iteration) {
@@ -37,7 +45,7 @@ std::vector<Profile> profile_incumbent(IterationContext& context, std::int64_t i
                                 {.machine = context.bench.machine().id,
                                  .iteration = iteration,
                                  .source_hash = context.bench.catalogue().get(context.incumbent.variant).source_hash});
-    context.plan.floor_ns[workload->name] = physical_floor_ns(context.family->work(workload->axes), context.roofs);
+    context.plan.floor_ns[workload->name] = physical_floor_ns(unavoidable_work(context, *workload), context.roofs);
   }
   return profiles;
 }
@@ -65,12 +73,12 @@ ResearchInputs research_inputs(IterationContext& context, const Profile& profile
   inputs.workload_class = context.policy.workload_class;
   for (const Variant* variant : context.bench.catalogue().of_family(context.family->name)) {
     RegisteredVariant registered{.variant = *variant, .supported = true, .why_not = ""};
-    if (variant->target != Target::host) {
+    if (variant->target != context.bench.target()) {
       registered.supported = false;
       registered.why_not = "its target is " + std::string(to_string(variant->target));
     } else {
-      registered.supported =
-          supports(*variant, *context.family, workload.axes, default_settings(*variant), &registered.why_not);
+      registered.supported = supports(*variant, *context.family, workload.axes, default_settings(*variant),
+                                      &registered.why_not, context.bench.device_symbols());
     }
     inputs.variants.push_back(std::move(registered));
   }
@@ -213,7 +221,7 @@ void set_up(IterationContext& context) {
   context.roofs = context.journal.roofs(bench.machine().id);
   if (context.roofs.empty()) {
     context.observer.say("measuring the roofs of this machine");
-    context.roofs = measure_host_roofs(bench.machine().cores, kRoofBudgetS);
+    context.roofs = bench.measure_roofs();
     context.journal.add_roofs(bench.machine().id, context.roofs);
   }
   context.incumbent = context.baseline;

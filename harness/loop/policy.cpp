@@ -108,7 +108,9 @@ void read_keys(const Json& json, Policy& policy, const Places& places) {
     } else if (key == "judge_profile") {
       policy.judge_profile = text_value(json, key, places);
     } else if (key == "target") {
-      check_word(text_value(json, key, places), {"host"}, "target", " in " + places.of(key));
+      const std::string target = text_value(json, key, places);
+      check_word(target, {"host", "cuda"}, "target", " in " + places.of(key));
+      policy.target = target == "cuda" ? Target::cuda : Target::host;
     } else if (key == "budget") {
       const auto seconds = parse_duration(text_value(json, key, places));
       if (!seconds) {

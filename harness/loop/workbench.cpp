@@ -7,6 +7,9 @@
 #include "harness/core/files.h"
 #include "harness/core/machine.h"
 #include "harness/core/text.h"
+#include "harness/implement/settings.h"
+#include "harness/loop/cuda_roofs.h"
+#include "harness/profile/roofs.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -37,14 +40,56 @@ std::string describe_axes(const Axes& axes) {
   return join(parts, " ");
 }
 
-Workbench::Workbench(Paths paths) : paths_(std::move(paths)), machine_(describe_host()) {
+Workbench::Workbench(Paths paths) : paths_(std::move(paths)), host_(describe_host()), machine_(host_) {
   catalogue_.load({paths_.home / "variants", paths_.variants});
+}
+
+void Workbench::use(Target target) {
+  if (target == Target::host) {
+    machine_ = host_;
+    return;
+  }
+  if (!device_) {
+    const Worker worker(WorkerOptions{.target = Target::cuda});
+    device_ = worker.device();
+    APO_CHECK(device_.has_value());
+    plain_.reset();  // built without the device's facts
+    sanitized_.reset();
+  }
+  machine_ = describe_cuda(*device_);
+}
+
+Symbols Workbench::device_symbols() const {
+  return machine_.target == Target::cuda ? apo::device_symbols(*device_) : Symbols();
+}
+
+bool Workbench::has_gpu(std::string* why_not) {
+  const Machine before = machine_;
+  try {
+    use(Target::cuda);
+    machine_ = before;
+    return true;
+  } catch (const EnvironmentError& error) {
+    if (why_not != nullptr) {
+      *why_not = error.what();
+    }
+    return false;
+  }
+}
+
+std::vector<Roof> Workbench::measure_roofs() {
+  constexpr double kHostBudgetS = 1.5;
+  if (machine_.target == Target::host) {
+    return measure_host_roofs(machine_.cores, kHostBudgetS);
+  }
+  return measure_cuda_roofs(*this, *device_);
 }
 
 const Builder& Workbench::builder(bool sanitize) {
   std::unique_ptr<Builder>& slot = sanitize ? sanitized_ : plain_;
   if (!slot) {
-    slot = std::make_unique<Builder>(BuildOptions{.cache = paths_.builds, .home = paths_.home, .sanitize = sanitize});
+    slot = std::make_unique<Builder>(
+        BuildOptions{.cache = paths_.builds, .home = paths_.home, .sanitize = sanitize, .device = device_});
   }
   return *slot;
 }
@@ -94,18 +139,23 @@ Build Workbench::build(const Family& family, const Configuration& configuration,
 Lab Workbench::lab(const Family& family) {
   Lab lab;
   lab.family = &family;
+  lab.worker.target = machine_.target;
+  const Symbols device = device_symbols();
   lab.build = [this, &family](const Configuration& configuration, const Axes& axes, bool sanitize) {
     return build(family, configuration, axes, sanitize);
   };
-  lab.unsupported = [this, &family](const Configuration& configuration, const Axes& axes) {
+  lab.unsupported = [this, &family, device](const Configuration& configuration, const Axes& axes) {
     std::string why;
-    return supports(catalogue_.get(configuration.variant), family, axes, configuration.settings, &why) ? "" : why;
+    return supports(catalogue_.get(configuration.variant), family, axes, configuration.settings, &why, device) ? ""
+                                                                                                               : why;
   };
-  lab.scratch = [this](const Configuration& configuration, const Axes& axes) {
-    return scratch_bytes(catalogue_.get(configuration.variant), axes, configuration.settings);
+  lab.scratch = [this, device](const Configuration& configuration, const Axes& axes) {
+    return scratch_bytes(catalogue_.get(configuration.variant), axes, configuration.settings, device);
   };
-  lab.threads = machine_.cores;
-  lab.sanitizer_runtime = builder(true).sanitizer_runtime();
+  lab.threads = host_.cores;
+  if (machine_.target == Target::host) {
+    lab.sanitizer_runtime = builder(true).sanitizer_runtime();
+  }
   return lab;
 }
 

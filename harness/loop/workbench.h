@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "harness/evaluate/lab.h"
 #include "harness/implement/build.h"
 #include "harness/implement/catalogue.h"
+#include "harness/implement/expression.h"
 
 namespace apo {
 
@@ -42,6 +44,16 @@ class Workbench {
   const Family& family(std::string_view name) const;
   const Workload& workload(const Family& family, std::string_view name) const;
 
+  // Where variants run from here on: machine(), builders and labs are the target's. For cuda it starts a worker to ask
+  // the GPU who it is; throws EnvironmentError when there is no usable one.
+  void use(Target target);
+  Target target() const { return machine_.target; }
+  Symbols device_symbols() const;  // what expressions see of the target; nothing on host
+  // Whether use(Target::cuda) would work; `why_not` (unless null) gets one sentence when it would not.
+  bool has_gpu(std::string* why_not = nullptr);
+  // Of the target, measured; the caller keeps them. Takes about a second and a half.
+  std::vector<Roof> measure_roofs();
+
   // What the evaluate stage needs. Keeps a reference to this.
   Lab lab(const Family& family);
 
@@ -49,7 +61,9 @@ class Workbench {
   Build build(const Family& family, const Configuration& configuration, const Axes& axes, bool sanitize);
 
   Paths paths_;
-  Machine machine_;
+  Machine host_;
+  Machine machine_;  // of the target: host_, or the GPU
+  std::optional<DeviceFacts> device_;
   Catalogue catalogue_;
   std::unique_ptr<Builder> plain_;
   std::unique_ptr<Builder> sanitized_;

@@ -1,6 +1,6 @@
-// harness/profile/roof_kernels.inl - the loops of roof_kernels.h for the instruction set that the including file is built for.
-// Each including file is compiled with its own flags, so it may call nothing that the linker could share with others:
-// no standard library here, and everything is static.
+// harness/profile/roof_kernels.inl - the loops of roof_kernels.h for the instruction set that the including file is
+// built for. Each including file is compiled with its own flags, so it may call nothing that the linker could share
+// with others: no standard library here, and everything is static.
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -22,7 +22,9 @@ using Vector = float __attribute__((vector_size(kLanes * sizeof(float)), may_ali
 // Latency 4 times 2 pipes needs 8 chains; 12 leave room for 16 vector registers and slower pipes.
 constexpr int kChains = 12;
 
-inline Vector splat(float value) { return value - Vector{}; }
+inline Vector splat(float value) {
+  return value - Vector{};
+}
 
 inline Vector clamped(Vector x, float limit) {
 #if defined(__AVX512F__)
@@ -108,8 +110,12 @@ float scalar_fma(std::int64_t steps, float factor, float addend) {
   return sum;
 }
 
-const Vector& vector_at(const float* pointer) { return *reinterpret_cast<const Vector*>(pointer); }
-Vector& vector_at(float* pointer) { return *reinterpret_cast<Vector*>(pointer); }
+const Vector& vector_at(const float* pointer) {
+  return *reinterpret_cast<const Vector*>(pointer);
+}
+Vector& vector_at(float* pointer) {
+  return *reinterpret_cast<Vector*>(pointer);
+}
 
 float tanh_sum(const float* x, std::size_t count) {
   Vector sums[4] = {};

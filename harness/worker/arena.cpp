@@ -16,9 +16,8 @@
 namespace apo {
 namespace {
 
-constexpr std::int64_t kAlignment = 64;
 constexpr std::int64_t kGuard = 4096;
-constexpr std::uint64_t kPads = 4096;  // 0 to 4095 units of kAlignment
+constexpr std::uint64_t kPads = 4096;  // 0 to 4095 units of the alignment
 constexpr std::byte kPoison{0xFF};
 
 std::int64_t round_up(std::int64_t value, std::int64_t unit) {
@@ -135,8 +134,8 @@ void Arena::place(const ArenaSpec& spec) {
   int previous = -1;
   for (const std::size_t index : order) {
     BufferPlace& place = layout_.buffers[index];
-    const auto pad = static_cast<std::int64_t>(random.below(kPads)) * kAlignment;
-    place.offset = round_up(end + 2 * kGuard, kAlignment) + pad;
+    const auto pad = static_cast<std::int64_t>(random.below(kPads)) * spec.alignment;
+    place.offset = round_up(end + 2 * kGuard, spec.alignment) + pad;
     gaps_.push_back({.begin = end, .end = place.offset, .previous = previous, .next = static_cast<int>(index)});
     end = place.offset + place.bytes;
     previous = static_cast<int>(index);

@@ -28,6 +28,7 @@ struct ArenaSpec {
   std::vector<std::int64_t> axes;   // values in the order of the contract
   int input_sets = 1;               // copies of every input, so that calls can rotate over them
   std::uint64_t layout_seed = 0;    // order, gaps and guard pattern
+  std::int64_t alignment = 64;      // of every buffer; a multiple of 64
 };
 
 // Where a buffer lies. This is all that a worker learns about a tensor.
@@ -59,8 +60,8 @@ struct InputChange {
   std::string sentence() const;
 };
 
-// One memory file that a worker maps too. Buffers are aligned to 64 bytes; their order and the gaps between them come
-// from the seed. Each has at least 4096 bytes of guard pattern on both sides, and so have all gaps.
+// One memory file that a worker maps too. Buffers are aligned as the spec says; their order and the gaps between them
+// come from the seed. Each has at least 4096 bytes of guard pattern on both sides, and so have all gaps.
 class Arena {
  public:
   explicit Arena(const ArenaSpec& spec);

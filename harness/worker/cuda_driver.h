@@ -12,8 +12,8 @@
 
 namespace apo::cuda {
 
-using Result = int;           // CUresult
-using Device = int;           // CUdevice
+using Result = int;             // CUresult
+using Device = int;             // CUdevice
 using Pointer = std::uint64_t;  // CUdeviceptr
 using Context = void*;
 using Module = void*;

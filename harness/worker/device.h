@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/core/files.h"
 #include "harness/worker/arena.h"
@@ -24,6 +25,9 @@ class Device {
   // What a device with memory of its own does besides.
   // Copies all tensors, guards included, as the last sample left them, back into the arena.
   virtual std::optional<Failure> read_back() { return std::nullopt; }
+  virtual Result<std::vector<std::int64_t>> copy(const CopyRequest&) {
+    return Failure{Outcome::refused, "only a GPU has a memory of its own"};
+  }
   virtual std::optional<DeviceFacts> facts() const { return std::nullopt; }
   virtual std::optional<DeviceState> state() const { return std::nullopt; }
 };

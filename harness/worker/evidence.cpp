@@ -130,7 +130,7 @@ std::optional<std::string> sanitizer_report(std::string_view printed) {
   return std::nullopt;
 }
 
-std::string with_output(std::string sentence, std::string_view printed) {
+std::string with_output(const std::string& sentence, std::string_view printed) {
   const std::string tail = printable_tail(printed);
   return tail.empty() ? sentence : sentence + "; it printed: " + tail;
 }

@@ -39,6 +39,6 @@ struct Death {
 Failure explain(const Death& death);
 
 // Adds the end of what the candidate printed, when there is any.
-std::string with_output(std::string sentence, std::string_view printed);
+std::string with_output(const std::string& sentence, std::string_view printed);
 
 }  // namespace apo

@@ -33,13 +33,11 @@ Nvml::Nvml(const std::string& uuid) {
     function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
     return function != nullptr;
   };
-  const bool all = find(functions.init, "nvmlInit_v2") &&
-                   find(functions.driver_version, "nvmlSystemGetDriverVersion") &&
-                   find(functions.device_by_uuid, "nvmlDeviceGetHandleByUUID") &&
-                   find(functions.clock, "nvmlDeviceGetClockInfo") &&
-                   find(functions.throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons") &&
-                   find(functions.temperature, "nvmlDeviceGetTemperature") &&
-                   find(functions.power, "nvmlDeviceGetPowerUsage");
+  const bool all =
+      find(functions.init, "nvmlInit_v2") && find(functions.driver_version, "nvmlSystemGetDriverVersion") &&
+      find(functions.device_by_uuid, "nvmlDeviceGetHandleByUUID") && find(functions.clock, "nvmlDeviceGetClockInfo") &&
+      find(functions.throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons") &&
+      find(functions.temperature, "nvmlDeviceGetTemperature") && find(functions.power, "nvmlDeviceGetPowerUsage");
   if (all && functions.init() == 0 && functions.device_by_uuid(uuid.c_str(), &device_) == 0) {
     functions_ = &functions;
   }

@@ -41,8 +41,8 @@ ArenaLayout layout_from(const Json& json) {
 }
 
 Json to_json(const RawSample& sample) {
-  return {sample.slot,        sample.set,       sample.begin_ns,     sample.end_ns,
-          sample.begin_ticks, sample.end_ticks, sample.begin_cpu_ns, sample.end_cpu_ns, sample.device_ns};
+  return {sample.slot,      sample.set,          sample.begin_ns,   sample.end_ns,   sample.begin_ticks,
+          sample.end_ticks, sample.begin_cpu_ns, sample.end_cpu_ns, sample.device_ns};
 }
 
 RawSample sample_from(const Json& json) {
@@ -54,7 +54,7 @@ RawSample sample_from(const Json& json) {
           .end_ticks = json.at(5),
           .begin_cpu_ns = json.at(6),
           .end_cpu_ns = json.at(7),
-          .device_ns = json.at(8)};
+          .device_ns = json.size() > 8 ? json.at(8).get<std::int64_t>() : 0};
 }
 
 Json to_json(const LaunchPlan& plan) {
@@ -138,34 +138,38 @@ Failure failure_from(const Json& json) {
 }
 
 Json body_of(const Request& request) {
-  return std::visit(Overloaded{
-                        [](const HelloRequest& hello) -> Json {
-                          return {{"op", "hello"},
-                                  {"cpus", hello.cpus},
-                                  {"threads", hello.threads},
-                                  {"cuda", hello.target == Target::cuda},
-                                  {"device", hello.device}};
-                        },
-                        [](const LoadRequest& load) -> Json {
-                          return {{"op", "load"}, {"slot", load.slot}, {"path", load.path}, {"plan", to_json(load.plan)}};
-                        },
-                        [](const AttachRequest& attach) -> Json {
-                          return {{"op", "attach"}, {"layout", to_json(attach.layout)}};
-                        },
-                        [](const RunRequest& run) -> Json {
-                          return {{"op", "run"},
-                                  {"order", run.order},
-                                  {"sets", run.sets},
-                                  {"repetitions", run.repetitions},
-                                  {"cold", run.cache == CachePolicy::cold},
-                                  {"verify_after", run.verify_after},
-                                  {"read_back", run.read_back}};
-                        },
-                        [](const ContinueRequest&) -> Json {
-                          return {{"op", "continue"}};
-                        },
-                    },
-                    request.body);
+  return std::visit(
+      Overloaded{
+          [](const HelloRequest& hello) -> Json {
+            return {{"op", "hello"},
+                    {"cpus", hello.cpus},
+                    {"threads", hello.threads},
+                    {"cuda", hello.target == Target::cuda},
+                    {"device", hello.device}};
+          },
+          [](const LoadRequest& load) -> Json {
+            return {{"op", "load"}, {"slot", load.slot}, {"path", load.path}, {"plan", to_json(load.plan)}};
+          },
+          [](const AttachRequest& attach) -> Json {
+            return {{"op", "attach"}, {"layout", to_json(attach.layout)}};
+          },
+          [](const RunRequest& run) -> Json {
+            return {{"op", "run"},
+                    {"order", run.order},
+                    {"sets", run.sets},
+                    {"repetitions", run.repetitions},
+                    {"cold", run.cache == CachePolicy::cold},
+                    {"verify_after", run.verify_after},
+                    {"read_back", run.read_back}};
+          },
+          [](const ContinueRequest&) -> Json {
+            return {{"op", "continue"}};
+          },
+          [](const CopyRequest& copy) -> Json {
+            return {{"op", "copy"}, {"bytes", copy.bytes}, {"samples", copy.samples}};
+          },
+      },
+      request.body);
 }
 
 }  // namespace
@@ -201,6 +205,9 @@ std::string encode(const Reply& reply) {
   if (reply.device) {
     json["device"] = to_json(*reply.device);
   }
+  if (!reply.copy_ns.empty()) {
+    json["copy_ns"] = reply.copy_ns;
+  }
   if (reply.state) {
     json["state"] = {reply.state->sm_mhz, reply.state->throttle_bits, reply.state->celsius, reply.state->watts};
   }
@@ -217,8 +224,7 @@ Request decode_request(std::string_view text) {
                                 .target = json.at("cuda").get<bool>() ? Target::cuda : Target::host,
                                 .device = json.at("device")};
   } else if (op == "load") {
-    request.body =
-        LoadRequest{.slot = json.at("slot"), .path = json.at("path"), .plan = plan_from(json.at("plan"))};
+    request.body = LoadRequest{.slot = json.at("slot"), .path = json.at("path"), .plan = plan_from(json.at("plan"))};
   } else if (op == "attach") {
     request.body = AttachRequest{.layout = layout_from(json.at("layout"))};
   } else if (op == "run") {
@@ -228,6 +234,8 @@ Request decode_request(std::string_view text) {
                               .cache = json.at("cold").get<bool>() ? CachePolicy::cold : CachePolicy::warm,
                               .verify_after = json.at("verify_after"),
                               .read_back = json.at("read_back")};
+  } else if (op == "copy") {
+    request.body = CopyRequest{.bytes = json.at("bytes"), .samples = json.at("samples")};
   } else if (op != "continue") {
     throw std::runtime_error("unknown request '" + op + "'");
   }
@@ -250,6 +258,7 @@ std::optional<Reply> decode_reply(std::string_view text) {
     if (json.contains("device")) {
       reply.device = facts_from(json.at("device"));
     }
+    reply.copy_ns = json.value("copy_ns", std::vector<std::int64_t>());
     if (json.contains("state")) {
       reply.state = state_from(json.at("state"));
     }

@@ -31,9 +31,9 @@ inline constexpr int kExitConnectionLost = 71;  // the worker could not reply: a
 enum class CachePolicy : std::uint8_t { warm, cold };
 
 // Calls of the loaded slots, one sample after the other. Before each sample the worker poisons the outputs and, when
-// cold, evicts every buffer of the call from the caches; neither is timed. On target cuda it poisons the scratch buffers
-// too, and the launches of a cold sample with more than one work in turn on copies of the tensors that together exceed
-// the L2 cache twice.
+// cold, evicts every buffer of the call from the caches; neither is timed. On target cuda it poisons the scratch
+// buffers too, and the launches of a cold sample with more than one work in turn on copies of the tensors that together
+// exceed the L2 cache twice.
 struct RunRequest {
   std::vector<int> order = {0};  // the slot of each sample
   std::vector<int> sets;         // the input set of each sample; empty = set 0 for all
@@ -81,21 +81,27 @@ struct AttachRequest {  // carries the arena's memory file
   ArenaLayout layout;
 };
 struct ContinueRequest {};
+// Target cuda: time copies within the GPU's memory, whose best rate is a roof.
+struct CopyRequest {
+  std::int64_t bytes = 0;  // read; as many are written
+  int samples = 1;
+};
 
 struct Request {
   std::string nonce;
-  std::variant<HelloRequest, LoadRequest, AttachRequest, RunRequest, ContinueRequest> body;
+  std::variant<HelloRequest, LoadRequest, AttachRequest, RunRequest, ContinueRequest, CopyRequest> body;
 };
 
 struct Reply {
   std::string nonce;
   std::optional<Failure> failure;
-  std::vector<RawSample> samples;  // run: those taken so far
-  bool paused = false;             // run: waits for `continue`
-  std::uint64_t base = 0;          // attach: where the arena lies in the worker
-  std::string confinement;         // load: what holds the candidate, e.g. "seccomp+landlock"
+  std::vector<RawSample> samples;     // run: those taken so far
+  bool paused = false;                // run: waits for `continue`
+  std::uint64_t base = 0;             // attach: where the arena lies in the worker
+  std::string confinement;            // load: what holds the candidate, e.g. "seccomp+landlock"
   std::optional<DeviceFacts> device;  // hello, target cuda
   std::optional<DeviceState> state;   // run, target cuda with NVML
+  std::vector<std::int64_t> copy_ns;  // copy: each sample
 };
 
 // What the worker leaves behind when it dies: shared memory that it writes before each call and in its signal handler.

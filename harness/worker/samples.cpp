@@ -11,10 +11,23 @@ bool runs_backwards(const RawSample& sample) {
          sample.end_cpu_ns < sample.begin_cpu_ns;
 }
 
+// Events lie inside the host's stamps. Two oscillators may differ by some ten parts in a million; allow a thousand.
+bool clocks_agree(const RawSample& sample, Target target) {
+  if (target == Target::host) {
+    return sample.device_ns == 0;
+  }
+  const std::int64_t host_ns = sample.end_ns - sample.begin_ns;
+  return sample.device_ns >= 0 && sample.device_ns <= host_ns + host_ns / 1000;
+}
+
 }  // namespace
 
+double elapsed_ns(const RawSample& sample, Target target) {
+  return static_cast<double>(target == Target::cuda ? sample.device_ns : sample.end_ns - sample.begin_ns);
+}
+
 std::optional<std::string> mistake_in(const std::vector<RawSample>& samples, const RunRequest& request,
-                                      std::int64_t sent_ns, std::int64_t received_ns) {
+                                      std::int64_t sent_ns, std::int64_t received_ns, Target target) {
   if (samples.size() != request.order.size()) {
     return "it has " + std::to_string(samples.size()) + " samples of " + std::to_string(request.order.size());
   }
@@ -27,6 +40,9 @@ std::optional<std::string> mistake_in(const std::vector<RawSample>& samples, con
     if (runs_backwards(sample) || sample.begin_ns < previous.end_ns || sample.begin_ticks < previous.end_ticks ||
         sample.begin_cpu_ns < previous.end_cpu_ns) {
       return "its time stamps run backwards";
+    }
+    if (!clocks_agree(sample, target)) {
+      return "its clocks disagree about a sample";
     }
     previous = sample;
   }

@@ -30,6 +30,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
 constexpr Milliseconds kStartDeadline{20'000};
+constexpr Milliseconds kCudaStartDeadline{120'000};  // the first process on an idle machine wakes up every GPU
 constexpr std::uint64_t kMaxPadding = 4096;
 
 std::string nonce(std::uint64_t seed, std::uint64_t index) {
@@ -82,14 +83,22 @@ void Worker::start() {
   const auto begin = Clock::now();
   process_ =
       std::make_unique<ChildProcess>(std::vector<std::string>{options_.program.string(), "worker"}, environment());
-  Exchange hello = prepare(HelloRequest{.cpus = options_.cpus, .threads = static_cast<int>(options_.cpus.size())},
-                           "its start", kStartDeadline);
+  Exchange hello = prepare(HelloRequest{.cpus = options_.cpus,
+                                        .threads = static_cast<int>(options_.cpus.size()),
+                                        .target = options_.target,
+                                        .device = options_.device},
+                           "its start", options_.target == Target::cuda ? kCudaStartDeadline : kStartDeadline);
   hello.attached_fd = status_file_.get();
   const auto reply = exchange(std::move(hello));
+  if (!reply && reply.failure().outcome == Outcome::refused) {
+    throw EnvironmentError("target cuda does not work here: " + reply.failure().evidence,
+                           "'apo doctor' says what is missing; --target host works without a GPU");
+  }
   if (!reply) {
     throw EnvironmentError("the worker '" + options_.program.string() +
                            "' does not start: " + reply.failure().evidence);
   }
+  device_ = reply->device;
   own_address_space_ = address_space(pid());
   start_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
 }
@@ -97,7 +106,7 @@ void Worker::start() {
 // Short on purpose: what stands in our environment is none of a candidate's business.
 std::vector<std::string> Worker::environment() const {
   std::vector<std::string> result;
-  for (const char* name : {"PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "TMPDIR"}) {
+  for (const char* name : {"PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "TMPDIR", "CUDA_VISIBLE_DEVICES"}) {
     if (const char* value = std::getenv(name); value != nullptr) {
       result.push_back(std::string(name) + "=" + value);
     }
@@ -215,8 +224,8 @@ Failure Worker::ended(const std::string& during) {
 }
 
 std::int64_t Worker::address_space_limit() const {
-  if (options_.memory_limit_bytes <= 0 || !options_.preload.empty()) {
-    return 0;  // AddressSanitizer needs terabytes of it, and limits the resident memory instead
+  if (options_.memory_limit_bytes <= 0 || !options_.preload.empty() || options_.target == Target::cuda) {
+    return 0;  // AddressSanitizer and the CUDA driver need terabytes of it
   }
   return own_address_space_ + options_.memory_limit_bytes + arena_bytes_ + 2 * static_cast<std::int64_t>(kArenaReserve);
 }
@@ -238,7 +247,7 @@ std::filesystem::path Worker::neutral_path(int slot) {
   return folder / ("slot" + std::to_string(slot) + ".so");
 }
 
-Result<Done> Worker::load(int slot, const std::filesystem::path& object, Deadline deadline) {
+Result<Done> Worker::load(int slot, const std::filesystem::path& object, const LaunchPlan& plan, Deadline deadline) {
   APO_CHECK(slot == 0 || slot == 1);
   const std::filesystem::path neutral = neutral_path(slot);
   std::error_code error;
@@ -247,7 +256,8 @@ Result<Done> Worker::load(int slot, const std::filesystem::path& object, Deadlin
     throw EnvironmentError("cannot copy '" + object.string() + "' to '" + neutral.string() + "': " + error.message());
   }
   limit_memory();
-  const auto reply = exchange(prepare(LoadRequest{.slot = slot, .path = neutral.string()}, "loading", deadline));
+  const auto reply =
+      exchange(prepare(LoadRequest{.slot = slot, .path = neutral.string(), .plan = plan}, "loading", deadline));
   if (!reply) {
     return reply.failure();
   }
@@ -285,18 +295,27 @@ Result<std::vector<RawSample>> Worker::run(const RunRequest& request, const Insp
   if (!reply) {
     return reply.failure();
   }
-  if (const auto wrong = mistake_in(reply->samples, request, sent_ns, raw_ns())) {
+  if (const auto wrong = mistake_in(reply->samples, request, sent_ns, raw_ns(), options_.target)) {
     return forged(*wrong);
   }
+  state_ = reply->state;
   return reply->samples;
 }
 
 Result<RawSample> Worker::call(int slot, int set, Deadline deadline) {
-  const auto samples = run({.order = {slot}, .sets = {set}}, {}, deadline);
+  const auto samples = run({.order = {slot}, .sets = {set}, .read_back = true}, {}, deadline);
   if (!samples) {
     return samples.failure();
   }
   return samples->front();
+}
+
+Result<std::vector<std::int64_t>> Worker::copy(std::int64_t bytes, int samples, Deadline deadline) {
+  const auto reply = exchange(prepare(CopyRequest{.bytes = bytes, .samples = samples}, "a copy", deadline));
+  if (!reply) {
+    return reply.failure();
+  }
+  return reply->copy_ns;
 }
 
 void Worker::freeze() {

@@ -29,7 +29,9 @@ namespace apo {
 class ChildProcess;
 
 struct WorkerOptions {
-  std::filesystem::path program;                             // empty = this program; run as `program worker`
+  std::filesystem::path program;  // empty = this program; run as `program worker`
+  Target target = Target::host;
+  int device = 0;                                            // target cuda: which GPU
   std::vector<int> cpus;                                     // to pin to; empty = all that this process may use
   std::int64_t memory_limit_bytes = std::int64_t{16} << 30;  // address space beyond the tensors; 0 = no limit
   std::vector<std::string> environment;                      // "NAME=value", added to the worker's short one
@@ -53,15 +55,21 @@ class Worker {
   using Deadline = std::optional<std::chrono::milliseconds>;
 
   // Slot 0 or 1, again as often as needed. The worker sees a private copy named slot0.so or slot1.so, whatever the
-  // object was called. Throws EnvironmentError when it cannot be copied.
-  Result<Done> load(int slot, const std::filesystem::path& object, Deadline deadline = {});
-  // Replaces the arena attached before. `arena` has to outlive its use here.
+  // object was called. Throws EnvironmentError when it cannot be copied. `plan` is that of a device variant.
+  Result<Done> load(int slot, const std::filesystem::path& object, Deadline deadline = {}) {
+    return load(slot, object, LaunchPlan{}, deadline);
+  }
+  Result<Done> load(int slot, const std::filesystem::path& object, const LaunchPlan& plan, Deadline deadline = {});
+  // Replaces the arena attached before. `arena` has to outlive its use here. On target cuda this copies it to the GPU,
+  // so that its inputs have to be written before.
   Result<Done> attach(const Arena& arena, Deadline deadline = {});
   // All samples of the request. `inspect` is called after sample request.verify_after. The deadline counts anew after
   // that pause.
   Result<std::vector<RawSample>> run(const RunRequest& request, const Inspect& inspect = {}, Deadline deadline = {});
   // One warm sample of one launch.
   Result<RawSample> call(int slot, int set = 0, Deadline deadline = {});
+  // Target cuda: nanoseconds of each of `samples` copies of `bytes` bytes within the GPU's memory.
+  Result<std::vector<std::int64_t>> copy(std::int64_t bytes, int samples, Deadline deadline = {});
   // Stops every thread of the worker, so that outputs hold still while they are read. The next request thaws it.
   void freeze();
 
@@ -70,6 +78,9 @@ class Worker {
   double start_seconds() const { return start_seconds_; }
   // "seccomp+landlock", or what this kernel could do; empty before the first load.
   const std::string& confinement() const { return confinement_; }
+  // Target cuda: the GPU, and how it fared at the end of the last run (nothing without NVML).
+  const std::optional<DeviceFacts>& device() const { return device_; }
+  const std::optional<DeviceState>& state() const { return state_; }
   // The end of what candidates printed so far.
   const std::string& printed() const;
   void stop();
@@ -108,6 +119,8 @@ class Worker {
   std::int64_t own_address_space_ = 0;  // of the worker before any candidate
   std::int64_t arena_bytes_ = 0;
   std::uint64_t arena_base_ = 0;
+  std::optional<DeviceFacts> device_;
+  std::optional<DeviceState> state_;
 };
 
 }  // namespace apo

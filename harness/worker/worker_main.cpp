@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include "harness/worker/confinement.h"
+#include "harness/worker/cuda_device.h"
 #include "harness/worker/host_device.h"
 #include "harness/worker/protocol.h"
 
@@ -132,6 +133,7 @@ class Session {
   Reply answer(const AttachRequest& attach, const FileDescriptor& attached);
   Reply answer(const RunRequest& run, const FileDescriptor& attached);
   Reply answer(const ContinueRequest& request, const FileDescriptor& attached);
+  Reply answer(const CopyRequest& copy, const FileDescriptor& attached);
   bool pause(const Reply& so_far);
   Device& device() const;
 
@@ -178,15 +180,26 @@ Reply Session::answer(const HelloRequest& hello, const FileDescriptor& attached)
   shared_status = static_cast<SharedStatus*>(memory);
   pin(hello.cpus);
   install_handlers();
-  device_ = make_host_device(hello.threads, *shared_status);
-  return {};
+  if (hello.target == Target::host) {
+    device_ = make_host_device(hello.threads, *shared_status);
+    return {};
+  }
+  std::string missing;
+  device_ = make_cuda_device(hello.device, *shared_status, missing);
+  if (device_ == nullptr) {
+    return {.failure = Failure{.outcome = Outcome::refused, .evidence = missing}};
+  }
+  // Not confined: a device variant brings no code that runs in this process, and the CUDA driver opens device files and
+  // starts threads whenever it needs them.
+  confinement_ = "device code only";
+  return {.device = device_->facts()};
 }
 
 Reply Session::answer(const LoadRequest& load, const FileDescriptor&) {
   if (confinement_.empty()) {
     confinement_ = confine();  // from here on there may be foreign code in this process
   }
-  return {.failure = device().load(load.slot, load.path), .confinement = confinement_};
+  return {.failure = device().load(load.slot, load.path, load.plan), .confinement = confinement_};
 }
 
 Reply Session::answer(const AttachRequest& attach, const FileDescriptor& attached) {
@@ -206,15 +219,31 @@ Reply Session::answer(const RunRequest& run, const FileDescriptor&) {
       return reply;
     }
     reply.samples.push_back(*sample);
-    if (static_cast<int>(i) == run.verify_after && !pause(reply)) {
+    const bool paused = static_cast<int>(i) == run.verify_after;
+    if (paused || (run.read_back && i + 1 == run.order.size())) {
+      reply.failure = device().read_back();
+    }
+    if (reply.failure) {
+      return reply;
+    }
+    if (paused && !pause(reply)) {
       return reply;  // the parent hung up; sending will notice
     }
   }
+  reply.state = device().state();
   return reply;
 }
 
 Reply Session::answer(const ContinueRequest&, const FileDescriptor&) {
   throw std::runtime_error("asked to continue what is not paused");
+}
+
+Reply Session::answer(const CopyRequest& copy, const FileDescriptor&) {
+  const auto ns = device().copy(copy);
+  if (!ns) {
+    return {.failure = ns.failure()};
+  }
+  return {.copy_ns = *ns};
 }
 
 bool Session::pause(const Reply& so_far) {

@@ -347,9 +347,10 @@ TEST_F(BuilderTest, HomeWithoutTheAbiAndUnwritableCacheAreTheEnvironments) {
   EXPECT_THROW(Builder{unwritable}, EnvironmentError);
 }
 
-TEST_F(BuilderTest, DeviceVariantIsRefused) {
-  const Variant device = parse_variant(cuda_source("// apo:launch k grid=1 block=1\n"), "a.cu");
-  EXPECT_THROW(build(device), EnvironmentError);
+TEST_F(BuilderTest, LibraryVariantForCudaIsRefused) {
+  const Variant library =
+      parse_variant(cuda_source("", "extern \"C\" int apo_launch(const void*) { return 0; }\n"), "a.cu");
+  EXPECT_THROW(build(library), EnvironmentError);
 }
 
 TEST_F(BuilderTest, LayoutSeedMovesTheCodeAndKeepsItsMeaning) {

@@ -43,7 +43,7 @@ std::size_t finished_experiments(Journal& journal) {
   std::size_t finished = 0;
   for (const Campaign& campaign : journal.campaigns()) {
     for (const Experiment& experiment : journal.experiments(campaign.id)) {
-      finished += experiment.judgement ? 1 : 0;
+      finished += experiment.judgement ? 1U : 0U;
     }
   }
   return finished;
@@ -67,7 +67,7 @@ TEST(Kill, AKilledCampaignKeepsWhatWasFinishedAndIsResumed) {
     finished = finished_experiments(journal);
     std::size_t open_experiments = 0;
     for (const Unfinished& one : journal.unfinished()) {
-      open_experiments += one.kind == Unfinished::Kind::experiment ? 1 : 0;
+      open_experiments += one.kind == Unfinished::Kind::experiment ? 1U : 0U;
     }
     EXPECT_LE(open_experiments, 1U);
   }

@@ -34,6 +34,21 @@ TEST(Protocol, RequestsKeepEveryField) {
                                     .axes = {7, -1}}})
           .layout;
   EXPECT_EQ(layout.buffers.at(0).role, BufferRole::scratch);
+  const HelloRequest hello = sent(HelloRequest{.target = Target::cuda, .device = 3});
+  EXPECT_EQ(hello.target, Target::cuda);
+  EXPECT_EQ(hello.device, 3);
+  EXPECT_TRUE(sent(RunRequest{.read_back = true}).read_back);
+  EXPECT_EQ(sent(CopyRequest{.bytes = 1 << 30, .samples = 7}).samples, 7);
+  const LaunchPlan plan{.launches = {{.kernel = "k",
+                                      .grid = {2147483647, 2, 3},
+                                      .block = {4, 5, 6},
+                                      .cluster = {7, 8, 9},
+                                      .shared_bytes = 232448,
+                                      .cooperative = true,
+                                      .persist = 2},
+                                     {.kernel = "second"}},
+                        .keeps_state = true};
+  EXPECT_EQ(sent(LoadRequest{.path = "a.cubin", .plan = plan}).plan, plan);
   EXPECT_EQ(layout.buffers.at(0).bytes, 99);
   EXPECT_EQ(layout.axes, (std::vector<std::int64_t>{7, -1}));
 }
@@ -47,16 +62,41 @@ TEST(Protocol, RepliesKeepEveryField) {
                                  .begin_ticks = ~std::uint64_t{0} - 1,
                                  .end_ticks = ~std::uint64_t{0},
                                  .begin_cpu_ns = 7,
-                                 .end_cpu_ns = 8}},
+                                 .end_cpu_ns = 8,
+                                 .device_ns = 9}},
                     .paused = true,
                     .base = 0x7fff12345678,
-                    .confinement = "seccomp"};
+                    .confinement = "seccomp",
+                    .device = DeviceFacts{.index = 1,
+                                          .name = "NVIDIA H200",
+                                          .uuid = "GPU-1",
+                                          .major = 9,
+                                          .minor = 0,
+                                          .sms = 132,
+                                          .threads_per_block = 1024,
+                                          .threads_per_sm = 2048,
+                                          .shared_per_block = 232448,
+                                          .shared_per_sm = 233472,
+                                          .registers_per_sm = 65536,
+                                          .l2_bytes = 60 << 20,
+                                          .persisting_l2_bytes = 1,
+                                          .memory_bytes = std::int64_t{139} << 30,
+                                          .sm_mhz = 1980,
+                                          .memory_mhz = 3201,
+                                          .driver = "580"},
+                    .state = DeviceState{.sm_mhz = 1980, .throttle_bits = 4, .celsius = 40, .watts = 300},
+                    .copy_ns = {5, 6}};
   const auto decoded = decode_reply(encode(reply));
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->samples, reply.samples);
   EXPECT_TRUE(decoded->paused);
   EXPECT_EQ(decoded->base, reply.base);
   EXPECT_EQ(decoded->confinement, "seccomp");
+  EXPECT_EQ(decoded->device, reply.device);
+  ASSERT_TRUE(decoded->state);
+  EXPECT_EQ(decoded->state->sm_mhz, 1980);
+  EXPECT_EQ(decoded->state->throttle_bits, 4u);
+  EXPECT_EQ(decoded->copy_ns, reply.copy_ns);
   EXPECT_FALSE(decoded->failure);
 }
 

@@ -29,6 +29,19 @@ TEST(Samples, MissingAndExtraOnesAreFound) {
   EXPECT_TRUE(mistake(samples));
 }
 
+TEST(Samples, AHostSampleHasNoDeviceTimeAndADeviceTimeFitsTheHosts) {
+  auto samples = honest();
+  samples[0].device_ns = 5;
+  EXPECT_TRUE(mistake(samples)) << "a host candidate cannot have events";
+  EXPECT_EQ(mistake_in(samples, kRequest, 100, 150, Target::cuda), std::nullopt);
+  EXPECT_EQ(elapsed_ns(samples[0], Target::cuda), 5);
+  EXPECT_EQ(elapsed_ns(samples[0], Target::host), 10);
+  samples[0].device_ns = 11;
+  EXPECT_TRUE(mistake_in(samples, kRequest, 100, 150, Target::cuda)) << "longer than the host waited";
+  samples[0].device_ns = -1;
+  EXPECT_TRUE(mistake_in(samples, kRequest, 100, 150, Target::cuda));
+}
+
 TEST(Samples, AnotherOrderIsFound) {
   auto samples = honest();
   samples[0].slot = 1;

@@ -85,6 +85,7 @@ __device__ void chain_rule_row(const bf16* x, const float* unit, const float* gr
 // sum_i S[i][j] x[i]
 __device__ float column_dot(const float* S, int j, const float* x) {
   float sum = 0;
+#pragma unroll 8
   for (int i = 0; i < kRows; ++i) {
     sum += S[i * kStride + j] * x[i];
   }
@@ -94,6 +95,7 @@ __device__ float column_dot(const float* S, int j, const float* x) {
 // sum_j S[i][j] x[j]
 __device__ float row_dot(const float* S, int i, const float* x) {
   float sum = 0;
+#pragma unroll 8
   for (int j = 0; j < kColumns; ++j) {
     sum += S[i * kStride + j] * x[j];
   }
@@ -230,7 +232,7 @@ __device__ void reverse_step(const e88_backward_args& a, Work& w, long long row,
 
 }  // namespace
 
-extern "C" __global__ void backward(const e88_backward_args a) {
+extern "C" __global__ void __launch_bounds__(256, 6) backward(const e88_backward_args a) {
   extern __shared__ float shared[];
   Work& w = *reinterpret_cast<Work*>(shared);
   const long long b = blockIdx.x / a.H, h = blockIdx.x % a.H;

@@ -220,7 +220,7 @@ __device__ void reverse_step(const e88_backward_args& a, Work& w, float* S, floa
 
 }  // namespace
 
-extern "C" __global__ void backward(const e88_backward_args a) {
+extern "C" __global__ void __launch_bounds__(256, 6) backward(const e88_backward_args a) {
   extern __shared__ float shared[];
   Work& w = *reinterpret_cast<Work*>(shared);
   const long long b = blockIdx.x / a.H, h = blockIdx.x % a.H;

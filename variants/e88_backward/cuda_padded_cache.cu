@@ -21,7 +21,7 @@ using bf16 = __nv_bfloat16;
 
 constexpr int kSegment = 16;  // steps between two checkpoints
 constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
-constexpr int kStride = kColumns | 1;                  // of the state in shared memory: odd, for the banks
+constexpr int kStride = kColumns | 1;  // of the state in shared memory: odd, for the banks
 // Cached per step: S_{t-1}, k^, v, a, and padding to 64 bytes.
 constexpr int kEntry = (kState + kRows + kColumns + 1 + 31) / 32 * 32;
 
@@ -85,6 +85,7 @@ __device__ void chain_rule_row(const bf16* x, const float* unit, const float* gr
 // sum_i S[i][j] x[i]
 __device__ float column_dot(const float* S, int j, const float* x) {
   float sum = 0;
+#pragma unroll 8
   for (int i = 0; i < kRows; ++i) {
     sum += S[i * kStride + j] * x[i];
   }
@@ -94,6 +95,7 @@ __device__ float column_dot(const float* S, int j, const float* x) {
 // sum_j S[i][j] x[j]
 __device__ float row_dot(const float* S, int i, const float* x) {
   float sum = 0;
+#pragma unroll 8
   for (int j = 0; j < kColumns; ++j) {
     sum += S[i * kStride + j] * x[j];
   }
@@ -230,7 +232,7 @@ __device__ void reverse_step(const e88_backward_args& a, Work& w, long long row,
 
 }  // namespace
 
-extern "C" __global__ void backward(const e88_backward_args a) {
+extern "C" __global__ void __launch_bounds__(256, 6) backward(const e88_backward_args a) {
   extern __shared__ float shared[];
   Work& w = *reinterpret_cast<Work*>(shared);
   const long long b = blockIdx.x / a.H, h = blockIdx.x % a.H;

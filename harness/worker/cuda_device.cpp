@@ -1,0 +1,428 @@
+// harness/worker/cuda_device.cpp - device copies of the arena, gated and event-timed samples.
+//
+// A sample is queued behind a gate, a word in host memory that the stream waits for: poison, flush, event, launches,
+// event. The gate opens once all of it is queued, so that the time between the events holds no launch gap of this
+// process. What remains is the cost of the events themselves, 4 to 5 us: it is in both arms of a comparison and makes a
+// gain look smaller, never larger. Short kernels are timed back to back, which shares it among many.
+#include "harness/worker/cuda_device.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "harness/core/files.h"
+#include "harness/worker/clock.h"
+#include "harness/worker/cuda_facts.h"
+#include "harness/worker/cuda_module.h"
+#include "harness/worker/nvml.h"
+
+namespace apo {
+namespace {
+
+constexpr unsigned char kPoison = 0xFF;  // NaN in bf16, f32 and f64
+// A stream takes about a thousand operations before a launch waits for room; the gate opens well before that.
+constexpr int kQueued = 200;
+constexpr int kMostImages = 64;
+constexpr std::int64_t kMostPadding = std::int64_t{64} << 20;
+
+// The arena's memory file in this process.
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() { reset(); }
+  bool map(int fd, std::int64_t bytes) {
+    reset();
+    size_ = static_cast<std::size_t>(bytes);
+    memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return memory_ != MAP_FAILED;
+  }
+  void* memory() const { return memory_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  void reset() {
+    if (memory_ != MAP_FAILED) {
+      munmap(memory_, size_);
+      memory_ = MAP_FAILED;
+    }
+  }
+  void* memory_ = MAP_FAILED;
+  std::size_t size_ = 0;
+};
+
+class CudaDevice : public Device {
+ public:
+  CudaDevice(std::unique_ptr<const cuda::Driver> driver, DeviceFacts facts, SharedStatus& status)
+      : driver_(std::move(driver)), facts_(std::move(facts)), nvml_(facts_.uuid), status_(status) {
+    const std::string version = nvml_.driver_version();
+    facts_.driver = version.empty() ? facts_.driver : version + " (" + facts_.driver + ")";
+  }
+  // Streams, events and the gate; what went wrong, if anything.
+  std::optional<Failure> set_up();
+
+  std::optional<Failure> load(int slot, const std::string& path, const LaunchPlan& plan) override;
+  Result<std::uint64_t> attach(const ArenaLayout& layout, const FileDescriptor& file) override;
+  Result<RawSample> run(const RunRequest& request, std::size_t index) override;
+  std::optional<Failure> read_back() override;
+  Result<std::vector<std::int64_t>> copy(const CopyRequest& request) override;
+  std::optional<DeviceFacts> facts() const override { return facts_; }
+  std::optional<DeviceState> state() const override { return nvml_.state(); }
+
+ private:
+  std::optional<Failure> check(cuda::Result error, const std::string& what, int slot = -1) const {
+    return cuda_failure(*driver_, error, what, slot);
+  }
+  std::optional<Failure> make_images(std::size_t count);
+  void free_images();
+  std::size_t images_for(const RunRequest& request, int slot, int set) const;
+  bool belongs_to(const BufferPlace& place, int slot, int set) const {
+    return place.role == BufferRole::output || place.owner == (place.role == BufferRole::input ? set : slot);
+  }
+  std::vector<std::uint64_t> arguments(std::size_t image, int slot, int set) const;
+  std::int64_t bytes_at(std::uint64_t address) const;
+  cuda::Result prepare(const RunRequest& request, std::size_t images, int slot) const;
+  cuda::Result reset_l2(const LaunchPlan& plan);
+  cuda::Result queue_sample(const RunRequest& request, std::size_t images, int slot, int set);
+  void open_gate() { __atomic_store_n(gate_, generation_, __ATOMIC_SEQ_CST); }
+
+  std::unique_ptr<const cuda::Driver> driver_;
+  DeviceFacts facts_;
+  Nvml nvml_;
+  SharedStatus& status_;
+  cuda::Stream stream_ = nullptr;
+  cuda::Event begin_ = nullptr;
+  cuda::Event end_ = nullptr;
+  std::uint32_t* gate_ = nullptr;
+  cuda::Pointer gate_on_device_ = 0;
+  std::uint32_t generation_ = 0;
+  cuda::Pointer flush_ = 0;
+  std::size_t flush_bytes_ = 0;
+  std::array<CudaModule, 2> modules_;
+  Mapping mapping_;
+  ArenaLayout layout_;
+  std::vector<cuda::Pointer> images_;  // of the whole arena, guards included
+  cuda::Pointer padding_ = 0;
+  std::size_t last_image_ = 0;          // that the last launch worked on
+  std::int64_t persisting_limit_ = -1;  // not set yet
+};
+
+std::optional<Failure> CudaDevice::set_up() {
+  flush_bytes_ = static_cast<std::size_t>(std::max<std::int64_t>(2 * facts_.l2_bytes + (8 << 20), 32 << 20));
+  void* gate = nullptr;
+  for (const cuda::Result result :
+       {driver_->create_stream(&stream_, cuda::kStreamNonBlocking), driver_->create_event(&begin_, 0),
+        driver_->create_event(&end_, 0),
+        driver_->allocate_host(&gate, sizeof(std::uint32_t), cuda::kHostAllocDeviceMap),
+        driver_->host_device_pointer(&gate_on_device_, gate, 0), driver_->allocate(&flush_, flush_bytes_)}) {
+    if (auto failure = check(result, "cannot set up the GPU")) {
+      return failure;
+    }
+  }
+  gate_ = static_cast<std::uint32_t*>(gate);
+  *gate_ = 0;
+  return std::nullopt;
+}
+
+std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const LaunchPlan& plan) {
+  CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
+  if (loaded.module != nullptr) {
+    driver_->unload_module(loaded.module);  // fails only after a sticky error, which the next call reports
+    loaded = {};
+  }
+  if (plan.launches.empty()) {
+    return Failure{Outcome::wrong_abi, "no kernel is to be launched", slot};
+  }
+  loaded.image = read_file(path);
+  loaded.plan = plan;
+  return load_module(*driver_, loaded, slot);
+}
+
+void CudaDevice::free_images() {
+  for (const cuda::Pointer image : images_) {
+    driver_->free(image);  // fails only after a sticky error, which the next call reports
+  }
+  images_.clear();
+  if (padding_ != 0) {
+    driver_->free(padding_);
+    padding_ = 0;
+  }
+}
+
+Result<std::uint64_t> CudaDevice::attach(const ArenaLayout& layout, const FileDescriptor& file) {
+  free_images();
+  if (!mapping_.map(file.get(), layout.bytes)) {
+    return Failure{Outcome::out_of_memory, std::string("cannot map the tensors: ") + std::strerror(errno)};
+  }
+  layout_ = layout;
+  // Where things lie on the GPU is drawn anew with every arena, as on the host.
+  std::int64_t draw = 0;
+  for (const BufferPlace& place : layout_.buffers) {
+    draw = (draw * 31 + place.offset) % kMostPadding;
+  }
+  if (auto failure =
+          check(driver_->allocate(&padding_, static_cast<std::size_t>(draw) + 1), "cannot allocate padding")) {
+    return *failure;
+  }
+  if (auto failure = make_images(1)) {
+    return *failure;
+  }
+  for (std::size_t slot = 0; slot < modules_.size(); ++slot) {
+    const std::size_t bytes = arguments(0, static_cast<int>(slot), 0).size() * sizeof(std::uint64_t);
+    if (auto failure = check_parameters(*driver_, modules_.at(slot), bytes, static_cast<int>(slot))) {
+      return *failure;
+    }
+  }
+  return reinterpret_cast<std::uint64_t>(mapping_.memory());
+}
+
+// Device copies of the arena as the parent wrote it.
+std::optional<Failure> CudaDevice::make_images(std::size_t count) {
+  while (images_.size() < count) {
+    cuda::Pointer image = 0;
+    if (auto failure = check(driver_->allocate(&image, mapping_.size()),
+                             "cannot allocate " + std::to_string(mapping_.size()) + " bytes for the tensors")) {
+      return failure;
+    }
+    images_.push_back(image);
+    // The first one comes from the host; later ones from there too, since a candidate may have changed the first.
+    if (auto failure = check(driver_->copy_to_device(image, mapping_.memory(), mapping_.size()),
+                             "cannot copy the tensors to the GPU")) {
+      return failure;
+    }
+  }
+  return std::nullopt;
+}
+
+// Copies of the tensors that the launches of a sample take in turn: together twice the L2 and one more.
+std::size_t CudaDevice::images_for(const RunRequest& request, int slot, int set) const {
+  if (request.cache != CachePolicy::cold || request.repetitions == 1) {
+    return 1;
+  }
+  std::int64_t bytes = 0;
+  for (const BufferPlace& place : layout_.buffers) {
+    bytes += belongs_to(place, slot, set) ? place.bytes : 0;
+  }
+  const std::int64_t wanted = 2 + 2 * facts_.l2_bytes / std::max<std::int64_t>(bytes, 1);
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(wanted, 1, std::min(request.repetitions, kMostImages)));
+}
+
+// The argument struct of kernels/abi.h with device pointers: inputs, outputs, scratch, axes, each one 8-byte word.
+std::vector<std::uint64_t> CudaDevice::arguments(std::size_t image, int slot, int set) const {
+  std::vector<std::uint64_t> words;
+  for (const BufferRole role : {BufferRole::input, BufferRole::output, BufferRole::scratch}) {
+    for (const BufferPlace& place : layout_.buffers) {
+      if (place.role == role && belongs_to(place, slot, set)) {
+        words.push_back(images_.at(image) + static_cast<std::uint64_t>(place.offset));
+      }
+    }
+  }
+  for (const std::int64_t axis : layout_.axes) {
+    words.push_back(static_cast<std::uint64_t>(axis));
+  }
+  return words;
+}
+
+// Poisons what a launch may write, so that nothing of an earlier sample is left, and flushes the L2.
+cuda::Result CudaDevice::prepare(const RunRequest& request, std::size_t images, int slot) const {
+  for (std::size_t image = 0; image < images; ++image) {
+    for (const BufferPlace& place : layout_.buffers) {
+      const bool written =
+          place.role == BufferRole::output || (place.role == BufferRole::scratch && place.owner == slot);
+      if (!written || place.bytes == 0) {
+        continue;
+      }
+      const cuda::Pointer at = images_[image] + static_cast<std::uint64_t>(place.offset);
+      if (const auto error = driver_->fill(at, kPoison, static_cast<std::size_t>(place.bytes), stream_); error != 0) {
+        return error;
+      }
+    }
+  }
+  if (request.cache == CachePolicy::cold) {
+    return driver_->fill(flush_, static_cast<unsigned char>(generation_), flush_bytes_, stream_);
+  }
+  return cuda::kSuccess;
+}
+
+// The size of the buffer that begins there.
+std::int64_t CudaDevice::bytes_at(std::uint64_t address) const {
+  for (const cuda::Pointer image : images_) {
+    for (const BufferPlace& place : layout_.buffers) {
+      if (image + static_cast<std::uint64_t>(place.offset) == address) {
+        return place.bytes;
+      }
+    }
+  }
+  return 0;
+}
+
+// Everything of one sample, in order. The gate may be open when it returns, and is when it fails.
+cuda::Result CudaDevice::queue_sample(const RunRequest& request, std::size_t images, int slot, int set) {
+  const CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
+  int sets = 1;
+  for (const BufferPlace& place : layout_.buffers) {
+    sets = std::max(sets, place.role == BufferRole::input ? place.owner + 1 : 1);
+  }
+  ++generation_;
+  cuda::Result error = driver_->wait_value(stream_, gate_on_device_, generation_, cuda::kStreamWaitGreaterOrEqual);
+  error = error != 0 ? error : prepare(request, images, slot);
+  error = error != 0 ? error : driver_->record(begin_, stream_);
+  int queued = 0;
+  for (int i = 0; i < request.repetitions && error == 0; ++i) {
+    // The last launch takes the set that was asked for; the ones before it take turns.
+    const int turn = images > 1 ? (set + request.repetitions - 1 - i) % sets : set;
+    last_image_ = static_cast<std::size_t>(i) % images;
+    std::vector<std::uint64_t> words = arguments(last_image_, slot, turn);
+    for (const CudaKernel& kernel : loaded.kernels) {
+      const int kept = kernel.launch.persist - 1;
+      const std::int64_t persisting =
+          kept < 0 ? 0 : std::min(bytes_at(words.at(static_cast<std::size_t>(kept))), facts_.persisting_l2_bytes);
+      error = error != 0 ? error : launch_kernel(*driver_, kernel, words, persisting, stream_);
+      if (++queued == kQueued) {
+        open_gate();
+      }
+    }
+  }
+  error = error != 0 ? error : driver_->record(end_, stream_);
+  return error;
+}
+
+// What another sample left persisting in the L2 must not help this one.
+cuda::Result CudaDevice::reset_l2(const LaunchPlan& plan) {
+  if (facts_.persisting_l2_bytes == 0) {
+    return cuda::kSuccess;
+  }
+  const bool persists = std::any_of(plan.launches.begin(), plan.launches.end(),
+                                    [](const KernelLaunch& launch) { return launch.persist > 0; });
+  const std::int64_t wanted = persists ? facts_.persisting_l2_bytes : 0;
+  if (wanted != persisting_limit_) {
+    if (const auto error = driver_->set_limit(cuda::kLimitPersistingL2CacheSize, static_cast<std::size_t>(wanted))) {
+      return error;
+    }
+    persisting_limit_ = wanted;
+  }
+  return driver_->reset_persisting_l2();
+}
+
+Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) {
+  const int slot = request.order.at(index);
+  const int set = request.sets.empty() ? 0 : request.sets.at(index);
+  CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
+  if (loaded.module == nullptr || images_.empty()) {
+    throw std::logic_error("asked to run before load and attach");
+  }
+  status_.running_slot.store(slot);
+  if (loaded.plan.keeps_state) {
+    driver_->unload_module(loaded.module);
+    if (auto failure = load_module(*driver_, loaded, slot)) {
+      return *failure;
+    }
+  }
+  const std::size_t images = images_for(request, slot, set);
+  if (auto failure = make_images(images)) {
+    return *failure;
+  }
+  if (auto failure = check(reset_l2(loaded.plan), "cannot reset the persisting L2", slot)) {
+    return *failure;
+  }
+  RawSample sample{.slot = slot, .set = set};
+  sample.begin_cpu_ns = process_cpu_ns();
+  sample.begin_ns = raw_ns();
+  sample.begin_ticks = read_ticks();
+  const cuda::Result queued = queue_sample(request, images, slot, set);
+  open_gate();
+  const cuda::Result finished = driver_->synchronize(stream_);
+  sample.end_ticks = read_ticks();
+  sample.end_ns = raw_ns();
+  sample.end_cpu_ns = process_cpu_ns();
+  if (auto failure = check(finished, "the kernel", slot)) {
+    return *failure;
+  }
+  if (auto failure = check(queued, "the launch", slot)) {
+    return *failure;
+  }
+  float milliseconds = 0;
+  if (auto failure = check(driver_->elapsed(&milliseconds, begin_, end_), "the events", slot)) {
+    return *failure;
+  }
+  sample.device_ns = std::llround(static_cast<double>(milliseconds) * 1e6);
+  status_.running_slot.store(-1);
+  return sample;
+}
+
+std::optional<Failure> CudaDevice::read_back() {
+  return check(driver_->copy_to_host(mapping_.memory(), images_.at(last_image_), mapping_.size()),
+               "cannot copy the tensors back");
+}
+
+// Ten copies a sample, back to back: what fits the L2 is then read from it.
+Result<std::vector<std::int64_t>> CudaDevice::copy(const CopyRequest& request) {
+  constexpr int kCopies = 10;
+  const auto bytes = static_cast<std::size_t>(request.bytes);
+  cuda::Pointer memory = 0;
+  if (auto failure = check(driver_->allocate(&memory, 2 * bytes), "cannot allocate two buffers to copy")) {
+    return *failure;
+  }
+  std::vector<std::int64_t> ns;
+  cuda::Result error = driver_->fill(memory, 1, 2 * bytes, stream_);
+  for (int sample = 0; sample < request.samples && error == cuda::kSuccess; ++sample) {
+    ++generation_;
+    error = driver_->wait_value(stream_, gate_on_device_, generation_, cuda::kStreamWaitGreaterOrEqual);
+    error = error != 0 ? error : driver_->record(begin_, stream_);
+    for (int i = 0; i < kCopies; ++i) {
+      error = error != 0 ? error : driver_->copy_on_device(memory + bytes, memory, bytes, stream_);
+    }
+    error = error != 0 ? error : driver_->record(end_, stream_);
+    open_gate();
+    error = error != 0 ? error : driver_->synchronize(stream_);
+    float milliseconds = 0;
+    error = error != 0 ? error : driver_->elapsed(&milliseconds, begin_, end_);
+    ns.push_back(std::llround(static_cast<double>(milliseconds) * 1e6 / kCopies));
+  }
+  driver_->free(memory);  // after an error the check below reports that one
+  if (auto failure = check(error, "a copy within the GPU's memory")) {
+    return *failure;
+  }
+  return ns;
+}
+
+}  // namespace
+
+std::unique_ptr<Device> make_cuda_device(int index, SharedStatus& status, std::string& missing) {
+  auto driver = cuda::load_driver(missing);
+  if (driver == nullptr) {
+    return nullptr;
+  }
+  int count = 0;
+  cuda::Device device = 0;
+  cuda::Context context = nullptr;
+  cuda::Result error = driver->device_count(&count);
+  if (error == cuda::kSuccess && index >= count) {
+    missing = "there is no GPU " + std::to_string(index) + ": the driver shows " + std::to_string(count);
+    return nullptr;
+  }
+  error = error != 0 ? error : driver->device_get(&device, index);
+  error = error != 0 ? error : driver->retain_context(&context, device);
+  error = error != 0 ? error : driver->set_context(context);
+  if (error != cuda::kSuccess) {
+    missing = "GPU " + std::to_string(index) + " cannot be used: " + cuda::describe(*driver, error);
+    return nullptr;
+  }
+  const DeviceFacts facts = read_device_facts(*driver, device, index);
+  auto made = std::make_unique<CudaDevice>(std::move(driver), facts, status);
+  if (const auto failure = made->set_up()) {
+    missing = failure->evidence;
+    return nullptr;
+  }
+  return made;
+}
+
+}  // namespace apo

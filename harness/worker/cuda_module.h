@@ -1,0 +1,41 @@
+// harness/worker/cuda_module.h - a loaded cubin, the launches of its kernels, and what their errors mean.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/device.h"
+#include "harness/worker/cuda_driver.h"
+#include "harness/worker/result.h"
+
+namespace apo {
+
+struct CudaKernel {
+  KernelLaunch launch;
+  cuda::Function function = nullptr;
+};
+
+struct CudaModule {
+  cuda::Module module = nullptr;
+  std::string image;  // the cubin
+  LaunchPlan plan;
+  std::vector<CudaKernel> kernels;  // one for each launch
+};
+
+// nullopt for success, else the candidate's outcome with the error's name.
+std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result error, const std::string& what,
+                                    int slot = -1);
+
+// Loads `image` and finds the kernels of `plan`.
+std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loaded, int slot);
+// Every kernel takes one struct of `expected` bytes and nothing else.
+std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaModule& loaded, std::size_t expected,
+                                        int slot);
+// `words` is the argument struct; `persisting_bytes` of the buffer that the launch names may persist in the L2.
+cuda::Result launch_kernel(const cuda::Driver& driver, const CudaKernel& kernel, std::vector<std::uint64_t>& words,
+                           std::int64_t persisting_bytes, cuda::Stream stream);
+
+}  // namespace apo

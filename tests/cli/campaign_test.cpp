@@ -1,0 +1,150 @@
+// tests/cli/campaign_test.cpp - a real campaign and a real comparison, then every command that reads their journal.
+// Nothing here depends on which verdict the timings give.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/workplace.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+bool is_verdict(const Json& word) {
+  return word == "accepted" || word == "reverted" || word == "inconclusive";
+}
+
+// The A/A sentinel stops a campaign on a machine that is too restless to judge on; that is not this test's matter.
+bool too_restless(const Ran& ran) {
+  return ran.exit_code == 2 && ran.err.find("A/A sentinel") != std::string::npos;
+}
+
+void check_queries(const Workplace& place, const std::string& candidate) {
+  const Json table = only_document(place.apo({"query", "family=copy", "campaign=1", "--json"}));
+  ASSERT_EQ(table["rows"].size(), 1U);
+  EXPECT_EQ(table["columns"][0], "id");
+  EXPECT_TRUE(only_document(place.apo({"query", "family=e88_forward", "--json"}))["rows"].empty());
+
+  const Ran csv = place.apo({"query", "--columns", "id,candidate", "--csv"});
+  EXPECT_EQ(csv.out, "id,candidate\r\n1," + candidate + "\r\n");
+
+  const Json sql = only_document(place.apo({"query", "--sql", "SELECT count(*) AS n FROM experiments", "--json"}));
+  EXPECT_EQ(sql["columns"], Json({"n"}));
+  EXPECT_EQ(sql["rows"], Json::array({Json::array({1})}));
+}
+
+void check_show(const Workplace& place) {
+  const Json plain = only_document(place.apo({"show", "1", "--json"}));
+  EXPECT_TRUE(is_verdict(plain["judgement"]["verdict"]));
+  ASSERT_FALSE(plain["gates"].empty());
+  ASSERT_FALSE(plain["rounds"].empty());
+  EXPECT_FALSE(plain["rounds"][0]["workloads"][0].contains("blocks"));
+  const Json samples = only_document(place.apo({"show", "1", "--json", "--samples", "--source", "--log"}));
+  EXPECT_EQ(samples["rounds"][0]["workloads"][0]["blocks"][0].size(), 4U);
+  EXPECT_NE(samples["candidate_source"].get<std::string>().find("apo:variant"), std::string::npos);
+
+  const Ran text = place.apo({"show", "1", "--samples"});
+  EXPECT_EQ(text.exit_code, 0);
+  for (const char* part : {"judgement", "prediction", "gates", "correctness", "candidate build", "rounds", "samples"}) {
+    EXPECT_NE(text.out.find(part), std::string::npos) << part;
+  }
+  const Ran unknown = place.apo({"show", "77"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_NE(unknown.err.find("there is no experiment 77"), std::string::npos) << unknown.err;
+}
+
+void check_reports(const Workplace& place) {
+  for (const auto& [format, file] : {std::pair{"markdown", "report.md"},
+                                     {"html", "report.html"},
+                                     {"json", "report.json"},
+                                     {"csv", "experiments.csv"}}) {
+    const Ran ran = place.apo({"report", "--format", format});
+    EXPECT_EQ(ran.exit_code, 0) << format << ran.err;
+    const auto path = place.path(std::string(".apo/reports/campaign-1/") + file);
+    EXPECT_EQ(ran.out, path.string() + "\n");
+    EXPECT_TRUE(std::filesystem::exists(path)) << format;
+  }
+  const Ran first = place.apo({"report", "--output", "-"});
+  EXPECT_EQ(first.out.rfind("# ", 0), 0U) << first.out.substr(0, 80);
+  EXPECT_EQ(first.out, place.apo({"report", "--output", "-"}).out) << "a report is a pure function of the journal";
+  EXPECT_TRUE(only_document(place.apo({"report", "--json"})).is_object());
+  EXPECT_EQ(place.apo({"report", "--campaign", "7"}).exit_code, 1);
+  EXPECT_EQ(place.apo({"report", "--output", ".apo/journal.db"}).exit_code, 1);
+}
+
+void check_the_rest(const Workplace& place) {
+  for (const Json& lesson : only_document(place.apo({"lessons", "--family", "copy", "--json"}))) {
+    EXPECT_TRUE(is_verdict(lesson["verdict"]));
+    EXPECT_EQ(lesson["experiment"], 1);
+  }
+  const Ran unknown = place.apo({"lessons", "--technique", "adaptive-thread"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_NE(unknown.err.find("did you mean 'adaptive-threads'"), std::string::npos) << unknown.err;
+  EXPECT_NE(place.apo({"list", "copy"}).out.find("* incumbent of class any"), std::string::npos);
+  EXPECT_EQ(only_document(place.apo({"doctor", "--json"}))["host_works"], true);
+}
+
+TEST(Campaign, EveryReaderUnderstandsWhatARunWrote) {
+  const Workplace place;
+  const Ran ran = place.apo(
+      {"run", "copy", "--workload", "n4k", "--iterations", "1", "--candidates", "1", "--judge", "standard", "--json"},
+      110);
+  if (too_restless(ran)) {
+    GTEST_SKIP() << ran.err;
+  }
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Json summary = only_document(ran);
+  ASSERT_EQ(summary["iterations"].size(), 1U);
+  ASSERT_EQ(summary["iterations"][0]["experiments"].size(), 1U);
+  const Json& experiment = summary["iterations"][0]["experiments"][0];
+  EXPECT_TRUE(is_verdict(experiment["judgement"]["verdict"]));
+  EXPECT_TRUE(std::filesystem::exists(summary["report"].get<std::string>()));
+  check_queries(place, experiment["candidate"]["label"]);
+  check_show(place);
+  check_reports(place);
+  check_the_rest(place);
+}
+
+TEST(Compare, JudgesTwoVariantsAndRecordsIt) {
+  const Workplace place;
+  const Ran ran = place.apo({"compare", "copy/simple", "copy/parallel", "--workload", "n4k", "--judge", "standard",
+                             "--skip-correctness", "--json"},
+                            110);
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Json experiment = only_document(ran);
+  EXPECT_TRUE(is_verdict(experiment["judgement"]["verdict"]));
+  EXPECT_EQ(experiment["incumbent"]["variant"], "copy/simple");
+  EXPECT_EQ(only_document(place.apo({"show", "1", "--json"}))["candidate"]["variant"], "copy/parallel");
+}
+
+TEST(Compare, IdenticalCodeIsNotTimed) {
+  const Workplace place;
+  const Ran ran = place.apo(
+      {"compare", "copy/simple", "copy/simple", "--workload", "n4k", "--judge", "standard", "--no-journal", "--json"},
+      110);
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(only_document(ran)["outcome"], "no_change");
+  EXPECT_FALSE(std::filesystem::exists(place.path(".apo/journal.db")));
+}
+
+TEST(Profile, ReportsTimeFloorRoofsAndScaling) {
+  const Workplace place;
+  const Ran ran = place.apo({"profile", "copy/simple", "--workload", "n4k", "--json"}, 110);
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Json profile = only_document(ran);
+  EXPECT_GT(profile["time_ns"], 0.0);
+  EXPECT_GT(profile["floor_ns"], 0.0);
+  EXPECT_FALSE(profile["roofs"].empty());
+  // The roofs are in the journal now, so the second one does not measure them.
+  const Ran again = place.apo({"profile", "copy/simple", "--workload", "n4k", "--cache", "warm"}, 110);
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(again.err.find("measuring the roofs"), std::string::npos) << again.err;
+  for (const char* part : {"thread scaling", "metrics", "roofs", "bottlenecks", "floor"}) {
+    EXPECT_NE(again.out.find(part), std::string::npos) << part;
+  }
+}
+
+}  // namespace
+}  // namespace apo

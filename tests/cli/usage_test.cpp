@@ -1,0 +1,202 @@
+// tests/cli/usage_test.cpp - help, and what a person who mistypes is told.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/workplace.h"
+
+namespace apo {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const Words kCommands = {"run",    "register", "verify", "compare", "profile", "bench",
+                         "report", "query",    "list",   "show",    "lessons", "doctor"};
+
+TEST(Usage, HelpNamesEveryCommandAndHidesTheWorker) {
+  const Ran ran = Workplace().apo({"--help"});
+  EXPECT_EQ(ran.exit_code, 0);
+  for (const std::string& command : kCommands) {
+    EXPECT_NE(ran.out.find("\n  " + command + " "), std::string::npos) << command;
+  }
+  EXPECT_EQ(ran.out.find("\n  worker"), std::string::npos);
+}
+
+TEST(Usage, EveryCommandHasHelpOnStdout) {
+  const Workplace place;
+  for (const std::string& command : kCommands) {
+    const Ran ran = place.apo({command, "--help"});
+    EXPECT_EQ(ran.exit_code, 0) << command;
+    EXPECT_NE(ran.out.find("Usage: apo " + command), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("--journal"), std::string::npos) << command;
+    EXPECT_EQ(ran.err, "") << command;
+  }
+}
+
+TEST(Usage, HelpOfQueryListsItsKeys) {
+  const Ran ran = Workplace().apo({"query", "--help"});
+  for (const char* key : {"family", "verdict", "technique", "speedup", "since", "metric:NAME"}) {
+    EXPECT_NE(ran.out.find("\n  " + std::string(key) + " "), std::string::npos) << key;
+  }
+}
+
+TEST(Usage, VersionIsPrinted) {
+  const Ran ran = Workplace().apo({"--version"});
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_EQ(ran.out.rfind("apo ", 0), 0U) << ran.out;
+}
+
+TEST(Usage, HelpLeavesNothingBehind) {
+  const Workplace place;
+  place.apo({"list"});
+  place.apo({"query", "--help"});
+  place.apo({"report"});
+  EXPECT_FALSE(std::filesystem::exists(place.path(".apo")));
+}
+
+struct Mistake {
+  const char* name;
+  Words words;
+  int exit_code;
+  Words said;  // each somewhere on stderr
+};
+
+void PrintTo(const Mistake& mistake, std::ostream* out) {
+  *out << mistake.name;
+}
+
+class Mistaken : public testing::TestWithParam<Mistake> {};
+
+TEST_P(Mistaken, IsToldWhatIsWrongAndWhatToDo) {
+  const Workplace place;
+  const Ran ran = place.apo(GetParam().words);
+  EXPECT_EQ(ran.exit_code, GetParam().exit_code) << ran.err;
+  EXPECT_EQ(ran.out, "");
+  EXPECT_EQ(ran.err.rfind("apo: ", 0), 0U) << ran.err;
+  for (const std::string& said : GetParam().said) {
+    EXPECT_NE(ran.err.find(said), std::string::npos) << "no '" << said << "' in: " << ran.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(place.path(".apo/journal.db"))) << "a mistake must not make a journal";
+}
+
+const Mistake kUnknownNames[] = {
+    {"no_command", {}, 1, {"no command given", "apo --help"}},
+    {"command", {"lits"}, 1, {"unknown command 'lits'", "did you mean 'list'"}},
+    {"option", {"list", "--jsn"}, 1, {"--jsn", "apo list --help"}},
+    {"family", {"list", "copi"}, 1, {"unknown family 'copi'", "did you mean 'copy'"}},
+    {"family_of_variant", {"list", "copi/simple"}, 1, {"unknown family 'copi'", "did you mean 'copy'"}},
+    {"family_to_run", {"run", "e88_backwrd"}, 1, {"e88_backwrd", "did you mean 'e88_backward'"}},
+    {"family_to_bench", {"bench", "copi"}, 1, {"unknown family 'copi'", "did you mean 'copy'"}},
+    {"variant_to_list", {"list", "copy/simpel"}, 1, {"unknown variant 'copy/simpel'", "did you mean 'copy/simple'"}},
+    {"variant_to_show", {"show", "copy/simpel"}, 1, {"unknown variant", "did you mean 'copy/simple'"}},
+    {"variant_to_verify", {"verify", "copy/simpel"}, 1, {"unknown variant", "did you mean 'copy/simple'"}},
+    {"variant_to_compare", {"compare", "copy/simple", "copy/memcp"}, 1, {"did you mean 'copy/memcpy'"}},
+    {"variant_to_profile", {"profile", "copy/simpel"}, 1, {"did you mean 'copy/simple'"}},
+    {"variant_to_bench", {"bench", "copy/simpel"}, 1, {"did you mean 'copy/simple'"}},
+    {"workload_to_verify",
+     {"verify", "copy/simple", "--workload", "n4m"},
+     1,
+     {"unknown workload 'n4m'", "did you mean"}},
+    {"workload_to_run", {"run", "copy", "--workload", "n4kk"}, 1, {"n4kk", "did you mean 'n4k'"}},
+    {"workload_to_profile", {"profile", "copy/simple", "--workload", "n4kk"}, 1, {"did you mean 'n4k'"}},
+    {"workload_to_bench", {"bench", "copy", "--workload", "n4kk"}, 1, {"did you mean 'n4k'"}},
+    {"regime", {"verify", "copy/simple", "--regime", "tipical"}, 1, {"did you mean 'typical'", "known:"}},
+    {"predicate", {"query", "fmily=copy"}, 1, {"unknown key 'fmily'", "did you mean 'family'"}},
+    {"word_of_predicate", {"query", "verdict=acepted"}, 1, {"did you mean 'accepted'"}},
+    {"sort_key", {"query", "--sort", "-speedupp"}, 1, {"speedupp", "did you mean 'speedup'"}},
+    {"column", {"query", "--columns", "id,canditate"}, 1, {"did you mean 'candidate'"}},
+    {"verdict_of_lessons", {"lessons", "--verdict", "revertd"}, 1, {"did you mean 'reverted'"}},
+    {"report_format", {"report", "--format", "htm"}, 1, {"unknown format 'htm'", "did you mean 'html'"}},
+    {"bench_format", {"bench", "--benchmark_format=jsn"}, 1, {"unknown format 'jsn'", "did you mean 'json'"}},
+    {"cache_of_profile",
+     {"profile", "copy/simple", "--cache", "cool"},
+     1,
+     {"unknown cache policy 'cool'", "cold, warm"}},
+    {"cache_of_run", {"run", "copy", "--cache", "cool"}, 1, {"cool"}},
+    {"judge", {"run", "copy", "--judge", "standart"}, 1, {"standart", "standard"}},
+    {"target", {"run", "copy", "--target", "hst"}, 1, {"unknown target 'hst'"}},
+};
+
+const Mistake kBadValues[] = {
+    {"tunable_zero", {"verify", "copy/parallel[KILOBYTES_PER_THREAD=0]"}, 1, {"KILOBYTES_PER_THREAD", "256"}},
+    {"tunable_negative", {"verify", "copy/parallel[KILOBYTES_PER_THREAD=-64]"}, 1, {"KILOBYTES_PER_THREAD", "256"}},
+    {"tunable_no_number", {"verify", "copy/parallel[KILOBYTES_PER_THREAD=many]"}, 1, {"NAME=VALUE"}},
+    {"tunable_unknown", {"verify", "copy/parallel[KILOBYTES=64]"}, 1, {"KILOBYTES"}},
+    {"tunable_without_end", {"profile", "copy/parallel[KILOBYTES_PER_THREAD=64"}, 1, {"NAME=VALUE"}},
+    {"tunable_of_none", {"bench", "copy/simple[A=1]"}, 1, {"A"}},
+    {"budget_zero", {"run", "copy", "--budget", "0"}, 1, {"--budget '0'", "10m"}},
+    {"budget_negative", {"run", "copy", "--budget=-5m"}, 1, {"--budget '-5m'", "10m"}},
+    {"budget_no_time", {"run", "copy", "--budget", "soon"}, 1, {"--budget 'soon'", "10m"}},
+    {"budget_unit", {"run", "copy", "--budget", "10y"}, 1, {"--budget '10y'"}},
+    {"iterations_zero", {"run", "copy", "--iterations", "0"}, 1, {"--iterations"}},
+    {"iterations_negative", {"run", "copy", "--iterations", "-3"}, 1, {"--iterations"}},
+    {"iterations_no_number", {"run", "copy", "--iterations", "few"}, 1, {"--iterations", "few"}},
+    {"seed_no_number", {"verify", "copy/simple", "--seed", "x"}, 1, {"--seed"}},
+    {"limit_negative", {"query", "--limit", "-1"}, 1, {"'-1' is no limit"}},
+    {"limit_no_number", {"query", "--limit", "some"}, 1, {"'some' is no limit"}},
+    {"number_of_predicate", {"query", "speedup>fast"}, 1, {"'fast'", "not a number"}},
+    {"predicate_without_operator", {"query", "speedup"}, 1, {"'speedup' is not a predicate"}},
+    {"sql_and_predicate", {"query", "family=copy", "--sql", "SELECT 1"}, 1, {"--sql", "family=copy"}},
+    {"csv_and_json", {"query", "--csv", "--json"}, 1, {"--csv", "--json"}},
+    {"neither_id_nor_variant", {"show", "simple"}, 1, {"'simple'", "apo query", "apo list"}},
+    {"samples_of_variant", {"show", "copy/simple", "--samples"}, 1, {"--samples"}},
+    {"two_families", {"compare", "copy/simple", "e88_forward/simple"}, 1, {"two families"}},
+    {"family_and_campaign", {"run", "copy", "--campaign", "x.json"}, 1, {"--campaign"}},
+    {"campaign_file", {"run", "--campaign", "none.json"}, 1, {"none.json"}},
+    {"no_inputs", {"verify", "copy/simple", "--inputs", "nowhere"}, 1, {"nowhere", "--dump"}},
+    {"bench_option", {"bench", "copy", "--fast"}, 1, {"unknown option '--fast'"}},
+    {"bench_flag", {"bench", "copy", "--benchmark_fast=1"}, 1, {"--benchmark_fast=1", "--benchmark_help"}},
+    {"family_library", {"list", "--families", "nowhere.so"}, 1, {"nowhere.so"}},
+};
+
+std::string name_of(const testing::TestParamInfo<Mistake>& info) {
+  return info.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(UnknownName, Mistaken, testing::ValuesIn(kUnknownNames), name_of);
+INSTANTIATE_TEST_SUITE_P(BadValue, Mistaken, testing::ValuesIn(kBadValues), name_of);
+
+TEST(Usage, NoJournalYetNamesTheCommandThatWritesOne) {
+  const Workplace place;
+  for (const Words& words : {Words{"query"}, {"query", "--sql", "SELECT 1"}, {"show", "1"}, {"report"}, {"lessons"}}) {
+    const Ran ran = place.apo(words);
+    EXPECT_EQ(ran.exit_code, 1) << words.front();
+    EXPECT_NE(ran.err.find("there is no journal"), std::string::npos) << ran.err;
+    EXPECT_NE(ran.err.find("apo run"), std::string::npos) << ran.err;
+  }
+}
+
+TEST(Usage, TargetCudaWithoutAGpuIsTheEnvironmentsTrouble) {
+  if (std::filesystem::exists("/dev/nvidiactl")) {
+    GTEST_SKIP() << "this machine has a GPU";
+  }
+  const Ran ran = Workplace().apo({"run", "e88_backward", "--target", "cuda"});
+  EXPECT_EQ(ran.exit_code, 2) << ran.err;
+  EXPECT_EQ(ran.out, "");
+  EXPECT_EQ(ran.err.rfind("apo: ", 0), 0U) << ran.err;
+}
+
+TEST(Usage, ListIsOneJsonDocument) {
+  const auto document = only_document(Workplace().apo({"list", "copy", "copy/simple", "--json"}));
+  EXPECT_EQ(document["families"][0]["name"], "copy");
+  EXPECT_EQ(document["variants"][0]["id"], "copy/simple");
+  EXPECT_TRUE(document["problems"].empty());
+}
+
+TEST(Usage, ListShowsAFamilysContract) {
+  const Ran ran = Workplace().apo({"list", "copy"});
+  EXPECT_EQ(ran.exit_code, 0);
+  for (const char* part : {"n4k", "ragged", "typical, wide", "KILOBYTES_PER_THREAD 256,64,1024", "streaming-stores"}) {
+    EXPECT_NE(ran.out.find(part), std::string::npos) << part;
+  }
+}
+
+TEST(Usage, ShowPrintsTheSourceOfAVariant) {
+  const Workplace place;
+  const std::string source = read_file(APO_SOURCE_FOLDER "/variants/copy/simple.cpp");
+  EXPECT_NE(place.apo({"show", "copy/simple", "--source"}).out.find(source), std::string::npos);
+  EXPECT_EQ(only_document(place.apo({"show", "copy/simple", "--source", "--json"}))["source"], source);
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,48 @@
+// tests/cli/workplace.cpp - starts the program that the build made.
+#include "tests/cli/workplace.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/core/process.h"
+
+namespace apo {
+
+Ran Workplace::apo(const std::vector<std::string>& words, double timeout_s) const {
+  return apo_with_environment(words, {}, timeout_s);
+}
+
+Ran Workplace::apo_with_environment(const std::vector<std::string>& words, const std::vector<std::string>& environment,
+                                    double timeout_s) const {
+  std::vector<std::string> argv = {APO_PROGRAM};
+  argv.insert(argv.end(), words.begin(), words.end());
+  ProcessOptions options{.timeout_s = timeout_s,
+                         .working_folder = folder_.path(),
+                         .environment = {"APO_HOME=" APO_SOURCE_FOLDER, "APO_JOURNAL="}};
+  options.environment.insert(options.environment.end(), environment.begin(), environment.end());
+  const ProcessResult result = run_process(argv, options);
+  return {.exit_code = result.exit_code, .out = result.output, .err = result.error};
+}
+
+void Workplace::write(const std::string& name, const std::string& contents) const {
+  write_file_atomically(path(name), contents);
+}
+
+std::string Workplace::variant(const std::string& name) {
+  return replaced(read_file(APO_SOURCE_FOLDER "/variants/copy/simple.cpp"), "copy/simple", "copy/" + name);
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << "'" << from << "' is not in the text";
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+nlohmann::json only_document(const Ran& ran) {
+  auto document = nlohmann::json::parse(ran.out, nullptr, false);
+  EXPECT_FALSE(document.is_discarded()) << "stdout is not one JSON document: " << ran.out.substr(0, 500) << ran.err;
+  return document.is_discarded() ? nlohmann::json() : document;
+}
+
+}  // namespace apo

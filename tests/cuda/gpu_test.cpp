@@ -1,0 +1,246 @@
+// tests/cuda/gpu_test.cpp - device variants on a real GPU: right, wrong, hostile and endless ones.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <numeric>
+
+#include "harness/core/error.h"
+#include "harness/implement/cuda_build.h"
+#include "harness/implement/metadata.h"
+#include "harness/worker/worker.h"
+
+namespace apo {
+namespace {
+
+constexpr std::int64_t kCount = 10'000;
+constexpr int kSets = 3;
+constexpr const char* kIndex = "const long long i = 256LL * blockIdx.x + threadIdx.x;\n";
+
+// APO_WORKER in the environment names another program than the one of the build, so that this test can be carried.
+WorkerOptions options() {
+  const char* program = std::getenv("APO_WORKER");
+  return {.program = program != nullptr ? program : APO_WORKER_PROGRAM, .target = Target::cuda};
+}
+
+float value(int set, std::int64_t i) {
+  return static_cast<float>(set) * 100'000.0F + static_cast<float>(i);
+}
+
+class Gpu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      worker_ = std::make_unique<Worker>(options());
+      builder_ = std::make_unique<CudaBuilder>(folder_.path(), worker_->device(), 60);
+    } catch (const EnvironmentError& error) {
+      GTEST_SKIP() << error.what();
+    }
+    ArenaSpec spec{.buffers = {{.name = "x", .bytes = 4 * kCount, .role = BufferRole::input, .element_bytes = 4},
+                               {.name = "y", .bytes = 4 * kCount, .role = BufferRole::output, .element_bytes = 4},
+                               {.name = "memo", .bytes = 1024, .role = BufferRole::scratch, .slot = 0}},
+                   .axes = {kCount},
+                   .input_sets = kSets,
+                   .layout_seed = 7,
+                   .alignment = 256};
+    arena_ = std::make_unique<Arena>(spec);
+    for (int set = 0; set < kSets; ++set) {
+      std::vector<float> x(kCount);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] = value(set, static_cast<std::int64_t>(i));
+      }
+      arena_->write_input(set, "x", std::as_bytes(std::span(x)));
+    }
+  }
+
+  Build build(const std::string& body, const std::string& launch = "grid=ceil_div(n,256) block=256",
+              const std::string& before = "") const {
+    const std::string source =
+        "// apo:variant copy/device\n// apo:target cuda sm_80\n// apo:technique t\n// apo:idea i\n"
+        "// apo:scratch memo 1024\n// apo:launch k " +
+        launch + "\n#include \"copy.args.h\"\n" + before + "\nextern \"C\" __global__ void k(copy_args a) {\n" +
+        kIndex + body + "\n}\n";
+    Build built = builder_->build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", kCount}}, {});
+    EXPECT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
+    return built;
+  }
+  Result<Done> load(const Build& built, int slot = 0) {
+    if (auto loaded = worker_->load(slot, built.object_path, built.plan); !loaded) {
+      return loaded;
+    }
+    return worker_->attach(*arena_);
+  }
+  // The failure of the first call; valid when it has none.
+  Failure failure_of(const std::string& body, const std::string& launch = "grid=ceil_div(n,256) block=256",
+                     Worker::Deadline deadline = {}) {
+    if (const auto loaded = load(build(body, launch)); !loaded) {
+      return loaded.failure();
+    }
+    const auto sample = worker_->call(0, 0, deadline);
+    return sample ? Failure{.outcome = Outcome::valid} : sample.failure();
+  }
+  std::vector<float> outputs() const {
+    const auto bytes = arena_->read_output("y");
+    std::vector<float> y(kCount);
+    std::memcpy(y.data(), bytes.data(), bytes.size());
+    return y;
+  }
+  bool is_copy_of(int set) const {
+    const std::vector<float> y = outputs();
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      if (y[i] != value(set, static_cast<std::int64_t>(i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<Worker> worker_;
+  std::unique_ptr<CudaBuilder> builder_;
+  std::unique_ptr<Arena> arena_;
+};
+
+TEST_F(Gpu, CopiesEverySetAndTimesIt) {
+  ASSERT_TRUE(load(build("if (i < a.n) a.y[i] = a.x[i];")));
+  for (int set = 0; set < kSets; ++set) {
+    arena_->poison_outputs();
+    const auto sample = worker_->call(0, set);
+    ASSERT_TRUE(sample) << sample.failure().evidence;
+    EXPECT_TRUE(is_copy_of(set)) << set;
+    EXPECT_GT(sample->device_ns, 500);
+    EXPECT_LT(sample->device_ns, sample->end_ns - sample->begin_ns);
+  }
+  EXPECT_FALSE(arena_->check_guards());
+  EXPECT_FALSE(arena_->check_inputs());
+}
+
+TEST_F(Gpu, RotatedColdSamplesEndWithTheSetThatWasAskedFor) {
+  ASSERT_TRUE(load(build("if (i < a.n) a.y[i] = a.x[i];")));
+  for (const int repetitions : {2, 7, 500}) {
+    for (int set = 0; set < kSets; ++set) {
+      const RunRequest request{
+          .order = {0}, .sets = {set}, .repetitions = repetitions, .cache = CachePolicy::cold, .read_back = true};
+      const auto samples = worker_->run(request);
+      ASSERT_TRUE(samples) << samples.failure().evidence;
+      EXPECT_TRUE(is_copy_of(set)) << set << " after " << repetitions;
+    }
+  }
+}
+
+TEST_F(Gpu, ThePauseShowsTheSampleThatItFollows) {
+  ASSERT_TRUE(load(build("if (i < a.n) a.y[i] = a.x[i];")));
+  int seen = -1;
+  const RunRequest request{.order = {0, 0, 0}, .sets = {0, 2, 1}, .verify_after = 1};
+  const auto samples = worker_->run(request, [&](int sample) -> std::optional<Failure> {
+    seen = sample;
+    EXPECT_TRUE(is_copy_of(2));
+    return std::nullopt;
+  });
+  ASSERT_TRUE(samples) << samples.failure().evidence;
+  EXPECT_EQ(seen, 1);
+}
+
+TEST_F(Gpu, NothingSurvivesFromOneSampleToTheNext) {
+  // Writes only when its memory of the last call is gone: from scratch, and from a global.
+  ASSERT_TRUE(
+      load(build("int* memo = static_cast<int*>(a.memo);\n"
+                 "if (i < a.n && memo[0] != 77 && kept != 77) a.y[i] = a.x[i];\n"
+                 "__syncthreads(); if (i == 0) { kept = 77; memo[0] = 77; }",
+                 "grid=1 block=256", "__device__ int kept;")));
+  for (int call = 0; call < 3; ++call) {
+    ASSERT_TRUE(worker_->call(0, call));
+    EXPECT_EQ(outputs()[5], value(call, 5)) << call;
+  }
+}
+
+TEST_F(Gpu, FaultsAreNamed) {
+  const Failure illegal = failure_of("if (i == 0) (a.y + (1LL << 40))[0] = 1;");
+  EXPECT_EQ(illegal.outcome, Outcome::faulted);
+  EXPECT_NE(illegal.evidence.find("CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos) << illegal.evidence;
+  EXPECT_FALSE(worker_->alive()) << "its context is lost";
+}
+
+TEST_F(Gpu, ATrapIsAFault) {
+  EXPECT_EQ(failure_of("__trap();").outcome, Outcome::faulted);
+}
+
+TEST_F(Gpu, AnEndlessKernelIsKilledAtItsDeadline) {
+  const auto start = std::chrono::steady_clock::now();
+  const Failure endless = failure_of("volatile float* y = a.y; while (y[0] != 12345.0f) y[0] = 1.0f;",
+                                     "grid=1 block=256", std::chrono::milliseconds(500));
+  EXPECT_EQ(endless.outcome, Outcome::timed_out);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  Worker next(options());
+  EXPECT_TRUE(next.device().has_value()) << "the GPU works on";
+}
+
+TEST_F(Gpu, WritesOutsideTheBuffersAreFound) {
+  ASSERT_EQ(failure_of("if (i < a.n) a.y[i] = a.x[i]; if (i == 0) a.y[a.n + 3] = 1;").outcome, Outcome::valid);
+  const auto damage = arena_->check_guards();
+  ASSERT_TRUE(damage);
+  EXPECT_EQ(damage->buffer, "y");
+  EXPECT_EQ(damage->offset, 12);
+}
+
+TEST_F(Gpu, ChangedInputsAreFound) {
+  ASSERT_EQ(failure_of("if (i == 3) const_cast<float*>(a.x)[i] = -1;").outcome, Outcome::valid);
+  const auto change = arena_->check_inputs();
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->element, 3);
+}
+
+TEST_F(Gpu, AKernelThatWritesNothingLeavesPoison) {
+  ASSERT_EQ(failure_of("").outcome, Outcome::valid);
+  EXPECT_NE(outputs()[0], outputs()[0]) << "NaN";
+}
+
+TEST_F(Gpu, WrongParametersAreAWrongAbi) {
+  Build built = build("");
+  const std::string source =
+      "// apo:variant copy/device\n// apo:target cuda\n// apo:technique t\n// apo:idea i\n"
+      "// apo:launch k grid=1 block=1\n#include \"copy.args.h\"\nextern \"C\" __global__ void k(float* y) {}\n";
+  built = builder_->build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", kCount}}, {});
+  const auto loaded = load(built);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.failure().outcome, Outcome::wrong_abi);
+  EXPECT_TRUE(worker_->alive());
+}
+
+TEST_F(Gpu, GarbageIsNoCubin) {
+  Build built = build("");
+  built.object_path = (folder_.path() / "garbage").string();
+  write_file_atomically(built.object_path,
+                        "\x7f"
+                        "ELF nothing of the kind");
+  const auto loaded = load(built);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.failure().outcome, Outcome::wrong_abi) << loaded.failure().evidence;
+}
+
+TEST_F(Gpu, ACooperativeGridThatDoesNotFitIsRefused) {
+  const Failure refused = failure_of("", "grid=100000 block=1024 cooperative=1");
+  EXPECT_EQ(refused.outcome, Outcome::refused) << refused.evidence;
+  EXPECT_TRUE(worker_->alive());
+}
+
+TEST_F(Gpu, SharedMemoryClustersAndPersistenceAreGranted) {
+  EXPECT_EQ(failure_of("extern __shared__ float s[]; s[threadIdx.x + 50000] = a.x[i]; if (i < a.n) a.y[i] = "
+                       "s[threadIdx.x + 50000];",
+                       "grid=40 block=256 shared=SHARED_MAX cluster=2 l2_persist=1")
+                .outcome,
+            Outcome::valid);
+  EXPECT_EQ(outputs()[9'000], value(0, 9'000));
+}
+
+TEST_F(Gpu, CopiesAreTimedWithinItsMemory) {
+  const auto ns = worker_->copy(64 << 20, 3);
+  ASSERT_TRUE(ns) << ns.failure().evidence;
+  ASSERT_EQ(ns->size(), 3u);
+  EXPECT_GT(ns->back(), 1000);
+}
+
+}  // namespace
+}  // namespace apo
