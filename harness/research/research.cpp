@@ -101,7 +101,7 @@ class Ranking {
     const Attack attack = attack_of(option);
     const Prediction prediction = predictor_.predict(*option.variant, option.configuration, ceiling());
     // Held against the bound of what it attacks; a measurement is not held against anything.
-    const Prediction bounded = is_measured(prediction) ? prediction : under(prediction, attack.bound);
+    const Prediction bounded = is_measured(prediction) ? prediction : under(prediction, attack);
     if (!(std::log(bounded.high) > inputs_.minimum_detectable)) {
       leave_out(option, "predicted " + band_text(bounded) + " (" + bounded.because + "), and this machine resolves " +
                             format_percent(inputs_.minimum_detectable) + " at best");
@@ -110,9 +110,13 @@ class Ranking {
     brief_.ranked.push_back(candidate_of(option, attack, bounded));
   }
 
-  static Prediction under(Prediction band, double bound) {
-    band.high = std::min(band.high, bound);
-    band.low = std::min(band.low, band.high);
+  // A band that lies above the bound altogether says that the diagnosis missed something: a bound of what was found is
+  // no reason to predict a single number then. The floor still caps it.
+  static Prediction under(Prediction band, const Attack& attack) {
+    if (band.low < attack.bound || attack.bottlenecks.empty()) {
+      band.high = std::min(band.high, attack.bound);
+      band.low = std::min(band.low, band.high);
+    }
     return band;
   }
 

@@ -63,6 +63,15 @@ TEST(Research, ThePredictionIsBoundedByTheBottleneck) {
   EXPECT_NEAR(brief.ranked[0].prediction.high, brief.bottlenecks.front().bound, 1e-9);
 }
 
+TEST(Research, ABandAboveTheBottlenecksBoundStaysABand) {
+  ResearchInputs in = inputs({variant("fast", "vectorised-tanh", 20, 60)});
+  const ResearchBrief brief = research(in);
+  ASSERT_EQ(brief.ranked.size(), 1u);
+  ASSERT_LT(brief.bottlenecks.front().bound, 20);
+  EXPECT_DOUBLE_EQ(brief.ranked[0].prediction.low, 20);
+  EXPECT_DOUBLE_EQ(brief.ranked[0].prediction.high, 60);
+}
+
 // 9 of 10 ms are libm's; one of the two units' cores idles: 0.9 x (1 - 1/50) + 0.5 is all that there is, so the floor
 // bounds.
 TEST(Research, SeveralBottlenecksAddUpAndAreNamed) {

@@ -13,11 +13,11 @@
 // apo:parent     cuda_lane_tiling
 // apo:idea       Each step is replayed once: the lower half of a segment waits in memory, the upper in shared memory; sums over lanes overlap the next work.
 // apo:predict    1.08x..1.3x over parent: half a replay a step goes, 80 of some 820 issue slots, and fewer shuffles are waited for.
-// apo:requires   N == 32 && V == 32 && SEQUENCES*20576 <= SHARED_MAX && B*H <= 2147483647
+// apo:requires   N == 32 && V == 32 && SEQUENCES*20512 <= SHARED_MAX && B*H <= 2147483647
 // apo:tune       SEQUENCES 11,7,4,2,1
 // apo:scratch    states 16384*B*H
 // apo:scratch    deltas 1024*B*H
-// apo:launch     backward grid=ceil_div(B*H,SEQUENCES) block=32*SEQUENCES shared=SEQUENCES*20576
+// apo:launch     backward grid=ceil_div(B*H,SEQUENCES) block=32*SEQUENCES shared=SEQUENCES*20512
 #include "e88_backward.args.h"
 
 namespace {
@@ -30,12 +30,12 @@ constexpr int kState = kSide * kSide;
 constexpr int kTileRows = 8, kTileColumns = 4;  // of the state, in the registers of a lane
 constexpr unsigned kAll = 0xffffffffu;
 
-// What a warp keeps in shared memory for half a segment. dk^, dq^ and dv replace k^, q^ and dy of a step once it has
-// used them, and the lanes' parts of ddecay replace delta.
+// What a warp keeps in shared memory for half a segment. dk^ and dv replace k^ and dy of a step once it has used them,
+// and the lanes' parts of ddecay replace delta; q holds dq^ until it holds q^.
 struct Work {
   uint4 history[kHalf][4][32];  // S_{t-1} in bf16, as the lanes hold it
   float k[kHalf][kSide], q[kHalf][kSide], dy[kHalf][kSide], delta[kHalf][kSide];
-  float decay[kHalf], k_factor[kHalf], q_factor[kHalf];
+  float decay[kHalf];
 };
 
 // Lane (g, c), g = lane % 4 and c = lane / 4, owns rows 8g..8g+7 and columns 4c..4c+3.
@@ -150,7 +150,7 @@ struct Slice {
 __device__ void prepare_keys(const e88_backward_args& a, Work& w, const Slice& z) {
   Eight k = load_eight(a.k + z.at, z.there);
   const Eight v = load_eight(a.v + z.at, z.there);
-  w.k_factor[z.step] = normalise(k);
+  normalise(k);
   store_eight(k, &w.k[z.step][z.part]);
   store_eight(v, &w.delta[z.step][z.part]);
   if (z.part == 0) {
@@ -158,11 +158,9 @@ __device__ void prepare_keys(const e88_backward_args& a, Work& w, const Slice& z
   }
 }
 
-// q^, dy = d_output * silu(g), and dg = d_output * y * silu'(g); without a gate o = y.
-__device__ void prepare_reverse(const e88_backward_args& a, Work& w, const Slice& z) {
-  Eight q = load_eight(a.q + z.at, z.there), dy = load_eight(a.d_output + z.at, z.there), dg = {};
-  w.q_factor[z.step] = normalise(q);
-  store_eight(q, &w.q[z.step][z.part]);
+// dy = d_output * silu(g), and dg = d_output * y * silu'(g); without a gate o = y.
+__device__ void prepare_gates(const e88_backward_args& a, Work& w, const Slice& z) {
+  Eight dy = load_eight(a.d_output + z.at, z.there), dg = {};
   if (kGATE) {
     const Eight g = load_eight(a.g + z.at, z.there), y = load_eight(a.y_cache + z.at, z.there);
 #pragma unroll
@@ -176,23 +174,27 @@ __device__ void prepare_reverse(const e88_backward_args& a, Work& w, const Slice
   store_eight(dg, a.dg + z.at, z.there);
 }
 
-// dx = (dx^ - x^ (x^ . dx^)) f with x^ = f x and f = rsqrt(|x|^2 + epsilon)
-__device__ void finish_gradient(const bf16* x, const float* gradient, float factor, bf16* dx, const Slice& z) {
-  Eight d = load_eight(gradient);
+// dx = (dx^ - x^ (x^ . dx^)) f with x^ = f x and f = rsqrt(|x|^2 + epsilon); returns x^.
+__device__ Eight finish_gradient(const bf16* x, const float* gradient, bf16* dx, const Slice& z) {
+  Eight d = load_eight(gradient), unit = load_eight(x + z.at, z.there);
   if (kNORM) {
-    const Eight raw = load_eight(x + z.at, z.there);
-    const float along = dot(raw, d) * factor * factor * factor;
+    const float factor = normalise(unit), along = dot(unit, d);
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-      d.x[i] = d.x[i] * factor - raw.x[i] * along;
+      d.x[i] = (d.x[i] - unit.x[i] * along) * factor;
     }
   }
   store_eight(d, dx + z.at, z.there);
+  return unit;
+}
+
+// After the replay: dq from dq^, whose place q^ takes.
+__device__ void finish_queries(const e88_backward_args& a, Work& w, const Slice& z) {
+  store_eight(finish_gradient(a.q, &w.q[z.step][z.part], a.dq, z), &w.q[z.step][z.part]);
 }
 
 __device__ void finish(const e88_backward_args& a, const Work& w, const Slice& z) {
-  finish_gradient(a.k, &w.k[z.step][z.part], w.k_factor[z.step], a.dk, z);
-  finish_gradient(a.q, &w.q[z.step][z.part], w.q_factor[z.step], a.dq, z);
+  finish_gradient(a.k, &w.k[z.step][z.part], a.dk, z);
   store_eight(load_eight(&w.dy[z.step][z.part]), a.dv + z.at, z.there);
   const Eight parts = load_eight(&w.delta[z.step][z.part]);
   const Eight ones = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -305,15 +307,17 @@ __device__ void keep(uint4 (*to)[32], float* delta, const Place& p, const uint4 
 }
 
 // The steps of half a segment; leaves S_{t-1} and delta of each for the reverse steps, in shared memory where
-// `resident`. What the next step retrieves is summed as soon as tanh delivers.
+// `resident`, and dq^ = S_t dy, which takes S_t before it is rounded to bf16. What the next step retrieves is summed as
+// soon as tanh delivers.
 __device__ void replay(Work& w, const Place& p, const Below& below, int steps, bool resident, Tile& S) {
   float k[kTileRows], retrieved[kTileColumns];
   load_rows(p, w.k[0], k);
   partial_sums(S, k, retrieved);
 #pragma unroll 1
   for (int s = 0; s < steps; ++s) {
-    float v[kTileColumns], delta[kTileColumns], next_k[kTileRows];
+    float v[kTileColumns], dy[kTileColumns], delta[kTileColumns], next_k[kTileRows], dq[kTileRows] = {};
     load_columns(p, w.delta[s], v);
+    load_columns(p, w.dy[s], dy);
     load_rows(p, w.k[s], k);
     load_rows(p, w.k[min(s + 1, kHalf - 1)], next_k);
     const float decay = w.decay[s];
@@ -343,8 +347,13 @@ __device__ void replay(Work& w, const Place& p, const Below& below, int steps, b
       for (int c = 0; c < kTileColumns; ++c) {
         S[r][c] = tanh_approx(decay * S[r][c] + k[r] * delta[c]);
         retrieved[c] += S[r][c] * next_k[r];
+        dq[r] += S[r][c] * dy[c];
       }
     }
+    exchange<4>(p, dq);
+    exchange<2>(p, dq);
+    exchange<1>(p, dq);
+    w.q[s][8 * p.group + p.column] = dq[0];
   }
 }
 
@@ -373,26 +382,21 @@ __device__ void reverse_step(Work& w, const Place& p, int s, bool is_last, const
   load_columns(p, w.dy[s], dy);
   load_columns(p, w.delta[s], delta);
   const float decay = w.decay[s];
-  float dq[kTileRows], next_dk[kTileRows], d_delta[kTileColumns], d_decay = 0;
+  float next_dk[kTileRows], d_delta[kTileColumns], d_decay = 0;
 #pragma unroll
   for (int r = 0; r < kTileRows; ++r) {
-    dq[r] = 0;
     next_dk[r] = 0;
 #pragma unroll
     for (int c = 0; c < kTileColumns; ++c) {
-      dq[r] += S[r][c] * dy[c];
       D[r][c] = (D[r][c] + q[r] * dy[c]) * (1.0f - S[r][c] * S[r][c]);
       next_dk[r] += D[r][c] * delta[c];
     }
   }
   partial_sums(D, k, d_delta);
   add_groups(d_delta, 1);
-  exchange<4>(p, dq);
   exchange<4>(p, dk);
   add_groups(d_delta, 2);
-  exchange<2>(p, dq);
   exchange<2>(p, dk);
-  exchange<1>(p, dq);
   exchange<1>(p, dk);
 #pragma unroll
   for (int r = 0; r < kTileRows; r += 2) {
@@ -408,7 +412,6 @@ __device__ void reverse_step(Work& w, const Place& p, int s, bool is_last, const
     }
   }
   __syncwarp();  // every lane has read its share of the step
-  w.q[s][8 * p.group + p.column] = dq[0];
   if (!is_last) {
     w.k[s + 1][8 * p.group + p.column] = dk[0];
   }
@@ -463,18 +466,22 @@ extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_
       const int count = min(kHalf, steps - half * kHalf);
       const Slice slice(a, p, (b * a.T + first + half * kHalf) * a.H + h, count);
       for (int part = half == top ? 0 : half; part <= half; ++part) {
-        const int part_steps = min(kHalf, steps - part * kHalf);
-        prepare_keys(a, w, Slice(a, p, (b * a.T + first + part * kHalf) * a.H + h, part_steps));
+        const Slice z(a, p, (b * a.T + first + part * kHalf) * a.H + h, min(kHalf, steps - part * kHalf));
+        prepare_keys(a, w, z);
+        prepare_gates(a, w, z);
         __syncwarp();
         if (half == top) {
-          replay(w, p, below, part_steps, part == top, S);
+          replay(w, p, below, min(kHalf, steps - part * kHalf), part == top, S);
           __syncwarp();
+          finish_queries(a, w, z);
         }
       }
       if (half != top) {
         store_eight(load_eight(&below.deltas[slice.step][slice.part]), &w.delta[slice.step][slice.part]);
+        Eight q = load_eight(a.q + slice.at, slice.there);
+        normalise(q);
+        store_eight(q, &w.q[slice.step][slice.part]);
       }
-      prepare_reverse(a, w, slice);
       __syncwarp();
       reverse(w, p, below, count, half == top, S, D);
       __syncwarp();

@@ -27,8 +27,8 @@ constexpr int kState = kSide * kSide;
 constexpr int kTileRows = 8, kTileColumns = 4;  // of the state, in the registers of a lane
 constexpr unsigned kAll = 0xffffffffu;
 
-// What a warp keeps in shared memory for half a segment. dk^, dq^ and dv replace k^, q^ and dy of a step once it has
-// used them, and the lanes' parts of ddecay replace delta.
+// What a warp keeps in shared memory for half a segment. dk^ and dv replace k^ and dy of a step once it has used them,
+// and the lanes' parts of ddecay replace delta; q holds dq^ until it holds q^.
 struct Work {
   uint4 history[kHalf][4][32];  // S_{t-1} in bf16, as the lanes hold it
   float k[kHalf][kSide], q[kHalf][kSide], dy[kHalf][kSide], delta[kHalf][kSide];
@@ -147,11 +147,9 @@ __device__ void prepare_keys(const e88_backward_args& a, Work& w, const Slice& z
   }
 }
 
-// q^, dy = d_output * silu(g), and dg = d_output * y * silu'(g); without a gate o = y.
-__device__ void prepare_reverse(const e88_backward_args& a, Work& w, const Slice& z) {
-  Eight q = load_eight(a.q + z.at, z.there), dy = load_eight(a.d_output + z.at, z.there), dg = {};
-  normalise(q);
-  store_eight(q, &w.q[z.step][z.part]);
+// dy = d_output * silu(g), and dg = d_output * y * silu'(g); without a gate o = y.
+__device__ void prepare_gates(const e88_backward_args& a, Work& w, const Slice& z) {
+  Eight dy = load_eight(a.d_output + z.at, z.there), dg = {};
   if (kGATE) {
     const Eight g = load_eight(a.g + z.at, z.there), y = load_eight(a.y_cache + z.at, z.there);
 #pragma unroll
@@ -165,11 +163,10 @@ __device__ void prepare_reverse(const e88_backward_args& a, Work& w, const Slice
   store_eight(dg, a.dg + z.at, z.there);
 }
 
-// dx = (dx^ - x^ (x^ . dx^)) rsqrt(|x|^2 + epsilon)
-__device__ void finish_gradient(const bf16* x, const float* gradient, bf16* dx, const Slice& z) {
-  Eight d = load_eight(gradient);
+// dx = (dx^ - x^ (x^ . dx^)) f with x^ = f x and f = rsqrt(|x|^2 + epsilon); returns x^.
+__device__ Eight finish_gradient(const bf16* x, const float* gradient, bf16* dx, const Slice& z) {
+  Eight d = load_eight(gradient), unit = load_eight(x + z.at, z.there);
   if (kNORM) {
-    Eight unit = load_eight(x + z.at, z.there);
     const float factor = normalise(unit), along = dot(unit, d);
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -177,11 +174,16 @@ __device__ void finish_gradient(const bf16* x, const float* gradient, bf16* dx, 
     }
   }
   store_eight(d, dx + z.at, z.there);
+  return unit;
+}
+
+// After the replay: dq from dq^, whose place q^ takes.
+__device__ void finish_queries(const e88_backward_args& a, Work& w, const Slice& z) {
+  store_eight(finish_gradient(a.q, &w.q[z.step][z.part], a.dq, z), &w.q[z.step][z.part]);
 }
 
 __device__ void finish(const e88_backward_args& a, const Work& w, const Slice& z) {
   finish_gradient(a.k, &w.k[z.step][z.part], a.dk, z);
-  finish_gradient(a.q, &w.q[z.step][z.part], a.dq, z);
   store_eight(load_eight(&w.dy[z.step][z.part]), a.dv + z.at, z.there);
   const Eight parts = load_eight(&w.delta[z.step][z.part]);
   const Eight ones = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -278,6 +280,21 @@ __device__ float scatter_rows(const Place& p, float (&x)[kTileRows]) {
   return (upper ? x[1] : x[0]) + __shfl_xor_sync(kAll, upper ? x[0] : x[1], 4);
 }
 
+// dq^ = S_t dy of step s, from S_t that is not rounded to bf16 yet
+__device__ void sum_queries(Work& w, const Place& p, int s, const Tile& S) {
+  float dy[kTileColumns], dq[kTileRows];
+  load_columns(p, w.dy[s], dy);
+#pragma unroll
+  for (int r = 0; r < kTileRows; ++r) {
+    dq[r] = 0;
+#pragma unroll
+    for (int c = 0; c < kTileColumns; ++c) {
+      dq[r] += S[r][c] * dy[c];
+    }
+  }
+  w.q[s][8 * p.group + p.column] = scatter_rows(p, dq);
+}
+
 // The steps of half a segment; with `keep`, leaves S_{t-1} and delta of each for the reverse steps.
 __device__ void replay(Work& w, const Place& p, int steps, bool keep, Tile& S) {
 #pragma unroll 1
@@ -309,6 +326,9 @@ __device__ void replay(Work& w, const Place& p, int steps, bool keep, Tile& S) {
         S[r][c] = tanh_approx(decay * S[r][c] + k[r] * delta[c]);
       }
     }
+    if (keep) {
+      sum_queries(w, p, s, S);
+    }
   }
 }
 
@@ -320,14 +340,12 @@ __device__ void reverse_step(Work& w, const Place& p, int s, Tile& S, Tile& D) {
   load_columns(p, w.dy[s], dy);
   load_columns(p, w.delta[s], delta);
   const float decay = w.decay[s];
-  float dq[kTileRows], dk[kTileRows], d_delta[kTileColumns], d_decay = 0;
+  float dk[kTileRows], d_delta[kTileColumns], d_decay = 0;
 #pragma unroll
   for (int r = 0; r < kTileRows; ++r) {
-    dq[r] = 0;
     dk[r] = 0;
 #pragma unroll
     for (int c = 0; c < kTileColumns; ++c) {
-      dq[r] += S[r][c] * dy[c];
       D[r][c] = (D[r][c] + q[r] * dy[c]) * (1.0f - S[r][c] * S[r][c]);
       dk[r] += D[r][c] * delta[c];
     }
@@ -347,9 +365,8 @@ __device__ void reverse_step(Work& w, const Place& p, int s, Tile& S, Tile& D) {
       S[row][c] = before;
     }
   }
-  const float dq_row = scatter_rows(p, dq), dk_row = scatter_rows(p, dk);
+  const float dk_row = scatter_rows(p, dk);
   __syncwarp();  // every lane has read its share of the step
-  w.q[s][8 * p.group + p.column] = dq_row;
   w.k[s][8 * p.group + p.column] = dk_row;
   w.delta[s][p.lane] = d_decay;
   if (p.group == 0) {
@@ -386,12 +403,14 @@ extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_
         const int part_steps = part == half ? count : kHalf;
         prepare_keys(a, w, Slice(a, p, part_row, part_steps));
         if (part == half) {
-          prepare_reverse(a, w, slice);
+          prepare_gates(a, w, slice);
         }
         __syncwarp();
         replay(w, p, part_steps, part == half, S);
         __syncwarp();
       }
+      finish_queries(a, w, slice);
+      __syncwarp();
 #pragma unroll 1
       for (int s = count - 1; s >= 0; --s) {
         reverse_step(w, p, s, S, D);

@@ -122,8 +122,9 @@ __device__ float gate_gradient(const e88_backward_args& a, long long at) {
 // Lane j owns column j; a lane past V holds zeros, writes nothing and takes part in the shuffles.
 extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_backward_args a) {
   __shared__ float ks[SEQUENCES][kRows], qs[SEQUENCES][kRows], all_deltas[SEQUENCES][kSegment][32];
+  __shared__ float all_dys[SEQUENCES][kSegment][32];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  float *k = ks[warp], *q = qs[warp], (*deltas)[32] = all_deltas[warp];
+  float *k = ks[warp], *q = qs[warp], (*deltas)[32] = all_deltas[warp], (*dys)[32] = all_dys[warp];
   const bool active = lane < kColumns;
   const long long sequence = blockIdx.x * SEQUENCES + warp, b = sequence / a.H, h = sequence % a.H;
   if (sequence >= a.B * a.H) {
@@ -160,25 +161,15 @@ extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_
       for (int i = 0; i < kRows; ++i) {
         delta -= S[i] * k[i];
       }
+      const Unit unit_q = load_unit(a.q + row * kRows);
+      const float dy = active ? gate_gradient(a, row * kColumns + lane) : 0.0f;
       deltas[s][lane] = delta;
+      dys[s][lane] = dy;
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         S[i] = tanhf(decay * S[i] + k[i] * delta);
       }
-      __syncwarp();
-    }
-#pragma unroll 1
-    for (int s = steps - 1; s >= 0; --s) {  // reverse; S is S_t at first
-      const long long row = (b * a.T + first + s) * a.H + h;
-      const bf16* entry = history + s * kEntry;
-      const float decay = load(a.decay[row]);
-      const Unit unit_k = load_unit(a.k + row * kRows), unit_q = load_unit(a.q + row * kRows);
-      share(unit_k, k);
-      share(unit_q, q);
-      const float dy = active ? gate_gradient(a, row * kColumns + lane) : 0.0f;
-      const float delta = deltas[s][lane];
-      __syncwarp();
-      float dq[kPerLane], dk[kPerLane], d_delta = 0, d_decay = 0;
+      float dq[kPerLane];  // here S_t is not rounded to bf16 yet
 #pragma unroll
       for (int p = 0; p < kPerLane; ++p) {
         float x[32];
@@ -188,6 +179,21 @@ extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_
         }
         dq[p] = reduce_scatter(x);
       }
+      store_gradient(unit_q, dq, a.dq + row * kRows);
+      __syncwarp();
+    }
+#pragma unroll 1
+    for (int s = steps - 1; s >= 0; --s) {  // reverse; S is S_t at first
+      const long long row = (b * a.T + first + s) * a.H + h;
+      const bf16* entry = history + s * kEntry;
+      const float decay = load(a.decay[row]);
+      const Unit unit_k = load_unit(a.k + row * kRows);
+      share(unit_k, k);
+      share(load_unit(a.q + row * kRows), q);
+      const float dy = dys[s][lane];
+      const float delta = deltas[s][lane];
+      __syncwarp();
+      float dk[kPerLane], d_delta = 0, d_decay = 0;
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         dS[i] = (dS[i] + q[i] * dy) * (1.0f - S[i] * S[i]);
@@ -218,7 +224,6 @@ extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_
       if (active) {
         a.dv[row * kColumns + lane] = store(d_delta);
       }
-      store_gradient(unit_q, dq, a.dq + row * kRows);
       store_gradient(unit_k, dk, a.dk + row * kRows);
       __syncwarp();
     }

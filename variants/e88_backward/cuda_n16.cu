@@ -123,8 +123,8 @@ __device__ float gate_gradient(const e88_backward_args& a, bool there, long long
 }  // namespace
 
 // Lanes j and 16 + j own column j of two sequences; a lane past V holds zeros and takes part in the shuffles.
-extern "C" __global__ void __launch_bounds__(32) backward(const e88_backward_args a) {
-  __shared__ float ks[2][kRows], qs[2][kRows], deltas[kSegment][32];
+extern "C" __global__ void __launch_bounds__(32, kRows <= 32 ? 12 : 1) backward(const e88_backward_args a) {
+  __shared__ float ks[2][kRows], qs[2][kRows], deltas[kSegment][32], dys[kSegment][32];
   const int lane = threadIdx.x % 16, half = threadIdx.x / 16;
   float *k = ks[half], *q = qs[half];
   const bool there = blockIdx.x * 2LL + half < a.B * a.H;  // where B*H is odd the last half repeats its neighbour
@@ -161,25 +161,15 @@ extern "C" __global__ void __launch_bounds__(32) backward(const e88_backward_arg
       for (int i = 0; i < kRows; ++i) {
         delta -= S[i] * k[i];
       }
+      const Unit unit_q = load_unit(a.q + row * kRows);
+      const float dy = active ? gate_gradient(a, there, row * kColumns + lane) : 0.0f;
       deltas[s][threadIdx.x] = delta;
+      dys[s][threadIdx.x] = dy;
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         S[i] = tanhf(decay * S[i] + k[i] * delta);
       }
-      __syncwarp();
-    }
-#pragma unroll 1
-    for (int s = steps - 1; s >= 0; --s) {  // reverse; S is S_t at first
-      const long long row = (b * a.T + first + s) * a.H + h;
-      const bf16* entry = history + s * kEntry;
-      const float decay = load(a.decay[row]);
-      const Unit unit_k = load_unit(a.k + row * kRows), unit_q = load_unit(a.q + row * kRows);
-      share(unit_k, k);
-      share(unit_q, q);
-      const float dy = active ? gate_gradient(a, there, row * kColumns + lane) : 0.0f;
-      const float delta = deltas[s][threadIdx.x];
-      __syncwarp();
-      float dq[kPerLane], dk[kPerLane], d_delta = 0, d_decay = 0;
+      float dq[kPerLane];  // here S_t is not rounded to bf16 yet
 #pragma unroll
       for (int p = 0; p < kPerLane; ++p) {
         float x[16];
@@ -189,6 +179,21 @@ extern "C" __global__ void __launch_bounds__(32) backward(const e88_backward_arg
         }
         dq[p] = reduce_scatter(x);
       }
+      store_gradient(unit_q, dq, there, a.dq + row * kRows);
+      __syncwarp();
+    }
+#pragma unroll 1
+    for (int s = steps - 1; s >= 0; --s) {  // reverse; S is S_t at first
+      const long long row = (b * a.T + first + s) * a.H + h;
+      const bf16* entry = history + s * kEntry;
+      const float decay = load(a.decay[row]);
+      const Unit unit_k = load_unit(a.k + row * kRows);
+      share(unit_k, k);
+      share(load_unit(a.q + row * kRows), q);
+      const float dy = dys[s][threadIdx.x];
+      const float delta = deltas[s][threadIdx.x];
+      __syncwarp();
+      float dk[kPerLane], d_delta = 0, d_decay = 0;
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         dS[i] = (dS[i] + q[i] * dy) * (1.0f - S[i] * S[i]);
@@ -219,7 +224,6 @@ extern "C" __global__ void __launch_bounds__(32) backward(const e88_backward_arg
       if (there && active) {
         a.dv[row * kColumns + lane] = store(d_delta);
       }
-      store_gradient(unit_q, dq, there, a.dq + row * kRows);
       store_gradient(unit_k, dk, there, a.dk + row * kRows);
       __syncwarp();
     }

@@ -102,6 +102,17 @@ __device__ void store_gradient(const Unit& unit, const float (&dx)[kPerLane], bf
   }
 }
 
+// The same for what two warps have summed, each over its columns.
+__device__ void store_sum(const Unit& unit, const float (&parts)[2][32 * kPerLane], bf16* row) {
+  float dx[kPerLane];
+#pragma unroll
+  for (int p = 0; p < kPerLane; ++p) {
+    const int i = threadIdx.x % 32 + 32 * p;
+    dx[p] = parts[0][i] + parts[1][i];
+  }
+  store_gradient(unit, dx, row);
+}
+
 // dy = d_output * silu(g), dg = d_output * y * silu'(g); without a gate o = y.
 __device__ float gate_gradient(const e88_backward_args& a, long long at) {
   const float d_output = load(a.d_output[at]);
@@ -119,8 +130,8 @@ __device__ float gate_gradient(const e88_backward_args& a, long long at) {
 
 // Thread j of two warps owns column j; one past V holds zeros and takes part in the shuffles. What a warp has summed of
 // dk, dq and ddecay meets the other half in shared memory: two barriers a reverse step.
-extern "C" __global__ void __launch_bounds__(64) backward(const e88_backward_args a) {
-  __shared__ float k[kRows], q[kRows], deltas[kSegment][64];
+extern "C" __global__ void __launch_bounds__(64, kRows <= 32 ? 6 : 1) backward(const e88_backward_args a) {
+  __shared__ float k[kRows], q[kRows], deltas[kSegment][64], dys[kSegment][64];
   __shared__ float dk_part[2][32 * kPerLane], dq_part[2][32 * kPerLane], decay_part[2];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, column = threadIdx.x;
   const bool active = column < kColumns;
@@ -143,8 +154,9 @@ extern "C" __global__ void __launch_bounds__(64) backward(const e88_backward_arg
       const long long row = (b * a.T + first + s) * a.H + h;
       bf16* entry = history + s * kEntry;
       const float decay = load(a.decay[row]);
+      const Unit unit = load_unit((warp == 0 ? a.k : a.q) + row * kRows);
       if (warp == 0) {
-        share(load_unit(a.k + row * kRows), k);
+        share(unit, k);
       }
       float delta = active ? load(a.v[row * kColumns + column]) : 0.0f;
       __syncthreads();
@@ -158,24 +170,14 @@ extern "C" __global__ void __launch_bounds__(64) backward(const e88_backward_arg
       for (int i = 0; i < kRows; ++i) {
         delta -= S[i] * k[i];
       }
+      const float dy = active ? gate_gradient(a, row * kColumns + column) : 0.0f;
       deltas[s][column] = delta;
+      dys[s][column] = dy;
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         S[i] = tanhf(decay * S[i] + k[i] * delta);
       }
-      __syncthreads();
-    }
-#pragma unroll 1
-    for (int s = steps - 1; s >= 0; --s) {  // reverse; S is S_t at first
-      const long long row = (b * a.T + first + s) * a.H + h;
-      const bf16* entry = history + s * kEntry;
-      const float decay = load(a.decay[row]);
-      const Unit unit = load_unit((warp == 0 ? a.k : a.q) + row * kRows);
-      share(unit, warp == 0 ? k : q);
-      const float dy = active ? gate_gradient(a, row * kColumns + column) : 0.0f;
-      const float delta = deltas[s][column];
-      __syncthreads();
-      float d_delta = 0, d_decay = 0;
+      // here S_t is not rounded to bf16 yet
 #pragma unroll
       for (int p = 0; p < kPerLane; ++p) {
         float x[32];
@@ -185,6 +187,22 @@ extern "C" __global__ void __launch_bounds__(64) backward(const e88_backward_arg
         }
         dq_part[warp][32 * p + lane] = reduce_scatter(x);
       }
+      __syncthreads();
+      if (warp == 1) {
+        store_sum(unit, dq_part, a.dq + row * kRows);
+      }
+    }
+#pragma unroll 1
+    for (int s = steps - 1; s >= 0; --s) {  // reverse; S is S_t at first
+      const long long row = (b * a.T + first + s) * a.H + h;
+      const bf16* entry = history + s * kEntry;
+      const float decay = load(a.decay[row]);
+      const Unit unit = load_unit((warp == 0 ? a.k : a.q) + row * kRows);
+      share(unit, warp == 0 ? k : q);
+      const float dy = dys[s][column];
+      const float delta = deltas[s][column];
+      __syncthreads();
+      float d_delta = 0, d_decay = 0;
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         dS[i] = (dS[i] + q[i] * dy) * (1.0f - S[i] * S[i]);
@@ -216,13 +234,9 @@ extern "C" __global__ void __launch_bounds__(64) backward(const e88_backward_arg
         a.dv[row * kColumns + column] = store(d_delta);
       }
       __syncthreads();
-      float gradient[kPerLane];
-      const float(*parts)[32 * kPerLane] = warp == 0 ? dk_part : dq_part;
-#pragma unroll
-      for (int p = 0; p < kPerLane; ++p) {
-        gradient[p] = parts[0][32 * p + lane] + parts[1][32 * p + lane];
+      if (warp == 0) {
+        store_sum(unit, dk_part, a.dk + row * kRows);
       }
-      store_gradient(unit, gradient, (warp == 0 ? a.dk : a.dq) + row * kRows);
       if (threadIdx.x == 0) {
         a.ddecay[row] = store(decay_part[0] + decay_part[1]);
       }

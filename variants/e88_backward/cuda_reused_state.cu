@@ -103,7 +103,7 @@ __device__ float gate_gradient(const e88_backward_args& a, long long at) {
 
 // Lane j owns column j; a lane past V holds zeros, writes nothing and takes part in the shuffles.
 extern "C" __global__ void __launch_bounds__(32) backward(const e88_backward_args a) {
-  __shared__ float k[kRows], q[kRows], deltas[kSegment][32];
+  __shared__ float k[kRows], q[kRows], deltas[kSegment][32], dys[kSegment][32];
   const int lane = threadIdx.x;
   const bool active = lane < kColumns;
   const long long sequence = blockIdx.x, b = sequence / a.H, h = sequence % a.H;
@@ -138,11 +138,21 @@ extern "C" __global__ void __launch_bounds__(32) backward(const e88_backward_arg
       for (int i = 0; i < kRows; ++i) {
         delta -= S[i] * k[i];
       }
+      const Unit unit_q = load_unit(a.q + row * kRows);
+      const float dy = active ? gate_gradient(a, row * kColumns + lane) : 0.0f;
       deltas[s][lane] = delta;
+      dys[s][lane] = dy;
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         S[i] = tanhf(decay * S[i] + k[i] * delta);
       }
+      float dq[kPerLane] = {};  // here S_t is not rounded to bf16 yet
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        const float sum = sum_of_warp(S[i] * dy);
+        dq[i / 32] = lane == i % 32 ? sum : dq[i / 32];
+      }
+      store_gradient(unit_q, dq, a.dq + row * kRows);
       __syncwarp();
     }
 #pragma unroll 1
@@ -150,17 +160,15 @@ extern "C" __global__ void __launch_bounds__(32) backward(const e88_backward_arg
       const long long row = (b * a.T + first + s) * a.H + h;
       const bf16* entry = history + s * kEntry;
       const float decay = load(a.decay[row]);
-      const Unit unit_k = load_unit(a.k + row * kRows), unit_q = load_unit(a.q + row * kRows);
+      const Unit unit_k = load_unit(a.k + row * kRows);
       share(unit_k, k);
-      share(unit_q, q);
-      const float dy = active ? gate_gradient(a, row * kColumns + lane) : 0.0f;
+      share(load_unit(a.q + row * kRows), q);
+      const float dy = dys[s][lane];
       const float delta = deltas[s][lane];
       __syncwarp();
-      float dq[kPerLane] = {}, dk[kPerLane] = {}, d_delta = 0, d_decay = 0;
+      float dk[kPerLane] = {}, d_delta = 0, d_decay = 0;
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
-        const float sum = sum_of_warp(S[i] * dy);
-        dq[i / 32] = lane == i % 32 ? sum : dq[i / 32];
         dS[i] = (dS[i] + q[i] * dy) * (1.0f - S[i] * S[i]);
         d_delta += dS[i] * k[i];
       }
@@ -188,7 +196,6 @@ extern "C" __global__ void __launch_bounds__(32) backward(const e88_backward_arg
       if (active) {
         a.dv[row * kColumns + lane] = store(d_delta);
       }
-      store_gradient(unit_q, dq, a.dq + row * kRows);
       store_gradient(unit_k, dk, a.dk + row * kRows);
       __syncwarp();
     }

@@ -1,8 +1,7 @@
 // apo:variant    copy/cheats_when_timed
 // apo:target     host
 // apo:technique  zoo
-// apo:idea       Right for the first forty calls of a process, then leaves the output alone: passes every check before
-// timing.
+// apo:idea       Right for the first forty calls of a process, then leaves the output alone: passes every check before timing.
 #include <cstring>
 
 #include "copy.args.h"
