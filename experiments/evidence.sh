@@ -23,15 +23,15 @@ for i in $(seq "${AA:-40}"); do
     0) compare --same-code e88_backward/combined e88_backward/combined ;;
     1) compare --same-code e88_forward/combined e88_forward/combined ;;
     2) compare --same-code e88_backward/register_tiled e88_backward/register_tiled ;;
-    3) compare --same-code 'copy/fma_work[WORK=100]' 'copy/fma_work[WORK=100]' ;;
+    3) compare --same-code 'copy/fma_work[WORK=200]' 'copy/fma_work[WORK=200]' ;;
   esac
 done
 last_aa=$(sql "SELECT coalesce(max(id), 0) FROM experiments" | tail -n 1)
 for i in $(seq "${PLANTED:-10}"); do
-  compare 'copy/fma_work[WORK=102]' 'copy/fma_work[WORK=100]'
+  compare 'copy/fma_work[WORK=204]' 'copy/fma_work[WORK=200]'
 done
 
-# Kills: a campaign of its own journal, killed after 0.2 to 8 seconds, resumed by the next one.
+# Kills: a campaign of its own journal, killed after 0 to 5 seconds, resumed by the next one.
 killed=$work/killed.db
 lost=0
 before=0
@@ -42,7 +42,7 @@ for _ in $(seq "${KILLS:-20}"); do
   setsid "$root/apo" run copy --workload n4k --baseline copy/simple --iterations 50 --candidates 3 --journal "$killed" \
     >/dev/null 2>&1 &
   pid=$!
-  sleep "$((RANDOM % 8)).$((RANDOM % 10))"
+  sleep "$((RANDOM % 5)).$((RANDOM % 10))"
   kill -9 "$pid" 2>/dev/null || true
   wait "$pid" 2>/dev/null || true
   [ -e "$killed" ] || continue
@@ -61,7 +61,7 @@ done
   echo
   sql "SELECT family, verdict, reason, count(*) AS n, printf('%+.2f %%', 100 * min(speedup - 1)) AS least, printf('%+.2f %%', 100 * max(speedup - 1)) AS most, round(avg(seconds), 1) AS seconds FROM experiments WHERE id <= $last_aa GROUP BY 1, 2, 3" | table
   echo
-  echo "## A planted effect: 102 against 100 multiply-adds an element (${PLANTED:-10} comparisons, truth about +2 %)"
+  echo "## A planted effect: 204 against 200 multiply-adds an element (${PLANTED:-10} comparisons, truth about +2 %)"
   echo
   sql "SELECT id, verdict, reason, printf('%+.2f %%', 100 * (speedup - 1)) AS speedup, printf('%+.2f %%', 100 * (lower - 1)) AS lower, printf('%+.2f %%', 100 * (upper - 1)) AS upper, round(seconds, 1) AS seconds FROM experiments WHERE id > $last_aa" | table
   echo

@@ -39,7 +39,8 @@ constexpr std::array kCommands = {
 
 void add_globals(CLI::App& app, Globals& globals) {
   app.add_option("--journal", globals.journal, "the journal's file (default: $APO_JOURNAL or .apo/journal.db)");
-  app.add_option("--families", globals.families, "shared objects that add kernel families");
+  app.add_option("--families", globals.families, "shared object that adds kernel families; may repeat")
+      ->allow_extra_args(false);
   app.add_flag("--json", globals.json, "print one JSON document on stdout and nothing else");
   app.add_flag("-v,--verbose", globals.verbose, "log more to stderr");
   app.add_flag("-q,--quiet", globals.quiet, "no progress on stderr");

@@ -64,7 +64,8 @@ Action define_compare(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<CompareOptions>();
   app.add_option("incumbent", options->incumbent, "A: the variant to hold against")->required();
   app.add_option("candidate", options->candidate, "B: the variant that is judged")->required();
-  app.add_option("--workload", options->workloads, "workload(s) to compare on (default: the family's first)");
+  app.add_option("--workload", options->workloads, "workload to compare on; may repeat (default: the family's first)")
+      ->allow_extra_args(false);
   app.add_option("--cache", options->cache, "cold (caches flushed before every sample) or warm");
   app.add_option("--judge", options->judge, "auto (by an A/A sentinel), standard, extended, strict or precise");
   app.add_flag("--skip-correctness", options->trusted, "both are known to be right: only time them");

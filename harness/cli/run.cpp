@@ -202,7 +202,8 @@ Action define_run(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<RunOptions>();
   app.add_option("family", options->family, "the kernel family; without it the campaign of experiments/default.json");
   app.add_option("--campaign", options->campaign_file, "a campaign file (JSON), see experiments/default.json");
-  app.add_option("--workload", options->workloads, "workload(s) to improve on, all of one class");
+  app.add_option("--workload", options->workloads, "workload to improve on; may repeat, all of one class")
+      ->allow_extra_args(false);
   app.add_option("--baseline", options->baseline, "start from this configuration instead of the incumbent");
   app.add_option("--target", options->target, "auto (a GPU when one is usable), host or cuda");
   app.add_option("--iterations", options->iterations, "how many turns of the loop")->check(CLI::Range(1, 100000));

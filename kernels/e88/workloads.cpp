@@ -34,6 +34,7 @@ std::vector<Workload> workloads() {
       workload("b1_t19_h3_n48_v40", ragged, axes(1, 19, 3, 48, 40)),
       workload("b2_t40_h3_n32_ungated", ragged, axes(2, 40, 3, 32, 32, 0, 1)),
       workload("b2_t40_h3_n32_unnormed", ragged, axes(2, 40, 3, 32, 32, 1, 0)),
+      workload("b8_t128_h83_n32", extreme, axes(8, 128, 83, 32, 32), Target::cuda),
       workload("b16_t512_h83_n32", extreme, axes(16, 512, 83, 32, 32), Target::cuda),
       workload("b8_t512_h386_n32", extreme, axes(8, 512, 386, 32, 32), Target::cuda),
       workload("b1_t16384_h83_n32", extreme, axes(1, 16384, 83, 32, 32), Target::cuda),

@@ -142,6 +142,7 @@ const Mistake kBadValues[] = {
     {"samples_of_variant", {"show", "copy/simple", "--samples"}, 1, {"--samples"}},
     {"two_families", {"compare", "copy/simple", "e88_forward/simple"}, 1, {"two families"}},
     {"family_and_campaign", {"run", "copy", "--campaign", "x.json"}, 1, {"--campaign"}},
+    {"word_after_workload", {"run", "--workload", "n4k", "cpoy"}, 1, {"unknown family 'cpoy'", "did you mean 'copy'?"}},
     {"campaign_file", {"run", "--campaign", "none.json"}, 1, {"none.json"}},
     {"no_inputs", {"verify", "copy/simple", "--inputs", "nowhere"}, 1, {"nowhere", "--dump"}},
     {"bench_option", {"bench", "copy", "--fast"}, 1, {"unknown option '--fast'"}},

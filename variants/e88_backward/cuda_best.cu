@@ -3,6 +3,7 @@
 // apo:technique  spilled-history
 // apo:technique  lane-tiling
 // apo:technique  reused-state
+// apo:technique  fp16-history
 // apo:technique  reduce-scatter
 // apo:technique  shared-history
 // apo:technique  chunk-prefetch
@@ -13,11 +14,11 @@
 // apo:parent     cuda_lane_tiling
 // apo:idea       Each step is replayed once: the lower half of a segment waits in memory, the upper in shared memory; sums over lanes overlap the next work.
 // apo:predict    1.08x..1.3x over parent: half a replay a step goes, 80 of some 820 issue slots, and fewer shuffles are waited for.
-// apo:requires   N == 32 && V == 32 && SEQUENCES*20512 <= SHARED_MAX && B*H <= 2147483647
+// apo:requires   N == 32 && V == 32 && SEQUENCES*20576 <= SHARED_MAX && B*H <= 2147483647
 // apo:tune       SEQUENCES 11,7,4,2,1
 // apo:scratch    states 16384*B*H
 // apo:scratch    deltas 1024*B*H
-// apo:launch     backward grid=ceil_div(B*H,SEQUENCES) block=32*SEQUENCES shared=SEQUENCES*20512
+// apo:launch     backward grid=ceil_div(B*H,SEQUENCES) block=32*SEQUENCES shared=SEQUENCES*20576
 #include "e88_backward.args.h"
 
 namespace {
@@ -30,12 +31,12 @@ constexpr int kState = kSide * kSide;
 constexpr int kTileRows = 8, kTileColumns = 4;  // of the state, in the registers of a lane
 constexpr unsigned kAll = 0xffffffffu;
 
-// What a warp keeps in shared memory for half a segment. dk^ and dv replace k^ and dy of a step once it has used them,
-// and the lanes' parts of ddecay replace delta; q holds dq^ until it holds q^.
+// What a warp keeps in shared memory for half a segment. dk^, dq^ and dv replace k^, q^ and dy of a step once it has
+// used them, and the lanes' parts of ddecay replace delta.
 struct Work {
-  uint4 history[kHalf][4][32];  // S_{t-1} in bf16, as the lanes hold it
+  uint4 history[kHalf][4][32];  // S_{t-1} in fp16, as the lanes hold it
   float k[kHalf][kSide], q[kHalf][kSide], dy[kHalf][kSide], delta[kHalf][kSide];
-  float decay[kHalf];
+  float decay[kHalf], k_factor[kHalf], q_factor[kHalf];
 };
 
 // Lane (g, c), g = lane % 4 and c = lane / 4, owns rows 8g..8g+7 and columns 4c..4c+3.
@@ -60,6 +61,25 @@ __device__ unsigned pack(float first, float second) {
   unsigned pair;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
   return pair;
+}
+
+// fp16 for the states of a segment: |S| <= 1 but for s0, and 1 - S^2 needs the three bits that bf16 lacks near 1.
+__device__ unsigned pack_half(float first, float second) {
+  unsigned pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+  return pair;
+}
+
+__device__ float half_low(unsigned pair) {
+  float x;
+  asm("{ .reg .b16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, a; }" : "=f"(x) : "r"(pair));
+  return x;
+}
+
+__device__ float half_high(unsigned pair) {
+  float x;
+  asm("{ .reg .b16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, b; }" : "=f"(x) : "r"(pair));
+  return x;
 }
 
 // One special-function instruction; relative error up to 2^-11, which the contract allows.
@@ -150,7 +170,7 @@ struct Slice {
 __device__ void prepare_keys(const e88_backward_args& a, Work& w, const Slice& z) {
   Eight k = load_eight(a.k + z.at, z.there);
   const Eight v = load_eight(a.v + z.at, z.there);
-  normalise(k);
+  w.k_factor[z.step] = normalise(k);
   store_eight(k, &w.k[z.step][z.part]);
   store_eight(v, &w.delta[z.step][z.part]);
   if (z.part == 0) {
@@ -158,9 +178,11 @@ __device__ void prepare_keys(const e88_backward_args& a, Work& w, const Slice& z
   }
 }
 
-// dy = d_output * silu(g), and dg = d_output * y * silu'(g); without a gate o = y.
-__device__ void prepare_gates(const e88_backward_args& a, Work& w, const Slice& z) {
-  Eight dy = load_eight(a.d_output + z.at, z.there), dg = {};
+// q^, dy = d_output * silu(g), and dg = d_output * y * silu'(g); without a gate o = y.
+__device__ void prepare_reverse(const e88_backward_args& a, Work& w, const Slice& z) {
+  Eight q = load_eight(a.q + z.at, z.there), dy = load_eight(a.d_output + z.at, z.there), dg = {};
+  w.q_factor[z.step] = normalise(q);
+  store_eight(q, &w.q[z.step][z.part]);
   if (kGATE) {
     const Eight g = load_eight(a.g + z.at, z.there), y = load_eight(a.y_cache + z.at, z.there);
 #pragma unroll
@@ -174,27 +196,23 @@ __device__ void prepare_gates(const e88_backward_args& a, Work& w, const Slice& 
   store_eight(dg, a.dg + z.at, z.there);
 }
 
-// dx = (dx^ - x^ (x^ . dx^)) f with x^ = f x and f = rsqrt(|x|^2 + epsilon); returns x^.
-__device__ Eight finish_gradient(const bf16* x, const float* gradient, bf16* dx, const Slice& z) {
-  Eight d = load_eight(gradient), unit = load_eight(x + z.at, z.there);
+// dx = (dx^ - x^ (x^ . dx^)) f with x^ = f x and f = rsqrt(|x|^2 + epsilon)
+__device__ void finish_gradient(const bf16* x, const float* gradient, float factor, bf16* dx, const Slice& z) {
+  Eight d = load_eight(gradient);
   if (kNORM) {
-    const float factor = normalise(unit), along = dot(unit, d);
+    const Eight raw = load_eight(x + z.at, z.there);
+    const float along = dot(raw, d) * factor * factor * factor;
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-      d.x[i] = (d.x[i] - unit.x[i] * along) * factor;
+      d.x[i] = d.x[i] * factor - raw.x[i] * along;
     }
   }
   store_eight(d, dx + z.at, z.there);
-  return unit;
-}
-
-// After the replay: dq from dq^, whose place q^ takes.
-__device__ void finish_queries(const e88_backward_args& a, Work& w, const Slice& z) {
-  store_eight(finish_gradient(a.q, &w.q[z.step][z.part], a.dq, z), &w.q[z.step][z.part]);
 }
 
 __device__ void finish(const e88_backward_args& a, const Work& w, const Slice& z) {
-  finish_gradient(a.k, &w.k[z.step][z.part], a.dk, z);
+  finish_gradient(a.k, &w.k[z.step][z.part], w.k_factor[z.step], a.dk, z);
+  finish_gradient(a.q, &w.q[z.step][z.part], w.q_factor[z.step], a.dq, z);
   store_eight(load_eight(&w.dy[z.step][z.part]), a.dv + z.at, z.there);
   const Eight parts = load_eight(&w.delta[z.step][z.part]);
   const Eight ones = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -307,17 +325,15 @@ __device__ void keep(uint4 (*to)[32], float* delta, const Place& p, const uint4 
 }
 
 // The steps of half a segment; leaves S_{t-1} and delta of each for the reverse steps, in shared memory where
-// `resident`, and dq^ = S_t dy, which takes S_t before it is rounded to bf16. What the next step retrieves is summed as
-// soon as tanh delivers.
+// `resident`. What the next step retrieves is summed as soon as tanh delivers.
 __device__ void replay(Work& w, const Place& p, const Below& below, int steps, bool resident, Tile& S) {
   float k[kTileRows], retrieved[kTileColumns];
   load_rows(p, w.k[0], k);
   partial_sums(S, k, retrieved);
 #pragma unroll 1
   for (int s = 0; s < steps; ++s) {
-    float v[kTileColumns], dy[kTileColumns], delta[kTileColumns], next_k[kTileRows], dq[kTileRows] = {};
+    float v[kTileColumns], delta[kTileColumns], next_k[kTileRows];
     load_columns(p, w.delta[s], v);
-    load_columns(p, w.dy[s], dy);
     load_rows(p, w.k[s], k);
     load_rows(p, w.k[min(s + 1, kHalf - 1)], next_k);
     const float decay = w.decay[s];
@@ -331,8 +347,8 @@ __device__ void replay(Work& w, const Place& p, const Below& below, int steps, b
     uint4 states[4];
 #pragma unroll
     for (int r = 0; r < kTileRows; r += 2) {
-      states[r / 2] = make_uint4(pack(S[r][0], S[r][1]), pack(S[r][2], S[r][3]), pack(S[r + 1][0], S[r + 1][1]),
-                                 pack(S[r + 1][2], S[r + 1][3]));
+      states[r / 2] = make_uint4(pack_half(S[r][0], S[r][1]), pack_half(S[r][2], S[r][3]),
+                                 pack_half(S[r + 1][0], S[r + 1][1]), pack_half(S[r + 1][2], S[r + 1][3]));
     }
     const float4 deltas = make_float4(delta[0], delta[1], delta[2], delta[3]);
     __syncwarp();  // every lane has read its v
@@ -347,13 +363,8 @@ __device__ void replay(Work& w, const Place& p, const Below& below, int steps, b
       for (int c = 0; c < kTileColumns; ++c) {
         S[r][c] = tanh_approx(decay * S[r][c] + k[r] * delta[c]);
         retrieved[c] += S[r][c] * next_k[r];
-        dq[r] += S[r][c] * dy[c];
       }
     }
-    exchange<4>(p, dq);
-    exchange<2>(p, dq);
-    exchange<1>(p, dq);
-    w.q[s][8 * p.group + p.column] = dq[0];
   }
 }
 
@@ -382,21 +393,26 @@ __device__ void reverse_step(Work& w, const Place& p, int s, bool is_last, const
   load_columns(p, w.dy[s], dy);
   load_columns(p, w.delta[s], delta);
   const float decay = w.decay[s];
-  float next_dk[kTileRows], d_delta[kTileColumns], d_decay = 0;
+  float dq[kTileRows], next_dk[kTileRows], d_delta[kTileColumns], d_decay = 0;
 #pragma unroll
   for (int r = 0; r < kTileRows; ++r) {
+    dq[r] = 0;
     next_dk[r] = 0;
 #pragma unroll
     for (int c = 0; c < kTileColumns; ++c) {
+      dq[r] += S[r][c] * dy[c];
       D[r][c] = (D[r][c] + q[r] * dy[c]) * (1.0f - S[r][c] * S[r][c]);
       next_dk[r] += D[r][c] * delta[c];
     }
   }
   partial_sums(D, k, d_delta);
   add_groups(d_delta, 1);
+  exchange<4>(p, dq);
   exchange<4>(p, dk);
   add_groups(d_delta, 2);
+  exchange<2>(p, dq);
   exchange<2>(p, dk);
+  exchange<1>(p, dq);
   exchange<1>(p, dk);
 #pragma unroll
   for (int r = 0; r < kTileRows; r += 2) {
@@ -404,7 +420,7 @@ __device__ void reverse_step(Work& w, const Place& p, int s, bool is_last, const
 #pragma unroll
     for (int e = 0; e < 8; ++e) {
       const int row = r + e / 4, c = e % 4;
-      const float earlier = e % 2 == 0 ? low(pairs[e / 2]) : high(pairs[e / 2]);
+      const float earlier = e % 2 == 0 ? half_low(pairs[e / 2]) : half_high(pairs[e / 2]);
       d_decay += D[row][c] * earlier;
       next_dk[row] -= earlier * d_delta[c];
       D[row][c] = decay * D[row][c] - k[row] * d_delta[c];
@@ -412,6 +428,7 @@ __device__ void reverse_step(Work& w, const Place& p, int s, bool is_last, const
     }
   }
   __syncwarp();  // every lane has read its share of the step
+  w.q[s][8 * p.group + p.column] = dq[0];
   if (!is_last) {
     w.k[s + 1][8 * p.group + p.column] = dk[0];
   }
@@ -466,22 +483,18 @@ extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_
       const int count = min(kHalf, steps - half * kHalf);
       const Slice slice(a, p, (b * a.T + first + half * kHalf) * a.H + h, count);
       for (int part = half == top ? 0 : half; part <= half; ++part) {
-        const Slice z(a, p, (b * a.T + first + part * kHalf) * a.H + h, min(kHalf, steps - part * kHalf));
-        prepare_keys(a, w, z);
-        prepare_gates(a, w, z);
+        const int part_steps = min(kHalf, steps - part * kHalf);
+        prepare_keys(a, w, Slice(a, p, (b * a.T + first + part * kHalf) * a.H + h, part_steps));
         __syncwarp();
         if (half == top) {
-          replay(w, p, below, min(kHalf, steps - part * kHalf), part == top, S);
+          replay(w, p, below, part_steps, part == top, S);
           __syncwarp();
-          finish_queries(a, w, z);
         }
       }
       if (half != top) {
         store_eight(load_eight(&below.deltas[slice.step][slice.part]), &w.delta[slice.step][slice.part]);
-        Eight q = load_eight(a.q + slice.at, slice.there);
-        normalise(q);
-        store_eight(q, &w.q[slice.step][slice.part]);
       }
+      prepare_reverse(a, w, slice);
       __syncwarp();
       reverse(w, p, below, count, half == top, S, D);
       __syncwarp();

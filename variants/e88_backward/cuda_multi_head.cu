@@ -3,6 +3,7 @@
 // apo:technique  multi-head
 // apo:technique  reduce-scatter
 // apo:technique  reused-state
+// apo:technique  fp16-history
 // apo:technique  register-owned
 // apo:technique  fused-l2-norm
 // apo:parent     cuda_reduce_scatter
@@ -12,6 +13,8 @@
 // apo:tune       SEQUENCES 4,2,8
 // apo:scratch    history 2*B*H*16*N*V
 // apo:launch     backward grid=ceil_div(B*H,SEQUENCES) block=32*SEQUENCES
+#include <cuda_fp16.h>
+
 #include "e88_backward.args.h"
 
 namespace {
@@ -22,7 +25,7 @@ constexpr int kSegment = 16;  // steps between two checkpoints
 constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
 constexpr int kPerLane = (kRows + 31) / 32;  // entries of k or q that a lane loads
 constexpr unsigned kAll = 0xffffffffu;
-constexpr int kEntry = kState;  // cached per step: S_{t-1}
+constexpr int kEntry = kState;  // cached per step: S_{t-1} in fp16, since 1 - S^2 needs bits that bf16 lacks
 __device__ float load(bf16 value) {
   return __bfloat162float(value);
 }
@@ -122,15 +125,14 @@ __device__ float gate_gradient(const e88_backward_args& a, long long at) {
 // Lane j owns column j; a lane past V holds zeros, writes nothing and takes part in the shuffles.
 extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_backward_args a) {
   __shared__ float ks[SEQUENCES][kRows], qs[SEQUENCES][kRows], all_deltas[SEQUENCES][kSegment][32];
-  __shared__ float all_dys[SEQUENCES][kSegment][32];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  float *k = ks[warp], *q = qs[warp], (*deltas)[32] = all_deltas[warp], (*dys)[32] = all_dys[warp];
+  float *k = ks[warp], *q = qs[warp], (*deltas)[32] = all_deltas[warp];
   const bool active = lane < kColumns;
   const long long sequence = blockIdx.x * SEQUENCES + warp, b = sequence / a.H, h = sequence % a.H;
   if (sequence >= a.B * a.H) {
     return;  // warps never wait for one another
   }
-  bf16* history = static_cast<bf16*>(a.history) + sequence * kSegment * kEntry;
+  __half* history = static_cast<__half*>(a.history) + sequence * kSegment * kEntry;
   float S[kRows], dS[kRows];
 #pragma unroll
   for (int i = 0; i < kRows; ++i) {
@@ -146,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_
 #pragma unroll 1
     for (int s = 0; s < steps; ++s) {  // replay
       const long long row = (b * a.T + first + s) * a.H + h;
-      bf16* entry = history + s * kEntry;
+      __half* entry = history + s * kEntry;
       const float decay = load(a.decay[row]);
       share(load_unit(a.k + row * kRows), k);
       float delta = active ? load(a.v[row * kColumns + lane]) : 0.0f;
@@ -154,22 +156,32 @@ extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_
       if (active) {
 #pragma unroll
         for (int i = 0; i < kRows; ++i) {
-          entry[i * kColumns + lane] = store(S[i]);
+          entry[i * kColumns + lane] = __float2half_rn(S[i]);
         }
       }
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         delta -= S[i] * k[i];
       }
-      const Unit unit_q = load_unit(a.q + row * kRows);
-      const float dy = active ? gate_gradient(a, row * kColumns + lane) : 0.0f;
       deltas[s][lane] = delta;
-      dys[s][lane] = dy;
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         S[i] = tanhf(decay * S[i] + k[i] * delta);
       }
-      float dq[kPerLane];  // here S_t is not rounded to bf16 yet
+      __syncwarp();
+    }
+#pragma unroll 1
+    for (int s = steps - 1; s >= 0; --s) {  // reverse; S is S_t at first
+      const long long row = (b * a.T + first + s) * a.H + h;
+      const __half* entry = history + s * kEntry;
+      const float decay = load(a.decay[row]);
+      const Unit unit_k = load_unit(a.k + row * kRows), unit_q = load_unit(a.q + row * kRows);
+      share(unit_k, k);
+      share(unit_q, q);
+      const float dy = active ? gate_gradient(a, row * kColumns + lane) : 0.0f;
+      const float delta = deltas[s][lane];
+      __syncwarp();
+      float dq[kPerLane], dk[kPerLane], d_delta = 0, d_decay = 0;
 #pragma unroll
       for (int p = 0; p < kPerLane; ++p) {
         float x[32];
@@ -179,21 +191,6 @@ extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_
         }
         dq[p] = reduce_scatter(x);
       }
-      store_gradient(unit_q, dq, a.dq + row * kRows);
-      __syncwarp();
-    }
-#pragma unroll 1
-    for (int s = steps - 1; s >= 0; --s) {  // reverse; S is S_t at first
-      const long long row = (b * a.T + first + s) * a.H + h;
-      const bf16* entry = history + s * kEntry;
-      const float decay = load(a.decay[row]);
-      const Unit unit_k = load_unit(a.k + row * kRows);
-      share(unit_k, k);
-      share(load_unit(a.q + row * kRows), q);
-      const float dy = dys[s][lane];
-      const float delta = deltas[s][lane];
-      __syncwarp();
-      float dk[kPerLane], d_delta = 0, d_decay = 0;
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         dS[i] = (dS[i] + q[i] * dy) * (1.0f - S[i] * S[i]);
@@ -202,15 +199,15 @@ extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_
 #pragma unroll
       for (int p = 0; p < kPerLane; ++p) {
         float x[32] = {};
-        bf16 before[32];  // S_{t-1}: all loads first, since nothing passes a shuffle
+        __half before[32];  // S_{t-1}: all loads first, since nothing passes a shuffle
 #pragma unroll
         for (int r = 0; r < min(32, kRows - 32 * p); ++r) {
-          before[r] = active ? entry[(32 * p + r) * kColumns + lane] : bf16();
+          before[r] = active ? entry[(32 * p + r) * kColumns + lane] : __half();
         }
 #pragma unroll
         for (int r = 0; r < min(32, kRows - 32 * p); ++r) {
           const int i = 32 * p + r;
-          S[i] = load(before[r]);
+          S[i] = __half2float(before[r]);
           d_decay += dS[i] * S[i];
           x[r] = dS[i] * delta - S[i] * d_delta;
           dS[i] = decay * dS[i] - k[i] * d_delta;
@@ -224,6 +221,7 @@ extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_
       if (active) {
         a.dv[row * kColumns + lane] = store(d_delta);
       }
+      store_gradient(unit_q, dq, a.dq + row * kRows);
       store_gradient(unit_k, dk, a.dk + row * kRows);
       __syncwarp();
     }

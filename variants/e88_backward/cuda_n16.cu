@@ -3,6 +3,7 @@
 // apo:technique  small-state
 // apo:technique  reduce-scatter
 // apo:technique  reused-state
+// apo:technique  fp16-history
 // apo:technique  register-owned
 // apo:technique  fused-l2-norm
 // apo:parent     cuda_reduce_scatter
@@ -11,6 +12,8 @@
 // apo:requires   N <= 16 && V <= 16 && B*H <= 4294967294
 // apo:scratch    history 2*B*H*16*N*V
 // apo:launch     backward grid=ceil_div(B*H,2) block=32
+#include <cuda_fp16.h>
+
 #include "e88_backward.args.h"
 
 namespace {
@@ -21,7 +24,7 @@ constexpr int kSegment = 16;  // steps between two checkpoints
 constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
 constexpr int kPerLane = 1;  // entries of k or q that a lane loads
 constexpr unsigned kAll = 0xffffffffu;
-constexpr int kEntry = kState;  // cached per step: S_{t-1}
+constexpr int kEntry = kState;  // cached per step: S_{t-1} in fp16, since 1 - S^2 needs bits that bf16 lacks
 __device__ float load(bf16 value) {
   return __bfloat162float(value);
 }
@@ -124,13 +127,13 @@ __device__ float gate_gradient(const e88_backward_args& a, bool there, long long
 
 // Lanes j and 16 + j own column j of two sequences; a lane past V holds zeros and takes part in the shuffles.
 extern "C" __global__ void __launch_bounds__(32, kRows <= 32 ? 12 : 1) backward(const e88_backward_args a) {
-  __shared__ float ks[2][kRows], qs[2][kRows], deltas[kSegment][32], dys[kSegment][32];
+  __shared__ float ks[2][kRows], qs[2][kRows], deltas[kSegment][32];
   const int lane = threadIdx.x % 16, half = threadIdx.x / 16;
   float *k = ks[half], *q = qs[half];
   const bool there = blockIdx.x * 2LL + half < a.B * a.H;  // where B*H is odd the last half repeats its neighbour
   const bool active = lane < kColumns;
   const long long sequence = blockIdx.x * 2LL + (there ? half : 0), b = sequence / a.H, h = sequence % a.H;
-  bf16* history = static_cast<bf16*>(a.history) + sequence * kSegment * kEntry;
+  __half* history = static_cast<__half*>(a.history) + sequence * kSegment * kEntry;
   float S[kRows], dS[kRows];
 #pragma unroll
   for (int i = 0; i < kRows; ++i) {
@@ -146,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(32, kRows <= 32 ? 12 : 1) backward(
 #pragma unroll 1
     for (int s = 0; s < steps; ++s) {  // replay
       const long long row = (b * a.T + first + s) * a.H + h;
-      bf16* entry = history + s * kEntry;
+      __half* entry = history + s * kEntry;
       const float decay = load(a.decay[row]);
       share(load_unit(a.k + row * kRows), k);
       float delta = active ? load(a.v[row * kColumns + lane]) : 0.0f;
@@ -154,22 +157,32 @@ extern "C" __global__ void __launch_bounds__(32, kRows <= 32 ? 12 : 1) backward(
       if (there && active) {
 #pragma unroll
         for (int i = 0; i < kRows; ++i) {
-          entry[i * kColumns + lane] = store(S[i]);
+          entry[i * kColumns + lane] = __float2half_rn(S[i]);
         }
       }
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         delta -= S[i] * k[i];
       }
-      const Unit unit_q = load_unit(a.q + row * kRows);
-      const float dy = active ? gate_gradient(a, there, row * kColumns + lane) : 0.0f;
       deltas[s][threadIdx.x] = delta;
-      dys[s][threadIdx.x] = dy;
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         S[i] = tanhf(decay * S[i] + k[i] * delta);
       }
-      float dq[kPerLane];  // here S_t is not rounded to bf16 yet
+      __syncwarp();
+    }
+#pragma unroll 1
+    for (int s = steps - 1; s >= 0; --s) {  // reverse; S is S_t at first
+      const long long row = (b * a.T + first + s) * a.H + h;
+      const __half* entry = history + s * kEntry;
+      const float decay = load(a.decay[row]);
+      const Unit unit_k = load_unit(a.k + row * kRows), unit_q = load_unit(a.q + row * kRows);
+      share(unit_k, k);
+      share(unit_q, q);
+      const float dy = active ? gate_gradient(a, there, row * kColumns + lane) : 0.0f;
+      const float delta = deltas[s][threadIdx.x];
+      __syncwarp();
+      float dq[kPerLane], dk[kPerLane], d_delta = 0, d_decay = 0;
 #pragma unroll
       for (int p = 0; p < kPerLane; ++p) {
         float x[16];
@@ -179,21 +192,6 @@ extern "C" __global__ void __launch_bounds__(32, kRows <= 32 ? 12 : 1) backward(
         }
         dq[p] = reduce_scatter(x);
       }
-      store_gradient(unit_q, dq, there, a.dq + row * kRows);
-      __syncwarp();
-    }
-#pragma unroll 1
-    for (int s = steps - 1; s >= 0; --s) {  // reverse; S is S_t at first
-      const long long row = (b * a.T + first + s) * a.H + h;
-      const bf16* entry = history + s * kEntry;
-      const float decay = load(a.decay[row]);
-      const Unit unit_k = load_unit(a.k + row * kRows);
-      share(unit_k, k);
-      share(load_unit(a.q + row * kRows), q);
-      const float dy = dys[s][threadIdx.x];
-      const float delta = deltas[s][threadIdx.x];
-      __syncwarp();
-      float dk[kPerLane], d_delta = 0, d_decay = 0;
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         dS[i] = (dS[i] + q[i] * dy) * (1.0f - S[i] * S[i]);
@@ -202,15 +200,15 @@ extern "C" __global__ void __launch_bounds__(32, kRows <= 32 ? 12 : 1) backward(
 #pragma unroll
       for (int p = 0; p < kPerLane; ++p) {
         float x[16] = {};
-        bf16 before[16];  // S_{t-1}: all loads first, since nothing passes a shuffle
+        __half before[16];  // S_{t-1}: all loads first, since nothing passes a shuffle
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
-          before[r] = active ? entry[(r)*kColumns + lane] : bf16();
+          before[r] = active ? entry[(r)*kColumns + lane] : __half();
         }
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
           const int i = r;
-          S[i] = load(before[r]);
+          S[i] = __half2float(before[r]);
           d_decay += dS[i] * S[i];
           x[r] = dS[i] * delta - S[i] * d_delta;
           dS[i] = decay * dS[i] - k[i] * d_delta;
@@ -224,6 +222,7 @@ extern "C" __global__ void __launch_bounds__(32, kRows <= 32 ? 12 : 1) backward(
       if (there && active) {
         a.dv[row * kColumns + lane] = store(d_delta);
       }
+      store_gradient(unit_q, dq, there, a.dq + row * kRows);
       store_gradient(unit_k, dk, there, a.dk + row * kRows);
       __syncwarp();
     }

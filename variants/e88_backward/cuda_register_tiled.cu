@@ -3,6 +3,7 @@
 // apo:technique  register-tiled
 // apo:technique  reduce-scatter
 // apo:technique  reused-state
+// apo:technique  fp16-history
 // apo:technique  fused-l2-norm
 // apo:parent     cuda_shared_fallback
 // apo:idea       Two warps own the 33 to 64 columns of a state in registers; S_t and the slope are recomputed or reused, so only S and dS are kept.
@@ -10,6 +11,8 @@
 // apo:requires   N <= 64 && V <= 64 && B*H <= 2147483647
 // apo:scratch    history 2*B*H*16*N*V
 // apo:launch     backward grid=B*H block=64
+#include <cuda_fp16.h>
+
 #include "e88_backward.args.h"
 
 namespace {
@@ -20,7 +23,7 @@ constexpr int kSegment = 16;  // steps between two checkpoints
 constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
 constexpr int kPerLane = (kRows + 31) / 32;  // entries of k or q that a lane loads
 constexpr unsigned kAll = 0xffffffffu;
-constexpr int kEntry = kState;  // cached per step: S_{t-1}
+constexpr int kEntry = kState;  // cached per step: S_{t-1} in fp16, since 1 - S^2 needs bits that bf16 lacks
 __device__ float load(bf16 value) {
   return __bfloat162float(value);
 }
@@ -131,12 +134,12 @@ __device__ float gate_gradient(const e88_backward_args& a, long long at) {
 // Thread j of two warps owns column j; one past V holds zeros and takes part in the shuffles. What a warp has summed of
 // dk, dq and ddecay meets the other half in shared memory: two barriers a reverse step.
 extern "C" __global__ void __launch_bounds__(64, kRows <= 32 ? 6 : 1) backward(const e88_backward_args a) {
-  __shared__ float k[kRows], q[kRows], deltas[kSegment][64], dys[kSegment][64];
+  __shared__ float k[kRows], q[kRows], deltas[kSegment][64];
   __shared__ float dk_part[2][32 * kPerLane], dq_part[2][32 * kPerLane], decay_part[2];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, column = threadIdx.x;
   const bool active = column < kColumns;
   const long long sequence = blockIdx.x, b = sequence / a.H, h = sequence % a.H;
-  bf16* history = static_cast<bf16*>(a.history) + sequence * kSegment * kEntry;
+  __half* history = static_cast<__half*>(a.history) + sequence * kSegment * kEntry;
   float S[kRows], dS[kRows];
 #pragma unroll
   for (int i = 0; i < kRows; ++i) {
@@ -152,32 +155,41 @@ extern "C" __global__ void __launch_bounds__(64, kRows <= 32 ? 6 : 1) backward(c
 #pragma unroll 1
     for (int s = 0; s < steps; ++s) {  // replay
       const long long row = (b * a.T + first + s) * a.H + h;
-      bf16* entry = history + s * kEntry;
+      __half* entry = history + s * kEntry;
       const float decay = load(a.decay[row]);
-      const Unit unit = load_unit((warp == 0 ? a.k : a.q) + row * kRows);
       if (warp == 0) {
-        share(unit, k);
+        share(load_unit(a.k + row * kRows), k);
       }
       float delta = active ? load(a.v[row * kColumns + column]) : 0.0f;
       __syncthreads();
       if (active) {
 #pragma unroll
         for (int i = 0; i < kRows; ++i) {
-          entry[i * kColumns + column] = store(S[i]);
+          entry[i * kColumns + column] = __float2half_rn(S[i]);
         }
       }
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         delta -= S[i] * k[i];
       }
-      const float dy = active ? gate_gradient(a, row * kColumns + column) : 0.0f;
       deltas[s][column] = delta;
-      dys[s][column] = dy;
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         S[i] = tanhf(decay * S[i] + k[i] * delta);
       }
-      // here S_t is not rounded to bf16 yet
+      __syncthreads();
+    }
+#pragma unroll 1
+    for (int s = steps - 1; s >= 0; --s) {  // reverse; S is S_t at first
+      const long long row = (b * a.T + first + s) * a.H + h;
+      const __half* entry = history + s * kEntry;
+      const float decay = load(a.decay[row]);
+      const Unit unit = load_unit((warp == 0 ? a.k : a.q) + row * kRows);
+      share(unit, warp == 0 ? k : q);
+      const float dy = active ? gate_gradient(a, row * kColumns + column) : 0.0f;
+      const float delta = deltas[s][column];
+      __syncthreads();
+      float d_delta = 0, d_decay = 0;
 #pragma unroll
       for (int p = 0; p < kPerLane; ++p) {
         float x[32];
@@ -187,22 +199,6 @@ extern "C" __global__ void __launch_bounds__(64, kRows <= 32 ? 6 : 1) backward(c
         }
         dq_part[warp][32 * p + lane] = reduce_scatter(x);
       }
-      __syncthreads();
-      if (warp == 1) {
-        store_sum(unit, dq_part, a.dq + row * kRows);
-      }
-    }
-#pragma unroll 1
-    for (int s = steps - 1; s >= 0; --s) {  // reverse; S is S_t at first
-      const long long row = (b * a.T + first + s) * a.H + h;
-      const bf16* entry = history + s * kEntry;
-      const float decay = load(a.decay[row]);
-      const Unit unit = load_unit((warp == 0 ? a.k : a.q) + row * kRows);
-      share(unit, warp == 0 ? k : q);
-      const float dy = dys[s][column];
-      const float delta = deltas[s][column];
-      __syncthreads();
-      float d_delta = 0, d_decay = 0;
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         dS[i] = (dS[i] + q[i] * dy) * (1.0f - S[i] * S[i]);
@@ -211,15 +207,15 @@ extern "C" __global__ void __launch_bounds__(64, kRows <= 32 ? 6 : 1) backward(c
 #pragma unroll
       for (int p = 0; p < kPerLane; ++p) {
         float x[32] = {};
-        bf16 before[32];  // S_{t-1}: all loads first, since nothing passes a shuffle
+        __half before[32];  // S_{t-1}: all loads first, since nothing passes a shuffle
 #pragma unroll
         for (int r = 0; r < min(32, kRows - 32 * p); ++r) {
-          before[r] = active ? entry[(32 * p + r) * kColumns + column] : bf16();
+          before[r] = active ? entry[(32 * p + r) * kColumns + column] : __half();
         }
 #pragma unroll
         for (int r = 0; r < min(32, kRows - 32 * p); ++r) {
           const int i = 32 * p + r;
-          S[i] = load(before[r]);
+          S[i] = __half2float(before[r]);
           d_decay += dS[i] * S[i];
           x[r] = dS[i] * delta - S[i] * d_delta;
           dS[i] = decay * dS[i] - k[i] * d_delta;
@@ -234,9 +230,7 @@ extern "C" __global__ void __launch_bounds__(64, kRows <= 32 ? 6 : 1) backward(c
         a.dv[row * kColumns + column] = store(d_delta);
       }
       __syncthreads();
-      if (warp == 0) {
-        store_sum(unit, dk_part, a.dk + row * kRows);
-      }
+      store_sum(unit, warp == 0 ? dk_part : dq_part, (warp == 0 ? a.dk : a.dq) + row * kRows);
       if (threadIdx.x == 0) {
         a.ddecay[row] = store(decay_part[0] + decay_part[1]);
       }

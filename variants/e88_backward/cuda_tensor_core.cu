@@ -3,6 +3,7 @@
 // apo:technique  tensor-core
 // apo:technique  lane-tiling
 // apo:technique  reused-state
+// apo:technique  fp16-history
 // apo:technique  reduce-scatter
 // apo:technique  shared-history
 // apo:technique  chunk-prefetch
@@ -28,10 +29,10 @@ constexpr int kState = kSide * kSide;
 constexpr int kTileRows = 8, kTileColumns = 4;  // of the state, in the registers of a lane
 constexpr unsigned kAll = 0xffffffffu;
 
-// What a warp keeps in shared memory for half a segment. dk^ and dv replace k^ and dy of a step once it has used them,
-// and the lanes' parts of ddecay replace delta; q holds dq^ until it holds q^.
+// What a warp keeps in shared memory for half a segment. dk^, dq^ and dv replace k^, q^ and dy of a step once it has
+// used them, and the lanes' parts of ddecay replace delta.
 struct Work {
-  uint4 history[kHalf][4][32];  // S_{t-1} in bf16, as the lanes hold it
+  uint4 history[kHalf][4][32];  // S_{t-1} in fp16, as the lanes hold it
   float k[kHalf][kSide], q[kHalf][kSide], dy[kHalf][kSide], delta[kHalf][kSide];
   float decay[kHalf];
 };
@@ -57,6 +58,25 @@ __device__ unsigned pack(float first, float second) {
   unsigned pair;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
   return pair;
+}
+
+// fp16 for the states of a segment: |S| <= 1 but for s0, and 1 - S^2 needs the three bits that bf16 lacks near 1.
+__device__ unsigned pack_half(float first, float second) {
+  unsigned pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+  return pair;
+}
+
+__device__ float half_low(unsigned pair) {
+  float x;
+  asm("{ .reg .b16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, a; }" : "=f"(x) : "r"(pair));
+  return x;
+}
+
+__device__ float half_high(unsigned pair) {
+  float x;
+  asm("{ .reg .b16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, b; }" : "=f"(x) : "r"(pair));
+  return x;
 }
 
 // One special-function instruction; relative error up to 2^-11, which the contract allows.
@@ -147,9 +167,11 @@ __device__ void prepare_keys(const e88_backward_args& a, Work& w, const Slice& z
   }
 }
 
-// dy = d_output * silu(g), and dg = d_output * y * silu'(g); without a gate o = y.
-__device__ void prepare_gates(const e88_backward_args& a, Work& w, const Slice& z) {
-  Eight dy = load_eight(a.d_output + z.at, z.there), dg = {};
+// q^, dy = d_output * silu(g), and dg = d_output * y * silu'(g); without a gate o = y.
+__device__ void prepare_reverse(const e88_backward_args& a, Work& w, const Slice& z) {
+  Eight q = load_eight(a.q + z.at, z.there), dy = load_eight(a.d_output + z.at, z.there), dg = {};
+  normalise(q);
+  store_eight(q, &w.q[z.step][z.part]);
   if (kGATE) {
     const Eight g = load_eight(a.g + z.at, z.there), y = load_eight(a.y_cache + z.at, z.there);
 #pragma unroll
@@ -163,10 +185,11 @@ __device__ void prepare_gates(const e88_backward_args& a, Work& w, const Slice& 
   store_eight(dg, a.dg + z.at, z.there);
 }
 
-// dx = (dx^ - x^ (x^ . dx^)) f with x^ = f x and f = rsqrt(|x|^2 + epsilon); returns x^.
-__device__ Eight finish_gradient(const bf16* x, const float* gradient, bf16* dx, const Slice& z) {
-  Eight d = load_eight(gradient), unit = load_eight(x + z.at, z.there);
+// dx = (dx^ - x^ (x^ . dx^)) rsqrt(|x|^2 + epsilon)
+__device__ void finish_gradient(const bf16* x, const float* gradient, bf16* dx, const Slice& z) {
+  Eight d = load_eight(gradient);
   if (kNORM) {
+    Eight unit = load_eight(x + z.at, z.there);
     const float factor = normalise(unit), along = dot(unit, d);
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -174,16 +197,11 @@ __device__ Eight finish_gradient(const bf16* x, const float* gradient, bf16* dx,
     }
   }
   store_eight(d, dx + z.at, z.there);
-  return unit;
-}
-
-// After the replay: dq from dq^, whose place q^ takes.
-__device__ void finish_queries(const e88_backward_args& a, Work& w, const Slice& z) {
-  store_eight(finish_gradient(a.q, &w.q[z.step][z.part], a.dq, z), &w.q[z.step][z.part]);
 }
 
 __device__ void finish(const e88_backward_args& a, const Work& w, const Slice& z) {
   finish_gradient(a.k, &w.k[z.step][z.part], a.dk, z);
+  finish_gradient(a.q, &w.q[z.step][z.part], a.dq, z);
   store_eight(load_eight(&w.dy[z.step][z.part]), a.dv + z.at, z.there);
   const Eight parts = load_eight(&w.delta[z.step][z.part]);
   const Eight ones = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -303,21 +321,6 @@ __device__ float scatter_rows(const Place& p, float (&x)[kTileRows]) {
   return (upper ? x[1] : x[0]) + __shfl_xor_sync(kAll, upper ? x[0] : x[1], 4);
 }
 
-// dq^ = S_t dy of step s, from S_t that is not rounded to bf16 yet
-__device__ void sum_queries(Work& w, const Place& p, int s, const Tile& S) {
-  float dy[kTileColumns], dq[kTileRows];
-  load_columns(p, w.dy[s], dy);
-#pragma unroll
-  for (int r = 0; r < kTileRows; ++r) {
-    dq[r] = 0;
-#pragma unroll
-    for (int c = 0; c < kTileColumns; ++c) {
-      dq[r] += S[r][c] * dy[c];
-    }
-  }
-  w.q[s][8 * p.group + p.column] = scatter_rows(p, dq);
-}
-
 // The steps of half a segment; with `keep`, leaves S_{t-1} and delta of each for the reverse steps.
 __device__ void replay(Work& w, const Place& p, int steps, bool keep, Tile& S) {
 #pragma unroll 1
@@ -334,8 +337,9 @@ __device__ void replay(Work& w, const Place& p, int steps, bool keep, Tile& S) {
     if (keep) {
 #pragma unroll
       for (int r = 0; r < kTileRows; r += 2) {
-        w.history[s][r / 2][p.lane] = make_uint4(pack(S[r][0], S[r][1]), pack(S[r][2], S[r][3]),
-                                                 pack(S[r + 1][0], S[r + 1][1]), pack(S[r + 1][2], S[r + 1][3]));
+        w.history[s][r / 2][p.lane] =
+            make_uint4(pack_half(S[r][0], S[r][1]), pack_half(S[r][2], S[r][3]), pack_half(S[r + 1][0], S[r + 1][1]),
+                       pack_half(S[r + 1][2], S[r + 1][3]));
       }
       __syncwarp();  // every lane has read its v
       if (p.group == 0) {
@@ -349,9 +353,6 @@ __device__ void replay(Work& w, const Place& p, int steps, bool keep, Tile& S) {
         S[r][c] = tanh_approx(decay * S[r][c] + k[r] * delta[c]);
       }
     }
-    if (keep) {
-      sum_queries(w, p, s, S);
-    }
   }
 }
 
@@ -363,12 +364,14 @@ __device__ void reverse_step(Work& w, const Place& p, int s, Tile& S, Tile& D) {
   load_columns(p, w.dy[s], dy);
   load_columns(p, w.delta[s], delta);
   const float decay = w.decay[s];
-  float dk[kTileRows], d_delta[kTileColumns], d_decay = 0;
+  float dq[kTileRows], dk[kTileRows], d_delta[kTileColumns], d_decay = 0;
 #pragma unroll
   for (int r = 0; r < kTileRows; ++r) {
+    dq[r] = 0;
     dk[r] = 0;
 #pragma unroll
     for (int c = 0; c < kTileColumns; ++c) {
+      dq[r] += S[r][c] * dy[c];
       D[r][c] = (D[r][c] + q[r] * dy[c]) * (1.0f - S[r][c] * S[r][c]);
       dk[r] += D[r][c] * delta[c];
     }
@@ -381,15 +384,16 @@ __device__ void reverse_step(Work& w, const Place& p, int s, Tile& S, Tile& D) {
 #pragma unroll
     for (int e = 0; e < 8; ++e) {
       const int row = r + e / 4, c = e % 4;
-      const float before = e % 2 == 0 ? low(pairs[e / 2]) : high(pairs[e / 2]);
+      const float before = e % 2 == 0 ? half_low(pairs[e / 2]) : half_high(pairs[e / 2]);
       d_decay += D[row][c] * before;
       dk[row] -= before * d_delta[c];
       D[row][c] = decay * D[row][c] - k[row] * d_delta[c];
       S[row][c] = before;
     }
   }
-  const float dk_row = scatter_rows(p, dk);
+  const float dq_row = scatter_rows(p, dq), dk_row = scatter_rows(p, dk);
   __syncwarp();  // every lane has read its share of the step
+  w.q[s][8 * p.group + p.column] = dq_row;
   w.k[s][8 * p.group + p.column] = dk_row;
   w.delta[s][p.lane] = d_decay;
   if (p.group == 0) {
@@ -426,14 +430,12 @@ extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_
         const int part_steps = part == half ? count : kHalf;
         prepare_keys(a, w, Slice(a, p, part_row, part_steps));
         if (part == half) {
-          prepare_gates(a, w, slice);
+          prepare_reverse(a, w, slice);
         }
         __syncwarp();
         replay(w, p, part_steps, part == half, S);
         __syncwarp();
       }
-      finish_queries(a, w, slice);
-      __syncwarp();
 #pragma unroll 1
       for (int s = count - 1; s >= 0; --s) {
         reverse_step(w, p, s, S, D);

@@ -2,7 +2,7 @@
 // apo:target     host
 // apo:technique  zoo
 // apo:idea       Copies through WORK multiply-adds by one and zero: two values of WORK are a planted effect of known size.
-// apo:tune       WORK 102,100,101,104,110
+// apo:tune       WORK 204,200,202,208,220
 #include "copy.args.h"
 
 APO_EXPORT uint32_t apo_abi(void) {

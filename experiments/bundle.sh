@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# experiments/bundle.sh FOLDER - the built program with the libraries that it needs, for a machine that cannot build it.
+#
+# There: LD_LIBRARY_PATH=FOLDER/lib APO_HOME=CHECKOUT FOLDER/apo doctor
+set -eu
+root=$(dirname "$(dirname "$(readlink -f "$0")")")
+folder=${1:?usage: experiments/bundle.sh FOLDER}
+"$root/apo" --version >/dev/null
+mkdir -p "$folder/lib"
+cp "$root/build/release/bin/apo" "$folder/apo"
+# The C and C++ run-time libraries are the other machine's own.
+ldd "$folder/apo" | awk '$2 == "=>" { print $3 }' | grep -Ev '/(libc|libm|libstdc\+\+|libgcc_s|libgomp|ld-linux[^/]*)\.so' |
+  xargs -I{} cp -L {} "$folder/lib/"
