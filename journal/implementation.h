@@ -8,7 +8,7 @@
 namespace apo {
 
 struct Journal::Implementation {
-  Implementation(std::filesystem::path file, Access access);
+  Implementation(const std::filesystem::path& file, Access access);
 
   std::filesystem::path path;
   std::optional<WriterLock> lock;  // before the database: freed after it is closed

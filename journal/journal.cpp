@@ -99,7 +99,7 @@ std::string time_or_now(const std::string& time) {
   return time.empty() ? utc_now() : time;
 }
 
-Journal::Implementation::Implementation(std::filesystem::path file, Access access)
+Journal::Implementation::Implementation(const std::filesystem::path& file, Access access)
     : path(prepared(file, access)),
       lock(lock_for(path, access)),
       database(path, access == Access::read_write ? Database::Mode::create : Database::Mode::read) {

@@ -133,7 +133,7 @@ Worker::Exchange Worker::prepare(decltype(Request::body) body, std::string durin
           .deadline = deadline.value_or(options_.deadline)};
 }
 
-Result<Reply> Worker::exchange(Exchange exchange) {
+Result<Reply> Worker::exchange(const Exchange& exchange) {
   if (!alive()) {
     return Failure{.evidence = "the worker had ended before " + exchange.during};
   }

@@ -94,7 +94,7 @@ class Worker {
   };
 
   void start();
-  Result<Reply> exchange(Exchange exchange);
+  Result<Reply> exchange(const Exchange& exchange);
   Result<Reply> await(const Exchange& exchange);
   Failure fail(Failure failure);
   Failure ended(const std::string& during);
