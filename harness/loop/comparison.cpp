@@ -7,26 +7,12 @@
 #include "harness/core/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
+#include "harness/loop/hooks.h"
 #include "harness/loop/policy.h"
 #include "journal/journal.h"
 
 namespace apo {
 namespace {
-
-EvaluateHooks hooks_for(Observer& observer, Journal* journal, std::int64_t id) {
-  EvaluateHooks hooks;
-  hooks.on_progress = [&observer](const std::string& what, int done, int expected, double left) {
-    observer.progress({.what = what, .done = done, .expected = expected, .seconds_left = left});
-  };
-  if (journal != nullptr) {
-    hooks.on_build = [journal, id](const Build& build, bool candidate) {
-      journal->add_build(id, candidate ? Journal::Role::candidate : Journal::Role::incumbent, build);
-    };
-    hooks.on_gate = [journal, id](const GateResult& gate) { journal->add_gate(id, gate); };
-    hooks.on_round = [journal, id](const Round& round) { journal->add_round(id, round); };
-  }
-  return hooks;
-}
 
 Policy checked_policy(const Family& family, const ComparisonRequest& request) {
   Policy policy = default_policy(family.name);
@@ -75,7 +61,7 @@ Experiment compare_variants(Workbench& bench, const ComparisonRequest& request, 
   }
   plan.profile = policy.judge_profile == "auto" ? standard_profile() : profile_named(policy.judge_profile);
   if (policy.judge_profile == "auto") {
-    const SentinelResult sentinel = run_sentinel(lab, request.incumbent, plan, 0, {}, hooks_for(observer, nullptr, 0));
+    const SentinelResult sentinel = run_sentinel(lab, request.incumbent, plan, 0, {}, hooks_for(observer));
     if (sentinel.check.stop) {
       throw EnvironmentError("the A/A sentinel failed: " + sentinel.check.why,
                              "identical code must not differ; stop other work on this machine and run again");

@@ -8,6 +8,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/clocks.h"
 #include "harness/evaluate/judge_decision.h"
+#include "harness/loop/hooks.h"
 #include "harness/loop/measure.h"
 #include "harness/profile/host_profile.h"
 #include "harness/profile/roofs.h"
@@ -18,14 +19,6 @@ namespace apo {
 namespace {
 
 constexpr double kQuietPatienceS = 60;
-
-EvaluateHooks progress_hooks(Observer& observer) {
-  EvaluateHooks hooks;
-  hooks.on_progress = [&observer](const std::string& what, int done, int expected, double left) {
-    observer.progress({.what = what, .done = done, .expected = expected, .seconds_left = left});
-  };
-  return hooks;
-}
 
 // On a GPU, whose copy roofs are those of its memory, as much as fits the L2 need not reach the memory within a call.
 Work unavoidable_work(const IterationContext& context, const Workload& workload) {
@@ -127,17 +120,6 @@ std::optional<Lesson> lesson_of(const IterationContext& context, const Experimen
                 .text = lesson_text(experiment)};
 }
 
-EvaluateHooks journal_hooks(IterationContext& context, std::int64_t experiment) {
-  EvaluateHooks hooks = progress_hooks(context.observer);
-  Journal& journal = context.journal;
-  hooks.on_build = [&journal, experiment](const Build& build, bool candidate) {
-    journal.add_build(experiment, candidate ? Journal::Role::candidate : Journal::Role::incumbent, build);
-  };
-  hooks.on_gate = [&journal, experiment](const GateResult& gate) { journal.add_gate(experiment, gate); };
-  hooks.on_round = [&journal, experiment](const Round& round) { journal.add_round(experiment, round); };
-  return hooks;
-}
-
 Experiment begin_experiment(IterationContext& context, std::int64_t iteration, const Candidate& candidate) {
   const Variant& variant = context.bench.catalogue().get(candidate.configuration.variant);
   const Variant& incumbent = context.bench.catalogue().get(context.incumbent.variant);
@@ -174,7 +156,7 @@ Experiment try_candidate(IterationContext& context, std::int64_t iteration, cons
     context.observer.say("    the hypervisor takes more than 5 % of this machine: judging with the extended profile");
     plan.profile = extended_profile();
   }
-  evaluate(context.lab, experiment, plan, journal_hooks(context, experiment.id));
+  evaluate(context.lab, experiment, plan, hooks_for(context.observer, &context.journal, experiment.id));
   context.journal.finish_experiment(experiment, lesson_of(context, experiment));
   context.observer.say("    " + std::string(to_string(experiment.judgement->verdict)) + ": " +
                        experiment.judgement->sentence);
@@ -243,7 +225,7 @@ void set_up(IterationContext& context) {
 void check_machine(IterationContext& context) {
   const std::vector<double> earlier = earlier_sentinel_effects(context);
   const SentinelResult sentinel = run_sentinel(context.lab, context.incumbent, context.plan, context.sentinels++,
-                                               earlier, progress_hooks(context.observer));
+                                               earlier, hooks_for(context.observer));
   context.since_sentinel = 0;
   context.journal.add_sentinel({.campaign = context.campaign,
                                 .machine = context.bench.machine().id,
@@ -322,7 +304,7 @@ Certification certify_incumbent(IterationContext& context, CachePolicy cache) {
   EvaluatePlan plan = context.plan;
   plan.cache = cache;
   CertificationResult result = run_certification(context.lab, context.incumbent, context.baseline, claimed, plan,
-                                                 context.certificates++, progress_hooks(context.observer));
+                                                 context.certificates++, hooks_for(context.observer));
   result.certification.campaign = context.campaign;
   result.certification.id = context.journal.add_certification(result.certification, result.rounds);
   return result.certification;
