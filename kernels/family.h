@@ -58,6 +58,10 @@ struct Workload {
   WorkloadKind kind = WorkloadKind::small;
   std::string workload_class;    // incumbents are kept per (family, workload class, device), e.g. "n32"
   Target target = Target::host;  // where timing it makes sense by default; correctness runs anywhere
+  // Too large to draw as a whole: only the first `distinct` entries along this axis are, and the others repeat them in
+  // turn. The units are numbered with this axis outermost. Empty: every element is drawn.
+  std::string repeated_axis;
+  std::int64_t distinct = 0;
 };
 
 // How far an output may be from the fp64 reference. A family says how large the error of a legal implementation is at

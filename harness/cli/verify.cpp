@@ -16,6 +16,7 @@
 #include "harness/evaluate/compare.h"
 #include "harness/evaluate/correctness.h"
 #include "harness/loop/workbench.h"
+#include "kernels/random.h"
 
 namespace apo {
 namespace {
@@ -34,13 +35,14 @@ struct VerifyOptions {
 };
 
 struct OneCall {
-  TensorBytes outputs;
+  TensorBytes outputs;  // only where they are to be dumped
   Comparison comparison;
   std::optional<Failure> failure;
 };
 
-// A single call on given inputs, kept whole for --dump.
-OneCall run_once(const Lab& lab, const Configuration& configuration, const InputSet& inputs, const Expected& expected) {
+// A single call on given inputs.
+OneCall run_once(const Lab& lab, const Configuration& configuration, const InputSet& inputs, const Expected& expected,
+                 bool keep_outputs) {
   OneCall call;
   const Build build = lab.build(configuration, inputs.axes, false);
   if (build.outcome != Outcome::valid) {
@@ -49,7 +51,7 @@ OneCall run_once(const Lab& lab, const Configuration& configuration, const Input
   }
   Arena arena(arena_spec(*lab.family, inputs.axes, 1, lab.scratch(configuration, inputs.axes), {}, secret_seed(),
                          lab.worker.target));
-  write_inputs(arena, 0, inputs);
+  share_inputs(arena, 0, *lab.family, inputs);
   arena.poison_outputs();
   Worker worker(lab.worker);
   if (const auto loaded = load_build(worker, 0, build); !loaded) {
@@ -60,22 +62,25 @@ OneCall run_once(const Lab& lab, const Configuration& configuration, const Input
     call.failure = sample.failure();
   } else {
     worker.freeze();
-    call.outputs = read_outputs(arena, *lab.family);
-    call.comparison = compare_outputs(*lab.family, inputs.axes, expected, call.outputs);
+    if (keep_outputs) {
+      call.outputs = read_outputs(arena, *lab.family);
+    }
+    call.comparison = compare_outputs(*lab.family, inputs.axes, expected, view_outputs(arena, *lab.family));
     call.failure = inspect_call(arena, *lab.family, inputs.axes, expected);
   }
   return call;
 }
 
-void dump(const fs::path& folder, const Family& family, const InputSet& inputs, const Expected& expected,
-          const TensorBytes& outputs) {
+void dump(const fs::path& folder, const Lab& lab, const InputSet& inputs, const TensorBytes& outputs) {
+  const Family& family = *lab.family;
+  const TensorMap reference = family.reference(inputs.axes, inputs.values, {}, lab.threads);
   for (const TensorSpec& tensor : family.tensors) {
     const auto shape = tensor.shape(inputs.axes);
     if (tensor.role != Role::output) {
       write_npy(folder / (tensor.name + ".npy"), shape, inputs.values.at(tensor.name), tensor.dtype);
       continue;
     }
-    write_npy(folder / (tensor.name + ".reference.npy"), shape, expected.reference.at(tensor.name));
+    write_npy(folder / (tensor.name + ".reference.npy"), shape, reference.at(tensor.name));
     if (const auto found = outputs.find(tensor.name); found != outputs.end()) {
       write_npy(folder / (tensor.name + ".npy"), shape, decode(tensor.dtype, found->second), tensor.dtype);
     }
@@ -111,16 +116,22 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workbench& 
   if (const std::string why = lab.unsupported(configuration, workload.axes); !why.empty()) {
     throw UserError(configuration.label() + " does not support " + workload.name + ": " + why);
   }
+  if (!options.dump.empty() && !workload.repeated_axis.empty()) {
+    throw UserError(
+        "--dump does not write " + workload.name + ": it is drawn in part and repeated along " + workload.repeated_axis,
+        "dump a smaller workload of 'apo list'");
+  }
   const std::uint64_t seed = options.seed != 0 ? options.seed : secret_seed();
   const std::string regime = options.regime.empty() ? family.regimes.front() : options.regime;
   const InputSet inputs =
       options.inputs.empty()
-          ? make_inputs(family, workload.axes, seed, regime, lab.threads)
+          ? make_inputs(family, workload, seed, regime, lab.threads)
           : inputs_from(family, workload.axes, load_inputs(options.inputs, family, workload.axes), lab.threads);
-  const Expected expected = expect(family, inputs, {}, lab.threads);
-  const OneCall call = run_once(lab, configuration, inputs, expected);
+  const auto units = draw_units(family.unit_count(workload.axes), kCheckedUnits, derive_seed(seed, "units"));
+  const Expected expected = expect(family, inputs, units, lab.threads);
+  const OneCall call = run_once(lab, configuration, inputs, expected, !options.dump.empty());
   if (!options.dump.empty()) {
-    dump(options.dump, family, inputs, expected, call.outputs);
+    dump(options.dump, lab, inputs, call.outputs);
   }
   Json tensors = Json::array();
   std::vector<std::vector<std::string>> rows = {{"output", "elements", "relative error", "of tolerance", "verdict"}};

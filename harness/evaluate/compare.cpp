@@ -22,14 +22,14 @@ struct Gathered {
 class TensorComparer {
  public:
   TensorComparer(const Family& family, const Axes& axes, const TensorSpec& tensor, const Expected& expected,
-                 const std::vector<double>& values)
+                 std::span<const std::byte> bytes)
       : family_(family),
         axes_(axes),
         tensor_(tensor),
         tolerance_(family.tolerance(tensor.name, axes)),
         reference_(expected.reference.at(tensor.name)),
         noise_(expected.noise.at(tensor.name)),
-        values_(values) {
+        bytes_(bytes) {
     result_.tensor = tensor.name;
     result_.evidence = tensor.name + " is right";
   }
@@ -47,13 +47,16 @@ class TensorComparer {
  private:
   void gather(std::int64_t unit) {
     gathered_ = {};
+    const auto width = static_cast<std::size_t>(dtype_bytes(tensor_.dtype));
     for (const ElementRun& run : family_.unit_elements(axes_, tensor_.name, unit)) {
-      for (std::int64_t i = run.offset; i < run.offset + run.count; ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        gathered_.expected.push_back(reference_[at]);
-        gathered_.noise.push_back(noise_[at]);
-        gathered_.actual.push_back(values_[at]);
-        gathered_.index.push_back(i);
+      const auto count = static_cast<std::size_t>(run.count);
+      const std::vector<double> values =
+          decode(tensor_.dtype, bytes_.subspan(static_cast<std::size_t>(run.offset) * width, count * width));
+      for (std::size_t i = 0; i < count; ++i, ++next_) {
+        gathered_.expected.push_back(reference_.at(next_));
+        gathered_.noise.push_back(noise_.at(next_));
+        gathered_.actual.push_back(values[i]);
+        gathered_.index.push_back(run.offset + static_cast<std::int64_t>(i));
       }
     }
   }
@@ -92,7 +95,8 @@ class TensorComparer {
   Tolerance tolerance_;
   const std::vector<double>& reference_;
   const std::vector<double>& noise_;
-  const std::vector<double>& values_;
+  std::span<const std::byte> bytes_;
+  std::size_t next_ = 0;  // in reference_ and noise_
   Gathered gathered_;
   TensorComparison result_;
   double error_square_ = 0;
@@ -125,15 +129,15 @@ std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_
 }
 
 Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected,
-                           const TensorBytes& outputs) {
+                           const OutputViews& outputs) {
   Comparison comparison{.correct = true, .evidence = "", .tensors = {}};
   for (const TensorSpec& tensor : family.tensors) {
     if (tensor.role != Role::output) {
       continue;
     }
-    const std::vector<double> values = decode(tensor.dtype, outputs.at(tensor.name));
-    APO_CHECK(values.size() == static_cast<std::size_t>(element_count(tensor, axes)));
-    comparison.tensors.push_back(TensorComparer(family, axes, tensor, expected, values).run(expected.units));
+    const std::span<const std::byte> bytes = outputs.at(tensor.name);
+    APO_CHECK(std::ssize(bytes) == dtype_bytes(tensor.dtype) * element_count(tensor, axes));
+    comparison.tensors.push_back(TensorComparer(family, axes, tensor, expected, bytes).run(expected.units));
     if (!comparison.tensors.back().correct && comparison.correct) {
       comparison.correct = false;
       comparison.evidence = comparison.tensors.back().evidence;

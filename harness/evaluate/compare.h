@@ -1,7 +1,11 @@
 // harness/evaluate/compare.h - compares outputs with the fp64 reference; NaN never passes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,10 +31,13 @@ struct Comparison {
   std::vector<TensorComparison> tensors;
 };
 
-// `outputs` holds the raw bytes of every output tensor. Only the elements of expected.units are compared, all of those,
+// The raw bytes of every output tensor. Each is read once, so it is what was judged even if it changes later.
+using OutputViews = std::map<std::string, std::span<const std::byte>, std::less<>>;
+
+// Only the elements of expected.units are compared, all of those,
 // by the rule beside struct Tolerance in kernels/family.h.
 Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected,
-                           const TensorBytes& outputs);
+                           const OutputViews& outputs);
 
 // "dk[0,12,3,7]".
 std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_t index);

@@ -16,19 +16,17 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Inputs and expectations of every regime of a case.
-struct Prepared {
-  std::vector<InputSet> inputs;
-  std::vector<Expected> expected;
-};
-
-Prepared prepare(const Lab& lab, const CheckCase& one, std::uint64_t seed) {
-  Prepared prepared;
-  const auto units = draw_units(lab.family->unit_count(one.axes), kCheckedUnits, seed);
+// The inputs of every regime of a case.
+std::vector<CheckedPointer> prepare(const Lab& lab, const CheckCase& one, std::uint64_t seed) {
+  Workload workload{.name = one.workload, .axes = one.axes};
+  const Workload* known = find_workload(*lab.family, one.workload);
+  if (known != nullptr && known->axes == one.axes) {
+    workload = *known;
+  }
+  std::vector<CheckedPointer> prepared;
   for (std::size_t i = 0; i < one.regimes.size(); ++i) {
-    prepared.inputs.push_back(
-        make_inputs(*lab.family, one.axes, derive_seed(seed, one.workload, i), one.regimes[i], lab.threads));
-    prepared.expected.push_back(expect(*lab.family, prepared.inputs.back(), units, lab.threads));
+    const std::uint64_t own = derive_seed(one.seed != 0 ? one.seed : seed, one.workload, i);
+    prepared.push_back(lab.inputs->get(*lab.family, workload, own, one.regimes[i], lab.threads));
   }
   return prepared;
 }
@@ -53,7 +51,8 @@ CheckResult failed(const Failure& failure, const std::string& where) {
   return {.outcome = failure.outcome, .evidence = where + ": " + failure.evidence};
 }
 
-CheckResult run_calls(const Lab& lab, Worker& worker, Arena& arena, const CheckCase& one, const Prepared& prepared) {
+CheckResult run_calls(const Lab& lab, Worker& worker, Arena& arena, const CheckCase& one,
+                      const std::vector<CheckedPointer>& prepared) {
   CheckResult result;
   for (std::size_t i = 0; i < one.regimes.size(); ++i) {
     const std::string where = one.workload + " (" + one.regimes[i] + ")";
@@ -62,11 +61,12 @@ CheckResult run_calls(const Lab& lab, Worker& worker, Arena& arena, const CheckC
       return failed(sample.failure(), where);
     }
     worker.freeze();
-    if (const auto failure = inspect_call(arena, *lab.family, one.axes, prepared.expected[i])) {
+    const Expected& expected = prepared[i]->expected;
+    if (const auto failure = inspect_call(arena, *lab.family, one.axes, expected, static_cast<int>(i))) {
       return failed(*failure, where);
     }
     ++result.calls;
-    result.elements += compared_elements(*lab.family, one.axes, prepared.expected[i].units);
+    result.elements += compared_elements(*lab.family, one.axes, expected.units);
   }
   return result;
 }
@@ -78,7 +78,7 @@ bool supported(const Lab& lab, const Configuration& configuration, const CheckCa
 }  // namespace
 
 std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
-                                        std::uint64_t seed) {
+                                        std::uint64_t seed, std::uint64_t shared_seed) {
   std::vector<CheckCase> plan;
   const std::size_t regimes = family.regimes.size();
   std::size_t turn = derive_seed(seed, "regimes") % regimes;
@@ -97,11 +97,13 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
     }
   }
   for (const std::string& name : campaign_workloads) {
+    const Axes& axes = find_workload(family, name)->axes;
+    const std::uint64_t own = shared_seed != 0 && shares_inputs(family, axes) ? shared_seed : 0;
     std::vector<std::string> chosen = {family.regimes.front()};
     if (regimes > 1) {
-      chosen.push_back(family.regimes[1 + derive_seed(seed, name) % (regimes - 1)]);
+      chosen.push_back(family.regimes[1 + derive_seed(own != 0 ? own : seed, name) % (regimes - 1)]);
     }
-    plan.push_back({.workload = name, .axes = find_workload(family, name)->axes, .regimes = chosen});
+    plan.push_back({.workload = name, .axes = axes, .regimes = chosen, .seed = own});
   }
   return plan;
 }
@@ -114,11 +116,11 @@ CheckResult check_case(const Lab& lab, const Configuration& configuration, const
     return {
         .outcome = build.outcome, .evidence = one.workload + ": " + build.evidence, .seconds = seconds_since(start)};
   }
-  const Prepared prepared = prepare(lab, one, seed);
+  const std::vector<CheckedPointer> prepared = prepare(lab, one, seed);
   Arena arena(arena_spec(*lab.family, one.axes, static_cast<int>(one.regimes.size()),
                          lab.scratch(configuration, one.axes), {}, derive_seed(seed, "arena"), lab.worker.target));
-  for (std::size_t i = 0; i < prepared.inputs.size(); ++i) {
-    write_inputs(arena, static_cast<int>(i), prepared.inputs[i]);
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    share_inputs(arena, static_cast<int>(i), *lab.family, prepared[i]->inputs);
   }
   WorkerOptions options = lab.worker;
   options.layout_seed = derive_seed(seed, "environment");

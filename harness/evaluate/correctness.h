@@ -17,6 +17,7 @@ struct CheckCase {
   std::string workload;
   Axes axes;
   std::vector<std::string> regimes;
+  std::uint64_t seed = 0;  // of its inputs; 0: from the seed of the check
 };
 
 struct CheckResult {
@@ -27,13 +28,11 @@ struct CheckResult {
   double seconds = 0;
 };
 
-// The largest number of units (sequences) that a check of one workload compares.
-inline constexpr std::int64_t kCheckedUnits = 32;
-
 // Every small and ragged workload of the family, two regimes each in turn so that all are seen, the first one with all
-// of them; then the campaign's own workloads with the typical and one more regime.
+// of them; then the campaign's own workloads with the typical and one more regime. Those of them that share their
+// inputs among experiments take these from `shared_seed`.
 std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
-                                        std::uint64_t seed);
+                                        std::uint64_t seed, std::uint64_t shared_seed = 0);
 
 // Runs one case with fresh inputs from the seed.
 CheckResult check_case(const Lab& lab, const Configuration& configuration, const CheckCase& one, std::uint64_t seed,

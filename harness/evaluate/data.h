@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,14 @@ namespace apo {
 
 using TensorBytes = std::map<std::string, std::vector<std::byte>, std::less<>>;
 
-std::vector<std::byte> encode(DType dtype, const std::vector<double>& values);
-std::vector<double> decode(DType dtype, const std::vector<std::byte>& bytes);
+std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, int threads = 1);
+std::vector<double> decode(DType dtype, std::span<const std::byte> bytes, int threads = 1);
 
-// All inputs of one call, derived ones included. `values` are exactly what `bytes` hold.
+// All inputs of one call, derived ones included. `values` are exactly what `bytes` hold: tensors of `drawn_axes`, which
+// are `axes` but for a workload that repeats its inputs along one of them.
 struct InputSet {
   Axes axes;
+  Axes drawn_axes;
   std::uint64_t seed = 0;
   std::string regime;
   TensorMap values;
@@ -28,11 +31,15 @@ struct InputSet {
 // Fills, rounds to the storage dtypes, derives, rounds again.
 InputSet make_inputs(const Family& family, const Axes& axes, std::uint64_t seed, const std::string& regime,
                      int threads);
+// The same for a workload, which may repeat its inputs.
+InputSet make_inputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
+                     int threads);
 // From given values instead of the generator: every tensor of role input has to be there with the right count (else
 // UserError); derived inputs that are absent are derived.
 InputSet inputs_from(const Family& family, const Axes& axes, TensorMap values, int threads);
 
-// What a correct call has to write, for some units of the work (empty = all of them).
+// What a correct call has to write, for some units of the work (empty = all of them). Of each output only the elements
+// of these units, in the order of the units and of Family::unit_elements.
 struct Expected {
   std::vector<std::int64_t> units;
   TensorMap reference;  // fp64

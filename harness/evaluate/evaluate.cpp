@@ -17,8 +17,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kPoolSets = 4;
-
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -137,7 +135,8 @@ class Evaluation {
     for (const Workload* workload : plan_.workloads) {
       names.push_back(workload->name);
     }
-    const auto cases = correctness_plan(*lab_.family, names, seed);
+    const std::uint64_t group = inputs_group(*lab_.family, plan_.workloads.front()->axes, experiment_.id);
+    const auto cases = correctness_plan(*lab_.family, names, seed, derive_seed(plan_.seed, "shared", group));
     const auto report = [&](int done, int all, const std::string& what) {
       progress("verify " + experiment_.candidate.label() + " on " + what, done, all);
     };
@@ -152,9 +151,11 @@ class Evaluation {
   }
 
   void time() {
-    for (TimedWorkload& timed : timed_) {
-      const std::uint64_t seed = derive_seed(plan_.seed, "pool", static_cast<std::uint64_t>(experiment_.id));
-      timed.pool = make_pool(*lab_.family, timed.axes, derive_seed(seed, timed.name), kPoolSets, lab_.threads);
+    for (std::size_t i = 0; i < timed_.size(); ++i) {
+      const Workload& workload = *plan_.workloads[i];
+      const std::uint64_t group = inputs_group(*lab_.family, workload.axes, experiment_.id);
+      progress("inputs of " + workload.name, 0, 0);
+      timed_[i].pool = make_pool(lab_, workload, derive_seed(plan_.seed, "pool", group));
     }
     const std::string comparison =
         std::to_string(experiment_.id) + " " + experiment_.incumbent.label() + " " + experiment_.candidate.label();
@@ -239,7 +240,8 @@ std::vector<TimedWorkload> build_pair(const Lab& lab, const Configuration& incum
         throw EnvironmentError(arm->configuration.label() + " does not build any more", arm->build.evidence);
       }
     }
-    timed.pool = make_pool(*lab.family, workload->axes, derive_seed(seed, workload->name), kPoolSets, lab.threads);
+    const bool shared = shares_inputs(*lab.family, workload->axes);
+    timed.pool = make_pool(lab, *workload, shared ? derive_seed(plan.seed, "pool", 0) : seed);
     pairs.push_back(std::move(timed));
   }
   return pairs;

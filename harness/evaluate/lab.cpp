@@ -1,7 +1,10 @@
 // harness/evaluate/lab.cpp - from a family's contract to the buffers of a call and back.
 #include "harness/evaluate/lab.h"
 
-#include "harness/evaluate/compare.h"
+#include <functional>
+#include <numeric>
+
+#include "harness/core/error.h"
 
 namespace apo {
 namespace {
@@ -11,6 +14,23 @@ void add_scratch(ArenaSpec& spec, const std::vector<std::int64_t>& bytes, int sl
     spec.buffers.push_back(
         {.name = "scratch " + std::to_string(i), .bytes = bytes[i], .role = BufferRole::scratch, .slot = slot});
   }
+}
+
+// The tensor of the workload's axes, of which `bytes` are the part that was drawn.
+InputView view_of(const TensorSpec& tensor, const InputSet& inputs, std::span<const std::byte> bytes) {
+  InputView view{.tile = bytes};
+  const std::vector<std::int64_t> drawn = tensor.shape(inputs.drawn_axes);
+  const std::vector<std::int64_t> whole = tensor.shape(inputs.axes);
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    if (drawn[i] != whole[i]) {
+      view.outer = std::accumulate(drawn.begin(), drawn.begin() + static_cast<std::ptrdiff_t>(i), std::int64_t{1},
+                                   std::multiplies<>());
+      view.period = drawn[i];
+      view.count = whole[i];
+      break;
+    }
+  }
+  return view;
 }
 
 }  // namespace
@@ -42,8 +62,15 @@ Result<Done> load_build(Worker& worker, int slot, const Build& build) {
 }
 
 void write_inputs(Arena& arena, int set, const InputSet& inputs) {
+  APO_CHECK(inputs.axes == inputs.drawn_axes);
   for (const auto& [name, bytes] : inputs.bytes) {
     arena.write_input(set, name, bytes);
+  }
+}
+
+void share_inputs(Arena& arena, int set, const Family& family, const InputSet& inputs) {
+  for (const auto& [name, bytes] : inputs.bytes) {
+    arena.share_input(set, name, view_of(*find_tensor(family, name), inputs, bytes));
   }
 }
 
@@ -57,15 +84,25 @@ TensorBytes read_outputs(const Arena& arena, const Family& family) {
   return outputs;
 }
 
+OutputViews view_outputs(const Arena& arena, const Family& family) {
+  OutputViews outputs;
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role == Role::output) {
+      outputs[tensor.name] = arena.output(tensor.name);
+    }
+  }
+  return outputs;
+}
+
 std::optional<Failure> inspect_call(const Arena& arena, const Family& family, const Axes& axes,
-                                    const Expected& expected) {
+                                    const Expected& expected, std::optional<int> set) {
   if (const auto damage = arena.check_guards()) {
     return Failure{.outcome = Outcome::incorrect, .evidence = damage->sentence()};
   }
-  if (const auto change = arena.check_inputs()) {
+  if (const auto change = arena.check_inputs(set)) {
     return Failure{.outcome = Outcome::incorrect, .evidence = change->sentence()};
   }
-  const Comparison comparison = compare_outputs(family, axes, expected, read_outputs(arena, family));
+  const Comparison comparison = compare_outputs(family, axes, expected, view_outputs(arena, family));
   if (!comparison.correct) {
     return Failure{.outcome = Outcome::incorrect, .evidence = comparison.evidence};
   }

@@ -3,11 +3,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/core/records.h"
+#include "harness/evaluate/compare.h"
 #include "harness/evaluate/data.h"
+#include "harness/evaluate/input_store.h"
 #include "harness/worker/arena.h"
 #include "harness/worker/worker.h"
 
@@ -21,8 +25,9 @@ struct Lab {
   std::function<std::string(const Configuration&, const Axes&)> unsupported;
   // Bytes of each scratch buffer of the configuration, in order.
   std::function<std::vector<std::int64_t>(const Configuration&, const Axes&)> scratch;
-  WorkerOptions worker;           // template for every process that is started; its target is the lab's
-  int threads = 1;                // CPUs for the parent's own arithmetic
+  WorkerOptions worker;  // template for every process that is started; its target is the lab's
+  int threads = 1;       // CPUs for the parent's own arithmetic
+  std::shared_ptr<InputStore> inputs = std::make_shared<InputStore>();
   std::string sanitizer_runtime;  // for LD_PRELOAD; empty: the sanitizer gate says that it could not run
 };
 
@@ -36,10 +41,15 @@ ArenaSpec arena_spec(const Family& family, const Axes& axes, int sets, const std
 Result<Done> load_build(Worker& worker, int slot, const Build& build);
 
 void write_inputs(Arena& arena, int set, const InputSet& inputs);
+// The same without a copy for the arena's own comparison: the inputs have to outlive the arena.
+void share_inputs(Arena& arena, int set, const Family& family, const InputSet& inputs);
 TensorBytes read_outputs(const Arena& arena, const Family& family);
+// In the memory that the worker writes to.
+OutputViews view_outputs(const Arena& arena, const Family& family);
 
-// Guards whole, inputs unchanged, outputs right: nullopt, else Outcome::incorrect with the first thing found.
+// Guards whole, inputs (of one set, or all) unchanged, outputs right: nullopt, else Outcome::incorrect with the first
+// thing found.
 std::optional<Failure> inspect_call(const Arena& arena, const Family& family, const Axes& axes,
-                                    const Expected& expected);
+                                    const Expected& expected, std::optional<int> set = {});
 
 }  // namespace apo

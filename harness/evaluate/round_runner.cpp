@@ -54,39 +54,40 @@ void note_clock(Round& round, const char* key, const std::optional<DeviceState>&
 
 }  // namespace
 
-InputPool make_pool(const Family& family, const Axes& axes, std::uint64_t seed, int sets, int threads) {
+InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed) {
+  constexpr std::uint64_t kSets = 4;
   InputPool pool;
-  const auto units = draw_units(family.unit_count(axes), 32, derive_seed(seed, "pool"));
-  for (int i = 0; i < sets; ++i) {
-    pool.inputs.push_back(make_inputs(family, axes, derive_seed(seed, "pool", static_cast<std::uint64_t>(i)),
-                                      family.regimes.front(), threads));
-    pool.expected.push_back(expect(family, pool.inputs.back(), units, threads));
+  for (std::uint64_t i = 0; i < kSets; ++i) {
+    pool.push_back(lab.inputs->get(*lab.family, workload, derive_seed(seed, workload.name, i),
+                                   lab.family->regimes.front(), lab.threads));
   }
   return pool;
 }
 
 // One worker with both slots loaded and an arena attached, for one workload of one round.
 struct RoundRunner::Session {
-  Session(const Lab& lab, const TimedWorkload& workload, bool candidate_in_slot0, std::uint64_t order_seed,
-          const std::array<std::size_t, 2>& sets, CachePolicy policy)
+  Session(const Lab& lab, const TimedWorkload& workload, const std::shared_ptr<ArenaMemory>& memory,
+          bool candidate_in_slot0, std::uint64_t order_seed, const std::array<std::size_t, 2>& sets, CachePolicy policy)
       : family(*lab.family),
         timed(workload),
         drawn(sets),
         cache(policy),
         target(lab.worker.target),
-        arena(arena_spec(family, timed.axes, kSetsInRound, scratch(lab, 0, candidate_in_slot0),
-                         scratch(lab, 1, candidate_in_slot0), derive_seed(order_seed, "arena"), lab.worker.target)),
         worker(options(lab, order_seed)),
+        arena(arena_spec(family, timed.axes, kSetsInRound, scratch(lab, 0, candidate_in_slot0),
+                         scratch(lab, 1, candidate_in_slot0), derive_seed(order_seed, "arena"), lab.worker.target),
+              memory),
         arms{candidate_in_slot0 ? &timed.candidate : &timed.incumbent,
              candidate_in_slot0 ? &timed.incumbent : &timed.candidate} {
     for (int set = 0; set < kSetsInRound; ++set) {
-      write_inputs(arena, set, timed.pool.inputs[drawn[static_cast<std::size_t>(set)]]);
+      share_inputs(arena, set, family, timed.pool[drawn[static_cast<std::size_t>(set)]]->inputs);
     }
   }
 
   static WorkerOptions options(const Lab& lab, std::uint64_t order_seed) {
     WorkerOptions options = lab.worker;
     options.layout_seed = derive_seed(order_seed, "environment");
+    options.await_start = false;  // it starts while the arena is filled
     return options;
   }
 
@@ -96,6 +97,7 @@ struct RoundRunner::Session {
   }
 
   Result<Done> prepare() {
+    worker.await_start();
     for (int slot = 0; slot < 2; ++slot) {
       if (auto loaded = load_build(worker, slot, arms[static_cast<std::size_t>(slot)]->build); !loaded) {
         Failure failure = loaded.failure();
@@ -120,8 +122,9 @@ struct RoundRunner::Session {
     request.verify_after = verify_sample;
     const auto inspect = [&](int sample) -> std::optional<Failure> {
       const auto at = static_cast<std::size_t>(sample);
-      const std::size_t set = drawn[static_cast<std::size_t>(request.sets[at])];
-      auto failure = inspect_call(arena, family, timed.axes, timed.pool.expected[set]);
+      const int set = request.sets[at];
+      auto failure =
+          inspect_call(arena, family, timed.axes, timed.pool[drawn[static_cast<std::size_t>(set)]]->expected, set);
       if (failure) {
         failure->evidence = "timed call: " + failure->evidence;
         failure->slot = request.order[at];
@@ -152,8 +155,8 @@ struct RoundRunner::Session {
   std::array<std::size_t, 2> drawn;
   CachePolicy cache;
   Target target;
-  Arena arena;
   Worker worker;
+  Arena arena;
   std::array<const TimedArm*, 2> arms;
   std::vector<RawSample> raw;  // of the whole round, for the comparison of its clocks
 };
@@ -172,11 +175,11 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
   const TimedWorkload& timed = workloads_[which];
   const int workload = static_cast<int>(which);
   Random random(derive_seed(round.seed, "pool", which));
-  const std::size_t pool = timed.pool.inputs.size();
+  const std::size_t pool = timed.pool.size();
   const std::size_t first = random.below(pool);
   const std::size_t second = pool > 1 ? (first + 1 + random.below(pool - 1)) % pool : first;
-  Session session(lab_, timed, round.candidate_in_slot0, derive_seed(order_seed, "workload", which), {first, second},
-                  cache_);
+  Session session(lab_, timed, memory_, round.candidate_in_slot0, derive_seed(order_seed, "workload", which),
+                  {first, second}, cache_);
   if (auto ready = session.prepare(); !ready) {
     return ready.failure();
   }

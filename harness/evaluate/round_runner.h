@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,14 +12,11 @@
 
 namespace apo {
 
-// Inputs with their expected outputs, made once a comparison; each round draws two of them.
-struct InputPool {
-  std::vector<InputSet> inputs;
-  std::vector<Expected> expected;
-};
+// Inputs with their expected outputs; each round of a comparison draws two of them.
+using InputPool = std::vector<CheckedPointer>;
 
 // Different regimes' inputs take the same path through a kernel; the pool holds typical ones from secret seeds.
-InputPool make_pool(const Family& family, const Axes& axes, std::uint64_t seed, int sets, int threads);
+InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed);
 
 struct TimedArm {
   Configuration configuration;
@@ -55,7 +53,8 @@ class RoundRunner {
   std::uint64_t campaign_seed_;
   std::string comparison_;
   CachePolicy cache_;
-  std::vector<int> repetitions_;  // fixed in the first round, 0 before
+  std::shared_ptr<ArenaMemory> memory_ = std::make_shared<ArenaMemory>();  // of one round's arena after the other
+  std::vector<int> repetitions_;                                           // fixed in the first round, 0 before
 };
 
 }  // namespace apo

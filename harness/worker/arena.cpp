@@ -78,10 +78,6 @@ std::int64_t last_damage(const std::byte* memory, std::uint64_t seed, std::int64
   return at;
 }
 
-std::string reason() {
-  return std::strerror(errno);
-}
-
 }  // namespace
 
 std::string GuardDamage::sentence() const {
@@ -93,25 +89,33 @@ std::string InputChange::sentence() const {
   return "changed its input '" + buffer + "' at element " + std::to_string(element);
 }
 
-Arena::Arena(const ArenaSpec& spec) : input_sets_(spec.input_sets) {
+Arena::Arena(const ArenaSpec& spec, std::shared_ptr<ArenaMemory> memory)
+    : input_sets_(spec.input_sets), memory_(std::move(memory)) {
   APO_CHECK(spec.input_sets >= 1);
   pattern_seed_ = derive_seed(spec.layout_seed, "guard");
   layout_.axes = spec.axes;
   place(spec);
-  map();
+  const bool used_before = memory_->bytes() >= layout_.bytes;
+  memory_->reserve(layout_.bytes);
+  clear(used_before);
   for (const Gap& gap : gaps_) {
-    fill_guard(memory_, pattern_seed_, gap.begin, gap.end);
+    fill_guard(memory_->data(), pattern_seed_, gap.begin, gap.end);
   }
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (layout_.buffers[i].role == BufferRole::input) {
-      entries_[i].pristine.resize(bytes_of(i).size());
-    }
-  }
-  poison_outputs();
 }
 
-Arena::~Arena() {
-  munmap(memory_, static_cast<std::size_t>(layout_.bytes));  // cannot fail for a mapping that we made
+// A fresh file is zero. In one that was used before, outputs of an earlier call may lie anywhere: a candidate that
+// found them would have nothing left to compute.
+void Arena::clear(bool used_before) {
+  poison_outputs();
+  if (!used_before) {
+    return;
+  }
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (layout_.buffers[i].role == BufferRole::scratch) {
+      std::ranges::fill(bytes_of(i), kPoison);
+    }
+  }
+  std::fill(memory_->data() + layout_.bytes, memory_->data() + memory_->bytes(), kPoison);
 }
 
 void Arena::place(const ArenaSpec& spec) {
@@ -144,21 +148,6 @@ void Arena::place(const ArenaSpec& spec) {
   gaps_.push_back({.begin = end, .end = layout_.bytes, .previous = previous});
 }
 
-void Arena::map() {
-  const auto size = static_cast<std::size_t>(layout_.bytes);
-  file_ = FileDescriptor(memfd_create("apo-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  // Sealed: a worker that shrank the file would make the parent's next access a SIGBUS.
-  if (!file_ || ftruncate(file_.get(), layout_.bytes) != 0 ||
-      fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    throw EnvironmentError("cannot create " + std::to_string(size) + " bytes of shared memory: " + reason());
-  }
-  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
-  if (memory == MAP_FAILED) {
-    throw EnvironmentError("cannot map " + std::to_string(size) + " bytes of shared memory: " + reason());
-  }
-  memory_ = static_cast<std::byte*>(memory);
-}
-
 std::size_t Arena::find(BufferRole role, int owner, std::string_view name) const {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const BufferPlace& place = layout_.buffers[i];
@@ -171,7 +160,7 @@ std::size_t Arena::find(BufferRole role, int owner, std::string_view name) const
 
 std::span<std::byte> Arena::bytes_of(std::size_t index) const {
   const BufferPlace& place = layout_.buffers[index];
-  return {memory_ + place.offset, static_cast<std::size_t>(place.bytes)};
+  return {memory_->data() + place.offset, static_cast<std::size_t>(place.bytes)};
 }
 
 std::string Arena::label(std::size_t index) const {
@@ -183,11 +172,20 @@ std::string Arena::label(std::size_t index) const {
 }
 
 void Arena::write_input(int set, std::string_view name, std::span<const std::byte> bytes) {
+  Entry& entry = entries_[find(BufferRole::input, set, name)];
+  entry.copy.assign(bytes.begin(), bytes.end());
+  share_input(set, name, {.tile = entry.copy});
+}
+
+void Arena::share_input(int set, std::string_view name, const InputView& view) {
   const std::size_t index = find(BufferRole::input, set, name);
   const std::span<std::byte> target = bytes_of(index);
-  APO_CHECK(bytes.size() == target.size());
-  std::copy(bytes.begin(), bytes.end(), target.begin());
-  entries_[index].pristine.assign(bytes.begin(), bytes.end());
+  APO_CHECK(view.bytes() == std::ssize(target));
+  view.for_each_block([&](std::int64_t offset, std::span<const std::byte> block) {
+    std::ranges::copy(block, target.begin() + offset);
+    return true;
+  });
+  entries_[index].pristine = view;
 }
 
 void Arena::poison_outputs() {
@@ -198,19 +196,23 @@ void Arena::poison_outputs() {
   }
 }
 
+std::span<const std::byte> Arena::output(std::string_view name) const {
+  return bytes_of(find(BufferRole::output, 0, name));
+}
+
 std::vector<std::byte> Arena::read_output(std::string_view name) const {
-  const std::span<std::byte> bytes = bytes_of(find(BufferRole::output, 0, name));
+  const std::span<const std::byte> bytes = output(name);
   return {bytes.begin(), bytes.end()};
 }
 
 std::optional<GuardDamage> Arena::check_guards() const {
   for (const Gap& gap : gaps_) {
-    const std::int64_t first = first_damage(memory_, pattern_seed_, gap.begin, gap.end);
+    const std::int64_t first = first_damage(memory_->data(), pattern_seed_, gap.begin, gap.end);
     if (first < 0) {
       continue;
     }
     // Whoever is nearer is taken to have done it: behind the previous buffer, or in front of the next one.
-    const std::int64_t last = last_damage(memory_, pattern_seed_, gap.begin, gap.end);
+    const std::int64_t last = last_damage(memory_->data(), pattern_seed_, gap.begin, gap.end);
     const bool after = gap.next < 0 || (gap.previous >= 0 && first - gap.begin <= gap.end - 1 - last);
     const int neighbour = after ? gap.previous : gap.next;
     return GuardDamage{.buffer = neighbour < 0 ? "" : label(static_cast<std::size_t>(neighbour)),
@@ -220,18 +222,23 @@ std::optional<GuardDamage> Arena::check_guards() const {
   return std::nullopt;
 }
 
-std::optional<InputChange> Arena::check_inputs() const {
+std::optional<InputChange> Arena::check_inputs(std::optional<int> set) const {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (layout_.buffers[i].role != BufferRole::input) {
+    const BufferPlace& place = layout_.buffers[i];
+    if (place.role != BufferRole::input || (set && place.owner != *set)) {
       continue;
     }
-    const std::span<std::byte> now = bytes_of(i);
-    const std::vector<std::byte>& then = entries_[i].pristine;
-    if (!then.empty() && std::memcmp(now.data(), then.data(), then.size()) != 0) {
-      const auto differs = std::mismatch(now.begin(), now.end(), then.begin()).first;
-      return InputChange{.buffer = label(i),
-                         .set = layout_.buffers[i].owner,
-                         .element = (differs - now.begin()) / entries_[i].element_bytes};
+    const std::span<const std::byte> now = bytes_of(i);
+    std::int64_t changed = -1;
+    entries_[i].pristine.for_each_block([&](std::int64_t offset, std::span<const std::byte> then) {
+      const std::byte* at = now.data() + offset;
+      if (std::memcmp(at, then.data(), then.size()) != 0) {
+        changed = offset + (std::mismatch(then.begin(), then.end(), at).first - then.begin());
+      }
+      return changed < 0;
+    });
+    if (changed >= 0) {
+      return InputChange{.buffer = label(i), .set = place.owner, .element = changed / entries_[i].element_bytes};
     }
   }
   return std::nullopt;

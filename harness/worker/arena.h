@@ -3,13 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "harness/core/files.h"
+#include "harness/worker/arena_memory.h"
 
 namespace apo {
 
@@ -45,6 +46,21 @@ struct ArenaLayout {
   std::vector<std::int64_t> axes;
 };
 
+// The bytes of an input that repeats: for each of `outer` indices, the `period` blocks of the tile in turn until there
+// are `count`. A tile that is the whole tensor has one block.
+struct InputView {
+  std::span<const std::byte> tile;  // outer * period blocks
+  std::int64_t outer = 1;
+  std::int64_t period = 1;
+  std::int64_t count = 1;
+
+  std::int64_t block_bytes() const { return std::ssize(tile) / (outer * period); }
+  std::int64_t bytes() const { return outer * count * block_bytes(); }
+  // Calls work(offset in the tensor, bytes) for every block in order, until one says false.
+  template <class Work>
+  void for_each_block(Work work) const;
+};
+
 // A byte outside every buffer that no longer holds its guard pattern.
 struct GuardDamage {
   std::string buffer;       // the nearest one
@@ -64,29 +80,36 @@ struct InputChange {
 // come from the seed. Each has at least 4096 bytes of guard pattern on both sides, and so have all gaps.
 class Arena {
  public:
-  explicit Arena(const ArenaSpec& spec);
-  ~Arena();
+  explicit Arena(const ArenaSpec& spec) : Arena(spec, std::make_shared<ArenaMemory>()) {}
+  // In memory that an earlier arena, which is gone, may have used: nothing of that one is left in it.
+  Arena(const ArenaSpec& spec, std::shared_ptr<ArenaMemory> memory);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
   // `bytes` has the buffer's size. The parent keeps its own copy, which no worker can reach.
   void write_input(int set, std::string_view name, std::span<const std::byte> bytes);
+  // The same without the copy: the tile has to outlive the arena, unchanged.
+  void share_input(int set, std::string_view name, const InputView& view);
   // 0xFF everywhere: NaN in bf16, f32 and f64.
   void poison_outputs();
   // A copy, so that nothing can change it while it is compared.
   std::vector<std::byte> read_output(std::string_view name) const;
+  // The output itself, in memory that the worker writes to.
+  std::span<const std::byte> output(std::string_view name) const;
 
   std::optional<GuardDamage> check_guards() const;
-  std::optional<InputChange> check_inputs() const;
+  // Of one set, or of all of them.
+  std::optional<InputChange> check_inputs(std::optional<int> set = {}) const;
 
   const ArenaLayout& layout() const { return layout_; }
-  int fd() const { return file_.get(); }
+  int fd() const { return memory_->fd(); }
 
  private:
   struct Entry {
     std::string name;
     int element_bytes = 1;
-    std::vector<std::byte> pristine;  // inputs only
+    std::vector<std::byte> copy;  // of write_input
+    InputView pristine;           // inputs only; empty until written
   };
   // The stretch without buffers in front of the buffer at `next`, or behind the last one.
   struct Gap {
@@ -97,7 +120,7 @@ class Arena {
   };
 
   void place(const ArenaSpec& spec);
-  void map();
+  void clear(bool used_before);
   std::size_t find(BufferRole role, int owner, std::string_view name) const;
   std::span<std::byte> bytes_of(std::size_t index) const;
   std::string label(std::size_t index) const;
@@ -107,8 +130,21 @@ class Arena {
   std::vector<Gap> gaps_;
   int input_sets_ = 1;
   std::uint64_t pattern_seed_ = 0;
-  FileDescriptor file_;
-  std::byte* memory_ = nullptr;
+  std::shared_ptr<ArenaMemory> memory_;
 };
+
+template <class Work>
+void InputView::for_each_block(Work work) const {
+  const auto block = static_cast<std::size_t>(block_bytes());
+  std::int64_t offset = 0;
+  for (std::int64_t i = 0; i < outer; ++i) {
+    for (std::int64_t j = 0; j < count; ++j) {
+      if (!work(offset, tile.subspan(static_cast<std::size_t>(i * period + j % period) * block, block))) {
+        return;
+      }
+      offset += static_cast<std::int64_t>(block);
+    }
+  }
+}
 
 }  // namespace apo

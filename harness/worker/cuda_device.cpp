@@ -46,6 +46,7 @@ class Mapping {
     return memory_ != MAP_FAILED;
   }
   void* memory() const { return memory_; }
+  void* at(std::int64_t offset) const { return static_cast<char*>(memory_) + offset; }
   std::size_t size() const { return size_; }
 
  private:
@@ -58,6 +59,32 @@ class Mapping {
   void* memory_ = MAP_FAILED;
   std::size_t size_ = 0;
 };
+
+struct Stretch {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::size_t bytes() const { return static_cast<std::size_t>(end - begin); }
+};
+
+// The arena without the buffers that are not wanted: those that are, and all guards between.
+template <class Wanted>
+std::vector<Stretch> stretches(const ArenaLayout& layout, Wanted wanted) {
+  std::vector<Stretch> unwanted;
+  for (const BufferPlace& place : layout.buffers) {
+    if (!wanted(place) && place.bytes > 0) {
+      unwanted.push_back({place.offset, place.offset + place.bytes});
+    }
+  }
+  std::ranges::sort(unwanted, {}, &Stretch::begin);
+  std::vector<Stretch> result;
+  std::int64_t begin = 0;
+  for (const Stretch& stretch : unwanted) {
+    result.push_back({begin, stretch.begin});
+    begin = stretch.end;
+  }
+  result.push_back({begin, layout.bytes});
+  return result;
+}
 
 class CudaDevice : public Device {
  public:
@@ -72,7 +99,7 @@ class CudaDevice : public Device {
   std::optional<Failure> load(int slot, const std::string& path, const LaunchPlan& plan) override;
   Result<std::uint64_t> attach(const ArenaLayout& layout, const FileDescriptor& file) override;
   Result<RawSample> run(const RunRequest& request, std::size_t index) override;
-  std::optional<Failure> read_back() override;
+  std::optional<Failure> read_back(int set) override;
   Result<std::vector<std::int64_t>> copy(const CopyRequest& request) override;
   std::optional<DeviceFacts> facts() const override { return facts_; }
   std::optional<DeviceState> state() const override { return nvml_.state(); }
@@ -194,9 +221,14 @@ std::optional<Failure> CudaDevice::make_images(std::size_t count) {
     }
     images_.push_back(image);
     // The first one comes from the host; later ones from there too, since a candidate may have changed the first.
-    if (auto failure = check(driver_->copy_to_device(image, mapping_.memory(), mapping_.size()),
-                             "cannot copy the tensors to the GPU")) {
-      return failure;
+    // Outputs and scratch are poisoned before each sample.
+    const auto inputs = stretches(layout_, [](const BufferPlace& place) { return place.role == BufferRole::input; });
+    for (const Stretch& stretch : inputs) {
+      if (auto failure = check(driver_->copy_to_device(image + static_cast<std::uint64_t>(stretch.begin),
+                                                       mapping_.at(stretch.begin), stretch.bytes()),
+                               "cannot copy the tensors to the GPU")) {
+        return failure;
+      }
     }
   }
   return std::nullopt;
@@ -358,9 +390,18 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   return sample;
 }
 
-std::optional<Failure> CudaDevice::read_back() {
-  return check(driver_->copy_to_host(mapping_.memory(), images_.at(last_image_), mapping_.size()),
-               "cannot copy the tensors back");
+std::optional<Failure> CudaDevice::read_back(int set) {
+  const auto looked_at = stretches(layout_, [&](const BufferPlace& place) {
+    return place.role == BufferRole::output || (place.role == BufferRole::input && place.owner == set);
+  });
+  for (const Stretch& stretch : looked_at) {
+    const cuda::Pointer from = images_.at(last_image_) + static_cast<std::uint64_t>(stretch.begin);
+    if (auto failure = check(driver_->copy_to_host(mapping_.at(stretch.begin), from, stretch.bytes()),
+                             "cannot copy the tensors back")) {
+      return failure;
+    }
+  }
+  return std::nullopt;
 }
 
 // Ten copies a sample, back to back: what fits the L2 is then read from it.

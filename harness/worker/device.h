@@ -23,8 +23,8 @@ class Device {
   virtual Result<RawSample> run(const RunRequest& request, std::size_t index) = 0;
 
   // What a device with memory of its own does besides.
-  // Copies all tensors, guards included, as the last sample left them, back into the arena.
-  virtual std::optional<Failure> read_back() { return std::nullopt; }
+  // Copies the outputs, the inputs of `set` and the guards, as the last sample left them, back into the arena.
+  virtual std::optional<Failure> read_back(int /*set*/) { return std::nullopt; }
   virtual Result<std::vector<std::int64_t>> copy(const CopyRequest&) {
     return Failure{Outcome::refused, "only a GPU has a memory of its own"};
   }

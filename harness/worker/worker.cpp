@@ -80,16 +80,29 @@ Worker::~Worker() {
 }
 
 void Worker::start() {
-  const auto begin = Clock::now();
+  started_ = Clock::now();
   process_ =
       std::make_unique<ChildProcess>(std::vector<std::string>{options_.program.string(), "worker"}, environment());
-  Exchange hello = prepare(HelloRequest{.cpus = options_.cpus,
-                                        .threads = static_cast<int>(options_.cpus.size()),
-                                        .target = options_.target,
-                                        .device = options_.device},
-                           "its start", options_.target == Target::cuda ? kCudaStartDeadline : kStartDeadline);
-  hello.attached_fd = status_file_.get();
-  const auto reply = exchange(std::move(hello));
+  hello_ = prepare(HelloRequest{.cpus = options_.cpus,
+                                .threads = static_cast<int>(options_.cpus.size()),
+                                .target = options_.target,
+                                .device = options_.device},
+                   "its start", options_.target == Target::cuda ? kCudaStartDeadline : kStartDeadline);
+  hello_->attached_fd = status_file_.get();
+  if (const auto sent = ask(*hello_); !sent) {
+    throw EnvironmentError("the worker '" + options_.program.string() + "' does not start: " + sent.failure().evidence);
+  }
+  if (options_.await_start) {
+    await_start();
+  }
+}
+
+void Worker::await_start() {
+  if (!hello_) {
+    return;
+  }
+  const auto reply = await(*hello_);
+  hello_.reset();
   if (!reply && reply.failure().outcome == Outcome::refused) {
     throw EnvironmentError("target cuda does not work here: " + reply.failure().evidence,
                            "'apo doctor' says what is missing; --target host works without a GPU");
@@ -100,7 +113,7 @@ void Worker::start() {
   }
   device_ = reply->device;
   own_address_space_ = address_space(pid());
-  start_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
+  start_seconds_ = std::chrono::duration<double>(Clock::now() - started_).count();
 }
 
 // Short on purpose: what stands in our environment is none of a candidate's business.
@@ -133,7 +146,7 @@ Worker::Exchange Worker::prepare(decltype(Request::body) body, std::string durin
           .deadline = deadline.value_or(options_.deadline)};
 }
 
-Result<Reply> Worker::exchange(const Exchange& exchange) {
+Result<Done> Worker::ask(const Exchange& exchange) {
   if (!alive()) {
     return Failure{.evidence = "the worker had ended before " + exchange.during};
   }
@@ -149,6 +162,14 @@ Result<Reply> Worker::exchange(const Exchange& exchange) {
   APO_CHECK(line.size() <= kMaxRequest);
   if (!send_message(process_->socket(), line, exchange.attached_fd)) {
     return ended(exchange.during);
+  }
+  return Done{};
+}
+
+Result<Reply> Worker::exchange(const Exchange& exchange) {
+  APO_CHECK(!hello_);
+  if (auto asked = ask(exchange); !asked) {
+    return asked.failure();
   }
   return await(exchange);
 }

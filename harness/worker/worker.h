@@ -38,6 +38,7 @@ struct WorkerOptions {
   std::string preload;                                       // libasan, for candidates built with sanitizers
   std::chrono::milliseconds deadline{10'000};                // of a request that names none
   std::uint64_t layout_seed = 0;                             // draws 0 to 4 KiB of environment padding
+  bool await_start = true;  // false: the constructor returns at once, and await_start() comes before the first request
 };
 
 // Looks at the arena while the worker is frozen right after a sample; a Failure ends the run and the worker.
@@ -51,6 +52,9 @@ class Worker {
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
+
+  // Until the process answers, for a worker that was made with await_start = false. Throws EnvironmentError.
+  void await_start();
 
   using Deadline = std::optional<std::chrono::milliseconds>;
 
@@ -94,6 +98,7 @@ class Worker {
   };
 
   void start();
+  Result<Done> ask(const Exchange& exchange);
   Result<Reply> exchange(const Exchange& exchange);
   Result<Reply> await(const Exchange& exchange);
   Failure fail(Failure failure);
@@ -114,6 +119,8 @@ class Worker {
   std::uint64_t requests_ = 0;
   std::array<unsigned, 2> loads_{};  // of each slot
   bool frozen_ = false;
+  std::optional<Exchange> hello_;  // sent, not answered yet
+  std::chrono::steady_clock::time_point started_;
   double start_seconds_ = 0;
   std::string confinement_;
   std::int64_t own_address_space_ = 0;  // of the worker before any candidate

@@ -221,7 +221,7 @@ Reply Session::answer(const RunRequest& run, const FileDescriptor&) {
     reply.samples.push_back(*sample);
     const bool paused = static_cast<int>(i) == run.verify_after;
     if (paused || (run.read_back && i + 1 == run.order.size())) {
-      reply.failure = device().read_back();
+      reply.failure = device().read_back(sample->set);
     }
     if (reply.failure) {
       return reply;

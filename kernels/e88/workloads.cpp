@@ -17,6 +17,14 @@ Axes axes(std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t N, std::i
   return {{"B", B}, {"T", T}, {"H", H}, {"N", N}, {"V", V}, {"GATE", gate}, {"NORM", norm}};
 }
 
+// More than 2^31 elements in every [B,T,H,N] tensor and twice that in the checkpoints: too many for 32-bit indices.
+Workload huge() {
+  Workload result = workload("b50_t16384_h83_n32", WorkloadKind::extreme, axes(50, 16384, 83, 32, 32), Target::cuda);
+  result.repeated_axis = "B";
+  result.distinct = 3;  // not a power of two: an index that wraps meets other values
+  return result;
+}
+
 }  // namespace
 
 std::vector<Workload> workloads() {
@@ -39,6 +47,7 @@ std::vector<Workload> workloads() {
       workload("b8_t512_h386_n32", extreme, axes(8, 512, 386, 32, 32), Target::cuda),
       workload("b1_t16384_h83_n32", extreme, axes(1, 16384, 83, 32, 32), Target::cuda),
       workload("b4_t2048_h84_n32", extreme, axes(4, 2048, 84, 32, 32), Target::cuda),
+      huge(),
   };
 }
 

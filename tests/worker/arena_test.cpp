@@ -204,6 +204,42 @@ TEST(Arena, RewritingAnInputForgetsTheOldOne) {
   EXPECT_FALSE(arena.check_inputs());
 }
 
+TEST(Arena, NothingOfAnEarlierCallIsLeftInMemoryThatIsUsedAgain) {
+  const auto memory = std::make_shared<ArenaMemory>();
+  memory->reserve(std::int64_t{1} << 20);
+  std::fill(memory->data(), memory->data() + memory->bytes(), std::byte{42});
+  const Arena arena(spec(2), memory);
+  ASSERT_EQ(memory->bytes(), std::int64_t{1} << 20);
+  std::vector<bool> input(static_cast<std::size_t>(memory->bytes()));
+  for (const BufferPlace& place : arena.layout().buffers) {
+    if (place.role == BufferRole::input) {  // about to be written
+      std::fill_n(input.begin() + place.offset, place.bytes, true);
+    }
+  }
+  std::int64_t left = 0;
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    left += !input[i] && memory->data()[i] == std::byte{42} ? 1 : 0;
+  }
+  EXPECT_LT(left, memory->bytes() / 128);  // one guard byte in 256 has that value
+  EXPECT_FALSE(arena.check_guards());
+}
+
+TEST(Arena, ASharedInputThatRepeatsIsComparedBlockByBlock) {
+  Arena arena(spec(1));
+  const std::vector<std::byte> tile(500, std::byte{9});
+  arena.share_input(0, "k", {.tile = tile, .outer = 2, .period = 1, .count = 2});
+  EXPECT_FALSE(arena.check_inputs());
+  View worker(arena);
+  for (const BufferPlace& place : arena.layout().buffers) {
+    if (place.role == BufferRole::input && place.bytes == 1000) {
+      worker.at(place.offset + 700) = std::byte{2};
+    }
+  }
+  ASSERT_TRUE(arena.check_inputs(0));
+  EXPECT_EQ(arena.check_inputs(0)->element, 350);
+  EXPECT_FALSE(arena.check_inputs(1));
+}
+
 TEST(Arena, OutputSnapshotDoesNotFollowLaterWrites) {
   const Arena arena(spec(2));
   const std::vector<std::byte> before = arena.read_output("out");
