@@ -3,8 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <optional>
 
 #include "harness/core/text.h"
+#include "kernels/parallel.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -140,32 +145,79 @@ CheckResult check_case(const Lab& lab, const Configuration& configuration, const
   return result;
 }
 
+namespace {
+
+// The result of every case that is supported; nothing behind the first that fails. On a GPU several cases at once, each
+// in its own process: nothing is timed here, and most of a case is the start of a process and of a compiler.
+std::vector<std::optional<CheckResult>> check_cases(const Lab& lab, const Configuration& configuration,
+                                                    const std::vector<CheckCase>& plan, std::uint64_t seed,
+                                                    const CheckProgress& progress) {
+  constexpr int kAtOnce = 6;
+  std::vector<std::optional<CheckResult>> results(plan.size());
+  std::vector<std::int64_t> indices(plan.size());
+  std::iota(indices.begin(), indices.end(), std::int64_t{0});
+  std::mutex mutex;
+  int done = 0;
+  auto first_bad = std::ssize(plan);
+  std::exception_ptr error;
+  const auto check = [&](std::int64_t index) {
+    const CheckCase& one = plan[static_cast<std::size_t>(index)];
+    {
+      const std::lock_guard lock(mutex);
+      if (index > first_bad || error) {
+        return;
+      }
+      if (progress) {
+        progress(done++, static_cast<int>(plan.size()), one.workload);
+      }
+    }
+    try {
+      if (supported(lab, configuration, one)) {
+        CheckResult result =
+            check_case(lab, configuration, one, derive_seed(seed, "check", static_cast<std::uint64_t>(index)));
+        const std::lock_guard lock(mutex);
+        first_bad = result.outcome == Outcome::valid ? first_bad : std::min(first_bad, index);
+        results[static_cast<std::size_t>(index)] = std::move(result);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      error = error ? error : std::current_exception();
+    }
+  };
+  for_each_unit(indices, lab.worker.target == Target::cuda ? std::min(kAtOnce, lab.threads) : 1, check);
+  if (error) {
+    std::rethrow_exception(error);
+  }
+  return results;
+}
+
+}  // namespace
+
 GateResult correctness_gate(const Lab& lab, const Configuration& configuration, const std::vector<CheckCase>& plan,
                             std::uint64_t seed, const CheckProgress& progress) {
+  const auto start = Clock::now();
   GateResult gate{.gate = "correctness"};
+  const std::vector<std::optional<CheckResult>> results = check_cases(lab, configuration, plan, seed, progress);
   int cases = 0;
   int calls = 0;
   int left_out = 0;
   std::int64_t elements = 0;
-  for (std::size_t i = 0; i < plan.size(); ++i) {
-    if (progress) {
-      progress(static_cast<int>(i), static_cast<int>(plan.size()), plan[i].workload);
-    }
-    if (!supported(lab, configuration, plan[i])) {
+  for (const std::optional<CheckResult>& result : results) {
+    if (!result) {
       ++left_out;
       continue;
     }
-    const CheckResult result = check_case(lab, configuration, plan[i], derive_seed(seed, "check", i));
-    gate.seconds += result.seconds;
-    if (result.outcome != Outcome::valid) {
-      gate.outcome = result.outcome;
-      gate.evidence = result.evidence;
+    if (result->outcome != Outcome::valid) {
+      gate.outcome = result->outcome;
+      gate.evidence = result->evidence;
+      gate.seconds = seconds_since(start);
       return gate;
     }
     ++cases;
-    calls += result.calls;
-    elements += result.elements;
+    calls += result->calls;
+    elements += result->elements;
   }
+  gate.seconds = seconds_since(start);
   gate.evidence = std::to_string(calls) + " calls on " + std::to_string(cases) + " workloads right, " +
                   std::to_string(elements) + " elements";
   if (left_out > 0) {

@@ -57,12 +57,16 @@ std::uint64_t inputs_group(const Family& family, const Axes& axes, std::int64_t 
 CheckedPointer InputStore::get(const Family& family, const Workload& workload, std::uint64_t seed,
                                const std::string& regime, int threads) {
   const std::string key = key_of(family, workload, seed, regime);
-  const auto found = std::ranges::find(entries_, key, &Entry::key);
-  if (found != entries_.end()) {
-    entries_.splice(entries_.begin(), entries_, found);
-    return entries_.front().checked;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(entries_, key, &Entry::key);
+    if (found != entries_.end()) {
+      entries_.splice(entries_.begin(), entries_, found);
+      return entries_.front().checked;
+    }
   }
   CheckedPointer checked = make(family, workload, seed, regime, threads);
+  const std::lock_guard lock(mutex_);
   entries_.push_front({.key = key, .bytes = size_of(*checked), .checked = checked});
   std::size_t kept = 0;
   for (auto entry = entries_.begin(); entry != entries_.end();) {

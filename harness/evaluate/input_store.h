@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "harness/evaluate/data.h"
@@ -27,7 +28,7 @@ std::uint64_t inputs_group(const Family& family, const Axes& axes, std::int64_t 
 
 class InputStore {
  public:
-  // Made on the first request. `regime` is one of the family's.
+  // Made on the first request. `regime` is one of the family's. May be called from several threads.
   CheckedPointer get(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
                      int threads);
 
@@ -37,6 +38,7 @@ class InputStore {
     std::size_t bytes = 0;
     CheckedPointer checked;
   };
+  std::mutex mutex_;
   std::list<Entry> entries_;  // the last used one first
 };
 

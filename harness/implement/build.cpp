@@ -2,6 +2,7 @@
 #include "harness/implement/build.h"
 
 #include <chrono>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "harness/core/error.h"
@@ -226,6 +227,8 @@ Build Builder::build(const Family& family, const Variant& variant, const Axes& a
 }
 
 const CudaBuilder& Builder::cuda() const {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   if (!cuda_) {
     cuda_ = std::make_shared<const CudaBuilder>(options_.cache, options_.device, options_.timeout_s);
   }

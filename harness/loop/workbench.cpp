@@ -2,6 +2,7 @@
 #include "harness/loop/workbench.h"
 
 #include <cstdlib>
+#include <mutex>
 
 #include "harness/core/error.h"
 #include "harness/core/files.h"
@@ -86,6 +87,8 @@ std::vector<Roof> Workbench::measure_roofs() {
 }
 
 const Builder& Workbench::builder(bool sanitize) {
+  static std::mutex mutex;  // gates check several workloads at once
+  const std::lock_guard lock(mutex);
   std::unique_ptr<Builder>& slot = sanitize ? sanitized_ : plain_;
   if (!slot) {
     slot = std::make_unique<Builder>(
