@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "harness/core/error.h"
+#include "harness/core/nvtx.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness.h"
 #include "harness/evaluate/judge_round.h"
@@ -30,6 +31,7 @@ class Evaluation {
       : lab_(lab), experiment_(experiment), plan_(plan), hooks_(hooks) {}
 
   void run() {
+    const StageRange range("evaluate " + experiment_.candidate.label());
     const auto start = Clock::now();
     const bool timed = metadata_gate() && build_gate() && resource_gate() && correctness_gates();
     if (timed) {
@@ -64,6 +66,7 @@ class Evaluation {
   }
 
   bool metadata_gate() {
+    const StageRange range("gate metadata");
     GateResult gate{.gate = "metadata", .evidence = "apo:requires holds on every workload"};
     for (const Workload* workload : plan_.workloads) {
       if (const std::string why = lab_.unsupported(experiment_.candidate, workload->axes); !why.empty()) {
@@ -76,6 +79,7 @@ class Evaluation {
   }
 
   bool build_gate() {
+    const StageRange range("implement");
     GateResult gate{.gate = "build"};
     for (const Workload* workload : plan_.workloads) {
       progress("build " + experiment_.candidate.label(), 0, 0);
@@ -114,6 +118,7 @@ class Evaluation {
   }
 
   bool resource_gate() {
+    const StageRange range("gate resources");
     const bool same =
         !plan_.time_same_code && std::all_of(timed_.begin(), timed_.end(), [](const TimedWorkload& timed) {
           return timed.incumbent.build.code_hash == timed.candidate.build.code_hash;
@@ -141,17 +146,22 @@ class Evaluation {
     const auto report = [&](int done, int all, const std::string& what) {
       progress("verify " + experiment_.candidate.label() + " on " + what, done, all);
     };
-    if (!pass(correctness_gate(lab_, experiment_.candidate, cases, seed, report))) {
-      return false;
+    {
+      const StageRange range("gate correctness");
+      if (!pass(correctness_gate(lab_, experiment_.candidate, cases, seed, report))) {
+        return false;
+      }
     }
     if (!plan_.sanitize) {
       return true;
     }
+    const StageRange range("gate sanitizers");
     progress("sanitizers " + experiment_.candidate.label(), 0, 0);
     return pass(sanitizer_gate(lab_, experiment_.candidate, cases, seed));
   }
 
   void time() {
+    const StageRange range("gate timing");
     for (TimedWorkload& timed : timed_) {
       const std::uint64_t seed = derive_seed(plan_.seed, "pool", static_cast<std::uint64_t>(experiment_.id));
       timed.pool = make_pool(*lab_.family, timed.axes, derive_seed(seed, timed.name), kPoolSets, lab_.threads);
@@ -180,7 +190,7 @@ class Evaluation {
       }
     }
     experiment_.judgement = judge.judgement();
-    pass_timing_gates();
+    pass_timing_gates(runner.second_clock());
   }
 
   void report_round(const Judge& judge, const NextStep& step, double seconds) {
@@ -204,7 +214,7 @@ class Evaluation {
     experiment_.judgement = judgement;
   }
 
-  void pass_timing_gates() {
+  void pass_timing_gates(const std::string& second_clock) {
     const Judgement& judgement = *experiment_.judgement;
     const auto count = [&](const char* stage) {
       return std::count_if(experiment_.rounds.begin(), experiment_.rounds.end(),
@@ -212,7 +222,7 @@ class Evaluation {
     };
     pass({.gate = "timing",
           .evidence = std::to_string(count("search")) + " rounds in fresh processes, search estimate " +
-                      format_percent(judgement.search_effect)});
+                      format_percent(judgement.search_effect) + (second_clock.empty() ? "" : "; " + second_clock)});
     if (count("confirm") > 0) {
       pass({.gate = "confirmation",
             .evidence = std::to_string(count("confirm")) + " more rounds, " + format_percent(judgement.effect) + " [" +
