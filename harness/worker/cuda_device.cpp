@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -312,9 +313,15 @@ cuda::Result CudaDevice::queue_sample(const RunRequest& request, std::size_t ima
 
 // The launches of a sample that CUPTI records. The gate may be open when it returns, and is when it fails.
 cuda::Result CudaDevice::queue_recorded_sample(const RunRequest& request, std::size_t images, int slot, int set) {
-  const Overdue overdue(kGatePatience, [this] { open_gate(); });
-  const cuda::Result error = queue_sample(request, images, slot, set);
-  if (overdue.happened()) {
+  std::atomic<bool> held_back{false};
+  cuda::Result error = cuda::kSuccess;
+  {
+    const Overdue overdue(kGatePatience, [this, &held_back, open = generation_ + 1] {
+      held_back = __atomic_exchange_n(gate_, open, __ATOMIC_SEQ_CST) != open;
+    });
+    error = queue_sample(request, images, slot, set);
+  }
+  if (held_back) {
     activity_.give_up("CUPTI held the launches back until the GPU had worked");
   }
   return error;

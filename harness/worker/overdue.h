@@ -1,12 +1,12 @@
 // harness/worker/overdue.h - does something when a time has passed, unless it goes out of scope before.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace apo {
 
@@ -16,16 +16,13 @@ class Overdue {
       : thread_([this, after, action = std::move(action)](const std::stop_token& called_off) {
           std::unique_lock lock(mutex_);
           if (!wake_.wait_for(lock, called_off, after, [&] { return called_off.stop_requested(); })) {
-            happened_.store(true);
             action();
           }
         }) {}
-  bool happened() const { return happened_.load(); }
 
  private:
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::atomic<bool> happened_{false};
   std::jthread thread_;  // last: it uses the others
 };
 

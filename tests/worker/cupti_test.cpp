@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -119,7 +119,6 @@ TEST(Overdue, HappensOnlyWhenTheTimeHasPassed) {
   std::atomic<int> done{0};
   {
     const Overdue in_time(std::chrono::minutes(1), [&] { ++done; });
-    EXPECT_FALSE(in_time.happened());
   }
   EXPECT_EQ(done, 0);
   const Overdue late(std::chrono::milliseconds(1), [&] { ++done; });
@@ -127,7 +126,6 @@ TEST(Overdue, HappensOnlyWhenTheTimeHasPassed) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   EXPECT_EQ(done, 1);
-  EXPECT_TRUE(late.happened());
 }
 
 #ifdef CUPTI_API_VERSION
