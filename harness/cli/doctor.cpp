@@ -22,6 +22,7 @@
 #include "harness/implement/settings.h"
 #include "harness/loop/workbench.h"
 #include "harness/profile/perf_counters.h"
+#include "harness/worker/cupti.h"
 #include "journal/journal.h"
 #include "journal/lock.h"
 #include "journal/queries.h"
@@ -309,6 +310,22 @@ Check check_devices() {
   return {.name = "cuda devices", .finding = join(models, ", ")};
 }
 
+// Loading CUPTI starts nothing on a device. Whether it may record there, the journal says with every experiment.
+Check check_second_clock() {
+  const std::string name = "second clock (CUPTI Activity)";
+  std::string missing;
+  const auto cupti = cupti::load_library(missing);
+  if (cupti == nullptr) {
+    return {.name = name,
+            .state = State::limited,
+            .finding = missing,
+            .fix =
+                "only target cuda needs it, to hold the events against: install CUDA Toolkit 13 with CUPTI, or set "
+                "APO_CUPTI_LIBRARY to its libcupti.so"};
+  }
+  return {.name = name, .finding = "'" + cupti->path + "', version " + std::to_string(cupti->version)};
+}
+
 // ---------------------------------------------------------------- all together
 
 std::vector<Check> examine(const Globals& globals, Observer& observer) {
@@ -339,6 +356,7 @@ std::vector<Check> examine(const Globals& globals, Observer& observer) {
   add(check_toolkit());
   add(check_driver());
   add(check_devices());
+  add(check_second_clock());
   return checks;
 }
 

@@ -244,7 +244,7 @@ struct Roof {
 struct Profile {
   Configuration configuration;
   std::string workload;
-  std::string rung;     // "perf_event counters", "timers"
+  std::string rung;     // "perf_event counters", "timers"; on cuda "activity", "events"
   std::string missing;  // which better rung was not there, and why; empty when none
   std::vector<Metric> metrics;
   std::vector<Roof> roofs;

@@ -1,6 +1,7 @@
 // harness/evaluate/clocks.cpp - totals of two clocks against each other; steal from /proc/stat.
 #include "harness/evaluate/clocks.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <thread>
@@ -15,6 +16,14 @@ constexpr double kAgreement = 0.02;
 constexpr double kQuietStealPercent = 5;
 constexpr double kLookSeconds = 0.25;
 constexpr std::int64_t kCpuSlackNs = 200'000;  // a reading of CPU time covers all threads and is not instantaneous
+
+// Of the two clocks of a GPU. An event pair reads 4 to 5 us more than the kernel between it takes (measured on an
+// H200).
+constexpr double kEventsLessNs = 1'000;
+constexpr double kEventsMoreNs = 10'000;
+constexpr double kEventsMorePerKernelNs = 200;
+constexpr double kEventsMoreShare = 0.05;
+constexpr double kOscillators = 0.001;  // they differ by some ten parts in a million
 
 double measure_ns_per_tick() {
   const std::int64_t begin_ns = raw_ns();
@@ -52,6 +61,35 @@ std::optional<std::string> clock_disagreement(const std::vector<RawSample>& samp
   if (static_cast<double>(cpu_ns - slack) > (1 + kAgreement) * threads * by_ticks) {
     return "the process used " + format_ns(static_cast<double>(cpu_ns)) + " of CPU time in " + format_ns(by_ticks) +
            " on " + std::to_string(threads) + " CPUs";
+  }
+  return std::nullopt;
+}
+
+std::optional<GpuClockDisagreement> gpu_clock_disagreement(const std::vector<RawSample>& samples,
+                                                           const std::array<std::int64_t, 2>& kernels) {
+  for (const RawSample& sample : samples) {
+    const auto events = static_cast<double>(sample.device_ns);
+    const auto recorded = static_cast<double>(sample.activity_ns);
+    const auto host = static_cast<double>(sample.end_ns - sample.begin_ns);
+    const std::int64_t expected = kernels.at(static_cast<std::size_t>(sample.slot));
+    if (expected > 0 && sample.activity_kernels != expected) {
+      return GpuClockDisagreement{"CUPTI Activity recorded " + std::to_string(sample.activity_kernels) +
+                                      " kernels where " + std::to_string(expected) + " were launched",
+                                  sample.slot};
+    }
+    const double more = std::max(kEventsMoreNs + kEventsMorePerKernelNs * static_cast<double>(sample.activity_kernels),
+                                 kEventsMoreShare * recorded);
+    if (!(events >= recorded * (1 - kOscillators) - kEventsLessNs) || !(events <= recorded + more)) {
+      return GpuClockDisagreement{"the events say " + format_ns(events) + " for a sample, CUPTI Activity " +
+                                      format_ns(recorded) + " from the begin of its first kernel to the end of its " +
+                                      "last one, over all streams",
+                                  sample.slot};
+    }
+    if (!(host >= events * (1 - kOscillators))) {
+      return GpuClockDisagreement{
+          "the host waited " + format_ns(host) + " for a sample that took " + format_ns(events) + " by the events",
+          sample.slot};
+    }
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "harness/core/error.h"
+#include "harness/core/nvtx.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness.h"
 #include "harness/evaluate/judge_round.h"
@@ -28,6 +29,7 @@ class Evaluation {
       : lab_(lab), experiment_(experiment), plan_(plan), hooks_(hooks) {}
 
   void run() {
+    const StageRange range("evaluate " + experiment_.candidate.label());
     const auto start = Clock::now();
     const bool timed = metadata_gate() && build_gate() && resource_gate() && correctness_gates();
     if (timed) {
@@ -62,6 +64,7 @@ class Evaluation {
   }
 
   bool metadata_gate() {
+    const StageRange range("gate metadata");
     GateResult gate{.gate = "metadata", .evidence = "apo:requires holds on every workload"};
     for (const Workload* workload : plan_.workloads) {
       if (const std::string why = lab_.unsupported(experiment_.candidate, workload->axes); !why.empty()) {
@@ -74,6 +77,7 @@ class Evaluation {
   }
 
   bool build_gate() {
+    const StageRange range("implement");
     GateResult gate{.gate = "build"};
     for (const Workload* workload : plan_.workloads) {
       progress("build " + experiment_.candidate.label(), 0, 0);
@@ -112,6 +116,7 @@ class Evaluation {
   }
 
   bool resource_gate() {
+    const StageRange range("gate resources");
     const bool same =
         !plan_.time_same_code && std::all_of(timed_.begin(), timed_.end(), [](const TimedWorkload& timed) {
           return timed.incumbent.build.code_hash == timed.candidate.build.code_hash;
@@ -140,17 +145,22 @@ class Evaluation {
     const auto report = [&](int done, int all, const std::string& what) {
       progress("verify " + experiment_.candidate.label() + " on " + what, done, all);
     };
-    if (!pass(correctness_gate(lab_, experiment_.candidate, cases, seed, report))) {
-      return false;
+    {
+      const StageRange range("gate correctness");
+      if (!pass(correctness_gate(lab_, experiment_.candidate, cases, seed, report))) {
+        return false;
+      }
     }
     if (!plan_.sanitize) {
       return true;
     }
+    const StageRange range("gate sanitizers");
     progress("sanitizers " + experiment_.candidate.label(), 0, 0);
     return pass(sanitizer_gate(lab_, experiment_.candidate, cases, seed));
   }
 
   void time() {
+    const StageRange range("gate timing");
     for (std::size_t i = 0; i < timed_.size(); ++i) {
       const Workload& workload = *plan_.workloads[i];
       const std::uint64_t group = inputs_group(*lab_.family, workload.axes, experiment_.id);
@@ -181,7 +191,7 @@ class Evaluation {
       }
     }
     experiment_.judgement = judge.judgement();
-    pass_timing_gates();
+    pass_timing_gates(runner.second_clock());
   }
 
   void report_round(const Judge& judge, const NextStep& step, double seconds) {
@@ -205,7 +215,7 @@ class Evaluation {
     experiment_.judgement = judgement;
   }
 
-  void pass_timing_gates() {
+  void pass_timing_gates(const std::string& second_clock) {
     const Judgement& judgement = *experiment_.judgement;
     const auto count = [&](const char* stage) {
       return std::count_if(experiment_.rounds.begin(), experiment_.rounds.end(),
@@ -213,7 +223,7 @@ class Evaluation {
     };
     pass({.gate = "timing",
           .evidence = std::to_string(count("search")) + " rounds in fresh processes, search estimate " +
-                      format_percent(judgement.search_effect)});
+                      format_percent(judgement.search_effect) + (second_clock.empty() ? "" : "; " + second_clock)});
     if (count("confirm") > 0) {
       pass({.gate = "confirmation",
             .evidence = std::to_string(count("confirm")) + " more rounds, " + format_percent(judgement.effect) + " [" +

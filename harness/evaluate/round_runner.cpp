@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "harness/core/machine.h"
+#include "harness/core/nvtx.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/clocks.h"
 #include "harness/evaluate/judge_round.h"
@@ -23,6 +24,12 @@ constexpr double kEventResolutionNs = 500;  // cuEventElapsedTime
 // On cuda a shorter call is timed back to back on rotating copies of its tensors, which stay cold without a flush.
 constexpr double kShortCallNs = 50e3;
 constexpr int kSetsInRound = 2;
+constexpr int kSecondClockAttempts = 2;
+// Keys of Round::environment: whether the second clock was there, and each arm's time of one call by it. With several
+// workloads, "_" and the workload's name follow.
+constexpr const char* kSecondClock = "second_clock";
+constexpr const char* kActivityIncumbent = "activity_ns_incumbent";
+constexpr const char* kActivityCandidate = "activity_ns_candidate";
 
 // Which timed calls of a round the parent looks at: one of each slot, from a seed that no worker ever gets.
 struct Verification {
@@ -52,6 +59,20 @@ void note_clock(Round& round, const char* key, const std::optional<DeviceState>&
   round.environment["watts"] = state->watts;
 }
 
+// Each arm has two samples in a block: their mean is their median.
+void note_activity(Round& round, const std::vector<RawSample>& samples, int repetitions, const std::string& suffix) {
+  std::array<double, 2> total{};
+  std::array<double, 2> count{};
+  for (const RawSample& sample : samples) {
+    total.at(static_cast<std::size_t>(sample.slot)) += static_cast<double>(sample.activity_ns) / repetitions;
+    count.at(static_cast<std::size_t>(sample.slot)) += 1;
+  }
+  const std::size_t candidate = round.candidate_in_slot0 ? 0 : 1;
+  round.environment[kActivityCandidate + suffix] = total.at(candidate) / count.at(candidate);
+  round.environment[kActivityIncumbent + suffix] = total.at(1 - candidate) / count.at(1 - candidate);
+  round.environment.emplace(kSecondClock, 1);  // a 0 of another workload stays
+}
+
 }  // namespace
 
 InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed) {
@@ -74,9 +95,7 @@ struct RoundRunner::Session {
         cache(policy),
         target(lab.worker.target),
         worker(options(lab, order_seed)),
-        arena(arena_spec(family, timed.axes, kSetsInRound, scratch(lab, 0, candidate_in_slot0),
-                         scratch(lab, 1, candidate_in_slot0), derive_seed(order_seed, "arena"), lab.worker.target),
-              memory),
+        arena(spec_of(lab, candidate_in_slot0, order_seed), memory),
         arms{candidate_in_slot0 ? &timed.candidate : &timed.incumbent,
              candidate_in_slot0 ? &timed.incumbent : &timed.candidate} {
     for (int set = 0; set < kSetsInRound; ++set) {
@@ -89,6 +108,14 @@ struct RoundRunner::Session {
     options.layout_seed = derive_seed(order_seed, "environment");
     options.await_start = false;  // it starts while the arena is filled
     return options;
+  }
+
+  ArenaSpec spec_of(const Lab& lab, bool candidate_in_slot0, std::uint64_t order_seed) const {
+    ArenaSpec spec = arena_spec(family, timed.axes, kSetsInRound, scratch(lab, 0, candidate_in_slot0),
+                                scratch(lab, 1, candidate_in_slot0), derive_seed(order_seed, "arena"), target);
+    // A device variant has no code in the worker's process.
+    spec.foreign_code = timed.candidate.build.plan.launches.empty() || timed.incumbent.build.plan.launches.empty();
+    return spec;
   }
 
   std::vector<std::int64_t> scratch(const Lab& lab, int slot, bool candidate_in_slot0) const {
@@ -108,9 +135,7 @@ struct RoundRunner::Session {
     return worker.attach(arena);
   }
 
-  // One block; verify_sample < 0: nothing is looked at.
-  Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions,
-                      int verify_sample) {
+  RunRequest block_request(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions) const {
     const std::array<int, 4> slots = block_slots(order_seed, kind, which, index);
     RunRequest request;
     request.order.assign(slots.begin(), slots.end());
@@ -119,6 +144,14 @@ struct RoundRunner::Session {
     request.sets = {first, first, 1 - first, 1 - first};
     request.repetitions = repetitions;
     request.cache = cache;
+    return request;
+  }
+
+  // One block; verify_sample < 0: nothing is looked at.
+  Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions,
+                      int verify_sample) {
+    const StageRange range(kind == BlockKind::warmup ? "warm-up" : verify_sample < 0 ? "timed" : "timed and verified");
+    RunRequest request = block_request(kind, order_seed, which, index, repetitions);
     request.verify_after = verify_sample;
     const auto inspect = [&](int sample) -> std::optional<Failure> {
       const auto at = static_cast<std::size_t>(sample);
@@ -223,6 +256,9 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
     result.blocks.push_back(*block);
   }
   note_clock(round, kClockAfter, session.worker.state());
+  if (auto agreed = check_second_clock(session, which, blocks, round, order_seed); !agreed) {
+    return agreed.failure();
+  }
   session.worker.stop();
   const int cpus = static_cast<int>(lab_.worker.cpus.empty() ? usable_cpus().size() : lab_.worker.cpus.size());
   if (const auto wrong = clock_disagreement(session.raw, measured_ns_per_tick(), cpus)) {
@@ -231,7 +267,57 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
   return result;
 }
 
+// A single disagreement may be another process that took the GPU between an event and a kernel; a lie stays.
+Result<Done> RoundRunner::check_second_clock(Session& session, std::size_t which, int block, Round& round,
+                                             std::uint64_t order_seed) {
+  if (session.target != Target::cuda) {
+    return Done{};
+  }
+  const StageRange range("second clock");
+  const int repetitions = repetitions_[which];
+  std::array<std::int64_t, 2> kernels{};
+  for (std::size_t slot = 0; slot < kernels.size(); ++slot) {
+    const auto launches = static_cast<std::int64_t>(session.arms.at(slot)->build.plan.launches.size());
+    kernels.at(slot) = launches * repetitions;
+  }
+  std::optional<GpuClockDisagreement> wrong;
+  for (int attempt = 0; attempt < kSecondClockAttempts && no_second_clock_.empty(); ++attempt) {
+    RunRequest request =
+        session.block_request(BlockKind::timed, order_seed, static_cast<int>(which), block + attempt, repetitions);
+    request.activity = true;
+    const auto samples = session.worker.run(request);
+    if (!samples) {
+      Failure failure = samples.failure();
+      failure.evidence = "while CUPTI Activity recorded it: " + failure.evidence;
+      return failure;
+    }
+    no_second_clock_ = session.worker.activity_missing();
+    wrong = no_second_clock_.empty() ? gpu_clock_disagreement(*samples, kernels) : std::nullopt;
+    if (no_second_clock_.empty() && !wrong) {
+      recorded_samples_ += static_cast<int>(samples->size());
+      note_activity(round, *samples, repetitions, workloads_.size() > 1 ? "_" + workloads_[which].name : "");
+      return Done{};
+    }
+  }
+  round.environment[kSecondClock] = 0;
+  if (wrong) {
+    return Failure{.outcome = Outcome::unstable_clock, .evidence = wrong->evidence, .slot = wrong->slot};
+  }
+  return Done{};
+}
+
+std::string RoundRunner::second_clock() const {
+  if (lab_.worker.target != Target::cuda) {
+    return "";
+  }
+  if (!no_second_clock_.empty()) {
+    return "no second clock beside the events: " + no_second_clock_;
+  }
+  return "events and CUPTI Activity agree about " + std::to_string(recorded_samples_) + " samples";
+}
+
 Result<Round> RoundRunner::run(const std::string& stage, int index) {
+  const StageRange range("round " + stage + " " + std::to_string(index));
   const auto start = Clock::now();
   const CpuTicks ticks = read_cpu_ticks();
   Round round{.stage = stage, .index = index, .seed = round_seed(campaign_seed_, comparison_, stage, index)};

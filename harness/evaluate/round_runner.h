@@ -41,11 +41,17 @@ class RoundRunner {
 
   // A Failure says which arm misbehaved: slot 0 is the incumbent and slot 1 the candidate here, -1 unknown.
   Result<Round> run(const std::string& stage, int index);
+  // What the second clock of a GPU said in the rounds so far, in words; empty on target host.
+  std::string second_clock() const;
 
  private:
   struct Session;
   // Adds what it saw of the device to the round's environment.
   Result<RoundWorkload> measure(std::size_t which, Round& round, std::uint64_t order_seed);
+  // Target cuda: one more block, which CUPTI Activity records and no verdict rests on. Adds each arm's time to the
+  // round's environment.
+  Result<Done> check_second_clock(Session& session, std::size_t which, int block, Round& round,
+                                  std::uint64_t order_seed);
 
   const Lab& lab_;
   std::vector<TimedWorkload> workloads_;
@@ -55,6 +61,8 @@ class RoundRunner {
   CachePolicy cache_;
   std::shared_ptr<ArenaMemory> memory_ = std::make_shared<ArenaMemory>();  // of one round's arena after the other
   std::vector<int> repetitions_;                                           // fixed in the first round, 0 before
+  int recorded_samples_ = 0;                                               // by the second clock
+  std::string no_second_clock_;                                            // why; later rounds do not try again
 };
 
 }  // namespace apo

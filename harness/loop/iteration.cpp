@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "harness/core/error.h"
+#include "harness/core/nvtx.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/clocks.h"
 #include "harness/evaluate/judge_decision.h"
@@ -88,6 +89,11 @@ ResearchInputs research_inputs(IterationContext& context, const Profile& profile
   inputs.minimum_detectable = context.minimum_detectable;
   inputs.seed = derive_seed(context.policy.seed, "research", static_cast<std::uint64_t>(index));
   return inputs;
+}
+
+ResearchBrief research_incumbent(IterationContext& context, const Profile& profile, int index) {
+  const StageRange range("research");
+  return research(research_inputs(context, profile, index));
 }
 
 std::string lesson_text(const Experiment& experiment) {
@@ -261,6 +267,7 @@ void check_machine(IterationContext& context) {
 }
 
 IterationSummary run_iteration(IterationContext& context, int index) {
+  const StageRange range("iteration " + std::to_string(index));
   if (context.since_sentinel >= kSentinelEveryCandidates) {
     check_machine(context);
   }
@@ -274,7 +281,7 @@ IterationSummary run_iteration(IterationContext& context, int index) {
                        ", the floor is " + format_ns(profiles.front().floor_ns) + " (" + profiles.front().floor_roof +
                        ")");
 
-  const ResearchBrief brief = research(research_inputs(context, profiles.front(), index));
+  const ResearchBrief brief = research_incumbent(context, profiles.front(), index);
   context.journal.add_brief(summary.id, brief);
   summary.bottlenecks = brief.bottlenecks;
   for (const Bottleneck& bottleneck : brief.bottlenecks) {

@@ -97,7 +97,10 @@ Arena::Arena(const ArenaSpec& spec, std::shared_ptr<ArenaMemory> memory)
   place(spec);
   const bool used_before = memory_->bytes() >= layout_.bytes;
   memory_->reserve(layout_.bytes);
-  clear(used_before);
+  poison_outputs();
+  if (used_before && spec.foreign_code) {
+    clear_leftovers();
+  }
   for (const Gap& gap : gaps_) {
     fill_guard(memory_->data(), pattern_seed_, gap.begin, gap.end);
   }
@@ -105,11 +108,7 @@ Arena::Arena(const ArenaSpec& spec, std::shared_ptr<ArenaMemory> memory)
 
 // A fresh file is zero. In one that was used before, outputs of an earlier call may lie anywhere: a candidate that
 // found them would have nothing left to compute.
-void Arena::clear(bool used_before) {
-  poison_outputs();
-  if (!used_before) {
-    return;
-  }
+void Arena::clear_leftovers() {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (layout_.buffers[i].role == BufferRole::scratch) {
       std::ranges::fill(bytes_of(i), kPoison);

@@ -30,6 +30,8 @@ struct ArenaSpec {
   int input_sets = 1;               // copies of every input, so that calls can rotate over them
   std::uint64_t layout_seed = 0;    // order, gaps and guard pattern
   std::int64_t alignment = 64;      // of every buffer; a multiple of 64
+  // Whether code that is not ours may look at the file: then nothing of an earlier arena is left in it.
+  bool foreign_code = true;
 };
 
 // Where a buffer lies. This is all that a worker learns about a tensor.
@@ -81,7 +83,7 @@ struct InputChange {
 class Arena {
  public:
   explicit Arena(const ArenaSpec& spec) : Arena(spec, std::make_shared<ArenaMemory>()) {}
-  // In memory that an earlier arena, which is gone, may have used: nothing of that one is left in it.
+  // In memory that an earlier arena, which is gone, may have used.
   Arena(const ArenaSpec& spec, std::shared_ptr<ArenaMemory> memory);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -120,7 +122,7 @@ class Arena {
   };
 
   void place(const ArenaSpec& spec);
-  void clear(bool used_before);
+  void clear_leftovers();
   std::size_t find(BufferRole role, int owner, std::string_view name) const;
   std::span<std::byte> bytes_of(std::size_t index) const;
   std::string label(std::size_t index) const;

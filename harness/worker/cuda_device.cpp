@@ -4,12 +4,16 @@
 // event. The gate opens once all of it is queued, so that the time between the events holds no launch gap of this
 // process. What remains is the cost of the events themselves, 4 to 5 us: it is in both arms of a comparison and makes a
 // gain look smaller, never larger. Short kernels are timed back to back, which shares it among many.
+//
+// A sample that is recorded by the second clock is prepared before its window opens, so that no poison or flush is
+// among its records.
 #include "harness/worker/cuda_device.h"
 
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -18,10 +22,13 @@
 #include <vector>
 
 #include "harness/core/files.h"
+#include "harness/core/nvtx.h"
+#include "harness/worker/activity.h"
 #include "harness/worker/clock.h"
 #include "harness/worker/cuda_facts.h"
 #include "harness/worker/cuda_module.h"
 #include "harness/worker/nvml.h"
+#include "harness/worker/overdue.h"
 
 namespace apo {
 namespace {
@@ -31,6 +38,8 @@ constexpr unsigned char kPoison = 0xFF;  // NaN in bf16, f32 and f64
 constexpr int kQueued = 200;
 constexpr int kMostImages = 64;
 constexpr std::int64_t kMostPadding = std::int64_t{64} << 20;
+// Should CUPTI ever wait for the GPU inside of a launch, the GPU would wait for the gate. Launches take far less.
+constexpr std::chrono::milliseconds kGatePatience{2000};
 
 // The arena's memory file in this process.
 class Mapping {
@@ -103,6 +112,7 @@ class CudaDevice : public Device {
   Result<std::vector<std::int64_t>> copy(const CopyRequest& request) override;
   std::optional<DeviceFacts> facts() const override { return facts_; }
   std::optional<DeviceState> state() const override { return nvml_.state(); }
+  std::string activity_missing() const override { return activity_.missing(); }
 
  private:
   std::optional<Failure> check(cuda::Result error, const std::string& what, int slot = -1) const {
@@ -119,6 +129,9 @@ class CudaDevice : public Device {
   cuda::Result prepare(const RunRequest& request, std::size_t images, int slot) const;
   cuda::Result reset_l2(const LaunchPlan& plan);
   cuda::Result queue_sample(const RunRequest& request, std::size_t images, int slot, int set);
+  cuda::Result queue_recorded_sample(const RunRequest& request, std::size_t images, int slot, int set);
+  std::optional<Failure> open_window(const RunRequest& request, std::size_t images, int slot);
+  std::optional<Failure> close_window(RawSample& sample);
   void open_gate() { __atomic_store_n(gate_, generation_, __ATOMIC_SEQ_CST); }
 
   std::unique_ptr<const cuda::Driver> driver_;
@@ -140,6 +153,7 @@ class CudaDevice : public Device {
   cuda::Pointer padding_ = 0;
   std::size_t last_image_ = 0;          // that the last launch worked on
   std::int64_t persisting_limit_ = -1;  // not set yet
+  Activity activity_;
 };
 
 std::optional<Failure> CudaDevice::set_up() {
@@ -160,6 +174,7 @@ std::optional<Failure> CudaDevice::set_up() {
 }
 
 std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const LaunchPlan& plan) {
+  const StageRange range("load slot" + std::to_string(slot));
   CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
   if (loaded.module != nullptr) {
     driver_->unload_module(loaded.module);  // fails only after a sticky error, which the next call reports
@@ -185,6 +200,7 @@ void CudaDevice::free_images() {
 }
 
 Result<std::uint64_t> CudaDevice::attach(const ArenaLayout& layout, const FileDescriptor& file) {
+  const StageRange range("attach");
   free_images();
   if (!mapping_.map(file.get(), layout.bytes)) {
     return Failure{Outcome::out_of_memory, std::string("cannot map the tensors: ") + std::strerror(errno)};
@@ -305,7 +321,7 @@ cuda::Result CudaDevice::queue_sample(const RunRequest& request, std::size_t ima
   }
   ++generation_;
   cuda::Result error = driver_->wait_value(stream_, gate_on_device_, generation_, cuda::kStreamWaitGreaterOrEqual);
-  error = error != 0 ? error : prepare(request, images, slot);
+  error = error != 0 || request.activity ? error : prepare(request, images, slot);
   error = error != 0 ? error : driver_->record(begin_, stream_);
   int queued = 0;
   for (int i = 0; i < request.repetitions && error == 0; ++i) {
@@ -325,6 +341,43 @@ cuda::Result CudaDevice::queue_sample(const RunRequest& request, std::size_t ima
   }
   error = error != 0 ? error : driver_->record(end_, stream_);
   return error;
+}
+
+// The launches of a sample that CUPTI records. The gate may be open when it returns, and is when it fails.
+cuda::Result CudaDevice::queue_recorded_sample(const RunRequest& request, std::size_t images, int slot, int set) {
+  std::atomic<bool> held_back{false};
+  cuda::Result error = cuda::kSuccess;
+  {
+    const Overdue overdue(kGatePatience, [this, &held_back, open = generation_ + 1] {
+      held_back = __atomic_exchange_n(gate_, open, __ATOMIC_SEQ_CST) != open;
+    });
+    error = queue_sample(request, images, slot, set);
+  }
+  if (held_back) {
+    activity_.give_up("CUPTI held the launches back until the GPU had worked");
+  }
+  return error;
+}
+
+// Prepares a sample that CUPTI records, and lets its records begin behind that.
+std::optional<Failure> CudaDevice::open_window(const RunRequest& request, std::size_t images, int slot) {
+  const cuda::Result prepared = prepare(request, images, slot);
+  if (auto failure = check(prepared != 0 ? prepared : driver_->synchronize_context(), "cannot poison the tensors")) {
+    return failure;
+  }
+  activity_.begin();
+  return std::nullopt;
+}
+
+// All streams have to be idle for their records to be complete.
+std::optional<Failure> CudaDevice::close_window(RawSample& sample) {
+  if (auto failure = check(driver_->synchronize_context(), "the kernel", sample.slot)) {
+    return failure;
+  }
+  const ActivitySpan span = activity_.end();
+  sample.activity_ns = span.ns;
+  sample.activity_kernels = span.kernels;
+  return std::nullopt;
 }
 
 // What another sample left persisting in the L2 must not help this one.
@@ -351,7 +404,11 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   if (loaded.module == nullptr || images_.empty()) {
     throw std::logic_error("asked to run before load and attach");
   }
+  const StageRange range((request.activity ? "recorded slot" : "timed slot") + std::to_string(slot));
   status_.running_slot.store(slot);
+  if (!request.activity) {
+    activity_.stop();
+  }
   if (loaded.plan.keeps_state) {
     driver_->unload_module(loaded.module);
     if (auto failure = load_module(*driver_, loaded, slot)) {
@@ -365,11 +422,17 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   if (auto failure = check(reset_l2(loaded.plan), "cannot reset the persisting L2", slot)) {
     return *failure;
   }
+  if (request.activity) {
+    if (auto failure = open_window(request, images, slot)) {
+      return *failure;
+    }
+  }
   RawSample sample{.slot = slot, .set = set};
   sample.begin_cpu_ns = process_cpu_ns();
   sample.begin_ns = raw_ns();
   sample.begin_ticks = read_ticks();
-  const cuda::Result queued = queue_sample(request, images, slot, set);
+  const cuda::Result queued =
+      request.activity ? queue_recorded_sample(request, images, slot, set) : queue_sample(request, images, slot, set);
   open_gate();
   const cuda::Result finished = driver_->synchronize(stream_);
   sample.end_ticks = read_ticks();
@@ -386,11 +449,17 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
     return *failure;
   }
   sample.device_ns = std::llround(static_cast<double>(milliseconds) * 1e6);
+  if (request.activity) {
+    if (auto failure = close_window(sample)) {
+      return *failure;
+    }
+  }
   status_.running_slot.store(-1);
   return sample;
 }
 
 std::optional<Failure> CudaDevice::read_back(int set) {
+  const StageRange range("read back");
   const auto looked_at = stretches(layout_, [&](const BufferPlace& place) {
     return place.role == BufferRole::output || (place.role == BufferRole::input && place.owner == set);
   });

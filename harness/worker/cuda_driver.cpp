@@ -69,6 +69,7 @@ void find_memory_functions(Finder& finder, Driver& driver) {
 void find_stream_functions(Finder& finder, Driver& driver) {
   finder.find(driver.create_stream, "cuStreamCreate");
   finder.find(driver.synchronize, "cuStreamSynchronize");
+  finder.find(driver.synchronize_context, "cuCtxSynchronize");
   finder.find(driver.wait_value, "cuStreamWaitValue32_v2");
   finder.find(driver.create_event, "cuEventCreate");
   finder.find(driver.record, "cuEventRecord");

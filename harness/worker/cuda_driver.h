@@ -132,6 +132,7 @@ struct Driver {
   Result (*fill)(Pointer at, unsigned char value, std::size_t bytes, Stream stream);
   Result (*create_stream)(Stream* stream, unsigned flags);
   Result (*synchronize)(Stream stream);
+  Result (*synchronize_context)();
   Result (*wait_value)(Stream stream, Pointer at, std::uint32_t value, unsigned flags);
   Result (*create_event)(Event* event, unsigned flags);
   Result (*record)(Event event, Stream stream);

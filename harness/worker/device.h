@@ -30,6 +30,8 @@ class Device {
   }
   virtual std::optional<DeviceFacts> facts() const { return std::nullopt; }
   virtual std::optional<DeviceState> state() const { return std::nullopt; }
+  // Why samples with RunRequest::activity have no second clock; empty when they have.
+  virtual std::string activity_missing() const { return "only a GPU has a second clock"; }
 };
 
 }  // namespace apo

@@ -41,8 +41,9 @@ ArenaLayout layout_from(const Json& json) {
 }
 
 Json to_json(const RawSample& sample) {
-  return {sample.slot,      sample.set,          sample.begin_ns,   sample.end_ns,   sample.begin_ticks,
-          sample.end_ticks, sample.begin_cpu_ns, sample.end_cpu_ns, sample.device_ns};
+  return {sample.slot,        sample.set,         sample.begin_ns,        sample.end_ns,
+          sample.begin_ticks, sample.end_ticks,   sample.begin_cpu_ns,    sample.end_cpu_ns,
+          sample.device_ns,   sample.activity_ns, sample.activity_kernels};
 }
 
 RawSample sample_from(const Json& json) {
@@ -54,7 +55,9 @@ RawSample sample_from(const Json& json) {
           .end_ticks = json.at(5),
           .begin_cpu_ns = json.at(6),
           .end_cpu_ns = json.at(7),
-          .device_ns = json.size() > 8 ? json.at(8).get<std::int64_t>() : 0};
+          .device_ns = json.at(8),
+          .activity_ns = json.at(9),
+          .activity_kernels = json.at(10)};
 }
 
 Json to_json(const LaunchPlan& plan) {
@@ -160,7 +163,8 @@ Json body_of(const Request& request) {
                     {"repetitions", run.repetitions},
                     {"cold", run.cache == CachePolicy::cold},
                     {"verify_after", run.verify_after},
-                    {"read_back", run.read_back}};
+                    {"read_back", run.read_back},
+                    {"activity", run.activity}};
           },
           [](const ContinueRequest&) -> Json {
             return {{"op", "continue"}};
@@ -208,6 +212,9 @@ std::string encode(const Reply& reply) {
   if (!reply.copy_ns.empty()) {
     json["copy_ns"] = reply.copy_ns;
   }
+  if (!reply.activity_missing.empty()) {
+    json["activity_missing"] = reply.activity_missing;
+  }
   if (reply.state) {
     json["state"] = {reply.state->sm_mhz, reply.state->throttle_bits, reply.state->celsius, reply.state->watts};
   }
@@ -233,7 +240,8 @@ Request decode_request(std::string_view text) {
                               .repetitions = json.at("repetitions"),
                               .cache = json.at("cold").get<bool>() ? CachePolicy::cold : CachePolicy::warm,
                               .verify_after = json.at("verify_after"),
-                              .read_back = json.at("read_back")};
+                              .read_back = json.at("read_back"),
+                              .activity = json.at("activity")};
   } else if (op == "copy") {
     request.body = CopyRequest{.bytes = json.at("bytes"), .samples = json.at("samples")};
   } else if (op != "continue") {
@@ -259,6 +267,7 @@ std::optional<Reply> decode_reply(std::string_view text) {
       reply.device = facts_from(json.at("device"));
     }
     reply.copy_ns = json.value("copy_ns", std::vector<std::int64_t>());
+    reply.activity_missing = json.value("activity_missing", "");
     if (json.contains("state")) {
       reply.state = state_from(json.at("state"));
     }

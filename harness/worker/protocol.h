@@ -42,6 +42,8 @@ struct RunRequest {
   int verify_after = -1;  // pause after this sample, so that the parent can look at the outputs; -1 = never
   // Target cuda: bring the tensors back into the arena after the last sample too, not only at the pause.
   bool read_back = false;
+  // Target cuda: record each sample with CUPTI Activity too, the second clock. Its launches cost about 1 us more.
+  bool activity = false;
 };
 
 // Raw stamps of one sample; the parent does all arithmetic.
@@ -55,6 +57,10 @@ struct RawSample {
   std::int64_t begin_cpu_ns = 0;  // CPU time of the whole worker process, all threads
   std::int64_t end_cpu_ns = 0;
   std::int64_t device_ns = 0;  // target cuda: between the events around the launches; the other clocks see more
+  // Target cuda, where the request asks for it: from the begin of the first kernel, copy or fill to the end of the last
+  // one, over all streams, and how many kernels there were. 0 where Reply::activity_missing says why.
+  std::int64_t activity_ns = 0;
+  std::int64_t activity_kernels = 0;
   bool operator==(const RawSample&) const = default;
 };
 
@@ -102,6 +108,7 @@ struct Reply {
   std::optional<DeviceFacts> device;  // hello, target cuda
   std::optional<DeviceState> state;   // run, target cuda with NVML
   std::vector<std::int64_t> copy_ns;  // copy: each sample
+  std::string activity_missing;       // run with `activity`: why there is no second clock; empty when there is
 };
 
 // What the worker leaves behind when it dies: shared memory that it writes before each call and in its signal handler.

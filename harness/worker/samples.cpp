@@ -12,9 +12,13 @@ bool runs_backwards(const RawSample& sample) {
 }
 
 // Events lie inside the host's stamps. Two oscillators may differ by some ten parts in a million; allow a thousand.
-bool clocks_agree(const RawSample& sample, Target target) {
+bool clocks_agree(const RawSample& sample, Target target, bool activity) {
+  const bool recorded = sample.activity_ns != 0 || sample.activity_kernels != 0;
   if (target == Target::host) {
-    return sample.device_ns == 0;
+    return sample.device_ns == 0 && !recorded;
+  }
+  if (sample.activity_ns < 0 || sample.activity_kernels < 0 || (recorded && !activity)) {
+    return false;
   }
   const std::int64_t host_ns = sample.end_ns - sample.begin_ns;
   return sample.device_ns >= 0 && sample.device_ns <= host_ns + host_ns / 1000;
@@ -41,7 +45,7 @@ std::optional<std::string> mistake_in(const std::vector<RawSample>& samples, con
         sample.begin_cpu_ns < previous.end_cpu_ns) {
       return "its time stamps run backwards";
     }
-    if (!clocks_agree(sample, target)) {
+    if (!clocks_agree(sample, target, request.activity)) {
       return "its clocks disagree about a sample";
     }
     previous = sample;

@@ -124,6 +124,14 @@ std::vector<std::string> Worker::environment() const {
       result.push_back(std::string(name) + "=" + value);
     }
   }
+  if (options_.target == Target::cuda) {
+    // Where CUPTI may lie, and the tool that is to see this process's NVTX ranges.
+    for (const char* name : {"APO_CUPTI_LIBRARY", "CUDA_HOME", "CUDA_PATH", "NVTX_INJECTION64_PATH"}) {
+      if (const char* value = std::getenv(name); value != nullptr) {
+        result.push_back(std::string(name) + "=" + value);
+      }
+    }
+  }
   // Threads that spin while they wait would take the CPU from the other slot.
   result.insert(result.end(), {"OMP_WAIT_POLICY=passive", "OMP_DYNAMIC=false",
                                "OMP_NUM_THREADS=" + std::to_string(options_.cpus.size())});
@@ -320,6 +328,7 @@ Result<std::vector<RawSample>> Worker::run(const RunRequest& request, const Insp
     return forged(*wrong);
   }
   state_ = reply->state;
+  activity_missing_ = printable_tail(reply->activity_missing);
   return reply->samples;
 }
 

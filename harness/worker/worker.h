@@ -85,6 +85,8 @@ class Worker {
   // Target cuda: the GPU, and how it fared at the end of the last run (nothing without NVML).
   const std::optional<DeviceFacts>& device() const { return device_; }
   const std::optional<DeviceState>& state() const { return state_; }
+  // Why the last run with RunRequest::activity had no second clock; empty when it had.
+  const std::string& activity_missing() const { return activity_missing_; }
   // The end of what candidates printed so far.
   const std::string& printed() const;
   void stop();
@@ -128,6 +130,7 @@ class Worker {
   std::uint64_t arena_base_ = 0;
   std::optional<DeviceFacts> device_;
   std::optional<DeviceState> state_;
+  std::string activity_missing_;
 };
 
 }  // namespace apo

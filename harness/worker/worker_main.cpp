@@ -231,6 +231,7 @@ Reply Session::answer(const RunRequest& run, const FileDescriptor&) {
     }
   }
   reply.state = device().state();
+  reply.activity_missing = run.activity ? device().activity_missing() : "";
   return reply;
 }
 

@@ -47,6 +47,9 @@ std::vector<Workload> workloads() {
       workload("b8_t512_h386_n32", extreme, axes(8, 512, 386, 32, 32), Target::cuda),
       workload("b1_t16384_h83_n32", extreme, axes(1, 16384, 83, 32, 32), Target::cuda),
       workload("b4_t2048_h84_n32", extreme, axes(4, 2048, 84, 32, 32), Target::cuda),
+      workload("b16_t512_h83_n16", extreme, axes(16, 512, 83, 16, 16), Target::cuda),
+      workload("b8_t512_h83_n64", extreme, axes(8, 512, 83, 64, 64), Target::cuda),
+      workload("b4_t512_h32_n128", extreme, axes(4, 512, 32, 128, 128), Target::cuda),
       huge(),
   };
 }

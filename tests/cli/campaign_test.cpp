@@ -2,8 +2,11 @@
 // Nothing here depends on which verdict the timings give.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "harness/core/text.h"
 #include "tests/cli/workplace.h"
 
 namespace apo {
@@ -86,11 +89,53 @@ void check_the_rest(const Workplace& place) {
   EXPECT_EQ(only_document(place.apo({"doctor", "--json"}))["host_works"], true);
 }
 
-TEST(Campaign, EveryReaderUnderstandsWhatARunWrote) {
+// Where this was built with NVTX: a tool that writes down the ranges of the run, beside the host workers' confinement.
+Words nvtx_tool(const Workplace& place) {
+#ifdef APO_NVTX_INJECTION
+  return {"NVTX_INJECTION64_PATH=" APO_NVTX_INJECTION, "NVTX_RANGES_FILE=" + place.path("ranges").string()};
+#else
+  static_cast<void>(place);
+  return {};
+#endif
+}
+
+// "iteration 1 / evaluate copy/x / gate timing / round search 0": the paths of all ranges, without their domain.
+std::set<std::string> range_paths(const Workplace& place) {
+  std::set<std::string> paths;
+  Words open;
+  for (const std::string& line : split(trim(read_file(place.path("ranges"))), '\n')) {
+    if (line == "-") {
+      EXPECT_FALSE(open.empty()) << "a range ends that never began";
+      open.resize(std::max<std::size_t>(open.size(), 1) - 1);
+    } else {
+      EXPECT_TRUE(line.starts_with("+apo:")) << line;
+      open.push_back(line.substr(5));
+      paths.insert(join(open, " / "));
+    }
+  }
+  EXPECT_TRUE(open.empty()) << "never ended: " << join(open, " / ");
+  return paths;
+}
+
+void check_ranges(const Workplace& place, const std::string& incumbent, const std::string& candidate) {
+  const std::set<std::string> paths = range_paths(place);
+  const std::string evaluate = "iteration 1 / evaluate " + candidate;
+  for (const std::string& path :
+       {std::string("iteration 1"), "iteration 1 / profile " + incumbent, std::string("iteration 1 / research"),
+        evaluate, evaluate + " / implement", evaluate + " / gate correctness", evaluate + " / gate sanitizers",
+        evaluate + " / gate timing", evaluate + " / gate timing / round search 0",
+        evaluate + " / gate timing / round search 0 / warm-up",
+        evaluate + " / gate timing / round search 0 / timed and verified"}) {
+    EXPECT_TRUE(paths.contains(path)) << path << " is not among\n" << join({paths.begin(), paths.end()}, "\n");
+  }
+  EXPECT_FALSE(paths.contains("timed slot0")) << "a range of a confined worker";
+}
+
+TEST(Campaign, EveryReaderUnderstandsWhatARunWroteAndTheRangesOfItsStagesNest) {
   const Workplace place;
-  const Ran ran = place.apo(
+  const Ran ran = place.apo_with_environment(
       {"run", "copy", "--workload", "n4k", "--iterations", "1", "--candidates", "1", "--judge", "standard", "--json"},
-      110);
+      nvtx_tool(place), 110);
   if (too_restless(ran)) {
     GTEST_SKIP() << ran.err;
   }
@@ -101,6 +146,9 @@ TEST(Campaign, EveryReaderUnderstandsWhatARunWrote) {
   const Json& experiment = summary["iterations"][0]["experiments"][0];
   EXPECT_TRUE(is_verdict(experiment["judgement"]["verdict"]));
   EXPECT_TRUE(std::filesystem::exists(summary["report"].get<std::string>()));
+  if (!nvtx_tool(place).empty()) {
+    check_ranges(place, experiment["incumbent"]["label"], experiment["candidate"]["label"]);
+  }
   check_queries(place, experiment["candidate"]["label"]);
   check_show(place);
   check_reports(place);

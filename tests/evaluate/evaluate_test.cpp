@@ -47,6 +47,7 @@ TEST_F(EvaluateTest, AMuchSlowerCandidateIsRevertedAsARegression) {
   const Experiment experiment = evaluate_candidate("copy/sixteen_times");
   EXPECT_EQ(experiment.judgement->verdict, Verdict::reverted) << experiment.judgement->sentence;
   EXPECT_EQ(experiment.judgement->reason, Reason::regression);
+  EXPECT_FALSE(experiment.rounds.front().environment.contains("second_clock")) << "only a GPU has one";
 }
 
 TEST_F(EvaluateTest, TheStoredRoundsAloneGiveTheSameVerdict) {

@@ -38,6 +38,8 @@ TEST(Protocol, RequestsKeepEveryField) {
   EXPECT_EQ(hello.target, Target::cuda);
   EXPECT_EQ(hello.device, 3);
   EXPECT_TRUE(sent(RunRequest{.read_back = true}).read_back);
+  EXPECT_TRUE(sent(RunRequest{.activity = true}).activity);
+  EXPECT_FALSE(sent(RunRequest{}).activity);
   EXPECT_EQ(sent(CopyRequest{.bytes = 1 << 30, .samples = 7}).samples, 7);
   const LaunchPlan plan{.launches = {{.kernel = "k",
                                       .grid = {2147483647, 2, 3},
@@ -63,7 +65,9 @@ TEST(Protocol, RepliesKeepEveryField) {
                                  .end_ticks = ~std::uint64_t{0},
                                  .begin_cpu_ns = 7,
                                  .end_cpu_ns = 8,
-                                 .device_ns = 9}},
+                                 .device_ns = 9,
+                                 .activity_ns = 10,
+                                 .activity_kernels = 11}},
                     .paused = true,
                     .base = 0x7fff12345678,
                     .confinement = "seccomp",
@@ -85,7 +89,8 @@ TEST(Protocol, RepliesKeepEveryField) {
                                           .memory_mhz = 3201,
                                           .driver = "580"},
                     .state = DeviceState{.sm_mhz = 1980, .throttle_bits = 4, .celsius = 40, .watts = 300},
-                    .copy_ns = {5, 6}};
+                    .copy_ns = {5, 6},
+                    .activity_missing = "no CUPTI"};
   const auto decoded = decode_reply(encode(reply));
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->samples, reply.samples);
@@ -97,6 +102,7 @@ TEST(Protocol, RepliesKeepEveryField) {
   EXPECT_EQ(decoded->state->sm_mhz, 1980);
   EXPECT_EQ(decoded->state->throttle_bits, 4u);
   EXPECT_EQ(decoded->copy_ns, reply.copy_ns);
+  EXPECT_EQ(decoded->activity_missing, "no CUPTI");
   EXPECT_FALSE(decoded->failure);
 }
 
@@ -119,7 +125,10 @@ INSTANTIATE_TEST_SUITE_P(
     Protocol, HostileReply,
     ::testing::Values("", "\n", "null", "[]", "{}", "7", "{\"nonce\":7}", "{\"nonce\":\"n\"",
                       "{\"nonce\":\"n\",\"samples\":3}", "{\"nonce\":\"n\",\"samples\":[[1,2]]}",
-                      "{\"nonce\":\"n\",\"samples\":[[0,0,\"x\",0,0,0,0,0]]}",
+                      "{\"nonce\":\"n\",\"samples\":[[0,0,\"x\",0,0,0,0,0,0,0,0]]}",
+                      "{\"nonce\":\"n\",\"samples\":[[0,0,0,0,0,0,0,0,0]]}",
+                      "{\"nonce\":\"n\",\"samples\":[[0,0,0,0,0,0,0,0,0,0,\"2\"]]}",
+                      "{\"nonce\":\"n\",\"activity_missing\":7}",
                       "{\"nonce\":\"n\",\"failure\":{\"outcome\":\"valid\",\"evidence\":\"\",\"slot\":0}}",
                       "{\"nonce\":\"n\",\"failure\":{\"outcome\":\"excellent\",\"evidence\":\"\",\"slot\":0}}",
                       "{\"nonce\":\"n\",\"paused\":\"yes\"}", "\xff\xfe\x00"));

@@ -1,0 +1,18 @@
+// harness/core/nvtx.h - names the stage that this thread is in, for Nsight Systems and other tools that read NVTX.
+#pragma once
+
+#include <string>
+
+namespace apo {
+
+// A range in NVTX's domain "apo" as long as it lives; ranges nest. Without a tool, or built without NVTX's header, it
+// is nothing. The first one in a process may load the tool's library, so a confined worker must not have any.
+class StageRange {
+ public:
+  explicit StageRange(const std::string& name);
+  ~StageRange();
+  StageRange(const StageRange&) = delete;
+  StageRange& operator=(const StageRange&) = delete;
+};
+
+}  // namespace apo

@@ -1,0 +1,103 @@
+// harness/worker/cupti.cpp - finds libcupti and its functions, and refuses versions with records of unknown layout.
+#include "harness/worker/cupti.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+namespace apo::cupti {
+namespace {
+
+template <class Function>
+bool find(void* library, Function& function, const char* name, std::string& missing) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function == nullptr) {
+    missing = std::string("it has no ") + name;
+  }
+  return function != nullptr;
+}
+
+bool find_functions(void* library, Library& cupti, std::string& missing) {
+  return find(library, cupti.get_version, "cuptiGetVersion", missing) &&
+         find(library, cupti.result_string, "cuptiGetResultString", missing) &&
+         find(library, cupti.subscribe, "cuptiSubscribe", missing) &&
+         find(library, cupti.unsubscribe, "cuptiUnsubscribe", missing) &&
+         find(library, cupti.register_callbacks, "cuptiActivityRegisterCallbacks", missing) &&
+         find(library, cupti.enable, "cuptiActivityEnable", missing) &&
+         find(library, cupti.disable, "cuptiActivityDisable", missing) &&
+         find(library, cupti.flush_all, "cuptiActivityFlushAll", missing) &&
+         find(library, cupti.next_record, "cuptiActivityGetNextRecord", missing) &&
+         find(library, cupti.dropped_records, "cuptiActivityGetNumDroppedRecords", missing);
+}
+
+// The reason of the last dlopen: "libcupti.so: cannot open shared object file: No such file or directory".
+std::string load_error() {
+  const char* reason = dlerror();
+  return reason != nullptr ? reason : "it does not load";
+}
+
+}  // namespace
+
+bool is_known(std::uint32_t version) {
+  constexpr std::uint32_t kCuda12 = 19;  // 12.0; from 13.0 on the version is 10000 x major + 100 x minor + patch
+  constexpr std::uint32_t kLastOfCuda12 = 99;
+  return (version >= kCuda12 && version <= kLastOfCuda12) || version / 10'000 == 13;
+}
+
+std::vector<std::string> library_paths() {
+  if (const char* chosen = std::getenv("APO_CUPTI_LIBRARY"); chosen != nullptr && *chosen != '\0') {
+    return {chosen};
+  }
+  std::vector<std::string> paths;
+  for (const char* root : {static_cast<const char*>(std::getenv("CUDA_HOME")),
+                           static_cast<const char*>(std::getenv("CUDA_PATH")), "/usr/local/cuda"}) {
+    if (root != nullptr && *root != '\0') {
+      paths.push_back(std::string(root) + "/lib64/libcupti.so");
+      paths.push_back(std::string(root) + "/extras/CUPTI/lib64/libcupti.so");
+    }
+  }
+  paths.insert(paths.end(), {"libcupti.so.13", "libcupti.so.12", "libcupti.so"});
+  return paths;
+}
+
+std::unique_ptr<const Library> load_library(std::string& missing) {
+  void* handle = nullptr;
+  auto cupti = std::make_unique<Library>();
+  std::string reason;
+  for (const std::string& path : library_paths()) {
+    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle != nullptr) {
+      cupti->path = path;
+      break;
+    }
+    reason = load_error();
+  }
+  if (handle == nullptr) {
+    missing = "CUPTI does not load: " + reason;
+    return nullptr;
+  }
+  if (!find_functions(handle, *cupti, reason)) {
+    missing = "'" + cupti->path + "' is no CUPTI of CUDA 12 or 13: " + reason;
+    return nullptr;
+  }
+  if (const Result result = cupti->get_version(&cupti->version); result != kSuccess) {
+    missing = "CUPTI does not tell its version: " + describe(*cupti, result);
+    return nullptr;
+  }
+  if (!is_known(cupti->version)) {
+    missing = "'" + cupti->path + "' is version " + std::to_string(cupti->version) +
+              " of CUPTI, whose records this program does not know; it knows those of CUDA 12.0 to 13.x";
+    return nullptr;
+  }
+  return cupti;
+}
+
+std::string describe(const Library& library, Result result) {
+  const char* text = nullptr;
+  if (library.result_string(result, &text) != kSuccess || text == nullptr) {
+    return "CUPTI error " + std::to_string(result);
+  }
+  return text;
+}
+
+}  // namespace apo::cupti

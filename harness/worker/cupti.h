@@ -1,0 +1,73 @@
+// harness/worker/cupti.h - the part of CUPTI's Activity API that is used, declared here and loaded on demand.
+//
+// Nothing of CUPTI is needed to build or to start this program. Names, values and layouts are those of <cupti.h>; a
+// test compares them with the header where there is one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace apo::cupti {
+
+using Result = int;         // CUptiResult
+using Subscriber = void*;   // CUpti_SubscriberHandle
+using Context = void*;      // CUcontext
+using RecordBytes = void*;  // CUpti_Activity*
+
+inline constexpr Result kSuccess = 0;
+inline constexpr Result kMaxLimitReached = 12;  // no more records in a buffer
+inline constexpr Result kInvalidKind = 21;      // nor here
+inline constexpr Result kMultipleSubscribers = 39;
+
+enum Kind : int { kMemcpy = 1, kMemset = 2, kKernel = 3, kConcurrentKernel = 10 };
+
+inline constexpr std::uint32_t kFlushForced = 1;
+inline constexpr std::size_t kBufferAlignment = 8;
+
+// How the records of kernels, copies and fills begin alike in every version that is_known().
+struct TimedRecord {
+  int kind;
+  std::array<char, 12> unused;
+  std::uint64_t start;  // ns; 0 when CUPTI could not tell
+  std::uint64_t end;
+};
+
+using RequestBuffer = void (*)(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records);
+using CompleteBuffer = void (*)(Context context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes,
+                                std::size_t valid_bytes);
+using Callback = void (*)(void* user, int domain, std::uint32_t id, const void* data);
+
+struct Library {
+  std::string path;  // where it was found
+  std::uint32_t version = 0;
+
+  Result (*get_version)(std::uint32_t* version);
+  Result (*result_string)(Result result, const char** text);
+  Result (*subscribe)(Subscriber* subscriber, Callback callback, void* user);
+  Result (*unsubscribe)(Subscriber subscriber);
+  Result (*register_callbacks)(RequestBuffer request, CompleteBuffer complete);
+  Result (*enable)(int kind);
+  Result (*disable)(int kind);
+  Result (*flush_all)(std::uint32_t flag);
+  Result (*next_record)(std::uint8_t* buffer, std::size_t valid_bytes, RecordBytes* record);
+  Result (*dropped_records)(Context context, std::uint32_t stream, std::size_t* dropped);
+};
+
+// Whether the layout above holds for what cuptiGetVersion returned: CUDA 12.0 to 13.x.
+bool is_known(std::uint32_t version);
+
+// What dlopen is tried with, in order: APO_CUPTI_LIBRARY alone where it is set; else the folders of CUDA_HOME,
+// CUDA_PATH and /usr/local/cuda, then the names that the system's loader may know.
+std::vector<std::string> library_paths();
+
+// nullptr and one sentence that says what is missing. Never unloaded: CUPTI may have threads.
+std::unique_ptr<const Library> load_library(std::string& missing);
+
+// "CUPTI_ERROR_NOT_INITIALIZED".
+std::string describe(const Library& library, Result result);
+
+}  // namespace apo::cupti
