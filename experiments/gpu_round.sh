@@ -1,25 +1,100 @@
 #!/usr/bin/env bash
-# experiments/gpu_round.sh BUNDLE OUT [SECONDS] - one sitting on a GPU machine with a program from bundle.sh.
+# experiments/gpu_round.sh BUNDLE OUT SECONDS JOB... - a sitting on a machine with one or more GPUs.
 #
-# Runs the backward and the forward campaign from the simple variant.
-# The journal is OUT/journal.db: given an OUT with a journal from an earlier sitting, the campaigns go on from it.
-# BACKWARD and FORWARD are the seconds of each campaign (default: half of SECONDS each), WORKLOAD the workload.
+# BUNDLE is a folder from bundle.sh. Each GPU takes the next job as soon as it is free, for SECONDS at most. A job's journal is
+# OUT/JOB.db; one from an earlier sitting that lies there is gone on with. What jobs print goes to OUT/log.
+#
+#   backward, forward                        the campaign from the simple variant over all others
+#   techniques-backward, techniques-forward  every variant against its parent
+#   classes                                  short campaigns for the other size classes
+#   aa                                       AA comparisons (default 40) of a variant with itself
+#   verify                                   every variant through all correctness gates, compute-sanitizer included
+#   faults                                   the candidates of tests/zoo/cuda, which have to end as they say
+# WORKLOAD is that of the first four (default b16_t512_h83_n32).
 set -u
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
-bundle=$(readlink -f "${1:?usage: experiments/gpu_round.sh BUNDLE OUT [SECONDS]}")
-out=$(readlink -f "${2:?usage: experiments/gpu_round.sh BUNDLE OUT [SECONDS]}")
-seconds=${3:-480}
-workload=${WORKLOAD:-b8_t128_h83_n32}
-export LD_LIBRARY_PATH=$bundle/lib APO_HOME=$root APO_JOURNAL=$out/journal.db
-mkdir -p "$out"
+usage="usage: experiments/gpu_round.sh BUNDLE OUT SECONDS JOB..."
+bundle=$(readlink -f "${1:?$usage}")
+mkdir -p "${2:?$usage}"
+out=$(readlink -f "$2")
+seconds=${3:?$usage}
+shift 3
+[ $# -gt 0 ] || { echo "$usage" >&2; exit 1; }
+workload=${WORKLOAD:-b16_t512_h83_n32}
+export LD_LIBRARY_PATH=$bundle/lib APO_HOME=$root
+
 apo() { "$bundle/apo" "$@"; }
 
-apo doctor
-for family in e88_backward e88_forward; do
-  budget=$((seconds / 2))
-  [ "$family" = e88_backward ] && budget=${BACKWARD:-$budget} || budget=${FORWARD:-$budget}
-  apo run "$family" --target cuda --workload "$workload" --baseline "$family/cuda_simple" --iterations 20 --candidates 3 \
-    --budget "${budget}s" || echo "$family: exit $?"
-  apo report --output "$out/$family"
-done
-apo query columns=id,family,variant,incumbent,speedup,lower,upper,predicted_low,predicted_high,verdict,reason limit=0 sort=id
+# campaign FAMILY WORKLOAD BASELINE: until nothing is left to try.
+campaign() {
+  apo run "$1" --quiet --target cuda --workload "$2" --baseline "$1/$3" --iterations 40 --candidates 4
+}
+
+# techniques FAMILY: every variant with a parent, unless its comparison is in the journal already.
+techniques() {
+  local file variant parent
+  for file in "$root"/variants/"$1"/cuda_*.cu; do
+    variant=$1/$(basename "$file" .cu)
+    parent=$(sed -n 's|^// apo:parent *||p' "$file")
+    [ -n "$parent" ] || continue
+    [ -n "$(apo query "variant=${variant##*/}" --columns variant --csv 2>/dev/null | sed 1d)" ] && continue
+    apo compare "$parent" "$variant" --quiet --skip-correctness --judge standard --workload "$workload"
+  done
+}
+
+aa() {
+  local i
+  for ((i = 0; i < ${AA:-40}; ++i)); do
+    apo compare e88_backward/cuda_best e88_backward/cuda_best --quiet --same-code --skip-correctness --judge standard \
+      --workload b8_t128_h83_n32
+  done
+}
+
+verify() {
+  local file
+  for file in "$root"/variants/*/cuda_*.cu; do
+    echo "== $(basename "$(dirname "$file")")/$(basename "$file" .cu)"
+    apo verify "$(basename "$(dirname "$file")")/$(basename "$file" .cu)" --quiet
+  done
+}
+
+job() {
+  export APO_JOURNAL=$out/$1.db
+  case $1 in
+    backward | forward) campaign "e88_$1" "$workload" cuda_simple ;;
+    techniques-backward | techniques-forward) techniques "e88_${1#techniques-}" ;;
+    classes)
+      campaign e88_forward b16_t512_h83_n16 cuda_simple
+      campaign e88_forward b8_t512_h83_n64 cuda_simple
+      campaign e88_forward b4_t512_h32_n128 cuda_simple
+      campaign e88_backward b16_t512_h83_n16 cuda_simple
+      campaign e88_backward b8_t512_h83_n64 cuda_simple
+      campaign e88_backward b4_t512_h32_n128 cuda_shared_fallback
+      ;;
+    aa) aa ;;
+    verify) verify ;;
+    faults) "$root/experiments/faults.sh" "$bundle" "$out" ;;
+    *) echo "unknown job $1" && return 1 ;;
+  esac
+}
+
+if [ -n "${APO_ROUND_JOB:-}" ]; then
+  job "$APO_ROUND_JOB"
+  exit
+fi
+
+gpus=$(nvidia-smi -L | wc -l)
+queue=$out/.queue
+printf '%s\n' "$@" >"$queue"
+worker() {
+  local job
+  while job=$(flock "$queue" sh -c 'head -n 1 "$1"; sed -i 1d "$1"' _ "$queue") && [ -n "$job" ]; do
+    echo "[$(date +%T)] GPU $1: $job"
+    CUDA_VISIBLE_DEVICES=$1 APO_ROUND_JOB=$job timeout "$seconds" "$0" "$bundle" "$out" "$seconds" "$job" 2>&1 | sed "s/^/$job: /"
+    echo "[$(date +%T)] GPU $1: $job ended"
+  done
+}
+for ((gpu = 0; gpu < gpus; ++gpu)); do
+  worker "$gpu" &
+done 2>&1 | tee -a "$out/log"
+rm -f "$queue"

@@ -2,16 +2,17 @@
 // apo:target     cuda sm_80
 // apo:technique  chunk-prefetch
 // apo:parent     cuda_simple
-// apo:idea       The inputs of a whole segment are loaded into shared memory at its start, with one latency instead of 32; only states are cached.
+// apo:idea       The inputs of CHUNK steps are loaded into shared memory together, with one latency instead of CHUNK; only states are cached.
 // apo:predict    1.15x..1.4x over parent: a load latency of some 600 cycles goes from each of the 32 steps of a segment.
-// apo:requires   B*H <= 2147483647 && 16*N*(V+1)+132*N+268*V+192 <= 166912
+// apo:requires   B*H <= 2147483647 && 16*N*(V+1)+4*CHUNK*(2*N+4*V+1)+4*N+12*V+128 <= 166912
+// apo:tune       CHUNK 16,8,4
 // apo:scratch    unit_k 4*B*T*H*N
 // apo:scratch    unit_q 4*B*T*H*N
 // apo:scratch    gradient_k 4*B*T*H*N
 // apo:scratch    gradient_q 4*B*T*H*N
 // apo:scratch    history 2*B*H*16*N*V
 // apo:launch     normalise grid=min(ceil_div(B*T*H,8),32*SMS) block=256
-// apo:launch     backward grid=B*H block=256 shared=4*(4*N*(V+1)+33*N+67*V+48)
+// apo:launch     backward grid=B*H block=256 shared=4*(4*N*(V+1)+CHUNK*(2*N+4*V+1)+N+3*V+32)
 // apo:launch     chain_rule grid=min(ceil_div(B*T*H,8),32*SMS) block=256
 #include "e88_backward.args.h"
 
@@ -20,15 +21,16 @@ namespace {
 using bf16 = __nv_bfloat16;
 
 constexpr int kSegment = 16;  // steps between two checkpoints
+constexpr int kChunk = CHUNK;  // steps whose inputs are loaded together
 constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
 constexpr int kStride = kColumns | 1;  // of the state in shared memory: odd, for the banks
 constexpr int kEntry = kState;         // cached per step: S_{t-1}
 
-// The inputs of a segment, as fp32.
+// The inputs of some steps of a segment, as fp32.
 struct Chunk {
-  float k[kSegment][kRows], q[kSegment][kRows];
-  float v[kSegment][kColumns], g[kSegment][kColumns], d_output[kSegment][kColumns], y[kSegment][kColumns];
-  float decay[kSegment];
+  float k[kChunk][kRows], q[kChunk][kRows];
+  float v[kChunk][kColumns], g[kChunk][kColumns], d_output[kChunk][kColumns], y[kChunk][kColumns];
+  float decay[kChunk];
 };
 
 // What the block of one sequence keeps in shared memory.
@@ -139,21 +141,23 @@ __device__ void replay_segment(const e88_backward_args& a, Work& w, long long b,
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
     w.S[place(e)] = load(checkpoint[e]);
   }
-  load_chunk(a, w.in, (b * a.T + first) * a.H + h, steps);
-  __syncthreads();
   for (int s = 0; s < steps; ++s) {
+    if (s % kChunk == 0) {
+      load_chunk(a, w.in, (b * a.T + first + s) * a.H + h, min(kChunk, steps - s));
+      __syncthreads();
+    }
     bf16* entry = history + s * kEntry;
-    const float* k = w.in.k[s];
+    const float* k = w.in.k[s % kChunk];
     for (int e = threadIdx.x; e < kState; e += blockDim.x) {
       entry[e] = store(w.S[place(e)]);
     }
     for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-      w.delta[j] = w.in.v[s][j] - column_dot(w.S, j, k);
+      w.delta[j] = w.in.v[s % kChunk][j] - column_dot(w.S, j, k);
     }
     __syncthreads();
     for (int e = threadIdx.x; e < kState; e += blockDim.x) {
       float& S = w.S[place(e)];
-      S = tanhf(w.in.decay[s] * S + k[e / kColumns] * w.delta[e % kColumns]);
+      S = tanhf(w.in.decay[s % kChunk] * S + k[e / kColumns] * w.delta[e % kColumns]);
     }
     __syncthreads();
   }
@@ -172,7 +176,7 @@ __device__ float gate_gradient(const e88_backward_args& a, const Chunk& in, int 
   return d_output * g * sigmoid;
 }
 
-// Turns w.dS = dL/dS_t into dL/dS_{t-1} and writes the gradients of the step.
+// Turns w.dS = dL/dS_t into dL/dS_{t-1} and writes the gradients of the step, which is the s-th of the chunk.
 __device__ void reverse_step(const e88_backward_args& a, Work& w, long long row, int s, const bf16* entry) {
   const float* const k = w.in.k[s];
   const float* const q = w.in.q[s];
@@ -261,7 +265,13 @@ extern "C" __global__ void __launch_bounds__(256, 6) backward(const e88_backward
     const int steps = min(static_cast<long long>(kSegment), a.T - first);
     replay_segment(a, w, b, h, first, steps, history);
     for (int s = steps - 1; s >= 0; --s) {
-      reverse_step(a, w, (b * a.T + first + s) * a.H + h, s, history + s * kEntry);
+      const long long row = (b * a.T + first + s) * a.H + h;
+      // The last chunk of the segment is there from the replay.
+      if (s % kChunk == kChunk - 1 && s != steps - 1) {
+        load_chunk(a, w.in, row - (kChunk - 1) * a.H, kChunk);
+        __syncthreads();
+      }
+      reverse_step(a, w, row, s % kChunk, history + s * kEntry);
     }
   }
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {

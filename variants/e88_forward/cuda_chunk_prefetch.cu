@@ -2,14 +2,15 @@
 // apo:target     cuda sm_80
 // apo:technique  chunk-prefetch
 // apo:parent     cuda_simple
-// apo:idea       The inputs of 16 steps are loaded into shared memory together, so that a step waits for no memory.
+// apo:idea       The inputs of CHUNK steps are loaded into shared memory together, so that a step waits for no memory.
 // apo:predict    1.3x..1.8x over parent: a memory latency of some 600 cycles of about 1700 goes from each step.
-// apo:requires   B*H <= 2147483647
+// apo:requires   B*H <= 2147483647 && 4*(N*(V+1)+CHUNK*(2*N+V+1)+V) <= SHARED_MAX
+// apo:tune       CHUNK 16,8,4,32
 // apo:scratch    unit_k 4*B*T*H*N
 // apo:scratch    unit_q 4*B*T*H*N
 // apo:scratch    ungated 4*B*T*H*V
 // apo:launch     normalise grid=min(ceil_div(B*T*H,8),32*SMS) block=256
-// apo:launch     forward grid=B*H block=256 shared=4*(N*(V+1)+32*N+17*V+16)
+// apo:launch     forward grid=B*H block=256 shared=4*(N*(V+1)+CHUNK*(2*N+V+1)+V)
 // apo:launch     gate grid=min(ceil_div(B*T*H*V,256),32*SMS) block=256
 #include "e88_forward.args.h"
 
@@ -18,14 +19,15 @@ namespace {
 using bf16 = __nv_bfloat16;
 
 constexpr int kSegment = 16;  // steps between two checkpoints
+constexpr int kChunk = CHUNK;  // steps whose inputs are loaded together
 constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
 constexpr int kStride = kColumns | 1;  // of the state in shared memory: odd, for the banks
 
 // What the block of one sequence keeps in shared memory.
 struct Work {
   float S[kRows * kStride];
-  float k[kSegment][kRows], q[kSegment][kRows];
-  float v[kSegment][kColumns], decay[kSegment];
+  float k[kChunk][kRows], q[kChunk][kRows];
+  float v[kChunk][kColumns], decay[kChunk];
   float delta[kColumns];
 };
 
@@ -127,15 +129,18 @@ extern "C" __global__ void __launch_bounds__(256, 6) forward(const e88_forward_a
     w.S[place(e)] = load(a.s0[sequence * kState + e]);
   }
   __syncthreads();
-  for (long long first = 0; first < a.T; first += kSegment) {
-    const int steps = min(static_cast<long long>(kSegment), a.T - first);
-    const long long row = (b * a.T + first) * a.H + h;
-    store_state(w, a.checkpoints + (first / kSegment * a.B * a.H + sequence) * kState);
-    load_chunk(a, w, row, steps);
-    __syncthreads();
-    for (int s = 0; s < steps; ++s) {
-      step(a, w, row + s * a.H, s);
+  for (long long t = 0; t < a.T; ++t) {
+    const long long row = (b * a.T + t) * a.H + h;
+    if (t % kSegment == 0) {
+      store_state(w, a.checkpoints + (t / kSegment * a.B * a.H + sequence) * kState);
     }
+    if (t % kChunk == 0) {
+      load_chunk(a, w, row, min(static_cast<long long>(kChunk), a.T - t));
+    }
+    if (t % kSegment == 0 || t % kChunk == 0) {
+      __syncthreads();
+    }
+    step(a, w, row, t % kChunk);
   }
   store_state(w, a.s_final + sequence * kState);
 }
