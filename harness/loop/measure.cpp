@@ -8,6 +8,7 @@
 #include "harness/core/machine.h"
 #include "harness/core/secret.h"
 #include "harness/core/text.h"
+#include "harness/profile/occupancy.h"
 #include "harness/profile/perf_counters.h"
 #include "harness/worker/samples.h"
 
@@ -90,7 +91,11 @@ Profile profile_on_cuda(const Lab& lab, const Build& build, const InputSet& inpu
   measured.l3_bytes = 0;
   measured.rung = "events";
   measured.missing = "counters, Activity records and PC samples: this program reads none on target cuda";
-  return assemble_profile(measured);
+  Profile profile = assemble_profile(measured);
+  for (Metric& metric : occupancy_metrics(build, machine)) {
+    profile.metrics.push_back(std::move(metric));
+  }
+  return profile;
 }
 
 }  // namespace
@@ -103,7 +108,8 @@ Profile measure_profile(const Lab& lab, const Configuration& configuration, cons
   }
   const InputSet inputs =
       make_inputs(*lab.family, workload.axes, secret_seed(), lab.family->regimes.front(), lab.threads);
-  ProfileInputs measured{.configuration = configuration,
+  ProfileInputs measured{.target = machine.target,
+                         .configuration = configuration,
                          .workload = workload.name,
                          .work = lab.family->work(workload.axes),
                          .roofs = roofs,
