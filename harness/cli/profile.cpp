@@ -130,7 +130,7 @@ std::string busy_text(const Profile& profile) {
   for (const auto& [metric, what] :
        {std::pair{"busy_bytes", "moving bytes"}, std::pair{"busy_flops", "arithmetic"},
         std::pair{"busy_special", "special functions"}, std::pair{"busy_serial", "the serial chain"}}) {
-    if (const double share = profile.metric(metric); std::isfinite(share)) {
+    if (const double share = profile.metric(metric); share > 0) {
       parts.push_back(std::string(what) + " " + format_g(100 * share, 3) + " %");
     }
   }

@@ -206,7 +206,8 @@ Action define_run(CLI::App& app, Globals& globals) {
   app.add_option("--budget", options->budget, "start no iteration after this time, e.g. 10m");
   app.add_option("--cache", options->cache, "cold (caches flushed before every sample) or warm");
   app.add_option("--judge", options->judge, "auto, standard, extended, strict or precise");
-  app.add_flag("--remeasure", options->remeasure, "measure the roofs of the device anew, although the journal has them");
+  app.add_flag("--remeasure", options->remeasure,
+               "measure the roofs of the device anew, although the journal has them");
   return [options, &globals] { return run(*options, globals); };
 }
 

@@ -110,7 +110,8 @@ std::vector<Roof> measure_cuda_roofs(const BuildVariant& build, const WorkerOpti
   }
   const auto& kernels = cuda_roof_kernels();
   bench.use(Footprint::cache, family);
-  bench.raise_clock(*std::find_if(kernels.begin(), kernels.end(), [](const auto& one) { return one.roof == "fp32_fma"; }));
+  bench.raise_clock(
+      *std::find_if(kernels.begin(), kernels.end(), [](const auto& one) { return one.roof == "fp32_fma"; }));
   for (const Footprint footprint : {Footprint::cache, Footprint::memory}) {
     if (footprint == Footprint::memory) {
       bench.use(footprint, family);

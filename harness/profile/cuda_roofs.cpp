@@ -29,12 +29,13 @@ std::string_view cuda_roof_source() {
 }
 
 const std::vector<CudaRoofKernel>& cuda_roof_kernels() {
-  constexpr double kCopied = 2 * 4 * 16;                      // four vectors of 16 bytes, read and written
-  constexpr double kMultiplyAdds = 2 * 256;                   // flops
+  constexpr double kCopied = 2 * 4 * 16;                     // four vectors of 16 bytes, read and written
+  constexpr double kMultiplyAdds = 2 * 256;                  // flops
   constexpr double kProducts = 32.0 * 2 * 16 * 8 * 16 / 32;  // 32 products of a warp, a lane's part of their flops
-  constexpr int kLaunches = 150;                              // fewer than a sample may queue before it starts
+  constexpr int kLaunches = 150;                             // fewer than a sample may queue before it starts
   static const std::vector<CudaRoofKernel> kernels = {
-      {"l2_copy", "copy_vectors", "byte/s", "COPY_STEPS", kCopied, "16 bytes a lane, L1 bypassed, tensors within the L2"},
+      {"l2_copy", "copy_vectors", "byte/s", "COPY_STEPS", kCopied,
+       "16 bytes a lane, L1 bypassed, tensors within the L2"},
       {"memory_copy", "copy_vectors", "byte/s", "COPY_STEPS", kCopied, "16 bytes a lane, tensors far beyond the L2",
        Footprint::memory},
       {"shared_bandwidth", "shared_bandwidth", "byte/s", "SHARED_STEPS", 16 * 16,
@@ -49,7 +50,8 @@ const std::vector<CudaRoofKernel>& cuda_roof_kernels() {
        "mma.sync m16n8k16 bf16 with fp32 sums; on sm_90 wgmma reaches more"},
       {"barrier", "barrier", "s", "LATENCY_STEPS", 32, "__syncthreads of a block of 256 threads alone on its SM"},
       {"fma_latency", "fma_latency", "s", "LATENCY_STEPS", 32, "a multiply-add that waits for the one before"},
-      {"special_latency", "special_latency", "s", "LATENCY_STEPS", 32, "a tanh.approx.f32 that waits for the one before"},
+      {"special_latency", "special_latency", "s", "LATENCY_STEPS", 32,
+       "a tanh.approx.f32 that waits for the one before"},
       {"shuffle_latency", "shuffle_latency", "s", "LATENCY_STEPS", 32, "a shuffle that waits for the one before"},
       {"shared_latency", "shared_latency", "s", "LATENCY_STEPS", 32, "a shared-memory read at the address just read"},
       {"launch_latency", "launch_latency", "s", "", 1, "an empty kernel behind another one", Footprint::cache,

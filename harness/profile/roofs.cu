@@ -92,6 +92,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) copy_vectors(const copy_arg
   const int vectors = static_cast<int>(a.n / 4);
   const int stride = static_cast<int>(blockDim.x * gridDim.x);
   int at = static_cast<int>(thread_index());
+#pragma unroll 1
   for (int step = 0; step < COPY_STEPS; ++step) {
     float4 moved[4];
     int place[4];

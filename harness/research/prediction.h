@@ -16,8 +16,8 @@ Prediction composed(const Prediction& a, const Prediction& b);
 // A over B from B over A.
 Prediction inverted(const Prediction& band);
 double log_middle(const Prediction& band);
-// Held under `bound`. A band that lies above it keeps its width, 1.1x to 2x, below the bound: that it promises more than
-// there is says that it is uncertain, not that the bound will be hit exactly.
+// Held under `bound`. A band that lies above it keeps its width, 1.1x to 2x, below the bound: that it promises more
+// than there is says that it is uncertain, not that the bound will be hit exactly.
 Prediction capped(Prediction band, double bound);
 // For a promise that no diagnosis supports: the low end goes half way back to no effect, or half as far again below it.
 Prediction unsupported(Prediction band);

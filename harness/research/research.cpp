@@ -99,7 +99,8 @@ class Ranking {
       return;
     }
     const Attack attack = attack_of(option);
-    const Prediction prediction = predictor_.predict(*option.variant, option.configuration, floor_bound(inputs_.diagnosis.profile));
+    const Prediction prediction =
+        predictor_.predict(*option.variant, option.configuration, floor_bound(inputs_.diagnosis.profile));
     // Held against the bound of what it attacks; a measurement is not held against anything.
     const Prediction bounded = is_measured(prediction) ? prediction : under(prediction, attack);
     if (!(std::log(bounded.high) > inputs_.minimum_detectable)) {

@@ -156,9 +156,8 @@ std::optional<Bottleneck> per_step_overhead(const Diagnosis& d) {
     return std::nullopt;
   }
   return found(d, "per-step-overhead",
-               std::string(cuda ? "arithmetic" : "scalar arithmetic") +
-                   ", special functions and copies explain " + format_ns(explained) + " of " +
-                   format_ns(d.profile.time_ns) + " (" + percent(share) +
+               std::string(cuda ? "arithmetic" : "scalar arithmetic") + ", special functions and copies explain " +
+                   format_ns(explained) + " of " + format_ns(d.profile.time_ns) + " (" + percent(share) +
                    "); the rest is conversion, addressing, calls or waiting",
                1 / share);
 }

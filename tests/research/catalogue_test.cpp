@@ -60,7 +60,8 @@ TEST(Catalogue, KnowsTheTechniquesOfTheSeeds) {
 // A technique that is not in the catalogue attacks nothing and has no prior.
 TEST(Catalogue, KnowsTheTechniquesOfEveryVariantHere) {
   int lines = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(APO_SOURCE_FOLDER) + "/variants")) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::string(APO_SOURCE_FOLDER) + "/variants")) {
     if (!entry.is_regular_file()) {
       continue;
     }

@@ -17,8 +17,8 @@ using fixtures::set_metric;
 Diagnosis gpu(double ms, Work work = {}) {
   Diagnosis d = fixtures::diagnosis(ms, work);
   d.profile.metrics.clear();
-  d.profile.roofs = {roof("fp32_fma", 6e13),       roof("special_tanh", 4e12), roof("libm_tanh", 2e12),
-                     roof("memory_copy", 4e12),    roof("barrier", 20e-9),     roof("shuffle_latency", 12e-9),
+  d.profile.roofs = {roof("fp32_fma", 6e13),        roof("special_tanh", 4e12),  roof("libm_tanh", 2e12),
+                     roof("memory_copy", 4e12),     roof("barrier", 20e-9),      roof("shuffle_latency", 12e-9),
                      roof("shared_latency", 15e-9), roof("launch_latency", 2e-6)};
   d.incumbent.target = Target::cuda;
   d.incumbent.techniques = {"approximate-tanh"};
@@ -136,9 +136,9 @@ TEST(PerStepOverhead, OnAGpuExplainsTheTimeByItsOwnRoofs) {
 
 // The recurrence of the seeds on a GPU: thousands of cycles a step, nothing busy. Its candidates get bands, not points.
 TEST(Diagnose, OnAGpuFindsWhatAStepWaitsForAndBandsStayBands) {
-  ResearchInputs in = fixtures::inputs(
-      {fixtures::variant("tiled", "lane-tiling", 2.2, 3.6), fixtures::variant("chunk", "chunk-prefetch", 1.15, 1.4),
-       fixtures::variant("odd", "fp16-history", 1.0, 1.1)});
+  ResearchInputs in = fixtures::inputs({fixtures::variant("tiled", "lane-tiling", 2.2, 3.6),
+                                        fixtures::variant("chunk", "chunk-prefetch", 1.15, 1.4),
+                                        fixtures::variant("odd", "fp16-history", 1.0, 1.1)});
   for (RegisteredVariant& one : in.variants) {
     one.variant.target = Target::cuda;
   }
