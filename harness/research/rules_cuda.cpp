@@ -77,7 +77,7 @@ std::optional<Bottleneck> waiting_steps(const Diagnosis& d) {
   }
   return found(d, "latency-bound",
                "no unit is busy for more than " + percent(busy) + " of the time; " + step_text(d) +
-                   "; its compulsory chain of dependent operations is " + percent(chain) + " of that",
+                   "; its compulsory chain of dependent operations is " + percent(chain) + " of the time",
                1 / std::max(busy, chain));
 }
 
