@@ -312,13 +312,13 @@ void Journal::add_roofs(const std::string& machine, const std::vector<Roof>& roo
   transaction.commit();
 }
 
-std::vector<Roof> Journal::roofs(const std::string& machine) {
+std::vector<Roof> Journal::roofs(const std::string& machine, const std::string& driver) {
   std::vector<Roof> result;
   Statement rows = self_->database.query(
       "SELECT name, value, unit, lower, upper, samples, note FROM roof WHERE id IN"
-      " (SELECT max(r.id) FROM roof r JOIN machine m ON m.id = r.machine WHERE m.key = ? GROUP BY r.name) ORDER BY "
-      "name",
-      {machine});
+      " (SELECT max(r.id) FROM roof r JOIN machine m ON m.id = r.machine WHERE m.key = ? AND ? IN ('', m.driver)"
+      " GROUP BY r.name) ORDER BY name",
+      {machine, driver});
   while (rows.step()) {
     result.push_back(next_roof(rows));
   }

@@ -147,7 +147,8 @@ class Journal {
   void add_brief(std::int64_t iteration, const ResearchBrief& brief);
   ResearchBrief brief(std::int64_t iteration);
   void add_roofs(const std::string& machine, const std::vector<Roof>& roofs);
-  std::vector<Roof> roofs(const std::string& machine);  // the newest of each name, by name
+  // The newest of each name, by name; only those measured under `driver`, unless it is empty.
+  std::vector<Roof> roofs(const std::string& machine, const std::string& driver = "");
 
   // ---- experiments
   // Before measuring: needs both sources registered, and the machine (its own field, else the campaign's).

@@ -48,6 +48,11 @@ struct Work {
   double flops = 0;              // additions and multiplications, an fma counts 2
   double bytes = 0;              // each input byte read once, each output byte written once
   double special_functions = 0;  // tanh, exp, rsqrt, division evaluations
+  // The longest chain of operations that each wait for the one before, whatever the parallelism: 0 = not counted. An
+  // fma is one; a sum of n terms takes ceil(log2 n).
+  double serial_steps = 0;  // of a recurrence, over which the chain is spread
+  double serial_flops = 0;
+  double serial_special_functions = 0;
 };
 
 enum class WorkloadKind : std::uint8_t { small, ragged, production, extreme };

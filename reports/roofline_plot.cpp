@@ -51,9 +51,11 @@ bool ends_with(const std::string& text, const std::string& tail) {
   return text.size() >= tail.size() && text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
 }
 
-// A roof of one thread says nothing more where there is the roof of all of them.
-bool is_superseded(const Roof& roof, const Profile& profile) {
-  return std::any_of(profile.roofs.begin(), profile.roofs.end(),
+// The intensity of a call is over the bytes of its tensors, which a shared memory's rate does not limit. A roof of one
+// thread says nothing more where there is the roof of all of them.
+bool is_left_out(const Roof& roof, const Profile& profile) {
+  return roof.name == "shared_bandwidth" ||
+         std::any_of(profile.roofs.begin(), profile.roofs.end(),
                      [&](const Roof& other) { return roof.name == other.name + "_1"; });
 }
 
@@ -63,14 +65,14 @@ std::vector<RoofLine> collect_roofs(const Profile& profile) {
       metric_in_base_units(profile, "gflops") / metric_in_base_units(profile, "special_per_s");
   for (const Roof& roof : profile.roofs) {
     RoofLine line{.name = roof.name, .value = roof_text(roof)};
-    if (!plausible(roof.value) || is_superseded(roof, profile)) {
+    if (!plausible(roof.value) || is_left_out(roof, profile)) {
       continue;
     }
     if (ends_with(roof.unit, "byte/s") || ends_with(roof.unit, "B/s")) {
       line.slope = roof.value;
     } else if (ends_with(roof.unit, "flop/s")) {
       line.level = roof.value;
-    } else if (std::isfinite(flops_per_special) && flops_per_special > 0 && roof.name.rfind("special", 0) == 0) {
+    } else if (std::isfinite(flops_per_special) && flops_per_special > 0 && roof.name.rfind("special_tanh", 0) == 0) {
       line.level = roof.value * flops_per_special;
       line.mix = true;
     } else {

@@ -126,6 +126,13 @@ std::vector<char*> without_separator(int argc, char** argv) {
 
 }  // namespace
 
+void check_target(const std::string& target) {
+  const std::vector<std::string> known = {"auto", "host", "cuda"};
+  if (std::find(known.begin(), known.end(), target) == known.end()) {
+    throw UserError("unknown target '" + target + "'", did_you_mean(target, known) + "\nknown: " + join(known, ", "));
+  }
+}
+
 int run_app(int argc, char** argv) {
   CLI::App app("apo improves a compute kernel by profile -> research -> implement -> evaluate, and remembers.", "apo");
   app.set_version_flag("--version", "apo " APO_VERSION);

@@ -20,6 +20,9 @@ struct Globals {
   std::vector<std::string> families;  // shared objects with more families
 };
 
+// Throws UserError unless it is auto, host or cuda.
+void check_target(const std::string& target);
+
 // Runs after parsing; returns an ExitCode.
 using Action = std::function<int()>;
 

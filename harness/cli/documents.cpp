@@ -81,15 +81,6 @@ Json to_document(const Profile& profile) {
     }
     metrics.push_back(std::move(one));
   }
-  Json roofs = Json::array();
-  for (const Roof& roof : profile.roofs) {
-    roofs.push_back({{"name", roof.name},
-                     {"value", number_or_null(roof.value)},
-                     {"unit", roof.unit},
-                     {"lower", number_or_null(roof.lower)},
-                     {"upper", number_or_null(roof.upper)},
-                     {"samples", roof.samples}});
-  }
   return {{"configuration", to_document(profile.configuration)},
           {"workload", profile.workload},
           {"time_ns", number_or_null(profile.time_ns)},
@@ -99,7 +90,21 @@ Json to_document(const Profile& profile) {
           {"rung", profile.rung},
           {"missing", profile.missing},
           {"metrics", metrics},
-          {"roofs", roofs}};
+          {"roofs", to_document(profile.roofs)}};
+}
+
+Json to_document(const std::vector<Roof>& roofs) {
+  Json list = Json::array();
+  for (const Roof& roof : roofs) {
+    list.push_back({{"name", roof.name},
+                    {"value", number_or_null(roof.value)},
+                    {"unit", roof.unit},
+                    {"lower", number_or_null(roof.lower)},
+                    {"upper", number_or_null(roof.upper)},
+                    {"samples", roof.samples},
+                    {"note", roof.note}});
+  }
+  return list;
 }
 
 Json to_document(const Machine& machine) {

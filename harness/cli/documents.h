@@ -13,6 +13,7 @@ nlohmann::json to_document(const GateResult& gate);
 nlohmann::json to_document(const Certification& certification);
 nlohmann::json to_document(const Bottleneck& bottleneck);
 nlohmann::json to_document(const Profile& profile);
+nlohmann::json to_document(const std::vector<Roof>& roofs);
 nlohmann::json to_document(const Machine& machine);
 nlohmann::json to_document(const Lesson& lesson);
 // Without rounds; `show --samples` adds those.

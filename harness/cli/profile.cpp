@@ -11,6 +11,7 @@
 #include "harness/cli/documents.h"
 #include "harness/core/error.h"
 #include "harness/core/text.h"
+#include "harness/loop/known_roofs.h"
 #include "harness/loop/measure.h"
 #include "harness/loop/workbench.h"
 #include "harness/profile/roofs.h"
@@ -26,15 +27,18 @@ struct ProfileOptions {
   std::string variant;
   std::string workload;
   std::string cache = "cold";
+  std::string target = "auto";
+  bool roofs_only = false;
+  bool remeasure = false;
 };
 
 // From the journal when it has them; else measured, and kept there when it can be written.
-std::vector<Roof> roofs_of(Workbench& bench, Observer& observer) {
+std::vector<Roof> roofs_of(Workbench& bench, Observer& observer, bool remeasure) {
   const Machine& machine = bench.machine();
   const auto& path = bench.paths().journal;
-  if (std::filesystem::exists(path)) {
+  if (!remeasure && std::filesystem::exists(path)) {
     Journal journal = Journal::open(path, Access::read_only);
-    if (auto roofs = journal.roofs(machine.id); !roofs.empty()) {
+    if (auto roofs = known_roofs(journal, machine); !roofs.empty()) {
       return roofs;
     }
   }
@@ -90,11 +94,11 @@ std::string metrics_text(const Profile& profile) {
   return format_table(rows);
 }
 
-std::string roofs_text(const Profile& profile) {
-  std::vector<std::vector<std::string>> rows = {{"  roof", "value", "95 % interval", "n"}};
-  for (const Roof& roof : profile.roofs) {
+std::string roofs_text(const std::vector<Roof>& roofs) {
+  std::vector<std::vector<std::string>> rows = {{"  roof", "value", "95 % interval", "n", "how"}};
+  for (const Roof& roof : roofs) {
     rows.push_back({"  " + roof.name, quantity(roof.value, roof.unit), interval(roof.lower, roof.upper, roof.unit),
-                    std::to_string(roof.samples)});
+                    std::to_string(roof.samples), roof.note});
   }
   return format_table(rows);
 }
@@ -120,6 +124,19 @@ std::string bottlenecks_text(const std::vector<Bottleneck>& bottlenecks) {
   return text.empty() ? "  none of the rules found one\n" : text;
 }
 
+// What part of the time each unit would need for the compulsory work alone.
+std::string busy_text(const Profile& profile) {
+  std::vector<std::string> parts;
+  for (const auto& [metric, what] :
+       {std::pair{"busy_bytes", "moving bytes"}, std::pair{"busy_flops", "arithmetic"},
+        std::pair{"busy_special", "special functions"}, std::pair{"busy_serial", "the serial chain"}}) {
+    if (const double share = profile.metric(metric); share > 0) {
+      parts.push_back(std::string(what) + " " + format_g(100 * share, 3) + " %");
+    }
+  }
+  return parts.empty() ? "" : "  of it   " + join(parts, ", ") + "\n";
+}
+
 void print_profile(const Profile& profile, const std::vector<Bottleneck>& bottlenecks, const std::string& cache,
                    const Machine& machine) {
   const bool host = machine.target == Target::host;
@@ -128,10 +145,11 @@ void print_profile(const Profile& profile, const std::vector<Bottleneck>& bottle
   text += "  time    " + format_ns(profile.time_ns) + "\n";
   text += "  floor   " + format_ns(profile.floor_ns) + " by " + profile.floor_roof + ": " +
           format_g(100 * profile.floor_fraction, 3) + " % of the time\n";
+  text += busy_text(profile);
   text += "  rung    " + profile.rung + "\n";
   text += profile.missing.empty() ? "" : "  missing " + profile.missing + "\n";
   text += host ? "\nthread scaling\n" + scaling_text(profile, machine.cores) : "";
-  text += "\nmetrics\n" + metrics_text(profile) + "\nroofs\n" + roofs_text(profile) + "\nbottlenecks\n" +
+  text += "\nmetrics\n" + metrics_text(profile) + "\nroofs\n" + roofs_text(profile.roofs) + "\nbottlenecks\n" +
           bottlenecks_text(bottlenecks);
   print(text);
 }
@@ -143,8 +161,31 @@ void check_cache(const std::string& cache) {
   }
 }
 
+// `apo profile --roofs`: no variant, only what the device can reach.
+int show_roofs(const ProfileOptions& options, const Globals& globals) {
+  Workbench bench(make_paths(globals.journal));
+  if (options.target == "cuda" || (options.target == "auto" && bench.has_gpu())) {
+    bench.use(Target::cuda);
+  }
+  ConsoleObserver observer(globals);
+  const std::vector<Roof> roofs = roofs_of(bench, observer, options.remeasure);
+  if (globals.json) {
+    print_json({{"machine", to_document(bench.machine())}, {"roofs", to_document(roofs)}});
+  } else {
+    print("roofs of " + paint(bench.machine().model, "bold") + "\n" + roofs_text(roofs));
+  }
+  return kDone;
+}
+
 int profile(const ProfileOptions& options, const Globals& globals) {
   check_cache(options.cache);
+  check_target(options.target);
+  if (options.roofs_only) {
+    return show_roofs(options, globals);
+  }
+  if (options.variant.empty()) {
+    throw UserError("no variant was given", "name one that 'apo list' shows, or ask for the roofs alone with --roofs");
+  }
   Workbench bench(make_paths(globals.journal));
   const Configuration configuration = bench.catalogue().configuration(options.variant);
   const Variant& variant = bench.catalogue().get(configuration.variant);
@@ -159,8 +200,8 @@ int profile(const ProfileOptions& options, const Globals& globals) {
   }
   ConsoleObserver observer(globals);
   const CachePolicy cache = options.cache == "warm" ? CachePolicy::warm : CachePolicy::cold;
-  const Profile measured =
-      measure_profile(lab, configuration, workload, bench.machine(), roofs_of(bench, observer), cache, observer);
+  const Profile measured = measure_profile(lab, configuration, workload, bench.machine(),
+                                           roofs_of(bench, observer, options.remeasure), cache, observer);
   const std::vector<Bottleneck> bottlenecks = bottlenecks_of(bench, lab, measured, workload);
   if (globals.json) {
     Json document = to_document(measured);
@@ -182,9 +223,12 @@ int profile(const ProfileOptions& options, const Globals& globals) {
 
 Action define_profile(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ProfileOptions>();
-  app.add_option("variant", options->variant, "FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]")->required();
+  app.add_option("variant", options->variant, "FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]");
   app.add_option("--workload", options->workload, "the workload (default: the family's first)");
   app.add_option("--cache", options->cache, "cold (caches flushed before every call) or warm");
+  app.add_flag("--roofs", options->roofs_only, "show the measured roofs of the device alone; no variant is needed");
+  app.add_option("--target", options->target, "with --roofs: auto (a GPU when one is usable), host or cuda");
+  app.add_flag("--remeasure", options->remeasure, "measure the roofs anew, although the journal has them");
   return [options, &globals] { return profile(*options, globals); };
 }
 

@@ -30,14 +30,8 @@ struct RunOptions {
   std::string budget;
   std::string cache;
   std::string judge;
+  bool remeasure = false;
 };
-
-void check_target(const std::string& target) {
-  const std::vector<std::string> known = {"auto", "host", "cuda"};
-  if (std::find(known.begin(), known.end(), target) == known.end()) {
-    throw UserError("unknown target '" + target + "'", did_you_mean(target, known) + "\nknown: " + join(known, ", "));
-  }
-}
 
 bool has_variant_for(Workbench& bench, const std::string& family, Target target) {
   const auto variants = bench.catalogue().of_family(family);
@@ -187,7 +181,7 @@ int run(const RunOptions& options, const Globals& globals) {
   Workbench bench(paths);
   ConsoleObserver observer(globals);
   choose_target(options, bench, policy, observer);
-  const CampaignSummary summary = run_campaign(bench, policy, observer);
+  const CampaignSummary summary = run_campaign(bench, policy, observer, options.remeasure);
   if (globals.json) {
     print_json(summary_document(summary));
   } else {
@@ -212,6 +206,8 @@ Action define_run(CLI::App& app, Globals& globals) {
   app.add_option("--budget", options->budget, "start no iteration after this time, e.g. 10m");
   app.add_option("--cache", options->cache, "cold (caches flushed before every sample) or warm");
   app.add_option("--judge", options->judge, "auto, standard, extended, strict or precise");
+  app.add_flag("--remeasure", options->remeasure,
+               "measure the roofs of the device anew, although the journal has them");
   return [options, &globals] { return run(*options, globals); };
 }
 

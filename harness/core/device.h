@@ -18,6 +18,7 @@ struct DeviceFacts {
   int sms = 0;
   int threads_per_block = 0;
   int threads_per_sm = 0;
+  int blocks_per_sm = 0;
   std::int64_t shared_per_block = 0;  // bytes one block may have after opting in
   std::int64_t shared_per_sm = 0;
   std::int64_t registers_per_sm = 0;

@@ -85,6 +85,7 @@ Machine describe_cuda(const DeviceFacts& facts) {
     machine.kernel = names.release;
   }
   machine.facts = {{"threads_per_sm", std::to_string(facts.threads_per_sm)},
+                   {"blocks_per_sm", std::to_string(facts.blocks_per_sm)},
                    {"shared_per_block", std::to_string(facts.shared_per_block)},
                    {"shared_per_sm", std::to_string(facts.shared_per_sm)},
                    {"registers_per_sm", std::to_string(facts.registers_per_sm)},

@@ -173,7 +173,7 @@ std::string format_ns(double nanoseconds) {
     return "not measured";
   }
   if (nanoseconds < 1e3) {
-    return print("%.0f ns", nanoseconds);
+    return print("%.3g ns", nanoseconds);
   }
   if (nanoseconds < 1e6) {
     return print("%.4g us", nanoseconds / 1e3);

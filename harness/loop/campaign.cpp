@@ -40,7 +40,7 @@ class CampaignRun {
     summary_.policy = policy;
   }
 
-  CampaignSummary run() {
+  CampaignSummary run(bool remeasure_roofs) {
     summary_.recovered = recover(journal_, observer_);
     journal_.add_machine(bench_.machine());
     open();
@@ -48,7 +48,8 @@ class CampaignRun {
                              .journal = journal_,
                              .observer = observer_,
                              .campaign = summary_.id,
-                             .policy = summary_.policy};
+                             .policy = summary_.policy,
+                             .remeasure_roofs = remeasure_roofs};
     prepare(context);
     iterate(context);
     certify_champion(context);
@@ -170,8 +171,8 @@ class CampaignRun {
 
 }  // namespace
 
-CampaignSummary run_campaign(Workbench& bench, const Policy& policy, Observer& observer) {
-  return CampaignRun(bench, policy, observer).run();
+CampaignSummary run_campaign(Workbench& bench, const Policy& policy, Observer& observer, bool remeasure_roofs) {
+  return CampaignRun(bench, policy, observer).run(remeasure_roofs);
 }
 
 }  // namespace apo

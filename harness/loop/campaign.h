@@ -37,7 +37,7 @@ struct CampaignSummary {
 };
 
 // Runs the campaign to its end, or resumes one of the same family, workload class and machine that was interrupted
-// (then with that campaign's policy). Takes the journal's lock.
-CampaignSummary run_campaign(Workbench& bench, const Policy& policy, Observer& observer);
+// (then with that campaign's policy). Takes the journal's lock. Roofs come from the journal unless `remeasure_roofs`.
+CampaignSummary run_campaign(Workbench& bench, const Policy& policy, Observer& observer, bool remeasure_roofs = false);
 
 }  // namespace apo

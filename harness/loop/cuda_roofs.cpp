@@ -1,63 +1,133 @@
-// harness/loop/cuda_roofs.cpp - copies far beyond the L2 and well within it, timed by events.
+// harness/loop/cuda_roofs.cpp - one worker, one build; each kernel is loaded as a launch plan of its own.
 #include "harness/loop/cuda_roofs.h"
 
 #include <algorithm>
 
 #include "harness/core/error.h"
 #include "harness/core/secret.h"
+#include "harness/evaluate/lab.h"
+#include "harness/implement/metadata.h"
 #include "harness/implement/settings.h"
-#include "harness/profile/roofs.h"
+#include "harness/profile/cuda_roofs.h"
 
 namespace apo {
 namespace {
 
-constexpr int kSamples = 30;
-constexpr int kBackToBack = 50;
-constexpr const char* kCopyVariant = "copy/cuda_vector4";
+constexpr int kSamples = 20;
+constexpr int kWarmupSamples = 3;
+constexpr int kClockSamples = 32;  // of a request
+constexpr int kClockRequests = 4;  // some 0.1 s of work: an idle GPU takes that long to raise its clock
+constexpr const char* kFill = "fill_input";
 
-TimedCopies copies_in_memory(const DeviceFacts& device) {
-  Worker worker(WorkerOptions{.target = Target::cuda});
-  TimedCopies copies{.bytes = std::max<std::int64_t>(4 * device.l2_bytes, std::int64_t{256} << 20), .ns = {}};
-  const auto ns = worker.copy(copies.bytes, kSamples);
-  if (!ns) {
-    throw EnvironmentError("the copy roof of the GPU cannot be measured: " + ns.failure().evidence);
+template <class T>
+T value_of(const Result<T>& result, const std::string& what) {
+  if (!result) {
+    throw EnvironmentError("the roof " + what + " of the GPU cannot be measured: " + result.failure().evidence,
+                           "'apo doctor' shows what works here");
   }
-  copies.ns = *ns;
-  return copies;
+  return *result;
 }
 
-// No samples when the variant is not there or does not run: a roof that is missing bounds nothing.
-TimedCopies copies_in_l2(Workbench& bench, const DeviceFacts& device) {
-  TimedCopies copies{.bytes = std::max<std::int64_t>(device.l2_bytes / 8, 1 << 20), .ns = {}};
-  const Variant* variant = bench.catalogue().find(kCopyVariant);
-  if (variant == nullptr) {
-    return copies;
+std::int64_t product(const std::array<std::int64_t, 3>& sizes) {
+  return sizes[0] * sizes[1] * sizes[2];
+}
+
+class RoofBench {
+ public:
+  RoofBench(const WorkerOptions& options, const DeviceFacts& device, Build build, Settings settings)
+      : device_(device), build_(std::move(build)), settings_(std::move(settings)), worker_(options) {}
+
+  // Replaces the tensors by ones of this footprint, with an input drawn on the GPU.
+  void use(Footprint footprint, const Family& family) {
+    const Axes axes = {{"n", roof_tensor_floats(footprint, device_.l2_bytes, device_.sms)}};
+    load(kFill);
+    // The arena before is in use until the new one is attached.
+    auto arena = std::make_unique<Arena>(arena_spec(family, axes, 1, {}, {}, secret_seed(), Target::cuda));
+    value_of(worker_.attach(*arena), "tensors");
+    arena_ = std::move(arena);
+    value_of(worker_.call(0), "input");
   }
-  const Lab lab = bench.lab(bench.family(variant->family));
-  const Axes axes = {{"n", copies.bytes / 4}};
-  const Build build = lab.build({variant->id(), default_settings(*variant)}, axes, false);
-  if (build.outcome != Outcome::valid) {
-    return copies;
-  }
-  Arena arena(arena_spec(*lab.family, axes, 1, {}, {}, secret_seed(), Target::cuda));
-  write_inputs(arena, 0, make_inputs(*lab.family, axes, secret_seed(), lab.family->regimes.front(), lab.threads));
-  Worker worker(lab.worker);
-  if (!load_build(worker, 0, build) || !worker.attach(arena)) {
-    return copies;
-  }
-  const RunRequest request{.order = std::vector<int>(kSamples, 0), .repetitions = kBackToBack};
-  if (const auto samples = worker.run(request)) {
-    for (const RawSample& sample : *samples) {
-      copies.ns.push_back(sample.device_ns / kBackToBack);
+
+  void raise_clock(const CudaRoofKernel& kernel) {
+    load(kernel.kernel);
+    for (int request = 0; request < kClockRequests; ++request) {
+      value_of(worker_.run({.order = std::vector<int>(kClockSamples, 0)}), kernel.roof);
     }
   }
-  return copies;
-}
+
+  Roof measure(const CudaRoofKernel& kernel) {
+    const std::int64_t threads = load(kernel.kernel);
+    const RunRequest request{.order = std::vector<int>(kWarmupSamples + kSamples, 0),
+                             .repetitions = kernel.repetitions};
+    std::vector<std::int64_t> ns;
+    for (const RawSample& sample : value_of(worker_.run(request), kernel.roof)) {
+      ns.push_back(sample.device_ns);
+    }
+    ns.erase(ns.begin(), ns.begin() + kWarmupSamples);
+    return cuda_roof(kernel, threads, kernel.steps.empty() ? 1 : settings_.at(kernel.steps), ns);
+  }
+
+  Roof measure_driver_copy() {
+    const std::int64_t bytes = 4 * roof_tensor_floats(Footprint::memory, device_.l2_bytes, device_.sms);
+    return driver_copy_roof(bytes, value_of(worker_.copy(bytes, kSamples), "memory_copy"));
+  }
+
+ private:
+  // The number of threads of the launch.
+  std::int64_t load(const std::string& kernel) {
+    const auto& launches = build_.plan.launches;
+    const auto found =
+        std::find_if(launches.begin(), launches.end(), [&](const KernelLaunch& one) { return one.kernel == kernel; });
+    APO_CHECK(found != launches.end());
+    value_of(worker_.load(0, build_.object_path, LaunchPlan{.launches = {*found}}), kernel);
+    return product(found->grid) * product(found->block);
+  }
+
+  const DeviceFacts& device_;
+  Build build_;
+  Settings settings_;
+  std::unique_ptr<Arena> arena_;  // outlives its use in the worker
+  Worker worker_;
+};
 
 }  // namespace
 
-std::vector<Roof> measure_cuda_roofs(Workbench& bench, const DeviceFacts& device) {
-  return cuda_roofs(copies_in_memory(device), copies_in_l2(bench, device));
+std::vector<Roof> measure_cuda_roofs(const BuildVariant& build, const WorkerOptions& options,
+                                     const DeviceFacts& device) {
+  const Family& family = *find_family("copy");
+  const Variant variant = parse_variant(cuda_roof_source(), "harness/profile/roofs.cu");
+  const Axes axes = {{"n", roof_tensor_floats(Footprint::cache, device.l2_bytes, device.sms)}};
+  Build built = build(family, variant, axes);
+  const bool runs = built.outcome == Outcome::valid;
+  if (!runs && built.outcome != Outcome::refused) {
+    throw EnvironmentError("the kernels that measure the roofs do not build: " + built.evidence,
+                           "'apo doctor' shows which CUDA compiler is used");
+  }
+  RoofBench bench(options, device, std::move(built), default_settings(variant));
+  std::vector<Roof> roofs = {bench.measure_driver_copy()};
+  if (!runs) {
+    return roofs;
+  }
+  const auto& kernels = cuda_roof_kernels();
+  bench.use(Footprint::cache, family);
+  bench.raise_clock(
+      *std::find_if(kernels.begin(), kernels.end(), [](const auto& one) { return one.roof == "fp32_fma"; }));
+  for (const Footprint footprint : {Footprint::cache, Footprint::memory}) {
+    if (footprint == Footprint::memory) {
+      bench.use(footprint, family);
+    }
+    for (const CudaRoofKernel& kernel : kernels) {
+      if (kernel.footprint == footprint) {
+        roofs.push_back(bench.measure(kernel));
+      }
+    }
+  }
+  // Of the two ways to copy, the better one is the roof. Ours came last.
+  if (roofs.front().value > roofs.back().value) {
+    std::swap(roofs.front(), roofs.back());
+  }
+  roofs.erase(roofs.begin());
+  return roofs;
 }
 
 }  // namespace apo

@@ -1,15 +1,19 @@
-// harness/loop/cuda_roofs.h - what a GPU's memory and L2 can move, measured on it.
+// harness/loop/cuda_roofs.h - runs the roof kernels on a GPU, in a worker, as device variants are run.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "harness/core/records.h"
-#include "harness/loop/workbench.h"
+#include "harness/worker/worker.h"
 
 namespace apo {
 
-// memory_copy by the driver's own copy, l2_copy by the variant copy/cuda_vector4 on tensors that fit the L2 (left out
-// where that cannot be built). `bench` uses target cuda.
-std::vector<Roof> measure_cuda_roofs(Workbench& bench, const DeviceFacts& device);
+using BuildVariant = std::function<Build(const Family&, const Variant&, const Axes&)>;
+
+// Every roof of cuda_roof_kernels(), in about two seconds. On a GPU that cannot run those kernels (before sm_80)
+// memory_copy alone, by the driver's own copy. Throws EnvironmentError when one cannot be measured.
+std::vector<Roof> measure_cuda_roofs(const BuildVariant& build, const WorkerOptions& options,
+                                     const DeviceFacts& device);
 
 }  // namespace apo

@@ -10,6 +10,7 @@
 #include "harness/evaluate/clocks.h"
 #include "harness/evaluate/judge_decision.h"
 #include "harness/loop/hooks.h"
+#include "harness/loop/known_roofs.h"
 #include "harness/loop/measure.h"
 #include "harness/profile/host_profile.h"
 #include "harness/profile/roofs.h"
@@ -206,7 +207,7 @@ void set_up(IterationContext& context) {
   context.plan.seed = context.policy.seed;
   context.plan.profile =
       context.policy.judge_profile == "auto" ? standard_profile() : profile_named(context.policy.judge_profile);
-  context.roofs = context.journal.roofs(bench.machine().id);
+  context.roofs = context.remeasure_roofs ? std::vector<Roof>() : known_roofs(context.journal, bench.machine());
   if (context.roofs.empty()) {
     context.observer.say("measuring the roofs of this machine");
     context.roofs = bench.measure_roofs();
@@ -279,7 +280,7 @@ IterationSummary run_iteration(IterationContext& context, int index) {
   summary.time_ns = geometric_mean_time(profiles);
   context.observer.say("  profile: " + context.incumbent.label() + " takes " + format_ns(summary.time_ns) +
                        ", the floor is " + format_ns(profiles.front().floor_ns) + " (" + profiles.front().floor_roof +
-                       ")");
+                       "), " + format_g(100 * profiles.front().floor_fraction, 3) + " % of it");
 
   const ResearchBrief brief = research_incumbent(context, profiles.front(), index);
   context.journal.add_brief(summary.id, brief);

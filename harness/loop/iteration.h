@@ -22,6 +22,7 @@ struct IterationContext {
   Observer& observer;
   std::int64_t campaign = 0;
   const Policy& policy;
+  bool remeasure_roofs = false;  // although the journal has them
 
   // Filled by set_up and kept up to date by the iterations.
   const Family* family = nullptr;

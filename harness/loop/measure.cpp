@@ -9,6 +9,7 @@
 #include "harness/core/nvtx.h"
 #include "harness/core/secret.h"
 #include "harness/core/text.h"
+#include "harness/profile/occupancy.h"
 #include "harness/profile/perf_counters.h"
 #include "harness/profile/summary.h"
 #include "harness/worker/samples.h"
@@ -129,6 +130,9 @@ Profile profile_on_cuda(const Lab& lab, const Build& build, const InputSet& inpu
   }
   Profile profile = assemble_profile(measured);
   add_activity(profile, recorded);
+  for (Metric& metric : occupancy_metrics(build, machine)) {
+    profile.metrics.push_back(std::move(metric));
+  }
   return profile;
 }
 
@@ -143,7 +147,8 @@ Profile measure_profile(const Lab& lab, const Configuration& configuration, cons
   }
   const InputSet inputs =
       make_inputs(*lab.family, workload.axes, secret_seed(), lab.family->regimes.front(), lab.threads);
-  ProfileInputs measured{.configuration = configuration,
+  ProfileInputs measured{.target = machine.target,
+                         .configuration = configuration,
                          .workload = workload.name,
                          .work = lab.family->work(workload.axes),
                          .roofs = roofs,

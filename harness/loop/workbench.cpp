@@ -83,7 +83,10 @@ std::vector<Roof> Workbench::measure_roofs() {
   if (machine_.target == Target::host) {
     return measure_host_roofs(machine_.cores, kHostBudgetS);
   }
-  return measure_cuda_roofs(*this, *device_);
+  const auto build = [this](const Family& family, const Variant& variant, const Axes& axes) {
+    return builder(false).build(family, variant, axes, {});
+  };
+  return measure_cuda_roofs(build, {.target = Target::cuda}, *device_);
 }
 
 const Builder& Workbench::builder(bool sanitize) {

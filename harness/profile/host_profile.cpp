@@ -81,34 +81,56 @@ const Roof* copy_roof(const ProfileInputs& inputs, int threads) {
   return nullptr;
 }
 
-Floor add_floors(MetricList& list, const ProfileInputs& inputs, int threads) {
+// Arithmetic in vectors; matrices only where the call proves that it uses them.
+const Roof* flop_roof(const ProfileInputs& inputs, double time_ns) {
+  const Roof* vectors = find_roof(inputs.roofs, "fp32_fma");
+  const Roof* tensors = find_roof(inputs.roofs, "tensor_bf16");
+  return tensors != nullptr && time_ns > 0 && shortest_ns(inputs.work.flops, vectors) > time_ns ? tensors : vectors;
+}
+
+// The chain of dependent operations at the lower ends of their latencies; NaN where those were not measured.
+double serial_ns(const ProfileInputs& inputs) {
+  const Roof* flop = find_roof(inputs.roofs, "fma_latency");
+  const Roof* special = find_roof(inputs.roofs, "special_latency");
+  if (flop == nullptr || special == nullptr || !(inputs.work.serial_flops > 0)) {
+    return std::nan("");
+  }
+  return 1e9 * (inputs.work.serial_flops * flop->lower + inputs.work.serial_special_functions * special->lower);
+}
+
+Floor add_floors(MetricList& list, const ProfileInputs& inputs, int threads, double time_ns) {
   struct Part {
-    const char* name;
-    double work;
-    const Roof* roof;
+    std::string name;
+    double ns;
+    std::string roof;
+  };
+  const auto part = [](const char* name, double work, const Roof* roof) {
+    return Part{name, shortest_ns(work, roof), roof != nullptr ? roof->name : ""};
   };
   Floor floor;
-  for (const Part& part :
-       {Part{"floor_flops", inputs.work.flops, find_roof(inputs.roofs, "fp32_fma")},
-        Part{"floor_special", inputs.work.special_functions, find_roof(inputs.roofs, "special_tanh")},
-        Part{"floor_bytes", inputs.work.bytes, copy_roof(inputs, threads)}}) {
-    const double ns = shortest_ns(part.work, part.roof);
-    list.add(part.name, ns, "ns", 1);
-    if (ns > floor.ns) {
-      floor = {.ns = ns, .roof = part.roof->name};
+  for (const Part& one : {part("flops", inputs.work.flops, flop_roof(inputs, time_ns)),
+                          part("special", inputs.work.special_functions, find_roof(inputs.roofs, "special_tanh")),
+                          part("bytes", inputs.work.bytes, copy_roof(inputs, threads)),
+                          Part{"serial", serial_ns(inputs), "serial chain"}}) {
+    list.add("floor_" + one.name, one.ns, "ns", 1);
+    list.add("busy_" + one.name, time_ns > 0 ? one.ns / time_ns : std::nan(""), "ratio", 1);
+    if (one.ns > floor.ns) {
+      floor = {.ns = one.ns, .roof = one.roof};
     }
   }
   return floor;
 }
 
-void add_spread(MetricList& list, const TimedThreads& timed) {
+void add_spread(MetricList& list, const TimedThreads& timed, Target target) {
   const SampleSummary& summary = timed.summary;
   list.add_time("time", summary);
   list.add("time_mad_sigma", summary.mad_sigma, "ns", summary.count);
   list.add("time_p10", summary.p10, "ns", summary.count);
   list.add("time_p90", summary.p90, "ns", summary.count);
   list.add("spread", summary.mad_sigma / summary.median, "ratio", summary.count);
-  list.add("threads", timed.threads, "threads", 1);
+  if (target == Target::host) {
+    list.add("threads", timed.threads, "threads", 1);
+  }
 }
 
 void add_rates(MetricList& list, const ProfileInputs& inputs, const TimedThreads& timed) {
@@ -204,13 +226,15 @@ Profile assemble_profile(const ProfileInputs& inputs) {
   const int threads = timed.empty() ? 1 : timed.back().threads;
   MetricList list(profile.metrics);
   if (!timed.empty()) {
-    add_spread(list, timed.back());
+    add_spread(list, timed.back(), inputs.target);
     add_rates(list, inputs, timed.back());
-    add_scaling(list, timed);
+    if (inputs.target == Target::host) {
+      add_scaling(list, timed);
+    }
     profile.time_ns = timed.back().summary.median;
   }
   add_counters(list, inputs);
-  const Floor floor = add_floors(list, inputs, threads);
+  const Floor floor = add_floors(list, inputs, threads, profile.time_ns);
   profile.floor_ns = floor.ns;
   profile.floor_roof = floor.roof;
   profile.floor_fraction = profile.time_ns > 0 ? floor.ns / profile.time_ns : 0;
@@ -222,7 +246,9 @@ double physical_floor_ns(const Work& work, const std::vector<Roof>& roofs) {
   double bytes_per_s = 0;
   for (const Roof& roof : roofs) {
     if (roof.name == "fp32_fma") {
-      flops_per_s = roof.upper;
+      flops_per_s = std::max(flops_per_s, roof.upper);
+    } else if (roof.name == "tensor_bf16") {
+      flops_per_s = std::max(flops_per_s, kTensorSlack * roof.upper);
     } else if (roof.name == "l2_copy" || roof.name == "llc_copy" || roof.name == "memory_copy") {
       bytes_per_s = std::max(bytes_per_s, roof.upper);
     }

@@ -374,22 +374,6 @@ std::vector<Roof> measure_host_roofs(int threads, double budget_s) {
   return roofs;
 }
 
-std::vector<Roof> cuda_roofs(const TimedCopies& memory, const TimedCopies& l2) {
-  std::vector<Roof> roofs;
-  for (const auto& [name, copies] : {std::pair{"memory_copy", &memory}, std::pair{"l2_copy", &l2}}) {
-    if (copies->ns.empty()) {
-      continue;
-    }
-    std::vector<double> rates;
-    for (const std::int64_t ns : copies->ns) {
-      rates.push_back(2e9 * static_cast<double>(copies->bytes) / static_cast<double>(std::max<std::int64_t>(ns, 1)));
-    }
-    roofs.push_back(rate_of(name, "byte/s", std::move(rates),
-                            format_bytes(static_cast<double>(copies->bytes)) + " copied on the GPU, back to back"));
-  }
-  return roofs;
-}
-
 const Roof* find_roof(const std::vector<Roof>& roofs, const std::string& name) {
   const auto found = std::find_if(roofs.begin(), roofs.end(), [&](const Roof& roof) { return roof.name == name; });
   return found == roofs.end() ? nullptr : &*found;

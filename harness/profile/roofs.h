@@ -22,14 +22,6 @@ namespace apo {
 // `threads` < 1 means 1. The caller caches the result per machine.
 std::vector<Roof> measure_host_roofs(int threads, double budget_s);
 
-// The roofs of a GPU from copies that a worker timed within its memory: memory_copy far beyond the L2, l2_copy well
-// within it; byte/s, read plus written. One without samples is left out.
-struct TimedCopies {
-  std::int64_t bytes = 0;  // of one copy, read
-  std::vector<std::int64_t> ns;
-};
-std::vector<Roof> cuda_roofs(const TimedCopies& memory, const TimedCopies& l2);
-
 // nullptr when absent.
 const Roof* find_roof(const std::vector<Roof>& roofs, const std::string& name);
 

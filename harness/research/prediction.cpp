@@ -11,6 +11,9 @@ namespace apo {
 namespace {
 
 constexpr const char* kMeasured = "measured: ";
+constexpr double kNarrowestAtTheCap = 1.1;
+constexpr double kWidestAtTheCap = 2.0;
+constexpr double kUnknownFloorBound = 4.0;  // where no floor is known, a variant without any relation is within 4x
 
 // One step of one tunable: seed 4 has 28 % slower to 10 % faster for the checkpoint interval and 4 % for the threads.
 const Prediction kTuningStep{.low = 0.85, .high = 1.12, .relative_to = "incumbent", .because = "one step of a tunable"};
@@ -22,13 +25,23 @@ Prediction measured_band(const MeasuredEffect& effect) {
           .because = kMeasured + name_experiments(effect.experiments)};
 }
 
+}  // namespace
+
 Prediction capped(Prediction band, double bound) {
-  band.high = std::min(band.high, bound);
-  band.low = std::min(band.low, band.high);
+  if (!(band.high > bound)) {
+    return band;
+  }
+  if (band.low * kNarrowestAtTheCap > bound) {
+    band.low = bound / std::clamp(band.high / band.low, kNarrowestAtTheCap, kWidestAtTheCap);
+  }
+  band.high = bound;
   return band;
 }
 
-}  // namespace
+Prediction unsupported(Prediction band) {
+  band.low = std::exp(std::log(band.low) - 0.5 * std::fabs(std::log(band.low)));
+  return band;
+}
 
 Prediction composed(const Prediction& a, const Prediction& b) {
   Prediction result = a;
@@ -219,8 +232,9 @@ Prediction Predictor::predict(const Variant& variant, const Configuration& confi
   }
   std::optional<Prediction> band = over_incumbent(variant);
   if (!band || !is_band(*band)) {
+    const double most = std::isfinite(bound) ? bound : kUnknownFloorBound;
     band = Prediction{
-        .low = 1 / bound, .high = bound, .relative_to = "", .because = "no relation to the incumbent is known"};
+        .low = 1 / most, .high = most, .relative_to = "", .because = "no relation to the incumbent is known"};
   }
   band->relative_to = "incumbent";
   return capped(*band, bound);

@@ -16,6 +16,11 @@ Prediction composed(const Prediction& a, const Prediction& b);
 // A over B from B over A.
 Prediction inverted(const Prediction& band);
 double log_middle(const Prediction& band);
+// Held under `bound`. A band that lies above it keeps its width, 1.1x to 2x, below the bound: that it promises more
+// than there is says that it is uncertain, not that the bound will be hit exactly.
+Prediction capped(Prediction band, double bound);
+// For a promise that no diagnosis supports: the low end goes half way back to no effect, or half as far again below it.
+Prediction unsupported(Prediction band);
 // False for bands that no file should hold: not finite, not positive, or low > high.
 bool is_band(const Prediction& band);
 // True when the band comes from measurements of the same configuration rather than from an idea.
@@ -59,7 +64,7 @@ class Predictor {
   // 2. apo:predict (or the technique's prior) along the ancestry to the nearest ancestor that is the incumbent, or is
   //    measured against it, or is predicted as an ancestor of both; corrected by past scores;
   // 3. no relation known: from 1 / bound to bound.
-  // `because` says which. All but measurements are capped at `bound`.
+  // `because` says which. All but measurements are capped at `bound`, what the floor leaves (infinite when unknown).
   Prediction predict(const Variant& variant, const Configuration& configuration, double bound) const;
 
   const Calibration& calibration() const { return calibration_; }

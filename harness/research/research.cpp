@@ -99,7 +99,8 @@ class Ranking {
       return;
     }
     const Attack attack = attack_of(option);
-    const Prediction prediction = predictor_.predict(*option.variant, option.configuration, ceiling());
+    const Prediction prediction =
+        predictor_.predict(*option.variant, option.configuration, floor_bound(inputs_.diagnosis.profile));
     // Held against the bound of what it attacks; a measurement is not held against anything.
     const Prediction bounded = is_measured(prediction) ? prediction : under(prediction, attack);
     if (!(std::log(bounded.high) > inputs_.minimum_detectable)) {
@@ -110,17 +111,16 @@ class Ranking {
     brief_.ranked.push_back(candidate_of(option, attack, bounded));
   }
 
-  // A band that lies above the bound altogether says that the diagnosis missed something: a bound of what was found is
-  // no reason to predict a single number then. The floor still caps it.
-  static Prediction under(Prediction band, const Attack& attack) {
-    if (band.low < attack.bound || attack.bottlenecks.empty()) {
-      band.high = std::min(band.high, attack.bound);
-      band.low = std::min(band.low, band.high);
+  // What attacks a bottleneck is held to the bound of that, unless the whole band lies above it: then the diagnosis
+  // missed something. What attacks nothing that was found is less certain; the floor caps it already.
+  static Prediction under(const Prediction& band, const Attack& attack) {
+    if (attack.bottlenecks.empty()) {
+      return unsupported(band);
     }
-    return band;
+    return band.low < attack.bound ? capped(band, attack.bound) : band;
   }
 
-  // The most that any change can give.
+  // The most that any change can give, for the score.
   double ceiling() const {
     const double bound = floor_bound(inputs_.diagnosis.profile);
     return std::isfinite(bound) ? bound : kUnknownFloorBound;

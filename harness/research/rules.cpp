@@ -3,97 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "harness/core/text.h"
 #include "harness/research/catalogue.h"
+#include "harness/research/rule_evidence.h"
 
 namespace apo {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using namespace diagnosis;
 
-// Below this share of the time a cause is not worth an experiment of its own.
-constexpr double kMinorShare = 0.10;
 constexpr double kNoisySpread = 0.05;
 constexpr double kNearFloor = 0.7;
-
-double roof_value(const Profile& profile, const std::string& name) {
-  for (const Roof& roof : profile.roofs) {
-    if (roof.name == name && roof.value > 0) {
-      return roof.value;
-    }
-  }
-  return std::nan("");
-}
-
-// How many threads' worth of this machine the calls use: their speed-up over one thread.
-double effective_threads(const Diagnosis& d) {
-  const double scaling = d.profile.metric("scaling");
-  const double threads = d.profile.metric("threads");
-  return scaling > 1 && threads > 1 ? std::min(scaling, threads) : 1.0;
-}
-
-// Rate of a roof at the parallelism that the incumbent reaches; NaN when unmeasured.
-double rate(const Diagnosis& d, const std::string& roof) {
-  return roof_value(d.profile, roof + "_1") * effective_threads(d);
-}
-
-bool measured(const Diagnosis& d) {
-  return d.profile.time_ns > 0 && std::isfinite(d.profile.time_ns);
-}
-
-double share_of_time(const Diagnosis& d, double ns) {
-  return ns / d.profile.time_ns;
-}
-
-std::optional<Bottleneck> found(const Diagnosis& d, const char* name, const std::string& evidence, double bound) {
-  if (!std::isfinite(bound) && !std::isfinite(floor_bound(d.profile))) {
-    return std::nullopt;  // nothing bounds it, so nothing can be said
-  }
-  return Bottleneck{
-      .name = name, .evidence = evidence, .bound = std::max(1.0, std::min(bound, floor_bound(d.profile)))};
-}
-
-std::string percent(double share) {
-  return format_g(100 * share, 2) + " %";
-}
-std::string per_second(double value, const char* unit) {
-  return format_si(value, unit);
-}
-
-// The backward in the seeds' formulation evaluates each tanh in the replay and once more in the reverse phase; a
-// variant that carries S_t does not. A counter, where there is one, knows better.
-double executed_special(const Diagnosis& d) {
-  const double counted = d.profile.metric("special_executed");
-  if (std::isfinite(counted)) {
-    return counted;
-  }
-  const bool recomputes = d.incumbent.family == "e88_backward" &&
-                          !any_attacks(d.incumbent.techniques, d.incumbent.target, "recomputed-special-functions");
-  return (recomputes ? 2.0 : 1.0) * d.work.special_functions;
-}
-
-// Share of the time that the special functions take at libm's rate. Zero when the incumbent is known not to call libm,
-// or was measured to be faster than libm can be.
-double libm_share(const Diagnosis& d) {
-  if (!measured(d) || any_attacks(d.incumbent.techniques, d.incumbent.target, "libm-special-functions")) {
-    return 0;
-  }
-  const double share = share_of_time(d, 1e9 * executed_special(d) / rate(d, "libm_tanh"));
-  // 1.15: libm's rate varies that much with its arguments.
-  return share <= 1.15 ? std::min(share, 1.0) : 0;
-}
-
-// Nanoseconds of special functions: at libm's rate where that explains a part of the time, else at the roof.
-double special_ns(const Diagnosis& d) {
-  const double libm = libm_share(d);
-  if (libm >= kMinorShare) {
-    return libm * d.profile.time_ns;
-  }
-  const double ns = 1e9 * executed_special(d) / rate(d, "special_tanh");
-  return std::isfinite(ns) ? ns : 0;
-}
 
 std::optional<Bottleneck> stall(const Diagnosis& d, const char* metric, const char* name, const char* meaning) {
   const double share = d.profile.metric(metric);
@@ -226,7 +147,8 @@ std::optional<Bottleneck> instruction_overhead(const Diagnosis& d) {
 }
 
 std::optional<Bottleneck> per_step_overhead(const Diagnosis& d) {
-  const double arithmetic_ns = 1e9 * d.work.flops / rate(d, "fp32_scalar");
+  const bool cuda = d.incumbent.target == Target::cuda;
+  const double arithmetic_ns = 1e9 * d.work.flops / rate(d, cuda ? "fp32_fma" : "fp32_scalar");
   const double bytes_ns = d.profile.metric("floor_bytes");
   const double explained = arithmetic_ns + special_ns(d) + (std::isfinite(bytes_ns) ? bytes_ns : 0);
   const double share = share_of_time(d, explained);
@@ -234,8 +156,8 @@ std::optional<Bottleneck> per_step_overhead(const Diagnosis& d) {
     return std::nullopt;
   }
   return found(d, "per-step-overhead",
-               "scalar arithmetic, special functions and copies explain " + format_ns(explained) + " of " +
-                   format_ns(d.profile.time_ns) + " (" + percent(share) +
+               std::string(cuda ? "arithmetic" : "scalar arithmetic") + ", special functions and copies explain " +
+                   format_ns(explained) + " of " + format_ns(d.profile.time_ns) + " (" + percent(share) +
                    "); the rest is conversion, addressing, calls or waiting",
                1 / share);
 }
@@ -254,22 +176,24 @@ std::optional<Bottleneck> segment_cache_traffic(const Diagnosis& d) {
   }
   return found(d, "segment-cache-traffic",
                format_bytes(d.scratch_bytes) + " of scratch leave the L2 (" +
-                   format_bytes(static_cast<double>(d.l2_bytes)) + " a core); writing and reading them once takes " +
+                   format_bytes(static_cast<double>(d.l2_bytes)) +
+                   (d.incumbent.target == Target::cuda ? "" : " a core") + "); writing and reading them once takes " +
                    format_ns(traffic_ns) + ", " + percent(std::min(share, 1.0)) + " of the time",
                amdahl(share, kInfinity));
 }
 
 std::optional<Bottleneck> launch_overhead(const Diagnosis& d) {
   const bool cuda = d.incumbent.target == Target::cuda;
-  const double each_ns = 1e9 * roof_value(d.profile, cuda ? "launch_overhead" : "call_overhead");
+  const double each_ns = 1e9 * roof_value(d.profile, cuda ? "launch_latency" : "call_overhead");
   const double launches = std::max<double>(1, static_cast<double>(d.incumbent.launches.size()));
   const double share = share_of_time(d, each_ns * launches);
   if (!measured(d) || !(share >= kMinorShare)) {
     return std::nullopt;
   }
   return found(d, "launch-overhead",
-               "an empty call takes " + format_ns(each_ns) + ", " + percent(std::min(share, 1.0)) + " of " +
-                   format_ns(d.profile.time_ns),
+               std::string(cuda ? "an empty launch takes " : "an empty call takes ") + format_ns(each_ns) +
+                   (launches > 1 ? ", " + format_g(launches) + " of them " : ", ") + percent(std::min(share, 1.0)) +
+                   " of " + format_ns(d.profile.time_ns),
                amdahl(share, kInfinity));
 }
 
@@ -291,10 +215,6 @@ std::optional<Bottleneck> barrier_stalls(const Diagnosis& d) {
 
 std::optional<Bottleneck> memory_latency_stalls(const Diagnosis& d) {
   return stall(d, "stall_long_scoreboard", "memory-latency-stalls", "wait for global or local memory");
-}
-
-std::optional<Bottleneck> tail_wave(const Diagnosis& d) {
-  return stall(d, "tail_fraction", "tail-wave", "fall in the last, partial wave of blocks");
 }
 
 std::optional<Bottleneck> near_floor(const Diagnosis& d) {
@@ -331,6 +251,10 @@ const std::vector<Rule>& diagnosis_rules() {
                                           page_faults,
                                           barrier_stalls,
                                           memory_latency_stalls,
+                                          fp32_bound,
+                                          special_function_bound,
+                                          waiting_steps,
+                                          low_occupancy,
                                           tail_wave,
                                           near_floor,
                                           noise};

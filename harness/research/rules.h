@@ -37,9 +37,13 @@ std::optional<Bottleneck> per_step_overhead(const Diagnosis& diagnosis);
 std::optional<Bottleneck> segment_cache_traffic(const Diagnosis& diagnosis);
 std::optional<Bottleneck> launch_overhead(const Diagnosis& diagnosis);
 std::optional<Bottleneck> page_faults(const Diagnosis& diagnosis);
-std::optional<Bottleneck> barrier_stalls(const Diagnosis& diagnosis);         // cuda: metric stall_barrier
-std::optional<Bottleneck> memory_latency_stalls(const Diagnosis& diagnosis);  // cuda: metric stall_long_scoreboard
-std::optional<Bottleneck> tail_wave(const Diagnosis& diagnosis);              // cuda: metric tail_fraction
+std::optional<Bottleneck> barrier_stalls(const Diagnosis& diagnosis);          // cuda: metric stall_barrier
+std::optional<Bottleneck> memory_latency_stalls(const Diagnosis& diagnosis);   // cuda: metric stall_long_scoreboard
+std::optional<Bottleneck> fp32_bound(const Diagnosis& diagnosis);              // cuda: metric busy_flops
+std::optional<Bottleneck> special_function_bound(const Diagnosis& diagnosis);  // cuda: metric busy_special
+std::optional<Bottleneck> waiting_steps(const Diagnosis& diagnosis);           // cuda: no unit is busy; latency-bound
+std::optional<Bottleneck> low_occupancy(const Diagnosis& diagnosis);           // cuda: metric occupancy
+std::optional<Bottleneck> tail_wave(const Diagnosis& diagnosis);               // cuda: metric idle_share
 std::optional<Bottleneck> near_floor(const Diagnosis& diagnosis);
 std::optional<Bottleneck> noise(const Diagnosis& diagnosis);
 

@@ -55,6 +55,7 @@ enum Attribute : int {
   kSharedPerMultiprocessor = 81,
   kRegistersPerMultiprocessor = 82,
   kSharedPerBlockOptIn = 97,
+  kBlocksPerMultiprocessor = 106,
   kPersistingL2CacheSize = 108,
   kAccessPolicyWindowSize = 109,
 };

@@ -39,6 +39,7 @@ DeviceFacts read_device_facts(const cuda::Driver& driver, cuda::Device device, i
   facts.sms = attribute(cuda::kMultiprocessors);
   facts.threads_per_block = attribute(cuda::kThreadsPerBlock);
   facts.threads_per_sm = attribute(cuda::kThreadsPerMultiprocessor);
+  facts.blocks_per_sm = attribute(cuda::kBlocksPerMultiprocessor);
   facts.shared_per_block = attribute(cuda::kSharedPerBlockOptIn);
   facts.shared_per_sm = attribute(cuda::kSharedPerMultiprocessor);
   facts.registers_per_sm = attribute(cuda::kRegistersPerMultiprocessor);

@@ -131,6 +131,11 @@ Work work(const Axes& axes) {
   total.special_functions = steps * (N * V + (shape.gate ? 2 * V : 0) + (shape.norm ? 2 : 0));
   total.bytes =
       compulsory_bytes(shape, kInputs) + compulsory_bytes(shape, kDerived) + compulsory_bytes(shape, kOutputs);
+  // The segments can be replayed side by side, so that only the last one's replay delays the reverse pass.
+  const double last_segment = static_cast<double>(shape.T - kSegment * (shape.segments() - 1));
+  total.serial_steps = static_cast<double>(shape.T);
+  total.serial_flops = (last_segment + total.serial_steps) * serial_step(shape);
+  total.serial_special_functions = last_segment;
   return total;
 }
 

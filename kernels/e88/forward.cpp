@@ -74,6 +74,9 @@ Work work(const Axes& axes) {
   total.flops = steps * (7 * N * V + V + (shape.gate ? 3 * V : 0) + (shape.norm ? 6 * N : 0));
   total.special_functions = steps * (N * V + (shape.gate ? 2 * V : 0) + (shape.norm ? 2 : 0));
   total.bytes = compulsory_bytes(shape, kInputs) + compulsory_bytes(shape, kOutputs);
+  total.serial_steps = static_cast<double>(shape.T);
+  total.serial_flops = total.serial_steps * serial_step(shape);
+  total.serial_special_functions = total.serial_steps;
   return total;
 }
 

@@ -2,6 +2,7 @@
 #include "kernels/e88/shape.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 
@@ -138,6 +139,10 @@ TensorSpec tensor_spec(std::string name, Role role, std::string meaning) {
           .shape_text = extents_text(form),
           .shape = [form](const Axes& axes) { return extents(form, shape_of(axes)); },
           .meaning = std::move(meaning)};
+}
+
+double serial_step(const Shape& shape) {
+  return 2 + std::ceil(std::log2(static_cast<double>(shape.N)));
 }
 
 std::string workload_class(std::int64_t N, std::int64_t V) {

@@ -45,6 +45,10 @@ std::vector<std::int64_t> units_or_all(const Shape& shape, const std::vector<std
 
 TensorSpec tensor_spec(std::string name, Role role, std::string meaning);
 
+// Dependent operations of a step, forward or reverse: the products of the state's rows with k, whose first one takes in
+// what else is added, their sum, and the update of the state. The rest of a step can be ready before.
+double serial_step(const Shape& shape);
+
 // "n16", "n32", "n64", "n128": the larger of N and V, rounded up.
 std::string workload_class(std::int64_t N, std::int64_t V);
 

@@ -194,5 +194,28 @@ TEST(Profile, ReportsTimeFloorRoofsAndScaling) {
   }
 }
 
+TEST(Profile, ShowsTheRoofsAloneAndMeasuresThemAnewWhenAsked) {
+  const Workplace place;
+  const auto fma_of = [&](const Ran& ran) {
+    const Json document = only_document(ran);
+    EXPECT_EQ(document["machine"]["target"], "host");
+    for (const Json& roof : document["roofs"]) {
+      if (roof["name"] == "fp32_fma") {
+        return roof["value"].get<double>();
+      }
+    }
+    return 0.0;
+  };
+  const std::vector<std::string> roofs = {"profile", "--roofs", "--target", "host", "--json"};
+  std::vector<std::string> anew = roofs;
+  anew.emplace_back("--remeasure");
+  const double first = fma_of(place.apo(roofs, 60));
+  EXPECT_GT(first, 0);
+  EXPECT_EQ(fma_of(place.apo(roofs, 60)), first) << "they are kept";
+  const double second = fma_of(place.apo(anew, 60));
+  EXPECT_NE(second, first);
+  EXPECT_EQ(fma_of(place.apo(roofs, 60)), second) << "the newest ones count";
+}
+
 }  // namespace
 }  // namespace apo

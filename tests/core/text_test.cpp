@@ -57,6 +57,8 @@ TEST(Text, NearestFindsASlipButNotAStranger) {
 
 TEST(Text, NumbersCarryUnits) {
   EXPECT_EQ(format_ns(712000), "712 us");
+  EXPECT_EQ(format_ns(2.124), "2.12 ns");
+  EXPECT_EQ(format_ns(999), "999 ns");
   EXPECT_EQ(format_ns(1.234e6), "1.234 ms");
   EXPECT_EQ(format_seconds(125), "2 min 05 s");
   EXPECT_EQ(format_si(12.34e9, "flop/s"), "12.3 Gflop/s");

@@ -329,6 +329,7 @@ TEST(RoundTrip, ProfilesRoofsAndBriefs) {
   EXPECT_EQ(roofs[1].value, 2e11);
   EXPECT_EQ(roofs[1].note, kAwkward);
   EXPECT_TRUE(journal.roofs("cpu-2").empty());
+  EXPECT_TRUE(journal.roofs("cpu-1", "another driver").empty());
 
   Profile profile{.configuration = {"e88_backward/simple", {{"K", 4}}},
                   .workload = "b16",

@@ -1,6 +1,7 @@
 // tests/kernels/e88_work_test.cpp - the work model of the E88 families against numbers that count their own operations.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "kernels/family.h"
@@ -132,6 +133,75 @@ TEST(E88Work, FlopsAndSpecialFunctionsEqualACountOfTheEquations) {
         EXPECT_EQ(work.flops, flops) << forward << gate << norm;
         EXPECT_EQ(work.special_functions, specials) << forward << gate << norm;
       }
+    }
+  }
+}
+
+// A number that only knows how long it had to be waited for: one for each operation, an fma being one, 1000 for tanh.
+double after(double a, double b) {
+  return std::max(a, b) + 1;
+}
+
+// sum_i state_i k_i plus what is ready from the start, the best way: all products at once, then pairs.
+double summed(const std::vector<double>& state) {
+  std::vector<double> terms;
+  for (const double depth : state) {
+    terms.push_back(after(depth, 0));
+  }
+  while (terms.size() > 1) {
+    std::vector<double> next;
+    for (std::size_t i = 0; i + 1 < terms.size(); i += 2) {
+      next.push_back(after(terms[i], terms[i + 1]));
+    }
+    if (terms.size() % 2 == 1) {
+      next.push_back(terms.back());
+    }
+    terms = next;
+  }
+  return terms.front();
+}
+
+// One column: S <- tanh(a S + k delta), where delta = v - sum S k.
+void forward_chain(std::vector<double>& state) {
+  const double delta = summed(state);
+  for (double& depth : state) {
+    depth = after(after(depth, 0), delta) + 1000;
+  }
+}
+
+// One column of the carry: D <- a P - k dd with dd = sum D w + ..., P = (D + q dy)(1 - S^2).
+void reverse_chain(std::vector<double>& carry, double states_ready) {
+  for (double& depth : carry) {
+    depth = std::max(depth, states_ready);
+  }
+  const double dd = summed(carry);
+  for (double& depth : carry) {
+    depth = std::max(depth + 2, dd) + 1;
+  }
+}
+
+double chain_of(const Work& work) {
+  return work.serial_flops + 1000 * work.serial_special_functions;
+}
+
+TEST(E88Work, TheSerialChainIsTheDepthOfTheEquations) {
+  for (const int T : {1, 15, 16, 17, 40}) {
+    for (const int N : {4, 7, 32}) {
+      const Axes axes = {{"B", 2}, {"T", T}, {"H", 5}, {"N", N}, {"V", 4}, {"GATE", 1}, {"NORM", 1}};
+      std::vector<double> state(static_cast<std::size_t>(N));
+      for (int t = 0; t < T; ++t) {
+        forward_chain(state);
+      }
+      EXPECT_EQ(chain_of(find_family("e88_forward")->work(axes)), state.front()) << T << " " << N;
+      std::vector<double> replayed(static_cast<std::size_t>(N));
+      for (int t = 16 * ((T - 1) / 16); t < T; ++t) {
+        forward_chain(replayed);
+      }
+      std::vector<double> carry(static_cast<std::size_t>(N));
+      for (int t = 0; t < T; ++t) {
+        reverse_chain(carry, replayed.front());
+      }
+      EXPECT_EQ(chain_of(find_family("e88_backward")->work(axes)), carry.front()) << T << " " << N;
     }
   }
 }

@@ -115,6 +115,21 @@ TEST(Plots, EveryRoofOfAllThreadsIsDrawnAndNamed) {
   EXPECT_EQ(plot.find("memory_copy_1"), std::string::npos);
 }
 
+TEST(Plots, RoofsThatDoNotBoundFlopsOverTheBytesOfTensorsAreNotDrawn) {
+  auto records = fixture::realistic_campaign();
+  for (IterationRecord& iteration : records.iterations) {
+    for (Profile& profile : iteration.profiles) {
+      profile.roofs.push_back({"shared_bandwidth", 1e10, "byte/s", 1e10, 1e10, 20});
+      profile.roofs.push_back({"special_latency", 1e-8, "s", 1e-8, 1e-8, 20});
+      profile.roofs.push_back({"shuffle", 1e10, "op/s", 1e10, 1e10, 20});
+    }
+  }
+  const std::string plot = roofline_plot(build_model(records));
+  for (const std::string name : {"shared_bandwidth", "special_latency", "shuffle"}) {
+    EXPECT_EQ(plot.find(name), std::string::npos) << name;
+  }
+}
+
 TEST(Plots, TooltipCarriesTheWholeNameThatALabelShortens) {
   const std::string plot = effects_plot(build_model(fixture::long_campaign(3)));
   EXPECT_NE(

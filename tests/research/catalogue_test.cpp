@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
+
+#include "harness/core/files.h"
+#include "harness/core/text.h"
 
 namespace apo {
 namespace {
@@ -45,12 +49,32 @@ TEST(Catalogue, KnowsTheTechniquesOfTheSeeds) {
     EXPECT_NE(find_technique(name, Target::host), nullptr) << name;
     EXPECT_NE(find_technique(name, Target::cuda), nullptr) << name;
   }
-  for (const char* name : {"cp-async", "register-owned", "reduced-sync", "multihead", "tensor-core"}) {
+  for (const char* name : {"cp-async", "register-owned", "reduced-sync", "multi-head", "tensor-core"}) {
     EXPECT_NE(find_technique(name, Target::cuda), nullptr) << name;
     EXPECT_EQ(find_technique(name, Target::host), nullptr) << name;
   }
   EXPECT_NE(find_technique("column-vectorised", Target::host), nullptr);
   EXPECT_EQ(find_technique("no-such-technique", Target::host), nullptr);
+}
+
+// A technique that is not in the catalogue attacks nothing and has no prior.
+TEST(Catalogue, KnowsTheTechniquesOfEveryVariantHere) {
+  int lines = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::string(APO_SOURCE_FOLDER) + "/variants")) {
+    if (!entry.is_regular_file()) {
+      continue;
+    }
+    const Target target = entry.path().extension() == ".cu" ? Target::cuda : Target::host;
+    for (const std::string& line : split(read_file(entry.path()), '\n')) {
+      if (line.starts_with("// apo:technique")) {
+        ++lines;
+        const std::string name = split_words(line).back();
+        EXPECT_NE(find_technique(name, target), nullptr) << name << " of " << entry.path();
+      }
+    }
+  }
+  EXPECT_GT(lines, 100);
 }
 
 TEST(Catalogue, OneNameMayMeanDifferentThingsOnTwoTargets) {

@@ -84,6 +84,27 @@ TEST(Calibrate, IgnoresBandsAndEffectsThatAreNoNumbers) {
   EXPECT_EQ(calibrate({broken, scored(0, 1, 1), scored(2, 1, 1)}).count, 0);
 }
 
+TEST(Capped, CutsTheTopAndLeavesTheRest) {
+  EXPECT_DOUBLE_EQ(capped(band(1.2, 3), 2).high, 2);
+  EXPECT_DOUBLE_EQ(capped(band(1.2, 3), 2).low, 1.2);
+  EXPECT_DOUBLE_EQ(capped(band(1.2, 3), 5).high, 3);
+}
+
+TEST(Capped, ABandAboveTheBoundKeepsItsWidthBelowIt) {
+  const Prediction narrow = capped(band(6, 9), 3);
+  EXPECT_DOUBLE_EQ(narrow.high, 3);
+  EXPECT_DOUBLE_EQ(narrow.low, 2);
+  EXPECT_DOUBLE_EQ(capped(band(6, 90), 3).low, 1.5) << "of a very wide band no more than 2x";
+  EXPECT_NEAR(capped(band(6, 6), 3).low, 3 / 1.1, 1e-12) << "not even a point stays a point there";
+}
+
+TEST(Unsupported, TheLowEndGoesHalfWayBack) {
+  EXPECT_DOUBLE_EQ(unsupported(band(4, 9)).low, 2);
+  EXPECT_DOUBLE_EQ(unsupported(band(4, 9)).high, 9);
+  EXPECT_NEAR(unsupported(band(0.64, 1.2)).low, 0.64 * 0.8, 1e-12);
+  EXPECT_DOUBLE_EQ(unsupported(band(1, 1)).low, 1) << "what is said to do nothing still is";
+}
+
 // ---------------------------------------------------------------- where a prediction comes from
 
 struct Predicted {
@@ -167,6 +188,14 @@ TEST(Predictor, WithoutAnyRelationTheBandIsTheBound) {
 
 TEST(Predictor, IsCappedAtTheBound) {
   EXPECT_DOUBLE_EQ(Predicted(fixtures::inputs({variant("a", "x", 20, 30)})).of("a").high, 10);
+}
+
+TEST(Predictor, WithoutAFloorAnUnrelatedVariantStillHasABand) {
+  const Predicted predicted(fixtures::inputs({variant("a", "x", 0, 0, "")}));
+  const Prediction prediction =
+      predicted.predictor.predict(predicted.inputs.variants[0].variant, {.variant = "toy/a", .settings = {}}, INFINITY);
+  EXPECT_DOUBLE_EQ(prediction.low, 0.25);
+  EXPECT_DOUBLE_EQ(prediction.high, 4);
 }
 
 TEST(Predictor, AncestryThatBitesItsTailEnds) {

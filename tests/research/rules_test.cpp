@@ -214,7 +214,7 @@ TEST(LaunchOverhead, OnCudaCountsTheLaunches) {
   d.incumbent.target = Target::cuda;
   d.incumbent.launches.resize(2);
   EXPECT_FALSE(launch_overhead(d));
-  d.profile.roofs.push_back(fixtures::roof("launch_overhead", 2e-6));
+  d.profile.roofs.push_back(fixtures::roof("launch_latency", 2e-6));
   EXPECT_NEAR(launch_overhead(d)->bound, 1 / 0.6, 1e-9);
 }
 
@@ -232,10 +232,8 @@ TEST(CudaStalls, TheirShareIsTheBound) {
   EXPECT_FALSE(barrier_stalls(d));
   set_metric(d, "stall_barrier", 0.5);
   set_metric(d, "stall_long_scoreboard", 0.2);
-  set_metric(d, "tail_fraction", 0.05);
   EXPECT_NEAR(barrier_stalls(d)->bound, 2, 1e-9);
   EXPECT_NEAR(memory_latency_stalls(d)->bound, 1.25, 1e-9);
-  EXPECT_FALSE(tail_wave(d));
 }
 
 TEST(NearFloor, FiresWhenLittleIsLeft) {
