@@ -115,6 +115,7 @@ struct Driver {
   Result (*retain_context)(Context* context, Device device);
   Result (*set_context)(Context context);
   Result (*set_limit)(int limit, std::size_t value);
+  Result (*synchronize_context)();
   Result (*reset_persisting_l2)();
   Result (*load_module)(Module* module, const void* image);
   Result (*unload_module)(Module module);
