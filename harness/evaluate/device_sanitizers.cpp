@@ -119,8 +119,8 @@ std::string clean_evidence(const std::vector<ToolRun>& runs, const CheckCase& on
     names.push_back(run.tool);
     warnings += run.log.warnings;
   }
-  return "compute-sanitizer " + join(names, " and ") + (names.size() == 1 ? " found" : " each found") + " nothing in " +
-         std::to_string(runs.front().result.calls) + " calls on " + one.workload +
+  return join(names, ", ") + " of compute-sanitizer found nothing in " + std::to_string(runs.front().result.calls) +
+         " calls on " + one.workload +
          (warnings > 0 ? "; racecheck warns of " + std::to_string(warnings) + " hazards" : "");
 }
 

@@ -45,20 +45,31 @@ Words compile_flags(const std::string& arch) {
           "-O3,-g1,-fPIC,-fvisibility=hidden"};
 }
 
+// Where NVIDIA's and Debian's packages put a library; empty when it is in none of these.
+fs::path folder_of(const std::string& library, const fs::path& toolkit) {
+  for (const char* folder : {"lib64", "lib", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"}) {
+    if (fs::exists(toolkit / folder / ("lib" + library + ".so"))) {
+      return toolkit / folder;
+    }
+  }
+  return {};
+}
+
 // The runtime is linked in unless the variant asks for the shared one. An undefined symbol fails here, with its name,
 // rather than in the worker.
-Words link_flags(const Variant& variant, const fs::path& libraries) {
+Words link_flags(const Variant& variant, const fs::path& toolkit) {
   Words flags = {"-shared"};
   bool shared_runtime = false;
   for (const std::string& library : variant.libraries) {
+    const std::string folder = folder_of(library, toolkit).string();
+    flags = joined(flags, {"-L" + folder, "-Xlinker", "-rpath," + folder});
     shared_runtime = shared_runtime || library == "cudart";
     if (library != "cudart") {
       flags.push_back("-l" + library);
     }
   }
-  flags.push_back(shared_runtime ? "--cudart=shared" : "--cudart=static");
-  return joined(flags, {"-L" + libraries.string(), "-Xlinker", "-z,defs", "-Xlinker", "-z,relro", "-Xlinker", "-z,now",
-                        "-Xlinker", "-rpath," + libraries.string()});
+  flags.emplace_back(shared_runtime ? "--cudart=shared" : "--cudart=static");
+  return joined(flags, {"-Xlinker", "-z,defs", "-Xlinker", "-z,relro", "-Xlinker", "-z,now"});
 }
 
 struct Step {
@@ -125,10 +136,9 @@ std::string CudaLibraryBuilder::missing_for(const Variant& variant) const {
            "its bin folder in PATH, or set CUDA_HOME";
   }
   for (const std::string& library : variant.libraries) {
-    const fs::path file = toolkit() / "lib64" / ("lib" + library + ".so");
-    if (!fs::exists(file)) {
-      return variant.id() + " links " + library + ", and there is no '" + file.string() + "': install " +
-             (library == "cudart" ? "cuda-cudart-dev-13-0" : "libcublas-dev-13-0");
+    if (folder_of(library, toolkit()).empty()) {
+      return variant.id() + " links " + library + ", and '" + toolkit().string() + "' has no lib" + library +
+             ".so: install " + (library == "cudart" ? "cuda-cudart-dev-13-0" : "libcublas-dev-13-0");
     }
   }
   return "";
@@ -146,7 +156,7 @@ Build CudaLibraryBuilder::build(const Family& family, const Variant& variant, co
   }
   const std::string header = args_header(family, variant, axes, settings);
   const Words compile = compile_flags(arch);
-  const Words link = link_flags(variant, toolkit() / "lib64");
+  const Words link = link_flags(variant, toolkit());
   build.flags = joined(compile, link);
   build.key = sha256_of_parts(joined(
       joined({"cuda library recipe " + std::to_string(kRecipe), nvcc_, toolchain_.version, variant.source, header},

@@ -89,7 +89,7 @@ TEST_F(CudaLibrary, CublasIsLinkedWhereItIsInstalledAndNamedWhereItIsNot) {
   const std::string source = read_file(fs::path(APO_SOURCE_FOLDER) / "variants/copy/cuda_cublas_copy.cu");
   const Build built = build(source);
   if (built.outcome == Outcome::refused) {
-    expect_contains(built.evidence, "libcublas.so': install libcublas-dev");
+    expect_contains(built.evidence, "has no libcublas.so: install libcublas-dev");
   } else {
     ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
     expect_contains(read_file(built.object_path), "libcublas.so.");
