@@ -20,6 +20,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness.h"
 #include "harness/implement/settings.h"
+#include "harness/implement/toolkit.h"
 #include "harness/loop/workbench.h"
 #include "harness/profile/perf_counters.h"
 #include "harness/worker/cupti.h"
@@ -253,22 +254,19 @@ Check check_build_cache(const Paths& paths) {
 // ---------------------------------------------------------------- target cuda
 
 Check check_toolkit() {
-  auto compiler = find_program("nvcc");
-  if (!compiler && fs::exists("/usr/local/cuda/bin/nvcc")) {
-    compiler = "/usr/local/cuda/bin/nvcc";
-  }
-  if (!compiler) {
+  const std::string compiler = find_toolkit_program("nvcc");
+  if (compiler.empty()) {
     return {.name = "cuda toolkit",
             .state = State::limited,
             .finding = "not found",
             .fix = "only target cuda needs it: install CUDA Toolkit 13 and put its bin folder in PATH"};
   }
-  const ProcessResult result = run_process({*compiler, "--version"});
+  const ProcessResult result = run_process({compiler, "--version"});
   std::string release = "of unknown version";
   for (const std::string& line : split(result.output, '\n')) {
     release = line.find("release") != std::string::npos ? trim(line) : release;
   }
-  return {.name = "cuda toolkit", .finding = release + " (" + *compiler + ")"};
+  return {.name = "cuda toolkit", .finding = release + " (" + compiler + ")"};
 }
 
 // Loading the driver's library starts nothing on a device.
@@ -326,6 +324,23 @@ Check check_second_clock() {
   return {.name = name, .finding = "'" + cupti->path + "', version " + std::to_string(cupti->version)};
 }
 
+// What it says of itself needs no GPU; whether it knows the one here shows when a gate uses it.
+Check check_compute_sanitizer() {
+  const std::string program = find_toolkit_program("compute-sanitizer");
+  if (program.empty()) {
+    return {.name = "compute-sanitizer",
+            .state = State::limited,
+            .finding = "not found: on target cuda the sanitizer gate does not run",
+            .fix = "only target cuda needs it: sudo apt-get install cuda-sanitizer-13-0, or put it in PATH"};
+  }
+  const ProcessResult result = run_process({program, "--version"}, {.timeout_s = 20});
+  std::string version = "of unknown version";
+  for (const std::string& line : split(result.output, '\n')) {
+    version = line.starts_with("Version") ? trim(line) : version;
+  }
+  return {.name = "compute-sanitizer", .finding = version + " (" + program + ")"};
+}
+
 // ---------------------------------------------------------------- all together
 
 std::vector<Check> examine(const Globals& globals, Observer& observer) {
@@ -357,6 +372,7 @@ std::vector<Check> examine(const Globals& globals, Observer& observer) {
   add(check_driver());
   add(check_devices());
   add(check_second_clock());
+  add(check_compute_sanitizer());
   return checks;
 }
 

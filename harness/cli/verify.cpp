@@ -15,6 +15,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/compare.h"
 #include "harness/evaluate/correctness.h"
+#include "harness/evaluate/sanitizer_log.h"
 #include "harness/loop/workbench.h"
 #include "kernels/random.h"
 
@@ -32,6 +33,7 @@ struct VerifyOptions {
   std::string inputs;
   std::uint64_t seed = 0;
   bool no_sanitizers = false;
+  std::vector<std::string> device_sanitizers;
 };
 
 struct OneCall {
@@ -166,7 +168,10 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workbench& 
 
 int verify_all(const VerifyOptions& options, const Globals& globals, Workbench& bench, const Family& family,
                const Configuration& configuration) {
-  const Lab lab = bench.lab(family);
+  Lab lab = bench.lab(family);
+  if (!options.device_sanitizers.empty()) {
+    lab.device_sanitizers = options.device_sanitizers;
+  }
   ConsoleObserver observer(globals);
   const std::uint64_t seed = options.seed != 0 ? options.seed : secret_seed();
   const auto plan = correctness_plan(family, {family.workloads.front().name}, seed);
@@ -222,7 +227,12 @@ Action define_verify(CLI::App& app, Globals& globals) {
                  "write inputs, outputs and reference of one call as .npy files to this folder");
   app.add_option("--inputs", options->inputs, "take the inputs of one call from .npy files in this folder");
   app.add_option("--seed", options->seed, "seed of the inputs (default: a secret one, printed with --json)");
-  app.add_flag("--no-sanitizers", options->no_sanitizers, "leave out the ASan and UBSan build");
+  app.add_flag("--no-sanitizers", options->no_sanitizers,
+               "leave out the ASan and UBSan build, on target cuda compute-sanitizer");
+  app.add_option("--device-sanitizers", options->device_sanitizers,
+                 "tools of compute-sanitizer to run on target cuda (default: memcheck,racecheck)")
+      ->delimiter(',')
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kDeviceSanitizers), std::end(kDeviceSanitizers))));
   return [options, &globals] { return verify(*options, globals); };
 }
 

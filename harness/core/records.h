@@ -74,9 +74,10 @@ struct Variant {
   std::vector<Tunable> tunables;
   std::vector<ScratchBuffer> scratch;
   std::vector<Launch> launches;
-  std::string path;         // absolute
-  std::string source;       // the whole file
-  std::string source_hash;  // sha256 of it
+  std::vector<std::string> libraries;  // of the CUDA toolkit, that a library variant is linked with
+  std::string path;                    // absolute
+  std::string source;                  // the whole file
+  std::string source_hash;             // sha256 of it
 
   std::string id() const { return family + "/" + name; }
 };

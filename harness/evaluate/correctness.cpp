@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "harness/core/text.h"
+#include "harness/evaluate/device_sanitizers.h"
 #include "kernels/parallel.h"
 #include "kernels/random.h"
 
@@ -80,6 +81,29 @@ bool supported(const Lab& lab, const Configuration& configuration, const CheckCa
   return lab.unsupported(configuration, one.axes).empty();
 }
 
+std::int64_t tensor_bytes(const Family& family, const Axes& axes) {
+  std::int64_t bytes = 0;
+  for (const TensorSpec& tensor : family.tensors) {
+    bytes += dtype_bytes(tensor.dtype) * element_count(tensor, axes);
+  }
+  return bytes;
+}
+
+// Sanitizers make a call ten times as long and more. nullptr when no ragged case is supported.
+const CheckCase* smallest_ragged(const Lab& lab, const Configuration& configuration,
+                                 const std::vector<CheckCase>& plan) {
+  const CheckCase* smallest = nullptr;
+  for (const CheckCase& one : plan) {
+    const bool ragged = find_workload(*lab.family, one.workload)->kind == WorkloadKind::ragged;
+    const bool smaller =
+        smallest == nullptr || tensor_bytes(*lab.family, one.axes) < tensor_bytes(*lab.family, smallest->axes);
+    if (ragged && smaller && supported(lab, configuration, one)) {
+      smallest = &one;
+    }
+  }
+  return smallest;
+}
+
 }  // namespace
 
 std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
@@ -121,18 +145,27 @@ CheckResult check_case(const Lab& lab, const Configuration& configuration, const
     return {
         .outcome = build.outcome, .evidence = one.workload + ": " + build.evidence, .seconds = seconds_since(start)};
   }
+  WorkerOptions options = lab.worker;
+  if (sanitize) {
+    options.preload = lab.sanitizer_runtime;
+  }
+  CheckResult result = check_build(lab, configuration, build, one, seed, options);
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+CheckResult check_build(const Lab& lab, const Configuration& configuration, const Build& build, const CheckCase& one,
+                        std::uint64_t seed, const WorkerOptions& options) {
+  const auto start = Clock::now();
   const std::vector<CheckedPointer> prepared = prepare(lab, one, seed);
   Arena arena(arena_spec(*lab.family, one.axes, static_cast<int>(one.regimes.size()),
                          lab.scratch(configuration, one.axes), {}, derive_seed(seed, "arena"), lab.worker.target));
   for (std::size_t i = 0; i < prepared.size(); ++i) {
     share_inputs(arena, static_cast<int>(i), *lab.family, prepared[i]->inputs);
   }
-  WorkerOptions options = lab.worker;
-  options.layout_seed = derive_seed(seed, "environment");
-  if (sanitize) {
-    options.preload = lab.sanitizer_runtime;
-  }
-  Worker worker(options);
+  WorkerOptions in_this_layout = options;
+  in_this_layout.layout_seed = derive_seed(seed, "environment");
+  Worker worker(in_this_layout);
   CheckResult result;
   if (const auto loaded = load_build(worker, 0, build); !loaded) {
     result = failed(loaded.failure(), one.workload);
@@ -140,6 +173,7 @@ CheckResult check_case(const Lab& lab, const Configuration& configuration, const
     result = failed(attached.failure(), one.workload);
   } else {
     result = run_calls(lab, worker, arena, one, prepared);
+    result.confinement = worker.confinement();
   }
   result.seconds = seconds_since(start);
   return result;
@@ -202,6 +236,7 @@ GateResult correctness_gate(const Lab& lab, const Configuration& configuration, 
   int calls = 0;
   int left_out = 0;
   std::int64_t elements = 0;
+  std::string confinement;
   for (const std::optional<CheckResult>& result : results) {
     if (!result) {
       ++left_out;
@@ -216,6 +251,7 @@ GateResult correctness_gate(const Lab& lab, const Configuration& configuration, 
     ++cases;
     calls += result->calls;
     elements += result->elements;
+    confinement = result->confinement;
   }
   gate.seconds = seconds_since(start);
   gate.evidence = std::to_string(calls) + " calls on " + std::to_string(cases) + " workloads right, " +
@@ -223,31 +259,34 @@ GateResult correctness_gate(const Lab& lab, const Configuration& configuration, 
   if (left_out > 0) {
     gate.evidence += "; " + std::to_string(left_out) + " workloads not supported";
   }
+  // The trust level belongs to the verdict: host code shares a process with the clock that times it.
+  gate.evidence += confinement.empty() ? "" : "; candidate held by: " + confinement;
   return gate;
 }
 
 GateResult sanitizer_gate(const Lab& lab, const Configuration& configuration, const std::vector<CheckCase>& plan,
                           std::uint64_t seed) {
   GateResult gate{.gate = "sanitizers"};
-  if (lab.worker.target == Target::cuda) {
+  const bool cuda = lab.worker.target == Target::cuda;
+  if (cuda && lab.compute_sanitizer.empty()) {
     gate.evidence =
-        "not run: compute-sanitizer is not part of this judge; the guard zones round every buffer were checked";
+        "not run: compute-sanitizer is not installed (package cuda-sanitizer-13-0, part of CUDA Toolkit 13)";
     return gate;
   }
-  if (lab.sanitizer_runtime.empty()) {
+  if (!cuda && lab.sanitizer_runtime.empty()) {
     gate.evidence = "not run: the compiler has no AddressSanitizer library";
     return gate;
   }
-  // The smallest supported case that is not the campaign's: sanitizers slow a call down some ten times.
-  const auto usable = std::find_if(plan.begin(), plan.end(), [&](const CheckCase& one) {
-    const Workload* workload = find_workload(*lab.family, one.workload);
-    return workload->kind == WorkloadKind::ragged && supported(lab, configuration, one);
-  });
-  if (usable == plan.end()) {
+  const CheckCase* usable = smallest_ragged(lab, configuration, plan);
+  if (usable == nullptr) {
     gate.evidence = "not run: no ragged workload is supported";
     return gate;
   }
-  const CheckResult result = check_case(lab, configuration, *usable, derive_seed(seed, "sanitize"), true);
+  const std::uint64_t case_seed = derive_seed(seed, "sanitize");
+  if (cuda) {
+    return device_sanitizer_gate(lab, configuration, *usable, case_seed);
+  }
+  const CheckResult result = check_case(lab, configuration, *usable, case_seed, true);
   gate.outcome = result.outcome;
   gate.seconds = result.seconds;
   gate.evidence = result.outcome == Outcome::valid

@@ -25,6 +25,7 @@ struct CheckResult {
   std::string evidence;
   std::int64_t elements = 0;  // compared
   int calls = 0;
+  std::string confinement;  // what held the candidate
   double seconds = 0;
 };
 
@@ -38,13 +39,19 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
 CheckResult check_case(const Lab& lab, const Configuration& configuration, const CheckCase& one, std::uint64_t seed,
                        bool sanitize = false);
 
+// The same with a build that is there already, in a worker that `options` describe.
+CheckResult check_build(const Lab& lab, const Configuration& configuration, const Build& build, const CheckCase& one,
+                        std::uint64_t seed, const WorkerOptions& options);
+
 using CheckProgress = std::function<void(int done, int all, const std::string& what)>;
 
 // Gate "correctness": all cases that the configuration supports, until one fails.
 GateResult correctness_gate(const Lab& lab, const Configuration& configuration, const std::vector<CheckCase>& plan,
                             std::uint64_t seed, const CheckProgress& progress = {});
 
-// Gate "sanitizers": a small ragged case that the configuration supports, built with ASan and UBSan.
+// Gate "sanitizers": the smallest ragged case that the configuration supports, built with ASan and UBSan; on target
+// cuda under compute-sanitizer. Its evidence says so when there is no sanitizer here. Throws EnvironmentError when
+// there is one that does not work.
 GateResult sanitizer_gate(const Lab& lab, const Configuration& configuration, const std::vector<CheckCase>& plan,
                           std::uint64_t seed);
 

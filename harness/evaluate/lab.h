@@ -29,6 +29,9 @@ struct Lab {
   int threads = 1;       // CPUs for the parent's own arithmetic
   std::shared_ptr<InputStore> inputs = std::make_shared<InputStore>();
   std::string sanitizer_runtime;  // for LD_PRELOAD; empty: the sanitizer gate says that it could not run
+  // Target cuda: the program compute-sanitizer, empty when it is not installed, and which of its tools the gate runs.
+  std::string compute_sanitizer;
+  std::vector<std::string> device_sanitizers = {"memcheck", "racecheck"};
 };
 
 // The buffers of one call of `family`: `sets` copies of the inputs, the outputs, scratch for slot 0 and slot 1. Aligned

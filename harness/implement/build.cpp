@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <mutex>
-#include <nlohmann/json.hpp>
 
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
@@ -11,7 +10,9 @@
 #include "harness/core/process.h"
 #include "harness/core/text.h"
 #include "harness/implement/args_header.h"
+#include "harness/implement/build_record.h"
 #include "harness/implement/cuda_build.h"
+#include "harness/implement/cuda_library.h"
 #include "harness/implement/elf.h"
 #include "harness/implement/includes.h"
 #include "harness/implement/layout.h"
@@ -146,34 +147,6 @@ void write(const CacheDraft& draft, const std::string& name, std::string_view co
   write_file_atomically(draft.path() / name, contents);
 }
 
-std::string info_of(const Build& build, const std::string& variant) {
-  return nlohmann::json{{"built_for", variant},
-                        {"object_hash", build.object_hash},
-                        {"code_hash", build.code_hash},
-                        {"flags", build.flags},
-                        {"compiler", build.toolchain.compiler},
-                        {"compiler_version", build.toolchain.version},
-                        {"resources", build.resources},
-                        {"seconds", build.seconds}}
-      .dump();
-}
-
-Build from_entry(const CacheEntry& entry, const std::string& key, const Toolchain& toolchain) {
-  const auto info = nlohmann::json::parse(entry.info);
-  Build build;
-  build.key = key;
-  build.object_path = (entry.folder / kLibrary).string();
-  build.object_hash = info.at("object_hash");
-  build.code_hash = info.at("code_hash");
-  build.flags = info.at("flags").get<Words>();
-  build.toolchain = toolchain;
-  build.log = read_file(entry.folder / kLog);
-  build.seconds = info.at("seconds");
-  build.from_cache = true;
-  build.resources = info.at("resources").get<std::map<std::string, std::int64_t>>();
-  return build;
-}
-
 // What -march=native means on this CPU, in the compiler's own words.
 std::string resolve_native(const std::string& compiler) {
   const ProcessResult result =
@@ -217,8 +190,7 @@ Build Builder::build(const Family& family, const Variant& variant, const Axes& a
   }
   if (variant.target == Target::cuda) {
     if (!is_device_variant(variant)) {
-      throw EnvironmentError("'" + variant.id() + "' is a library variant for target cuda, which is not built here",
-                             "write it as a device variant: device code and apo:launch lines, no apo_launch");
+      return cuda_library().build(family, variant, axes, settings);
     }
     return cuda().build(family, variant, axes, settings);
   }
@@ -233,6 +205,14 @@ const CudaBuilder& Builder::cuda() const {
     cuda_ = std::make_shared<const CudaBuilder>(options_.cache, options_.device, options_.timeout_s);
   }
   return *cuda_;
+}
+
+const CudaLibraryBuilder& Builder::cuda_library() const {
+  if (!cuda_library_) {
+    cuda_library_ =
+        std::make_shared<const CudaLibraryBuilder>(options_.cache, options_.home, options_.device, options_.timeout_s);
+  }
+  return *cuda_library_;
 }
 
 Build Builder::build_object(const Family& family, const Variant& variant, const Axes& axes,
@@ -253,7 +233,7 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
   parts = joined(joined(parts, build.flags), included_files(variant.source + "\n" + header, options_.home));
   build.key = sha256_of_parts(parts);
   if (const auto entry = cache_.find(build.key)) {
-    return from_entry(*entry, build.key, toolchain_);
+    return recorded_build(*entry, build.key, kLibrary, kLog);
   }
   const CacheDraft draft = cache_.draft();
   write(draft, kSource, variant.source);
@@ -280,7 +260,7 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
   build.object_hash = sha256(read_file(draft.path() / kLibrary));
   write(draft, kLog, build.log);
   const CacheEntry entry = cache_.publish(
-      draft, build.key, {kSource, args_header_name(family), kObject, kLibrary, kLog}, info_of(build, variant.id()));
+      draft, build.key, {kSource, args_header_name(family), kObject, kLibrary, kLog}, record_of(build, variant.id()));
   build.object_path = (entry.folder / kLibrary).string();
   return build;
 }
@@ -290,7 +270,7 @@ Build Builder::with_layout(const Build& base) const {
   Build build = base;
   build.key = sha256_of_parts(Words{base.key, "layout", std::to_string(options_.layout_seed)});
   if (const auto entry = cache_.find(build.key)) {
-    return from_entry(*entry, build.key, toolchain_);
+    return recorded_build(*entry, build.key, kLibrary, kLog);
   }
   const std::string object = read_file(fs::path(base.object_path).parent_path() / kObject);
   const CacheDraft draft = cache_.draft();
@@ -312,7 +292,7 @@ Build Builder::with_layout(const Build& base) const {
   }
   build.object_hash = sha256(read_file(draft.path() / kLibrary));
   write(draft, kLog, build.log);
-  const CacheEntry entry = cache_.publish(draft, build.key, {kLayout, kLibrary, kLog}, info_of(build, ""));
+  const CacheEntry entry = cache_.publish(draft, build.key, {kLayout, kLibrary, kLog}, record_of(build, ""));
   build.object_path = (entry.folder / kLibrary).string();
   return build;
 }

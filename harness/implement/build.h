@@ -13,6 +13,7 @@
 namespace apo {
 
 class CudaBuilder;
+class CudaLibraryBuilder;
 
 struct BuildOptions {
   std::filesystem::path cache;    // folder of built variants
@@ -42,13 +43,15 @@ class Builder {
  private:
   Build build_object(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
   const CudaBuilder& cuda() const;
+  const CudaLibraryBuilder& cuda_library() const;
   Build with_layout(const Build& base) const;
 
   BuildOptions options_;
   BuildCache cache_;
   Toolchain toolchain_;
   std::string native_;  // how the compiler resolved -march=native: the identity of this CPU
-  mutable std::shared_ptr<const CudaBuilder> cuda_;  // on first use: it looks for NVIDIA's compilers
+  mutable std::shared_ptr<const CudaBuilder> cuda_;  // on first use: these look for NVIDIA's compilers
+  mutable std::shared_ptr<const CudaLibraryBuilder> cuda_library_;
 };
 
 }  // namespace apo

@@ -13,6 +13,7 @@
 #include "harness/implement/cubin.h"
 #include "harness/implement/launch_plan.h"
 #include "harness/implement/nvrtc.h"
+#include "harness/implement/toolkit.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -38,41 +39,14 @@ Words nvcc_flags(const std::string& arch) {
   return {"-gencode=arch=compute_" + number + ",code=" + arch, "-std=c++20", "-lineinfo", "--ptxas-options=-v"};
 }
 
-std::string first_error(const std::string& log) {
-  for (const std::string& line : split(log, '\n')) {
-    if (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos) {
-      return trim(line).substr(0, 500);
-    }
-  }
-  return trim(split(log, '\n').front()).substr(0, 500);
-}
-
 bool lacks_a_header(const std::string& log) {
   return log.find("could not open source file") != std::string::npos ||
          log.find("cannot open source file") != std::string::npos;
 }
 
-// Bytes that ptxas says were spilled, stores and loads of the kernel with most of them.
-std::int64_t spill_bytes(const std::string& log) {
-  static const std::regex kSpills(R"((\d+) bytes spill stores, (\d+) bytes spill loads)");
-  std::int64_t most = 0;
-  for (std::sregex_iterator match(log.begin(), log.end(), kSpills); match != std::sregex_iterator(); ++match) {
-    most = std::max(most, parse_int((*match)[1].str()).value_or(0) + parse_int((*match)[2].str()).value_or(0));
-  }
-  return most;
-}
-
 std::string arch_number(const std::string& arch) {
   const std::string number = arch.substr(3);
   return number.substr(0, number.find_first_not_of("0123456789"));
-}
-
-// Names the user's file where the compiler named our copy of it.
-std::string in_users_words(std::string evidence, const Variant& variant) {
-  if (evidence.starts_with(kSource) && !variant.path.empty()) {
-    evidence.replace(0, std::string(kSource).size(), variant.path);
-  }
-  return evidence;
 }
 
 // Facts of kernels travel in the cache's info, so that a cached cubin need not be read again.
@@ -121,28 +95,33 @@ Build from_entry(const CacheEntry& entry, const std::string& key) {
   return build;
 }
 
-std::string find_nvcc() {
-  if (const auto found = find_program("nvcc")) {
-    return *found;
-  }
-  for (const fs::path& toolkit : toolkit_folders()) {
-    if (fs::exists(toolkit / "bin" / "nvcc")) {
-      return (toolkit / "bin" / "nvcc").string();
+}  // namespace
+
+std::string first_cuda_error(const std::string& log) {
+  for (const std::string& line : split(log, '\n')) {
+    if (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos) {
+      return trim(line).substr(0, 500);
     }
   }
-  return "";
+  return trim(split(log, '\n').front()).substr(0, 500);
 }
 
-std::string version_of(const std::string& nvcc) {
-  for (const std::string& line : split(run_process({nvcc, "--version"}).output, '\n')) {
-    if (line.find("release") != std::string::npos) {
-      return "nvcc: " + trim(line);
-    }
+std::int64_t spill_bytes(const std::string& log) {
+  static const std::regex kSpills(R"((\d+) bytes spill stores, (\d+) bytes spill loads)");
+  std::int64_t most = 0;
+  for (std::sregex_iterator match(log.begin(), log.end(), kSpills); match != std::sregex_iterator(); ++match) {
+    most = std::max(most, parse_int((*match)[1].str()).value_or(0) + parse_int((*match)[2].str()).value_or(0));
   }
-  throw EnvironmentError("'" + nvcc + " --version' names no release", "install CUDA Toolkit 13");
+  return most;
 }
 
-// The architecture to build for; `refusal` is set when `device` cannot run what the variant asks for.
+std::string naming_users_file(std::string evidence, const Variant& variant) {
+  if (evidence.starts_with(kSource) && !variant.path.empty()) {
+    evidence.replace(0, std::string(kSource).size(), variant.path);
+  }
+  return evidence;
+}
+
 std::string choose_arch(const Variant& variant, const std::optional<DeviceFacts>& device, std::string& refusal) {
   const std::string asked = variant.arch.empty() ? "" : variant.arch;
   if (!device) {
@@ -162,8 +141,6 @@ std::string choose_arch(const Variant& variant, const std::optional<DeviceFacts>
   return special ? asked : device->arch();
 }
 
-}  // namespace
-
 struct CudaBuilder::Attempt {
   std::string cubin;  // empty when it failed
   std::string log;
@@ -177,7 +154,7 @@ CudaBuilder::CudaBuilder(fs::path cache, std::optional<DeviceFacts> device, doub
       device_(std::move(device)),
       timeout_s_(timeout_s),
       nvrtc_(Nvrtc::load()),
-      nvcc_(find_nvcc()) {
+      nvcc_(find_toolkit_program("nvcc")) {
   if (nvrtc_ == nullptr && nvcc_.empty()) {
     throw EnvironmentError("target cuda needs a compiler, and neither libnvrtc nor nvcc is here",
                            "install CUDA Toolkit 13, or set CUDA_HOME to its folder");
@@ -188,7 +165,7 @@ CudaBuilder::CudaBuilder(fs::path cache, std::optional<DeviceFacts> device, doub
       break;
     }
   }
-  nvcc_version_ = nvcc_.empty() ? "" : version_of(nvcc_);
+  nvcc_version_ = nvcc_.empty() ? "" : nvcc_version(nvcc_);
   toolchain_ = nvrtc_ != nullptr ? Toolchain{.compiler = nvrtc_->path(), .version = nvrtc_->version()}
                                  : Toolchain{.compiler = nvcc_, .version = nvcc_version_};
 }
@@ -215,7 +192,7 @@ CudaBuilder::Attempt CudaBuilder::compile(const std::string& source, const std::
     NvrtcResult result = nvrtc_->compile(request);
     attempt.cubin = std::move(result.cubin);
     attempt.log = std::move(result.log);
-    attempt.evidence = result.evidence.empty() ? first_error(attempt.log) : result.evidence;
+    attempt.evidence = result.evidence.empty() ? first_cuda_error(attempt.log) : result.evidence;
     if (!attempt.cubin.empty() || nvcc_.empty() || !lacks_a_header(attempt.log)) {
       return attempt;
     }
@@ -231,7 +208,7 @@ CudaBuilder::Attempt CudaBuilder::compile(const std::string& source, const std::
   attempt.log = result.output + result.error;
   attempt.cubin = result.ok() ? read_file(draft.path() / kCubin) : "";
   attempt.evidence =
-      result.timed_out ? "nvcc did not finish in " + format_seconds(timeout_s_) : first_error(attempt.log);
+      result.timed_out ? "nvcc did not finish in " + format_seconds(timeout_s_) : first_cuda_error(attempt.log);
   return attempt;
 }
 
@@ -263,7 +240,8 @@ Build CudaBuilder::build_cubin(const Family& family, const Variant& variant, con
   build.log = attempt.log.substr(0, kLongestLog);
   if (attempt.cubin.empty()) {
     build.outcome = Outcome::build_failed;
-    build.evidence = in_users_words(attempt.evidence.empty() ? "the compiler said nothing" : attempt.evidence, variant);
+    build.evidence =
+        naming_users_file(attempt.evidence.empty() ? "the compiler said nothing" : attempt.evidence, variant);
     return build;
   }
   const CubinFacts facts = read_cubin(attempt.cubin);

@@ -1,6 +1,7 @@
 // harness/implement/cuda_build.h - builds a device variant into a cubin, once per content.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -46,5 +47,15 @@ class CudaBuilder {
   std::vector<std::string> include_folders_;
   Toolchain toolchain_;
 };
+
+// Shared with the builder of library variants.
+// The architecture to build for; `refusal` is set when `device` cannot run what the variant asks for.
+std::string choose_arch(const Variant& variant, const std::optional<DeviceFacts>& device, std::string& refusal);
+// The first line of a CUDA compiler's log that names an error.
+std::string first_cuda_error(const std::string& log);
+// Bytes that ptxas says were spilled, stores and loads of the kernel with most of them.
+std::int64_t spill_bytes(const std::string& log);
+// Names the user's file where the compiler named our copy of it.
+std::string naming_users_file(std::string evidence, const Variant& variant);
 
 }  // namespace apo

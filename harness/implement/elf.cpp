@@ -1,6 +1,8 @@
 // harness/implement/elf.cpp - what of an object is its machine code, and the hash of that.
 #include "harness/implement/elf.h"
 
+#include <algorithm>
+
 #include "harness/core/hash.h"
 #include "harness/implement/elf_object.h"
 
@@ -59,14 +61,14 @@ const char* kind_of(const Elf64_Shdr& header) {
 
 }  // namespace
 
-ObjectFacts read_object(std::string_view bytes) {
+ObjectFacts read_object(std::string_view bytes, const std::vector<std::string>& apart) {
   const Object object(bytes, ET_REL);
   ObjectFacts facts;
   facts.resources = {{"text_bytes", 0}, {"rodata_bytes", 0}, {"data_bytes", 0}};
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < object.sections().size(); ++i) {
     const Elf64_Shdr& header = object.section(i);
-    if (!is_loaded(object, header)) {
+    if (!is_loaded(object, header) || std::find(apart.begin(), apart.end(), object.name(header)) != apart.end()) {
       continue;
     }
     add_section(object, i, parts);

@@ -20,6 +20,7 @@ struct ObjectFacts {
 };
 
 // Throws EnvironmentError when `bytes` is not a whole relocatable ELF64 object of this machine.
-ObjectFacts read_object(std::string_view bytes);
+// `apart`: names of sections that are no part of the code.
+ObjectFacts read_object(std::string_view bytes, const std::vector<std::string>& apart = {});
 
 }  // namespace apo

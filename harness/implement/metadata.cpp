@@ -11,6 +11,7 @@
 #include "harness/core/hash.h"
 #include "harness/core/text.h"
 #include "harness/implement/block.h"
+#include "harness/implement/cuda_library.h"
 #include "harness/implement/metadata_checks.h"
 #include "harness/implement/settings.h"
 
@@ -173,6 +174,19 @@ void read_launch(Variant& variant, const Place& place, const std::string& value)
   variant.launches.push_back(std::move(launch));
 }
 
+void read_link(Variant& variant, const Place& place, const std::string& value) {
+  const std::vector<std::string> known(std::begin(kLinkable), std::end(kLinkable));
+  if (std::find(known.begin(), known.end(), value) == known.end()) {
+    const std::string guess = did_you_mean(value, known);
+    place.fail("'" + value + "' is not a library that a variant may be linked with",
+               guess.empty() ? "one of " + join(known, ", ") + " a line" : guess);
+  }
+  if (std::find(variant.libraries.begin(), variant.libraries.end(), value) != variant.libraries.end()) {
+    place.fail("the library '" + value + "' is repeated", "remove this line");
+  }
+  variant.libraries.push_back(value);
+}
+
 struct Key {
   std::string_view name;
   bool required;
@@ -181,7 +195,7 @@ struct Key {
   void (*read)(Variant&, const Place&, const std::string&);
 };
 
-constexpr std::array<Key, 10> kKeys = {{
+constexpr std::array<Key, 11> kKeys = {{
     {"variant", true, false, "// apo:variant FAMILY/NAME", read_variant},
     {"target", true, false, "// apo:target host", read_target},
     {"technique", true, true, "// apo:technique chunk-prefetch", read_technique},
@@ -192,6 +206,7 @@ constexpr std::array<Key, 10> kKeys = {{
     {"tune", false, true, "// apo:tune CHUNK 8,16,32", read_tune},
     {"scratch", false, true, "// apo:scratch history 4*B*H*N", read_scratch},
     {"launch", false, true, "// apo:launch kernel grid=B*H block=128", read_launch},
+    {"link", false, true, "// apo:link cublas", read_link},
 }};
 
 const Key& key_of(const BlockLine& line, const std::string& path) {

@@ -18,6 +18,7 @@ inline constexpr std::size_t kMaxSourceBytes = std::size_t{4} << 20;
 //   requires EXPRESSION             over axes, tunables and, on cuda, SMS, SHARED_MAX, MAX_THREADS
 //   tune NAME 1,2,4                 the first value is the default
 //   scratch NAME BYTES-EXPRESSION
+//   link LIBRARY                    cublas, cublasLt or cudart, for host code on cuda
 //   launch KERNEL grid=E[,E[,E]] block=E[,E[,E]] [shared=E] [cluster=E] [l2_persist=E] [cooperative=E]
 // Throws UserError naming path:line, what is wrong and how to fix it.
 Variant parse_variant(std::string_view source, const std::string& path);

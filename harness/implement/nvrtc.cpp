@@ -19,6 +19,7 @@
 #include "harness/core/files.h"
 #include "harness/core/process.h"
 #include "harness/core/text.h"
+#include "harness/implement/toolkit.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -171,20 +172,6 @@ NvrtcResult LoadedNvrtc::compile(const NvrtcRequest& request) const {
 }
 
 }  // namespace
-
-std::vector<fs::path> toolkit_folders() {
-  std::vector<fs::path> folders;
-  const auto add = [&](const char* folder) {
-    std::error_code ignored;  // an unreadable folder is as good as none
-    if (folder != nullptr && *folder != '\0' && fs::is_directory(folder, ignored)) {
-      folders.emplace_back(folder);
-    }
-  };
-  add(std::getenv("CUDA_HOME"));
-  add(std::getenv("CUDA_PATH"));
-  add("/usr/local/cuda");
-  return folders;
-}
 
 std::unique_ptr<Nvrtc> Nvrtc::load() {
   for (const std::string& path : library_paths()) {

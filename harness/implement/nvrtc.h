@@ -8,9 +8,6 @@
 
 namespace apo {
 
-// Folders that may hold a CUDA toolkit: $CUDA_HOME, $CUDA_PATH, /usr/local/cuda. Only those that exist.
-std::vector<std::filesystem::path> toolkit_folders();
-
 struct NvrtcRequest {
   std::string source;
   std::string source_name;  // stands in messages and in line information

@@ -9,6 +9,7 @@
 #include "harness/core/machine.h"
 #include "harness/core/text.h"
 #include "harness/implement/settings.h"
+#include "harness/implement/toolkit.h"
 #include "harness/loop/cuda_roofs.h"
 #include "harness/profile/roofs.h"
 
@@ -161,6 +162,8 @@ Lab Workbench::lab(const Family& family) {
   lab.threads = host_.cores;
   if (machine_.target == Target::host) {
     lab.sanitizer_runtime = builder(true).sanitizer_runtime();
+  } else {
+    lab.compute_sanitizer = find_toolkit_program("compute-sanitizer");
   }
   return lab;
 }

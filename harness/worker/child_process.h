@@ -30,6 +30,9 @@ class ChildProcess {
   // Collects output until the process has ended; false when it has not within `patience`.
   bool wait_for_exit(std::chrono::milliseconds patience);
 
+  // Closes our end of the socket, which asks a worker in good order to end by itself.
+  void hang_up() { socket_.reset(); }
+
   // Stops all threads, so that memory shared with it holds still, and lets them go on.
   void freeze() const;
   void thaw() const;

@@ -17,6 +17,8 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "harness/core/files.h"
@@ -156,19 +158,39 @@ Filter candidate_filter() {
   return filter;
 }
 
-bool install_seccomp() {
+bool install_seccomp(unsigned flags) {
   if (kArchitecture == 0) {
     return false;
   }
   Filter filter = candidate_filter();
   sock_fprog program = filter.program();
   // SPEC_ALLOW: without it some kernels switch speculation off in the whole process, which slows honest code.
-  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0;
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags | SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0;
 }
 
-// Every right that changes a file or a folder is handled and, but for /dev/null, granted nowhere. A process in the
+bool allow_writing(const FileDescriptor& ruleset, const std::string& path) {
+  const FileDescriptor file(open(path.c_str(), O_PATH | O_CLOEXEC));
+  landlock_path_beneath_attr writable{};
+  writable.allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE;
+  writable.parent_fd = file.get();
+  return file && syscall(SYS_landlock_add_rule, ruleset.get(), LANDLOCK_RULE_PATH_BENEATH, &writable, 0) == 0;
+}
+
+// The driver opens these again and again, for every mapping of its own.
+std::vector<std::string> gpu_files() {
+  std::vector<std::string> files;
+  std::error_code ignored;  // no /dev is no file
+  for (const auto& entry : std::filesystem::directory_iterator("/dev", ignored)) {
+    if (entry.path().filename().string().starts_with("nvidia")) {
+      files.push_back(entry.path().string());
+    }
+  }
+  return files;
+}
+
+// Every right that changes a file or a folder is handled and, but for `writable`, granted nowhere. A process in the
 // ruleset can't open the memory of one outside it either.
-bool install_landlock() {
+bool install_landlock(const std::vector<std::string>& writable) {
   const long version = syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 1) {
     return false;
@@ -183,13 +205,12 @@ bool install_landlock() {
   attributes.handled_access_fs |= version >= 3 ? kTruncate : 0;
   const FileDescriptor ruleset(
       static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0)));
-  const FileDescriptor null(open("/dev/null", O_PATH | O_CLOEXEC));
-  landlock_path_beneath_attr writable{};
-  writable.allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE;
-  writable.parent_fd = null.get();
-  return ruleset && null &&
-         syscall(SYS_landlock_add_rule, ruleset.get(), LANDLOCK_RULE_PATH_BENEATH, &writable, 0) == 0 &&
-         syscall(SYS_landlock_restrict_self, ruleset.get(), 0) == 0;
+  for (const std::string& path : writable) {
+    if (!ruleset || !allow_writing(ruleset, path)) {
+      return false;
+    }
+  }
+  return syscall(SYS_landlock_restrict_self, ruleset.get(), 0) == 0;
 }
 
 // A candidate of a harness that runs as root must not be root's equal: without capabilities it cannot trace its parent.
@@ -204,20 +225,30 @@ void limit_files() {
   setrlimit(RLIMIT_FSIZE, &kSmall);  // lowering cannot be refused
 }
 
-}  // namespace
-
-std::string confine() {
-  limit_files();
+std::string confine_with(const std::vector<std::string>& writable, unsigned seccomp_flags) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     return "limits";
   }
-  const bool landlock = install_landlock();
+  const bool landlock = install_landlock(writable);
   drop_capabilities();
-  const bool seccomp = install_seccomp();
+  const bool seccomp = install_seccomp(seccomp_flags);
   if (!seccomp && !landlock) {
     return "limits";
   }
   return seccomp && landlock ? "seccomp+landlock" : seccomp ? "seccomp" : "landlock";
+}
+
+}  // namespace
+
+std::string confine() {
+  limit_files();
+  return confine_with({"/dev/null"}, 0);
+}
+
+std::string confine_with_gpu() {
+  std::vector<std::string> writable = gpu_files();
+  writable.emplace_back("/dev/null");
+  return confine_with(writable, SECCOMP_FILTER_FLAG_TSYNC);
 }
 
 std::string system_call_name(int number) {

@@ -10,6 +10,9 @@ namespace apo {
 // outlive the parent, raise their limits, move to other CPUs, open sockets, or change any file.
 // Returns what this kernel granted: "seccomp+landlock", "seccomp", or "limits" where it has neither.
 std::string confine();
+// The same for a process that has opened a GPU before: NVIDIA's device files stay writable, and files may grow, since
+// the driver needs both. seccomp holds all threads; Landlock only this one and those that it starts from here on.
+std::string confine_with_gpu();
 
 // "fork"; "system call 57" for one without a name here.
 std::string system_call_name(int number);

@@ -7,6 +7,11 @@
 //
 // A sample that is recorded by the second clock is prepared before its window opens, so that no poison or flush is
 // among its records.
+//
+// A library variant runs host code that may wait for the stream, and would wait for ever behind a closed gate. Its gate
+// is open from the start: what its host code takes longer than the poison and the flush before it is in its time. The
+// end is recorded once the whole context is idle, so that work on other streams is in its time too. Both can only make
+// it look slower.
 #include "harness/worker/cuda_device.h"
 
 #include <sys/mman.h>
@@ -24,8 +29,10 @@
 #include "harness/core/files.h"
 #include "harness/core/nvtx.h"
 #include "harness/worker/activity.h"
+#include "harness/core/machine.h"
 #include "harness/worker/clock.h"
 #include "harness/worker/cuda_facts.h"
+#include "harness/worker/cuda_image.h"
 #include "harness/worker/cuda_module.h"
 #include "harness/worker/nvml.h"
 #include "harness/worker/overdue.h"
@@ -55,7 +62,6 @@ class Mapping {
     return memory_ != MAP_FAILED;
   }
   void* memory() const { return memory_; }
-  void* at(std::int64_t offset) const { return static_cast<char*>(memory_) + offset; }
   std::size_t size() const { return size_; }
 
  private:
@@ -69,36 +75,10 @@ class Mapping {
   std::size_t size_ = 0;
 };
 
-struct Stretch {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  std::size_t bytes() const { return static_cast<std::size_t>(end - begin); }
-};
-
-// The arena without the buffers that are not wanted: those that are, and all guards between.
-template <class Wanted>
-std::vector<Stretch> stretches(const ArenaLayout& layout, Wanted wanted) {
-  std::vector<Stretch> unwanted;
-  for (const BufferPlace& place : layout.buffers) {
-    if (!wanted(place) && place.bytes > 0) {
-      unwanted.push_back({place.offset, place.offset + place.bytes});
-    }
-  }
-  std::ranges::sort(unwanted, {}, &Stretch::begin);
-  std::vector<Stretch> result;
-  std::int64_t begin = 0;
-  for (const Stretch& stretch : unwanted) {
-    result.push_back({begin, stretch.begin});
-    begin = stretch.end;
-  }
-  result.push_back({begin, layout.bytes});
-  return result;
-}
-
 class CudaDevice : public Device {
  public:
-  CudaDevice(std::unique_ptr<const cuda::Driver> driver, DeviceFacts facts, SharedStatus& status)
-      : driver_(std::move(driver)), facts_(std::move(facts)), nvml_(facts_.uuid), status_(status) {
+  CudaDevice(std::unique_ptr<const cuda::Driver> driver, DeviceFacts facts, bool watched, SharedStatus& status)
+      : driver_(std::move(driver)), facts_(std::move(facts)), watched_(watched), nvml_(facts_.uuid), status_(status) {
     const std::string version = nvml_.driver_version();
     facts_.driver = version.empty() ? facts_.driver : version + " (" + facts_.driver + ")";
   }
@@ -132,10 +112,13 @@ class CudaDevice : public Device {
   cuda::Result queue_recorded_sample(const RunRequest& request, std::size_t images, int slot, int set);
   std::optional<Failure> open_window(const RunRequest& request, std::size_t images, int slot);
   std::optional<Failure> close_window(RawSample& sample);
+  cuda::Result queue_kernels(const CudaModule& loaded, std::vector<std::uint64_t>& words, int& queued);
+  std::optional<Failure> call_library(Launcher launcher, const std::vector<std::uint64_t>& words, int slot) const;
   void open_gate() { __atomic_store_n(gate_, generation_, __ATOMIC_SEQ_CST); }
 
   std::unique_ptr<const cuda::Driver> driver_;
   DeviceFacts facts_;
+  bool watched_;
   Nvml nvml_;
   SharedStatus& status_;
   cuda::Stream stream_ = nullptr;
@@ -149,11 +132,12 @@ class CudaDevice : public Device {
   std::array<CudaModule, 2> modules_;
   Mapping mapping_;
   ArenaLayout layout_;
-  std::vector<cuda::Pointer> images_;  // of the whole arena, guards included
+  std::vector<CudaImage> images_;
   cuda::Pointer padding_ = 0;
   std::size_t last_image_ = 0;          // that the last launch worked on
   std::int64_t persisting_limit_ = -1;  // not set yet
   Activity activity_;
+  std::optional<Failure> refusal_;      // of a library variant in the sample under way
 };
 
 std::optional<Failure> CudaDevice::set_up() {
@@ -178,7 +162,13 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
   if (loaded.module != nullptr) {
     driver_->unload_module(loaded.module);  // fails only after a sticky error, which the next call reports
-    loaded = {};
+  }
+  loaded = {};
+  if (plan.library) {
+    status_.running_slot.store(slot);
+    auto failure = load_library(path, slot, loaded.launcher);
+    status_.running_slot.store(-1);
+    return failure;
   }
   if (plan.launches.empty()) {
     return Failure{Outcome::wrong_abi, "no kernel is to be launched", slot};
@@ -189,8 +179,8 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
 }
 
 void CudaDevice::free_images() {
-  for (const cuda::Pointer image : images_) {
-    driver_->free(image);  // fails only after a sticky error, which the next call reports
+  for (CudaImage& image : images_) {
+    image.free(*driver_);
   }
   images_.clear();
   if (padding_ != 0) {
@@ -230,21 +220,11 @@ Result<std::uint64_t> CudaDevice::attach(const ArenaLayout& layout, const FileDe
 // Device copies of the arena as the parent wrote it.
 std::optional<Failure> CudaDevice::make_images(std::size_t count) {
   while (images_.size() < count) {
-    cuda::Pointer image = 0;
-    if (auto failure = check(driver_->allocate(&image, mapping_.size()),
-                             "cannot allocate " + std::to_string(mapping_.size()) + " bytes for the tensors")) {
+    images_.emplace_back();
+    // All of them come from the host: a candidate may have changed the first.
+    if (auto failure = images_.back().make(*driver_, layout_, mapping_.memory(),
+                                           watched_ ? CudaImage::Form::pieces : CudaImage::Form::whole)) {
       return failure;
-    }
-    images_.push_back(image);
-    // The first one comes from the host; later ones from there too, since a candidate may have changed the first.
-    // Outputs and scratch are poisoned before each sample.
-    const auto inputs = stretches(layout_, [](const BufferPlace& place) { return place.role == BufferRole::input; });
-    for (const Stretch& stretch : inputs) {
-      if (auto failure = check(driver_->copy_to_device(image + static_cast<std::uint64_t>(stretch.begin),
-                                                       mapping_.at(stretch.begin), stretch.bytes()),
-                               "cannot copy the tensors to the GPU")) {
-        return failure;
-      }
     }
   }
   return std::nullopt;
@@ -267,9 +247,10 @@ std::size_t CudaDevice::images_for(const RunRequest& request, int slot, int set)
 std::vector<std::uint64_t> CudaDevice::arguments(std::size_t image, int slot, int set) const {
   std::vector<std::uint64_t> words;
   for (const BufferRole role : {BufferRole::input, BufferRole::output, BufferRole::scratch}) {
-    for (const BufferPlace& place : layout_.buffers) {
+    for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
+      const BufferPlace& place = layout_.buffers[i];
       if (place.role == role && belongs_to(place, slot, set)) {
-        words.push_back(images_.at(image) + static_cast<std::uint64_t>(place.offset));
+        words.push_back(images_.at(image).address(i));
       }
     }
   }
@@ -281,15 +262,20 @@ std::vector<std::uint64_t> CudaDevice::arguments(std::size_t image, int slot, in
 
 // Poisons what a launch may write, so that nothing of an earlier sample is left, and flushes the L2.
 cuda::Result CudaDevice::prepare(const RunRequest& request, std::size_t images, int slot) const {
+  if (watched_) {
+    return cuda::kSuccess;
+  }
   for (std::size_t image = 0; image < images; ++image) {
-    for (const BufferPlace& place : layout_.buffers) {
+    for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
+      const BufferPlace& place = layout_.buffers[i];
       const bool written =
           place.role == BufferRole::output || (place.role == BufferRole::scratch && place.owner == slot);
       if (!written || place.bytes == 0) {
         continue;
       }
-      const cuda::Pointer at = images_[image] + static_cast<std::uint64_t>(place.offset);
-      if (const auto error = driver_->fill(at, kPoison, static_cast<std::size_t>(place.bytes), stream_); error != 0) {
+      if (const auto error =
+              driver_->fill(images_[image].address(i), kPoison, static_cast<std::size_t>(place.bytes), stream_);
+          error != 0) {
         return error;
       }
     }
@@ -302,10 +288,10 @@ cuda::Result CudaDevice::prepare(const RunRequest& request, std::size_t images, 
 
 // The size of the buffer that begins there.
 std::int64_t CudaDevice::bytes_at(std::uint64_t address) const {
-  for (const cuda::Pointer image : images_) {
-    for (const BufferPlace& place : layout_.buffers) {
-      if (image + static_cast<std::uint64_t>(place.offset) == address) {
-        return place.bytes;
+  for (const CudaImage& image : images_) {
+    for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
+      if (image.address(i) == address) {
+        return layout_.buffers[i].bytes;
       }
     }
   }
@@ -320,27 +306,61 @@ cuda::Result CudaDevice::queue_sample(const RunRequest& request, std::size_t ima
     sets = std::max(sets, place.role == BufferRole::input ? place.owner + 1 : 1);
   }
   ++generation_;
+  refusal_.reset();
+  if (watched_ || loaded.launcher != nullptr) {
+    open_gate();
+  }
   cuda::Result error = driver_->wait_value(stream_, gate_on_device_, generation_, cuda::kStreamWaitGreaterOrEqual);
   error = error != 0 || request.activity ? error : prepare(request, images, slot);
   error = error != 0 ? error : driver_->record(begin_, stream_);
   int queued = 0;
-  for (int i = 0; i < request.repetitions && error == 0; ++i) {
+  for (int i = 0; i < request.repetitions && error == 0 && !refusal_; ++i) {
     // The last launch takes the set that was asked for; the ones before it take turns.
     const int turn = images > 1 ? (set + request.repetitions - 1 - i) % sets : set;
     last_image_ = static_cast<std::size_t>(i) % images;
     std::vector<std::uint64_t> words = arguments(last_image_, slot, turn);
-    for (const CudaKernel& kernel : loaded.kernels) {
-      const int kept = kernel.launch.persist - 1;
-      const std::int64_t persisting =
-          kept < 0 ? 0 : std::min(bytes_at(words.at(static_cast<std::size_t>(kept))), facts_.persisting_l2_bytes);
-      error = error != 0 ? error : launch_kernel(*driver_, kernel, words, persisting, stream_);
-      if (++queued == kQueued) {
-        open_gate();
-      }
+    if (loaded.launcher != nullptr) {
+      refusal_ = call_library(loaded.launcher, words, slot);
+    } else {
+      error = queue_kernels(loaded, words, queued);
     }
+  }
+  if (loaded.launcher != nullptr) {
+    error = error != 0 ? error : driver_->synchronize_context();
   }
   error = error != 0 ? error : driver_->record(end_, stream_);
   return error;
+}
+
+cuda::Result CudaDevice::queue_kernels(const CudaModule& loaded, std::vector<std::uint64_t>& words, int& queued) {
+  cuda::Result error = cuda::kSuccess;
+  for (const CudaKernel& kernel : loaded.kernels) {
+    const int kept = kernel.launch.persist - 1;
+    const std::int64_t persisting =
+        kept < 0 ? 0 : std::min(bytes_at(words.at(static_cast<std::size_t>(kept))), facts_.persisting_l2_bytes);
+    error = error != 0 ? error : launch_kernel(*driver_, kernel, words, persisting, stream_);
+    if (++queued == kQueued) {
+      open_gate();
+    }
+  }
+  return error;
+}
+
+std::optional<Failure> CudaDevice::call_library(Launcher launcher, const std::vector<std::uint64_t>& words,
+                                                int slot) const {
+  const apo_call call{.abi_version = APO_ABI_VERSION,
+                      .struct_bytes = sizeof(apo_call),
+                      .arguments = words.data(),
+                      .threads = static_cast<std::int32_t>(usable_cpus().size()),
+                      .reserved = 0,
+                      .stream = stream_};
+  return guarded(slot, [&]() -> std::optional<Failure> {
+    const int code = launcher(&call);
+    if (code != 0) {
+      return Failure{Outcome::refused, "apo_launch returned " + std::to_string(code), slot};
+    }
+    return std::nullopt;
+  });
 }
 
 // The launches of a sample that CUPTI records. The gate may be open when it returns, and is when it fails.
@@ -401,7 +421,7 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   const int slot = request.order.at(index);
   const int set = request.sets.empty() ? 0 : request.sets.at(index);
   CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
-  if (loaded.module == nullptr || images_.empty()) {
+  if (!loaded.loaded() || images_.empty()) {
     throw std::logic_error("asked to run before load and attach");
   }
   const StageRange range((request.activity ? "recorded slot" : "timed slot") + std::to_string(slot));
@@ -444,6 +464,10 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   if (auto failure = check(queued, "the launch", slot)) {
     return *failure;
   }
+  if (refusal_) {
+    status_.running_slot.store(-1);
+    return *refusal_;
+  }
   float milliseconds = 0;
   if (auto failure = check(driver_->elapsed(&milliseconds, begin_, end_), "the events", slot)) {
     return *failure;
@@ -460,17 +484,7 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
 
 std::optional<Failure> CudaDevice::read_back(int set) {
   const StageRange range("read back");
-  const auto looked_at = stretches(layout_, [&](const BufferPlace& place) {
-    return place.role == BufferRole::output || (place.role == BufferRole::input && place.owner == set);
-  });
-  for (const Stretch& stretch : looked_at) {
-    const cuda::Pointer from = images_.at(last_image_) + static_cast<std::uint64_t>(stretch.begin);
-    if (auto failure = check(driver_->copy_to_host(mapping_.at(stretch.begin), from, stretch.bytes()),
-                             "cannot copy the tensors back")) {
-      return failure;
-    }
-  }
-  return std::nullopt;
+  return images_.at(last_image_).copy_back(*driver_, layout_, mapping_.memory(), set);
 }
 
 // Ten copies a sample, back to back: what fits the L2 is then read from it.
@@ -506,7 +520,7 @@ Result<std::vector<std::int64_t>> CudaDevice::copy(const CopyRequest& request) {
 
 }  // namespace
 
-std::unique_ptr<Device> make_cuda_device(int index, SharedStatus& status, std::string& missing) {
+std::unique_ptr<Device> make_cuda_device(int index, bool watched, SharedStatus& status, std::string& missing) {
   auto driver = cuda::load_driver(missing);
   if (driver == nullptr) {
     return nullptr;
@@ -527,7 +541,7 @@ std::unique_ptr<Device> make_cuda_device(int index, SharedStatus& status, std::s
     return nullptr;
   }
   const DeviceFacts facts = read_device_facts(*driver, device, index);
-  auto made = std::make_unique<CudaDevice>(std::move(driver), facts, status);
+  auto made = std::make_unique<CudaDevice>(std::move(driver), facts, watched, status);
   if (const auto failure = made->set_up()) {
     missing = failure->evidence;
     return nullptr;

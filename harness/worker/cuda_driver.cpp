@@ -40,6 +40,7 @@ void find_device_functions(Finder& finder, Driver& driver) {
   finder.find(driver.retain_context, "cuDevicePrimaryCtxRetain");
   finder.find(driver.set_context, "cuCtxSetCurrent");
   finder.find(driver.set_limit, "cuCtxSetLimit");
+  finder.find(driver.synchronize_context, "cuCtxSynchronize");
   finder.find(driver.reset_persisting_l2, "cuCtxResetPersistingL2Cache");
   finder.find(driver.error_name, "cuGetErrorName");
   finder.find(driver.error_text, "cuGetErrorString");
@@ -69,7 +70,6 @@ void find_memory_functions(Finder& finder, Driver& driver) {
 void find_stream_functions(Finder& finder, Driver& driver) {
   finder.find(driver.create_stream, "cuStreamCreate");
   finder.find(driver.synchronize, "cuStreamSynchronize");
-  finder.find(driver.synchronize_context, "cuCtxSynchronize");
   finder.find(driver.wait_value, "cuStreamWaitValue32_v2");
   finder.find(driver.create_event, "cuEventCreate");
   finder.find(driver.record, "cuEventRecord");

@@ -116,6 +116,7 @@ struct Driver {
   Result (*retain_context)(Context* context, Device device);
   Result (*set_context)(Context context);
   Result (*set_limit)(int limit, std::size_t value);
+  Result (*synchronize_context)();
   Result (*reset_persisting_l2)();
   Result (*load_module)(Module* module, const void* image);
   Result (*unload_module)(Module module);
@@ -133,7 +134,6 @@ struct Driver {
   Result (*fill)(Pointer at, unsigned char value, std::size_t bytes, Stream stream);
   Result (*create_stream)(Stream* stream, unsigned flags);
   Result (*synchronize)(Stream stream);
-  Result (*synchronize_context)();
   Result (*wait_value)(Stream stream, Pointer at, std::uint32_t value, unsigned flags);
   Result (*create_event)(Event* event, unsigned flags);
   Result (*record)(Event event, Stream stream);

@@ -9,6 +9,7 @@
 
 #include "harness/core/device.h"
 #include "harness/worker/cuda_driver.h"
+#include "harness/worker/host_library.h"
 #include "harness/worker/result.h"
 
 namespace apo {
@@ -19,10 +20,13 @@ struct CudaKernel {
 };
 
 struct CudaModule {
+  bool loaded() const { return module != nullptr || launcher != nullptr; }
+
   cuda::Module module = nullptr;
   std::string image;  // the cubin
   LaunchPlan plan;
   std::vector<CudaKernel> kernels;  // one for each launch
+  Launcher launcher = nullptr;      // of a library variant, which has none of the above
 };
 
 // nullopt for success, else the candidate's outcome with the error's name.

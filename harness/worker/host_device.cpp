@@ -1,7 +1,6 @@
 // harness/worker/host_device.cpp - loads shared objects, poisons and evicts, calls, stamps.
 #include "harness/worker/host_device.h"
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <sys/mman.h>
 
@@ -9,8 +8,6 @@
 #include <cerrno>
 #include <cfenv>
 #include <cstring>
-#include <exception>
-#include <new>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -18,35 +15,18 @@
 
 #include "harness/worker/cache.h"
 #include "harness/worker/clock.h"
+#include "harness/worker/host_library.h"
 #include "kernels/abi.h"
 
 namespace apo {
 namespace {
 
-constexpr std::size_t kMessageLimit = 512;  // of text that a candidate chose
 using Poisoner = void (*)(const volatile void*, std::size_t);
-using Launcher = decltype(&apo_launch);
 
 // A function of another library, by name; null when it has none.
 template <class Function>
 Function find_symbol(void* library, const char* name) {
   return reinterpret_cast<Function>(dlsym(library, name));
-}
-
-// Runs candidate code; what it throws is its outcome. Only candidate code runs inside.
-template <class Action>
-std::optional<Failure> guarded(int slot, const Action& action) {
-  try {
-    return action();
-  } catch (const std::bad_alloc&) {
-    return Failure{Outcome::out_of_memory, "threw std::bad_alloc", slot};
-  } catch (const std::exception& error) {
-    return Failure{Outcome::faulted, "threw an exception: " + std::string(error.what()).substr(0, kMessageLimit), slot};
-  } catch (abi::__forced_unwind&) {
-    throw;  // pthread_exit: the C library insists
-  } catch (...) {
-    return Failure{Outcome::faulted, "threw something that is not a std::exception", slot};
-  }
 }
 
 // The arena in this process, with unmapped-looking space reserved on both sides.
@@ -111,25 +91,7 @@ class HostDevice : public Device {
 
 std::optional<Failure> HostDevice::load(int slot, const std::string& path, const LaunchPlan&) {
   status_.running_slot.store(slot);  // constructors of the library run in here
-  const auto failure = guarded(slot, [&]() -> std::optional<Failure> {
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      return Failure{Outcome::wrong_abi, dlerror(), slot};
-    }
-    const auto version = find_symbol<decltype(&apo_abi)>(library, "apo_abi");
-    const auto launcher = find_symbol<Launcher>(library, "apo_launch");
-    if (version == nullptr || launcher == nullptr) {
-      return Failure{Outcome::wrong_abi,
-                     std::string("does not export ") + (version == nullptr ? "apo_abi" : "apo_launch"), slot};
-    }
-    if (const std::uint32_t got = version(); got != APO_ABI_VERSION) {
-      return Failure{
-          Outcome::wrong_abi,
-          "apo_abi returns " + std::to_string(got) + ", this program speaks " + std::to_string(APO_ABI_VERSION), slot};
-    }
-    launchers_.at(static_cast<std::size_t>(slot)) = launcher;
-    return std::nullopt;
-  });
+  auto failure = load_library(path, slot, launchers_.at(static_cast<std::size_t>(slot)));
   status_.running_slot.store(-1);
   return failure;
 }

@@ -71,11 +71,11 @@ Json to_json(const LaunchPlan& plan) {
                         {"cooperative", launch.cooperative},
                         {"persist", launch.persist}});
   }
-  return {{"launches", launches}, {"keeps_state", plan.keeps_state}};
+  return {{"launches", launches}, {"keeps_state", plan.keeps_state}, {"library", plan.library}};
 }
 
 LaunchPlan plan_from(const Json& json) {
-  LaunchPlan plan{.keeps_state = json.at("keeps_state")};
+  LaunchPlan plan{.keeps_state = json.at("keeps_state"), .library = json.at("library")};
   for (const Json& launch : json.at("launches")) {
     plan.launches.push_back({.kernel = launch.at("kernel"),
                              .grid = launch.at("grid"),

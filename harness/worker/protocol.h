@@ -26,6 +26,8 @@ inline constexpr std::size_t kMaxRequest = 128 * 1024;
 inline constexpr std::size_t kMaxReply = 64 * 1024;
 // Address space that the worker keeps empty on both sides of the arena: a write far outside a buffer faults there.
 inline constexpr std::uint64_t kArenaReserve = std::uint64_t{64} << 20;
+// In the environment of a worker that another program started and watches.
+inline constexpr const char* kWatchedVariable = "APO_WATCHED";
 inline constexpr int kExitConnectionLost = 71;  // the worker could not reply: a candidate closed its connection
 
 enum class CachePolicy : std::uint8_t { warm, cold };

@@ -31,6 +31,8 @@ using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
 constexpr Milliseconds kStartDeadline{20'000};
 constexpr Milliseconds kCudaStartDeadline{120'000};  // the first process on an idle machine wakes up every GPU
+constexpr Milliseconds kGrace{1000};                 // closing descriptors is the first thing that a dying process does
+constexpr Milliseconds kWatcherGrace{20'000};        // a watcher writes its report after the worker has ended
 constexpr std::uint64_t kMaxPadding = 4096;
 
 std::string nonce(std::uint64_t seed, std::uint64_t index) {
@@ -81,8 +83,9 @@ Worker::~Worker() {
 
 void Worker::start() {
   started_ = Clock::now();
-  process_ =
-      std::make_unique<ChildProcess>(std::vector<std::string>{options_.program.string(), "worker"}, environment());
+  std::vector<std::string> command = options_.watcher;
+  command.insert(command.end(), {options_.program.string(), "worker"});
+  process_ = std::make_unique<ChildProcess>(command, environment());
   hello_ = prepare(HelloRequest{.cpus = options_.cpus,
                                 .threads = static_cast<int>(options_.cpus.size()),
                                 .target = options_.target,
@@ -141,6 +144,9 @@ std::vector<std::string> Worker::environment() const {
     result.push_back("ASAN_OPTIONS=detect_leaks=0:color=never:halt_on_error=1:verify_asan_link_order=0:" +
                      std::string("hard_rss_limit_mb=") + std::to_string(megabytes));
     result.push_back("UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=0:color=never");
+  }
+  if (!options_.watcher.empty()) {
+    result.push_back(std::string(kWatchedVariable) + "=1");
   }
   Random random(derive_seed(options_.layout_seed, "environment"));
   result.push_back("APO_PADDING=" + std::string(random.below(kMaxPadding + 1), 'x'));
@@ -233,8 +239,7 @@ Failure Worker::forged(const std::string& how) {
 
 // The process went away, or only its connection did.
 Failure Worker::ended(const std::string& during) {
-  constexpr Milliseconds kGrace{1000};  // closing descriptors is the first thing that a dying process does
-  if (process_->wait_for_exit(kGrace)) {
+  if (process_->wait_for_exit(options_.watcher.empty() ? kGrace : kWatcherGrace)) {
     const int status = process_->end();
     return explain({.wait_status = status,
                     .during = during,
@@ -349,6 +354,9 @@ Result<std::vector<std::int64_t>> Worker::copy(std::int64_t bytes, int samples, 
 }
 
 void Worker::freeze() {
+  if (!options_.watcher.empty()) {
+    return;  // a stopped watcher holds nothing still, and a stopped worker could not end
+  }
   process_->freeze();
   frozen_ = true;
 }
@@ -367,6 +375,10 @@ const std::string& Worker::printed() const {
 
 void Worker::stop() {
   if (process_ != nullptr) {
+    if (!options_.watcher.empty() && alive()) {
+      process_->hang_up();
+      process_->wait_for_exit(kWatcherGrace);  // killed below when that was not enough
+    }
     process_->end();
   }
 }

@@ -30,6 +30,10 @@ class ChildProcess;
 
 struct WorkerOptions {
   std::filesystem::path program;  // empty = this program; run as `program worker`
+  // A program with its arguments that starts the worker and watches it, such as compute-sanitizer. It gets time to
+  // write its report when the worker ends. On target cuda every tensor then is an allocation of its own, of its exact
+  // size, so that an access past its end is one past an allocation; times mean nothing.
+  std::vector<std::string> watcher;
   Target target = Target::host;
   int device = 0;                                            // target cuda: which GPU
   std::vector<int> cpus;                                     // to pin to; empty = all that this process may use
@@ -78,7 +82,7 @@ class Worker {
   void freeze();
 
   bool alive() const;
-  int pid() const;  // -1 when it has ended
+  int pid() const;  // of the watcher where there is one; -1 when it has ended
   double start_seconds() const { return start_seconds_; }
   // "seccomp+landlock", or what this kernel could do; empty before the first load.
   const std::string& confinement() const { return confinement_; }
@@ -89,6 +93,7 @@ class Worker {
   const std::string& activity_missing() const { return activity_missing_; }
   // The end of what candidates printed so far.
   const std::string& printed() const;
+  // Kills it; with a watcher only after it had the time to end by itself.
   void stop();
 
  private:

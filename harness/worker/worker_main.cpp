@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -11,13 +12,17 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <string_view>
+#include <thread>
 
 #include "harness/worker/confinement.h"
 #include "harness/worker/cuda_device.h"
@@ -27,9 +32,11 @@
 namespace apo {
 namespace {
 
+constexpr const char* kDeviceCodeOnly = "device code only";
 constexpr int kFatalSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
 
 SharedStatus* shared_status = nullptr;
+std::atomic<bool> loop_ended{false};
 // A stack overflow leaves no stack to handle it on.
 alignas(16) std::array<char, 64 * 1024> signal_stack;
 
@@ -93,8 +100,31 @@ void install_handlers() {
   }
 }
 
+bool is_watched() {
+  return std::getenv(kWatchedVariable) != nullptr;
+}
+
+// A watched worker is not the child of the parent it serves, and the thread that started it may end at any time, so the
+// end of the connection takes the place of the parent-death signal. A loop that is not busy ends by itself first.
+void end_with_connection() {
+  constexpr std::chrono::seconds kToNotice{2};
+  constexpr std::chrono::seconds kToEnd{30};  // with what the watcher does at the exit of a process
+  pollfd connection{.fd = kWorkerFd, .events = 0, .revents = 0};
+  while (poll(&connection, 1, -1) < 1) {  // interrupted by a signal
+  }
+  std::this_thread::sleep_for(kToNotice);
+  if (loop_ended) {
+    std::this_thread::sleep_for(kToEnd);
+  }
+  kill(getpid(), SIGKILL);
+}
+
 void set_up_process() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // if the parent is gone already, fd 3 is closed and the loop ends
+  if (is_watched()) {
+    std::thread(end_with_connection).detach();
+  } else {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // if the parent is gone already, fd 3 is closed and the loop ends
+  }
   constexpr rlimit kNone{.rlim_cur = 0, .rlim_max = 0};
   setrlimit(RLIMIT_CORE, &kNone);  // lowering cannot be refused
   // No RLIMIT_CPU: with one, the kernel updates the process's CPU clock only once a tick, and samples are stamped with
@@ -185,19 +215,21 @@ Reply Session::answer(const HelloRequest& hello, const FileDescriptor& attached)
     return {};
   }
   std::string missing;
-  device_ = make_cuda_device(hello.device, *shared_status, missing);
+  device_ = make_cuda_device(hello.device, is_watched(), *shared_status, missing);
   if (device_ == nullptr) {
     return {.failure = Failure{.outcome = Outcome::refused, .evidence = missing}};
   }
-  // Not confined: a device variant brings no code that runs in this process, and the CUDA driver opens device files and
-  // starts threads whenever it needs them.
-  confinement_ = "device code only";
+  // Not confined until host code is loaded: a device variant brings none that runs in this process.
+  confinement_ = kDeviceCodeOnly;
   return {.device = device_->facts()};
 }
 
 Reply Session::answer(const LoadRequest& load, const FileDescriptor&) {
+  // From here on there may be foreign code in this process.
   if (confinement_.empty()) {
-    confinement_ = confine();  // from here on there may be foreign code in this process
+    confinement_ = confine();
+  } else if (confinement_ == kDeviceCodeOnly && load.plan.library) {
+    confinement_ = "host code, " + confine_with_gpu();
   }
   return {.failure = device().load(load.slot, load.path, load.plan), .confinement = confinement_};
 }
@@ -266,13 +298,14 @@ Device& Session::device() const {
 }  // namespace
 
 int worker_main() {
-  set_up_process();
   if (fcntl(kWorkerFd, F_GETFD) < 0) {
     constexpr std::string_view kAlone = "apo worker: started by hand; only apo itself starts workers\n";
     return write(STDERR_FILENO, kAlone.data(), kAlone.size()) > 0 ? 1 : 2;
   }
+  set_up_process();
   Session session;
   session.serve();
+  loop_ended = true;
   return 0;
 }
 

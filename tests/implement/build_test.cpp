@@ -347,12 +347,6 @@ TEST_F(BuilderTest, HomeWithoutTheAbiAndUnwritableCacheAreTheEnvironments) {
   EXPECT_THROW(Builder{unwritable}, EnvironmentError);
 }
 
-TEST_F(BuilderTest, LibraryVariantForCudaIsRefused) {
-  const Variant library =
-      parse_variant(cuda_source("", "extern \"C\" int apo_launch(const void*) { return 0; }\n"), "a.cu");
-  EXPECT_THROW(build(library), EnvironmentError);
-}
-
 TEST_F(BuilderTest, LayoutSeedMovesTheCodeAndKeepsItsMeaning) {
   const Variant mover = variant("plain", "", "static int calls = 40;\n" + body_with("a.x[i] + float(calls++ < 0)"));
   const Build plain = build(mover);

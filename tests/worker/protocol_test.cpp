@@ -51,6 +51,8 @@ TEST(Protocol, RequestsKeepEveryField) {
                                      {.kernel = "second"}},
                         .keeps_state = true};
   EXPECT_EQ(sent(LoadRequest{.path = "a.cubin", .plan = plan}).plan, plan);
+  const LaunchPlan library{.library = true};
+  EXPECT_EQ(sent(LoadRequest{.path = "a.so", .plan = library}).plan, library);
   EXPECT_EQ(layout.buffers.at(0).bytes, 99);
   EXPECT_EQ(layout.axes, (std::vector<std::int64_t>{7, -1}));
 }

@@ -1,0 +1,41 @@
+// harness/worker/host_library.cpp - dlopen, apo_abi, apo_launch.
+#include "harness/worker/host_library.h"
+
+#include <dlfcn.h>
+
+namespace apo {
+namespace {
+
+// A function of the library, by name; null when it has none.
+template <class Function>
+Function find_symbol(void* library, const char* name) {
+  return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+std::optional<Failure> open_library(const std::string& path, int slot, Launcher& launcher) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    return Failure{Outcome::wrong_abi, dlerror(), slot};
+  }
+  const auto version = find_symbol<decltype(&apo_abi)>(library, "apo_abi");
+  const auto found = find_symbol<Launcher>(library, "apo_launch");
+  if (version == nullptr || found == nullptr) {
+    return Failure{Outcome::wrong_abi,
+                   std::string("does not export ") + (version == nullptr ? "apo_abi" : "apo_launch"), slot};
+  }
+  if (const std::uint32_t got = version(); got != APO_ABI_VERSION) {
+    return Failure{
+        Outcome::wrong_abi,
+        "apo_abi returns " + std::to_string(got) + ", this program speaks " + std::to_string(APO_ABI_VERSION), slot};
+  }
+  launcher = found;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Failure> load_library(const std::string& path, int slot, Launcher& launcher) {
+  return guarded(slot, [&] { return open_library(path, slot, launcher); });
+}
+
+}  // namespace apo

@@ -1,0 +1,40 @@
+// harness/worker/host_library.h - loads a library variant and calls it; what it throws is its outcome.
+#pragma once
+
+#include <cxxabi.h>
+
+#include <cstddef>
+#include <exception>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "harness/worker/result.h"
+#include "kernels/abi.h"
+
+namespace apo {
+
+using Launcher = decltype(&apo_launch);
+
+inline constexpr std::size_t kMessageLimit = 512;  // of text that a candidate chose
+
+// Runs candidate code. Only candidate code runs inside.
+template <class Action>
+std::optional<Failure> guarded(int slot, const Action& action) {
+  try {
+    return action();
+  } catch (const std::bad_alloc&) {
+    return Failure{Outcome::out_of_memory, "threw std::bad_alloc", slot};
+  } catch (const std::exception& error) {
+    return Failure{Outcome::faulted, "threw an exception: " + std::string(error.what()).substr(0, kMessageLimit), slot};
+  } catch (abi::__forced_unwind&) {
+    throw;  // pthread_exit: the C library insists
+  } catch (...) {
+    return Failure{Outcome::faulted, "threw something that is not a std::exception", slot};
+  }
+}
+
+// Loads the shared object, checks its version of the ABI and finds apo_launch. Its constructors run in here.
+std::optional<Failure> load_library(const std::string& path, int slot, Launcher& launcher);
+
+}  // namespace apo

@@ -1,0 +1,76 @@
+// tests/cuda/cuda_lab.h - a lab with real builds and real workers on a GPU, for the variants and the zoo of `copy`.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "harness/core/files.h"
+#include "harness/evaluate/correctness.h"
+#include "harness/implement/build.h"
+#include "harness/implement/catalogue.h"
+#include "harness/implement/expression.h"
+#include "harness/implement/settings.h"
+#include "harness/implement/toolkit.h"
+
+namespace apo::testing {
+
+// APO_WORKER and APO_HOME in the environment name another worker and another checkout than those of the build, so that
+// these tests can be carried.
+inline WorkerOptions cuda_worker() {
+  const char* program = std::getenv("APO_WORKER");
+  return {.program = program != nullptr ? program : APO_WORKER_PROGRAM, .target = Target::cuda};
+}
+
+inline std::filesystem::path checkout() {
+  const char* home = std::getenv("APO_HOME");
+  return home != nullptr ? home : APO_SOURCE_FOLDER;
+}
+
+class CudaLab {
+ public:
+  // Throws EnvironmentError where there is no usable GPU.
+  CudaLab() : family_(*find_family("copy")) {
+    device_ = Worker(cuda_worker()).device();
+    catalogue_.load({checkout() / "tests" / "zoo" / "cuda", checkout() / "variants"});
+    builder_ = std::make_unique<Builder>(
+        BuildOptions{.cache = folder_.path() / "cache", .home = checkout(), .device = device_});
+    lab_.family = &family_;
+    lab_.build = [this](const Configuration& configuration, const Axes& axes, bool) {
+      return builder_->build(family_, catalogue_.get(configuration.variant), axes, configuration.settings);
+    };
+    lab_.unsupported = [](const Configuration&, const Axes&) { return std::string(); };
+    lab_.scratch = [this](const Configuration& configuration, const Axes& axes) {
+      return scratch_bytes(catalogue_.get(configuration.variant), axes, configuration.settings,
+                           device_symbols(*device_));
+    };
+    lab_.worker = cuda_worker();
+    lab_.compute_sanitizer = find_toolkit_program("compute-sanitizer");
+  }
+
+  Lab& lab() { return lab_; }
+  const Family& family() const { return family_; }
+  const Variant& variant(const std::string& id) const { return catalogue_.get(id); }
+
+  // Adds a variant from its text; its name has to be new.
+  void add(const std::string& source) {
+    const std::filesystem::path file = folder_.path() / "added.cu";
+    write_file_atomically(file, source);
+    catalogue_.register_variant(file, folder_.path() / "variants");
+  }
+  CheckCase ragged() const {
+    const Workload& workload = *find_workload(family_, "n1001");
+    return {.workload = workload.name, .axes = workload.axes, .regimes = family_.regimes};
+  }
+  Build build(const std::string& id) const { return lab_.build({id, {}}, ragged().axes, false); }
+
+ private:
+  const Family& family_;
+  TemporaryFolder folder_{"apo-cuda-lab"};
+  std::optional<DeviceFacts> device_;
+  Catalogue catalogue_;
+  std::unique_ptr<Builder> builder_;
+  Lab lab_;
+};
+
+}  // namespace apo::testing

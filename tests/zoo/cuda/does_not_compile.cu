@@ -1,0 +1,14 @@
+// apo:variant    copy/does_not_compile
+// apo:target     cuda sm_80
+// apo:technique  zoo
+// apo:idea       Uses a field that the contract does not have.
+// apo:launch     k grid=ceil_div(n,256) block=256
+// zoo: expect build_failed
+// zoo: evidence nothing
+// zoo: gate build
+#include "copy.args.h"
+
+extern "C" __global__ void k(const copy_args a) {
+  const long long i = 256LL * blockIdx.x + threadIdx.x;
+  a.y[i] = a.nothing;
+}

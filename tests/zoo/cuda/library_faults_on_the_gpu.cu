@@ -1,0 +1,28 @@
+// apo:variant    copy/library_faults_on_the_gpu
+// apo:target     cuda sm_80
+// apo:technique  zoo
+// apo:idea       Its kernel writes far outside everything that is allocated.
+// zoo: expect faulted
+// zoo: evidence CUDA_ERROR_ILLEGAL_ADDRESS
+// zoo: needs nvcc
+#include "copy.args.h"
+
+static __global__ void copy_elements(const copy_args a) {
+  const long long i = 256LL * blockIdx.x + threadIdx.x;
+  if (i < a.n) {
+    a.y[i] = a.x[i];
+  }
+}
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  const auto blocks = static_cast<unsigned>((args.n + 255) / 256);
+  copy_args wrong = args;
+  wrong.y += 1LL << 40;
+  copy_elements<<<blocks, 256, 0, static_cast<cudaStream_t>(call->stream)>>>(wrong);
+  return 0;
+}
