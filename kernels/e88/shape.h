@@ -47,6 +47,7 @@ TensorSpec tensor_spec(std::string name, Role role, std::string meaning);
 
 // "n16", "n32", "n64", "n128": the larger of N and V, rounded up.
 std::string workload_class(std::int64_t N, std::int64_t V);
+std::vector<WorkloadClass> workload_classes();  // the same as conditions, the smallest first
 
 // A unit's elements of a tensor, row by row.
 template <class Real>

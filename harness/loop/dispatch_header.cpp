@@ -1,0 +1,371 @@
+// harness/loop/dispatch_header.cpp - rows become constexpr functions; all text of the journal goes through cpp_literal.
+#include "harness/loop/dispatch_header.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "harness/implement/args_header.h"
+#include "harness/implement/expression.h"
+#include "harness/implement/expression_cpp.h"
+#include "harness/implement/metadata.h"
+#include "harness/implement/settings.h"
+#include "harness/loop/dispatch_header_text.h"
+
+namespace apo {
+namespace {
+
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+  return text;
+}
+
+std::string replace_all(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// Never "inf" or "nan", which are no C++.
+std::string number_text(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17g", std::isfinite(value) ? value : 0.0);
+  const std::string result = text;
+  return result.find_first_of(".e") == std::string::npos ? result + ".0" : result;
+}
+
+// Comments end at the end of the line, and a backslash would carry them on.
+std::string comment(const std::string& text) {
+  std::string result = text;
+  std::replace_if(
+      result.begin(), result.end(),
+      [](char letter) { return letter < ' ' || letter > '~' || letter == '\\' || letter == '?'; }, ' ');
+  return result;
+}
+
+std::string indexed(const std::string& name, std::size_t index) {
+  return name + "_" + std::to_string(index);
+}
+
+std::size_t most_of(const DispatchTable& table, const std::function<std::size_t(const DispatchRow&)>& count) {
+  std::size_t most = 1;  // std::array of none is awkward
+  for (const DispatchDevice& device : table.devices) {
+    for (const DispatchRow& row : device.rows) {
+      most = std::max(most, count(row));
+    }
+  }
+  return most;
+}
+
+// The C++ functions of one row.
+class RowFunctions {
+ public:
+  RowFunctions(const Family& family, const DispatchRow& row, std::size_t index)
+      : family_(family), row_(row), index_(std::to_string(index)) {}
+
+  std::string text() const { return serves() + plan(); }
+
+ private:
+  std::string number(const std::string& expression) const {
+    if (const std::string why = check_expression(expression, symbol_names(family_, row_.variant)); !why.empty()) {
+      throw UserError(row_.variant.id() + " cannot be exported: " + why, "its source in the journal is damaged");
+    }
+    return to_cpp(expression, [&](std::string_view name) { return symbol(name); });
+  }
+
+  std::string symbol(std::string_view name) const {
+    if (const auto found = row_.settings.find(name); found != row_.settings.end()) {
+      return "number(" + std::to_string(found->second) + ")";
+    }
+    const auto axis = std::find_if(family_.axes.begin(), family_.axes.end(),
+                                   [&](const AxisSpec& one) { return one.name == name; });
+    if (axis != family_.axes.end()) {
+      return "number(axes." + axis->name + ")";
+    }
+    const std::string fact = name == "SMS" ? "sms" : name == "SHARED_MAX" ? "shared_max" : "max_threads";
+    return "number(device." + fact + ")";
+  }
+
+  std::string serves() const {
+    std::string text = "constexpr bool serves_" + index_ + "(const Axes& axes, [[maybe_unused]] const Device& device) {\n";
+    text += "  return legal(axes) && holds(" + number(row_.region) + ")";
+    if (!row_.variant.requires_expression.empty()) {
+      text += " &&\n         holds(" + number(row_.variant.requires_expression) + ")";
+    }
+    return text + ";\n}\n";
+  }
+
+  std::string sizes(const Launch& launch, const std::string& name) const {
+    const auto found = launch.attributes.find(name);
+    if (found == launch.attributes.end()) {
+      return "";
+    }
+    std::vector<std::string> parts = split_expressions(found->second);
+    if (parts.size() > 3) {
+      throw UserError(row_.variant.id() + " cannot be exported: " + name + "=" + found->second + " has over 3 sizes");
+    }
+    std::string text = "    launch." + name + " = {{";
+    for (std::string& part : parts) {
+      part = "take(" + number(part) + ", plan.valid)";
+    }
+    parts.resize(3, "1");
+    return text + join(parts, ", ") + "}};\n";
+  }
+
+  std::string attribute(const Launch& launch, const std::string& name, const std::string& field) const {
+    const auto found = launch.attributes.find(name);
+    return found == launch.attributes.end()
+               ? ""
+               : "    launch." + field + " = take(" + number(found->second) + ", plan.valid);\n";
+  }
+
+  std::string launch_text(const Launch& launch) const {
+    std::string text = "  {\n    Launch launch;\n    launch.kernel = " + cpp_literal(launch.kernel) + ";\n";
+    text += sizes(launch, "grid") + sizes(launch, "block") + sizes(launch, "cluster");
+    text += attribute(launch, "shared", "shared_bytes") + attribute(launch, "l2_persist", "l2_persist");
+    if (const auto found = launch.attributes.find("cooperative"); found != launch.attributes.end()) {
+      text += "    const std::int64_t cooperative = take(" + number(found->second) + ", plan.valid);\n";
+      text += "    plan.valid = plan.valid && within(cooperative, 0, 1);\n    launch.cooperative = cooperative != 0;\n";
+    }
+    const std::size_t pointers = family_.tensors.size() + row_.variant.scratch.size();
+    text += "    plan.valid = plan.valid && fits(launch, device, " + std::to_string(row_.static_shared_bytes) + ", " +
+            std::to_string(pointers) + ");\n";
+    return text + "    plan.launches.add(launch);\n  }\n";
+  }
+
+  std::string plan() const {
+    std::string text = "constexpr Plan plan_" + index_ +
+                       "([[maybe_unused]] const Axes& axes, [[maybe_unused]] const Device& device) {\n  Plan plan;\n" +
+                       "  plan.valid = true;\n";
+    for (const Launch& launch : row_.variant.launches) {
+      text += launch_text(launch);
+    }
+    for (const ScratchBuffer& buffer : row_.variant.scratch) {
+      text += "  plan.scratch.add({" + cpp_literal(buffer.name) + ", take(" + number(buffer.bytes) +
+              ", plan.valid)});\n  plan.valid = plan.valid && plan.scratch[plan.scratch.count - 1].value >= 0;\n";
+    }
+    for (const AxisSpec& axis : family_.axes) {
+      if (axis.specialised) {
+        text += "  plan.constants.add({" + cpp_literal("k" + axis.name) + ", axes." + axis.name + "});\n";
+      }
+    }
+    for (const auto& [name, value] : row_.settings) {
+      text += "  plan.constants.add({" + cpp_literal(name) + ", " + std::to_string(value) + "});\n";
+    }
+    return text + "  return plan;\n}\n";
+  }
+
+  const Family& family_;
+  const DispatchRow& row_;
+  std::string index_;
+};
+
+std::string axes_text(const Family& family) {
+  std::string text = "// The sizes of one call.\nstruct Axes {\n";
+  std::string legal = "constexpr bool legal(const Axes& axes) {\n  return ";
+  std::string describe;
+  for (const AxisSpec& axis : family.axes) {
+    const std::string range = std::to_string(axis.min) + ".." + std::to_string(axis.max);
+    text += "  std::int64_t " + axis.name + " = 0;  // " + comment(axis.meaning) + ", " + range + "\n";
+    legal += (axis.name == family.axes.front().name ? "" : " &&\n         ") + ("axes." + axis.name) +
+             " >= " + std::to_string(axis.min) + " && axes." + axis.name + " <= " + std::to_string(axis.max);
+    describe += (describe.empty() ? "\"" : " + \" ") + axis.name + "=\" + std::to_string(axes." + axis.name + ")";
+  }
+  return text + "};\n\nnamespace detail {\n" + legal + ";\n}\n#if defined(__cpp_exceptions)\n" +
+         "inline std::string describe(const Axes& axes) {\n  return " + describe + ";\n}\n#endif\n}  // namespace detail\n";
+}
+
+std::string speedup_text(double ratio, double lower, double upper, int rounds, const Configuration& over,
+                         const std::string& cache) {
+  return "Speedup{" + number_text(ratio) + ", " + number_text(lower) + ", " + number_text(upper) + ", " +
+         std::to_string(rounds) + ", " + cpp_literal(over.label()) + ", " + cpp_literal(cache) + "}";
+}
+
+std::string certified_text(const std::vector<Certification>& all) {
+  std::vector<std::string> items;
+  // The newest of each cache policy: Evidence has room for two.
+  for (const char* cache : {"cold", "warm"}) {
+    const auto found = std::find_if(all.rbegin(), all.rend(),
+                                    [&](const Certification& one) { return one.cache_policy == cache; });
+    if (found != all.rend()) {
+      items.push_back(speedup_text(std::exp(found->effect), std::exp(found->lower), std::exp(found->upper),
+                                   found->rounds, found->baseline, found->cache_policy));
+    }
+  }
+  return "Some<Speedup, 2>{{{" + join(items, ", ") + "}}, " + std::to_string(items.size()) + "}";
+}
+
+std::string evidence_text(const DispatchRow& row, std::size_t index) {
+  if (!row.measured) {
+    return "detail::unmeasured(" + cpp_literal(kUnmeasured) + ")";
+  }
+  const DispatchEvidence& evidence = *row.measured;
+  const Judgement& judgement = evidence.judgement;
+  const std::string list = evidence.workloads.empty() ? "List{}"
+                                                      : "List{" + indexed("detail::kWorkloads", index) + ", " +
+                                                            std::to_string(evidence.workloads.size()) + "}";
+  std::string text = "Evidence{true, \"measured\", " + std::to_string(evidence.experiment) + ", " +
+                     std::to_string(evidence.campaign) + ",\n     " +
+                     speedup_text(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper(),
+                                  judgement.rounds, evidence.replaced, judgement.cache_policy) +
+                     ",\n     " + certified_text(evidence.certifications) + ",\n     " + list;
+  for (const std::string& word :
+       {evidence.machine.model, evidence.machine.id, evidence.machine.driver, evidence.build.toolchain.version,
+        join(evidence.build.flags, " "), evidence.build.code_hash, judgement.rule_version, evidence.since}) {
+    text += ",\n     " + cpp_literal(word);
+  }
+  return text + "}";
+}
+
+// The arrays that a row points to.
+std::string arrays_text(const DispatchRow& row, std::size_t index) {
+  std::string text;
+  if (!row.settings.empty()) {
+    std::vector<std::string> values;
+    for (const auto& [name, value] : row.settings) {
+      values.push_back("{" + cpp_literal(name) + ", " + std::to_string(value) + "}");
+    }
+    text += "inline constexpr Value " + indexed("kSettings", index) + "[] = {" + join(values, ", ") + "};\n";
+  }
+  if (row.measured && !row.measured->workloads.empty()) {
+    std::vector<std::string> names;
+    for (const std::string& name : row.measured->workloads) {
+      names.push_back(cpp_literal(name));
+    }
+    text += "inline constexpr std::string_view " + indexed("kWorkloads", index) + "[] = {" + join(names, ", ") + "};\n";
+  }
+  return text;
+}
+
+std::string file_name(const Variant& variant) {
+  return variant.name + (variant.target == Target::cuda ? ".cu" : ".cpp");
+}
+
+std::string region_text(const DispatchRow& row) {
+  const std::string& needs = row.variant.requires_expression;
+  return needs.empty() ? row.region : "(" + row.region + ") && (" + needs + ")";
+}
+
+std::string row_text(const DispatchRow& row, std::size_t index, std::size_t device) {
+  const std::string settings = row.settings.empty() ? "nullptr" : indexed("detail::kSettings", index);
+  std::string text = "    {" + cpp_literal(row.variant.id()) + ", " + cpp_literal(row.workload_class) + ",\n     " +
+                     cpp_literal(region_text(row)) + ",\n     " + std::to_string(device) + ", " + settings + ", " +
+                     std::to_string(row.settings.size()) + ",\n     ";
+  for (const std::string& word : {file_name(row.variant), row.variant.source_hash, source_folder(row)}) {
+    text += cpp_literal(word) + ", ";
+  }
+  return text + "\n     " + evidence_text(row, index) + ",\n     " + indexed("detail::serves", index) + ", " +
+         indexed("detail::plan", index) + "},\n";
+}
+
+std::string device_text(const Machine& machine) {
+  const DeviceFacts facts = device_facts(machine);
+  std::string text = "    {" + cpp_literal(machine.id) + ", " + cpp_literal(machine.model);
+  for (const std::int64_t value :
+       {std::int64_t{10} * facts.major + facts.minor, std::int64_t{facts.sms}, facts.shared_per_block,
+        std::int64_t{facts.threads_per_block}}) {
+    text += ", " + std::to_string(value);
+  }
+  return text + "},\n";
+}
+
+std::string limits_text(const DispatchTable& table) {
+  const auto line = [](const std::string& name, std::size_t value) {
+    return "inline constexpr std::size_t " + name + " = " + std::to_string(value) + ";\n";
+  };
+  return line("kMostLaunches", most_of(table, [](const DispatchRow& row) { return row.variant.launches.size(); })) +
+         line("kMostScratch", most_of(table, [](const DispatchRow& row) { return row.variant.scratch.size(); })) +
+         line("kMostConstants", most_of(table, [&](const DispatchRow& row) {
+                return constant_names(*table.family, row.variant).size();
+              }));
+}
+
+std::string beginning(const Family& family) {
+  const std::string guard = "APO_DISPATCH_" + upper(family.name) + "_H";
+  return "// " + dispatch_header_name(family) +
+         " - which kernel serves which sizes, with the evidence; written by 'apo export --dispatch': do not edit.\n//\n"
+         "//   const auto& choice = apo_dispatch::" +
+         family.name +
+         "::choose(axes);        // throws for sizes that nothing supports; find() gives nullptr\n"
+         "//   const auto plan = choice.plan(axes, device);               // launches, scratch bytes, constants\n"
+         "#ifndef " +
+         guard + "\n#define " + guard +
+         "\n\n#include <array>\n#include <cstddef>\n#include <cstdint>\n#include <string_view>\n"
+         "#if defined(__cpp_exceptions)\n#include <stdexcept>\n#include <string>\n#endif\n\nnamespace apo_dispatch::" +
+         family.name + " {\n\ninline constexpr std::string_view kFamily = " + cpp_literal(family.name) + ";\n";
+}
+
+}  // namespace
+
+std::string dispatch_header_name(const Family& family) {
+  return family.name + "_dispatch.h";
+}
+
+std::string dispatch_header(const DispatchTable& table) {
+  const Family& family = *table.family;
+  const auto bad = std::find_if(family.axes.begin(), family.axes.end(),
+                                [](const AxisSpec& axis) { return !is_identifier(axis.name); });
+  if (!is_identifier(family.name) || bad != family.axes.end()) {
+    throw UserError("family '" + family.name + "' cannot be exported: its name and axes have to be C++ identifiers");
+  }
+  std::string functions;
+  std::string arrays;
+  std::string rows;
+  std::string devices;
+  std::size_t index = 0;
+  for (std::size_t device = 0; device < table.devices.size(); ++device) {
+    devices += device_text(table.devices[device].machine);
+    for (const DispatchRow& row : table.devices[device].rows) {
+      functions += RowFunctions(family, row, index).text();
+      arrays += arrays_text(row, index);
+      rows += row_text(row, index, device);
+      ++index;
+    }
+  }
+  const std::string unmeasured =
+      "constexpr Evidence unmeasured(std::string_view statement) {\n  Evidence evidence;\n"
+      "  evidence.statement = statement;\n  return evidence;\n}\n";
+  const bool one_device = table.devices.size() == 1;
+  return beginning(family) + limits_text(table) + "\n" + axes_text(family) + kDispatchTypes + "namespace detail {\n" +
+         std::string(cpp_arithmetic()) + kDispatchFits + unmeasured + "\n" + functions + arrays +
+         "}  // namespace detail\n\ninline constexpr Device kDevices[] = {\n" + devices +
+         "};\ninline constexpr std::size_t kDeviceCount = " + std::to_string(table.devices.size()) +
+         ";\n\ninline constexpr Choice kTable[] = {\n" + rows +
+         "};\ninline constexpr std::size_t kRowCount = " + std::to_string(index) + ";\n" +
+         replace_all(kDispatchSearch, "@DEFAULT@", one_device ? " = kDevices[0]" : "") +
+         "\n}  // namespace apo_dispatch::" + family.name + "\n\n#endif\n";
+}
+
+std::string source_folder(const DispatchRow& row) {
+  return row.variant.family + "/" + row.variant.name + "-" + row.variant.source_hash.substr(0, 12);
+}
+
+std::vector<NamedText> dispatch_sources(const DispatchTable& table) {
+  std::vector<NamedText> files;
+  for (const DispatchDevice& device : table.devices) {
+    for (const DispatchRow& row : device.rows) {
+      const std::filesystem::path folder = source_folder(row);
+      const auto letter_is_plain = [](char letter) {
+        return letter == '_' || letter == '-' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
+      };
+      if (!std::all_of(row.variant.name.begin(), row.variant.name.end(), letter_is_plain)) {
+        throw UserError("variant '" + row.variant.id() + "' cannot be written to a file of its name");
+      }
+      const std::filesystem::path path = folder / file_name(row.variant);
+      if (std::any_of(files.begin(), files.end(), [&](const NamedText& one) { return one.path == path; })) {
+        continue;
+      }
+      files.push_back({path, row.variant.source});
+      files.push_back({folder / args_header_name(*table.family), exported_args_header(*table.family, row.variant)});
+    }
+  }
+  return files;
+}
+
+}  // namespace apo
