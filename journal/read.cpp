@@ -234,8 +234,8 @@ std::vector<Incumbent> Journal::Implementation::incumbents(std::string_view cond
           std::string(condition) + " ORDER BY family, workload_class, machine_id",
       values);
   while (rows.step()) {
-    result.push_back({rows.text(), rows.text(), rows.text(), configuration(rows.integer()), rows.text(),
-                      rows.integer(), rows.integer(), rows.text()});
+    result.push_back({rows.text(), rows.text(), rows.text(), configuration(rows.integer()), rows.text(), rows.integer(),
+                      rows.integer(), rows.text()});
   }
   return result;
 }

@@ -1,4 +1,5 @@
-// harness/cli/export.cpp - `apo export --dispatch`: the accepted configurations as a table that a training code includes.
+// harness/cli/export.cpp - `apo export --dispatch`: the accepted configurations as a table that a training code
+// includes.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -35,12 +36,12 @@ void print_tables(const Dispatch& dispatch) {
   for (const DispatchTable& table : dispatch.tables) {
     for (const DispatchDevice& device : table.devices) {
       for (const DispatchRow& row : device.rows) {
-        rows.push_back({table.family->name, device.machine.model,
-                        row.workload_class.empty() ? "fallback" : row.workload_class,
-                        Configuration{.variant = row.variant.id(), .settings = row.settings}.label(),
-                        row.measured ? "experiment " + std::to_string(row.measured->experiment) + ": " +
-                                           speedup_text(*row.measured)
-                                     : kUnmeasured});
+        rows.push_back(
+            {table.family->name, device.machine.model, row.workload_class.empty() ? "fallback" : row.workload_class,
+             Configuration{.variant = row.variant.id(), .settings = row.settings}.label(),
+             row.measured
+                 ? "experiment " + std::to_string(row.measured->experiment) + ": " + speedup_text(*row.measured)
+                 : kUnmeasured});
       }
     }
   }

@@ -61,8 +61,7 @@ class StagedFile {
       throw;
     }
   }
-  StagedFile(StagedFile&& other) noexcept
-      : target_(std::move(other.target_)), name_(std::exchange(other.name_, {})) {}
+  StagedFile(StagedFile&& other) noexcept : target_(std::move(other.target_)), name_(std::exchange(other.name_, {})) {}
   StagedFile& operator=(StagedFile&&) = delete;
   StagedFile(const StagedFile&) = delete;
   StagedFile& operator=(const StagedFile&) = delete;

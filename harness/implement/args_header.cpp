@@ -97,7 +97,8 @@ std::string args_header(const Family& family, const Variant& variant, const Axes
 std::string exported_args_header(const Family& family, const Variant& variant) {
   std::string text = beginning(family, variant);
   for (const std::string& name : constant_names(family, variant)) {
-    text += constant(variant, name, "APO_" + name);  // undeclared where -D is missing, and named in the compiler's error
+    text +=
+        constant(variant, name, "APO_" + name);  // undeclared where -D is missing, and named in the compiler's error
   }
   return text + end(variant);
 }

@@ -179,7 +179,7 @@ class Translator {
 }  // namespace
 
 std::string_view cpp_arithmetic() {
-  return R"cpp(// An integer below 2^53 in magnitude, or none: what follows from a number that is too large or a division by zero.
+  return R"text(// An integer below 2^53 in magnitude, or none: what follows from a number that is too large or a division by zero.
 struct Number {
   std::int64_t value = 0;
   bool known = false;
@@ -225,7 +225,7 @@ constexpr Number logical_not(Number a) { return truth(a, a, a.value == 0); }
 constexpr Number minimum(Number a, Number b) { return known(a, b) ? (b.value < a.value ? b : a) : Number{}; }
 constexpr Number maximum(Number a, Number b) { return known(a, b) ? (b.value > a.value ? b : a) : Number{}; }
 constexpr Number select(Number a, Number yes, Number no) { return a.known ? (a.value != 0 ? yes : no) : Number{}; }
-)cpp";
+)text";
 }
 
 std::string to_cpp(std::string_view expression, const std::function<std::string(std::string_view)>& symbol) {

@@ -189,16 +189,14 @@ Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const Dispa
   for (const Incumbent& incumbent : journal.incumbents()) {
     const Machine machine = *journal.machine(incumbent.machine);
     known_devices.insert({machine.id, machine.model});
-    const bool this_device =
-        request.device.empty() || request.device == machine.id || request.device == machine.model;
+    const bool this_device = request.device.empty() || request.device == machine.id || request.device == machine.model;
     known = known || this_device;
     if (!this_device || (!request.family.empty() && incumbent.family != request.family)) {
       continue;
     }
     const Family* family = find_family(incumbent.family);
     std::string why = "this program does not know the family: load it with --families";
-    std::optional<DispatchRow> row =
-        family == nullptr ? std::nullopt : measured_row(journal, *family, incumbent, why);
+    std::optional<DispatchRow> row = family == nullptr ? std::nullopt : measured_row(journal, *family, incumbent, why);
     if (row) {
       device_of(table_of(dispatch, *family), machine).rows.push_back(*std::move(row));
     } else {

@@ -83,8 +83,8 @@ class RowFunctions {
     if (const auto found = row_.settings.find(name); found != row_.settings.end()) {
       return "number(" + std::to_string(found->second) + ")";
     }
-    const auto axis = std::find_if(family_.axes.begin(), family_.axes.end(),
-                                   [&](const AxisSpec& one) { return one.name == name; });
+    const auto axis =
+        std::find_if(family_.axes.begin(), family_.axes.end(), [&](const AxisSpec& one) { return one.name == name; });
     if (axis != family_.axes.end()) {
       return "number(axes." + axis->name + ")";
     }
@@ -93,7 +93,8 @@ class RowFunctions {
   }
 
   std::string serves() const {
-    std::string text = "constexpr bool serves_" + index_ + "(const Axes& axes, [[maybe_unused]] const Device& device) {\n";
+    std::string text =
+        "constexpr bool serves_" + index_ + "(const Axes& axes, [[maybe_unused]] const Device& device) {\n";
     text += "  return legal(axes) && holds(" + number(row_.region) + ")";
     if (!row_.variant.requires_expression.empty()) {
       text += " &&\n         holds(" + number(row_.variant.requires_expression) + ")";
@@ -178,7 +179,8 @@ std::string axes_text(const Family& family) {
     describe += (describe.empty() ? "\"" : " + \" ") + axis.name + "=\" + std::to_string(axes." + axis.name + ")";
   }
   return text + "};\n\nnamespace detail {\n" + legal + ";\n}\n#if defined(__cpp_exceptions)\n" +
-         "inline std::string describe(const Axes& axes) {\n  return " + describe + ";\n}\n#endif\n}  // namespace detail\n";
+         "inline std::string describe(const Axes& axes) {\n  return " + describe +
+         ";\n}\n#endif\n}  // namespace detail\n";
 }
 
 std::string speedup_text(double ratio, double lower, double upper, int rounds, const Configuration& over,
@@ -191,8 +193,8 @@ std::string certified_text(const std::vector<Certification>& all) {
   std::vector<std::string> items;
   // The newest of each cache policy: Evidence has room for two.
   for (const char* cache : {"cold", "warm"}) {
-    const auto found = std::find_if(all.rbegin(), all.rend(),
-                                    [&](const Certification& one) { return one.cache_policy == cache; });
+    const auto found =
+        std::find_if(all.rbegin(), all.rend(), [&](const Certification& one) { return one.cache_policy == cache; });
     if (found != all.rend()) {
       items.push_back(speedup_text(std::exp(found->effect), std::exp(found->lower), std::exp(found->upper),
                                    found->rounds, found->baseline, found->cache_policy));
@@ -267,9 +269,8 @@ std::string row_text(const DispatchRow& row, std::size_t index, std::size_t devi
 std::string device_text(const Machine& machine) {
   const DeviceFacts facts = device_facts(machine);
   std::string text = "    {" + cpp_literal(machine.id) + ", " + cpp_literal(machine.model);
-  for (const std::int64_t value :
-       {std::int64_t{10} * facts.major + facts.minor, std::int64_t{facts.sms}, facts.shared_per_block,
-        std::int64_t{facts.threads_per_block}}) {
+  for (const std::int64_t value : {std::int64_t{10} * facts.major + facts.minor, std::int64_t{facts.sms},
+                                   facts.shared_per_block, std::int64_t{facts.threads_per_block}}) {
     text += ", " + std::to_string(value);
   }
   return text + "},\n";

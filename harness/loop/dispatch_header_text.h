@@ -4,7 +4,7 @@
 namespace apo {
 
 // Before the arithmetic: types. After Axes and the constants kMostLaunches, kMostScratch and kMostConstants.
-inline constexpr const char* kDispatchTypes = R"cpp(
+inline constexpr const char* kDispatchTypes = R"text(
 // The device at hand. Devices that are not in kDevices are served as the first of kDevices that has the same model.
 struct Device {
   std::string_view id;                  // "GPU-..." as the driver says it; may be empty
@@ -94,9 +94,9 @@ struct Choice {
   Plan (*plan)(const Axes&, const Device&) = nullptr;
 };
 
-)cpp";
+)text";
 
-inline constexpr const char* kDispatchFits = R"cpp(
+inline constexpr const char* kDispatchFits = R"text(
 constexpr std::int64_t take(Number a, bool& valid) {
   valid = valid && a.known;
   return a.value;
@@ -119,10 +119,10 @@ constexpr bool fits(const Launch& launch, const Device& device, std::int64_t sta
          launch.shared_bytes >= 0 && launch.shared_bytes + static_shared <= device.shared_max &&
          within(launch.l2_persist, 0, pointers);
 }
-)cpp";
+)text";
 
 // After kDevices, kDeviceCount, kTable and kRowCount.
-inline constexpr const char* kDispatchSearch = R"cpp(
+inline constexpr const char* kDispatchSearch = R"text(
 namespace detail {
 constexpr bool serves_device(const Choice& choice, const Device& device) {
   for (std::size_t i = 0; i < kDeviceCount; ++i) {
@@ -177,6 +177,6 @@ inline const Choice& choose(const Axes& axes, const Device& device@DEFAULT@) {
   throw std::invalid_argument(message);
 }
 #endif
-)cpp";
+)text";
 
 }  // namespace apo

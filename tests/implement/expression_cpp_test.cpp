@@ -77,8 +77,8 @@ class Generator {
       case 6:
         return "(" + expression(depth - 1) + " ? " + expression(depth - 1) + " : " + expression(depth - 1) + ")";
       default: {
-        static const std::vector<std::string> kSigns = {"||", "&&", "<", "<=", ">", ">=", "==",
-                                                        "!=", "+",  "-", "*",  "/", "%"};
+        static const std::vector<std::string> kSigns = {
+            "||", "&&", "<", "<=", ">", ">=", "==", "!=", "+", "-", "*", "/", "%"};
         const std::string space = pick(2) == 0 ? " " : "";
         return expression(depth - 1) + space + kSigns[static_cast<std::size_t>(pick(13))] + space +
                expression(depth - 1);
@@ -92,11 +92,27 @@ class Generator {
 };
 
 TEST(ExpressionCpp, ComputesWhatTheEvaluatorComputes) {
-  std::vector<std::string> expressions = {
-      "a/b",           "a%b",         "-a/b",      "a - -b",       "!a == b",        "a == b < c",
-      "a < b == c",    "a || b && c", "a-b-c",     "a*b%c",        "a ? b : c",      "a ? b : c ? a : b",
-      "a ? b ? c : a : b", "1+a?b:c", "0 && a/0",  "a ? 1 : b/c",  "min(a)",         "max(a,b,c,1)",
-      "9007199254740991+a", "ceil_div(-a,b)", "a*b*c*1000000000"};
+  std::vector<std::string> expressions = {"a/b",
+                                          "a%b",
+                                          "-a/b",
+                                          "a - -b",
+                                          "!a == b",
+                                          "a == b < c",
+                                          "a < b == c",
+                                          "a || b && c",
+                                          "a-b-c",
+                                          "a*b%c",
+                                          "a ? b : c",
+                                          "a ? b : c ? a : b",
+                                          "a ? b ? c : a : b",
+                                          "1+a?b:c",
+                                          "0 && a/0",
+                                          "a ? 1 : b/c",
+                                          "min(a)",
+                                          "max(a,b,c,1)",
+                                          "9007199254740991+a",
+                                          "ceil_div(-a,b)",
+                                          "a*b*c*1000000000"};
   Generator generator;
   for (int i = 0; i < 400; ++i) {
     expressions.push_back(generator.expression(1 + i % 4));
@@ -119,8 +135,9 @@ TEST(ExpressionCpp, ComputesWhatTheEvaluatorComputes) {
 }
 
 TEST(ExpressionCpp, WhatIsNoExpressionIsRefused) {
-  for (const char* expression : {"", "a+", "a b", "(a", "a)", "a ? b", "sqrt(a)", "min()", "ceil_div(a)", "a = b",
-                                 "a & b", "--a", "!-a", "1.5", "1e3", "0x10", "'a'", "\"a\"", "a; b", "9007199254740992"}) {
+  for (const char* expression :
+       {"",      "a+",  "a b", "(a",  "a)",  "a ? b", "sqrt(a)", "min()", "ceil_div(a)", "a = b",
+        "a & b", "--a", "!-a", "1.5", "1e3", "0x10",  "'a'",     "\"a\"", "a; b",        "9007199254740992"}) {
     EXPECT_NE(error_of([&] { to_cpp(expression, symbol); }), "") << expression;
   }
   expect_contains(error_of([] { to_cpp("a + )", symbol); }), "at character 5");
