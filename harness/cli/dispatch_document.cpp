@@ -6,6 +6,7 @@
 #include "harness/cli/documents.h"
 #include "harness/implement/args_header.h"
 #include "harness/loop/dispatch_header.h"
+#include "harness/loop/dispatch_sources.h"
 
 namespace apo {
 namespace {

@@ -12,6 +12,7 @@
 #include "harness/core/files.h"
 #include "harness/core/text.h"
 #include "harness/loop/dispatch_header.h"
+#include "harness/loop/dispatch_sources.h"
 #include "harness/loop/workbench.h"
 #include "journal/journal.h"
 

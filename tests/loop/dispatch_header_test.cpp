@@ -8,6 +8,7 @@
 #include "harness/implement/expression.h"
 #include "harness/implement/launch_plan.h"
 #include "harness/implement/settings.h"
+#include "harness/loop/dispatch_sources.h"
 #include "tests/loop/dispatch_fixture.h"
 
 namespace apo {
