@@ -55,9 +55,10 @@ const Variant* baseline_of(Workbench& bench, const Policy& policy) {
 // campaign that names neither target nor workloads then starts from the first workload that makes sense there.
 void choose_target(const RunOptions& options, Workbench& bench, Policy& policy, Observer& observer) {
   const Variant* baseline = baseline_of(bench, policy);
-  const bool fixed = options.target != "auto" || policy.target == Target::cuda;
-  if (fixed) {
+  if (options.target != "auto") {
     policy.target = options.target == "host" ? Target::host : Target::cuda;
+  } else if (policy.target_named) {
+    observer.say("target " + std::string(to_string(policy.target)) + ", as the campaign file says");
   } else if (baseline != nullptr) {
     policy.target = baseline->target;
     observer.say("target " + std::string(to_string(policy.target)) + ", that of the baseline " + policy.baseline);

@@ -193,6 +193,14 @@ TEST(Usage, ABaselineOfAnotherTargetIsAMistakeAndNotDropped) {
   EXPECT_NE(host.err.find("--target cuda"), std::string::npos) << host.err;
 }
 
+TEST(Usage, ACampaignFileThatNamesItsTargetKeepsItUnderAuto) {
+  const Workplace place;
+  place.write("campaign.json", R"({"family": "copy", "target": "host", "baseline": "copy/cuda_simple"})");
+  const Ran ran = place.apo({"run", "--campaign", "campaign.json"});
+  EXPECT_EQ(ran.exit_code, 1) << ran.err;
+  EXPECT_NE(ran.err.find("target host, as the campaign file says"), std::string::npos) << ran.err;
+}
+
 TEST(Usage, AutoTakesTheTargetOfTheBaseline) {
   if (std::filesystem::exists("/dev/nvidiactl")) {
     GTEST_SKIP() << "this machine has a GPU";
