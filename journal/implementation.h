@@ -24,6 +24,7 @@ struct Journal::Implementation {
   // Exactly one of the three owners is not 0.
   void add_round(std::int64_t experiment, std::int64_t certification, std::int64_t sentinel, const Round& round);
   std::int64_t add_lesson(const Lesson& lesson);
+  std::vector<Incumbent> incumbents(std::string_view condition, const std::vector<Value>& values);
   std::vector<Round> rounds(std::string_view owner_column, std::int64_t owner);
 };
 

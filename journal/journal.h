@@ -56,6 +56,9 @@ struct SentinelRow {
 };
 
 struct Incumbent {
+  std::string family;
+  std::string workload_class;
+  std::string machine;  // Machine::id
   Configuration configuration;
   std::string source_hash;      // "" when a baseline was never registered
   std::int64_t experiment = 0;  // the one that accepted it; 0 for a campaign's baseline
@@ -136,6 +139,7 @@ class Journal {
                                         const std::string& machine);
   std::optional<Incumbent> incumbent(const std::string& family, const std::string& workload_class,
                                      const std::string& machine);
+  std::vector<Incumbent> incumbents();  // of every family, workload class and machine, in that order
 
   // ---- iterations: profile and research
   std::int64_t begin_iteration(const IterationRow& iteration);

@@ -225,16 +225,30 @@ std::optional<Campaign> Journal::open_campaign(const std::string& family, const 
   return found.empty() ? std::nullopt : std::optional(std::move(found.back()));
 }
 
+std::vector<Incumbent> Journal::Implementation::incumbents(std::string_view condition,
+                                                           const std::vector<Value>& values) {
+  std::vector<Incumbent> result;
+  Statement rows = database.query(
+      "SELECT family, workload_class, machine_id, configuration, coalesce(source_hash, ''), coalesce(experiment, 0),"
+      " campaign, since FROM incumbents" +
+          std::string(condition) + " ORDER BY family, workload_class, machine_id",
+      values);
+  while (rows.step()) {
+    result.push_back({rows.text(), rows.text(), rows.text(), configuration(rows.integer()), rows.text(), rows.integer(),
+                      rows.integer(), rows.text()});
+  }
+  return result;
+}
+
 std::optional<Incumbent> Journal::incumbent(const std::string& family, const std::string& workload_class,
                                             const std::string& machine) {
-  Statement row = self_->database.query(
-      "SELECT configuration, coalesce(source_hash, ''), coalesce(experiment, 0), campaign, since FROM incumbents"
-      " WHERE family = ? AND workload_class = ? AND machine_id = ?",
-      {family, workload_class, machine});
-  if (!row.step()) {
-    return std::nullopt;
-  }
-  return Incumbent{self_->configuration(row.integer()), row.text(), row.integer(), row.integer(), row.text()};
+  std::vector<Incumbent> found = self_->incumbents(" WHERE family = ? AND workload_class = ? AND machine_id = ?",
+                                                   {family, workload_class, machine});
+  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+}
+
+std::vector<Incumbent> Journal::incumbents() {
+  return self_->incumbents("", {});
 }
 
 std::vector<IterationRow> Journal::iterations(std::int64_t campaign) {

@@ -69,6 +69,12 @@ struct Workload {
   std::int64_t distinct = 0;
 };
 
+// Which sizes a workload class stands for, as an integer expression over the axes in the language of apo:requires.
+struct WorkloadClass {
+  std::string name;
+  std::string condition;
+};
+
 // How far an output may be from the fp64 reference. A family says how large the error of a legal implementation is at
 // every element (Family::noise, sigma_i, before the output is rounded to its dtype). The elements of a unit, in the
 // order of unit_elements, form groups of `group` (the last group takes the rest); scale_i is the larger of sigma_i and
@@ -95,6 +101,11 @@ struct Family {
   std::vector<std::string> regimes;                 // first = "typical"
   std::vector<Workload> workloads;                  // the default workload first
   std::function<std::string(const Axes&)> invalid;  // "" when the combination of (in-range) axes is legal, else why not
+
+  // `invalid` and the classes as text, for tables that leave this program: `legal` holds where invalid() says "". A
+  // family that leaves them out, or a class that is not listed, vouches for the sizes of its own workloads only.
+  std::string legal;
+  std::vector<WorkloadClass> classes;
 
   std::function<std::int64_t(const Axes&)> unit_count;
   // The runs of `tensor` that belong to `unit`; every element of every tensor belongs to at least one unit.

@@ -30,6 +30,7 @@ constexpr std::array kCommands = {
     Command{"bench", "the variants as Google Benchmark benchmarks", define_bench},
     Command{"report", "the journal as markdown, HTML, JSON or CSV", define_report},
     Command{"query", "find past experiments", define_query},
+    Command{"export", "the accepted configurations as a table that other programs include", define_export},
     Command{"list", "families, workloads and variants", define_list},
     Command{"show", "one experiment, whole", define_show},
     Command{"lessons", "what past experiments taught", define_lessons},

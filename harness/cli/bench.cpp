@@ -12,19 +12,27 @@
 #include "harness/core/error.h"
 #include "harness/core/secret.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/judge_round.h"
 #include "harness/implement/settings.h"
 #include "harness/loop/workbench.h"
+#include "harness/worker/samples.h"
 
 namespace apo {
 namespace {
 
+// On a GPU: calls until its clock has risen, and the length below which a sample holds several calls, as in the judge.
+constexpr int kCudaWarmupCalls = 64;
+constexpr double kShortCallNs = 50e3;
+
 struct BenchOptions {
   std::vector<std::string> names;
+  std::string target;
   std::string workload;
   std::string cache = "cold";
 };
 
-// One configuration on one workload. The worker starts when the benchmark first runs: a filter may leave it out.
+// One configuration on one workload of one target. The worker starts when the benchmark first runs: a filter may leave
+// it out.
 class Benchmarked {
  public:
   Benchmarked(Lab lab, Configuration configuration, const Workload& workload, CachePolicy cache)
@@ -43,42 +51,56 @@ class Benchmarked {
     if (build.outcome != Outcome::valid) {
       return "it does not build: " + build.evidence;
     }
-    arena_ = std::make_unique<Arena>(
-        arena_spec(*lab_.family, workload_.axes, 1, lab_.scratch(configuration_, workload_.axes), {}, secret_seed()));
+    arena_ = std::make_unique<Arena>(arena_spec(*lab_.family, workload_.axes, 1,
+                                                lab_.scratch(configuration_, workload_.axes), {}, secret_seed(),
+                                                lab_.worker.target));
     write_inputs(*arena_, 0,
                  make_inputs(*lab_.family, workload_.axes, secret_seed(), lab_.family->regimes.front(), lab_.threads));
     worker_ = std::make_unique<Worker>(lab_.worker);
-    if (const auto loaded = worker_->load(0, build.object_path); !loaded) {
+    if (const auto loaded = load_build(*worker_, 0, build); !loaded) {
       return why(loaded.failure());
     }
     if (const auto attached = worker_->attach(*arena_); !attached) {
       return why(attached.failure());
     }
-    return "";
+    return lab_.worker.target == Target::cuda ? warm_up() : "";
   }
 
-  // Times `calls` calls and appends them to `ns`; "" or why it failed.
-  std::string time(int calls, std::vector<std::int64_t>& ns) {
+  // Takes `count` samples and appends the time of a call in each to `ns`; "" or why it failed.
+  std::string time(int count, std::vector<double>& ns) {
     RunRequest request;
-    request.order.assign(static_cast<std::size_t>(calls), 0);
+    request.order.assign(static_cast<std::size_t>(count), 0);
     request.cache = cache_;
-    const auto expected = std::chrono::nanoseconds(10 * last_ns_ * calls);
+    request.repetitions = repetitions_;
+    const auto expected = std::chrono::nanoseconds(static_cast<std::int64_t>(10 * last_ns_) * count * repetitions_);
     const auto samples = worker_->run(
         request, {}, std::chrono::seconds(60) + std::chrono::duration_cast<std::chrono::milliseconds>(expected));
     if (!samples) {
       return why(samples.failure());
     }
     for (const RawSample& sample : *samples) {
-      ns.push_back(sample.end_ns - sample.begin_ns);
+      ns.push_back(elapsed_ns(sample, lab_.worker.target) / repetitions_);
     }
-    last_ns_ = std::max<std::int64_t>(ns.back(), 1);
+    last_ns_ = std::max(ns.back(), 1.0);
     return "";
   }
 
-  // As many calls in one request as take about 50 ms, so that the exchange of messages costs little.
-  int batch() const { return static_cast<int>(std::clamp<std::int64_t>(50'000'000 / last_ns_, 1, 64)); }
+  // As many samples in one request as take about 50 ms, so that the exchange of messages costs little.
+  int batch() const { return static_cast<int>(std::clamp(50e6 / (last_ns_ * repetitions_), 1.0, 64.0)); }
 
  private:
+  // Also finds how many calls a sample needs for its events not to count.
+  std::string warm_up() {
+    repetitions_ = 1;
+    std::vector<double> ns;
+    if (std::string why = time(kCudaWarmupCalls, ns); !why.empty()) {
+      return why;
+    }
+    const double shortest = *std::min_element(ns.begin(), ns.end());
+    repetitions_ = repetitions(std::max(shortest, 1.0), 0, Target::cuda, shortest >= kShortCallNs);
+    return "";
+  }
+
   static std::string why(const Failure& failure) {
     return std::string(to_string(failure.outcome)) + ": " + failure.evidence;
   }
@@ -87,7 +109,8 @@ class Benchmarked {
   Configuration configuration_;
   const Workload& workload_;
   CachePolicy cache_;
-  std::int64_t last_ns_ = 50'000'000;
+  double last_ns_ = 50e6;  // of a call
+  int repetitions_ = 1;    // calls in one sample
   std::unique_ptr<Arena> arena_;
   std::unique_ptr<Worker> worker_;
 };
@@ -103,7 +126,7 @@ void run_benchmark(benchmark::State& state, Benchmarked& one) {
   if (const std::string why = one.start(); !why.empty()) {
     return skip(why);
   }
-  std::vector<std::int64_t> ns;
+  std::vector<double> ns;
   std::size_t next = 0;
   auto left = static_cast<std::int64_t>(state.max_iterations);
   for ([[maybe_unused]] const auto iteration : state) {
@@ -117,7 +140,7 @@ void run_benchmark(benchmark::State& state, Benchmarked& one) {
         break;
       }
     }
-    state.SetIterationTime(1e-9 * static_cast<double>(ns[next++]));
+    state.SetIterationTime(1e-9 * ns[next++]);
   }
   const Work work = one.work();
   const auto calls = static_cast<double>(state.iterations());
@@ -128,12 +151,14 @@ void run_benchmark(benchmark::State& state, Benchmarked& one) {
   }
 }
 
-// What the command line names: every host variant of a family with its default settings, or one configuration.
-std::vector<Configuration> chosen(Workbench& bench, const std::vector<std::string>& names) {
+// What the command line names: every variant of a family for the target with its default settings, or one
+// configuration, whose target has to be the one that --target names.
+std::vector<Configuration> chosen(Workbench& bench, const std::vector<std::string>& names, const std::string& target) {
   std::vector<Configuration> configurations;
+  const Target wanted = target == "cuda" ? Target::cuda : Target::host;
   const auto add_family = [&](const Family& family) {
     for (const Variant* variant : bench.catalogue().of_family(family.name)) {
-      if (variant->target == Target::host) {
+      if (variant->target == wanted) {
         configurations.push_back({variant->id(), default_settings(*variant)});
       }
     }
@@ -144,9 +169,10 @@ std::vector<Configuration> chosen(Workbench& bench, const std::vector<std::strin
       continue;
     }
     configurations.push_back(bench.catalogue().configuration(name));
-    if (bench.catalogue().get(configurations.back().variant).target != Target::host) {
-      throw UserError(name + " is for target cuda, and 'apo bench' times on this CPU only",
-                      "'apo profile " + name + "' times it on the GPU");
+    const Target its = bench.catalogue().get(configurations.back().variant).target;
+    if (!target.empty() && its != wanted) {
+      throw UserError(name + " is for target " + std::string(to_string(its)) + ", and --target says " + target,
+                      "drop --target: a variant is timed where it belongs");
     }
   }
   if (names.empty()) {
@@ -157,14 +183,25 @@ std::vector<Configuration> chosen(Workbench& bench, const std::vector<std::strin
   return configurations;
 }
 
+// --workload, else the family's first one that makes sense on the target.
+const Workload& workload_for(Workbench& bench, const Family& family, const std::string& name) {
+  if (!name.empty()) {
+    return bench.workload(family, name);
+  }
+  const auto fitting = std::find_if(family.workloads.begin(), family.workloads.end(),
+                                    [&](const Workload& one) { return one.target == bench.target(); });
+  return fitting == family.workloads.end() ? family.workloads.front() : *fitting;
+}
+
 std::vector<std::unique_ptr<Benchmarked>> prepare(Workbench& bench, const BenchOptions& options,
                                                   const std::vector<std::string>& names) {
   std::vector<std::unique_ptr<Benchmarked>> all;
   const CachePolicy cache = options.cache == "warm" ? CachePolicy::warm : CachePolicy::cold;
-  for (const Configuration& configuration : chosen(bench, names)) {
-    const Family& family = bench.family(bench.catalogue().get(configuration.variant).family);
-    const Workload& workload =
-        options.workload.empty() ? family.workloads.front() : bench.workload(family, options.workload);
+  for (const Configuration& configuration : chosen(bench, names, options.target)) {
+    const Variant& variant = bench.catalogue().get(configuration.variant);
+    const Family& family = bench.family(variant.family);
+    bench.use(variant.target);
+    const Workload& workload = workload_for(bench, family, options.workload);
     const Lab lab = bench.lab(family);
     if (const std::string why = lab.unsupported(configuration, workload.axes); !why.empty()) {
       std::fprintf(stderr, "apo: %s left out: %s\n", configuration.label().c_str(), why.c_str());
@@ -224,6 +261,9 @@ int run_benchmarks(const BenchOptions& options, const std::vector<std::string>& 
   if (options.cache != "cold" && options.cache != "warm") {
     throw UserError("unknown cache policy '" + options.cache + "'", "known: cold, warm");
   }
+  if (!options.target.empty() && options.target != "host" && options.target != "cuda") {
+    throw UserError("unknown target '" + options.target + "'", "known: host, cuda");
+  }
   hand_over(flags);
   Workbench bench(make_paths(globals.journal));
   const auto all = prepare(bench, options, names);
@@ -248,7 +288,8 @@ int run_benchmarks(const BenchOptions& options, const std::vector<std::string>& 
 Action define_bench(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<BenchOptions>();
   app.add_option("names", options->names, "families and variants (default: all of them)");
-  app.add_option("--workload", options->workload, "the workload (default: each family's first)");
+  app.add_option("--workload", options->workload, "the workload (default: each family's first for the target)");
+  app.add_option("--target", options->target, "host or cuda: which variants of a family (default: host)");
   app.add_option("--cache", options->cache, "cold (caches flushed before every call) or warm");
   app.allow_extras();
   app.footer(

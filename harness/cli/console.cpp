@@ -88,9 +88,13 @@ void print(const std::string& text) {
   }
 }
 
-void print_json(const nlohmann::json& document) {
+std::string json_text(const nlohmann::json& document) {
   // A compiler may print what is no UTF-8: it must not end the program.
-  print(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+void print_json(const nlohmann::json& document) {
+  print(json_text(document));
 }
 
 std::string paint(const std::string& text, const char* colour) {

@@ -16,6 +16,7 @@ nlohmann::json to_document(const Profile& profile);
 nlohmann::json to_document(const std::vector<Roof>& roofs);
 nlohmann::json to_document(const Machine& machine);
 nlohmann::json to_document(const Lesson& lesson);
+nlohmann::json to_document(const Build& build);
 // Without rounds; `show --samples` adds those.
 nlohmann::json to_document(const Experiment& experiment);
 nlohmann::json to_document(const Round& round);

@@ -65,6 +65,26 @@ void check_names(const LessonOptions& options, Workbench& bench, Journal& journa
   check_name("variant", options.variant, variants);
 }
 
+bool changed(const Workbench& bench, const std::string& variant, const std::string& source_hash) {
+  const Variant* now = bench.catalogue().find(variant);
+  return now == nullptr || now->source_hash != source_hash;
+}
+
+// "" while the lesson's precondition holds, else what is different now.
+std::string expired(const Lesson& lesson, const Workbench& bench, Journal& journal) {
+  const auto incumbent = journal.incumbent(lesson.family, lesson.workload_class, lesson.machine);
+  if (incumbent && !(incumbent->configuration == lesson.incumbent)) {
+    return incumbent->configuration.label() + " is the incumbent now";
+  }
+  for (const auto& [variant, hash] : {std::pair(lesson.configuration.variant, lesson.source_hash),
+                                      std::pair(lesson.incumbent.variant, lesson.incumbent_source_hash)}) {
+    if (changed(bench, variant, hash)) {
+      return "the source of " + variant + " has changed since";
+    }
+  }
+  return "";
+}
+
 int lessons(const LessonOptions& options, const Globals& globals) {
   const auto verdict = verdict_of(options.verdict);
   Workbench bench(make_paths(globals.journal));
@@ -76,15 +96,18 @@ int lessons(const LessonOptions& options, const Globals& globals) {
     nlohmann::json documents = nlohmann::json::array();
     for (const Lesson& lesson : found) {
       documents.push_back(to_document(lesson));
+      documents.back()["expired"] = expired(lesson, bench, journal);
     }
     print_json(documents);
     return kDone;
   }
   for (const Lesson& lesson : found) {
+    const std::string why = expired(lesson, bench, journal);
     print("#" + std::to_string(lesson.id) + "  " + std::string(to_string(lesson.verdict)) + "  " +
-          lesson.configuration.label() + "  (" + join(lesson.techniques, ", ") + ")\n    " + lesson.text +
-          "\n    holds for class " + lesson.workload_class + " on " + lesson.machine + " while " +
-          lesson.incumbent.label() + " is the incumbent; experiment " + std::to_string(lesson.experiment) + "\n");
+          lesson.configuration.label() + "  (" + join(lesson.techniques, ", ") + ")\n    " + lesson.text + "\n    " +
+          (why.empty() ? "holds" : "held") + " for class " + lesson.workload_class + " on " + lesson.machine +
+          " while " + lesson.incumbent.label() + (why.empty() ? " is" : " was") + " the incumbent; experiment " +
+          std::to_string(lesson.experiment) + (why.empty() ? "" : "\n    no longer in force: " + why) + "\n");
   }
   if (found.empty() && !globals.quiet) {
     std::fprintf(stderr, "no lesson matches\n");

@@ -4,7 +4,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <optional>
 
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
@@ -21,15 +21,16 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Variant -> "incumbent of n32 as e88_backward/simple[CHUNK=16]", one an workload class of this machine.
+// Variant -> "incumbent of class n32 on NVIDIA H200 (cuda) as e88_backward/simple[CHUNK=16]", one a workload class and
+// device that the journal knows.
 using Incumbents = std::map<std::string, std::vector<std::string>>;
 
-std::set<std::string> workload_classes(const Family& family) {
-  std::set<std::string> classes;
-  for (const Workload& workload : family.workloads) {
-    classes.insert(workload.workload_class);
+std::string device_text(Journal& journal, const Workbench& bench, const std::string& id) {
+  if (id == bench.machine().id) {
+    return "this machine";
   }
-  return classes;
+  const std::optional<Machine> machine = journal.machine(id);
+  return machine ? machine->model + " (" + std::string(to_string(machine->target)) + ")" : id;
 }
 
 Incumbents load_incumbents(const Workbench& bench) {
@@ -39,13 +40,10 @@ Incumbents load_incumbents(const Workbench& bench) {
   }
   try {
     Journal journal = Journal::open(bench.paths().journal, Access::read_only);
-    for (const Family& family : families()) {
-      for (const std::string& name : workload_classes(family)) {
-        if (const auto found = journal.incumbent(family.name, name, bench.machine().id)) {
-          incumbents[found->configuration.variant].push_back("incumbent of class " + name + " as " +
-                                                             found->configuration.label());
-        }
-      }
+    for (const Incumbent& one : journal.incumbents()) {
+      incumbents[one.configuration.variant].push_back("incumbent of class " + one.workload_class + " on " +
+                                                      device_text(journal, bench, one.machine) + " as " +
+                                                      one.configuration.label());
     }
   } catch (const UserError& error) {
     // The list itself needs no journal.

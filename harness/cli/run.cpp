@@ -39,24 +39,39 @@ bool has_variant_for(Workbench& bench, const std::string& family, Target target)
                      [&](const Variant* variant) { return variant->target == target; });
 }
 
-// Auto takes the GPU when one is usable and the family has variants for it. A campaign that names neither target nor
-// workloads then starts from the first workload that makes sense there.
+// nullptr without a baseline.
+const Variant* baseline_of(Workbench& bench, const Policy& policy) {
+  return policy.baseline.empty() ? nullptr
+                                 : &bench.catalogue().get(bench.catalogue().configuration(policy.baseline).variant);
+}
+
+// Auto takes the target of the baseline; without one the GPU when it is usable and the family has variants for it. A
+// campaign that names neither target nor workloads then starts from the first workload that makes sense there.
 void choose_target(const RunOptions& options, Workbench& bench, Policy& policy, Observer& observer) {
-  const bool fixed = options.target != "auto" || policy.target == Target::cuda;
-  if (fixed) {
+  const Variant* baseline = baseline_of(bench, policy);
+  if (options.target != "auto") {
     policy.target = options.target == "host" ? Target::host : Target::cuda;
+  } else if (policy.target_named) {
+    observer.say("target " + std::string(to_string(policy.target)) + ", as the campaign file says");
+  } else if (baseline != nullptr) {
+    policy.target = baseline->target;
+    observer.say("target " + std::string(to_string(policy.target)) + ", that of the baseline " + policy.baseline);
   } else if (has_variant_for(bench, policy.family, Target::cuda)) {
     std::string why_not;
     policy.target = bench.has_gpu(&why_not) ? Target::cuda : Target::host;
     observer.say(policy.target == Target::cuda ? "target cuda" : "target host (" + why_not + ")");
   }
+  if (baseline != nullptr && baseline->target != policy.target) {
+    const std::string is(to_string(baseline->target));
+    const std::string wanted(to_string(policy.target));
+    throw UserError(
+        "the baseline '" + policy.baseline + "' is for target " + is + ", and the campaign runs on " + wanted,
+        "give --target " + is + ", or --baseline with a variant for " + wanted + ": 'apo list " + policy.family +
+            "' shows them");
+  }
   bench.use(policy.target);
   if (policy.target == Target::host) {
     return;
-  }
-  if (options.baseline.empty() && !policy.baseline.empty() &&
-      bench.catalogue().get(bench.catalogue().configuration(policy.baseline).variant).target != policy.target) {
-    policy.baseline.clear();
   }
   if (options.workloads.empty() && options.campaign_file.empty()) {
     const std::vector<Workload>& workloads = bench.family(policy.family).workloads;
@@ -199,7 +214,7 @@ Action define_run(CLI::App& app, Globals& globals) {
   app.add_option("--workload", options->workloads, "workload to improve on; may repeat, all of one class")
       ->allow_extra_args(false);
   app.add_option("--baseline", options->baseline, "start from this configuration instead of the incumbent");
-  app.add_option("--target", options->target, "auto (a GPU when one is usable), host or cuda");
+  app.add_option("--target", options->target, "auto (the baseline's, else a GPU when one is usable), host or cuda");
   app.add_option("--iterations", options->iterations, "how many turns of the loop")->check(CLI::Range(1, 100000));
   app.add_option("--candidates", options->candidates, "candidates to try in one iteration at most")
       ->check(CLI::Range(1, 100000));

@@ -34,21 +34,56 @@ void write_all(int fd, std::string_view contents, const fs::path& path) {
   }
 }
 
-// Removes the half-written file unless the rename took it.
-class Unlinker {
+// A file under a temporary name beside its target, whole and on disk. Removed unless renamed.
+class StagedFile {
  public:
-  explicit Unlinker(fs::path path) : path_(std::move(path)) {}
-  ~Unlinker() {
-    if (!path_.empty()) {
-      unlink(path_.c_str());  // best effort: an error is already on its way to the caller
+  StagedFile(fs::path target, std::string_view contents) : target_(std::move(target)) {
+    std::error_code error;
+    if (target_.has_parent_path() && !fs::create_directories(target_.parent_path(), error) && error) {
+      throw EnvironmentError("cannot create '" + target_.parent_path().string() + "': " + error.message());
+    }
+    if (fs::is_directory(target_, error)) {
+      throw EnvironmentError("cannot write '" + target_.string() + "': a folder has that name");
+    }
+    std::string name = target_.string() + ".XXXXXX";
+    const FileDescriptor file(mkostemp(name.data(), O_CLOEXEC));
+    if (!file) {
+      fail();
+    }
+    name_ = name;
+    try {
+      write_all(file.get(), contents, target_);
+      if (fchmod(file.get(), 0644) != 0 || fsync(file.get()) != 0) {
+        fail();
+      }
+    } catch (...) {
+      remove();
+      throw;
     }
   }
-  Unlinker(const Unlinker&) = delete;
-  Unlinker& operator=(const Unlinker&) = delete;
-  void release() { path_.clear(); }
+  StagedFile(StagedFile&& other) noexcept : target_(std::move(other.target_)), name_(std::exchange(other.name_, {})) {}
+  StagedFile& operator=(StagedFile&&) = delete;
+  StagedFile(const StagedFile&) = delete;
+  StagedFile& operator=(const StagedFile&) = delete;
+  ~StagedFile() { remove(); }
+
+  void rename_to_target() {
+    if (rename(name_.c_str(), target_.c_str()) != 0) {
+      fail();
+    }
+    name_.clear();
+  }
 
  private:
-  fs::path path_;
+  [[noreturn]] void fail() const { throw EnvironmentError("cannot write '" + target_.string() + "': " + reason()); }
+  void remove() const {
+    if (!name_.empty()) {
+      unlink(name_.c_str());  // best effort: an error is already on its way to the caller
+    }
+  }
+
+  fs::path target_;
+  std::string name_;
 };
 
 }  // namespace
@@ -69,24 +104,17 @@ std::string read_file(const fs::path& path) {
 }
 
 void write_file_atomically(const fs::path& path, std::string_view contents) {
-  if (path.has_parent_path()) {
-    std::error_code error;
-    fs::create_directories(path.parent_path(), error);
-    if (error) {
-      throw EnvironmentError("cannot create '" + path.parent_path().string() + "': " + error.message());
-    }
+  StagedFile(path, contents).rename_to_target();
+}
+
+void write_files_atomically(const std::vector<NamedText>& files) {
+  std::vector<StagedFile> staged;
+  for (const NamedText& file : files) {
+    staged.emplace_back(file.path, file.contents);
   }
-  std::string name = path.string() + ".XXXXXX";
-  const FileDescriptor file(mkostemp(name.data(), O_CLOEXEC));
-  if (!file) {
-    throw EnvironmentError("cannot write '" + path.string() + "': " + reason());
+  for (StagedFile& file : staged) {
+    file.rename_to_target();
   }
-  Unlinker unlinker(name);
-  write_all(file.get(), contents, path);
-  if (fchmod(file.get(), 0644) != 0 || fsync(file.get()) != 0 || rename(name.c_str(), path.c_str()) != 0) {
-    throw EnvironmentError("cannot write '" + path.string() + "': " + reason());
-  }
-  unlinker.release();
 }
 
 FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {

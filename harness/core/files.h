@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace apo {
 
@@ -13,6 +14,12 @@ namespace apo {
 std::string read_file(const std::filesystem::path& path);
 // Writes beside the target, syncs, renames: a reader sees the old file or the new one, never half of one.
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
+// Several at once: none of them changes before all of them are on disk under temporary names.
+struct NamedText {
+  std::filesystem::path path;
+  std::string contents;
+};
+void write_files_atomically(const std::vector<NamedText>& files);
 
 // Owns a file descriptor.
 class FileDescriptor {

@@ -84,7 +84,8 @@ Machine describe_cuda(const DeviceFacts& facts) {
   if (uname(&names) == 0) {
     machine.kernel = names.release;
   }
-  machine.facts = {{"threads_per_sm", std::to_string(facts.threads_per_sm)},
+  machine.facts = {{"threads_per_block", std::to_string(facts.threads_per_block)},
+                   {"threads_per_sm", std::to_string(facts.threads_per_sm)},
                    {"blocks_per_sm", std::to_string(facts.blocks_per_sm)},
                    {"shared_per_block", std::to_string(facts.shared_per_block)},
                    {"shared_per_sm", std::to_string(facts.shared_per_sm)},

@@ -345,6 +345,7 @@ struct Policy {
   std::string judge_profile = "auto";
   std::uint64_t seed = 0;  // secret until the campaign ends; logged
   Target target = Target::host;
+  bool target_named = false;  // by a campaign file: then nothing else chooses it
 };
 
 struct Campaign {

@@ -86,7 +86,14 @@ class TensorComparer {
                        format_g(gathered_.actual[worst], 6) + ", expected " + format_g(gathered_.expected[worst], 6);
     result_.evidence += close.element <= 1 ? "; no single element is out of bounds, but unit " + std::to_string(unit) +
                                                  " as a whole is " + format_g(close.rms, 3) + "x its RMS bound"
-                                           : " (" + format_g(close.element, 3) + "x its bound)";
+                                           : " (" + excess(close.element, gathered_.actual[worst]) + ")";
+  }
+
+  static std::string excess(double element, double actual) {
+    if (std::isfinite(element)) {
+      return format_g(element, 3) + "x its bound";
+    }
+    return std::isfinite(actual) ? "it has to be exact: its bound is zero" : "it has to be a finite number";
   }
 
   const Family& family_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <thread>
 
 #include "harness/core/error.h"
@@ -65,6 +66,7 @@ class Evaluation {
 
   bool metadata_gate() {
     const StageRange range("gate metadata");
+    const auto start = Clock::now();
     GateResult gate{.gate = "metadata", .evidence = "apo:requires holds on every workload"};
     for (const Workload* workload : plan_.workloads) {
       if (const std::string why = lab_.unsupported(experiment_.candidate, workload->axes); !why.empty()) {
@@ -73,6 +75,7 @@ class Evaluation {
         break;
       }
     }
+    gate.seconds = seconds_since(start);
     return pass(std::move(gate));
   }
 
@@ -117,6 +120,7 @@ class Evaluation {
 
   bool resource_gate() {
     const StageRange range("gate resources");
+    const auto start = Clock::now();
     const bool same =
         !plan_.time_same_code && std::all_of(timed_.begin(), timed_.end(), [](const TimedWorkload& timed) {
           return timed.incumbent.build.code_hash == timed.candidate.build.code_hash;
@@ -128,6 +132,7 @@ class Evaluation {
     }
     gate.evidence = same ? "machine code identical to the incumbent's: nothing to time" : join(parts, ", ");
     gate.outcome = same ? Outcome::no_change : Outcome::valid;
+    gate.seconds = seconds_since(start);
     return pass(std::move(gate));
   }
 
@@ -174,14 +179,17 @@ class Evaluation {
                  .index = plan_.index,
                  .cache_policy = plan_.cache == CachePolicy::cold ? "cold" : "warm"});
     const auto start = Clock::now();
+    std::map<std::string, double> seconds;  // by stage, pauses included
     for (NextStep step = judge.next(); !step.finished; step = judge.next()) {
+      const auto step_start = Clock::now();
       if (step.pause_s > 0) {
         std::this_thread::sleep_for(std::chrono::duration<double>(step.pause_s));
       }
       report_round(judge, step, seconds_since(start));
       auto round = runner.run(step.stage, step.index);
+      seconds[step.stage] += seconds_since(step_start);
       if (!round) {
-        fail_timing(judge, round.failure());
+        fail_timing(judge, round.failure(), seconds_since(start));
         return;
       }
       const Round& recorded = judge.add(*round);
@@ -191,7 +199,7 @@ class Evaluation {
       }
     }
     experiment_.judgement = judge.judgement();
-    pass_timing_gates(runner.second_clock());
+    pass_timing_gates(runner.second_clock(), seconds);
   }
 
   void report_round(const Judge& judge, const NextStep& step, double seconds) {
@@ -203,7 +211,7 @@ class Evaluation {
   }
 
   // A candidate that misbehaves only when it is timed. The incumbent's own failure is no verdict on the candidate.
-  void fail_timing(const Judge& judge, const Failure& failure) {
+  void fail_timing(const Judge& judge, const Failure& failure, double seconds) {
     Judgement judgement = judge.judgement();
     const bool candidate = failure.slot != 0;
     judgement.verdict = candidate ? Verdict::reverted : Verdict::inconclusive;
@@ -211,11 +219,11 @@ class Evaluation {
     judgement.sentence = std::string(candidate ? "The candidate" : "The incumbent") +
                          " failed while it was timed: " + std::string(to_string(failure.outcome)) + ", " +
                          failure.evidence;
-    pass({.gate = "timing", .outcome = failure.outcome, .evidence = judgement.sentence});
+    pass({.gate = "timing", .outcome = failure.outcome, .evidence = judgement.sentence, .seconds = seconds});
     experiment_.judgement = judgement;
   }
 
-  void pass_timing_gates(const std::string& second_clock) {
+  void pass_timing_gates(const std::string& second_clock, std::map<std::string, double>& seconds) {
     const Judgement& judgement = *experiment_.judgement;
     const auto count = [&](const char* stage) {
       return std::count_if(experiment_.rounds.begin(), experiment_.rounds.end(),
@@ -223,11 +231,13 @@ class Evaluation {
     };
     pass({.gate = "timing",
           .evidence = std::to_string(count("search")) + " rounds in fresh processes, search estimate " +
-                      format_percent(judgement.search_effect) + (second_clock.empty() ? "" : "; " + second_clock)});
+                      format_percent(judgement.search_effect) + (second_clock.empty() ? "" : "; " + second_clock),
+          .seconds = seconds["search"]});
     if (count("confirm") > 0) {
       pass({.gate = "confirmation",
             .evidence = std::to_string(count("confirm")) + " more rounds, " + format_percent(judgement.effect) + " [" +
-                        format_percent(judgement.lower) + ", " + format_percent(judgement.upper) + "]"});
+                        format_percent(judgement.lower) + ", " + format_percent(judgement.upper) + "]",
+            .seconds = seconds["confirm"]});
     }
   }
 

@@ -258,7 +258,11 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
     result.blocks.push_back(*block);
   }
   note_clock(round, kClockAfter, session.worker.state());
-  if (auto agreed = check_second_clock(session, which, blocks, round, order_seed); !agreed) {
+  // Starting CUPTI takes a quarter of a second in each process. Which rounds pay for it no worker can foresee.
+  constexpr std::uint64_t kRecordedRounds = 4;  // one in so many
+  const bool recorded = round.index == 0 || derive_seed(round.seed, "second clock", which) % kRecordedRounds == 0;
+  if (auto agreed = recorded ? check_second_clock(session, which, blocks, round, order_seed) : Result<Done>(Done{});
+      !agreed) {
     return agreed.failure();
   }
   session.worker.stop();

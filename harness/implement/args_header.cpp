@@ -34,8 +34,33 @@ std::string tensor_fields(const Family& family, Target target, bool outputs) {
   return text;
 }
 
-std::string constant(const std::string& type, const std::string& name, std::int64_t value) {
-  return "inline constexpr " + type + " " + name + " = " + std::to_string(value) + ";\n";
+std::string integer_type(const Variant& variant) {
+  return is_device_variant(variant) ? "long long" : "int64_t";  // NVRTC has no <stdint.h>
+}
+
+// Everything but the constants.
+std::string beginning(const Family& family, const Variant& variant) {
+  std::string text = "// " + args_header_name(family) + " - generated from the contract of " + family.name + " for " +
+                     variant.id() + "; do not edit.\n#pragma once\n";
+  text += is_device_variant(variant) ? "" : "#include \"kernels/abi.h\"\n";
+  text += variant.target == Target::cuda ? "#include <cuda_bf16.h>\n" : "";
+  text += "struct " + family.name + "_args {\n";
+  text += tensor_fields(family, variant.target, false) + tensor_fields(family, variant.target, true);
+  for (const ScratchBuffer& buffer : variant.scratch) {
+    text += "  void* " + buffer.name + ";  // scratch, " + buffer.bytes + " bytes\n";
+  }
+  for (const AxisSpec& axis : family.axes) {
+    text += "  " + integer_type(variant) + " " + axis.name + ";\n";
+  }
+  return text + "};\n";
+}
+
+std::string constant(const Variant& variant, const std::string& name, const std::string& value) {
+  return "inline constexpr " + integer_type(variant) + " " + name + " = " + value + ";\n";
+}
+
+std::string end(const Variant& variant) {
+  return is_device_variant(variant) ? "" : "#define APO_EXPORT extern \"C\" __attribute__((visibility(\"default\")))\n";
 }
 
 }  // namespace
@@ -44,31 +69,38 @@ std::string args_header_name(const Family& family) {
   return family.name + ".args.h";
 }
 
+std::vector<std::string> constant_names(const Family& family, const Variant& variant) {
+  std::vector<std::string> names;
+  for (const AxisSpec& axis : family.axes) {
+    if (axis.specialised) {
+      names.push_back("k" + axis.name);
+    }
+  }
+  for (const Tunable& tunable : variant.tunables) {
+    names.push_back(tunable.name);
+  }
+  return names;
+}
+
 std::string args_header(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) {
-  const bool device = is_device_variant(variant);
-  const std::string integer = device ? "long long" : "int64_t";  // NVRTC has no <stdint.h>
-  std::string text = "// " + args_header_name(family) + " - generated from the contract of " + family.name + " for " +
-                     variant.id() + "; do not edit.\n#pragma once\n";
-  text += device ? "" : "#include \"kernels/abi.h\"\n";
-  text += variant.target == Target::cuda ? "#include <cuda_bf16.h>\n" : "";
-  text += "struct " + family.name + "_args {\n";
-  text += tensor_fields(family, variant.target, false) + tensor_fields(family, variant.target, true);
-  for (const ScratchBuffer& buffer : variant.scratch) {
-    text += "  void* " + buffer.name + ";  // scratch, " + buffer.bytes + " bytes\n";
-  }
+  std::string text = beginning(family, variant);
   for (const AxisSpec& axis : family.axes) {
-    text += "  " + integer + " " + axis.name + ";\n";
-  }
-  text += "};\n";
-  for (const AxisSpec& axis : family.axes) {
-    text += axis.specialised ? constant(integer, "k" + axis.name, axes.at(axis.name)) : "";
+    text += axis.specialised ? constant(variant, "k" + axis.name, std::to_string(axes.at(axis.name))) : "";
   }
   const Settings resolved = resolve_settings(variant, settings);
   for (const Tunable& tunable : variant.tunables) {
-    text += constant(integer, tunable.name, resolved.at(tunable.name));
+    text += constant(variant, tunable.name, std::to_string(resolved.at(tunable.name)));
   }
-  text += device ? "" : "#define APO_EXPORT extern \"C\" __attribute__((visibility(\"default\")))\n";
-  return text;
+  return text + end(variant);
+}
+
+std::string exported_args_header(const Family& family, const Variant& variant) {
+  std::string text = beginning(family, variant);
+  for (const std::string& name : constant_names(family, variant)) {
+    text +=
+        constant(variant, name, "APO_" + name);  // undeclared where -D is missing, and named in the compiler's error
+  }
+  return text + end(variant);
 }
 
 }  // namespace apo

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "harness/core/records.h"
 
@@ -11,6 +12,11 @@ namespace apo {
 // followed by one constant k<AXIS> for each specialised axis and one constant for each tunable. It depends on nothing
 // else, so that workloads that share their specialised axes share their build.
 std::string args_header(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings);
+// The same for use outside this program: the values of the constants come from the compiler's command line, as
+// -DAPO_k<AXIS>=... and -DAPO_<TUNABLE>=...
+std::string exported_args_header(const Family& family, const Variant& variant);
+// Names of the constants: k<AXIS> of each specialised axis, then the tunables.
+std::vector<std::string> constant_names(const Family& family, const Variant& variant);
 std::string args_header_name(const Family& family);
 
 }  // namespace apo

@@ -111,6 +111,7 @@ void read_keys(const Json& json, Policy& policy, const Places& places) {
       const std::string target = text_value(json, key, places);
       check_word(target, {"host", "cuda"}, "target", " in " + places.of(key));
       policy.target = target == "cuda" ? Target::cuda : Target::host;
+      policy.target_named = true;
     } else if (key == "budget") {
       const auto seconds = parse_duration(text_value(json, key, places));
       if (!seconds) {

@@ -36,6 +36,7 @@ class Workbench {
   const Paths& paths() const { return paths_; }
   const Machine& machine() const { return machine_; }
   Catalogue& catalogue() { return catalogue_; }
+  const Catalogue& catalogue() const { return catalogue_; }
   const Toolchain& toolchain() { return builder(false).toolchain(); }
 
   // Builds for `lab` and friends; the compiler is asked who it is on first use.

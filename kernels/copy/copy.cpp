@@ -46,6 +46,8 @@ Family copy_family() {
   family.workloads = {workload("n1m", 1 << 20, WorkloadKind::production), workload("n4k", 4096, WorkloadKind::small),
                       workload("n1001", 1001, WorkloadKind::ragged), workload("n64m", 64 << 20, WorkloadKind::extreme)};
   family.invalid = [](const Axes&) { return std::string(); };
+  family.legal = "1";
+  family.classes = {{.name = "any", .condition = "1"}};
   family.unit_count = [](const Axes& axes) { return (axes.at("n") + kUnit - 1) / kUnit; };
   family.unit_elements = [](const Axes& axes, std::string_view, std::int64_t unit) {
     const std::int64_t offset = unit * kUnit;

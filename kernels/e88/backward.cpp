@@ -169,6 +169,8 @@ Family e88_backward_family() {
     const bool direction = axes.at("NORM") == 0 || axes.at("N") > 1;
     return std::string(direction ? "" : "NORM = 1 needs N >= 2: one number has no direction, so dk and dq vanish");
   };
+  family.legal = "NORM == 0 || N > 1";
+  family.classes = workload_classes();
   family.unit_count = [](const Axes& axes) { return shape_of(axes).units(); };
   family.unit_elements = unit_elements;
   family.fill = [](const Axes& axes, std::uint64_t seed, std::string_view regime, int threads) {

@@ -103,6 +103,8 @@ Family e88_forward_family() {
   family.regimes = regime_names();
   family.workloads = workloads();
   family.invalid = [](const Axes&) { return std::string(); };
+  family.legal = "1";
+  family.classes = workload_classes();
   family.unit_count = [](const Axes& axes) { return shape_of(axes).units(); };
   family.unit_elements = unit_elements;
   family.fill = [](const Axes& axes, std::uint64_t seed, std::string_view regime, int threads) {

@@ -159,6 +159,13 @@ std::string workload_class(std::int64_t N, std::int64_t V) {
   return "n128";
 }
 
+std::vector<WorkloadClass> workload_classes() {
+  return {{.name = "n16", .condition = "max(N,V) <= 16"},
+          {.name = "n32", .condition = "max(N,V) > 16 && max(N,V) <= 32"},
+          {.name = "n64", .condition = "max(N,V) > 32 && max(N,V) <= 64"},
+          {.name = "n128", .condition = "max(N,V) > 64"}};
+}
+
 TensorMap allocate(const Shape& shape, const std::vector<std::string_view>& names) {
   TensorMap tensors;
   for (const std::string_view name : names) {

@@ -51,6 +51,7 @@ double serial_step(const Shape& shape);
 
 // "n16", "n32", "n64", "n128": the larger of N and V, rounded up.
 std::string workload_class(std::int64_t N, std::int64_t V);
+std::vector<WorkloadClass> workload_classes();  // the same as conditions, the smallest first
 
 // A unit's elements of a tensor, row by row.
 template <class Real>

@@ -132,5 +132,28 @@ TEST(JournalFile, SqlCannotChangeIt) {
   EXPECT_FALSE(std::filesystem::exists(place.path("x.db")));
 }
 
+TEST(JournalFile, ALessonUnderAnotherIncumbentIsNoLongerInForce) {
+  const Workplace place;
+  std::filesystem::copy_file(APO_SOURCE_FOLDER "/experiments/nvidia-h200/journal.db", place.path("recorded.db"));
+  const Words words = {"lessons", "--variant", "e88_backward/cuda_multi_head", "--journal", "recorded.db"};
+  const Ran ran = place.apo(words);
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  const std::string now = "e88_backward/cuda_best[SEQUENCES=11] is the incumbent now";
+  EXPECT_NE(ran.out.find("no longer in force: " + now), std::string::npos) << ran.out;
+  Words json = words;
+  json.emplace_back("--json");
+  EXPECT_EQ(only_document(place.apo(json))[0]["expired"], now);
+}
+
+TEST(JournalFile, ListShowsTheIncumbentsOfEveryDeviceInIt) {
+  const Workplace place;
+  std::filesystem::copy_file(APO_SOURCE_FOLDER "/experiments/nvidia-h200/journal.db", place.path("recorded.db"));
+  const Ran ran = place.apo({"list", "e88_forward", "--journal", "recorded.db"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("* incumbent of class n32 on NVIDIA H200 (cuda) as e88_forward/cuda_lane_tiling[WARPS=2]"),
+            std::string::npos)
+      << ran.out;
+}
+
 }  // namespace
 }  // namespace apo

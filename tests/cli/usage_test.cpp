@@ -182,6 +182,39 @@ TEST(Usage, TargetCudaWithoutAGpuIsTheEnvironmentsTrouble) {
   EXPECT_EQ(ran.err.rfind("apo: ", 0), 0U) << ran.err;
 }
 
+TEST(Usage, ABaselineOfAnotherTargetIsAMistakeAndNotDropped) {
+  const Workplace place;
+  place.write("campaign.json", R"({"family": "copy", "target": "cuda", "baseline": "copy/simple"})");
+  for (const Words& words : {Words{"run", "--campaign", "campaign.json"},
+                             {"run", "copy", "--target", "cuda", "--baseline", "copy/simple"}}) {
+    const Ran ran = place.apo(words);
+    EXPECT_EQ(ran.exit_code, 1) << ran.err;
+    EXPECT_NE(ran.err.find("'copy/simple' is for target host, and the campaign runs on cuda"), std::string::npos)
+        << ran.err;
+    EXPECT_NE(ran.err.find("--target host"), std::string::npos) << ran.err;
+  }
+  const Ran host = place.apo({"run", "copy", "--target", "host", "--baseline", "copy/cuda_simple"});
+  EXPECT_EQ(host.exit_code, 1);
+  EXPECT_NE(host.err.find("--target cuda"), std::string::npos) << host.err;
+}
+
+TEST(Usage, ACampaignFileThatNamesItsTargetKeepsItUnderAuto) {
+  const Workplace place;
+  place.write("campaign.json", R"({"family": "copy", "target": "host", "baseline": "copy/cuda_simple"})");
+  const Ran ran = place.apo({"run", "--campaign", "campaign.json"});
+  EXPECT_EQ(ran.exit_code, 1) << ran.err;
+  EXPECT_NE(ran.err.find("target host, as the campaign file says"), std::string::npos) << ran.err;
+}
+
+TEST(Usage, AutoTakesTheTargetOfTheBaseline) {
+  if (std::filesystem::exists("/dev/nvidiactl")) {
+    GTEST_SKIP() << "this machine has a GPU";
+  }
+  const Ran ran = Workplace().apo({"run", "copy", "--baseline", "copy/cuda_simple"});
+  EXPECT_EQ(ran.exit_code, 2) << ran.err;
+  EXPECT_NE(ran.err.find("target cuda, that of the baseline copy/cuda_simple"), std::string::npos) << ran.err;
+}
+
 TEST(Usage, ListIsOneJsonDocument) {
   const auto document = only_document(Workplace().apo({"list", "copy", "copy/simple", "--json"}));
   EXPECT_EQ(document["families"][0]["name"], "copy");

@@ -68,6 +68,43 @@ TEST(Bench, MeasuresOneVariantAsOneJsonDocument) {
   EXPECT_FALSE(std::filesystem::exists(place.path(".apo/journal.db"))) << "bench needs no journal";
 }
 
+TEST(Bench, OnCudaWithoutAGpuIsTheEnvironmentsTrouble) {
+  if (std::filesystem::exists("/dev/nvidiactl")) {
+    GTEST_SKIP() << "this machine has a GPU";
+  }
+  for (const Words& words : {Words{"bench", "copy", "--target", "cuda"}, {"bench", "copy/cuda_simple"}}) {
+    const Ran ran = Workplace().apo(words);
+    EXPECT_EQ(ran.exit_code, 2) << ran.err;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_EQ(ran.err.rfind("apo: ", 0), 0U) << ran.err;
+  }
+}
+
+TEST(Bench, AVariantOfAnotherTargetThanAskedForIsAMistake) {
+  const Ran ran = Workplace().apo({"bench", "copy/simple", "--target", "cuda"});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_NE(ran.err.find("copy/simple is for target host, and --target says cuda"), std::string::npos) << ran.err;
+  EXPECT_EQ(Workplace().apo({"bench", "copy", "--target", "gpu"}).exit_code, 1);
+}
+
+// Run on a machine with a GPU, this is what proves `apo bench` there.
+TEST(Bench, TimesADeviceVariantByEvents) {
+  if (!std::filesystem::exists("/dev/nvidiactl")) {
+    GTEST_SKIP() << "no GPU here";
+  }
+  for (const char* cache : {"cold", "warm"}) {
+    const Ran ran = Workplace().apo({"bench", "copy/cuda_simple", "copy/simple", "--workload", "n64m", "--cache", cache,
+                                     "--benchmark_min_time=0.01", "--json"},
+                                    110);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    const auto document = only_document(ran);
+    ASSERT_EQ(document["benchmarks"].size(), 2U);
+    // 512 MiB moved: no GPU does it in 20 us, and one that takes 10 ms is no GPU.
+    EXPECT_GT(document["benchmarks"][0]["real_time"], 20.0);
+    EXPECT_LT(document["benchmarks"][0]["real_time"], 10e3);
+  }
+}
+
 TEST(Bench, FilterThatMatchesNothingIsAMistake) {
   const Ran ran = Workplace().apo({"bench", "copy", "--benchmark_filter=no_such_name"});
   EXPECT_EQ(ran.exit_code, 1);

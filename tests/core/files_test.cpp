@@ -46,6 +46,19 @@ TEST(Files, AFailedWriteKeepsTheOldFileAndLeavesNoHalf) {
   EXPECT_EQ(entries_in(folder.path()), 1U);
 }
 
+TEST(Files, OfSeveralWritesNoneHappensWhenOneCannot) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "taken");
+  write_file_atomically(folder.path() / "first", "old");
+  EXPECT_THROW(write_files_atomically({{folder.path() / "first", "new"}, {folder.path() / "taken", "new"}}),
+               EnvironmentError);
+  EXPECT_EQ(read_file(folder.path() / "first"), "old");
+  EXPECT_EQ(entries_in(folder.path()), 2U) << "a temporary file was left behind";
+  write_files_atomically({{folder.path() / "first", "new"}, {folder.path() / "second", "two"}});
+  EXPECT_EQ(read_file(folder.path() / "first"), "new");
+  EXPECT_EQ(read_file(folder.path() / "second"), "two");
+}
+
 TEST(Files, ReadingAFolderOrNothingNamesThePath) {
   const TemporaryFolder folder;
   for (const fs::path& path : {folder.path(), folder.path() / "absent"}) {

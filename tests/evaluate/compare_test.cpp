@@ -41,9 +41,17 @@ TEST_F(CompareTest, OneWrongElementIsNamedWithItsPlaceAndValues) {
   EXPECT_NE(comparison.evidence.find("y[997] = 42"), std::string::npos) << comparison.evidence;
 }
 
+TEST_F(CompareTest, WhereTheToleranceIsZeroTheEvidenceSaysExactAndNotARatio) {
+  right[997] = 42;
+  const std::string evidence = compare(right).evidence;
+  EXPECT_NE(evidence.find("it has to be exact"), std::string::npos) << evidence;
+  EXPECT_EQ(evidence.find("inf"), std::string::npos) << evidence;
+}
+
 TEST_F(CompareTest, NanIsIncorrect) {
   right[3] = std::numeric_limits<double>::quiet_NaN();
   const Comparison comparison = compare(right);
+  EXPECT_NE(comparison.evidence.find("it has to be a finite number"), std::string::npos) << comparison.evidence;
   EXPECT_FALSE(comparison.correct);
   EXPECT_EQ(comparison.tensors.front().non_finite, 1);
 }

@@ -43,6 +43,23 @@ TEST_F(EvaluateTest, AMuchFasterCandidateIsAcceptedAfterConfirmation) {
   EXPECT_EQ(rounds_seen, static_cast<int>(experiment.rounds.size()));
 }
 
+TEST_F(EvaluateTest, EveryGateSaysHowLongItTookAndRoundsAreMostOfIt) {
+  const Experiment experiment = evaluate_candidate("copy/once", "copy/sixteen_times");
+  double rounds = 0;
+  for (const Round& round : experiment.rounds) {
+    rounds += round.seconds;
+  }
+  double timing = 0;
+  for (const GateResult& gate : experiment.gates) {
+    if (gate.gate != "build") {  // takes no time from the cache
+      EXPECT_GT(gate.seconds, 0) << gate.gate;
+    }
+    timing += gate.gate == "timing" || gate.gate == "confirmation" ? gate.seconds : 0;
+  }
+  EXPECT_GE(timing, rounds);
+  EXPECT_LE(timing, experiment.judgement->seconds);
+}
+
 TEST_F(EvaluateTest, AMuchSlowerCandidateIsRevertedAsARegression) {
   const Experiment experiment = evaluate_candidate("copy/sixteen_times");
   EXPECT_EQ(experiment.judgement->verdict, Verdict::reverted) << experiment.judgement->sentence;
