@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # experiments/gpu_round.sh BUNDLE OUT SECONDS JOB... - a sitting on a machine with one or more GPUs.
 #
-# BUNDLE is a folder from bundle.sh. Each GPU takes the next job as soon as it is free, for SECONDS at most. A job's journal is
-# OUT/JOB.db; one from an earlier sitting that lies there is gone on with. What jobs print goes to OUT/log.
+# BUNDLE is a folder from bundle.sh. Each GPU takes the next job as soon as it is free; after SECONDS all are stopped. A job's
+# journal is OUT/JOB.db; one from an earlier sitting that lies there is gone on with. What jobs print goes to OUT/log.
 #
 #   backward, forward                        the campaign from the simple variant over all others
 #   techniques-backward, techniques-forward  every variant against its parent
@@ -38,7 +38,7 @@ techniques() {
     parent=$(sed -n 's|^// apo:parent *||p' "$file")
     [ -n "$parent" ] || continue
     [ -n "$(apo query "variant=${variant##*/}" --columns variant --csv 2>/dev/null | sed 1d)" ] && continue
-    apo compare "$parent" "$variant" --quiet --skip-correctness --judge standard --workload "$workload"
+    apo compare "$1/$parent" "$variant" --quiet --skip-correctness --judge standard --workload "$workload"
   done
 }
 
@@ -73,7 +73,7 @@ job() {
       ;;
     aa) aa ;;
     verify) verify ;;
-    faults) "$root/experiments/faults.sh" "$bundle" "$out" ;;
+    faults) "$root/experiments/faults.sh" "$bundle" "$out/faults" ;;
     *) echo "unknown job $1" && return 1 ;;
   esac
 }
@@ -84,17 +84,21 @@ if [ -n "${APO_ROUND_JOB:-}" ]; then
 fi
 
 gpus=$(nvidia-smi -L | wc -l)
+deadline=$(($(date +%s) + seconds))
 queue=$out/.queue
 printf '%s\n' "$@" >"$queue"
 worker() {
   local job
   while job=$(flock "$queue" sh -c 'head -n 1 "$1"; sed -i 1d "$1"' _ "$queue") && [ -n "$job" ]; do
+    local left=$((deadline - $(date +%s)))
+    [ "$left" -gt 10 ] || break
     echo "[$(date +%T)] GPU $1: $job"
-    CUDA_VISIBLE_DEVICES=$1 APO_ROUND_JOB=$job timeout "$seconds" "$0" "$bundle" "$out" "$seconds" "$job" 2>&1 | sed "s/^/$job: /"
+    CUDA_VISIBLE_DEVICES=$1 APO_ROUND_JOB=$job timeout "$left" "$0" "$bundle" "$out" "$seconds" "$job" 2>&1 | sed "s/^/$job: /"
     echo "[$(date +%T)] GPU $1: $job ended"
   done
 }
 for ((gpu = 0; gpu < gpus; ++gpu)); do
   worker "$gpu" &
-done 2>&1 | tee -a "$out/log"
+done >>"$out/log" 2>&1
+wait
 rm -f "$queue"

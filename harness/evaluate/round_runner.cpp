@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kTimerResolutionNs = 50;   // two clock_gettime calls
+constexpr double kTimerResolutionNs = 50;  // two clock_gettime calls
 // cuEventElapsedTime counts in half microseconds, but an event pair takes 4 to 5 us of its own. A sample of 200 times
 // this is so long that they are about a hundredth of it.
 constexpr double kEventResolutionNs = 2000;

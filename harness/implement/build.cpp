@@ -208,6 +208,8 @@ const CudaBuilder& Builder::cuda() const {
 }
 
 const CudaLibraryBuilder& Builder::cuda_library() const {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   if (!cuda_library_) {
     cuda_library_ =
         std::make_shared<const CudaLibraryBuilder>(options_.cache, options_.home, options_.device, options_.timeout_s);

@@ -7,6 +7,15 @@ namespace apo {
 std::vector<Technique> cuda_techniques() {
   constexpr Target cuda = Target::cuda;
   return {
+      {"library-call",
+       cuda,
+       {"memory-bound", "compute-bound"},
+       "a vendor's library has the whole operation",
+       1,
+       {},
+       0.5,
+       1.05,
+       "derived: a library reaches the same roof, and its host code adds to every call"},
       {"cp-async",
        cuda,
        {"memory-latency-stalls", "latency-bound"},

@@ -27,9 +27,9 @@
 #include <vector>
 
 #include "harness/core/files.h"
+#include "harness/core/machine.h"
 #include "harness/core/nvtx.h"
 #include "harness/worker/activity.h"
-#include "harness/core/machine.h"
 #include "harness/worker/clock.h"
 #include "harness/worker/cuda_facts.h"
 #include "harness/worker/cuda_image.h"
@@ -137,7 +137,7 @@ class CudaDevice : public Device {
   std::size_t last_image_ = 0;          // that the last launch worked on
   std::int64_t persisting_limit_ = -1;  // not set yet
   Activity activity_;
-  std::optional<Failure> refusal_;      // of a library variant in the sample under way
+  std::optional<Failure> refusal_;  // of a library variant in the sample under way
 };
 
 std::optional<Failure> CudaDevice::set_up() {

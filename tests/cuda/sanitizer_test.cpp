@@ -71,7 +71,7 @@ TEST_F(DeviceSanitizers, InitcheckFindsScratchThatNobodyWrote) {
       "// apo:variant copy/reads_empty_scratch\n// apo:target cuda\n// apo:technique t\n// apo:idea i\n"
       "// apo:scratch memo 1024\n// apo:launch k grid=ceil_div(n,256) block=256\n#include \"copy.args.h\"\n"
       "extern \"C\" __global__ void k(copy_args a) {\n  const long long i = 256LL * blockIdx.x + threadIdx.x;\n"
-      "  volatile float unused = static_cast<const float*>(a.memo)[threadIdx.x];\n  (void)unused;\n"
+      "  (void)static_cast<const volatile float*>(a.memo)[threadIdx.x];\n"
       "  if (i < a.n) a.y[i] = a.x[i];\n}\n");
   const GateResult result = gate("copy/reads_empty_scratch", {"initcheck"});
   EXPECT_EQ(result.outcome, Outcome::incorrect) << result.evidence;

@@ -257,7 +257,7 @@ TEST(E88Family, WorkloadsAreLegalAndNamedOnce) {
       EXPECT_EQ(workload.target == Target::cuda, workload.kind == WorkloadKind::extreme) << workload.name;
     }
     EXPECT_EQ(names.size(), family.workloads.size());
-    EXPECT_EQ(classes, (std::set<std::string>{"n16", "n32", "n64"}));
+    EXPECT_EQ(classes, (std::set<std::string>{"n128", "n16", "n32", "n64"}));
   }
 }
 

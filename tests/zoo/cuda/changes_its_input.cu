@@ -4,7 +4,7 @@
 // apo:idea       Is right, and spoils what it read.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect incorrect
-// zoo: evidence changed its input 'x'
+// zoo: evidence changed its input 'x
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -13,7 +13,6 @@ extern "C" __global__ void k(const copy_args a) {
     a.y[i] = a.x[i];
   }
   if (i == 0) {
-    volatile float unused = a.x[a.n];
-    (void)unused;
+    (void)static_cast<const volatile float*>(a.x)[a.n];
   }
 }
