@@ -10,7 +10,7 @@
 #   aa                                       AA comparisons (default 40) of a variant with itself
 #   verify                                   every variant through all correctness gates, compute-sanitizer included
 #   faults                                   the candidates of tests/zoo/cuda, which have to end as they say
-# WORKLOAD is that of the first four (default b16_t512_h83_n32).
+# WORKLOAD is that of the campaigns (default b16_t512_h83_n32), SMALLER that of techniques and AA (default b8_t128_h83_n32).
 set -u
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 usage="usage: experiments/gpu_round.sh BUNDLE OUT SECONDS JOB..."
@@ -21,6 +21,7 @@ seconds=${3:?$usage}
 shift 3
 [ $# -gt 0 ] || { echo "$usage" >&2; exit 1; }
 workload=${WORKLOAD:-b16_t512_h83_n32}
+smaller=${SMALLER:-b8_t128_h83_n32}
 export LD_LIBRARY_PATH=$bundle/lib APO_HOME=$root
 
 apo() { "$bundle/apo" "$@"; }
@@ -37,8 +38,8 @@ techniques() {
     variant=$1/$(basename "$file" .cu)
     parent=$(sed -n 's|^// apo:parent *||p' "$file")
     [ -n "$parent" ] || continue
-    [ -n "$(apo query "variant=${variant##*/}" --columns variant --csv 2>/dev/null | sed 1d)" ] && continue
-    apo compare "$1/$parent" "$variant" --quiet --skip-correctness --judge standard --workload "$workload"
+    [ -n "$(apo query "variant=$variant" --columns variant --csv 2>/dev/null | sed 1d)" ] && continue
+    apo compare "$1/$parent" "$variant" --quiet --skip-correctness --judge standard --workload "$smaller"
   done
 }
 
@@ -46,7 +47,7 @@ aa() {
   local i
   for ((i = 0; i < ${AA:-40}; ++i)); do
     apo compare e88_backward/cuda_best e88_backward/cuda_best --quiet --same-code --skip-correctness --judge standard \
-      --workload b8_t128_h83_n32
+      --workload "$smaller"
   done
 }
 

@@ -25,6 +25,17 @@ Policy checked_policy(const Family& family, const ComparisonRequest& request) {
   return policy;
 }
 
+// What the candidate's author said of this very comparison; else nothing, which is 1x to 1x.
+Prediction prediction_over(const Variant& candidate, const Variant& incumbent) {
+  if (!candidate.prediction) {
+    return {};
+  }
+  const std::string& over = candidate.prediction->relative_to;
+  const bool meant =
+      over == "parent" ? candidate.parent == incumbent.id() : over == incumbent.id() || over == incumbent.name;
+  return meant ? *candidate.prediction : Prediction();
+}
+
 }  // namespace
 
 Experiment compare_variants(Workbench& bench, const ComparisonRequest& request, Observer& observer) {
@@ -77,6 +88,7 @@ Experiment compare_variants(Workbench& bench, const ComparisonRequest& request, 
                         .candidate_source_hash = candidate.source_hash,
                         .incumbent_source_hash = incumbent.source_hash,
                         .techniques = candidate.techniques,
+                        .prediction = prediction_over(candidate, incumbent),
                         .started_at = utc_now(),
                         .machine = bench.machine().id};
   if (journal) {

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 // A copy, so that reading it leaves nothing beside the recorded one.
 std::string recorded(const Workplace& place) {
-  fs::copy_file(APO_SOURCE_FOLDER "/experiments/nvidia-h200/journal.db", place.path("recorded.db"));
+  fs::copy_file(APO_SOURCE_FOLDER "/experiments/nvidia-h200/b8_t128_h83_n32/journal.db", place.path("recorded.db"));
   return place.path("recorded.db").string();
 }
 
