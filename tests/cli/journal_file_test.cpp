@@ -134,7 +134,8 @@ TEST(JournalFile, SqlCannotChangeIt) {
 
 TEST(JournalFile, ALessonUnderAnotherIncumbentIsNoLongerInForce) {
   const Workplace place;
-  std::filesystem::copy_file(APO_SOURCE_FOLDER "/experiments/nvidia-h200/b8_t128_h83_n32/journal.db", place.path("recorded.db"));
+  std::filesystem::copy_file(APO_SOURCE_FOLDER "/experiments/nvidia-h200/b8_t128_h83_n32/journal.db",
+                             place.path("recorded.db"));
   const Words words = {"lessons", "--variant", "e88_backward/cuda_multi_head", "--journal", "recorded.db"};
   const Ran ran = place.apo(words);
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
@@ -147,7 +148,8 @@ TEST(JournalFile, ALessonUnderAnotherIncumbentIsNoLongerInForce) {
 
 TEST(JournalFile, ListShowsTheIncumbentsOfEveryDeviceInIt) {
   const Workplace place;
-  std::filesystem::copy_file(APO_SOURCE_FOLDER "/experiments/nvidia-h200/b8_t128_h83_n32/journal.db", place.path("recorded.db"));
+  std::filesystem::copy_file(APO_SOURCE_FOLDER "/experiments/nvidia-h200/b8_t128_h83_n32/journal.db",
+                             place.path("recorded.db"));
   const Ran ran = place.apo({"list", "e88_forward", "--journal", "recorded.db"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_NE(ran.out.find("* incumbent of class n32 on NVIDIA H200 (cuda) as e88_forward/cuda_lane_tiling[WARPS=2]"),
