@@ -10,6 +10,8 @@
 #include <cstring>
 #include <set>
 
+#include "harness/core/error.h"
+
 namespace apo {
 namespace {
 
@@ -222,6 +224,17 @@ TEST(Arena, NothingOfAnEarlierCallIsLeftInMemoryThatIsUsedAgain) {
   }
   EXPECT_LT(left, memory->bytes() / 128);  // one guard byte in 256 has that value
   EXPECT_FALSE(arena.check_guards());
+}
+
+TEST(Arena, MoreMemoryThanTheMachineHasIsRefusedWithBothSizes) {
+  ArenaMemory memory;
+  try {
+    memory.reserve(std::int64_t{1} << 50);
+    FAIL();
+  } catch (const EnvironmentError& error) {
+    EXPECT_NE(std::string(error.what()).find("1024.00 TiB of shared memory, and this machine has"), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(Arena, ASharedInputThatRepeatsIsComparedBlockByBlock) {
