@@ -12,6 +12,7 @@
 #include "harness/loop/hooks.h"
 #include "harness/loop/known_roofs.h"
 #include "harness/loop/measure.h"
+#include "harness/profile/application.h"
 #include "harness/profile/host_profile.h"
 #include "harness/profile/roofs.h"
 #include "harness/research/research.h"
@@ -87,6 +88,7 @@ ResearchInputs research_inputs(IterationContext& context, const Profile& profile
     }
   }
   inputs.lessons = context.journal.lessons({.family = context.family->name});
+  inputs.share = context.application_share;
   inputs.minimum_detectable = context.minimum_detectable;
   inputs.seed = derive_seed(context.policy.seed, "research", static_cast<std::uint64_t>(index));
   return inputs;
@@ -182,6 +184,31 @@ double geometric_mean_time(const std::vector<Profile>& profiles) {
   return profiles.empty() ? 0 : std::exp(logs / static_cast<double>(profiles.size()));
 }
 
+// From the newest profile of an application, when the campaign names the kernels in it that the family stands for.
+double application_share(IterationContext& context) {
+  const std::string& pattern = context.policy.application_kernels;
+  if (pattern.empty()) {
+    return 1;
+  }
+  const auto application = context.journal.newest_application();
+  if (!application) {
+    throw UserError("the campaign asks for the share of the kernels '" + pattern +
+                        "', and the journal has no profile of an application",
+                    "make one with 'apo profile -- COMMAND' or 'apo import FILE', or drop application_kernels");
+  }
+  const double share = share_of(application->summary, NamePattern(pattern));
+  if (!(share > 0)) {
+    throw UserError("no kernel of application profile " + std::to_string(application->id) + " (" +
+                        application->command + ") is called '" + pattern + "'",
+                    "see their names with: apo query --sql 'SELECT name, share FROM application_work WHERE profile = " +
+                        std::to_string(application->id) + "'");
+  }
+  context.observer.say("kernels '" + pattern + "' take " + format_g(100 * share, 3) + " % of the time of '" +
+                       application->command + "' (application profile " + std::to_string(application->id) +
+                       "): the application can get " + format_ratio(amdahl(share, kInfinity)) + " at most");
+  return share;
+}
+
 std::vector<double> earlier_sentinel_effects(IterationContext& context) {
   std::vector<double> effects;
   for (const SentinelRow& sentinel : context.journal.sentinels(context.campaign)) {
@@ -213,6 +240,7 @@ void set_up(IterationContext& context) {
     context.roofs = bench.measure_roofs();
     context.journal.add_roofs(bench.machine().id, context.roofs);
   }
+  context.application_share = application_share(context);
   context.incumbent = context.baseline;
   // A resumed campaign goes on from what it had accepted.
   for (const Experiment& experiment : context.journal.experiments(context.campaign)) {
