@@ -9,10 +9,10 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/clocks.h"
 #include "harness/evaluate/judge_decision.h"
+#include "harness/loop/application_share.h"
 #include "harness/loop/hooks.h"
 #include "harness/loop/known_roofs.h"
 #include "harness/loop/measure.h"
-#include "harness/profile/application.h"
 #include "harness/profile/host_profile.h"
 #include "harness/profile/roofs.h"
 #include "harness/research/research.h"
@@ -184,31 +184,6 @@ double geometric_mean_time(const std::vector<Profile>& profiles) {
   return profiles.empty() ? 0 : std::exp(logs / static_cast<double>(profiles.size()));
 }
 
-// From the newest profile of an application, when the campaign names the kernels in it that the family stands for.
-double application_share(IterationContext& context) {
-  const std::string& pattern = context.policy.application_kernels;
-  if (pattern.empty()) {
-    return 1;
-  }
-  const auto application = context.journal.newest_application();
-  if (!application) {
-    throw UserError("the campaign asks for the share of the kernels '" + pattern +
-                        "', and the journal has no profile of an application",
-                    "make one with 'apo profile -- COMMAND' or 'apo import FILE', or drop application_kernels");
-  }
-  const double share = share_of(application->summary, NamePattern(pattern));
-  if (!(share > 0)) {
-    throw UserError("no kernel of application profile " + std::to_string(application->id) + " (" +
-                        application->command + ") is called '" + pattern + "'",
-                    "see their names with: apo query --sql 'SELECT name, share FROM application_work WHERE profile = " +
-                        std::to_string(application->id) + "'");
-  }
-  context.observer.say("kernels '" + pattern + "' take " + format_g(100 * share, 3) + " % of the time of '" +
-                       application->command + "' (application profile " + std::to_string(application->id) +
-                       "): the application can get " + format_ratio(amdahl(share, kInfinity)) + " at most");
-  return share;
-}
-
 std::vector<double> earlier_sentinel_effects(IterationContext& context) {
   std::vector<double> effects;
   for (const SentinelRow& sentinel : context.journal.sentinels(context.campaign)) {
@@ -240,7 +215,8 @@ void set_up(IterationContext& context) {
     context.roofs = bench.measure_roofs();
     context.journal.add_roofs(bench.machine().id, context.roofs);
   }
-  context.application_share = application_share(context);
+  context.application_share =
+      application_share(context.journal, context.policy.application_kernels, context.observer);
   context.incumbent = context.baseline;
   // A resumed campaign goes on from what it had accepted.
   for (const Experiment& experiment : context.journal.experiments(context.campaign)) {
