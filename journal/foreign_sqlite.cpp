@@ -21,7 +21,8 @@ constexpr std::int64_t kMostNs = 10'000'000'000'000'000;  // as in a recording: 
 
 int only_reading(void*, int action, const char*, const char* function, const char*, const char*) {
   const bool reads = action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_RECURSIVE;
-  const bool calls = action == SQLITE_FUNCTION && (function == nullptr || std::string_view(function) != "load_extension");
+  const bool calls =
+      action == SQLITE_FUNCTION && (function == nullptr || std::string_view(function) != "load_extension");
   return reads || calls ? SQLITE_OK : SQLITE_DENY;
 }
 
@@ -95,7 +96,8 @@ class Foreign {
 std::string text_of(sqlite3_stmt* row, int column) {
   const void* bytes = sqlite3_column_blob(row, column);
   const int size = sqlite3_column_bytes(row, column);
-  return bytes == nullptr ? std::string() : std::string(static_cast<const char*>(bytes), static_cast<std::size_t>(size));
+  return bytes == nullptr ? std::string()
+                          : std::string(static_cast<const char*>(bytes), static_cast<std::size_t>(size));
 }
 
 // Name, calls, total, shortest, longest, bytes: what one statement's rows have in common.
@@ -121,8 +123,9 @@ void add_work(Foreign& file, ProcessRecording& process, WorkKind kind, const std
 }
 
 constexpr const char* kSums = ", count(*), sum(\"end\" - start), min(\"end\" - start), max(\"end\" - start), ";
-constexpr const char* kTimed = " WHERE typeof(start) = 'integer' AND typeof(\"end\") = 'integer' AND start >= 0"
-                               " AND \"end\" >= start";
+constexpr const char* kTimed =
+    " WHERE typeof(start) = 'integer' AND typeof(\"end\") = 'integer' AND start >= 0"
+    " AND \"end\" >= start";
 
 struct Source {
   WorkKind kind;
@@ -181,9 +184,8 @@ ApplicationProfile read_nsys(const std::filesystem::path& path) {
       continue;  // Nsight Systems makes a table only when it has rows for it
     }
     add_work(file, process, source.kind, sums_of(file, source));
-    file.each(std::string("SELECT count(*) FROM ") + source.table, [&](sqlite3_stmt* row) {
-      process.untimed += sqlite3_column_int64(row, 0);
-    });
+    file.each(std::string("SELECT count(*) FROM ") + source.table,
+              [&](sqlite3_stmt* row) { process.untimed += sqlite3_column_int64(row, 0); });
     intervals += (intervals.empty() ? "" : " UNION ALL ") + std::string("SELECT deviceId, start, \"end\" FROM ") +
                  source.table + kTimed;
   }

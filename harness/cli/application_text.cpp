@@ -39,10 +39,10 @@ std::string short_name(std::string name) {
 }
 
 std::string end_of_command(const ApplicationProfile& profile) {
-  return profile.signal != 0   ? ", ended by " + signal_name(profile.signal)
-         : !profile.exit_code  ? ""
+  return profile.signal != 0       ? ", ended by " + signal_name(profile.signal)
+         : !profile.exit_code      ? ""
          : *profile.exit_code == 0 ? ""
-                               : ", exit code " + std::to_string(*profile.exit_code);
+                                   : ", exit code " + std::to_string(*profile.exit_code);
 }
 
 std::string head_text(const ApplicationProfile& profile, const ApplicationSummary& summary) {
@@ -66,11 +66,10 @@ std::string work_text(const ApplicationSummary& summary) {
     if (rows.size() > kMostRows) {
       break;
     }
-    rows.push_back({"  " + short_name(row.work.name), row.category, std::to_string(row.work.calls),
-                    ns_text(row.work.total_ns),
-                    format_ns(static_cast<double>(row.work.total_ns) / static_cast<double>(row.work.calls)),
-                    ns_text(row.work.min_ns), ns_text(row.work.max_ns), percent_text(row.share),
-                    ceiling_text(row.ceiling)});
+    rows.push_back(
+        {"  " + short_name(row.work.name), row.category, std::to_string(row.work.calls), ns_text(row.work.total_ns),
+         format_ns(static_cast<double>(row.work.total_ns) / static_cast<double>(row.work.calls)),
+         ns_text(row.work.min_ns), ns_text(row.work.max_ns), percent_text(row.share), ceiling_text(row.ceiling)});
   }
   const std::size_t shown = rows.size() - 1;
   return format_table(rows) + (shown < summary.work.size()
@@ -95,9 +94,8 @@ std::string gaps_text(const ApplicationSummary& summary) {
   Cells rows = {{"  idle for", "times", "total", "of the span"}};
   for (std::size_t i = 0; i < summary.gaps.size(); ++i) {
     if (summary.gaps[i].count > 0) {
-      rows.push_back(
-          {"  " + gap_limit(i), std::to_string(summary.gaps[i].count), ns_text(summary.gaps[i].ns),
-           percent_text(static_cast<double>(summary.gaps[i].ns) / static_cast<double>(summary.span_ns))});
+      rows.push_back({"  " + gap_limit(i), std::to_string(summary.gaps[i].count), ns_text(summary.gaps[i].ns),
+                      percent_text(static_cast<double>(summary.gaps[i].ns) / static_cast<double>(summary.span_ns))});
     }
   }
   return rows.size() > 1 ? "\ngaps, the longest of them " + ns_text(summary.longest_gap_ns) + "\n" + format_table(rows)

@@ -239,8 +239,9 @@ Action define_profile(CLI::App& app, Globals& globals) {
   app.add_option("--target", options->target, "with --roofs: auto (a GPU when one is usable), host or cuda");
   app.add_flag("--remeasure", options->remeasure, "measure the roofs anew, although the journal has them");
   add_application_options(app, options->application);
-  app.footer("apo profile -- COMMAND ARGS...\n  runs any CUDA program and shows where its GPU time goes; with --json the"
-             " command's output goes to stderr");
+  app.footer(
+      "apo profile -- COMMAND ARGS...\n  runs any CUDA program and shows where its GPU time goes; with --json the"
+      " command's output goes to stderr");
   return [options, &globals] { return profile(*options, globals); };
 }
 

@@ -68,7 +68,8 @@ std::vector<std::string> environment_with(const std::vector<std::string>& additi
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::string_view name = text.substr(0, text.find('=') + 1);
-    if (std::none_of(additions.begin(), additions.end(), [&](const std::string& one) { return one.starts_with(name); })) {
+    if (std::none_of(additions.begin(), additions.end(),
+                     [&](const std::string& one) { return one.starts_with(name); })) {
       all.emplace_back(text);
     }
   }

@@ -178,8 +178,7 @@ std::string encode_recording(const ProcessRecording& recording) {
     text += '\n';
   }
   for (const DeviceBusy& busy : recording.devices) {
-    add_line(text, "device",
-             {busy.device, busy.first_ns, busy.last_ns, busy.busy_ns, busy.late, busy.longest_gap_ns});
+    add_line(text, "device", {busy.device, busy.first_ns, busy.last_ns, busy.busy_ns, busy.late, busy.longest_gap_ns});
     for (const Gaps& gaps : busy.gaps) {
       add_line(text, "", {gaps.count, gaps.ns});
     }

@@ -84,8 +84,8 @@ void collect_recordings(const fs::path& folder, ApplicationProfile& profile) {
     }
   }
   if (files.size() > kMostProcesses) {
-    profile.notes.push_back("only the first " + std::to_string(kMostProcesses) + " of " +
-                            std::to_string(files.size()) + " processes were read");
+    profile.notes.push_back("only the first " + std::to_string(kMostProcesses) + " of " + std::to_string(files.size()) +
+                            " processes were read");
   }
 }
 
@@ -96,12 +96,12 @@ ApplicationProfile run_application(const std::vector<std::string>& command, bool
                     "run without it: 'env -u CUDA_INJECTION64_PATH apo profile -- ...'");
   }
   const TemporaryFolder folder("apo-recordings");
-  const ForegroundResult ran = run_foreground(
-      command, {.environment = {"CUDA_INJECTION64_PATH=" + injection_library().string(),
-                                "APO_RECORDINGS=" + fs::absolute(folder.path()).string()},
-                .output_to_stderr = output_to_stderr});
-  ApplicationProfile profile{.source = "run", .command = join(command, " "), .signal = ran.signal,
-                             .seconds = ran.seconds};
+  const ForegroundResult ran =
+      run_foreground(command, {.environment = {"CUDA_INJECTION64_PATH=" + injection_library().string(),
+                                               "APO_RECORDINGS=" + fs::absolute(folder.path()).string()},
+                               .output_to_stderr = output_to_stderr});
+  ApplicationProfile profile{
+      .source = "run", .command = join(command, " "), .signal = ran.signal, .seconds = ran.seconds};
   if (ran.signal == 0) {
     profile.exit_code = ran.exit_code;
   }

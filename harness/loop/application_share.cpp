@@ -16,9 +16,9 @@ double application_share(Journal& journal, const std::string& pattern, Observer&
   }
   const auto application = journal.newest_application();
   if (!application) {
-    throw UserError("the campaign names kernels of an application, '" + pattern +
-                        "', and the journal has no profile of one",
-                    "make one with 'apo profile -- COMMAND' or 'apo import FILE', or drop application_kernels");
+    throw UserError(
+        "the campaign names kernels of an application, '" + pattern + "', and the journal has no profile of one",
+        "make one with 'apo profile -- COMMAND' or 'apo import FILE', or drop application_kernels");
   }
   const std::string profile = "application profile " + std::to_string(application->id);
   const double share = share_of(application->summary, NamePattern(pattern));

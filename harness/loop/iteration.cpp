@@ -215,8 +215,7 @@ void set_up(IterationContext& context) {
     context.roofs = bench.measure_roofs();
     context.journal.add_roofs(bench.machine().id, context.roofs);
   }
-  context.application_share =
-      application_share(context.journal, context.policy.application_kernels, context.observer);
+  context.application_share = application_share(context.journal, context.policy.application_kernels, context.observer);
   context.incumbent = context.baseline;
   // A resumed campaign goes on from what it had accepted.
   for (const Experiment& experiment : context.journal.experiments(context.campaign)) {

@@ -16,7 +16,8 @@ using Json = nlohmann::json;
 
 const std::vector<std::string> kKeys = {
     "family", "workloads", "baseline",     "iterations",    "candidates_per_iteration",
-    "budget", "target",    "cache_policy", "judge_profile", "application_kernels", "comment"};
+    "budget", "target",    "cache_policy", "judge_profile", "application_kernels",
+    "comment"};
 const std::vector<std::string> kCachePolicies = {"cold", "warm"};
 const std::vector<std::string> kJudgeProfiles = {"auto",   "standard",        "extended",
                                                  "strict", "strict-extended", "precise"};

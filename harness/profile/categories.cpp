@@ -26,18 +26,19 @@ const std::string& text_of(const Json& rule, const char* key, std::size_t index,
 // Earlier rules are the more particular ones: a CUTLASS kernel of attention is attention.
 Categories Categories::for_pytorch() {
   Categories categories;
-  for (const auto& [name, pattern] : {std::pair{"E88", "e88"},
-                                      {"communication", "nccl"},
-                                      {"copies", "^memcpy|^memset|copy_kernel|direct_copy|CatArray"},
-                                      {"attention", "flash|fmha|attention|attn"},
-                                      {"GEMM", "gemm|gemv|cutlass|cublas|xmma|nvjet|ampere_|hopper_|sm[89][0-9]_|sm1[0-9][0-9]_"},
-                                      {"convolution", "conv|cudnn|winograd"},
-                                      {"normalisation", "layer_?norm|rms_?norm|batch_?norm|group_?norm"},
-                                      {"optimizer", "multi_tensor|adam|optimizer"},
-                                      {"softmax and loss", "softmax|nll_loss|cross_entropy"},
-                                      {"reduction", "reduce|reduction"},
-                                      {"indexing", "index|gather|scatter|embedding|sort|scan"},
-                                      {"elementwise", "elementwise|vectorized|triton_poi"}}) {
+  for (const auto& [name, pattern] :
+       {std::pair{"E88", "e88"},
+        {"communication", "nccl"},
+        {"copies", "^memcpy|^memset|copy_kernel|direct_copy|CatArray"},
+        {"attention", "flash|fmha|attention|attn"},
+        {"GEMM", "gemm|gemv|cutlass|cublas|xmma|nvjet|ampere_|hopper_|sm[89][0-9]_|sm1[0-9][0-9]_"},
+        {"convolution", "conv|cudnn|winograd"},
+        {"normalisation", "layer_?norm|rms_?norm|batch_?norm|group_?norm"},
+        {"optimizer", "multi_tensor|adam|optimizer"},
+        {"softmax and loss", "softmax|nll_loss|cross_entropy"},
+        {"reduction", "reduce|reduction"},
+        {"indexing", "index|gather|scatter|embedding|sort|scan"},
+        {"elementwise", "elementwise|vectorized|triton_poi"}}) {
     categories.rules_.push_back({name, NamePattern(pattern)});
   }
   return categories;

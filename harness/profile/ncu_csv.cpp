@@ -69,9 +69,9 @@ std::optional<double> number(std::string text) {
 }
 
 std::optional<double> nanoseconds(double value, const std::string& unit) {
-  static const std::map<std::string, double, std::less<>> kUnits = {
-      {"ns", 1},    {"nsecond", 1},   {"us", 1e3}, {"usecond", 1e3},
-      {"ms", 1e6},  {"msecond", 1e6}, {"s", 1e9},  {"second", 1e9}};
+  static const std::map<std::string, double, std::less<>> kUnits = {{"ns", 1},        {"nsecond", 1}, {"us", 1e3},
+                                                                    {"usecond", 1e3}, {"ms", 1e6},    {"msecond", 1e6},
+                                                                    {"s", 1e9},       {"second", 1e9}};
   const auto found = kUnits.find(unit);
   return found == kUnits.end() ? std::nullopt : std::optional(value * found->second);
 }

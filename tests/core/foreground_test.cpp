@@ -37,7 +37,9 @@ TEST(Foreground, AnUnknownOrUnusableProgramIsTheUsersMistake) {
   EXPECT_THROW(run_foreground({"/"}), UserError);
   const TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "data";
-  write_file_atomically(file, "\x7f" "ELF of nothing");
+  write_file_atomically(file,
+                        "\x7f"
+                        "ELF of nothing");
   std::filesystem::permissions(file, std::filesystem::perms::all);
   EXPECT_THROW(run_foreground({file.string()}), UserError);
 }

@@ -17,7 +17,12 @@ ProcessRecording a_recording() {
                              .dropped = 2,
                              .untimed = 1};
   recording.work = {{.name = "_Z1kPf\t\\n\n", .calls = 3, .total_ns = 60, .min_ns = 10, .max_ns = 30},
-                    {.kind = WorkKind::copy, .name = "memcpy HtoD", .calls = 1, .total_ns = 5, .min_ns = 5, .max_ns = 5,
+                    {.kind = WorkKind::copy,
+                     .name = "memcpy HtoD",
+                     .calls = 1,
+                     .total_ns = 5,
+                     .min_ns = 5,
+                     .max_ns = 5,
                      .bytes = 1'024}};
   GpuTimeline timeline;
   timeline.add(1'000, 1'060);

@@ -15,7 +15,8 @@ namespace {
 
 using namespace cupti;
 
-void add_kernel(Recorder& recorder, const char* name, std::uint64_t start, std::uint64_t end, std::uint32_t device = 0) {
+void add_kernel(Recorder& recorder, const char* name, std::uint64_t start, std::uint64_t end,
+                std::uint32_t device = 0) {
   const KernelRecord record{.kind = kConcurrentKernel, .start = start, .end = end, .device = device, .name = name};
   recorder.add(&record);
 }

@@ -18,8 +18,10 @@ GpuWork kernel(const std::string& name, std::int64_t calls, std::int64_t total) 
 ApplicationProfile two_processes() {
   ApplicationProfile profile;
   profile.processes = {
-      {.work = {kernel("_Z5scalePf", 4, 400), kernel("ampere_sgemm_128x64_tn", 1, 500),
-                {.kind = WorkKind::copy, .name = "memcpy HtoD", .calls = 1, .total_ns = 50, .min_ns = 50, .max_ns = 50}}},
+      {.work =
+           {kernel("_Z5scalePf", 4, 400),
+            kernel("ampere_sgemm_128x64_tn", 1, 500),
+            {.kind = WorkKind::copy, .name = "memcpy HtoD", .calls = 1, .total_ns = 50, .min_ns = 50, .max_ns = 50}}},
       {.work = {{.name = "_Z5scalePf", .calls = 2, .total_ns = 30, .min_ns = 10, .max_ns = 20},
                 kernel("unheard_of", 1, 20)}}};
   GpuTimeline timeline;
@@ -66,7 +68,8 @@ TEST(Application, CeilingIsAmdahlsBoundForWorkThatTookNoTime) {
 TEST(Application, CategoriesAddUpToTheTotalExactly) {
   for (const Categories& categories :
        {Categories::for_pytorch(), Categories::from_json(R"({"categories": []})", "x"),
-        Categories::from_json(R"({"categories": [{"name": "a", "pattern": "s"}, {"name": "b", "pattern": "."}]})", "x")}) {
+        Categories::from_json(R"({"categories": [{"name": "a", "pattern": "s"}, {"name": "b", "pattern": "."}]})",
+                              "x")}) {
     const ApplicationSummary summary = summarise(two_processes(), categories);
     std::int64_t sum = 0;
     std::int64_t calls = 0;

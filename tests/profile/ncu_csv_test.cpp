@@ -25,9 +25,11 @@ const std::string kDetails =
 
 const std::string kRaw =
     "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\","
-    "\"Grid Size\",\"Device\",\"CC\",\"dram__bytes_read.sum\",\"gpu__time_duration.sum\",\"launch__func_cache_config\"\r\n"
+    "\"Grid "
+    "Size\",\"Device\",\"CC\",\"dram__bytes_read.sum\",\"gpu__time_duration.sum\",\"launch__func_cache_config\"\r\n"
     "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"byte\",\"ns\",\"\"\r\n"
-    "\"0\",\"1\",\"p\",\"h\",\"a \"\"b\"\",\nc\",\"1\",\"7\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"0\",\"9.0\",\"10,240\",\"40\",\"n/a\"\r\n"
+    "\"0\",\"1\",\"p\",\"h\",\"a \"\"b\"\",\nc\",\"1\",\"7\",\"(1, 1, 1)\",\"(1, 1, "
+    "1)\",\"0\",\"9.0\",\"10,240\",\"40\",\"n/a\"\r\n"
     "\"1\",\"1\",\"p\",\"h\",\"gemm\",\"1\",\"7\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"0\",\"9.0\",\"n/a\",\"60\",\"\"\r\n";
 
 const GpuWork& work_of(const ApplicationProfile& profile, const std::string& name) {
