@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -31,7 +32,6 @@ namespace {
 
 constexpr int kKinds[] = {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kPeerMemcpy, cupti::kMemset};
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
-constexpr long kFirstPeriodNs = 2'000'000;  // doubled until it is
 constexpr long kPeriodNs = 50'000'000;
 constexpr long kNsPerSecond = 1'000'000'000;
 constexpr long kMostShareOfACore = 20;  // writing takes at most one part in so many
@@ -49,6 +49,8 @@ struct Session {
   pid_t owner = 0;  // a fork is not ours to record
   std::string program;
   std::string path;
+
+  std::atomic<bool> buffer_asked{false};  // CUPTI has something to hand over
 
   pthread_t writer{};
   bool writing = false;
@@ -151,6 +153,7 @@ void request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(cupti::kBufferAlignment, kBufferBytes));
   *bytes = *buffer == nullptr ? 0 : kBufferBytes;
   *most_records = 0;  // as many as fit
+  session().buffer_asked = true;
   errno = error;
 }
 
@@ -213,9 +216,11 @@ bool wait_to_stop(Session& self, long ns) {
 
 void* write_until_stopped(void*) {
   Session& self = session();
-  long period = kFirstPeriodNs;
-  long pause = period;
+  long pause = kPeriodNs;
   while (!wait_to_stop(self, pause)) {
+    if (!self.buffer_asked) {
+      continue;  // the driver may still be starting, and flushing has no business there
+    }
     self.cupti->flush_all(0);  // only what is complete; an error shows in what the file lacks
     const long begin = now_ns();
     try {
@@ -223,8 +228,7 @@ void* write_until_stopped(void*) {
     } catch (const std::exception&) {
       return nullptr;  // out of memory: the exit handler tries once more
     }
-    period = std::min(2 * period, kPeriodNs);
-    pause = std::max(period, kMostShareOfACore * (now_ns() - begin));
+    pause = std::max(kPeriodNs, kMostShareOfACore * (now_ns() - begin));
   }
   return nullptr;
 }

@@ -1,8 +1,8 @@
 // tests/injection/fake_cupti.cpp - stands for NVIDIA's CUPTI where there is no GPU: hands over the records that a test
 // program puts in, in buffers that the library under test gives.
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <vector>
 
 #include "harness/worker/cupti.h"
 #include "harness/worker/cupti_records.h"
@@ -12,21 +12,43 @@ namespace {
 using namespace apo::cupti;
 
 constexpr std::size_t kRecordBytes = 256;  // larger than any that is read
-using Record = std::array<std::uint8_t, kRecordBytes>;
+
+// The buffer that is being filled: asked for at the first record, handed over when it is full or flushed.
+struct Buffer {
+  std::uint8_t* bytes = nullptr;
+  std::size_t size = 0;
+  std::size_t used = 0;
+};
 
 std::mutex mutex;
-std::vector<Record> waiting;
+Buffer current;
 RequestBuffer request_buffer = nullptr;
 CompleteBuffer complete_buffer = nullptr;
 std::size_t next_offset = 0;
 
+void hand_over() {
+  if (current.bytes != nullptr) {
+    complete_buffer(nullptr, 0, current.bytes, current.size, current.used);
+    current = {};
+  }
+}
+
 template <class Known>
 void add(const Known& known) {
   static_assert(sizeof known <= kRecordBytes);
-  Record record{};
-  std::memcpy(record.data(), &known, sizeof known);
   const std::lock_guard lock(mutex);
-  waiting.push_back(record);
+  if (request_buffer == nullptr) {
+    return;  // nobody records
+  }
+  if (current.bytes == nullptr) {
+    std::size_t most = 0;
+    request_buffer(&current.bytes, &current.size, &most);
+  }
+  std::memcpy(current.bytes + current.used, &known, sizeof known);
+  current.used += kRecordBytes;
+  if (current.used + kRecordBytes > current.size) {
+    hand_over();
+  }
 }
 
 }  // namespace
@@ -74,16 +96,7 @@ APO_EXPORTED Result cuptiActivityGetNumDroppedRecords(Context, std::uint32_t, st
 }
 APO_EXPORTED Result cuptiActivityFlushAll(std::uint32_t) {
   const std::lock_guard lock(mutex);
-  while (!waiting.empty()) {
-    std::uint8_t* buffer = nullptr;
-    std::size_t bytes = 0;
-    std::size_t most = 0;
-    request_buffer(&buffer, &bytes, &most);
-    const std::size_t count = std::min(bytes / kRecordBytes, waiting.size());
-    std::memcpy(buffer, waiting.data(), count * kRecordBytes);
-    waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
-    complete_buffer(nullptr, 0, buffer, bytes, count * kRecordBytes);
-  }
+  hand_over();
   return kSuccess;
 }
 

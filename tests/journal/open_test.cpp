@@ -287,7 +287,7 @@ TEST(Migrations, JournalOfTheFirstVersionIsBroughtUpToDateWithItsRows) {
     migrate(database, migrations().first(1));
     database.run("INSERT INTO toolchain (compiler, version) VALUES ('g++', '12')");
   }
-  EXPECT_TRUE(contains(open_error(scratch.path, Access::read_only), "older apo"));
+  EXPECT_EQ(open_error(scratch.path, Access::read_only), "") << "recorded journals stay readable as they are";
   Journal journal = scratch.open();
   EXPECT_TRUE(journal.check_integrity().empty());
   EXPECT_FALSE(journal.newest_application());
