@@ -62,7 +62,7 @@ void check_path(const std::filesystem::path& path, Access access) {
   Database database(path, Database::Mode::read);
   const int newest = static_cast<int>(migrations().size());
   const int version = checked_version(database, newest);
-  if (access == Access::read_only && version < newest) {
+  if (access == Access::read_only && version < kOldestReadable) {
     throw UserError("the journal '" + path.string() + "' was " +
                         (version == 0 ? std::string("never filled") : "written by an older apo"),
                     "run a command that writes to it once, such as 'apo run --journal " + path.string() + "'");

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/application.h"
 #include "harness/core/records.h"
 
 namespace apo {
@@ -88,6 +89,13 @@ struct LessonFilter {  // empty = any
   std::int64_t experiment = 0;
 };
 
+// A profile of an application, as far as research needs it: without categories, gaps, processes and metrics.
+struct ApplicationRow {
+  std::int64_t id = 0;
+  std::string command;
+  ApplicationSummary summary;
+};
+
 enum class Detail : std::uint8_t { rounds, summary };  // with or without rounds and their samples
 
 // Every function that writes is one transaction, on disk when it returns. Times that are empty become now.
@@ -153,6 +161,11 @@ class Journal {
   void add_roofs(const std::string& machine, const std::vector<Roof>& roofs);
   // The newest of each name, by name; only those measured under `driver`, unless it is empty.
   std::vector<Roof> roofs(const std::string& machine, const std::string& driver = "");
+
+  // ---- whole applications. `machine` is "" for an import.
+  std::int64_t add_application(const ApplicationProfile& profile, const ApplicationSummary& summary,
+                               const std::string& machine);
+  std::optional<ApplicationRow> newest_application();  // that had any GPU time
 
   // ---- experiments
   // Before measuring: needs both sources registered, and the machine (its own field, else the campaign's).

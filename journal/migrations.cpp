@@ -30,7 +30,7 @@ void make_append_only(Database& database) {
 }  // namespace
 
 std::span<const std::string> migrations() {
-  static const std::string steps[] = {kSchema};
+  static const std::string steps[] = {kSchema, kApplicationSchema};
   return steps;
 }
 

@@ -10,6 +10,9 @@ namespace apo {
 
 inline constexpr int kApplicationId = 0x41504F4A;  // "APOJ"
 
+// Readers take files from this version on as they are: later steps only added tables that they do without.
+inline constexpr int kOldestReadable = 1;
+
 // Step i brings a file from version i to version i + 1. Never edit a step that was released; add one.
 std::span<const std::string> migrations();
 

@@ -26,7 +26,8 @@ constexpr std::array kCommands = {
     Command{"register", "check, build, verify and add a variant", define_register},
     Command{"verify", "the correctness gates alone, for one variant", define_verify},
     Command{"compare", "paired judgement of two variants", define_compare},
-    Command{"profile", "where the time of one variant goes, and how far it is from the roofs", define_profile},
+    Command{"profile", "where the time of one variant goes, or of an application: profile -- COMMAND", define_profile},
+    Command{"import", "an application's profile from Nsight Systems or Nsight Compute", define_import},
     Command{"bench", "the variants as Google Benchmark benchmarks", define_bench},
     Command{"report", "the journal as markdown, HTML, JSON or CSV", define_report},
     Command{"query", "find past experiments", define_query},
@@ -125,6 +126,19 @@ std::vector<char*> without_separator(int argc, char** argv) {
   return words;
 }
 
+// `apo profile -- COMMAND ARGS...`: the command's words are not ours to parse.
+int without_command(int argc, char** argv, Globals& globals) {
+  if (argc > 1 && std::string_view(argv[1]) == "profile") {
+    char** const end = argv + argc;
+    char** const found = std::find(argv, end, std::string_view("--"));
+    if (found != end) {
+      globals.command.emplace(found + 1, end);
+      return static_cast<int>(found - argv);
+    }
+  }
+  return argc;
+}
+
 }  // namespace
 
 void check_target(const std::string& target) {
@@ -149,6 +163,7 @@ int run_app(int argc, char** argv) {
     add_globals(*sub, globals);
     actions[i] = kCommands[i].define(*sub, globals);
   }
+  argc = without_command(argc, argv, globals);
   try {
     const std::vector<char*> words = without_separator(argc, argv);
     app.parse(static_cast<int>(words.size()), words.data());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct Globals {
   bool verbose = false;               // debug logs on stderr
   bool quiet = false;                 // no progress on stderr
   std::vector<std::string> families;  // shared objects with more families
+  // What stands after `--` of `apo profile -- COMMAND ARGS...`; absent without a `--`.
+  std::optional<std::vector<std::string>> command;
 };
 
 // Throws UserError unless it is auto, host or cuda.
@@ -37,6 +40,7 @@ Action define_bench(CLI::App& app, Globals& globals);
 Action define_compare(CLI::App& app, Globals& globals);
 Action define_doctor(CLI::App& app, Globals& globals);
 Action define_export(CLI::App& app, Globals& globals);
+Action define_import(CLI::App& app, Globals& globals);
 Action define_lessons(CLI::App& app, Globals& globals);
 Action define_list(CLI::App& app, Globals& globals);
 Action define_profile(CLI::App& app, Globals& globals);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/app.h"
+#include "harness/cli/application.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/documents.h"
@@ -30,6 +31,7 @@ struct ProfileOptions {
   std::string target = "auto";
   bool roofs_only = false;
   bool remeasure = false;
+  ApplicationOptions application;
 };
 
 // From the journal when it has them; else measured, and kept there when it can be written.
@@ -178,6 +180,13 @@ int show_roofs(const ProfileOptions& options, const Globals& globals) {
 }
 
 int profile(const ProfileOptions& options, const Globals& globals) {
+  if (globals.command) {
+    if (!options.variant.empty() || options.roofs_only) {
+      throw UserError("a variant or --roofs, and a command after '--', were both given",
+                      "profile one of the two: 'apo profile VARIANT' or 'apo profile -- COMMAND'");
+    }
+    return profile_application(*globals.command, options.application, globals);
+  }
   check_cache(options.cache);
   check_target(options.target);
   if (options.roofs_only) {
@@ -229,6 +238,10 @@ Action define_profile(CLI::App& app, Globals& globals) {
   app.add_flag("--roofs", options->roofs_only, "show the measured roofs of the device alone; no variant is needed");
   app.add_option("--target", options->target, "with --roofs: auto (a GPU when one is usable), host or cuda");
   app.add_flag("--remeasure", options->remeasure, "measure the roofs anew, although the journal has them");
+  add_application_options(app, options->application);
+  app.footer(
+      "apo profile -- COMMAND ARGS...\n  runs any CUDA program and shows where its GPU time goes; with --json the"
+      " command's output goes to stderr");
   return [options, &globals] { return profile(*options, globals); };
 }
 

@@ -346,6 +346,9 @@ struct Policy {
   std::uint64_t seed = 0;  // secret until the campaign ends; logged
   Target target = Target::host;
   bool target_named = false;  // by a campaign file: then nothing else chooses it
+  // The kernels of an application that this family stands for; empty = the family is all there is. Not kept in the
+  // journal: a resumed campaign takes that of its file.
+  std::string application_kernels;
 };
 
 struct Campaign {

@@ -62,7 +62,9 @@ class CampaignRun {
     const Policy& asked = summary_.policy;
     if (const auto open = journal_.open_campaign(asked.family, asked.workload_class, bench_.machine().id)) {
       summary_.id = open->id;
+      const std::string application_kernels = asked.application_kernels;
       summary_.policy = open->policy;
+      summary_.policy.application_kernels = application_kernels;
       summary_.baseline = open->baseline;
       summary_.resumed = true;
       // The secret seed of the interrupted run is gone with it, on purpose: rounds must not be foreseeable.

@@ -9,6 +9,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/clocks.h"
 #include "harness/evaluate/judge_decision.h"
+#include "harness/loop/application_share.h"
 #include "harness/loop/hooks.h"
 #include "harness/loop/known_roofs.h"
 #include "harness/loop/measure.h"
@@ -87,6 +88,7 @@ ResearchInputs research_inputs(IterationContext& context, const Profile& profile
     }
   }
   inputs.lessons = context.journal.lessons({.family = context.family->name});
+  inputs.share = context.application_share;
   inputs.minimum_detectable = context.minimum_detectable;
   inputs.seed = derive_seed(context.policy.seed, "research", static_cast<std::uint64_t>(index));
   return inputs;
@@ -213,6 +215,7 @@ void set_up(IterationContext& context) {
     context.roofs = bench.measure_roofs();
     context.journal.add_roofs(bench.machine().id, context.roofs);
   }
+  context.application_share = application_share(context.journal, context.policy.application_kernels, context.observer);
   context.incumbent = context.baseline;
   // A resumed campaign goes on from what it had accepted.
   for (const Experiment& experiment : context.journal.experiments(context.campaign)) {

@@ -31,6 +31,7 @@ struct IterationContext {
   std::vector<Roof> roofs;
   Configuration baseline;
   Configuration incumbent;
+  double application_share = 1;       // of the application's time that the family's kernels take
   double minimum_detectable = 0.003;  // log effect that the sentinel says this machine resolves
   int timed_candidates = 0;           // j
   int since_sentinel = 0;

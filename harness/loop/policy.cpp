@@ -7,6 +7,7 @@
 #include "harness/core/error.h"
 #include "harness/core/files.h"
 #include "harness/core/text.h"
+#include "harness/profile/application.h"
 
 namespace apo {
 namespace {
@@ -15,7 +16,8 @@ using Json = nlohmann::json;
 
 const std::vector<std::string> kKeys = {
     "family", "workloads", "baseline",     "iterations",    "candidates_per_iteration",
-    "budget", "target",    "cache_policy", "judge_profile", "comment"};
+    "budget", "target",    "cache_policy", "judge_profile", "application_kernels",
+    "comment"};
 const std::vector<std::string> kCachePolicies = {"cold", "warm"};
 const std::vector<std::string> kJudgeProfiles = {"auto",   "standard",        "extended",
                                                  "strict", "strict-extended", "precise"};
@@ -112,6 +114,13 @@ void read_keys(const Json& json, Policy& policy, const Places& places) {
       check_word(target, {"host", "cuda"}, "target", " in " + places.of(key));
       policy.target = target == "cuda" ? Target::cuda : Target::host;
       policy.target_named = true;
+    } else if (key == "application_kernels") {
+      policy.application_kernels = text_value(json, key, places);
+      try {
+        const NamePattern checked(policy.application_kernels);
+      } catch (const UserError& error) {
+        throw UserError(std::string(error.what()) + " in " + places.of(key), error.hint());
+      }
     } else if (key == "budget") {
       const auto seconds = parse_duration(text_value(json, key, places));
       if (!seconds) {

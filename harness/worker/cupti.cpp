@@ -36,6 +36,19 @@ std::string load_error() {
   return reason != nullptr ? reason : "it does not load";
 }
 
+// One copy in a process is enough: PyTorch, for one, brings its own.
+void* loaded_already(std::string& path) {
+  const char* const chosen = std::getenv("APO_CUPTI_LIBRARY");
+  void* handle = nullptr;
+  for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) {
+    if (handle == nullptr && (chosen == nullptr || *chosen == '\0')) {
+      handle = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+      path = handle == nullptr ? "" : name;
+    }
+  }
+  return handle;
+}
+
 }  // namespace
 
 bool is_known(std::uint32_t version) {
@@ -61,16 +74,17 @@ std::vector<std::string> library_paths() {
 }
 
 std::unique_ptr<const Library> load_library(std::string& missing) {
-  void* handle = nullptr;
   auto cupti = std::make_unique<Library>();
   std::string reason;
-  for (const std::string& path : library_paths()) {
-    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* handle = loaded_already(cupti->path);
+  const std::vector<std::string> paths = library_paths();
+  for (auto path = paths.begin(); handle == nullptr && path != paths.end(); ++path) {
+    handle = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle != nullptr) {
-      cupti->path = path;
-      break;
+      cupti->path = *path;
+    } else {
+      reason = load_error();
     }
-    reason = load_error();
   }
   if (handle == nullptr) {
     missing = "CUPTI does not load: " + reason;

@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-const Words kCommands = {"run",    "register", "verify", "compare", "profile", "bench",
+const Words kCommands = {"run",    "register", "verify", "compare", "profile", "import", "bench",
                          "report", "query",    "list",   "show",    "lessons", "doctor"};
 
 TEST(Usage, HelpNamesEveryCommandAndHidesTheWorker) {

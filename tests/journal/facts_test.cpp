@@ -46,6 +46,10 @@ std::int64_t fill(Journal& journal) {
   journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = open}, "killed");
   journal.finish_iteration(iteration);
   journal.finish_campaign(campaign, 5);
+  ApplicationSummary summary{.total_ns = 5, .work = {{.work = {.name = "k", .calls = 1, .total_ns = 5}}}};
+  summary.gaps[0].count = 1;
+  journal.add_application({.source = "ncu", .command = "f.csv", .metrics = {{.kernel = "k", .samples = 1}}}, summary,
+                          "");
   return experiment.id;
 }
 

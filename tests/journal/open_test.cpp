@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "journal/database.h"
+#include "journal/implementation.h"
 #include "journal/migrations.h"
 #include "tests/journal/samples.h"
 
@@ -261,30 +262,49 @@ TEST(Open, LimitOfPagesReadsAsAFullDisk) {
 TEST(Migrations, OlderFileGainsTheMissingStepsOnce) {
   Scratch scratch;
   scratch.create();
-  const std::string steps[] = {migrations()[0],
-                               "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;"};
+  const int newest = static_cast<int>(migrations().size());
+  std::vector<std::string> steps(migrations().begin(), migrations().end());
+  steps.emplace_back("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;");
   {
     Database database(scratch.path, Database::Mode::write);
-    EXPECT_EQ(checked_version(database, 2), 1);
+    EXPECT_EQ(checked_version(database, newest + 1), newest);
     migrate(database, steps);
     migrate(database, steps);
-    EXPECT_EQ(checked_version(database, 2), 2);
+    EXPECT_EQ(checked_version(database, newest + 1), newest + 1);
     database.run("INSERT INTO note (text) VALUES ('kept')");
     EXPECT_THROW(database.run("DELETE FROM note"), std::logic_error);
     Statement variants = database.query("SELECT count(*) FROM variant");
     variants.step();
     EXPECT_EQ(variants.integer(), 2);
   }
-  EXPECT_TRUE(contains(open_error(scratch.path), "schema version 2"));
+  EXPECT_TRUE(contains(open_error(scratch.path), "schema version " + std::to_string(newest + 1)));
+}
+
+TEST(Migrations, JournalOfTheFirstVersionIsBroughtUpToDateWithItsRows) {
+  Scratch scratch;
+  {
+    Database database(scratch.path, Database::Mode::create);
+    migrate(database, migrations().first(1));
+    database.run("INSERT INTO toolchain (compiler, version) VALUES ('g++', '12')");
+  }
+  EXPECT_EQ(open_error(scratch.path, Access::read_only), "") << "recorded journals stay readable as they are";
+  Journal journal = scratch.open();
+  EXPECT_TRUE(journal.check_integrity().empty());
+  EXPECT_FALSE(journal.newest_application());
+  Statement kept = journal.implementation().database.query("SELECT count(*) FROM toolchain");
+  kept.step();
+  EXPECT_EQ(kept.integer(), 1);
 }
 
 TEST(Migrations, FailedStepChangesNothing) {
   Scratch scratch;
   scratch.open();
   Database database(scratch.path, Database::Mode::write);
-  const std::string steps[] = {migrations()[0], "CREATE TABLE note (id INTEGER); SELECT no_such_column FROM note;"};
+  const int newest = static_cast<int>(migrations().size());
+  std::vector<std::string> steps(migrations().begin(), migrations().end());
+  steps.emplace_back("CREATE TABLE note (id INTEGER); SELECT no_such_column FROM note;");
   EXPECT_THROW(migrate(database, steps), std::logic_error);
-  EXPECT_EQ(checked_version(database, 2), 1);
+  EXPECT_EQ(checked_version(database, newest + 1), newest);
   Statement left = database.query("SELECT count(*) FROM sqlite_schema WHERE name = 'note'");
   left.step();
   EXPECT_EQ(left.integer(), 0);

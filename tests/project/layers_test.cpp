@@ -21,6 +21,7 @@ const std::map<std::string, Names> kAllowed = {
     {"kernels", {}},
     {"harness/core", {"kernels"}},
     {"harness/worker", {"harness/core", "kernels"}},
+    {"harness/injection", {"harness/worker", "harness/core"}},
     {"journal", {"harness/core", "kernels"}},
     {"harness/profile", {"harness/worker", "harness/core", "kernels", "journal"}},
     {"harness/research", {"harness/worker", "harness/core", "kernels", "journal"}},

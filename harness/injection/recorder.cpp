@@ -1,0 +1,113 @@
+// harness/injection/recorder.cpp - one row a kernel, found by the address of its name and then by the name.
+#include "harness/injection/recorder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "harness/worker/cupti.h"
+#include "harness/worker/cupti_records.h"
+
+namespace apo {
+namespace {
+
+constexpr std::size_t kMostDevices = 64;
+constexpr std::size_t kMostPointers = 65'536;
+
+template <class Record>
+Record copy_of(const void* bytes) {
+  Record record;
+  std::memcpy(&record, bytes, sizeof record);
+  return record;
+}
+
+}  // namespace
+
+void Recorder::add(const void* record) {
+  ++records_;
+  switch (copy_of<int>(record)) {
+    case cupti::kKernel:
+    case cupti::kConcurrentKernel:
+      return add_kernel(record);
+    case cupti::kMemcpy:
+    case cupti::kPeerMemcpy:
+      return add_copy(record);
+    case cupti::kMemset:
+      return add_fill(record);
+    default:
+      return;
+  }
+}
+
+void Recorder::add_kernel(const void* record) {
+  const auto kernel = copy_of<cupti::KernelRecord>(record);
+  add_call(kernels_[kernel_row(kernel.name)], kernel.device, kernel.start, kernel.end, 0);
+}
+
+void Recorder::add_copy(const void* record) {
+  const auto copy = copy_of<cupti::CopyRecord>(record);
+  GpuWork& work = copies_[std::min<std::size_t>(copy.direction, copies_.size() - 1)];
+  work.kind = WorkKind::copy;
+  work.name = copy_name(copy.direction);
+  add_call(work, copy.device, copy.start, copy.end, copy.bytes);
+}
+
+void Recorder::add_fill(const void* record) {
+  const auto fill = copy_of<cupti::FillRecord>(record);
+  add_call(fills_, fill.device, fill.start, fill.end, fill.bytes);
+}
+
+std::size_t Recorder::kernel_row(const char* pointer) {
+  if (const auto known = by_pointer_.find(pointer); known != by_pointer_.end()) {
+    return known->second;
+  }
+  std::string name = pointer == nullptr ? "(no name)" : pointer;
+  if (kernels_.size() >= kMostKernels || name_bytes_ + name.size() > kMostNameBytes) {
+    name = by_name_.contains(name) ? name : kOtherKernels;
+  }
+  const auto [row, is_new] = by_name_.try_emplace(name, kernels_.size());
+  if (is_new) {
+    kernels_.push_back({.kind = WorkKind::kernel, .name = name});
+    name_bytes_ += name.size();
+  }
+  if (by_pointer_.size() < kMostPointers) {
+    by_pointer_.emplace(pointer, row->second);
+  }
+  return row->second;
+}
+
+void Recorder::add_call(GpuWork& work, std::uint32_t device, std::uint64_t start, std::uint64_t end,
+                        std::uint64_t bytes) {
+  if (start == 0 || end < start) {
+    ++untimed_;
+    return;
+  }
+  const auto ns = static_cast<std::int64_t>(end - start);
+  work.min_ns = work.calls == 0 ? ns : std::min(work.min_ns, ns);
+  work.max_ns = std::max(work.max_ns, ns);
+  work.total_ns += ns;
+  work.bytes += static_cast<std::int64_t>(bytes);
+  ++work.calls;
+  if (devices_.size() < kMostDevices || devices_.contains(device)) {
+    devices_[device].add(static_cast<std::int64_t>(start), static_cast<std::int64_t>(end));
+  }
+}
+
+ProcessRecording Recorder::summary() const {
+  ProcessRecording recording;
+  recording.untimed = untimed_;
+  const auto keep = [&](const GpuWork& work) {
+    if (work.calls > 0) {
+      recording.work.push_back(work);
+    }
+  };
+  std::for_each(kernels_.begin(), kernels_.end(), keep);
+  std::for_each(copies_.begin(), copies_.end(), keep);
+  keep(fills_);
+  for (const auto& [device, timeline] : devices_) {
+    recording.devices.push_back(timeline.busy());
+    recording.devices.back().device = static_cast<int>(device);
+  }
+  return recording;
+}
+
+}  // namespace apo

@@ -1,0 +1,49 @@
+// harness/injection/recorder.h - sums CUPTI's records up in bounded memory, however many there are.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "harness/core/application.h"
+
+namespace apo {
+
+// Not more than this many kernels are told apart; the others share one row.
+inline constexpr std::size_t kMostKernels = 4096;
+inline constexpr std::size_t kMostNameBytes = std::size_t{16} << 20;  // of all names together
+inline constexpr const char* kOtherKernels = "(kernels beyond the first 4096)";
+
+class Recorder {
+ public:
+  // One record of CUPTI; kinds that are neither kernel, copy nor fill are passed over.
+  void add(const void* record);
+  // The names that records point to are only sure to live as long as their buffer.
+  void forget_names() { by_pointer_.clear(); }
+  // Work and devices; the rest is the caller's to fill.
+  ProcessRecording summary() const;
+  std::int64_t records() const { return records_; }
+
+ private:
+  void add_kernel(const void* record);
+  void add_copy(const void* record);
+  void add_fill(const void* record);
+  void add_call(GpuWork& work, std::uint32_t device, std::uint64_t start, std::uint64_t end, std::uint64_t bytes);
+  std::size_t kernel_row(const char* name);
+
+  std::vector<GpuWork> kernels_;
+  std::unordered_map<std::string, std::size_t> by_name_;
+  std::unordered_map<const char*, std::size_t> by_pointer_;
+  std::size_t name_bytes_ = 0;
+  std::array<GpuWork, kDirections + 1> copies_;  // by direction; the last one: any other
+  GpuWork fills_{.kind = WorkKind::fill, .name = "memset"};
+  std::map<std::uint32_t, GpuTimeline> devices_;
+  std::int64_t untimed_ = 0;
+  std::int64_t records_ = 0;
+};
+
+}  // namespace apo

@@ -1,0 +1,142 @@
+// tests/cuda/application_test.cpp - applications on a real GPU, profiled through the injected library.
+#include "harness/loop/application.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iostream>
+#include <map>
+
+#include "harness/core/files.h"
+#include "harness/core/process.h"
+#include "harness/profile/application.h"
+
+namespace apo {
+namespace {
+
+constexpr int kNoGpu = 77;  // launcher_program's exit code
+
+class ProfiledApplication : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (run_process({APO_LAUNCHER_PROGRAM, ""}).exit_code == kNoGpu) {
+      GTEST_SKIP() << "no usable GPU";
+    }
+  }
+  void run(const std::string& mode) {
+    profile_ = run_application({APO_LAUNCHER_PROGRAM, mode, numbers_file()}, false);
+    summary_ = summarise(profile_, Categories::for_pytorch());
+    for (const std::string& note : profile_.notes) {
+      std::cout << "  note: " << note << "\n";
+    }
+  }
+  // By the readable name; zeros when it is not there.
+  GpuWork work(const std::string& name) const {
+    for (const WorkRow& row : summary_.work) {
+      if (row.work.name == name) {
+        return row.work;
+      }
+    }
+    return {};
+  }
+  double number(const std::string& name) const {
+    std::ifstream stream(numbers_file());
+    std::string word;
+    double value = 0;
+    while (stream >> word >> value) {
+      if (word == name) {
+        return value;
+      }
+    }
+    return 0;
+  }
+  std::string numbers_file() const { return (folder_.path() / "numbers").string(); }
+
+  TemporaryFolder folder_;
+  ApplicationProfile profile_;
+  ApplicationSummary summary_;
+};
+
+constexpr const char* kLong = "spin_long(unsigned long long*, unsigned long long)";
+constexpr const char* kShort = "spin_short";
+
+TEST_F(ProfiledApplication, HasEveryKernelCopyAndFillUnderItsName) {
+  run("all");
+  EXPECT_EQ(profile_.exit_code, 0);
+  ASSERT_EQ(profile_.processes.size(), 1U);
+  EXPECT_EQ(profile_.processes[0].missing, "");
+  EXPECT_TRUE(profile_.processes[0].complete);
+  EXPECT_EQ(work(kLong).calls, 50);
+  EXPECT_EQ(work(kShort).calls, 200);
+  EXPECT_EQ(work("memcpy HtoD").calls, 10);
+  EXPECT_EQ(work("memcpy HtoD").bytes, 10 * (std::int64_t{4} << 20));
+  EXPECT_EQ(work("memset").calls, 5);
+  EXPECT_EQ(summary_.work.front().work.name, kLong) << "by time";
+  EXPECT_GT(summary_.idle_share(), 0);
+  EXPECT_LE(summary_.busy_ns, summary_.total_ns);
+}
+
+TEST_F(ProfiledApplication, TimesAgreeWithTheApplicationsOwnEvents) {
+  run("all");
+  const GpuWork spin = work(kLong);
+  ASSERT_EQ(spin.calls, 50);
+  // Without the first call, for which the clock was still low: the events leave it out too.
+  const double mean = static_cast<double>(spin.total_ns - spin.max_ns) / 49;
+  std::cout << "  events " << number("long_mean_ns") << " ns, profile " << mean << " ns\n";
+  EXPECT_NEAR(mean / number("long_mean_ns"), 1, 0.05);
+}
+
+TEST_F(ProfiledApplication, PaysLessThanAMicrosecondForALaunch) {
+  ASSERT_TRUE(run_process({APO_LAUNCHER_PROGRAM, "cost", numbers_file()}).ok());
+  const double plain = number("launch_ns");
+  run("cost");
+  const double profiled = number("launch_ns");
+  std::cout << "  a launch costs " << plain << " ns plain, " << profiled << " ns profiled: " << profiled / plain
+            << "x\n";
+  EXPECT_GT(plain, 0);
+  EXPECT_LT(profiled - plain, 1'000);
+  EXPECT_EQ(work(kShort).calls, 60 * 500);
+}
+
+TEST_F(ProfiledApplication, LosesNoneOfManyLaunches) {
+  run("many");
+  EXPECT_EQ(work(kShort).calls, 200'000);
+  EXPECT_EQ(profile_.processes.at(0).dropped, 0);
+}
+
+TEST_F(ProfiledApplication, ThatForksIsRecordedOnce) {
+  run("fork");
+  EXPECT_EQ(profile_.exit_code, 0);
+  EXPECT_EQ(profile_.processes.size(), 1U);
+  EXPECT_EQ(work(kShort).calls, 20);
+}
+
+TEST_F(ProfiledApplication, OfSeveralProcessesIsSummedUp) {
+  run("children");
+  EXPECT_EQ(profile_.exit_code, 0);
+  EXPECT_EQ(profile_.processes.size(), 2U);
+  EXPECT_EQ(work(kShort).calls, 20);
+}
+
+TEST_F(ProfiledApplication, ThatLeavesByExitKeepsWhatRanBefore) {
+  run("_exit");
+  EXPECT_EQ(profile_.exit_code, 4);
+  EXPECT_FALSE(profile_.processes.at(0).complete);
+  EXPECT_EQ(work(kShort).calls, 10);
+}
+
+TEST_F(ProfiledApplication, ThatStartsCudaAndLaunchesNothingSaysSo) {
+  run("nothing");
+  EXPECT_EQ(profile_.exit_code, 0);
+  ASSERT_EQ(profile_.processes.size(), 1U);
+  EXPECT_TRUE(profile_.processes[0].complete);
+  EXPECT_EQ(summary_.total_ns, 0);
+}
+
+TEST_F(ProfiledApplication, ThatNeverWaitsForItsKernelsIsStillRecorded) {
+  run("no_wait");
+  EXPECT_EQ(work(kShort).calls, 1);
+}
+
+}  // namespace
+}  // namespace apo

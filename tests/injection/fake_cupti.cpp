@@ -1,0 +1,109 @@
+// tests/injection/fake_cupti.cpp - stands for NVIDIA's CUPTI where there is no GPU: hands over the records that a test
+// program puts in, in buffers that the library under test gives.
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "harness/worker/cupti.h"
+#include "harness/worker/cupti_records.h"
+
+namespace {
+
+using namespace apo::cupti;
+
+constexpr std::size_t kRecordBytes = 256;  // larger than any that is read
+
+// The buffer that is being filled: asked for at the first record, handed over when it is full or flushed.
+struct Buffer {
+  std::uint8_t* bytes = nullptr;
+  std::size_t size = 0;
+  std::size_t used = 0;
+};
+
+std::mutex mutex;
+Buffer current;
+RequestBuffer request_buffer = nullptr;
+CompleteBuffer complete_buffer = nullptr;
+std::size_t next_offset = 0;
+
+void hand_over() {
+  if (current.bytes != nullptr) {
+    complete_buffer(nullptr, 0, current.bytes, current.size, current.used);
+    current = {};
+  }
+}
+
+template <class Known>
+void add(const Known& known) {
+  static_assert(sizeof known <= kRecordBytes);
+  const std::lock_guard lock(mutex);
+  if (request_buffer == nullptr) {
+    return;  // nobody records
+  }
+  if (current.bytes == nullptr) {
+    std::size_t most = 0;
+    request_buffer(&current.bytes, &current.size, &most);
+  }
+  std::memcpy(current.bytes + current.used, &known, sizeof known);
+  current.used += kRecordBytes;
+  if (current.used + kRecordBytes > current.size) {
+    hand_over();
+  }
+}
+
+}  // namespace
+
+#define APO_EXPORTED extern "C" __attribute__((visibility("default")))
+
+APO_EXPORTED Result cuptiGetVersion(std::uint32_t* version) {
+  *version = 130'001;
+  return kSuccess;
+}
+APO_EXPORTED Result cuptiGetResultString(Result, const char** text) {
+  *text = "CUPTI_ERROR_OF_THE_TEST";
+  return kSuccess;
+}
+APO_EXPORTED Result cuptiSubscribe(Subscriber* subscriber, Callback, void*) {
+  *subscriber = subscriber;
+  return std::getenv("APO_TEST_OTHER_PROFILER") != nullptr ? kMultipleSubscribers : kSuccess;
+}
+APO_EXPORTED Result cuptiUnsubscribe(Subscriber) {
+  return kSuccess;
+}
+APO_EXPORTED Result cuptiActivityRegisterCallbacks(RequestBuffer request, CompleteBuffer complete) {
+  request_buffer = request;
+  complete_buffer = complete;
+  return kSuccess;
+}
+APO_EXPORTED Result cuptiActivityEnable(int) {
+  return kSuccess;
+}
+APO_EXPORTED Result cuptiActivityDisable(int) {
+  return kSuccess;
+}
+APO_EXPORTED Result cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid_bytes, RecordBytes* record) {
+  if (next_offset + kRecordBytes > valid_bytes) {
+    next_offset = 0;
+    return kMaxLimitReached;
+  }
+  *record = buffer + next_offset;
+  next_offset += kRecordBytes;
+  return kSuccess;
+}
+APO_EXPORTED Result cuptiActivityGetNumDroppedRecords(Context, std::uint32_t, std::size_t* dropped) {
+  *dropped = 0;
+  return kSuccess;
+}
+APO_EXPORTED Result cuptiActivityFlushAll(std::uint32_t) {
+  const std::lock_guard lock(mutex);
+  hand_over();
+  return kSuccess;
+}
+
+// What a test program "runs on the GPU".
+APO_EXPORTED void fake_kernel(const char* name, std::uint64_t start, std::uint64_t end) {
+  add(KernelRecord{.kind = kConcurrentKernel, .start = start, .end = end, .name = name});
+}
+APO_EXPORTED void fake_copy(std::uint8_t direction, std::uint64_t bytes, std::uint64_t start, std::uint64_t end) {
+  add(CopyRecord{.kind = kMemcpy, .direction = direction, .bytes = bytes, .start = start, .end = end});
+}

@@ -1,0 +1,106 @@
+// tests/injection/guest_program.cpp - an application as the injected library meets it. It loads the library as the CUDA
+// driver would, and launches through the CUPTI that APO_CUPTI_LIBRARY names.
+#include <dlfcn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+
+namespace {
+
+using Kernel = void (*)(const char* name, std::uint64_t start, std::uint64_t end);
+
+void* must(void* pointer) {
+  if (pointer == nullptr) {
+    std::fprintf(stderr, "guest: %s\n", dlerror());
+    std::_Exit(99);
+  }
+  return pointer;
+}
+
+// What cuInit() does with CUDA_INJECTION64_PATH.
+void start_cuda() {
+  const char* path = std::getenv("CUDA_INJECTION64_PATH");
+  if (path != nullptr) {
+    void* const library = must(dlopen(path, RTLD_NOW | RTLD_LOCAL));
+    reinterpret_cast<int (*)()>(must(dlsym(library, "InitializeInjection")))();
+  }
+}
+
+void launch(int count) {
+  void* const cupti = must(dlopen(std::getenv("APO_CUPTI_LIBRARY"), RTLD_NOW | RTLD_LOCAL));
+  const auto kernel = reinterpret_cast<Kernel>(must(dlsym(cupti, "fake_kernel")));
+  for (int i = 0; i < count; ++i) {
+    const auto start = 1'000 + 1'000 * static_cast<std::uint64_t>(i);
+    kernel(i % 2 == 0 ? "_Z5scalePf" : "sgemm", start, start + 100);
+  }
+}
+
+void wait_for_the_writer() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+}
+
+int fork_and_launch() {
+  launch(10);
+  const pid_t child = fork();  // inherits what was recorded, and must not report it again
+  if (child == 0) {
+    std::exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  launch(10);
+  return status;
+}
+
+int start_cuda_in_two_children() {
+  for (int i = 0; i < 2; ++i) {
+    if (fork() == 0) {
+      start_cuda();
+      launch(10);
+      std::exit(0);
+    }
+  }
+  while (wait(nullptr) > 0) {
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  if (mode == "children") {
+    return start_cuda_in_two_children();
+  }
+  start_cuda();
+  if (mode == "nothing") {
+    return 0;
+  }
+  if (mode == "fork") {
+    return fork_and_launch();
+  }
+  if (mode == "no_space") {
+    const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+    setrlimit(RLIMIT_FSIZE, &none);  // a write now raises SIGXFSZ, which ends a process
+  }
+  launch(argc > 2 ? std::atoi(argv[2]) : 10);
+  if (mode == "_exit" || mode == "crash") {
+    wait_for_the_writer();
+    launch(1);
+    mode == "_exit" ? _exit(4) : std::abort();
+  }
+  if (mode == "exec") {
+    wait_for_the_writer();
+    execl(argv[0], argv[0], "exit", "10", nullptr);
+  }
+  std::puts("the guest's own output");
+  return mode == "fail" ? 3 : 0;
+}

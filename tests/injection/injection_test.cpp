@@ -1,0 +1,149 @@
+// tests/injection/injection_test.cpp - the injected library in applications that end in all ways, without a GPU.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "harness/core/files.h"
+#include "harness/core/process.h"
+#include "harness/core/recording_file.h"
+#include "harness/loop/application.h"
+
+namespace apo {
+namespace {
+
+class Injection : public ::testing::Test {
+ protected:
+  ProcessResult run(const std::vector<std::string>& words, const std::vector<std::string>& environment = {}) {
+    std::vector<std::string> argv = {APO_GUEST_PROGRAM};
+    argv.insert(argv.end(), words.begin(), words.end());
+    ProcessOptions options{.timeout_s = 60, .environment = environment};  // the first of two of a name counts
+    options.environment.insert(options.environment.end(),
+                               {"CUDA_INJECTION64_PATH=" APO_INJECTION, "APO_CUPTI_LIBRARY=" APO_FAKE_CUPTI,
+                                "APO_RECORDINGS=" + folder_.path().string()});
+    const ProcessResult result = run_process(argv, options);
+    collect_recordings(folder_.path(), profile_);
+    return result;
+  }
+  std::int64_t calls(std::size_t process) const {
+    std::int64_t sum = 0;
+    for (const GpuWork& work : profile_.processes.at(process).work) {
+      sum += work.calls;
+    }
+    return sum;
+  }
+  std::string notes() const {
+    std::string all;
+    for (const std::string& note : profile_.notes) {
+      all += note + "\n";
+    }
+    return all;
+  }
+
+  TemporaryFolder folder_{"apo-injection-test"};
+  ApplicationProfile profile_;
+};
+
+TEST_F(Injection, SumsUpWhatRanAndLeavesTheOutputAlone) {
+  const ProcessResult ran = run({"exit", "10"});
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_EQ(ran.output, "the guest's own output\n");
+  EXPECT_EQ(ran.error, "");
+  ASSERT_EQ(profile_.processes.size(), 1U);
+  const ProcessRecording& process = profile_.processes[0];
+  EXPECT_TRUE(process.complete);
+  EXPECT_NE(process.program.find("exit 10"), std::string::npos) << process.program;
+  EXPECT_NE(process.library.find("130001"), std::string::npos) << process.library;
+  ASSERT_EQ(process.work.size(), 2U);
+  EXPECT_EQ(process.work[0].name, "_Z5scalePf");
+  EXPECT_EQ(process.work[0].calls, 5);
+  EXPECT_EQ(process.work[0].total_ns, 500);
+  ASSERT_EQ(process.devices.size(), 1U);
+  EXPECT_EQ(process.devices[0].busy_ns, 1'000);
+  EXPECT_EQ(process.devices[0].span_ns(), 9'100);
+  EXPECT_EQ(notes(), "");
+}
+
+TEST_F(Injection, KeepsTheExitCode) {
+  EXPECT_EQ(run({"fail"}).exit_code, 3);
+  EXPECT_EQ(calls(0), 10);
+}
+
+TEST_F(Injection, AProcessThatLaunchesNothingLeavesAnEmptyRecording) {
+  EXPECT_EQ(run({"nothing"}).exit_code, 0);
+  ASSERT_EQ(profile_.processes.size(), 1U);
+  EXPECT_TRUE(profile_.processes[0].work.empty());
+  EXPECT_TRUE(profile_.processes[0].complete);
+}
+
+TEST_F(Injection, AProcessThatLeavesByExitLosesOnlyItsLastMoments) {
+  EXPECT_EQ(run({"_exit"}).exit_code, 4);
+  ASSERT_EQ(profile_.processes.size(), 1U);
+  EXPECT_FALSE(profile_.processes[0].complete);
+  EXPECT_EQ(calls(0), 10) << "the launch just before _exit is lost, those before are not";
+  EXPECT_NE(notes().find("ended without its exit handlers"), std::string::npos) << notes();
+}
+
+TEST_F(Injection, ACrashLosesOnlyTheLastMoments) {
+  EXPECT_EQ(run({"crash"}).signal, SIGABRT);
+  EXPECT_EQ(calls(0), 10);
+}
+
+TEST_F(Injection, AForkReportsNothingOfItsParent) {
+  EXPECT_EQ(run({"fork"}).exit_code, 0);
+  ASSERT_EQ(profile_.processes.size(), 1U);
+  EXPECT_EQ(calls(0), 20);
+}
+
+TEST_F(Injection, EveryProcessThatStartsCudaHasAFile) {
+  EXPECT_EQ(run({"children"}).exit_code, 0);
+  ASSERT_EQ(profile_.processes.size(), 2U);
+  EXPECT_NE(profile_.processes[0].pid, profile_.processes[1].pid);
+  EXPECT_EQ(calls(0), 10);
+  EXPECT_EQ(calls(1), 10);
+}
+
+TEST_F(Injection, AProcessThatBecomesAnotherProgramHasAFileForEach) {
+  EXPECT_EQ(run({"exec"}).exit_code, 0);
+  ASSERT_EQ(profile_.processes.size(), 2U);
+  EXPECT_EQ(profile_.processes[0].pid, profile_.processes[1].pid);
+  EXPECT_EQ(calls(0) + calls(1), 20);
+}
+
+TEST_F(Injection, ManyLaunchesAreSummedUpInASmallFile) {
+  EXPECT_EQ(run({"exit", "300000"}).exit_code, 0);
+  EXPECT_EQ(calls(0), 300'000);
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+    EXPECT_LT(std::filesystem::file_size(entry), 4'096U);
+  }
+}
+
+TEST_F(Injection, AnotherProfilerIsLeftAloneAndNamed) {
+  EXPECT_EQ(run({"exit", "10"}, {"APO_TEST_OTHER_PROFILER=1"}).exit_code, 0);
+  EXPECT_NE(notes().find("another profiler watches this process"), std::string::npos) << notes();
+  EXPECT_TRUE(profile_.processes.at(0).work.empty());
+}
+
+TEST_F(Injection, WithoutCuptiTheApplicationRunsAndTheReasonIsTold) {
+  EXPECT_EQ(run({"nothing"}, {"APO_CUPTI_LIBRARY=/nonexistent"}).exit_code, 0);
+  EXPECT_NE(notes().find("CUPTI does not load"), std::string::npos) << notes();
+}
+
+TEST_F(Injection, WhereNothingCanBeWrittenTheApplicationRunsAllTheSame) {
+  EXPECT_EQ(run({"no_space"}).exit_code, 0);
+  EXPECT_EQ(run({"exit"}, {"APO_RECORDINGS=/nonexistent/folder"}).exit_code, 0);
+  EXPECT_EQ(run({"exit"}, {"APO_RECORDINGS="}).exit_code, 0);
+}
+
+TEST_F(Injection, FilesThatAreNoRecordingsAreLeftOutAndNamed) {
+  write_file_atomically(folder_.path() / "1.recording", "not ours");
+  write_file_atomically(folder_.path() / "2.recording.partial", "half of one");
+  std::filesystem::create_symlink("/etc/passwd", folder_.path() / "3.recording");
+  std::filesystem::create_directory(folder_.path() / "4.recording");
+  write_file_atomically(folder_.path() / "5.recording", encode_recording({.pid = 9, .complete = true}));
+  collect_recordings(folder_.path(), profile_);
+  EXPECT_EQ(profile_.processes.size(), 1U);
+  EXPECT_EQ(profile_.notes.size(), 3U) << notes();
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,166 @@
+// tests/injection/recorder_test.cpp - right sums from CUPTI's records, bounded however many names there are.
+#include "harness/injection/recorder.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/worker/cupti.h"
+#include "harness/worker/cupti_records.h"
+
+#if __has_include(<cupti.h>)
+#include <cupti.h>
+#endif
+
+namespace apo {
+namespace {
+
+using namespace cupti;
+
+void add_kernel(Recorder& recorder, const char* name, std::uint64_t start, std::uint64_t end,
+                std::uint32_t device = 0) {
+  const KernelRecord record{.kind = kConcurrentKernel, .start = start, .end = end, .device = device, .name = name};
+  recorder.add(&record);
+}
+
+TEST(Recorder, SumsByNameNotByAddress) {
+  Recorder recorder;
+  const std::string first = "k";
+  const std::string second = "k";
+  add_kernel(recorder, first.c_str(), 100, 110);
+  add_kernel(recorder, second.c_str(), 200, 230);
+  const ProcessRecording sums = recorder.summary();
+  ASSERT_EQ(sums.work.size(), 1U);
+  EXPECT_EQ(sums.work[0].calls, 2);
+  EXPECT_EQ(sums.work[0].total_ns, 40);
+  EXPECT_EQ(sums.work[0].min_ns, 10);
+  EXPECT_EQ(sums.work[0].max_ns, 30);
+}
+
+TEST(Recorder, AnAddressThatGetsANewNameInTheNextBufferIsAnotherKernel) {
+  Recorder recorder;
+  std::string name = "old";
+  add_kernel(recorder, name.c_str(), 100, 110);
+  recorder.forget_names();
+  name = "new";
+  add_kernel(recorder, name.c_str(), 200, 210);
+  EXPECT_EQ(recorder.summary().work.size(), 2U);
+}
+
+TEST(Recorder, CopiesAndFillsAreKeptApartFromKernels) {
+  Recorder recorder;
+  for (const std::uint8_t direction : std::initializer_list<std::uint8_t>{1, 1, 2, 10, 77}) {
+    const CopyRecord copy{.kind = kMemcpy, .direction = direction, .bytes = 1'000, .start = 100, .end = 200};
+    recorder.add(&copy);
+  }
+  const FillRecord fill{.kind = kMemset, .bytes = 64, .start = 300, .end = 301};
+  recorder.add(&fill);
+  const ProcessRecording sums = recorder.summary();
+  ASSERT_EQ(sums.work.size(), 5U);
+  EXPECT_EQ(sums.work[0].name, "memcpy HtoD");
+  EXPECT_EQ(sums.work[0].calls, 2);
+  EXPECT_EQ(sums.work[0].bytes, 2'000);
+  EXPECT_EQ(sums.work[2].name, "memcpy PtoP");
+  EXPECT_EQ(sums.work[3].name, "memcpy of another kind");
+  EXPECT_EQ(sums.work[4].kind, WorkKind::fill);
+  EXPECT_EQ(sums.devices.at(0).busy_ns, 101);
+}
+
+TEST(Recorder, EveryDeviceHasItsOwnTimeline) {
+  Recorder recorder;
+  add_kernel(recorder, "k", 100, 200, 0);
+  add_kernel(recorder, "k", 150, 250, 1);
+  const ProcessRecording sums = recorder.summary();
+  ASSERT_EQ(sums.devices.size(), 2U);
+  EXPECT_EQ(sums.devices[1].device, 1);
+  EXPECT_EQ(sums.devices[1].busy_ns, 100);
+}
+
+TEST(Recorder, RecordsWithoutATimeAreCountedAndOtherKindsPassedOver) {
+  Recorder recorder;
+  add_kernel(recorder, "k", 0, 0);
+  add_kernel(recorder, "k", 9, 8);
+  const KernelRecord overhead{.kind = 17, .start = 1, .end = 2, .name = "x"};
+  recorder.add(&overhead);
+  EXPECT_EQ(recorder.summary().untimed, 2);
+  EXPECT_TRUE(recorder.summary().work.empty());
+}
+
+TEST(Recorder, WithoutANameIsStillCounted) {
+  Recorder recorder;
+  add_kernel(recorder, nullptr, 1, 2);
+  EXPECT_EQ(recorder.summary().work.at(0).name, "(no name)");
+}
+
+TEST(Recorder, KernelsBeyondTheBoundShareARowAndNoTimeIsLost) {
+  Recorder recorder;
+  constexpr std::int64_t kNames = 3 * static_cast<std::int64_t>(kMostKernels);
+  for (std::int64_t i = 0; i < kNames; ++i) {
+    add_kernel(recorder, ("kernel " + std::to_string(i)).c_str(), 100, 107);
+    recorder.forget_names();
+  }
+  add_kernel(recorder, "kernel 5", 100, 107);
+  const ProcessRecording sums = recorder.summary();
+  EXPECT_EQ(sums.work.size(), kMostKernels + 1);
+  EXPECT_EQ(sums.work.back().name, kOtherKernels);
+  EXPECT_EQ(sums.work.at(5).calls, 2) << "a known name is still found";
+  std::int64_t total = 0;
+  for (const GpuWork& work : sums.work) {
+    total += work.total_ns;
+  }
+  EXPECT_EQ(total, 7 * (kNames + 1));
+}
+
+TEST(Recorder, NamesOfMegabytesDoNotAddUp) {
+  Recorder recorder;
+  for (int i = 0; i < 40; ++i) {
+    add_kernel(recorder, (std::to_string(i) + std::string(1'000'000, 'x')).c_str(), 100, 101);
+    recorder.forget_names();
+  }
+  std::size_t bytes = 0;
+  for (const GpuWork& work : recorder.summary().work) {
+    bytes += work.name.size();
+  }
+  EXPECT_LE(bytes, kMostNameBytes + 100);
+}
+
+#ifdef CUPTI_API_VERSION
+template <class Theirs>
+void expect_kernel_layout() {
+  EXPECT_EQ(offsetof(KernelRecord, start), offsetof(Theirs, start));
+  EXPECT_EQ(offsetof(KernelRecord, end), offsetof(Theirs, end));
+  EXPECT_EQ(offsetof(KernelRecord, device), offsetof(Theirs, deviceId));
+  EXPECT_EQ(offsetof(KernelRecord, name), offsetof(Theirs, name));
+  EXPECT_LE(sizeof(KernelRecord), sizeof(Theirs));
+}
+
+template <class Theirs>
+void expect_copy_layout() {
+  EXPECT_EQ(offsetof(CopyRecord, direction), offsetof(Theirs, copyKind));
+  EXPECT_EQ(offsetof(CopyRecord, bytes), offsetof(Theirs, bytes));
+  EXPECT_EQ(offsetof(CopyRecord, start), offsetof(Theirs, start));
+  EXPECT_EQ(offsetof(CopyRecord, end), offsetof(Theirs, end));
+  EXPECT_EQ(offsetof(CopyRecord, device), offsetof(Theirs, deviceId));
+  EXPECT_LE(sizeof(CopyRecord), sizeof(Theirs));
+}
+
+TEST(Recorder, LayoutsAreThoseOfTheHeader) {
+  expect_kernel_layout<CUpti_ActivityKernel8>();
+  expect_kernel_layout<CUpti_ActivityKernel9>();
+  expect_copy_layout<CUpti_ActivityMemcpy5>();
+  expect_copy_layout<CUpti_ActivityMemcpyPtoP4>();
+#if CUPTI_API_VERSION >= 130000
+  expect_kernel_layout<CUpti_ActivityKernel10>();
+  expect_copy_layout<CUpti_ActivityMemcpy6>();
+#endif
+  EXPECT_EQ(offsetof(FillRecord, bytes), offsetof(CUpti_ActivityMemset4, bytes));
+  EXPECT_EQ(offsetof(FillRecord, start), offsetof(CUpti_ActivityMemset4, start));
+  EXPECT_EQ(offsetof(FillRecord, end), offsetof(CUpti_ActivityMemset4, end));
+  EXPECT_EQ(offsetof(FillRecord, device), offsetof(CUpti_ActivityMemset4, deviceId));
+  EXPECT_EQ(kPeerMemcpy, int{CUPTI_ACTIVITY_KIND_MEMCPY2});
+  EXPECT_STREQ(copy_name(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH), "memcpy DtoH");
+  EXPECT_STREQ(copy_name(CUPTI_ACTIVITY_MEMCPY_KIND_DTOD), "memcpy DtoD");
+  EXPECT_STREQ(copy_name(CUPTI_ACTIVITY_MEMCPY_KIND_PTOP), "memcpy PtoP");
+}
+#endif
+
+}  // namespace
+}  // namespace apo
