@@ -14,6 +14,7 @@
 #include "harness/loop/known_roofs.h"
 #include "harness/loop/measure.h"
 #include "harness/loop/workbench.h"
+#include "harness/profile/cuda_counters.h"
 #include "harness/profile/roofs.h"
 #include "harness/research/rules.h"
 #include "journal/journal.h"
@@ -30,6 +31,9 @@ struct ProfileOptions {
   std::string target = "auto";
   bool roofs_only = false;
   bool remeasure = false;
+  bool full = false;
+  bool no_journal = false;
+  std::string metrics;  // separated by commas
 };
 
 // From the journal when it has them; else measured, and kept there when it can be written.
@@ -137,6 +141,80 @@ std::string busy_text(const Profile& profile) {
   return parts.empty() ? "" : "  of it   " + join(parts, ", ") + "\n";
 }
 
+// What the counters say about memory, occupancy and issue, each against what it should be; empty without counters.
+std::string counters_text(const Profile& profile) {
+  std::string text;
+  const auto line = [&](const char* name, const std::string& words) {
+    text += std::string("  ") + name + words + "\n";
+  };
+  if (const double moved = profile.metric("bytes_moved"); std::isfinite(moved)) {
+    const double excess = profile.metric("bytes_over_compulsory");
+    line("DRAM    ", format_bytes(moved) + " a call" +
+                         (excess > 0 ? ", " + format_ratio(excess) + " the compulsory bytes" : "") + ", " +
+                         format_g(100 * profile.metric("dram_utilisation"), 3) + " % of its peak");
+  }
+  if (const double hits = profile.metric("l2_hit_rate"); std::isfinite(hits)) {
+    line("L2      ", format_g(100 * hits, 3) + " % hits (" + profile.conditions + ")");
+  }
+  if (const double achieved = profile.metric("achieved_occupancy"); std::isfinite(achieved)) {
+    line("warps   ", format_g(100 * achieved, 3) + " % of an SM's active, " +
+                         format_g(100 * profile.metric("occupancy"), 3) + " % could be; " +
+                         format_g(100 * profile.metric("issue_utilisation"), 3) + " % of the issue slots used");
+  }
+  std::vector<std::string> stalls;
+  for (const auto& [stall, share] : top_stalls(profile)) {
+    if (share >= 0.03 && stalls.size() < 5) {
+      stalls.push_back(stall + " " + format_g(100 * share, 2) + " %");
+    }
+  }
+  if (!stalls.empty()) {
+    line("stalls  ", join(stalls, ", "));
+  }
+  return text;
+}
+
+std::string hot_lines_text(const Profile& profile) {
+  std::vector<std::vector<std::string>> rows = {{"  line", "samples", "share", "mostly", "source"}};
+  for (const HotLine& line : hot_lines(profile, 10)) {
+    rows.push_back({"  " + line.file + ":" + std::to_string(line.line), std::to_string(line.samples),
+                    format_g(100 * line.share, 3) + " %", line.stall + " " + format_g(100 * line.stall_share, 2) + " %",
+                    line.text});
+  }
+  return rows.size() == 1 ? "" : "\nhottest lines\n" + format_table(rows);
+}
+
+// With its source, so that it can be found again; a journal that cannot be written costs only that.
+void keep(Workbench& bench, const Profile& profile, Observer& observer) {
+  const Variant& variant = bench.catalogue().get(profile.configuration.variant);
+  try {
+    Journal journal = Journal::open(bench.paths().journal, Access::read_write);
+    journal.add_machine(bench.machine());
+    journal.add_variant(variant);
+    journal.add_profile(profile, {.machine = bench.machine().id, .source_hash = variant.source_hash});
+  } catch (const UserError& error) {
+    observer.say(std::string("the profile is not kept: ") + error.what());
+  }
+}
+
+// The metrics that --metrics names; throws UserError where they make no sense.
+CounterChoice chosen_counters(const ProfileOptions& options, const Variant& variant) {
+  CounterChoice choice{.metrics = {}, .full = options.full};
+  for (const std::string& name : split(options.metrics, ',')) {
+    if (!trim(name).empty()) {
+      choice.metrics.push_back(trim(name));
+    }
+  }
+  if (variant.target == Target::host && (options.full || !options.metrics.empty())) {
+    throw UserError(std::string(options.full ? "--full" : "--metrics") + " is about the counters of a GPU, and " +
+                        variant.id() + " is for target host",
+                    "leave it out: host counters are always read where the system allows it");
+  }
+  if (choice.full && !choice.metrics.empty()) {
+    throw UserError("--full and --metrics were both given", "choose one");
+  }
+  return choice;
+}
+
 void print_profile(const Profile& profile, const std::vector<Bottleneck>& bottlenecks, const std::string& cache,
                    const Machine& machine) {
   const bool host = machine.target == Target::host;
@@ -146,9 +224,11 @@ void print_profile(const Profile& profile, const std::vector<Bottleneck>& bottle
   text += "  floor   " + format_ns(profile.floor_ns) + " by " + profile.floor_roof + ": " +
           format_g(100 * profile.floor_fraction, 3) + " % of the time\n";
   text += busy_text(profile);
+  text += counters_text(profile);
   text += "  rung    " + profile.rung + "\n";
   text += profile.missing.empty() ? "" : "  missing " + profile.missing + "\n";
   text += host ? "\nthread scaling\n" + scaling_text(profile, machine.cores) : "";
+  text += hot_lines_text(profile);
   text += "\nmetrics\n" + metrics_text(profile) + "\nroofs\n" + roofs_text(profile.roofs) + "\nbottlenecks\n" +
           bottlenecks_text(bottlenecks);
   print(text);
@@ -190,6 +270,7 @@ int profile(const ProfileOptions& options, const Globals& globals) {
   const Configuration configuration = bench.catalogue().configuration(options.variant);
   const Variant& variant = bench.catalogue().get(configuration.variant);
   const Family& family = bench.family(variant.family);
+  const CounterChoice counters = chosen_counters(options, variant);
   bench.use(variant.target);
   const Workload& workload =
       options.workload.empty() ? family.workloads.front() : bench.workload(family, options.workload);
@@ -201,7 +282,10 @@ int profile(const ProfileOptions& options, const Globals& globals) {
   ConsoleObserver observer(globals);
   const CachePolicy cache = options.cache == "warm" ? CachePolicy::warm : CachePolicy::cold;
   const Profile measured = measure_profile(lab, configuration, workload, bench.machine(),
-                                           roofs_of(bench, observer, options.remeasure), cache, observer);
+                                           roofs_of(bench, observer, options.remeasure), cache, observer, counters);
+  if (!options.no_journal) {
+    keep(bench, measured, observer);
+  }
   const std::vector<Bottleneck> bottlenecks = bottlenecks_of(bench, lab, measured, workload);
   if (globals.json) {
     Json document = to_document(measured);
@@ -226,6 +310,10 @@ Action define_profile(CLI::App& app, Globals& globals) {
   app.add_option("variant", options->variant, "FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]");
   app.add_option("--workload", options->workload, "the workload (default: the family's first)");
   app.add_option("--cache", options->cache, "cold (caches flushed before every call) or warm");
+  app.add_option("--metrics", options->metrics,
+                 "counters of the GPU to read instead of the default set: dram__bytes_read.sum,...");
+  app.add_flag("--full", options->full, "read every counter that is of use on the GPU; takes some 20 passes");
+  app.add_flag("--no-journal", options->no_journal, "do not keep the profile");
   app.add_flag("--roofs", options->roofs_only, "show the measured roofs of the device alone; no variant is needed");
   app.add_option("--target", options->target, "with --roofs: auto (a GPU when one is usable), host or cuda");
   app.add_flag("--remeasure", options->remeasure, "measure the roofs anew, although the journal has them");

@@ -183,6 +183,7 @@ Json body_of(const Request& request) {
                     {"slot", count.slot},
                     {"metrics", count.metrics},
                     {"repetitions", count.repetitions},
+                    {"read_back", count.read_back},
                     {"cold", count.cache == CachePolicy::cold}};
           },
           [](const SampleRequest& sample) -> Json {
@@ -268,7 +269,8 @@ Request decode_request(std::string_view text) {
     request.body = CountRequest{.slot = json.at("slot"),
                                 .metrics = json.at("metrics"),
                                 .repetitions = json.at("repetitions"),
-                                .cache = cache_from(json)};
+                                .cache = cache_from(json),
+                                .read_back = json.at("read_back")};
   } else if (op == "sample") {
     request.body = SampleRequest{.slot = json.at("slot"),
                                  .repetitions = json.at("repetitions"),

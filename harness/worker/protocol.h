@@ -100,6 +100,7 @@ struct CountRequest {
   std::vector<std::string> metrics;
   int repetitions = 1;
   CachePolicy cache = CachePolicy::cold;
+  bool read_back = false;  // bring the tensors back into the arena, as the last launch left them
 };
 // The same for a SampleReport: where the warps stand and why, every 2^period_log2 cycles of each SM.
 struct SampleRequest {

@@ -267,7 +267,11 @@ Reply left_in_file(const Result<Report>& report, const FileDescriptor& file) {
 }
 
 Reply Session::answer(const CountRequest& count, const FileDescriptor& attached) {
-  return left_in_file(device().count(count), attached);
+  Reply reply = left_in_file(device().count(count), attached);
+  if (!reply.failure && count.read_back) {
+    reply.failure = device().read_back(0);
+  }
+  return reply;
 }
 
 Reply Session::answer(const SampleRequest& sample, const FileDescriptor& attached) {
