@@ -36,6 +36,7 @@ struct Command {
 Action define_bench(CLI::App& app, Globals& globals);
 Action define_compare(CLI::App& app, Globals& globals);
 Action define_doctor(CLI::App& app, Globals& globals);
+Action define_explain(CLI::App& app, Globals& globals);
 Action define_lessons(CLI::App& app, Globals& globals);
 Action define_list(CLI::App& app, Globals& globals);
 Action define_profile(CLI::App& app, Globals& globals);

@@ -1,7 +1,6 @@
 // harness/cli/profile.cpp - `apo profile`: where the time of one variant goes, and how far it is from the roofs.
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -10,14 +9,13 @@
 #include "harness/cli/console.h"
 #include "harness/cli/documents.h"
 #include "harness/core/error.h"
+#include "harness/core/stalls.h"
 #include "harness/core/text.h"
-#include "harness/loop/known_roofs.h"
+#include "harness/loop/kept_profile.h"
 #include "harness/loop/measure.h"
 #include "harness/loop/workbench.h"
-#include "harness/profile/cuda_counters.h"
 #include "harness/profile/roofs.h"
 #include "harness/research/rules.h"
-#include "journal/journal.h"
 
 namespace apo {
 namespace {
@@ -35,28 +33,6 @@ struct ProfileOptions {
   bool no_journal = false;
   std::string metrics;  // separated by commas
 };
-
-// From the journal when it has them; else measured, and kept there when it can be written.
-std::vector<Roof> roofs_of(Workbench& bench, Observer& observer, bool remeasure) {
-  const Machine& machine = bench.machine();
-  const auto& path = bench.paths().journal;
-  if (!remeasure && std::filesystem::exists(path)) {
-    Journal journal = Journal::open(path, Access::read_only);
-    if (auto roofs = known_roofs(journal, machine); !roofs.empty()) {
-      return roofs;
-    }
-  }
-  observer.say("measuring the roofs of this machine");
-  const std::vector<Roof> roofs = bench.measure_roofs();
-  try {
-    Journal journal = Journal::open(path, Access::read_write);
-    journal.add_machine(machine);
-    journal.add_roofs(machine.id, roofs);
-  } catch (const UserError& error) {
-    observer.say(std::string("the roofs are not kept: ") + error.what());
-  }
-  return roofs;
-}
 
 std::vector<Bottleneck> bottlenecks_of(Workbench& bench, const Lab& lab, const Profile& profile,
                                        const Workload& workload) {
@@ -183,19 +159,6 @@ std::string hot_lines_text(const Profile& profile) {
   return rows.size() == 1 ? "" : "\nhottest lines\n" + format_table(rows);
 }
 
-// With its source, so that it can be found again; a journal that cannot be written costs only that.
-void keep(Workbench& bench, const Profile& profile, Observer& observer) {
-  const Variant& variant = bench.catalogue().get(profile.configuration.variant);
-  try {
-    Journal journal = Journal::open(bench.paths().journal, Access::read_write);
-    journal.add_machine(bench.machine());
-    journal.add_variant(variant);
-    journal.add_profile(profile, {.machine = bench.machine().id, .source_hash = variant.source_hash});
-  } catch (const UserError& error) {
-    observer.say(std::string("the profile is not kept: ") + error.what());
-  }
-}
-
 // The metrics that --metrics names; throws UserError where they make no sense.
 CounterChoice chosen_counters(const ProfileOptions& options, const Variant& variant) {
   CounterChoice choice{.metrics = {}, .full = options.full};
@@ -248,7 +211,7 @@ int show_roofs(const ProfileOptions& options, const Globals& globals) {
     bench.use(Target::cuda);
   }
   ConsoleObserver observer(globals);
-  const std::vector<Roof> roofs = roofs_of(bench, observer, options.remeasure);
+  const std::vector<Roof> roofs = kept_or_measured_roofs(bench, options.remeasure, observer);
   if (globals.json) {
     print_json({{"machine", to_document(bench.machine())}, {"roofs", to_document(roofs)}});
   } else {
@@ -281,10 +244,11 @@ int profile(const ProfileOptions& options, const Globals& globals) {
   }
   ConsoleObserver observer(globals);
   const CachePolicy cache = options.cache == "warm" ? CachePolicy::warm : CachePolicy::cold;
-  const Profile measured = measure_profile(lab, configuration, workload, bench.machine(),
-                                           roofs_of(bench, observer, options.remeasure), cache, observer, counters);
+  const Profile measured =
+      measure_profile(lab, configuration, workload, bench.machine(),
+                      kept_or_measured_roofs(bench, options.remeasure, observer), cache, observer, counters);
   if (!options.no_journal) {
-    keep(bench, measured, observer);
+    keep_profile(bench, measured, observer);
   }
   const std::vector<Bottleneck> bottlenecks = bottlenecks_of(bench, lab, measured, workload);
   if (globals.json) {

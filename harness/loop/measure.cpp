@@ -158,8 +158,9 @@ CounterReport count_chosen(const CudaSubject& subject, const CounterChoice& choi
 }
 
 std::string conditions_of(const CounterReport& report, CachePolicy cache) {
-  std::string text = std::string(cache == CachePolicy::cold ? "L2 flushed" : "caches filled by a call before") +
-                     ", then " + std::to_string(report.passes) + (report.passes == 1 ? " pass" : " passes");
+  std::string text = caches_text(cache) + ": " +
+                     (cache == CachePolicy::cold ? "L2 flushed" : "filled by a call before") + ", then " +
+                     std::to_string(report.passes) + (report.passes == 1 ? " pass" : " passes");
   text += report.passes > 1 ? ", each launch repeated with its memory restored in between, which warms the L2" : "";
   return report.clamped.empty() ? text : text + "; cut at 100 %, from several passes: " + join(report.clamped, ", ");
 }
@@ -220,6 +221,7 @@ Profile time_on_cuda(const CudaSubject& subject, const Machine& machine, Profile
       bench.record(kCudaRecordedCalls, cache, measured.configuration, repetitions, missing);
   measured.rung = recorded.empty() ? "events" : "activity";
   Profile profile = assemble_profile(measured);
+  profile.conditions = caches_text(cache);
   add_missing(profile, "Activity records", missing);
   add_activity(profile, recorded);
   append(profile.metrics, occupancy_metrics(subject.build, machine));
@@ -238,6 +240,10 @@ Profile profile_on_cuda(const CudaSubject& subject, const Machine& machine, Prof
 }
 
 }  // namespace
+
+std::string caches_text(CachePolicy cache) {
+  return cache == CachePolicy::cold ? "cold caches" : "warm caches";
+}
 
 Profile measure_profile(const Lab& lab, const Configuration& configuration, const Workload& workload,
                         const Machine& machine, const std::vector<Roof>& roofs, CachePolicy cache, Observer& observer,
@@ -282,7 +288,9 @@ Profile measure_profile(const Lab& lab, const Configuration& configuration, cons
   measured.counted_calls = plan.counted_calls;
   measured.rung = counters.rung();
   measured.missing = counters.missing();
-  return assemble_profile(measured);
+  Profile profile = assemble_profile(measured);
+  profile.conditions = caches_text(cache);
+  return profile;
 }
 
 }  // namespace apo

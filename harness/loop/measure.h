@@ -16,6 +16,9 @@ struct CounterChoice {
   bool full = false;
 };
 
+// "cold caches", how the conditions of every profile begin.
+std::string caches_text(CachePolicy cache);
+
 // Times and counts one configuration on one workload in workers of its own and assembles the profile. Throws
 // EnvironmentError when the configuration does not run, and UserError for a metric of `choice` that the GPU does not
 // have. Counters that cannot be read are only missing.

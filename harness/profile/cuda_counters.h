@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/core/records.h"
@@ -27,21 +26,6 @@ std::vector<Metric> derived_metrics(const Profile& profile, const Work& work);
 // such a warp issued.
 std::vector<Metric> stall_metrics(const std::vector<StallSample>& samples);
 std::vector<Metric> stall_metrics(const std::vector<Metric>& counters);
-
-// The states by share, the largest first, without "selected".
-std::vector<std::pair<std::string, double>> top_stalls(const Profile& profile);
-
-// Samples of one source line, with the state that most of them are in.
-struct HotLine {
-  std::string file;
-  int line = 0;
-  std::string text;
-  std::int64_t samples = 0;
-  double share = 0;  // of all samples
-  std::string stall;
-  double stall_share = 0;  // of this line's samples
-};
-std::vector<HotLine> hot_lines(const Profile& profile, std::size_t most);
 
 // Keeps the `most` most frequent samples, the first ones first, and the text of their lines from `source`. Lines
 // of other files have no text.

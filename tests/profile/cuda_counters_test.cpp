@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/core/stalls.h"
 #include "harness/worker/metric_names.h"
 
 namespace apo {
