@@ -1,6 +1,7 @@
 // tests/reports/fixture.cpp - see fixture.h.
 #include "fixture.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace apo::report::fixture {
@@ -301,6 +302,9 @@ CampaignRecords sampled_campaign() {
     }
     profile.lines = {{.file = "variant.cu", .line = line, .text = text}};
   };
+  // In the journal's order, which need not be theirs.
+  const auto by_index = [](const IterationRecord& a, const IterationRecord& b) { return a.index < b.index; };
+  std::sort(records.iterations.begin(), records.iterations.end(), by_index);
   sample(records.iterations.front().profiles.front(), 0.41, 0.25, 42, "__syncthreads();  // | <b> `tick`");
   sample(records.iterations.back().profiles.front(), 0.03, 0.5, 7, "state[i] = fmaf(k, v, state[i]);");
   return records;
