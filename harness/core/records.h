@@ -267,11 +267,11 @@ struct Profile {
   std::string missing;  // which better rung was not there, and why; empty when none
   std::vector<Metric> metrics;
   std::vector<Roof> roofs;
-  double floor_ns = 0;        // max over roofs of work / roof
-  std::string floor_roof;     // which roof binds
-  double time_ns = 0;         // median of one call
-  double floor_fraction = 0;  // floor_ns / time_ns
-  std::string conditions;     // how the counters were read: state of the caches, passes; empty without counters
+  double floor_ns = 0;              // max over roofs of work / roof
+  std::string floor_roof;           // which roof binds
+  double time_ns = 0;               // median of one call
+  double floor_fraction = 0;        // floor_ns / time_ns
+  std::string conditions;           // how the counters were read: state of the caches, passes; empty without counters
   std::vector<StallSample> stalls;  // the most frequent first
   std::vector<SourceLine> lines;    // of `stalls`
 

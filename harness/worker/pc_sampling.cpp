@@ -10,7 +10,6 @@
 #include <thread>
 #include <utility>
 
-#include "harness/worker/cupti_sampling.h"
 #include "harness/worker/metric_names.h"
 #include "harness/worker/profiler_lock.h"
 
@@ -42,11 +41,6 @@ struct SampleBuffer {
   cupti::SamplingData data{};
 };
 
-struct Place {
-  std::string file;
-  int line = 0;
-};
-
 class StallSampler {
  public:
   StallSampler(const cupti::Library& library, const cupti::Sampling& sampling, const ProfiledGpu& gpu,
@@ -67,7 +61,6 @@ class StallSampler {
   bool drain(SampleReport& report);
   void add(const cupti::SamplingData& data, SampleReport& report);
   void write_rows(SampleReport& report) const;
-  Place place_of(const std::string& kernel, std::uint64_t offset) const;
 
   const cupti::Library& library_;
   const cupti::Sampling& sampling_;
@@ -207,23 +200,9 @@ void StallSampler::add(const cupti::SamplingData& data, SampleReport& report) {
   report.dropped += static_cast<std::int64_t>(data.dropped_samples);
 }
 
-// Line 0 where the cubin has no line for it.
-Place StallSampler::place_of(const std::string& kernel, std::uint64_t offset) const {
-  cupti::SourceOfPc asked{
-      .cubin = call_.cubin.data(), .function = kernel.c_str(), .cubin_bytes = call_.cubin.size(), .pc_offset = offset};
-  if (sampling_.source(&asked) != cupti::kSuccess) {
-    return {};  // a kernel of another module, such as the driver's own
-  }
-  Place place{.file = asked.file != nullptr ? std::filesystem::path(asked.file).filename().string() : "",
-              .line = static_cast<int>(asked.line)};
-  std::free(asked.file);
-  std::free(asked.folder);
-  return place;
-}
-
 void StallSampler::write_rows(SampleReport& report) const {
   for (const auto& [pc, stalls] : sums_) {
-    const Place place = place_of(pc.first, pc.second);
+    const SourcePlace place = source_place(sampling_, call_.cubin, pc.first, pc.second);
     for (const auto& [stall, samples] : stalls) {
       report.samples.push_back({.kernel = pc.first,
                                 .pc_offset = static_cast<std::int64_t>(pc.second),
@@ -254,6 +233,20 @@ StallSampler::~StallSampler() {
 }
 
 }  // namespace
+
+SourcePlace source_place(const cupti::Sampling& sampling, const std::string& cubin, const std::string& kernel,
+                         std::uint64_t pc_offset) {
+  cupti::SourceOfPc asked{
+      .cubin = cubin.data(), .function = kernel.c_str(), .cubin_bytes = cubin.size(), .pc_offset = pc_offset};
+  if (sampling.source(&asked) != cupti::kSuccess) {
+    return {};  // a kernel of another module, such as the driver's own
+  }
+  SourcePlace place{.file = asked.file != nullptr ? std::filesystem::path(asked.file).filename().string() : "",
+                    .line = static_cast<int>(asked.line)};
+  std::free(asked.file);
+  std::free(asked.folder);
+  return place;
+}
 
 SampleReport sample_stalls(const ProfiledGpu& gpu, const SampledCall& call, int repetitions, int period_log2,
                            cuda::Result& error) {

@@ -1,10 +1,12 @@
 // harness/worker/pc_sampling.h - where the warps of a kernel stand and why, sampled by the GPU itself.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
 #include "harness/worker/counters.h"
+#include "harness/worker/cupti_sampling.h"
 
 namespace apo {
 
@@ -15,6 +17,14 @@ struct SampledCall {
   std::function<cuda::Result()> launch;   // queues the kernels of one call
   std::function<cuda::Result()> wait;     // until the GPU is idle
 };
+
+// Where an instruction comes from, by the line table of its cubin; line 0 where that has none. Needs no GPU.
+struct SourcePlace {
+  std::string file;  // without its folder
+  int line = 0;
+};
+SourcePlace source_place(const cupti::Sampling& sampling, const std::string& cubin, const std::string& kernel,
+                         std::uint64_t pc_offset);
 
 // Samples `repetitions` calls every 2^`period_log2` cycles of each SM (5 to 31). Trouble with the profiler stands in
 // the report; `error` is the kernels' own.

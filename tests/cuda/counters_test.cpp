@@ -16,6 +16,7 @@
 #include "harness/implement/cuda_build.h"
 #include "harness/implement/metadata.h"
 #include "harness/worker/metric_names.h"
+#include "harness/worker/pc_sampling.h"
 #include "harness/worker/profiler_lock.h"
 #include "harness/worker/worker.h"
 
@@ -329,6 +330,39 @@ TEST_F(Counters, PcSamplesOfABarrierHeavyKernelAreAtItsBarrier) {
   EXPECT_GT(waiting[11] + waiting[9], stalls["barrier"] * 9 / 10);
   EXPECT_GT(issuing[10], issued / 2);
   EXPECT_EQ(report->samples.front().file, "variant.cu");
+}
+
+// Needs a compiler and CUPTI, but no GPU.
+TEST(SourcePlaces, ComeFromTheLineTableOfTheCubin) {
+  std::string missing;
+  const auto library = cupti::load_library(missing);
+  const auto sampling = library == nullptr ? nullptr : cupti::load_sampling(*library, missing);
+  if (sampling == nullptr) {
+    GTEST_SKIP() << missing;
+  }
+  const TemporaryFolder folder;
+  const std::string source =
+      std::string(kBlock) + "// apo:launch k grid=264 block=1024\n#include \"copy.args.h\"\n" + kBarriers;
+  std::unique_ptr<CudaBuilder> builder;
+  try {
+    builder = std::make_unique<CudaBuilder>(folder.path(), std::nullopt, 60);
+  } catch (const EnvironmentError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const Build built = builder->build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", 1024}}, {});
+  ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
+  const std::string cubin = read_file(built.object_path);
+  std::map<int, int> lines;
+  constexpr std::uint64_t kInstructionBytes = 16;
+  for (std::uint64_t offset = 0; offset < 256 * kInstructionBytes; offset += kInstructionBytes) {
+    const SourcePlace place = source_place(*sampling, cubin, "k", offset);
+    EXPECT_TRUE(place.line == 0 || place.file == "variant.cu") << place.file;
+    ++lines[place.line];
+  }
+  EXPECT_GT(lines[10], 8) << "the multiply-adds, unrolled";
+  EXPECT_GT(lines[11], 0) << "the barrier";
+  EXPECT_EQ(source_place(*sampling, cubin, "no_such_kernel", 0).line, 0);
+  EXPECT_EQ(source_place(*sampling, "no cubin", "k", 0).line, 0);
 }
 
 TEST_F(Counters, AProfiledWorkerStillRunsItsKernel) {
