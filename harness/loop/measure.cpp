@@ -143,9 +143,19 @@ Report or_missing(const Result<Report>& result) {
                                     result.failure().evidence};
 }
 
+// The same for a process that cannot be set up, say because the profiler of another one holds the memory.
+template <class Report, class Ask>
+Report ask_fresh_process(const CudaSubject& subject, Ask ask) {
+  try {
+    Bench bench = subject.bench();
+    return or_missing<Report>(ask(bench));
+  } catch (const EnvironmentError& error) {
+    return {.missing = error.what()};
+  }
+}
+
 CounterReport count(const CudaSubject& subject, const std::vector<std::string>& metrics) {
-  Bench bench = subject.bench();
-  return or_missing(bench.count(metrics, subject.cache));
+  return ask_fresh_process<CounterReport>(subject, [&](Bench& bench) { return bench.count(metrics, subject.cache); });
 }
 
 CounterReport count_chosen(const CudaSubject& subject, const CounterChoice& choice) {
@@ -179,7 +189,8 @@ void append(std::vector<Metric>& metrics, std::vector<Metric> more) {
 void add_counters(Profile& profile, const CudaSubject& subject, const CounterChoice& choice,
                   std::optional<CounterReport> counted, const std::string& source) {
   const int calls = static_cast<int>(std::clamp(kSampledNs / profile.time_ns, 1.0, double{kMostSampledCalls}));
-  const SampleReport sampled = or_missing(subject.bench().sample_stalls(calls, subject.cache));
+  const auto sampled =
+      ask_fresh_process<SampleReport>(subject, [&](Bench& bench) { return bench.sample_stalls(calls, subject.cache); });
   if (!counted) {
     std::vector<std::string> metrics = choice.full ? full_counters() : default_counters();
     if (!choice.full && sampled.samples.empty()) {

@@ -17,8 +17,7 @@ constexpr std::chrono::milliseconds kBusyPause{250};
 // One session of the range profiler. What it reads and writes has to stay until it is over.
 class RangeSession {
  public:
-  RangeSession(const cupti::Library& library, const cupti::Profiler& profiler, const CounterConfig& config)
-      : library_(library), profiler_(profiler), config_(config) {}
+  RangeSession(const cupti::Profiler& profiler, const CounterConfig& config) : profiler_(profiler), config_(config) {}
   RangeSession(const RangeSession&) = delete;
   RangeSession& operator=(const RangeSession&) = delete;
   ~RangeSession() { end(); }
@@ -40,7 +39,6 @@ class RangeSession {
     return result;
   }
 
-  const cupti::Library& library_;
   const cupti::Profiler& profiler_;
   const CounterConfig& config_;
   std::vector<std::uint8_t> data_;
@@ -213,7 +211,7 @@ bool Collection::add_values(const RangeSession& session, CounterReport& report) 
 }
 
 bool Collection::count_one_call(CounterReport& report, cuda::Result& error) {
-  RangeSession session(library_, profiler_, config_);
+  RangeSession session(profiler_, config_);
   // Before the session starts, so that no fill is among its ranges.
   error = call_.prepare();
   if (error != cuda::kSuccess || !start(session, report, report.missing)) {

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kStallPrefix = "smsp__average_warps_issue_stalled_";
 constexpr std::string_view kStallSuffix = "_per_issue_active.ratio";
+constexpr std::string_view kNotIssued = "_not_issued";
 constexpr std::string_view kSamplePrefix = "smsp__pcsamp_warps_issue_stalled_";
 
 std::set<std::string> words_of(std::string_view name) {
@@ -107,11 +108,12 @@ std::string stall_of_counter(std::string_view metric) {
 }
 
 std::string stall_of_sample(std::string_view reason) {
-  const std::string stall = between(reason, kSamplePrefix, "");
-  if (stall.ends_with("_not_issued")) {
-    return "";
-  }
+  const std::string stall = between(reason, kSamplePrefix, is_not_issued(reason) ? kNotIssued : "");
   return stall == "no_instructions" ? "no_instruction" : stall;  // the counter's word for it
+}
+
+bool is_not_issued(std::string_view reason) {
+  return reason.ends_with(kNotIssued);
 }
 
 std::string metric_unit(std::string_view metric) {

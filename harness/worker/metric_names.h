@@ -17,10 +17,11 @@ const std::vector<std::string>& full_counters();
 
 // "dram__bytes_read" of "dram__bytes_read.sum".
 std::string base_metric(std::string_view metric);
-// "barrier" of a name in stall_counters(), or of a stall reason of PC sampling; empty for other names. The reasons that
-// end with _not_issued repeat those without, and count as none.
+// "barrier" of a name in stall_counters(), or of a stall reason of PC sampling; empty for other names.
 std::string stall_of_counter(std::string_view metric);
 std::string stall_of_sample(std::string_view reason);
+// Every state has a second reason for samples of cycles in which the scheduler issued nothing.
+bool is_not_issued(std::string_view reason);
 
 // "byte", "ns", "%", ... of the value; empty where the name does not tell.
 std::string metric_unit(std::string_view metric);

@@ -41,6 +41,12 @@ struct SampleBuffer {
   cupti::SamplingData data{};
 };
 
+// Of one state at one instruction, by its two reasons.
+struct Samples {
+  std::int64_t plain = 0;
+  std::int64_t not_issued = 0;
+};
+
 class StallSampler {
  public:
   StallSampler(const cupti::Library& library, const cupti::Sampling& sampling, const ProfiledGpu& gpu,
@@ -60,6 +66,7 @@ class StallSampler {
   bool work(int repetitions, cuda::Result& error, SampleReport& report);
   bool drain(SampleReport& report);
   void add(const cupti::SamplingData& data, SampleReport& report);
+  bool reasons_are_disjoint(const SampleReport& report) const;
   void write_rows(SampleReport& report) const;
 
   const cupti::Library& library_;
@@ -68,10 +75,14 @@ class StallSampler {
   const SampledCall& call_;
   bool enabled_ = false;
   std::vector<std::uint32_t> reason_indices_;
-  std::map<std::uint32_t, std::string> stalls_;  // by index; "" for reasons that repeat another one
-  std::unique_ptr<SampleBuffer> at_end_;         // CUPTI fills it when sampling is disabled
+  struct Reason {
+    std::string stall;  // "" for what is no state of a warp
+    bool not_issued = false;
+  };
+  std::map<std::uint32_t, Reason> reasons_;  // by index
+  std::unique_ptr<SampleBuffer> at_end_;     // CUPTI fills it when sampling is disabled
   std::unique_ptr<SampleBuffer> buffer_;
-  std::map<std::pair<std::string, std::uint64_t>, std::map<std::string, std::int64_t>> sums_;
+  std::map<std::pair<std::string, std::uint64_t>, std::map<std::string, Samples>> sums_;
 };
 
 bool StallSampler::ok(cupti::Result result, const char* during, SampleReport& report) const {
@@ -114,7 +125,8 @@ bool StallSampler::read_reasons(SampleReport& report) {
   }
   for (std::size_t i = 0; i < count; ++i) {
     names[i].back() = '\0';
-    stalls_[reason_indices_[i]] = stall_of_sample(names[i].data());
+    reasons_[reason_indices_[i]] = {.stall = stall_of_sample(names[i].data()),
+                                    .not_issued = is_not_issued(names[i].data())};
   }
   return true;
 }
@@ -190,9 +202,10 @@ void StallSampler::add(const cupti::SamplingData& data, SampleReport& report) {
     const cupti::PcRecord& record = data.records[i];
     auto& sums = sums_[{record.function != nullptr ? record.function : "", record.pc_offset}];
     for (std::size_t j = 0; j < std::min(record.stall_count, reason_indices_.size()); ++j) {
-      const std::string& stall = stalls_[record.stalls[j].reason];
-      if (!stall.empty() && record.stalls[j].samples > 0) {
-        sums[stall] += record.stalls[j].samples;
+      const Reason& reason = reasons_[record.stalls[j].reason];
+      if (!reason.stall.empty() && record.stalls[j].samples > 0) {
+        Samples& samples = sums[reason.stall];
+        (reason.not_issued ? samples.not_issued : samples.plain) += record.stalls[j].samples;
       }
     }
   }
@@ -200,16 +213,30 @@ void StallSampler::add(const cupti::SamplingData& data, SampleReport& report) {
   report.dropped += static_cast<std::int64_t>(data.dropped_samples);
 }
 
+// The documentation does not say whether a state's first reason includes the samples of the second; where both together
+// are no more than all samples, it does not.
+bool StallSampler::reasons_are_disjoint(const SampleReport& report) const {
+  std::int64_t both = 0;
+  for (const auto& [pc, stalls] : sums_) {
+    for (const auto& [stall, samples] : stalls) {
+      both += samples.plain + samples.not_issued;
+    }
+  }
+  return both <= report.total;
+}
+
 void StallSampler::write_rows(SampleReport& report) const {
+  const bool disjoint = reasons_are_disjoint(report);
   for (const auto& [pc, stalls] : sums_) {
     const SourcePlace place = source_place(sampling_, call_.cubin, pc.first, pc.second);
     for (const auto& [stall, samples] : stalls) {
-      report.samples.push_back({.kernel = pc.first,
-                                .pc_offset = static_cast<std::int64_t>(pc.second),
-                                .file = place.file,
-                                .line = place.line,
-                                .stall = stall,
-                                .samples = samples});
+      report.samples.push_back(
+          {.kernel = pc.first,
+           .pc_offset = static_cast<std::int64_t>(pc.second),
+           .file = place.file,
+           .line = place.line,
+           .stall = stall,
+           .samples = disjoint ? samples.plain + samples.not_issued : std::max(samples.plain, samples.not_issued)});
     }
   }
 }

@@ -30,7 +30,9 @@ TEST(MetricNames, StallsOfCountersAndSamplesHaveTheSameWords) {
   EXPECT_EQ(stall_of_counter("dram__bytes_read.sum"), "");
   EXPECT_EQ(stall_of_sample("smsp__pcsamp_warps_issue_stalled_barrier"), "barrier");
   EXPECT_EQ(stall_of_sample("smsp__pcsamp_warps_issue_stalled_no_instructions"), "no_instruction");
-  EXPECT_EQ(stall_of_sample("smsp__pcsamp_warps_issue_stalled_barrier_not_issued"), "") << "it repeats the other one";
+  EXPECT_EQ(stall_of_sample("smsp__pcsamp_warps_issue_stalled_barrier_not_issued"), "barrier");
+  EXPECT_TRUE(is_not_issued("smsp__pcsamp_warps_issue_stalled_barrier_not_issued"));
+  EXPECT_FALSE(is_not_issued("smsp__pcsamp_warps_issue_stalled_barrier"));
   EXPECT_EQ(stall_of_sample("smsp__pcsamp_sample_count"), "");
 }
 
