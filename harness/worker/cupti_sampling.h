@@ -54,6 +54,11 @@ struct SamplingData {
   std::uint8_t buffer_full;
 };
 
+struct ReasonList {
+  std::size_t count;
+  std::uint32_t* indices;
+};
+
 struct SamplingSetting {
   int attribute = 0;
   Result status = kSuccess;
@@ -61,10 +66,7 @@ struct SamplingSetting {
     std::uint64_t all[3] = {0, 0, 0};
     std::uint32_t number;
     void* pointer;
-    struct {
-      std::size_t count;
-      std::uint32_t* indices;
-    } reasons;
+    ReasonList reasons;
   };
 };
 
