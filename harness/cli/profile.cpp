@@ -120,32 +120,30 @@ std::string busy_text(const Profile& profile) {
 // What the counters say about memory, occupancy and issue, each against what it should be; empty without counters.
 std::string counters_text(const Profile& profile) {
   std::string text;
-  const auto line = [&](const char* name, const std::string& words) {
-    text += std::string("  ") + name + words + "\n";
+  const auto line = [&](const char* name, std::vector<std::string> parts) {
+    std::erase(parts, "");
+    text += parts.empty() ? "" : std::string("  ") + name + join(parts, ", ") + "\n";
   };
-  if (const double moved = profile.metric("bytes_moved"); std::isfinite(moved)) {
-    const double excess = profile.metric("bytes_over_compulsory");
-    line("DRAM    ", format_bytes(moved) + " a call" +
-                         (excess > 0 ? ", " + format_ratio(excess) + " the compulsory bytes" : "") + ", " +
-                         format_g(100 * profile.metric("dram_utilisation"), 3) + " % of its peak");
-  }
-  if (const double hits = profile.metric("l2_hit_rate"); std::isfinite(hits)) {
-    line("L2      ", format_g(100 * hits, 3) + " % hits (" + profile.conditions + ")");
-  }
-  if (const double achieved = profile.metric("achieved_occupancy"); std::isfinite(achieved)) {
-    line("warps   ", format_g(100 * achieved, 3) + " % of an SM's active, " +
-                         format_g(100 * profile.metric("occupancy"), 3) + " % could be; " +
-                         format_g(100 * profile.metric("issue_utilisation"), 3) + " % of the issue slots used");
-  }
+  const auto share = [&](const char* metric, const std::string& words) {
+    const double value = profile.metric(metric);
+    return std::isfinite(value) ? format_g(100 * value, 3) + " % " + words : "";
+  };
+  const double moved = profile.metric("bytes_moved");
+  const double excess = profile.metric("bytes_over_compulsory");
+  line("DRAM    ",
+       {std::isfinite(moved) ? format_bytes(moved) + " a call" : "",
+        excess > 0 ? format_ratio(excess) + " the compulsory bytes" : "", share("dram_utilisation", "of its peak")});
+  line("L2      ", {share("l2_hit_rate", "hits (" + profile.conditions + ")")});
+  const bool counted = std::isfinite(profile.metric("achieved_occupancy"));
+  line("warps   ", {share("achieved_occupancy", "of an SM's active"), counted ? share("occupancy", "could be") : "",
+                    share("issue_utilisation", "of the issue slots used")});
   std::vector<std::string> stalls;
-  for (const auto& [stall, share] : top_stalls(profile)) {
-    if (share >= 0.03 && stalls.size() < 5) {
-      stalls.push_back(stall + " " + format_g(100 * share, 2) + " %");
+  for (const auto& [stall, part] : top_stalls(profile)) {
+    if (part >= 0.03 && stalls.size() < 5) {
+      stalls.push_back(stall + " " + format_g(100 * part, 2) + " %");
     }
   }
-  if (!stalls.empty()) {
-    line("stalls  ", join(stalls, ", "));
-  }
+  line("stalls  ", stalls);
   return text;
 }
 
