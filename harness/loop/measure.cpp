@@ -168,9 +168,11 @@ CounterReport count_chosen(const CudaSubject& subject, const CounterChoice& choi
 }
 
 std::string conditions_of(const CounterReport& report, CachePolicy cache) {
-  std::string text = caches_text(cache) + ": " +
-                     (cache == CachePolicy::cold ? "L2 flushed" : "filled by a call before") + ", then " +
-                     std::to_string(report.passes) + (report.passes == 1 ? " pass" : " passes");
+  std::string text =
+      caches_text(cache) + ": " +
+      (cache == CachePolicy::cold ? "L2 flushed by a fill, whose dirty lines count as writes once they are evicted"
+                                  : "filled by a call before") +
+      ", then " + std::to_string(report.passes) + (report.passes == 1 ? " pass" : " passes");
   text += report.passes > 1 ? ", each launch repeated with its memory restored in between, which warms the L2" : "";
   return report.clamped.empty() ? text : text + "; cut at 100 %, from several passes: " + join(report.clamped, ", ");
 }
