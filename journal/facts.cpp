@@ -102,13 +102,51 @@ void add_left_out(Journal::Implementation& self, std::int64_t iteration, int pos
       {iteration, position, self.configuration_row(left_out.configuration), left_out.why});
 }
 
-std::vector<Profile> profiles_where(Journal::Implementation& self, std::string_view condition, std::int64_t owner) {
+void read_samples(Database& database, std::int64_t id, Profile& profile) {
+  Statement samples = database.query(
+      "SELECT kernel, pc_offset, file, line, stall, samples FROM stall_sample WHERE profile = ? ORDER BY position",
+      {id});
+  while (samples.step()) {
+    profile.stalls.push_back({.kernel = samples.text(),
+                              .pc_offset = samples.integer(),
+                              .file = samples.text(),
+                              .line = samples.small(),
+                              .stall = samples.text(),
+                              .samples = samples.integer()});
+  }
+  Statement lines =
+      database.query("SELECT file, line, text FROM source_line WHERE profile = ? ORDER BY file, line", {id});
+  while (lines.step()) {
+    profile.lines.push_back({.file = lines.text(), .line = lines.small(), .text = lines.text()});
+  }
+}
+
+void write_samples(Database& database, std::int64_t id, const Profile& profile) {
+  if (!profile.conditions.empty()) {
+    database.run("INSERT INTO profile_condition (profile, conditions) VALUES (?, ?)", {id, profile.conditions});
+  }
+  int position = 0;
+  for (const StallSample& one : profile.stalls) {
+    database.run(
+        "INSERT INTO stall_sample (profile, position, kernel, pc_offset, file, line, stall, samples)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        {id, position++, one.kernel, one.pc_offset, one.file, one.line, one.stall, one.samples});
+  }
+  for (const SourceLine& one : profile.lines) {
+    database.run("INSERT INTO source_line (profile, file, line, text) VALUES (?, ?, ?, ?)",
+                 {id, one.file, one.line, one.text});
+  }
+}
+
+std::vector<Profile> profiles_where(Journal::Implementation& self, std::string_view condition,
+                                    const std::vector<Value>& values) {
   std::vector<Profile> profiles;
   Statement rows = self.database.query(
-      "SELECT id, configuration, workload, rung, missing, floor_ns, floor_roof, time_ns, floor_fraction FROM profile"
-      " WHERE " +
-          std::string(condition) + " = ? ORDER BY id",
-      {owner});
+      "SELECT id, configuration, workload, rung, missing, floor_ns, floor_roof, time_ns, floor_fraction,"
+      " coalesce((SELECT conditions FROM profile_condition c WHERE c.profile = profile.id), '')"
+      " FROM profile WHERE " +
+          std::string(condition) + " ORDER BY id",
+      values);
   while (rows.step()) {
     const std::int64_t id = rows.integer();
     Profile profile;
@@ -120,6 +158,8 @@ std::vector<Profile> profiles_where(Journal::Implementation& self, std::string_v
     profile.floor_roof = rows.text();
     profile.time_ns = rows.real();
     profile.floor_fraction = rows.real();
+    profile.conditions = rows.text();
+    read_samples(self.database, id, profile);
     Statement metrics = self.database.query(
         "SELECT name, value, unit, lower, upper, samples FROM metric WHERE profile = ? ORDER BY position", {id});
     while (metrics.step()) {
@@ -342,6 +382,7 @@ std::int64_t Journal::add_profile(const Profile& profile, const ProfileContext& 
         "?)",
         {id, position++, metric.name, metric.value, metric.unit, metric.lower, metric.upper, metric.samples});
   }
+  write_samples(self_->database, id, profile);
   position = 0;
   for (const Roof& roof : profile.roofs) {
     self_->database.run("INSERT INTO profile_roof (profile, position, roof) VALUES (?, ?, ?)",
@@ -352,11 +393,22 @@ std::int64_t Journal::add_profile(const Profile& profile, const ProfileContext& 
 }
 
 std::vector<Profile> Journal::profiles_of_iteration(std::int64_t iteration) {
-  return profiles_where(*self_, "iteration", iteration);
+  return profiles_where(*self_, "iteration = ?", {iteration});
 }
 
 std::vector<Profile> Journal::profiles_of_experiment(std::int64_t experiment) {
-  return profiles_where(*self_, "experiment", experiment);
+  return profiles_where(*self_, "experiment = ?", {experiment});
+}
+
+std::optional<Profile> Journal::newest_profile(const Configuration& configuration, const std::string& workload,
+                                               const ProfileContext& context) {
+  std::vector<Profile> found = profiles_where(
+      *self_,
+      "id = (SELECT max(p.id) FROM profile p JOIN configuration c ON c.id = p.configuration"
+      " JOIN machine m ON m.id = p.machine WHERE c.variant = ? AND c.settings = ? AND p.workload = ? AND m.key = ?"
+      " AND p.source = ?)",
+      {configuration.variant, encode(configuration.settings), workload, context.machine, context.source_hash});
+  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
 }
 
 void Journal::add_brief(std::int64_t iteration, const ResearchBrief& brief) {

@@ -156,6 +156,9 @@ class Journal {
   std::int64_t add_profile(const Profile& profile, const ProfileContext& context);
   std::vector<Profile> profiles_of_iteration(std::int64_t iteration);
   std::vector<Profile> profiles_of_experiment(std::int64_t experiment);
+  // The newest of this very source on that machine (of `context` these two count), campaign or not.
+  std::optional<Profile> newest_profile(const Configuration& configuration, const std::string& workload,
+                                        const ProfileContext& context);
   void add_brief(std::int64_t iteration, const ResearchBrief& brief);
   ResearchBrief brief(std::int64_t iteration);
   void add_roofs(const std::string& machine, const std::vector<Roof>& roofs);

@@ -10,14 +10,14 @@ namespace apo {
 
 inline constexpr int kApplicationId = 0x41504F4A;  // "APOJ"
 
-// Readers take files from this version on as they are: later steps only added tables that they do without.
-inline constexpr int kOldestReadable = 1;
-
 // Step i brings a file from version i to version i + 1. Never edit a step that was released; add one.
 std::span<const std::string> migrations();
 
 // Throws UserError for a file of another program or of a newer schema. Returns the file's version, 0 = empty.
 int checked_version(Database& database, int newest);
+
+// For readers of an older file: the tables that it lacks, empty and in memory. Steps after the first only add tables.
+void stand_in_for(Database& database, std::span<const std::string> steps);
 
 // Runs the steps that the file lacks in one transaction, then makes every table append-only.
 void migrate(Database& database, std::span<const std::string> steps);

@@ -65,7 +65,8 @@ std::string metric_condition(const Predicate& predicate, const Cell& name, std::
   const std::string metric = comparison("mt.value", predicate, values);
   return "id IN (SELECT experiment FROM build_resource WHERE role = 'candidate' AND name = ? AND " + resource +
          " UNION ALL SELECT x.id FROM metric mt JOIN profile p ON p.id = mt.profile"
-         " JOIN experiment x ON x.candidate = p.configuration AND x.machine = p.machine WHERE mt.name = ? AND " +
+         " JOIN experiment x ON x.candidate = p.configuration AND x.machine = p.machine"
+         " AND (p.source IS NULL OR p.source = x.candidate_source) WHERE mt.name = ? AND " +
          metric + ")";
 }
 

@@ -49,7 +49,7 @@ std::vector<Tick> linear_ticks(double low, double high, int about) {
     return ticks;
   }
   const double step = nice_step(high - low, about);
-  const double first = std::ceil(low / step - 1e-9);
+  const double first = std::ceil(low / step - 1e-9) + 0.0;  // + 0.0: no "-0"
   const double last = std::floor(high / step + 1e-9);
   for (double i = first; i <= last; ++i) {
     ticks.push_back({i * step, fixed(i * step, decimals_of(step))});

@@ -41,7 +41,7 @@ class Writer {
   virtual void list(const std::vector<Line>& items) = 0;
   virtual void table(const Table& table) = 0;
   virtual void code_block(const std::string& text) = 0;
-  // "trajectory", "effects", "roofline"; false when there is no such plot.
+  // "trajectory", "effects", "roofline", "stalls"; false when there is no such plot.
   virtual bool plot(const std::string& name) = 0;
 };
 

@@ -168,17 +168,36 @@ Json to_json(const Roof& roof) {
           {"note", roof.note}};
 }
 
+// Without PC samples a profile has no key for them.
+void add_samples(Json& json, const Profile& profile) {
+  if (profile.stalls.empty()) {
+    return;
+  }
+  json["stalls"] = list_of(profile.stalls, [](const StallSample& one) {
+    return Json{{"kernel", one.kernel}, {"pc_offset", one.pc_offset}, {"file", one.file},
+                {"line", one.line},     {"stall", one.stall},         {"samples", one.samples}};
+  });
+  json["lines"] = list_of(profile.lines, [](const SourceLine& one) {
+    return Json{{"file", one.file}, {"line", one.line}, {"text", one.text}};
+  });
+}
+
 Json to_json(const Profile& profile) {
-  return {{"configuration", to_json(profile.configuration)},
-          {"workload", profile.workload},
-          {"rung", profile.rung},
-          {"missing", profile.missing},
-          {"time_ns", positive_or_null(profile.time_ns)},
-          {"floor_ns", positive_or_null(profile.floor_ns)},
-          {"floor_roof", profile.floor_roof},
-          {"floor_fraction", positive_or_null(profile.floor_fraction)},
-          {"metrics", list_of(profile.metrics, [](const Metric& one) { return to_json(one); })},
-          {"roofs", list_of(profile.roofs, [](const Roof& one) { return to_json(one); })}};
+  Json json = {{"configuration", to_json(profile.configuration)},
+               {"workload", profile.workload},
+               {"rung", profile.rung},
+               {"missing", profile.missing},
+               {"time_ns", positive_or_null(profile.time_ns)},
+               {"floor_ns", positive_or_null(profile.floor_ns)},
+               {"floor_roof", profile.floor_roof},
+               {"floor_fraction", positive_or_null(profile.floor_fraction)},
+               {"metrics", list_of(profile.metrics, [](const Metric& one) { return to_json(one); })},
+               {"roofs", list_of(profile.roofs, [](const Roof& one) { return to_json(one); })}};
+  if (!profile.conditions.empty()) {
+    json["conditions"] = profile.conditions;
+  }
+  add_samples(json, profile);
+  return json;
 }
 
 Json to_json(const Candidate& candidate) {

@@ -1,4 +1,4 @@
-// reports/plots.h - the three plots of a report, as SVG; an empty string where nothing was measured to plot.
+// reports/plots.h - the plots of a report, as SVG; an empty string where nothing was measured to plot.
 #pragma once
 
 #include <string>
@@ -16,8 +16,11 @@ std::string effects_plot(const ReportModel& model);
 // Log-log: measured roofs, the first and last incumbents' points, and the floor above each.
 std::string roofline_plot(const ReportModel& model);
 
+// One group of bars a profile of the first and last incumbents: the share of the warps in each state.
+std::string stalls_plot(const ReportModel& model);
+
 struct NamedPlot {
-  std::string name;  // "trajectory", "effects", "roofline"
+  std::string name;  // "trajectory", "effects", "roofline", "stalls"
   std::string title;
   std::string svg;
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/core/stalls.h"
 #include "harness/core/text.h"
 #include "reports/numbers.h"
 #include "reports/sections.h"
@@ -30,6 +31,23 @@ void write_metrics(const Profile& profile, Writer& writer) {
     table.rows.push_back({{plain(metric.name)}, {plain(metric_text(metric))}});
   }
   writer.table(table);
+}
+
+// The source lines that most samples fall on.
+void write_hot_lines(const Profile& profile, Writer& writer) {
+  constexpr std::size_t kShown = 10;
+  Table table{{"line", "share of the samples", "mostly", "source"}, {}};
+  for (const HotLine& line : hot_lines(profile, kShown)) {
+    table.rows.push_back({{code(line.file + ":" + std::to_string(line.line))},
+                          {plain(percent_text(line.share))},
+                          {plain(line.stall + ", " + percent_text(line.stall_share))},
+                          {code(line.text)}});
+  }
+  if (!table.rows.empty()) {
+    writer.paragraph(
+        {plain("Hottest lines of "), code(profile.configuration.label()), plain(" on " + profile.workload)});
+    writer.table(table);
+  }
 }
 
 void write_roofs(const Profile& profile, Writer& writer) {
@@ -110,8 +128,10 @@ void write_profile(const ReportModel& model, Writer& writer) {
     if (!writer.plot("roofline")) {
       writer.paragraph({plain("No roofline: the rates of operations and bytes were not measured.")});
     }
+    writer.plot("stalls");  // absent without samples or stall counters
     const std::vector<Profile>& latest = model.last_profiles.empty() ? model.first_profiles : model.last_profiles;
     for (const Profile& profile : latest) {
+      write_hot_lines(profile, writer);
       write_metrics(profile, writer);
     }
     write_roofs(latest.front(), writer);

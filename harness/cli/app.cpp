@@ -27,6 +27,7 @@ constexpr std::array kCommands = {
     Command{"verify", "the correctness gates alone, for one variant", define_verify},
     Command{"compare", "paired judgement of two variants", define_compare},
     Command{"profile", "where the time of one variant goes, or of an application: profile -- COMMAND", define_profile},
+    Command{"explain", "what changed between two variants in counters, stalls and resources, and why", define_explain},
     Command{"import", "an application's profile from Nsight Systems or Nsight Compute", define_import},
     Command{"bench", "the variants as Google Benchmark benchmarks", define_bench},
     Command{"report", "the journal as markdown, HTML, JSON or CSV", define_report},

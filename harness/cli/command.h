@@ -41,6 +41,7 @@ Action define_compare(CLI::App& app, Globals& globals);
 Action define_doctor(CLI::App& app, Globals& globals);
 Action define_export(CLI::App& app, Globals& globals);
 Action define_import(CLI::App& app, Globals& globals);
+Action define_explain(CLI::App& app, Globals& globals);
 Action define_lessons(CLI::App& app, Globals& globals);
 Action define_list(CLI::App& app, Globals& globals);
 Action define_profile(CLI::App& app, Globals& globals);

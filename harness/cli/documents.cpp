@@ -81,6 +81,19 @@ Json to_document(const Profile& profile) {
     }
     metrics.push_back(std::move(one));
   }
+  Json stalls = Json::array();
+  for (const StallSample& one : profile.stalls) {
+    stalls.push_back({{"kernel", one.kernel},
+                      {"pc_offset", one.pc_offset},
+                      {"file", one.file},
+                      {"line", one.line},
+                      {"stall", one.stall},
+                      {"samples", one.samples}});
+  }
+  Json lines = Json::array();
+  for (const SourceLine& one : profile.lines) {
+    lines.push_back({{"file", one.file}, {"line", one.line}, {"text", one.text}});
+  }
   return {{"configuration", to_document(profile.configuration)},
           {"workload", profile.workload},
           {"time_ns", number_or_null(profile.time_ns)},
@@ -89,7 +102,10 @@ Json to_document(const Profile& profile) {
           {"floor_fraction", number_or_null(profile.floor_fraction)},
           {"rung", profile.rung},
           {"missing", profile.missing},
+          {"conditions", profile.conditions},
           {"metrics", metrics},
+          {"stalls", stalls},
+          {"lines", lines},
           {"roofs", to_document(profile.roofs)}};
 }
 

@@ -1,7 +1,6 @@
 // harness/cli/profile.cpp - `apo profile`: where the time of one variant goes, and how far it is from the roofs.
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -11,13 +10,13 @@
 #include "harness/cli/console.h"
 #include "harness/cli/documents.h"
 #include "harness/core/error.h"
+#include "harness/core/stalls.h"
 #include "harness/core/text.h"
-#include "harness/loop/known_roofs.h"
+#include "harness/loop/kept_profile.h"
 #include "harness/loop/measure.h"
 #include "harness/loop/workbench.h"
 #include "harness/profile/roofs.h"
 #include "harness/research/rules.h"
-#include "journal/journal.h"
 
 namespace apo {
 namespace {
@@ -32,29 +31,10 @@ struct ProfileOptions {
   bool roofs_only = false;
   bool remeasure = false;
   ApplicationOptions application;
+  bool full = false;
+  bool no_journal = false;
+  std::string metrics;  // separated by commas
 };
-
-// From the journal when it has them; else measured, and kept there when it can be written.
-std::vector<Roof> roofs_of(Workbench& bench, Observer& observer, bool remeasure) {
-  const Machine& machine = bench.machine();
-  const auto& path = bench.paths().journal;
-  if (!remeasure && std::filesystem::exists(path)) {
-    Journal journal = Journal::open(path, Access::read_only);
-    if (auto roofs = known_roofs(journal, machine); !roofs.empty()) {
-      return roofs;
-    }
-  }
-  observer.say("measuring the roofs of this machine");
-  const std::vector<Roof> roofs = bench.measure_roofs();
-  try {
-    Journal journal = Journal::open(path, Access::read_write);
-    journal.add_machine(machine);
-    journal.add_roofs(machine.id, roofs);
-  } catch (const UserError& error) {
-    observer.say(std::string("the roofs are not kept: ") + error.what());
-  }
-  return roofs;
-}
 
 std::vector<Bottleneck> bottlenecks_of(Workbench& bench, const Lab& lab, const Profile& profile,
                                        const Workload& workload) {
@@ -139,6 +119,65 @@ std::string busy_text(const Profile& profile) {
   return parts.empty() ? "" : "  of it   " + join(parts, ", ") + "\n";
 }
 
+// What the counters say about memory, occupancy and issue, each against what it should be; empty without counters.
+std::string counters_text(const Profile& profile) {
+  std::string text;
+  const auto line = [&](const char* name, std::vector<std::string> parts) {
+    std::erase(parts, "");
+    text += parts.empty() ? "" : std::string("  ") + name + join(parts, ", ") + "\n";
+  };
+  const auto share = [&](const char* metric, const std::string& words) {
+    const double value = profile.metric(metric);
+    return std::isfinite(value) ? format_g(100 * value, 3) + " % " + words : "";
+  };
+  const double moved = profile.metric("bytes_moved");
+  const double excess = profile.metric("bytes_over_compulsory");
+  line("DRAM    ",
+       {std::isfinite(moved) ? format_bytes(moved) + " a call" : "",
+        excess > 0 ? format_ratio(excess) + " the compulsory bytes" : "", share("dram_utilisation", "of its peak")});
+  line("L2      ", {share("l2_hit_rate", "hits (" + profile.conditions + ")")});
+  const bool counted = std::isfinite(profile.metric("achieved_occupancy"));
+  line("warps   ", {share("achieved_occupancy", "of an SM's active"), counted ? share("occupancy", "could be") : "",
+                    share("issue_utilisation", "of the issue slots used")});
+  std::vector<std::string> stalls;
+  for (const auto& [stall, part] : top_stalls(profile)) {
+    if (part >= 0.03 && stalls.size() < 5) {
+      stalls.push_back(stall + " " + format_g(100 * part, 2) + " %");
+    }
+  }
+  line("stalls  ", stalls);
+  return text;
+}
+
+std::string hot_lines_text(const Profile& profile) {
+  std::vector<std::vector<std::string>> rows = {{"  line", "samples", "share", "mostly", "source"}};
+  for (const HotLine& line : hot_lines(profile, 10)) {
+    rows.push_back({"  " + line.file + ":" + std::to_string(line.line), std::to_string(line.samples),
+                    format_g(100 * line.share, 3) + " %", line.stall + " " + format_g(100 * line.stall_share, 2) + " %",
+                    line.text});
+  }
+  return rows.size() == 1 ? "" : "\nhottest lines\n" + format_table(rows);
+}
+
+// The metrics that --metrics names; throws UserError where they make no sense.
+CounterChoice chosen_counters(const ProfileOptions& options, const Variant& variant) {
+  CounterChoice choice{.metrics = {}, .full = options.full};
+  for (const std::string& name : split(options.metrics, ',')) {
+    if (!trim(name).empty()) {
+      choice.metrics.push_back(trim(name));
+    }
+  }
+  if (variant.target == Target::host && (options.full || !options.metrics.empty())) {
+    throw UserError(std::string(options.full ? "--full" : "--metrics") + " is about the counters of a GPU, and " +
+                        variant.id() + " is for target host",
+                    "leave it out: host counters are always read where the system allows it");
+  }
+  if (choice.full && !choice.metrics.empty()) {
+    throw UserError("--full and --metrics were both given", "choose one");
+  }
+  return choice;
+}
+
 void print_profile(const Profile& profile, const std::vector<Bottleneck>& bottlenecks, const std::string& cache,
                    const Machine& machine) {
   const bool host = machine.target == Target::host;
@@ -148,9 +187,11 @@ void print_profile(const Profile& profile, const std::vector<Bottleneck>& bottle
   text += "  floor   " + format_ns(profile.floor_ns) + " by " + profile.floor_roof + ": " +
           format_g(100 * profile.floor_fraction, 3) + " % of the time\n";
   text += busy_text(profile);
+  text += counters_text(profile);
   text += "  rung    " + profile.rung + "\n";
   text += profile.missing.empty() ? "" : "  missing " + profile.missing + "\n";
   text += host ? "\nthread scaling\n" + scaling_text(profile, machine.cores) : "";
+  text += hot_lines_text(profile);
   text += "\nmetrics\n" + metrics_text(profile) + "\nroofs\n" + roofs_text(profile.roofs) + "\nbottlenecks\n" +
           bottlenecks_text(bottlenecks);
   print(text);
@@ -170,7 +211,7 @@ int show_roofs(const ProfileOptions& options, const Globals& globals) {
     bench.use(Target::cuda);
   }
   ConsoleObserver observer(globals);
-  const std::vector<Roof> roofs = roofs_of(bench, observer, options.remeasure);
+  const std::vector<Roof> roofs = kept_or_measured_roofs(bench, options.remeasure, observer);
   if (globals.json) {
     print_json({{"machine", to_document(bench.machine())}, {"roofs", to_document(roofs)}});
   } else {
@@ -199,6 +240,7 @@ int profile(const ProfileOptions& options, const Globals& globals) {
   const Configuration configuration = bench.catalogue().configuration(options.variant);
   const Variant& variant = bench.catalogue().get(configuration.variant);
   const Family& family = bench.family(variant.family);
+  const CounterChoice counters = chosen_counters(options, variant);
   bench.use(variant.target);
   const Workload& workload =
       options.workload.empty() ? family.workloads.front() : bench.workload(family, options.workload);
@@ -209,8 +251,12 @@ int profile(const ProfileOptions& options, const Globals& globals) {
   }
   ConsoleObserver observer(globals);
   const CachePolicy cache = options.cache == "warm" ? CachePolicy::warm : CachePolicy::cold;
-  const Profile measured = measure_profile(lab, configuration, workload, bench.machine(),
-                                           roofs_of(bench, observer, options.remeasure), cache, observer);
+  const Profile measured =
+      measure_profile(lab, configuration, workload, bench.machine(),
+                      kept_or_measured_roofs(bench, options.remeasure, observer), cache, observer, counters);
+  if (!options.no_journal) {
+    keep_profile(bench, measured, observer);
+  }
   const std::vector<Bottleneck> bottlenecks = bottlenecks_of(bench, lab, measured, workload);
   if (globals.json) {
     Json document = to_document(measured);
@@ -235,6 +281,10 @@ Action define_profile(CLI::App& app, Globals& globals) {
   app.add_option("variant", options->variant, "FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]");
   app.add_option("--workload", options->workload, "the workload (default: the family's first)");
   app.add_option("--cache", options->cache, "cold (caches flushed before every call) or warm");
+  app.add_option("--metrics", options->metrics,
+                 "counters of the GPU to read instead of the default set: dram__bytes_read.sum,...");
+  app.add_flag("--full", options->full, "read every counter that is of use on the GPU; takes some 20 passes");
+  app.add_flag("--no-journal", options->no_journal, "do not keep the profile");
   app.add_flag("--roofs", options->roofs_only, "show the measured roofs of the device alone; no variant is needed");
   app.add_option("--target", options->target, "with --roofs: auto (a GPU when one is usable), host or cuda");
   app.add_flag("--remeasure", options->remeasure, "measure the roofs anew, although the journal has them");

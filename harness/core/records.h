@@ -242,17 +242,39 @@ struct Roof {
   std::string note;  // how it was measured: sizes, threads, instruction set
 };
 
+// Warps that the GPU's sampler found at one instruction in one state.
+struct StallSample {
+  std::string kernel;
+  std::int64_t pc_offset = 0;  // bytes from the kernel's begin
+  std::string file;            // without its folder; empty where the cubin has no line for it
+  int line = 0;
+  std::string stall;  // "barrier", "long_scoreboard", ...; "selected" when it issued
+  std::int64_t samples = 0;
+  bool operator==(const StallSample&) const = default;
+};
+
+// The text of a line that has samples.
+struct SourceLine {
+  std::string file;
+  int line = 0;
+  std::string text;
+  bool operator==(const SourceLine&) const = default;
+};
+
 struct Profile {
   Configuration configuration;
   std::string workload;
-  std::string rung;     // "perf_event counters", "timers"; on cuda "activity", "events"
+  std::string rung;     // "perf_event counters", "timers"; on cuda "counters+pc", "counters", "activity", "events"
   std::string missing;  // which better rung was not there, and why; empty when none
   std::vector<Metric> metrics;
   std::vector<Roof> roofs;
-  double floor_ns = 0;        // max over roofs of work / roof
-  std::string floor_roof;     // which roof binds
-  double time_ns = 0;         // median of one call
-  double floor_fraction = 0;  // floor_ns / time_ns
+  double floor_ns = 0;              // max over roofs of work / roof
+  std::string floor_roof;           // which roof binds
+  double time_ns = 0;               // median of one call
+  double floor_fraction = 0;        // floor_ns / time_ns
+  std::string conditions;           // how the counters were read: state of the caches, passes; empty without counters
+  std::vector<StallSample> stalls;  // the most frequent first
+  std::vector<SourceLine> lines;    // of `stalls`
 
   // NaN when absent.
   double metric(const std::string& name) const;

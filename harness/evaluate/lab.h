@@ -25,6 +25,7 @@ struct Lab {
   std::function<std::string(const Configuration&, const Axes&)> unsupported;
   // Bytes of each scratch buffer of the configuration, in order.
   std::function<std::vector<std::int64_t>(const Configuration&, const Axes&)> scratch;
+  std::function<std::string(const Configuration&)> source;  // the variant's whole file
   WorkerOptions worker;  // template for every process that is started; its target is the lab's
   int threads = 1;       // CPUs for the parent's own arithmetic
   std::shared_ptr<InputStore> inputs = std::make_shared<InputStore>();

@@ -9,9 +9,11 @@
 #include "harness/core/nvtx.h"
 #include "harness/core/secret.h"
 #include "harness/core/text.h"
+#include "harness/profile/cuda_counters.h"
 #include "harness/profile/occupancy.h"
 #include "harness/profile/perf_counters.h"
 #include "harness/profile/summary.h"
+#include "harness/worker/metric_names.h"
 #include "harness/worker/samples.h"
 
 namespace apo {
@@ -21,6 +23,11 @@ constexpr int kCudaWarmupCalls = 64;
 constexpr int kCudaTimedCalls = 60;
 constexpr int kCudaRecordedCalls = 20;
 constexpr double kCudaShortNs = 50e3;
+// PC samples: some 10 ms of work, in which each SM is sampled every microsecond or so.
+constexpr double kSampledNs = 20e6;
+constexpr int kMostSampledCalls = 100;
+constexpr int kSamplingPeriodLog2 = 11;
+constexpr std::size_t kMostSampleRows = 4000;  // the rest are a few samples each
 
 // One configuration loaded in a fresh process on the first `threads` CPUs.
 class Bench {
@@ -71,6 +78,14 @@ class Bench {
     return missing.empty() ? ns : std::vector<double>();
   }
 
+  // Target cuda, untimed.
+  Result<CounterReport> count(const std::vector<std::string>& metrics, CachePolicy cache) {
+    return worker_.count({.metrics = metrics, .cache = cache});
+  }
+  Result<SampleReport> sample_stalls(int repetitions, CachePolicy cache) {
+    return worker_.sample_stalls({.repetitions = repetitions, .cache = cache, .period_log2 = kSamplingPeriodLog2});
+  }
+
   int pid() const { return worker_.pid(); }
 
  private:
@@ -108,11 +123,105 @@ void add_activity(Profile& profile, const std::vector<double>& ns) {
   }
 }
 
-// Times from events and CUPTI Activity; work and roofs say the rest until counters are read.
-Profile profile_on_cuda(const Lab& lab, const Build& build, const InputSet& inputs, const Machine& machine,
-                        ProfileInputs measured, CachePolicy cache) {
-  const Workload& workload = *find_workload(*lab.family, measured.workload);
-  Bench bench(lab, build, measured.configuration, workload, inputs, lab.threads);
+// One configuration on a GPU, in fresh processes: the counters must not touch timed calls.
+struct CudaSubject {
+  const Lab& lab;
+  const Build& build;
+  const InputSet& inputs;
+  const Configuration& configuration;
+  const Workload& workload;
+  CachePolicy cache;
+
+  Bench bench() const { return {lab, build, configuration, workload, inputs, lab.threads}; }
+};
+
+// A kernel that faults or hangs under a profiler costs the profile only what that profiler would have told.
+template <class Report>
+Report or_missing(const Result<Report>& result) {
+  return result ? *result
+                : Report{.missing = std::string(to_string(result.failure().outcome)) + " under the profiler, " +
+                                    result.failure().evidence};
+}
+
+// The same for a process that cannot be set up, say because the profiler of another one holds the memory.
+template <class Report, class Ask>
+Report ask_fresh_process(const CudaSubject& subject, Ask ask) {
+  try {
+    Bench bench = subject.bench();
+    return or_missing<Report>(ask(bench));
+  } catch (const EnvironmentError& error) {
+    return {.missing = error.what()};
+  }
+}
+
+CounterReport count(const CudaSubject& subject, const std::vector<std::string>& metrics) {
+  return ask_fresh_process<CounterReport>(subject, [&](Bench& bench) { return bench.count(metrics, subject.cache); });
+}
+
+CounterReport count_chosen(const CudaSubject& subject, const CounterChoice& choice) {
+  CounterReport report = count(subject, choice.metrics);
+  if (!report.refused.empty()) {
+    throw UserError("unknown metric '" + report.refused.front().metric + "'",
+                    report.refused.front().why + "\nleave --metrics out for the default set, or take --full");
+  }
+  return report;
+}
+
+std::string conditions_of(const CounterReport& report, CachePolicy cache) {
+  std::string text =
+      caches_text(cache) + ": " +
+      (cache == CachePolicy::cold ? "L2 flushed by a fill, whose dirty lines count as writes once they are evicted"
+                                  : "filled by a call before") +
+      ", then " + std::to_string(report.passes) + (report.passes == 1 ? " pass" : " passes");
+  text += report.passes > 1 ? ", each launch repeated with its memory restored in between, which warms the L2" : "";
+  return report.clamped.empty() ? text : text + "; cut at 100 %, from several passes: " + join(report.clamped, ", ");
+}
+
+void add_missing(Profile& profile, const std::string& what, const std::string& why) {
+  if (!why.empty()) {
+    profile.missing += (profile.missing.empty() ? "" : "; ") + what + ": " + why;
+  }
+}
+
+void append(std::vector<Metric>& metrics, std::vector<Metric> more) {
+  metrics.insert(metrics.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+// The rungs above the times: where the warps stood, then what the units counted.
+void add_counters(Profile& profile, const CudaSubject& subject, const CounterChoice& choice,
+                  std::optional<CounterReport> counted, const std::string& source) {
+  const int calls = static_cast<int>(std::clamp(kSampledNs / profile.time_ns, 1.0, double{kMostSampledCalls}));
+  const auto sampled =
+      ask_fresh_process<SampleReport>(subject, [&](Bench& bench) { return bench.sample_stalls(calls, subject.cache); });
+  if (!counted) {
+    std::vector<std::string> metrics = choice.full ? full_counters() : default_counters();
+    if (!choice.full && sampled.samples.empty()) {
+      metrics.insert(metrics.end(), stall_counters().begin(), stall_counters().end());  // in place of the samples
+    }
+    counted = count(subject, metrics);
+  }
+  if (!sampled.samples.empty()) {
+    append(profile.metrics, stall_metrics(sampled.samples));
+    set_samples(profile, sampled.samples, kMostSampleRows, source);
+  }
+  if (counted->missing.empty()) {
+    const std::vector<Metric> counters = counter_metrics(*counted, 1);
+    append(profile.metrics, counters);
+    append(profile.metrics, sampled.samples.empty() ? stall_metrics(counters) : std::vector<Metric>());
+    append(profile.metrics, derived_metrics(profile, subject.lab.family->work(subject.workload.axes)));
+    profile.conditions = conditions_of(*counted, subject.cache);
+    profile.rung = sampled.samples.empty() ? "counters" : "counters+pc";
+  } else if (!sampled.samples.empty()) {
+    profile.rung += "+pc";
+  }
+  add_missing(profile, "counters", counted->missing);
+  add_missing(profile, "PC samples", sampled.missing);
+}
+
+// Times from events and CUPTI Activity, in a process of their own.
+Profile time_on_cuda(const CudaSubject& subject, const Machine& machine, ProfileInputs measured) {
+  Bench bench = subject.bench();
+  const CachePolicy cache = subject.cache;
   const double first_ns = bench.time(kCudaWarmupCalls, cache, measured.configuration).back();
   // As in a round of the judge: the events' own time is shared among the calls of a sample.
   const int repetitions = first_ns < kCudaShortNs ? static_cast<int>(std::ceil(2 * kCudaShortNs / first_ns)) : 1;
@@ -124,22 +233,34 @@ Profile profile_on_cuda(const Lab& lab, const Build& build, const InputSet& inpu
   const std::vector<double> recorded =
       bench.record(kCudaRecordedCalls, cache, measured.configuration, repetitions, missing);
   measured.rung = recorded.empty() ? "events" : "activity";
-  measured.missing = "counters and PC samples: this program reads none on target cuda";
-  if (!missing.empty()) {
-    measured.missing += "; Activity records: " + missing;
-  }
   Profile profile = assemble_profile(measured);
+  profile.conditions = caches_text(cache);
+  add_missing(profile, "Activity records", missing);
   add_activity(profile, recorded);
-  for (Metric& metric : occupancy_metrics(build, machine)) {
-    profile.metrics.push_back(std::move(metric));
+  append(profile.metrics, occupancy_metrics(subject.build, machine));
+  return profile;
+}
+
+Profile profile_on_cuda(const CudaSubject& subject, const Machine& machine, ProfileInputs measured,
+                        const CounterChoice& choice, const std::string& source) {
+  std::optional<CounterReport> counted;
+  if (!choice.metrics.empty()) {
+    counted = count_chosen(subject, choice);  // first: a name that is none should not cost the time of the rest
   }
+  Profile profile = time_on_cuda(subject, machine, std::move(measured));
+  add_counters(profile, subject, choice, std::move(counted), source);
   return profile;
 }
 
 }  // namespace
 
+std::string caches_text(CachePolicy cache) {
+  return cache == CachePolicy::cold ? "cold caches" : "warm caches";
+}
+
 Profile measure_profile(const Lab& lab, const Configuration& configuration, const Workload& workload,
-                        const Machine& machine, const std::vector<Roof>& roofs, CachePolicy cache, Observer& observer) {
+                        const Machine& machine, const std::vector<Roof>& roofs, CachePolicy cache, Observer& observer,
+                        const CounterChoice& choice) {
   const StageRange range("profile " + configuration.label());
   const Build build = lab.build(configuration, workload.axes, false);
   if (build.outcome != Outcome::valid) {
@@ -155,7 +276,8 @@ Profile measure_profile(const Lab& lab, const Configuration& configuration, cons
                          .l2_bytes = machine.l2_bytes,
                          .l3_bytes = machine.l3_bytes};
   if (machine.target == Target::cuda) {
-    return profile_on_cuda(lab, build, inputs, machine, std::move(measured), cache);
+    const CudaSubject subject{lab, build, inputs, configuration, workload, cache};
+    return profile_on_cuda(subject, machine, std::move(measured), choice, lab.source(configuration));
   }
   Bench all(lab, build, configuration, workload, inputs, machine.cores);
   const double first_ns = all.time(3, cache, configuration).back();
@@ -179,7 +301,9 @@ Profile measure_profile(const Lab& lab, const Configuration& configuration, cons
   measured.counted_calls = plan.counted_calls;
   measured.rung = counters.rung();
   measured.missing = counters.missing();
-  return assemble_profile(measured);
+  Profile profile = assemble_profile(measured);
+  profile.conditions = caches_text(cache);
+  return profile;
 }
 
 }  // namespace apo

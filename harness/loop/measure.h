@@ -10,9 +10,20 @@
 
 namespace apo {
 
+// Which hardware counters of a GPU are read besides the times.
+struct CounterChoice {
+  std::vector<std::string> metrics;  // these alone; empty: the default set, or the full one
+  bool full = false;
+};
+
+// "cold caches", how the conditions of every profile begin.
+std::string caches_text(CachePolicy cache);
+
 // Times and counts one configuration on one workload in workers of its own and assembles the profile. Throws
-// EnvironmentError when the configuration does not run.
+// EnvironmentError when the configuration does not run, and UserError for a metric of `choice` that the GPU does not
+// have. Counters that cannot be read are only missing.
 Profile measure_profile(const Lab& lab, const Configuration& configuration, const Workload& workload,
-                        const Machine& machine, const std::vector<Roof>& roofs, CachePolicy cache, Observer& observer);
+                        const Machine& machine, const std::vector<Roof>& roofs, CachePolicy cache, Observer& observer,
+                        const CounterChoice& choice = {});
 
 }  // namespace apo

@@ -159,6 +159,7 @@ Lab Workbench::lab(const Family& family) {
   lab.scratch = [this, device](const Configuration& configuration, const Axes& axes) {
     return scratch_bytes(catalogue_.get(configuration.variant), axes, configuration.settings, device);
   };
+  lab.source = [this](const Configuration& configuration) { return catalogue_.get(configuration.variant).source; };
   lab.threads = host_.cores;
   if (machine_.target == Target::host) {
     lab.sanitizer_runtime = builder(true).sanitizer_runtime();

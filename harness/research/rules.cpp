@@ -256,6 +256,18 @@ const std::vector<Rule>& diagnosis_rules() {
                                           waiting_steps,
                                           low_occupancy,
                                           tail_wave,
+                                          dram_bound,
+                                          bank_conflicts,
+                                          shared_memory_stalls,
+                                          uncoalesced_access,
+                                          idle_lanes,
+                                          unused_occupancy,
+                                          register_spills,
+                                          special_function_pipe,
+                                          fp32_pipe,
+                                          tensor_pipe,
+                                          atomics,
+                                          issue_bound,
                                           near_floor,
                                           noise};
   return rules;

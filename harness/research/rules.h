@@ -44,6 +44,20 @@ std::optional<Bottleneck> special_function_bound(const Diagnosis& diagnosis);  /
 std::optional<Bottleneck> waiting_steps(const Diagnosis& diagnosis);           // cuda: no unit is busy; latency-bound
 std::optional<Bottleneck> low_occupancy(const Diagnosis& diagnosis);           // cuda: metric occupancy
 std::optional<Bottleneck> tail_wave(const Diagnosis& diagnosis);               // cuda: metric idle_share
+// Target cuda, from hardware counters and sampled stalls (rules_counters.cpp).
+std::optional<Bottleneck> dram_bound(const Diagnosis& diagnosis);      // metric dram_utilisation
+std::optional<Bottleneck> bank_conflicts(const Diagnosis& diagnosis);  // metric bank_conflict_share
+std::optional<Bottleneck> shared_memory_stalls(
+    const Diagnosis& diagnosis);                                           // stall_short_scoreboard, stall_mio_throttle
+std::optional<Bottleneck> uncoalesced_access(const Diagnosis& diagnosis);  // load_efficiency, store_efficiency
+std::optional<Bottleneck> idle_lanes(const Diagnosis& diagnosis);          // threads_per_instruction
+std::optional<Bottleneck> unused_occupancy(const Diagnosis& diagnosis);    // achieved_occupancy
+std::optional<Bottleneck> register_spills(const Diagnosis& diagnosis);     // local memory instructions
+std::optional<Bottleneck> special_function_pipe(const Diagnosis& diagnosis);  // pipe_special
+std::optional<Bottleneck> fp32_pipe(const Diagnosis& diagnosis);              // pipe_fp32
+std::optional<Bottleneck> tensor_pipe(const Diagnosis& diagnosis);            // pipe_tensor
+std::optional<Bottleneck> atomics(const Diagnosis& diagnosis);                // atomics
+std::optional<Bottleneck> issue_bound(const Diagnosis& diagnosis);            // issue_utilisation
 std::optional<Bottleneck> near_floor(const Diagnosis& diagnosis);
 std::optional<Bottleneck> noise(const Diagnosis& diagnosis);
 

@@ -31,11 +31,13 @@
 #include "harness/core/nvtx.h"
 #include "harness/worker/activity.h"
 #include "harness/worker/clock.h"
+#include "harness/worker/counters.h"
 #include "harness/worker/cuda_facts.h"
 #include "harness/worker/cuda_image.h"
 #include "harness/worker/cuda_module.h"
 #include "harness/worker/nvml.h"
 #include "harness/worker/overdue.h"
+#include "harness/worker/pc_sampling.h"
 
 namespace apo {
 namespace {
@@ -77,8 +79,10 @@ class Mapping {
 
 class CudaDevice : public Device {
  public:
-  CudaDevice(std::unique_ptr<const cuda::Driver> driver, DeviceFacts facts, bool watched, SharedStatus& status)
+  CudaDevice(std::unique_ptr<const cuda::Driver> driver, DeviceFacts facts, cuda::Device device, cuda::Context context,
+             bool watched, SharedStatus& status)
       : driver_(std::move(driver)), facts_(std::move(facts)), watched_(watched), nvml_(facts_.uuid), status_(status) {
+    gpu_ = {.device = device, .index = facts_.index, .uuid = facts_.uuid, .context = context};
     const std::string version = nvml_.driver_version();
     facts_.driver = version.empty() ? facts_.driver : version + " (" + facts_.driver + ")";
   }
@@ -90,6 +94,8 @@ class CudaDevice : public Device {
   Result<RawSample> run(const RunRequest& request, std::size_t index) override;
   std::optional<Failure> read_back(int set) override;
   Result<std::vector<std::int64_t>> copy(const CopyRequest& request) override;
+  Result<CounterReport> count(const CountRequest& request) override;
+  Result<SampleReport> sample_stalls(const SampleRequest& request) override;
   std::optional<DeviceFacts> facts() const override { return facts_; }
   std::optional<DeviceState> state() const override { return nvml_.state(); }
   std::string activity_missing() const override { return activity_.missing(); }
@@ -114,12 +120,16 @@ class CudaDevice : public Device {
   std::optional<Failure> close_window(RawSample& sample);
   cuda::Result queue_kernels(const CudaModule& loaded, std::vector<std::uint64_t>& words, int& queued);
   std::optional<Failure> call_library(Launcher launcher, const std::vector<std::uint64_t>& words, int slot) const;
+  std::optional<Failure> begin_profile(int slot);
+  cuda::Result prepare_profiled(int slot, CachePolicy cache);
+  cuda::Result launch_profiled(int slot, bool one_by_one);
   void open_gate() { __atomic_store_n(gate_, generation_, __ATOMIC_SEQ_CST); }
 
   std::unique_ptr<const cuda::Driver> driver_;
   DeviceFacts facts_;
   bool watched_;
   Nvml nvml_;
+  ProfiledGpu gpu_;
   SharedStatus& status_;
   cuda::Stream stream_ = nullptr;
   cuda::Event begin_ = nullptr;
@@ -487,6 +497,92 @@ std::optional<Failure> CudaDevice::read_back(int set) {
   return images_.at(last_image_).copy_back(*driver_, layout_, mapping_.memory(), set);
 }
 
+// What comes before a profile of a slot: nothing of the second clock, fresh state, persisting L2 reset.
+std::optional<Failure> CudaDevice::begin_profile(int slot) {
+  CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
+  if (loaded.module == nullptr || images_.empty()) {
+    throw std::logic_error("asked to profile before load and attach");
+  }
+  status_.running_slot.store(slot);
+  activity_.stop();
+  last_image_ = 0;
+  return check(reset_l2(loaded.plan), "cannot reset the persisting L2", slot);
+}
+
+// Warm: one call fills the caches. No gate: a profiler that runs each launch to its end would wait for it for ever.
+cuda::Result CudaDevice::prepare_profiled(int slot, CachePolicy cache) {
+  cuda::Result error = prepare({.cache = cache}, 1, slot);
+  if (error == cuda::kSuccess && cache == CachePolicy::warm) {
+    error = launch_profiled(slot, false);
+  }
+  return error != cuda::kSuccess ? error : driver_->synchronize(stream_);
+}
+
+cuda::Result CudaDevice::launch_profiled(int slot, bool one_by_one) {
+  const CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
+  std::vector<std::uint64_t> words = arguments(0, slot, 0);
+  for (const CudaKernel& kernel : loaded.kernels) {
+    const int kept = kernel.launch.persist - 1;
+    const std::int64_t persisting =
+        kept < 0 ? 0 : std::min(bytes_at(words.at(static_cast<std::size_t>(kept))), facts_.persisting_l2_bytes);
+    cuda::Result error = launch_kernel(*driver_, kernel, words, persisting, stream_);
+    error = error == cuda::kSuccess && one_by_one ? driver_->synchronize(stream_) : error;
+    if (error != cuda::kSuccess) {
+      return error;
+    }
+  }
+  return cuda::kSuccess;
+}
+
+Result<CounterReport> CudaDevice::count(const CountRequest& request) {
+  const StageRange range("count slot" + std::to_string(request.slot));
+  if (auto failure = begin_profile(request.slot)) {
+    return *failure;
+  }
+  ProfiledCall call{.kernels = {},
+                    .prepare = [&] { return prepare_profiled(request.slot, request.cache); },
+                    .launch = [&] { return launch_profiled(request.slot, true); }};
+  for (const CudaKernel& kernel : modules_.at(static_cast<std::size_t>(request.slot)).kernels) {
+    call.kernels.push_back(kernel.launch.kernel);
+  }
+  cuda::Result error = cuda::kSuccess;
+  CounterReport report = collect_counters(gpu_, call, request.metrics, request.repetitions, error);
+  if (auto failure = check(error, "the kernel under the range profiler", request.slot)) {
+    return *failure;
+  }
+  status_.running_slot.store(-1);
+  return report;
+}
+
+Result<SampleReport> CudaDevice::sample_stalls(const SampleRequest& request) {
+  const StageRange range("sample slot" + std::to_string(request.slot));
+  if (auto failure = begin_profile(request.slot)) {
+    return *failure;
+  }
+  CudaModule& loaded = modules_.at(static_cast<std::size_t>(request.slot));
+  std::optional<Failure> not_loaded;
+  const SampledCall call{.cubin = loaded.image,
+                         .reload =
+                             [&] {
+                               driver_->unload_module(loaded.module);  // fails only after a sticky error
+                               not_loaded = load_module(*driver_, loaded, request.slot);
+                               return not_loaded ? cuda::kNotFound : cuda::kSuccess;
+                             },
+                         .prepare = [&] { return prepare_profiled(request.slot, request.cache); },
+                         .launch = [&] { return launch_profiled(request.slot, false); },
+                         .wait = [&] { return driver_->synchronize(stream_); }};
+  cuda::Result error = cuda::kSuccess;
+  SampleReport report = apo::sample_stalls(gpu_, call, request.repetitions, request.period_log2, error);
+  if (not_loaded) {
+    return *not_loaded;
+  }
+  if (auto failure = check(error, "the kernel under PC sampling", request.slot)) {
+    return *failure;
+  }
+  status_.running_slot.store(-1);
+  return report;
+}
+
 // Ten copies a sample, back to back: what fits the L2 is then read from it.
 Result<std::vector<std::int64_t>> CudaDevice::copy(const CopyRequest& request) {
   constexpr int kCopies = 10;
@@ -541,7 +637,7 @@ std::unique_ptr<Device> make_cuda_device(int index, bool watched, SharedStatus& 
     return nullptr;
   }
   const DeviceFacts facts = read_device_facts(*driver, device, index);
-  auto made = std::make_unique<CudaDevice>(std::move(driver), facts, watched, status);
+  auto made = std::make_unique<CudaDevice>(std::move(driver), facts, device, context, watched, status);
   if (const auto failure = made->set_up()) {
     missing = failure->evidence;
     return nullptr;

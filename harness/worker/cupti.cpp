@@ -8,26 +8,17 @@
 namespace apo::cupti {
 namespace {
 
-template <class Function>
-bool find(void* library, Function& function, const char* name, std::string& missing) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr) {
-    missing = std::string("it has no ") + name;
-  }
-  return function != nullptr;
-}
-
 bool find_functions(void* library, Library& cupti, std::string& missing) {
-  return find(library, cupti.get_version, "cuptiGetVersion", missing) &&
-         find(library, cupti.result_string, "cuptiGetResultString", missing) &&
-         find(library, cupti.subscribe, "cuptiSubscribe", missing) &&
-         find(library, cupti.unsubscribe, "cuptiUnsubscribe", missing) &&
-         find(library, cupti.register_callbacks, "cuptiActivityRegisterCallbacks", missing) &&
-         find(library, cupti.enable, "cuptiActivityEnable", missing) &&
-         find(library, cupti.disable, "cuptiActivityDisable", missing) &&
-         find(library, cupti.flush_all, "cuptiActivityFlushAll", missing) &&
-         find(library, cupti.next_record, "cuptiActivityGetNextRecord", missing) &&
-         find(library, cupti.dropped_records, "cuptiActivityGetNumDroppedRecords", missing);
+  return find_function(library, cupti.get_version, "cuptiGetVersion", missing) &&
+         find_function(library, cupti.result_string, "cuptiGetResultString", missing) &&
+         find_function(library, cupti.subscribe, "cuptiSubscribe", missing) &&
+         find_function(library, cupti.unsubscribe, "cuptiUnsubscribe", missing) &&
+         find_function(library, cupti.register_callbacks, "cuptiActivityRegisterCallbacks", missing) &&
+         find_function(library, cupti.enable, "cuptiActivityEnable", missing) &&
+         find_function(library, cupti.disable, "cuptiActivityDisable", missing) &&
+         find_function(library, cupti.flush_all, "cuptiActivityFlushAll", missing) &&
+         find_function(library, cupti.next_record, "cuptiActivityGetNextRecord", missing) &&
+         find_function(library, cupti.dropped_records, "cuptiActivityGetNumDroppedRecords", missing);
 }
 
 // The reason of the last dlopen: "libcupti.so: cannot open shared object file: No such file or directory".
@@ -90,6 +81,7 @@ std::unique_ptr<const Library> load_library(std::string& missing) {
     missing = "CUPTI does not load: " + reason;
     return nullptr;
   }
+  cupti->handle = handle;
   if (!find_functions(handle, *cupti, reason)) {
     missing = "'" + cupti->path + "' is no CUPTI of CUDA 12 or 13: " + reason;
     return nullptr;

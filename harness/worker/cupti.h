@@ -1,8 +1,10 @@
-// harness/worker/cupti.h - the part of CUPTI's Activity API that is used, declared here and loaded on demand.
+// harness/worker/cupti.h - CUPTI loaded on demand, and the part of its Activity API that is used, declared here.
 //
 // Nothing of CUPTI is needed to build or to start this program. Names, values and layouts are those of <cupti.h>; a
 // test compares them with the header where there is one.
 #pragma once
+
+#include <dlfcn.h>
 
 #include <array>
 #include <cstddef>
@@ -21,6 +23,7 @@ using RecordBytes = void*;  // CUpti_Activity*
 inline constexpr Result kSuccess = 0;
 inline constexpr Result kMaxLimitReached = 12;  // no more records in a buffer
 inline constexpr Result kInvalidKind = 21;      // nor here
+inline constexpr Result kHardwareBusy = 26;     // another session uses the counters of this GPU
 inline constexpr Result kMultipleSubscribers = 39;
 
 enum Kind : int { kMemcpy = 1, kMemset = 2, kKernel = 3, kConcurrentKernel = 10 };
@@ -42,7 +45,8 @@ using CompleteBuffer = void (*)(Context context, std::uint32_t stream, std::uint
 using Callback = void (*)(void* user, int domain, std::uint32_t id, const void* data);
 
 struct Library {
-  std::string path;  // where it was found
+  std::string path;        // where it was found
+  void* handle = nullptr;  // for the functions of cupti_profiler.h and cupti_sampling.h
   std::uint32_t version = 0;
 
   Result (*get_version)(std::uint32_t* version);
@@ -66,6 +70,16 @@ std::vector<std::string> library_paths();
 
 // nullptr and one sentence that says what is missing. Never unloaded: CUPTI may have threads.
 std::unique_ptr<const Library> load_library(std::string& missing);
+
+// Sets `function` to the one of that name; false, and one sentence in `missing`, when the library has none.
+template <class Function>
+bool find_function(void* library, Function& function, const char* name, std::string& missing) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function == nullptr) {
+    missing = std::string("it has no ") + name;
+  }
+  return function != nullptr;
+}
 
 // "CUPTI_ERROR_NOT_INITIALIZED".
 std::string describe(const Library& library, Result result);

@@ -8,6 +8,7 @@
 
 #include "harness/core/files.h"
 #include "harness/worker/arena.h"
+#include "harness/worker/profile_results.h"
 #include "harness/worker/protocol.h"
 
 namespace apo {
@@ -27,6 +28,12 @@ class Device {
   virtual std::optional<Failure> read_back(int /*set*/) { return std::nullopt; }
   virtual Result<std::vector<std::int64_t>> copy(const CopyRequest&) {
     return Failure{Outcome::refused, "only a GPU has a memory of its own"};
+  }
+  virtual Result<CounterReport> count(const CountRequest&) {
+    return CounterReport{.missing = "only a GPU has these counters"};
+  }
+  virtual Result<SampleReport> sample_stalls(const SampleRequest&) {
+    return SampleReport{.missing = "only a GPU has PC samples"};
   }
   virtual std::optional<DeviceFacts> facts() const { return std::nullopt; }
   virtual std::optional<DeviceState> state() const { return std::nullopt; }

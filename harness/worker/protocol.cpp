@@ -134,6 +134,10 @@ DeviceState state_from(const Json& json) {
   return {.sm_mhz = json.at(0), .throttle_bits = json.at(1), .celsius = json.at(2), .watts = json.at(3)};
 }
 
+CachePolicy cache_from(const Json& json) {
+  return json.at("cold").get<bool>() ? CachePolicy::cold : CachePolicy::warm;
+}
+
 Failure failure_from(const Json& json) {
   const auto outcome = outcome_from(json.at("outcome").get<std::string>());
   if (!outcome || *outcome == Outcome::valid) {
@@ -173,6 +177,21 @@ Json body_of(const Request& request) {
           },
           [](const CopyRequest& copy) -> Json {
             return {{"op", "copy"}, {"bytes", copy.bytes}, {"samples", copy.samples}};
+          },
+          [](const CountRequest& count) -> Json {
+            return {{"op", "count"},
+                    {"slot", count.slot},
+                    {"metrics", count.metrics},
+                    {"repetitions", count.repetitions},
+                    {"read_back", count.read_back},
+                    {"cold", count.cache == CachePolicy::cold}};
+          },
+          [](const SampleRequest& sample) -> Json {
+            return {{"op", "sample"},
+                    {"slot", sample.slot},
+                    {"repetitions", sample.repetitions},
+                    {"cold", sample.cache == CachePolicy::cold},
+                    {"period", sample.period_log2}};
           },
       },
       request.body);
@@ -240,12 +259,23 @@ Request decode_request(std::string_view text) {
     request.body = RunRequest{.order = json.at("order"),
                               .sets = json.at("sets"),
                               .repetitions = json.at("repetitions"),
-                              .cache = json.at("cold").get<bool>() ? CachePolicy::cold : CachePolicy::warm,
+                              .cache = cache_from(json),
                               .verify_after = json.at("verify_after"),
                               .read_back = json.at("read_back"),
                               .activity = json.at("activity")};
   } else if (op == "copy") {
     request.body = CopyRequest{.bytes = json.at("bytes"), .samples = json.at("samples")};
+  } else if (op == "count") {
+    request.body = CountRequest{.slot = json.at("slot"),
+                                .metrics = json.at("metrics"),
+                                .repetitions = json.at("repetitions"),
+                                .cache = cache_from(json),
+                                .read_back = json.at("read_back")};
+  } else if (op == "sample") {
+    request.body = SampleRequest{.slot = json.at("slot"),
+                                 .repetitions = json.at("repetitions"),
+                                 .cache = cache_from(json),
+                                 .period_log2 = json.at("period")};
   } else if (op != "continue") {
     throw std::runtime_error("unknown request '" + op + "'");
   }

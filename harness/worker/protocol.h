@@ -95,9 +95,28 @@ struct CopyRequest {
   int samples = 1;
 };
 
+// Target cuda, untimed: hardware counters of every launch of some calls. It carries a memory file, into which the
+// worker writes the CounterReport: that may exceed a message.
+struct CountRequest {
+  int slot = 0;
+  std::vector<std::string> metrics;
+  int repetitions = 1;
+  CachePolicy cache = CachePolicy::cold;
+  bool read_back = false;  // bring the tensors back into the arena, as the last launch left them
+};
+// The same for a SampleReport: where the warps stand and why, every 2^period_log2 cycles of each SM.
+struct SampleRequest {
+  int slot = 0;
+  int repetitions = 1;
+  CachePolicy cache = CachePolicy::cold;
+  int period_log2 = 10;
+};
+
 struct Request {
   std::string nonce;
-  std::variant<HelloRequest, LoadRequest, AttachRequest, RunRequest, ContinueRequest, CopyRequest> body;
+  std::variant<HelloRequest, LoadRequest, AttachRequest, RunRequest, ContinueRequest, CopyRequest, CountRequest,
+               SampleRequest>
+      body;
 };
 
 struct Reply {

@@ -33,6 +33,8 @@ constexpr Milliseconds kStartDeadline{20'000};
 constexpr Milliseconds kCudaStartDeadline{120'000};  // the first process on an idle machine wakes up every GPU
 constexpr Milliseconds kGrace{1000};                 // closing descriptors is the first thing that a dying process does
 constexpr Milliseconds kWatcherGrace{20'000};        // a watcher writes its report after the worker has ended
+// The profiler waits up to a minute for another process that uses the counters, and repeats every launch.
+constexpr Milliseconds kProfileDeadline{180'000};
 constexpr std::uint64_t kMaxPadding = 4096;
 
 std::string nonce(std::uint64_t seed, std::uint64_t index) {
@@ -351,6 +353,44 @@ Result<std::vector<std::int64_t>> Worker::copy(std::int64_t bytes, int samples, 
     return reply.failure();
   }
   return reply->copy_ns;
+}
+
+// The text that the worker leaves in the memory file that the request carries.
+Result<std::string> Worker::exchange_for_file(Exchange exchange) {
+  constexpr off_t kMostBytes = off_t{64} << 20;
+  const FileDescriptor file(memfd_create("apo-profile", MFD_CLOEXEC));
+  if (!file) {
+    throw EnvironmentError(std::string("cannot create shared memory for a profile: ") + std::strerror(errno));
+  }
+  exchange.attached_fd = file.get();
+  const auto reply = this->exchange(exchange);
+  if (!reply) {
+    return reply.failure();
+  }
+  const off_t bytes = lseek(file.get(), 0, SEEK_END);
+  std::string text(bytes > 0 && bytes <= kMostBytes ? static_cast<std::size_t>(bytes) : 0, '\0');
+  if (text.empty() || pread(file.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+    return forged("it wrote no profile");
+  }
+  return text;
+}
+
+Result<CounterReport> Worker::count(const CountRequest& request, Deadline deadline) {
+  const auto text = exchange_for_file(prepare(request, "counting", deadline.value_or(kProfileDeadline)));
+  if (!text) {
+    return text.failure();
+  }
+  const auto report = decode_counters(*text);
+  return report ? Result<CounterReport>(*report) : forged("its counters make no sense");
+}
+
+Result<SampleReport> Worker::sample_stalls(const SampleRequest& request, Deadline deadline) {
+  const auto text = exchange_for_file(prepare(request, "PC sampling", deadline.value_or(kProfileDeadline)));
+  if (!text) {
+    return text.failure();
+  }
+  const auto report = decode_samples(*text);
+  return report ? Result<SampleReport>(*report) : forged("its PC samples make no sense");
 }
 
 void Worker::freeze() {

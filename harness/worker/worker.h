@@ -21,6 +21,7 @@
 
 #include "harness/core/files.h"
 #include "harness/worker/arena.h"
+#include "harness/worker/profile_results.h"
 #include "harness/worker/protocol.h"
 #include "harness/worker/result.h"
 
@@ -78,6 +79,10 @@ class Worker {
   Result<RawSample> call(int slot, int set = 0, Deadline deadline = {});
   // Target cuda: nanoseconds of each of `samples` copies of `bytes` bytes within the GPU's memory.
   Result<std::vector<std::int64_t>> copy(std::int64_t bytes, int samples, Deadline deadline = {});
+  // Target cuda, untimed: hardware counters, and PC samples. Trouble with the profiler stands in the report; a Failure
+  // is the candidate's. Use a worker of their own: what they change about the GPU must not reach timed calls.
+  Result<CounterReport> count(const CountRequest& request, Deadline deadline = {});
+  Result<SampleReport> sample_stalls(const SampleRequest& request, Deadline deadline = {});
   // Stops every thread of the worker, so that outputs hold still while they are read. The next request thaws it.
   void freeze();
 
@@ -108,6 +113,7 @@ class Worker {
   Result<Done> ask(const Exchange& exchange);
   Result<Reply> exchange(const Exchange& exchange);
   Result<Reply> await(const Exchange& exchange);
+  Result<std::string> exchange_for_file(Exchange exchange);
   Failure fail(Failure failure);
   Failure ended(const std::string& during);
   Failure forged(const std::string& how);

@@ -164,6 +164,8 @@ class Session {
   Reply answer(const RunRequest& run, const FileDescriptor& attached);
   Reply answer(const ContinueRequest& request, const FileDescriptor& attached);
   Reply answer(const CopyRequest& copy, const FileDescriptor& attached);
+  Reply answer(const CountRequest& count, const FileDescriptor& attached);
+  Reply answer(const SampleRequest& sample, const FileDescriptor& attached);
   bool pause(const Reply& so_far);
   Device& device() const;
 
@@ -277,6 +279,35 @@ Reply Session::answer(const CopyRequest& copy, const FileDescriptor&) {
     return {.failure = ns.failure()};
   }
   return {.copy_ns = *ns};
+}
+
+// Leaves a report in the file that came with its request.
+template <class Report>
+Reply left_in_file(const Result<Report>& report, const FileDescriptor& file) {
+  if (!report) {
+    return {.failure = report.failure()};
+  }
+  const std::string text = encode(*report);
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t wrote = pwrite(file.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
+    if (wrote <= 0) {
+      throw std::runtime_error("cannot write the profile");
+    }
+    done += static_cast<std::size_t>(wrote);
+  }
+  return {};
+}
+
+Reply Session::answer(const CountRequest& count, const FileDescriptor& attached) {
+  Reply reply = left_in_file(device().count(count), attached);
+  if (!reply.failure && count.read_back) {
+    reply.failure = device().read_back(0);
+  }
+  return reply;
+}
+
+Reply Session::answer(const SampleRequest& sample, const FileDescriptor& attached) {
+  return left_in_file(device().sample_stalls(sample), attached);
 }
 
 bool Session::pause(const Reply& so_far) {

@@ -194,6 +194,25 @@ TEST(Profile, ReportsTimeFloorRoofsAndScaling) {
   }
 }
 
+TEST(Explain, TakesProfilesFromTheJournalAndSaysWhatDiffers) {
+  const Workplace place;
+  ASSERT_EQ(place.apo({"profile", "copy/simple", "--workload", "n4k"}, 110).exit_code, 0);
+  const Ran ran = place.apo({"explain", "copy/simple", "copy/memcpy", "--workload", "n4k", "--json"}, 110);
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(ran.err.find("profiling copy/simple"), std::string::npos) << "the journal has it: " << ran.err;
+  EXPECT_NE(ran.err.find("profiling copy/memcpy"), std::string::npos) << ran.err;
+  const Json explanation = only_document(ran);
+  EXPECT_NEAR(explanation["time_difference_ns"].get<double>(),
+              explanation["a"]["time_ns"].get<double>() - explanation["b"]["time_ns"].get<double>(), 1e-3);
+  EXPECT_FALSE(explanation["sentence"].get<std::string>().empty());
+  const Ran again = place.apo({"explain", "copy/simple", "copy/memcpy", "--workload", "n4k"}, 110);
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(again.err.find("profiling"), std::string::npos) << again.err;
+  EXPECT_NE(again.out.find("code size in bytes"), std::string::npos) << again.out;
+  const Ran warm = place.apo({"explain", "copy/simple", "copy/memcpy", "--workload", "n4k", "--cache", "warm"}, 110);
+  EXPECT_NE(warm.err.find("profiling copy/simple"), std::string::npos) << "a cold profile says nothing of warm caches";
+}
+
 TEST(Profile, ShowsTheRoofsAloneAndMeasuresThemAnewWhenAsked) {
   const Workplace place;
   const auto fma_of = [&](const Ran& ran) {

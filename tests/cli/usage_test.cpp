@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-const Words kCommands = {"run",    "register", "verify", "compare", "profile", "import", "bench",
+const Words kCommands = {"run",    "register", "verify", "compare", "profile", "explain", "import", "bench",
                          "report", "query",    "list",   "show",    "lessons", "doctor"};
 
 TEST(Usage, HelpNamesEveryCommandAndHidesTheWorker) {
@@ -98,6 +98,17 @@ const Mistake kUnknownNames[] = {
      1,
      {"unknown workload 'n4m'", "did you mean"}},
     {"workload_to_run", {"run", "copy", "--workload", "n4kk"}, 1, {"n4kk", "did you mean 'n4k'"}},
+    {"variant_to_explain", {"explain", "copy/simple", "copy/memcp"}, 1, {"did you mean 'copy/memcpy'"}},
+    {"families_to_explain",
+     {"explain", "copy/simple", "e88_backward/simple"},
+     1,
+     {"not of one family and target", "apo list copy"}},
+    {"cache_of_explain", {"explain", "copy/simple", "copy/memcpy", "--cache", "cool"}, 1, {"known: cold, warm"}},
+    {"workload_to_explain", {"explain", "copy/simple", "copy/memcpy", "--workload", "n4kk"}, 1, {"did you mean 'n4k'"}},
+    {"gpu_counters_of_the_host",
+     {"profile", "copy/simple", "--metrics", "dram__bytes_read.sum"},
+     1,
+     {"--metrics is about the counters of a GPU", "copy/simple is for target host"}},
     {"no_variant_to_profile", {"profile"}, 1, {"no variant was given", "--roofs"}},
     {"target_of_roofs",
      {"profile", "--roofs", "--target", "gpu"},

@@ -35,7 +35,10 @@ std::int64_t fill(Journal& journal) {
   Experiment experiment = an_experiment(campaign, iteration);
   journal.add_profile({.configuration = experiment.incumbent,
                        .metrics = {{"time", 1, "ns", {}, {}, 1}},
-                       .roofs = {{"copy", 1e10, "byte/s", 1, 2, 3}}},
+                       .roofs = {{"copy", 1e10, "byte/s", 1, 2, 3}},
+                       .conditions = "L2 flushed",
+                       .stalls = {{.kernel = "k", .file = "a.cu", .line = 1, .stall = "wait", .samples = 1}},
+                       .lines = {{.file = "a.cu", .line = 1, .text = "x"}}},
                       {.machine = "cpu-1", .iteration = iteration});
   journal.add_brief(iteration, {.bottlenecks = {{"b", "e", 2}}, .ranked = {{.configuration = experiment.candidate}}});
   experiment.id = journal.begin_experiment(experiment);

@@ -259,52 +259,70 @@ TEST(Open, LimitOfPagesReadsAsAFullDisk) {
                        "no room left"));
 }
 
+std::vector<std::string> with_one_more(const std::string& step) {
+  std::vector<std::string> steps(migrations().begin(), migrations().end());
+  steps.push_back(step);
+  return steps;
+}
+
 TEST(Migrations, OlderFileGainsTheMissingStepsOnce) {
   Scratch scratch;
   scratch.create();
-  const int newest = static_cast<int>(migrations().size());
-  std::vector<std::string> steps(migrations().begin(), migrations().end());
-  steps.emplace_back("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;");
+  const auto steps = with_one_more("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;");
+  const int now = static_cast<int>(migrations().size());
   {
     Database database(scratch.path, Database::Mode::write);
-    EXPECT_EQ(checked_version(database, newest + 1), newest);
+    EXPECT_EQ(checked_version(database, now + 1), now);
     migrate(database, steps);
     migrate(database, steps);
-    EXPECT_EQ(checked_version(database, newest + 1), newest + 1);
+    EXPECT_EQ(checked_version(database, now + 1), now + 1);
     database.run("INSERT INTO note (text) VALUES ('kept')");
     EXPECT_THROW(database.run("DELETE FROM note"), std::logic_error);
     Statement variants = database.query("SELECT count(*) FROM variant");
     variants.step();
     EXPECT_EQ(variants.integer(), 2);
   }
-  EXPECT_TRUE(contains(open_error(scratch.path), "schema version " + std::to_string(newest + 1)));
+  EXPECT_TRUE(contains(open_error(scratch.path), "schema version " + std::to_string(now + 1)));
 }
 
-TEST(Migrations, JournalOfTheFirstVersionIsBroughtUpToDateWithItsRows) {
+TEST(Migrations, AReaderOfAFirstFileSeesWhatItLacksAsEmptyAndAWriterBringsItUpToDate) {
   Scratch scratch;
   {
     Database database(scratch.path, Database::Mode::create);
     migrate(database, migrations().first(1));
-    database.run("INSERT INTO toolchain (compiler, version) VALUES ('g++', '12')");
+    database.run("INSERT INTO machine VALUES (1, 'f', 'cpu-1', 'host', 'm', 2, '', '', '', '', 0, 0, 0, '{}', '')");
+    database.run("INSERT INTO configuration VALUES (1, 'f/simple', '{}', 'f/simple')");
+    database.run(
+        "INSERT INTO campaign VALUES (1, 1, 1, NULL, 'f', 'c', '[]', '', 1, 1, 0, 'cold', 'auto', 'host', '')");
+    database.run("INSERT INTO iteration VALUES (1, 1, 1, 1, '')");
+    database.run("INSERT INTO profile VALUES (1, 1, NULL, 1, 1, NULL, 'w', 'timers', '', 0, '', 5, 0, '')");
   }
-  EXPECT_EQ(open_error(scratch.path, Access::read_only), "") << "recorded journals stay readable as they are";
-  Journal journal = scratch.open();
-  EXPECT_TRUE(journal.check_integrity().empty());
-  EXPECT_FALSE(journal.newest_application());
-  Statement kept = journal.implementation().database.query("SELECT count(*) FROM toolchain");
-  kept.step();
-  EXPECT_EQ(kept.integer(), 1);
+  {
+    Journal reader = scratch.open(Access::read_only);
+    const auto profiles = reader.profiles_of_iteration(1);
+    ASSERT_EQ(profiles.size(), 1u);
+    EXPECT_EQ(profiles[0].time_ns, 5);
+    EXPECT_TRUE(profiles[0].stalls.empty());
+    EXPECT_EQ(profiles[0].conditions, "");
+    EXPECT_FALSE(reader.newest_application());
+    Statement shares = reader.implementation().database.query("SELECT count(*) FROM application_categories");
+    shares.step();
+    EXPECT_EQ(shares.integer(), 0);
+  }
+  Database database(scratch.path, Database::Mode::read);
+  EXPECT_EQ(checked_version(database, 9), 1) << "reading changes nothing";
+  scratch.open();
+  EXPECT_EQ(checked_version(database, 9), static_cast<int>(migrations().size()));
 }
 
 TEST(Migrations, FailedStepChangesNothing) {
   Scratch scratch;
   scratch.open();
   Database database(scratch.path, Database::Mode::write);
-  const int newest = static_cast<int>(migrations().size());
-  std::vector<std::string> steps(migrations().begin(), migrations().end());
-  steps.emplace_back("CREATE TABLE note (id INTEGER); SELECT no_such_column FROM note;");
+  const auto steps = with_one_more("CREATE TABLE note (id INTEGER); SELECT no_such_column FROM note;");
+  const int now = static_cast<int>(migrations().size());
   EXPECT_THROW(migrate(database, steps), std::logic_error);
-  EXPECT_EQ(checked_version(database, newest + 1), newest);
+  EXPECT_EQ(checked_version(database, now + 1), now);
   Statement left = database.query("SELECT count(*) FROM sqlite_schema WHERE name = 'note'");
   left.step();
   EXPECT_EQ(left.integer(), 0);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/core/hash.h"
 #include "tests/journal/samples.h"
 
 namespace apo {
@@ -115,6 +116,28 @@ TEST_F(Queries, MetricsAreBuildResourcesAndProfiles) {
       {.machine = "cpu-1"});
   EXPECT_EQ(sorted({"metric:gflops>1e9"}), Ids{3});
   EXPECT_EQ(sorted({"metric:gflops>3e9"}), Ids{});
+}
+
+TEST_F(Queries, HardwareCountersAreMetricsOfTheProfiledSource) {
+  Profile profile{.configuration = {"e88_backward/padded_cache", {{"K", 3}}},
+                  .workload = "w",
+                  .metrics = {{"dram__bytes_read.sum", 2e9, "byte", {}, {}, 1}}};
+  const Variant edited = [] {
+    Variant variant = a_variant("padded_cache");
+    variant.source += " edited";
+    variant.source_hash = sha256(variant.source);
+    return variant;
+  }();
+  journal.add_variant(edited);
+  journal.add_profile(profile, {.machine = "cpu-1", .source_hash = edited.source_hash});
+  EXPECT_EQ(sorted({"metric:dram__bytes_read.sum>1e9"}), Ids{}) << "the candidate was another source";
+  const std::string source = a_variant("padded_cache").source_hash;
+  EXPECT_FALSE(journal.newest_profile(profile.configuration, "w", {.machine = "cpu-1", .source_hash = source}));
+  journal.add_profile(profile, {.machine = "cpu-1", .source_hash = source});
+  EXPECT_EQ(sorted({"metric:dram__bytes_read.sum>1e9"}), Ids{3});
+  EXPECT_EQ(sorted({"metric:dram__bytes_read.sum>3e9"}), Ids{});
+  EXPECT_TRUE(journal.newest_profile(profile.configuration, "w", {.machine = "cpu-1", .source_hash = source}));
+  EXPECT_FALSE(journal.newest_profile(profile.configuration, "v", {.machine = "cpu-1", .source_hash = source}));
 }
 
 TEST_F(Queries, SortsLimitsAndPicksColumns) {

@@ -340,7 +340,10 @@ TEST(RoundTrip, ProfilesRoofsAndBriefs) {
                   .floor_ns = 1e5 / 3,
                   .floor_roof = "copy",
                   .time_ns = 1.5e6,
-                  .floor_fraction = 0.1};
+                  .floor_fraction = 0.1,
+                  .conditions = kAwkward,
+                  .stalls = {{"k", 1LL << 40, "variant.cu", 7, "barrier", 1LL << 33}, {kAwkward, 0, "", 0, "wait", 1}},
+                  .lines = {{"variant.cu", 7, kAwkward}}};
   journal.add_profile(profile, {.machine = "cpu-1", .iteration = iteration});
   const Profile back = journal.profiles_of_iteration(iteration).at(0);
   EXPECT_EQ(back.configuration, profile.configuration);
@@ -351,6 +354,9 @@ TEST(RoundTrip, ProfilesRoofsAndBriefs) {
   EXPECT_EQ(back.floor_roof, profile.floor_roof);
   EXPECT_EQ(back.time_ns, profile.time_ns);
   EXPECT_EQ(back.floor_fraction, profile.floor_fraction);
+  EXPECT_EQ(back.conditions, profile.conditions);
+  EXPECT_EQ(back.stalls, profile.stalls);
+  EXPECT_EQ(back.lines, profile.lines);
   ASSERT_EQ(back.metrics.size(), 2u);
   EXPECT_EQ(back.metrics[0].lower, profile.metrics[0].lower);
   EXPECT_EQ(back.metrics[0].upper, profile.metrics[0].upper);

@@ -1,6 +1,7 @@
 // tests/reports/fixture.cpp - see fixture.h.
 #include "fixture.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace apo::report::fixture {
@@ -280,6 +281,32 @@ CampaignRecords realistic_campaign() {
                         .rounds = 14,
                         .alarm = false,
                         .cache_policy = "cold"}};
+  return records;
+}
+
+CampaignRecords sampled_campaign() {
+  CampaignRecords records = realistic_campaign();
+  const auto sample = [](Profile& profile, double barrier, double scoreboard, int line, const std::string& text) {
+    profile.rung = "counters+pc";
+    profile.conditions = "cold caches: L2 flushed, then 4 passes";
+    for (const auto& [state, share] : {std::pair{"barrier", barrier}, std::pair{"long_scoreboard", scoreboard},
+                                       std::pair{"wait", 0.125}, std::pair{"selected", 0.1}}) {
+      profile.metrics.push_back(
+          {.name = std::string("stall_") + state, .value = share, .unit = "ratio", .samples = 1000});
+      profile.stalls.push_back({.kernel = "backward",
+                                .pc_offset = 16 * line,
+                                .file = "variant.cu",
+                                .line = line,
+                                .stall = state,
+                                .samples = static_cast<std::int64_t>(1000 * share)});
+    }
+    profile.lines = {{.file = "variant.cu", .line = line, .text = text}};
+  };
+  // In the journal's order, which need not be theirs.
+  const auto by_index = [](const IterationRecord& a, const IterationRecord& b) { return a.index < b.index; };
+  std::sort(records.iterations.begin(), records.iterations.end(), by_index);
+  sample(records.iterations.front().profiles.front(), 0.41, 0.25, 42, "__syncthreads();  // | <b> `tick`");
+  sample(records.iterations.back().profiles.front(), 0.03, 0.5, 7, "state[i] = fmaf(k, v, state[i]);");
   return records;
 }
 

@@ -7,6 +7,8 @@ namespace apo::report::fixture {
 
 // Two iterations: accepted, reverted, inconclusive, incorrect, and an abandoned one; certified cold and warm.
 CampaignRecords realistic_campaign();
+// The same campaign on a GPU whose counters could be read: stalls and hottest lines of both incumbents.
+CampaignRecords sampled_campaign();
 // No experiment, no profile.
 CampaignRecords empty_campaign();
 // Every candidate was stopped by a gate.

@@ -1,4 +1,4 @@
--- journal/application.sql - profiles of whole applications; the conventions are those of schema.sql.
+-- journal/schema_2.sql - version 2: profiles of whole applications; the conventions are those of schema.sql.
 
 CREATE TABLE application_profile (
   id             INTEGER PRIMARY KEY,

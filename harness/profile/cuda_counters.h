@@ -1,0 +1,34 @@
+// harness/profile/cuda_counters.h - what counters and PC samples of a GPU say about one call; pure arithmetic.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/core/records.h"
+#include "harness/worker/profile_results.h"
+
+namespace apo {
+
+// One metric for each counter of one call. What ends with .sum adds up over the launches; anything else is their mean,
+// weighted with gpu__time_duration.sum where that was collected. `calls` calls were counted, one after the other.
+std::vector<Metric> counter_metrics(const CounterReport& report, int calls);
+
+// What follows from the counters and samples in profile.metrics and from the work; what cannot be computed is absent:
+//   bytes_moved (DRAM, read and written), bytes_over_compulsory, dram_utilisation, l2_hit_rate
+//   achieved_occupancy, issue_utilisation, threads_per_instruction
+//   bank_conflict_share (of the wavefronts of shared memory), load_efficiency, store_efficiency (bytes used of those
+//   that the sectors hold), sectors_per_load, sectors_per_store (of a warp's instruction)
+//   local_bytes, atomics (instructions), executed_flops (FP32)
+//   pipe_special, pipe_fp32, pipe_tensor (share of the cycles or issue slots of that pipe)
+std::vector<Metric> derived_metrics(const Profile& profile, const Work& work);
+
+// stall_<state> of every warp state: its share of the warps that were sampled, or counted. stall_selected is no stall:
+// such a warp issued.
+std::vector<Metric> stall_metrics(const std::vector<StallSample>& samples);
+std::vector<Metric> stall_metrics(const std::vector<Metric>& counters);
+
+// Keeps the `most` most frequent samples, the first ones first, and the text of their lines from `source`. Lines
+// of other files have no text.
+void set_samples(Profile& profile, std::vector<StallSample> samples, std::size_t most, const std::string& source);
+
+}  // namespace apo

@@ -1,0 +1,209 @@
+// harness/profile/explain.cpp - pairs the metrics of two profiles and ranks them by the time that they account for.
+#include "harness/profile/explain.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+constexpr double kLeastChange = 0.05;      // of the quantity
+constexpr double kLeastTimeChange = 0.01;  // of A's time
+
+std::string percent(double share) {
+  return format_g(100 * share, 2) + " %";
+}
+
+std::string arrow(const std::string& before, const std::string& after) {
+  return before + " -> " + after;
+}
+
+// A share of the time, of which the rest is spent otherwise.
+struct TimedShare {
+  const char* metric;
+  const char* words;
+  const char* of;
+};
+
+constexpr TimedShare kShares[] = {
+    {"dram_utilisation", "DRAM busy", "of the time"},
+    {"issue_utilisation", "issue slots used", "of all"},
+    {"pipe_special", "special-function pipe busy", "of the time"},
+    {"pipe_fp32", "FP32 pipe busy", "of the time"},
+    {"pipe_tensor", "tensor pipe busy", "of the time"},
+    {"idle_share", "SMs idle in the last round of blocks", "of the time"},
+};
+
+struct Quantity {
+  const char* metric;
+  const char* words;
+  bool is_bytes;
+};
+
+constexpr Quantity kQuantities[] = {
+    {"bytes_moved", "bytes moved by DRAM", true},
+    {"smsp__inst_executed.sum", "warp instructions", false},
+    {"executed_flops", "executed FP32 operations", false},
+    {"local_bytes", "bytes of local memory accessed", true},
+    {"atomics", "atomic instructions", false},
+    {"l2_hit_rate", "L2 hit rate", false},
+    {"bank_conflict_share", "share of shared-memory wavefronts that are bank conflicts", false},
+    {"load_efficiency", "bytes used of those loaded", false},
+    {"store_efficiency", "bytes used of those stored", false},
+    {"sectors_per_load", "sectors touched by a load", false},
+    {"threads_per_instruction", "active lanes of an instruction", false},
+    {"occupancy", "theoretical occupancy", false},
+    {"achieved_occupancy", "achieved occupancy", false},
+    {"waves", "rounds of blocks", false},
+    {"cycles", "CPU cycles", false},
+    {"cache_misses", "cache misses", false},
+    {"branch_misses", "branch misses", false},
+    {"page_faults", "page faults", false},
+    {"ipc", "instructions a cycle", false},
+    {"scaling", "speed-up over one thread", false},
+    {"spread", "spread of the calls", false},
+};
+
+class Comparison {
+ public:
+  Comparison(const Profile& a, const Profile& b) : a_(a), b_(b) {}
+
+  void add_stalls();
+  void add_shares();
+  void add_host_instructions();
+  void add_quantities();
+  void add_resources(const std::map<std::string, std::int64_t>& of_a, const std::map<std::string, std::int64_t>& of_b);
+  std::vector<Difference> ranked();
+
+ private:
+  // Shares of the two times; a state that one profile never saw is absent there and took no time.
+  void add_share(const std::string& metric, const std::string& words, double before, double after) {
+    const double ns = before * a_.time_ns - after * b_.time_ns;
+    if (std::fabs(ns) >= kLeastTimeChange * a_.time_ns) {
+      differences_.push_back(
+          {.name = metric, .words = words, .before = before, .after = after, .in_time = true, .accounts_ns = ns});
+    }
+  }
+  void add_plain(const std::string& name, const std::string& words, double before, double after) {
+    const double largest = std::max(std::fabs(before), std::fabs(after));
+    if (std::isfinite(before) && std::isfinite(after) && std::fabs(before - after) > kLeastChange * largest) {
+      differences_.push_back({.name = name, .words = words, .before = before, .after = after});
+    }
+  }
+
+  const Profile& a_;
+  const Profile& b_;
+  std::vector<Difference> differences_;
+};
+
+void Comparison::add_stalls() {
+  if (!std::isfinite(a_.metric("stall_selected")) || !std::isfinite(b_.metric("stall_selected"))) {
+    return;
+  }
+  std::map<std::string, std::pair<double, double>> states;
+  for (const Profile* profile : {&a_, &b_}) {
+    for (const Metric& metric : profile->metrics) {
+      if (metric.name.starts_with("stall_")) {
+        (profile == &a_ ? states[metric.name].first : states[metric.name].second) = metric.value;
+      }
+    }
+  }
+  for (const auto& [name, shares] : states) {
+    std::string state = name.substr(std::string("stall_").size());
+    std::replace(state.begin(), state.end(), '_', ' ');
+    const std::string what = state == "selected" ? "issuing" : state + " stalls";
+    add_share(name, what + " " + arrow(percent(shares.first), percent(shares.second)) + " of the warps' time",
+              shares.first, shares.second);
+  }
+}
+
+void Comparison::add_shares() {
+  for (const TimedShare& one : kShares) {
+    const double before = a_.metric(one.metric);
+    const double after = b_.metric(one.metric);
+    if (std::isfinite(before) && std::isfinite(after)) {
+      add_share(one.metric, std::string(one.words) + " " + arrow(percent(before), percent(after)) + " " + one.of,
+                before, after);
+    }
+  }
+}
+
+// At A's rate of instructions, and what the other rate makes of the rest.
+void Comparison::add_host_instructions() {
+  const double before = a_.metric("instructions");
+  const double after = b_.metric("instructions");
+  if (before > 0 && after > 0) {
+    add_share("instructions", "instructions a call " + arrow(format_g(before), format_g(after)) + ", at A's rate", 1,
+              after / before * a_.time_ns / b_.time_ns);
+  }
+}
+
+void Comparison::add_quantities() {
+  for (const Quantity& one : kQuantities) {
+    const double before = a_.metric(one.metric);
+    const double after = b_.metric(one.metric);
+    const auto text = [&](double value) { return one.is_bytes ? format_bytes(value) : format_g(value, 3); };
+    add_plain(one.metric, std::string(one.words) + " " + arrow(text(before), text(after)), before, after);
+  }
+}
+
+void Comparison::add_resources(const std::map<std::string, std::int64_t>& of_a,
+                               const std::map<std::string, std::int64_t>& of_b) {
+  for (const auto& [name, value] : of_a) {
+    const auto other = of_b.find(name);
+    if (other != of_b.end()) {
+      std::string words = name == "text_bytes" ? "code size in bytes" : name;
+      std::replace(words.begin(), words.end(), '_', ' ');
+      add_plain(name, words + " " + arrow(std::to_string(value), std::to_string(other->second)),
+                static_cast<double>(value), static_cast<double>(other->second));
+    }
+  }
+}
+
+// What explains the difference in its own direction first; then what speaks against it; then what has no time.
+std::vector<Difference> Comparison::ranked() {
+  const double sign = a_.time_ns >= b_.time_ns ? 1 : -1;
+  const auto change = [](const Difference& one) {
+    return std::fabs(one.before - one.after) / std::max(std::fabs(one.before), std::fabs(one.after));
+  };
+  std::stable_sort(differences_.begin(), differences_.end(), [&](const Difference& x, const Difference& y) {
+    if (x.in_time != y.in_time) {
+      return x.in_time;
+    }
+    return x.in_time ? sign * x.accounts_ns > sign * y.accounts_ns : change(x) > change(y);
+  });
+  return differences_;
+}
+
+std::string sentence_of(const Profile& a, const Profile& b, const std::vector<Difference>& differences) {
+  const double difference = a.time_ns - b.time_ns;
+  std::string text = arrow(format_ns(a.time_ns), format_ns(b.time_ns)) + " a call";
+  if (std::fabs(difference) < kLeastTimeChange * a.time_ns) {
+    return text + ": less than a percent apart, so there is little to explain";
+  }
+  text += ", " + format_ns(std::fabs(difference)) + (difference > 0 ? " less" : " more");
+  const bool known =
+      !differences.empty() && differences.front().in_time && differences.front().accounts_ns * difference > 0;
+  return known ? text + "; most of it: " + differences.front().words
+               : text + "; no counter that both profiles have accounts for it";
+}
+
+}  // namespace
+
+Explanation explain(const Profile& a, const Profile& b, const std::map<std::string, std::int64_t>& resources_of_a,
+                    const std::map<std::string, std::int64_t>& resources_of_b) {
+  Comparison comparison(a, b);
+  comparison.add_stalls();
+  comparison.add_shares();
+  comparison.add_host_instructions();
+  comparison.add_quantities();
+  comparison.add_resources(resources_of_a, resources_of_b);
+  Explanation explanation{.time_difference_ns = a.time_ns - b.time_ns, .differences = comparison.ranked()};
+  explanation.sentence = sentence_of(a, b, explanation.differences);
+  return explanation;
+}
+
+}  // namespace apo

@@ -1,0 +1,34 @@
+// harness/profile/explain.h - what changed between the profiles of two configurations, and how much time it explains.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/core/records.h"
+
+namespace apo {
+
+// One quantity of A and B. What it accounts for is time that it took in A and not in B: a state's share of the warps'
+// time, or a unit's busy time. The states of the warps add up to the whole difference; units overlap with them.
+struct Difference {
+  std::string name;   // "stall_barrier"
+  std::string words;  // "barrier stalls 41 % -> 3 % of the warps' time"
+  double before = 0;
+  double after = 0;
+  bool in_time = false;    // false: known to differ, but not how much time that is
+  double accounts_ns = 0;  // time(A) - time(B) that this explains; < 0 where B spends more
+};
+
+struct Explanation {
+  std::string sentence;                 // the whole in one line
+  double time_difference_ns = 0;        // time(A) - time(B): > 0 when B is faster
+  std::vector<Difference> differences;  // with a time first, the one that explains most at the top
+};
+
+// Both profiles are of one workload under the same state of the caches; only what both have is compared. The resources
+// are those of their builds. Differences below 5 % of a quantity, or below 1 % of A's time, are left out.
+Explanation explain(const Profile& a, const Profile& b, const std::map<std::string, std::int64_t>& resources_of_a,
+                    const std::map<std::string, std::int64_t>& resources_of_b);
+
+}  // namespace apo

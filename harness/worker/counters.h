@@ -1,0 +1,39 @@
+// harness/worker/counters.h - one collection of hardware counters on the GPU, launch by launch.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/worker/cuda_driver.h"
+#include "harness/worker/cupti_profiler.h"
+#include "harness/worker/profile_results.h"
+
+namespace apo {
+
+// The GPU that is profiled: its context is current in this thread.
+struct ProfiledGpu {
+  int device = 0;
+  int index = 0;  // CUDA's ordinal
+  std::string uuid;
+  cupti::Context context = nullptr;
+};
+
+// What is profiled. Both return CUDA's error.
+struct ProfiledCall {
+  std::vector<std::string> kernels;       // of one call, in launch order
+  std::function<cuda::Result()> prepare;  // poisons the tensors and flushes or fills the L2; not counted
+  // Launches the kernels of one call, each finished before the next. Nothing else may be launched here.
+  std::function<cuda::Result()> launch;
+};
+
+// Collects `metrics` for every launch of `repetitions` calls. CUPTI repeats each launch for every pass and restores the
+// memory that it wrote in between. Trouble with the profiler stands in the report; `error` is the kernels' own.
+CounterReport collect_counters(const ProfiledGpu& gpu, const ProfiledCall& call,
+                               const std::vector<std::string>& metrics, int repetitions, cuda::Result& error);
+
+// How long a worker waits for another one that profiles the same GPU.
+inline constexpr std::chrono::milliseconds kProfilerPatience{60'000};
+
+}  // namespace apo

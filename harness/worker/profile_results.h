@@ -1,0 +1,49 @@
+// harness/worker/profile_results.h - what a worker reads off the GPU's profilers, and its text on the way to the
+// parent.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/core/records.h"
+
+namespace apo {
+
+// One launch of one kernel. NaN where the GPU gave no number.
+struct LaunchCounters {
+  std::string kernel;
+  std::vector<double> values;  // in the order of CounterReport::metrics
+};
+
+struct RefusedMetric {
+  std::string metric;
+  std::string why;
+};
+
+struct CounterReport {
+  std::vector<std::string> metrics;      // those that were collected
+  std::vector<LaunchCounters> launches;  // in launch order
+  std::vector<RefusedMetric> refused;    // those that this GPU does not have
+  std::vector<std::string> clamped;      // percentages that came out above 100 and were cut there
+  int passes = 0;
+  std::string chip;     // "GH100"
+  std::string missing;  // one sentence when there are no counters
+};
+
+struct SampleReport {
+  std::vector<StallSample> samples;  // by kernel, offset and stall
+  std::int64_t total = 0;            // user kernels' samples, dropped ones included
+  std::int64_t dropped = 0;
+  std::string missing;  // one sentence when there are no samples
+};
+
+std::string encode(const CounterReport& report);
+std::string encode(const SampleReport& report);
+// nullopt when it is not one: the text comes from another process.
+std::optional<CounterReport> decode_counters(std::string_view text);
+std::optional<SampleReport> decode_samples(std::string_view text);
+
+}  // namespace apo

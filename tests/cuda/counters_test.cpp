@@ -1,0 +1,388 @@
+// tests/cuda/counters_test.cpp - hardware counters and PC samples on a real GPU, held against work that is known
+// exactly.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <future>
+#include <iostream>
+#include <map>
+#include <memory>
+
+#include "harness/core/error.h"
+#include "harness/implement/cuda_build.h"
+#include "harness/implement/metadata.h"
+#include "harness/worker/metric_names.h"
+#include "harness/worker/pc_sampling.h"
+#include "harness/worker/profiler_lock.h"
+#include "harness/worker/worker.h"
+
+namespace apo {
+namespace {
+
+constexpr const char* kRead = "dram__bytes_read.sum";
+constexpr const char* kWritten = "dram__bytes_write.sum";
+
+constexpr const char* kBlock =
+    "// apo:variant copy/device\n// apo:target cuda sm_80\n// apo:technique t\n// apo:idea i\n";
+constexpr const char* kCopy =
+    "extern \"C\" __global__ void k(copy_args a) {\n"
+    "  const long long i = 256LL * blockIdx.x + threadIdx.x;\n"
+    "  if (i < a.n) a.y[i] = a.x[i];\n}\n";
+// 64 blocks of 256 threads; 8 chains of 1000 fused multiply-adds in each.
+constexpr const char* kFfma =
+    "extern \"C\" __global__ void k(copy_args a) {\n"
+    "  float s[8];\n"
+    "  for (int j = 0; j < 8; ++j) s[j] = threadIdx.x + j;\n"
+    "  for (int i = 0; i < 1000; ++i)\n"
+    "    for (int j = 0; j < 8; ++j) s[j] = __fmaf_rn(s[j], 0.999f, 0.5f);\n"
+    "  float sum = 0;\n"
+    "  for (int j = 0; j < 8; ++j) sum += s[j];\n"
+    "  if (sum == 123.25f) a.y[0] = sum;\n}\n";
+// 8 warps in each of 64 blocks; each warp loads 256 times with all lanes in one bank.
+constexpr const char* kBankConflicts =
+    "extern \"C\" __global__ void k(copy_args a) {\n"
+    "  __shared__ float sm[1024];\n"
+    "  for (int i = threadIdx.x; i < 1024; i += 256) sm[i] = i;\n"
+    "  __syncthreads();\n"
+    "  volatile float* v = sm;\n"
+    "  float sum = 0;\n"
+    "  for (int i = 0; i < 256; ++i) sum += v[(threadIdx.x & 31) * 32 + (i & 31)];\n"
+    "  if (sum == 123.25f) a.y[0] = sum;\n}\n";
+// Only the first warp works between barriers: the file's line 10 has the work and line 11 the barrier.
+constexpr const char* kBarriers =
+    "extern \"C\" __global__ void k(copy_args a) {\n"
+    "  float s = threadIdx.x;\n"
+    "  for (int i = 0; i < 512; ++i) {\n"
+    "    if (threadIdx.x < 32) for (int j = 0; j < 64; ++j) s = __fmaf_rn(s, 0.999f, 1.0f);\n"
+    "    __syncthreads();\n"
+    "  }\n"
+    "  if (s == 123.25f) a.y[0] = s;\n}\n";
+
+WorkerOptions options() {
+  const char* program = std::getenv("APO_WORKER");
+  return {.program = program != nullptr ? program : APO_WORKER_PROGRAM,
+          .target = Target::cuda,
+          .deadline = std::chrono::milliseconds(60'000)};
+}
+
+// One worker with one kernel in it.
+class Bench {
+ public:
+  Bench(const std::string& code, std::int64_t n, const std::string& launch) : worker_(options()) {
+    const CudaBuilder builder(folder_.path(), worker_.device(), 60);
+    // Four lines of kBlock, the launch and the include: `code` begins in line 7.
+    const std::string source =
+        std::string(kBlock) + "// apo:launch k " + launch + "\n#include \"copy.args.h\"\n" + code;
+    const Build built = builder.build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", n}}, {});
+    arena_ = std::make_unique<Arena>(
+        ArenaSpec{.buffers = {{.name = "x", .bytes = 4 * n, .role = BufferRole::input, .element_bytes = 4},
+                              {.name = "y", .bytes = 4 * n, .role = BufferRole::output, .element_bytes = 4}},
+                  .axes = {n},
+                  .alignment = 256});
+    if (built.outcome != Outcome::valid) {
+      throw std::runtime_error(built.evidence + built.log);
+    }
+    for (const auto& done : {worker_.load(0, built.object_path, built.plan), worker_.attach(*arena_)}) {
+      if (!done) {
+        throw std::runtime_error(done.failure().evidence);
+      }
+    }
+  }
+  Worker& worker() { return worker_; }
+  const Arena& arena() const { return *arena_; }
+
+ private:
+  TemporaryFolder folder_;
+  Worker worker_;
+  std::unique_ptr<Arena> arena_;
+};
+
+class Counters : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      const Worker probe(options());
+      uuid_ = probe.device()->uuid;
+    } catch (const EnvironmentError& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+  // The launches' values by metric; a GPU whose counters this user may not read skips the test.
+  static std::map<std::string, double> count(Bench& bench, const std::vector<std::string>& metrics,
+                                             CachePolicy cache = CachePolicy::cold) {
+    const auto report = bench.worker().count({.metrics = metrics, .cache = cache});
+    EXPECT_TRUE(report) << report.failure().evidence;
+    std::map<std::string, double> values;
+    if (!report || !report->missing.empty()) {
+      std::cout << "  missing: " << (report ? report->missing : "") << "\n";
+      return values;
+    }
+    return values_of(*report);
+  }
+  // Of the only launch.
+  static std::map<std::string, double> values_of(const CounterReport& report) {
+    EXPECT_EQ(report.launches.size(), 1U);
+    EXPECT_EQ(report.launches.front().kernel, "k");
+    std::map<std::string, double> values;
+    for (std::size_t i = 0; i < report.metrics.size(); ++i) {
+      values[report.metrics[i]] = report.launches.front().values[i];
+      std::cout << "  " << report.metrics[i] << " " << values[report.metrics[i]] << "\n";
+    }
+    std::cout << "  " << report.passes << " passes on " << report.chip << "\n";
+    return values;
+  }
+  std::string uuid_;
+};
+
+#define APO_SKIP_IF_MISSING(values)                                 \
+  if ((values).empty()) {                                           \
+    GTEST_SKIP() << "the counters of this GPU cannot be read here"; \
+  }
+
+TEST_F(Counters, ACopyMovesItsBytesThroughDram) {
+  constexpr std::int64_t kFloats = std::int64_t{64} << 20;  // 256 MB in, 256 MB out
+  Bench bench(kCopy, kFloats, "grid=ceil_div(n,256) block=256");
+  auto values = count(bench, {kRead, kWritten});
+  APO_SKIP_IF_MISSING(values);
+  EXPECT_NEAR(values[kRead] / (4.0 * kFloats), 1, 0.01);
+  // What is written last may still lie in the L2 when the counting ends, and what lay there before is written back.
+  EXPECT_NEAR(values[kWritten], 4.0 * kFloats, 2 * 64e6);
+}
+
+// Shows how much of the flush's own dirty lines is counted as the kernel's writes.
+TEST_F(Counters, AnEmptyKernelReadsNothingAndWritesAtMostWhatTheFlushLeftInTheL2) {
+  Bench bench("extern \"C\" __global__ void k(copy_args) {}\n", 1024, "grid=1 block=32");
+  for (const CachePolicy cache : {CachePolicy::cold, CachePolicy::warm}) {
+    auto values = count(bench, {kRead, kWritten}, cache);
+    APO_SKIP_IF_MISSING(values);
+    EXPECT_LT(values[kRead], 4e6);
+    EXPECT_LT(values[kWritten], 64e6);
+  }
+}
+
+TEST_F(Counters, FusedMultiplyAddsAreCountedExactly) {
+  Bench bench(kFfma, 1024, "grid=64 block=256");
+  auto values = count(bench, {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"});
+  APO_SKIP_IF_MISSING(values);
+  EXPECT_EQ(values.begin()->second, 64.0 * 256 * 8 * 1000);
+}
+
+TEST_F(Counters, ALoadWithAllLanesInOneBankHasThirtyOneConflicts) {
+  Bench bench(kBankConflicts, 1024, "grid=64 block=256");
+  auto values = count(bench, {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"});
+  APO_SKIP_IF_MISSING(values);
+  EXPECT_NEAR(values.begin()->second / (64.0 * 8 * 256 * 31), 1, 0.001);
+}
+
+TEST_F(Counters, TheDefaultSetIsWholeAndWarpsWaitAtTheBarrier) {
+  Bench bench(kBarriers, 1024, "grid=264 block=1024");
+  std::vector<std::string> metrics = default_counters();
+  metrics.insert(metrics.end(), stall_counters().begin(), stall_counters().end());
+  auto values = count(bench, metrics);
+  APO_SKIP_IF_MISSING(values);
+  EXPECT_EQ(values.size(), metrics.size());
+  std::string top;
+  double most = 0;
+  for (const std::string& name : stall_counters()) {
+    top = values[name] > most ? stall_of_counter(name) : top;
+    most = std::max(most, values[name]);
+  }
+  EXPECT_EQ(top, "barrier");
+  for (const auto& [name, value] : values) {
+    EXPECT_TRUE(std::isfinite(value)) << name;
+    EXPECT_TRUE(!is_percentage(name) || value <= 100) << name;
+  }
+}
+
+// Every pass runs the kernel again; between them CUPTI restores what it wrote.
+TEST_F(Counters, MemoryIsRestoredBetweenPasses) {
+  Bench bench("extern \"C\" __global__ void k(copy_args a) { atomicAdd(reinterpret_cast<unsigned*>(a.y), 1u); }\n",
+              1024, "grid=1 block=1");
+  const auto report = bench.worker().count({.metrics = default_counters(), .read_back = true});
+  ASSERT_TRUE(report) << report.failure().evidence;
+  if (!report->missing.empty()) {
+    GTEST_SKIP() << report->missing;
+  }
+  EXPECT_GT(report->passes, 1);
+  unsigned counter = 0;
+  std::memcpy(&counter, bench.arena().output("y").data(), sizeof counter);
+  EXPECT_EQ(counter + 1, 1U) << "the output was poisoned with all ones, so that one addition leaves 0";
+  auto values = values_of(*report);
+  EXPECT_EQ(values["sm__sass_inst_executed_op_global_red.sum"] + values["sm__sass_inst_executed_op_global_atom.sum"],
+            1);
+  EXPECT_EQ(values["smsp__thread_inst_executed_per_inst_executed.ratio"], 1);
+}
+
+TEST_F(Counters, SeveralLaunchesAreSeveralRowsInOrder) {
+  Bench bench(std::string(kCopy) + "extern \"C\" __global__ void l(copy_args) {}\n", 1024,
+              "grid=4 block=256\n// apo:launch l grid=1 block=32");
+  const auto report = bench.worker().count({.metrics = {"smsp__inst_executed.sum"}, .repetitions = 2});
+  ASSERT_TRUE(report) << report.failure().evidence;
+  if (!report->missing.empty()) {
+    GTEST_SKIP() << report->missing;
+  }
+  ASSERT_EQ(report->launches.size(), 4U);
+  for (const std::size_t first : {0U, 2U}) {
+    EXPECT_EQ(report->launches[first].kernel, "k");
+    EXPECT_EQ(report->launches[first + 1].kernel, "l");
+    EXPECT_GT(report->launches[first].values[0], report->launches[first + 1].values[0]);
+  }
+}
+
+TEST_F(Counters, AnUnknownMetricIsRefusedWithANearOneAndTheRestIsCounted) {
+  Bench bench(kCopy, 1024, "grid=4 block=256");
+  const auto report = bench.worker().count({.metrics = {"dram__byte_read.sum", kRead}});
+  ASSERT_TRUE(report) << report.failure().evidence;
+  if (!report->missing.empty()) {
+    GTEST_SKIP() << report->missing;
+  }
+  ASSERT_EQ(report->refused.size(), 1U);
+  EXPECT_NE(report->refused[0].why.find("dram__bytes_read"), std::string::npos) << report->refused[0].why;
+  EXPECT_EQ(report->metrics, std::vector<std::string>{kRead});
+}
+
+TEST_F(Counters, AFaultUnderTheProfilerIsTheKernelsAndHangsNothing) {
+  const std::string faulty =
+      "extern \"C\" __global__ void k(copy_args a) { if (threadIdx.x == 9) (a.y + (1LL << 40))[0] = 1; }\n";
+  Bench counted(faulty, 1024, "grid=4 block=256");
+  const auto report = counted.worker().count({.metrics = {kRead}});
+  ASSERT_TRUE(!report || !report->missing.empty());
+  if (!report) {
+    EXPECT_EQ(report.failure().outcome, Outcome::faulted) << report.failure().evidence;
+  }
+  Bench sampled(faulty, 1024, "grid=4 block=256");
+  const auto samples = sampled.worker().sample_stalls({});
+  ASSERT_TRUE(!samples || !samples->missing.empty());
+  Bench next(kCopy, 1024, "grid=4 block=256");
+  EXPECT_TRUE(next.worker().count({.metrics = {kRead}})) << "the next process counts as before";
+}
+
+TEST_F(Counters, WithoutCuptiTheReasonIsSaid) {
+  setenv("APO_CUPTI_LIBRARY", "/nonexistent", 1);
+  Bench bench(kCopy, 1024, "grid=4 block=256");
+  unsetenv("APO_CUPTI_LIBRARY");
+  const auto report = bench.worker().count({.metrics = {kRead}});
+  ASSERT_TRUE(report) << report.failure().evidence;
+  EXPECT_NE(report->missing.find("CUPTI does not load"), std::string::npos) << report->missing;
+  const auto samples = bench.worker().sample_stalls({});
+  ASSERT_TRUE(samples) << samples.failure().evidence;
+  EXPECT_NE(samples->missing.find("CUPTI does not load"), std::string::npos) << samples->missing;
+}
+
+// Two processes profile at the same time: one waits, and both get their counters.
+TEST_F(Counters, ASecondProcessWaitsForTheFirst) {
+  Bench first(kBarriers, 1024, "grid=264 block=1024");
+  Bench second(kBarriers, 1024, "grid=264 block=1024");
+  const auto counted = [](Bench& bench) {
+    return bench.worker().count({.metrics = default_counters(), .repetitions = 4});
+  };
+  auto other = std::async(std::launch::async, [&] { return counted(second); });
+  const auto one = counted(first);
+  const auto two = other.get();
+  ASSERT_TRUE(one) << one.failure().evidence;
+  ASSERT_TRUE(two) << two.failure().evidence;
+  EXPECT_EQ(one->missing, two->missing) << "both or neither may read the counters";
+  if (one->missing.empty()) {
+    EXPECT_EQ(one->launches.size() + two->launches.size(), 8U);
+  }
+}
+
+// The lock file alone does not decide: the GPU refuses a second session, and that is waited for as well.
+TEST_F(Counters, ABusyGpuIsWaitedForWithoutTheLockFile) {
+  Bench first(kBarriers, 1024, "grid=264 block=1024");
+  const std::string other_folder = ::testing::TempDir() + "apo-other-tmp";
+  std::filesystem::create_directories(other_folder);
+  const char* before = std::getenv("TMPDIR");
+  const std::string restored = before != nullptr ? before : "";
+  setenv("TMPDIR", other_folder.c_str(), 1);  // where the second worker looks for the lock
+  Bench second(kBarriers, 1024, "grid=264 block=1024");
+  restored.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", restored.c_str(), 1);
+  auto other = std::async(std::launch::async,
+                          [&] { return second.worker().count({.metrics = default_counters(), .repetitions = 4}); });
+  const auto one = first.worker().count({.metrics = default_counters(), .repetitions = 4});
+  const auto two = other.get();
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(one->missing, two->missing) << "both or neither may read the counters";
+}
+
+TEST_F(Counters, PcSamplesOfABarrierHeavyKernelAreAtItsBarrier) {
+  Bench bench(kBarriers, 1024, "grid=264 block=1024");
+  const auto report = bench.worker().sample_stalls({.repetitions = 20});
+  ASSERT_TRUE(report) << report.failure().evidence;
+  if (!report->missing.empty()) {
+    GTEST_SKIP() << report->missing;
+  }
+  std::map<std::string, std::int64_t> stalls;
+  std::map<int, std::int64_t> waiting;
+  std::map<int, std::int64_t> issuing;
+  std::int64_t issued = 0;
+  std::int64_t all = 0;
+  for (const StallSample& one : report->samples) {
+    EXPECT_EQ(one.kernel, "k");
+    stalls[one.stall] += one.samples;
+    waiting[one.line] += one.stall == "barrier" ? one.samples : 0;
+    issuing[one.line] += one.stall == "selected" ? one.samples : 0;
+    issued += one.stall == "selected" ? one.samples : 0;
+    all += one.samples;
+  }
+  for (const auto& [stall, samples] : stalls) {
+    std::cout << "  " << stall << " " << samples << "\n";
+  }
+  std::cout << "  " << report->total << " samples, " << report->dropped << " dropped\n";
+  EXPECT_GT(all, 1000);
+  EXPECT_LE(all, report->total) << "no sample counts twice";
+  EXPECT_GT(stalls["barrier"], all / 2);
+  // A warp that waits stands at the barrier or at the instruction behind it, which belongs to the loop.
+  EXPECT_GT(waiting[11] + waiting[9], stalls["barrier"] * 9 / 10);
+  EXPECT_GT(issuing[10], issued / 2);
+  EXPECT_EQ(report->samples.front().file, "variant.cu");
+}
+
+// Needs a compiler and CUPTI, but no GPU.
+TEST(SourcePlaces, ComeFromTheLineTableOfTheCubin) {
+  std::string missing;
+  const auto library = cupti::load_library(missing);
+  const auto sampling = library == nullptr ? nullptr : cupti::load_sampling(*library, missing);
+  if (sampling == nullptr) {
+    GTEST_SKIP() << missing;
+  }
+  const TemporaryFolder folder;
+  const std::string source =
+      std::string(kBlock) + "// apo:launch k grid=264 block=1024\n#include \"copy.args.h\"\n" + kBarriers;
+  std::unique_ptr<CudaBuilder> builder;
+  try {
+    builder = std::make_unique<CudaBuilder>(folder.path(), std::nullopt, 60);
+  } catch (const EnvironmentError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const Build built = builder->build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", 1024}}, {});
+  ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
+  const std::string cubin = read_file(built.object_path);
+  std::map<int, int> lines;
+  constexpr std::uint64_t kInstructionBytes = 16;
+  for (std::uint64_t offset = 0; offset < 256 * kInstructionBytes; offset += kInstructionBytes) {
+    const SourcePlace place = source_place(*sampling, cubin, "k", offset);
+    EXPECT_TRUE(place.line == 0 || place.file == "variant.cu") << place.file;
+    ++lines[place.line];
+  }
+  EXPECT_GT(lines[10], 8) << "the multiply-adds, unrolled";
+  EXPECT_GT(lines[11], 0) << "the barrier";
+  EXPECT_EQ(source_place(*sampling, cubin, "no_such_kernel", 0).line, 0);
+  EXPECT_EQ(source_place(*sampling, "no cubin", "k", 0).line, 0);
+}
+
+TEST_F(Counters, AProfiledWorkerStillRunsItsKernel) {
+  Bench bench(kCopy, 1024, "grid=4 block=256");
+  ASSERT_TRUE(bench.worker().count({.metrics = {kRead}}));
+  ASSERT_TRUE(bench.worker().sample_stalls({}));
+  const auto sample = bench.worker().call(0);
+  ASSERT_TRUE(sample) << sample.failure().evidence;
+  EXPECT_GT(sample->device_ns, 0);
+}
+
+}  // namespace
+}  // namespace apo

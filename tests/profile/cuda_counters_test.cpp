@@ -1,0 +1,154 @@
+// tests/profile/cuda_counters_test.cpp - from counters of launches to metrics of a call, with sums worked out by hand.
+#include "harness/profile/cuda_counters.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "harness/core/stalls.h"
+#include "harness/worker/metric_names.h"
+
+namespace apo {
+namespace {
+
+double value(const std::vector<Metric>& metrics, const std::string& name) {
+  for (const Metric& metric : metrics) {
+    if (metric.name == name) {
+      return metric.value;
+    }
+  }
+  return std::nan("");
+}
+
+// Two launches of 1 us and 3 us.
+CounterReport two_launches() {
+  return {.metrics = {"gpu__time_duration.sum", "dram__bytes_read.sum", "lts__t_sector_hit_rate.pct"},
+          .launches = {{"first", {1000, 10, 20}}, {"second", {3000, 30, 60}}}};
+}
+
+TEST(CounterMetrics, SumsAddUpAndPercentagesAreMeansByDuration) {
+  const auto metrics = counter_metrics(two_launches(), 1);
+  EXPECT_EQ(value(metrics, "dram__bytes_read.sum"), 40);
+  EXPECT_EQ(value(metrics, "lts__t_sector_hit_rate.pct"), (1 * 20 + 3 * 60) / 4.0);
+  EXPECT_EQ(metrics[0].unit, "ns");
+}
+
+TEST(CounterMetrics, AreOfOneCallWhenSeveralWereCounted) {
+  const auto metrics = counter_metrics(two_launches(), 2);
+  EXPECT_EQ(value(metrics, "dram__bytes_read.sum"), 20);
+  EXPECT_EQ(value(metrics, "lts__t_sector_hit_rate.pct"), 50);
+}
+
+TEST(CounterMetrics, WithoutDurationsEveryLaunchWeighsTheSame) {
+  const CounterReport report{.metrics = {"a.avg"}, .launches = {{"k", {1}}, {"l", {3}}}};
+  EXPECT_EQ(value(counter_metrics(report, 1), "a.avg"), 2);
+}
+
+TEST(CounterMetrics, WhatTheGpuDidNotTellIsAbsent) {
+  const double nan = std::nan("");
+  const CounterReport report{.metrics = {"a.sum", "b.sum"}, .launches = {{"k", {nan, 1}}, {"l", {nan, nan}}}};
+  const auto metrics = counter_metrics(report, 1);
+  EXPECT_TRUE(std::isnan(value(metrics, "a.sum")));
+  EXPECT_EQ(value(metrics, "b.sum"), 1);
+  EXPECT_TRUE(counter_metrics({}, 1).empty());
+}
+
+TEST(DerivedMetrics, FollowFromTheirCounters) {
+  Profile profile;
+  const auto set = [&](const std::string& name, double number) {
+    profile.metrics.push_back({.name = name, .value = number});
+  };
+  set("dram__bytes_read.sum", 300);
+  set("dram__bytes_write.sum", 100);
+  set("sm__warps_active.avg.pct_of_peak_sustained_active", 25);
+  set("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 31);
+  set("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0);
+  set("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 32);
+  set("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 64);
+  set("sm__sass_inst_executed_op_global_ld.sum", 2);
+  set("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 10);
+  set("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 1);
+  set("smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 2);
+  set("sm__sass_inst_executed_op_global_red.sum", 5);
+  const auto derived = derived_metrics(profile, {.bytes = 200});
+  EXPECT_EQ(value(derived, "bytes_moved"), 400);
+  EXPECT_EQ(value(derived, "bytes_over_compulsory"), 2);
+  EXPECT_EQ(value(derived, "achieved_occupancy"), 0.25);
+  EXPECT_NEAR(value(derived, "bank_conflict_share"), 31.0 / 32, 1e-12);
+  EXPECT_EQ(value(derived, "sectors_per_load"), 32);
+  EXPECT_EQ(value(derived, "executed_flops"), 23);
+  EXPECT_EQ(value(derived, "atomics"), 5);
+  for (const char* absent : {"l2_hit_rate", "sectors_per_store", "pipe_tensor", "local_bytes"}) {
+    EXPECT_TRUE(std::isnan(value(derived, absent))) << absent;
+  }
+}
+
+TEST(DerivedMetrics, AreNeverInfiniteOrNaN) {
+  Profile profile;
+  for (const std::string& name : full_counters()) {
+    profile.metrics.push_back({.name = name, .value = 0});
+  }
+  for (const Metric& metric : derived_metrics(profile, {})) {
+    EXPECT_TRUE(std::isfinite(metric.value)) << metric.name;
+  }
+}
+
+const std::vector<StallSample> kSamples = {{"k", 16, "variant.cu", 2, "barrier", 60},
+                                           {"k", 32, "variant.cu", 2, "selected", 10},
+                                           {"k", 48, "variant.cu", 3, "long_scoreboard", 25},
+                                           {"k", 64, "math.hpp", 9, "wait", 4},
+                                           {"k", 80, "", 0, "wait", 1}};
+
+TEST(StallMetrics, AreSharesOfAllSamples) {
+  const auto metrics = stall_metrics(kSamples);
+  EXPECT_EQ(value(metrics, "stall_barrier"), 0.60);
+  EXPECT_EQ(value(metrics, "stall_wait"), 0.05);
+  EXPECT_TRUE(stall_metrics(std::vector<StallSample>()).empty());
+}
+
+TEST(StallMetrics, OfCountersAreSharesOfAllWarps) {
+  const auto metrics = stall_metrics(
+      std::vector<Metric>{{.name = "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", .value = 6},
+                          {.name = "smsp__average_warps_issue_stalled_selected_per_issue_active.ratio", .value = 2},
+                          {.name = "dram__bytes_read.sum", .value = 100}});
+  EXPECT_EQ(value(metrics, "stall_barrier"), 0.75);
+  EXPECT_EQ(metrics.size(), 2U);
+}
+
+TEST(TopStalls, AreSortedAndLeaveOutWarpsThatIssued) {
+  Profile profile{.metrics = stall_metrics(kSamples)};
+  const auto top = top_stalls(profile);
+  ASSERT_EQ(top.size(), 3U);
+  EXPECT_EQ(top[0].first, "barrier");
+  EXPECT_EQ(top[1].first, "long_scoreboard");
+}
+
+TEST(HotLines, CarryTheirTextAndTheirMostFrequentStall) {
+  Profile profile;
+  set_samples(profile, kSamples, 100, "// first\n  __syncthreads();\n\ty = x[i];\n");
+  const auto lines = hot_lines(profile, 2);
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0].line, 2);
+  EXPECT_EQ(lines[0].text, "__syncthreads();");
+  EXPECT_EQ(lines[0].samples, 70);
+  EXPECT_EQ(lines[0].share, 0.70);
+  EXPECT_EQ(lines[0].stall, "barrier");
+  EXPECT_NEAR(lines[0].stall_share, 60.0 / 70, 1e-12);
+  EXPECT_EQ(lines[1].text, "y = x[i];");
+  EXPECT_EQ(hot_lines(profile, 9).size(), 3U) << "a sample without a line has none";
+  EXPECT_EQ(hot_lines(profile, 9)[2].text, "") << "the text of other files is not known";
+}
+
+TEST(SetSamples, KeepsTheMostFrequent) {
+  Profile profile;
+  set_samples(profile, kSamples, 2, "one line");
+  ASSERT_EQ(profile.stalls.size(), 2U);
+  EXPECT_EQ(profile.stalls[0].samples, 60);
+  EXPECT_EQ(profile.stalls[1].samples, 25);
+  EXPECT_TRUE(profile.lines.empty()) << "the source has no second line";
+  EXPECT_TRUE(hot_lines({}, 5).empty());
+}
+
+}  // namespace
+}  // namespace apo
