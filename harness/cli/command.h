@@ -37,6 +37,7 @@ Action define_bench(CLI::App& app, Globals& globals);
 Action define_compare(CLI::App& app, Globals& globals);
 Action define_doctor(CLI::App& app, Globals& globals);
 Action define_export(CLI::App& app, Globals& globals);
+Action define_gate(CLI::App& app, Globals& globals);
 Action define_lessons(CLI::App& app, Globals& globals);
 Action define_list(CLI::App& app, Globals& globals);
 Action define_profile(CLI::App& app, Globals& globals);
