@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <type_traits>
 
 #include "harness/core/error.h"
@@ -82,11 +83,7 @@ Database::Database(const std::filesystem::path& path, Mode mode) : path_(path) {
                     "make it writable with 'chmod u+w', or name another file with --journal");
   }
   try {
-    sqlite3_busy_timeout(handle_, kBusyTimeoutMs);
-    // A journal may come from anywhere: its schema gets no power over this program.
-    sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-    sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-    execute("PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA temp_store = MEMORY;");
+    restrict_handle();
     execute(mode == Mode::read ? "PRAGMA query_only = ON;" : "PRAGMA synchronous = FULL;");
   } catch (...) {
     sqlite3_close(handle_);
@@ -167,6 +164,35 @@ void Database::execute(const char* script) {
   if (sqlite3_exec(handle_, script, nullptr, nullptr, nullptr) != SQLITE_OK) {
     fail();
   }
+}
+
+void Database::detach_into_memory() {
+  for (const auto& [sql, statement] : idle_) {
+    sqlite3_finalize(statement);  // of the file's connection
+  }
+  idle_.clear();
+  sqlite3* copy = open_handle(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  if (copy == nullptr) {
+    throw std::bad_alloc();
+  }
+  sqlite3_backup* backup = sqlite3_backup_init(copy, "main", handle_, "main");
+  const int status = backup == nullptr ? sqlite3_errcode(copy) : sqlite3_backup_step(backup, -1);
+  sqlite3_backup_finish(backup);  // of nullptr: nothing
+  if (status != SQLITE_DONE) {
+    sqlite3_close(copy);
+    throw EnvironmentError("cannot copy the journal '" + path_.string() + "' into memory: " + sqlite3_errstr(status));
+  }
+  sqlite3_close(handle_);
+  handle_ = copy;
+  restrict_handle();
+}
+
+void Database::restrict_handle() {
+  sqlite3_busy_timeout(handle_, kBusyTimeoutMs);
+  // A journal may come from anywhere: its schema gets no power over this program.
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  execute("PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA temp_store = MEMORY;");
 }
 
 void Database::fail() {

@@ -94,6 +94,9 @@ class Database {
   std::int64_t insert(std::string_view sql, std::initializer_list<Value> values);  // the new row's id
   void execute(const char* script);
 
+  // From here on it is a private copy in memory, which may be written; the file stays as it is.
+  void detach_into_memory();
+
   [[noreturn]] void fail();  // throws what the last SQLite error means to a person
   sqlite3* handle() { return handle_; }
   const std::filesystem::path& path() const { return path_; }
@@ -101,6 +104,7 @@ class Database {
  private:
   friend class Statement;
   sqlite3_stmt* prepare(std::string_view sql);
+  void restrict_handle();
   void bind(sqlite3_stmt* statement, int index, const Value& value);
 
   std::filesystem::path path_;

@@ -62,9 +62,8 @@ void check_path(const std::filesystem::path& path, Access access) {
   Database database(path, Database::Mode::read);
   const int newest = static_cast<int>(migrations().size());
   const int version = checked_version(database, newest);
-  if (access == Access::read_only && version < newest) {
-    throw UserError("the journal '" + path.string() + "' was " +
-                        (version == 0 ? std::string("never filled") : "written by an older apo"),
+  if (access == Access::read_only && version == 0) {
+    throw UserError("the journal '" + path.string() + "' was never filled",
                     "run a command that writes to it once, such as 'apo run --journal " + path.string() + "'");
   }
 }
@@ -107,6 +106,10 @@ Journal::Implementation::Implementation(const std::filesystem::path& file, Acces
     checked_version(database, static_cast<int>(migrations().size()));
     database.execute("PRAGMA journal_mode = WAL");
     migrate(database, migrations());
+  } else if (checked_version(database, static_cast<int>(migrations().size())) < std::ssize(migrations())) {
+    database.detach_into_memory();  // a reader leaves an older journal as it is, and sees it as if it were new
+    migrate(database, migrations());
+    database.execute("PRAGMA query_only = ON;");
   }
 }
 

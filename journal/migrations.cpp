@@ -7,6 +7,20 @@
 namespace apo {
 namespace {
 
+// Which experiments measure an older one again, and whether its confirmation alone or all of it. Written when the
+// measuring begins; whether it reproduces follows from the two judgements. The seeds of the original stay where they
+// are: in its rounds, and its campaign's in campaign_end.
+constexpr const char* kReplays = R"sql(
+CREATE TABLE replay (
+  experiment INTEGER PRIMARY KEY REFERENCES experiment,
+  original   INTEGER NOT NULL REFERENCES experiment,
+  kind       TEXT NOT NULL CHECK (kind IN ('confirm', 'replay')),
+  at         TEXT NOT NULL,
+  CHECK (original < experiment)
+) STRICT;
+CREATE INDEX replay_original ON replay (original);
+)sql";
+
 std::int64_t number(Database& database, std::string_view sql) {
   Statement statement = database.query(sql);
   return statement.step() ? statement.integer() : 0;
@@ -30,7 +44,7 @@ void make_append_only(Database& database) {
 }  // namespace
 
 std::span<const std::string> migrations() {
-  static const std::string steps[] = {kSchema};
+  static const std::string steps[] = {kSchema, kReplays};
   return steps;
 }
 

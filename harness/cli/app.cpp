@@ -26,6 +26,8 @@ constexpr std::array kCommands = {
     Command{"register", "check, build, verify and add a variant", define_register},
     Command{"verify", "the correctness gates alone, for one variant", define_verify},
     Command{"compare", "paired judgement of two variants", define_compare},
+    Command{"confirm", "the confirmation of an accepted experiment measured again", define_confirm},
+    Command{"replay", "the whole judgement of an experiment measured again, from the journal alone", define_replay},
     Command{"gate", "fails when a variant became slower than a stored baseline, for CI", define_gate},
     Command{"profile", "where the time of one variant goes, and how far it is from the roofs", define_profile},
     Command{"bench", "the variants as Google Benchmark benchmarks", define_bench},

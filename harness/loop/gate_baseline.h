@@ -15,7 +15,7 @@ struct StoredVariant {
   Settings settings;  // empty: the defaults of each source, so that a changed default is held against it
   std::vector<std::string> workloads;  // at least one
 
-  // "copy/parallel[THREADS=2]"; without settings the bare name.
+  // "copy/parallel[KILOBYTES_PER_THREAD=64]"; without settings the bare name.
   std::string label() const { return Configuration{.variant = variant.id(), .settings = settings}.label(); }
 };
 

@@ -10,8 +10,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-const Words kCommands = {"run",   "register", "verify", "compare", "profile", "bench", "report",
-                         "query", "list",     "show",   "lessons", "doctor",  "gate"};
+const Words kCommands = {"run",  "register", "verify",  "compare", "profile", "bench",   "report", "query",
+                         "list", "show",     "lessons", "doctor",  "gate",    "confirm", "replay"};
 
 TEST(Usage, HelpNamesEveryCommandAndHidesTheWorker) {
   const Ran ran = Workplace().apo({"--help"});

@@ -258,33 +258,73 @@ TEST(Open, LimitOfPagesReadsAsAFullDisk) {
                        "no room left"));
 }
 
+std::vector<std::string> and_one_more(const std::string& step) {
+  std::vector<std::string> steps(migrations().begin(), migrations().end());
+  steps.push_back(step);
+  return steps;
+}
+
+// A journal as the first version wrote it, with two variants.
+void create_first_version(const Scratch& scratch) {
+  Database database(scratch.path, Database::Mode::create);
+  migrate(database, migrations().first(1));
+  for (const char* name : {"simple", "padded_cache"}) {
+    const Variant variant = a_variant(name);
+    database.run("INSERT INTO blob (sha256, kind, bytes) VALUES (?, 'source', ?)",
+                 {variant.source_hash, Value::blob(variant.source)});
+    database.run(
+        "INSERT INTO variant (source_hash, id, family, name, target, arch, parent, idea, has_prediction,"
+        " predicted_over, predicted_because, requires, tunables, scratch, launches, path, registered_at)"
+        " VALUES (?, ?, ?, ?, 'host', '', '', '', 0, '', '', '', '[]', '[]', '[]', '', '')",
+        {variant.source_hash, variant.id(), variant.family, variant.name});
+  }
+}
+
+TEST(Migrations, ReaderSeesAnOlderFileAsIfItWereNewAndLeavesItAsItIs) {
+  Scratch scratch;
+  create_first_version(scratch);
+  const std::string before = read_file(scratch.path);
+  {
+    Journal reader = scratch.open(Access::read_only);
+    EXPECT_TRUE(reader.newest_variant("e88_backward/padded_cache"));
+    EXPECT_TRUE(reader.replays_of(1).empty());
+    EXPECT_NE(user_error([&] { reader.add_variant(a_variant("third")); }), "");
+  }
+  EXPECT_EQ(read_file(scratch.path), before);
+  EXPECT_TRUE(scratch.open().newest_variant("e88_backward/simple"));
+  EXPECT_NE(read_file(scratch.path), before);  // brought up to date by a writer
+}
+
 TEST(Migrations, OlderFileGainsTheMissingStepsOnce) {
   Scratch scratch;
   scratch.create();
-  const std::string steps[] = {migrations()[0],
-                               "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;"};
+  const int known = static_cast<int>(migrations().size());
+  const std::vector<std::string> steps =
+      and_one_more("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;");
   {
     Database database(scratch.path, Database::Mode::write);
-    EXPECT_EQ(checked_version(database, 2), 1);
+    EXPECT_EQ(checked_version(database, known + 1), known);
     migrate(database, steps);
     migrate(database, steps);
-    EXPECT_EQ(checked_version(database, 2), 2);
+    EXPECT_EQ(checked_version(database, known + 1), known + 1);
     database.run("INSERT INTO note (text) VALUES ('kept')");
     EXPECT_THROW(database.run("DELETE FROM note"), std::logic_error);
     Statement variants = database.query("SELECT count(*) FROM variant");
     variants.step();
     EXPECT_EQ(variants.integer(), 2);
   }
-  EXPECT_TRUE(contains(open_error(scratch.path), "schema version 2"));
+  EXPECT_TRUE(contains(open_error(scratch.path), "schema version " + std::to_string(known + 1)));
 }
 
 TEST(Migrations, FailedStepChangesNothing) {
   Scratch scratch;
   scratch.open();
   Database database(scratch.path, Database::Mode::write);
-  const std::string steps[] = {migrations()[0], "CREATE TABLE note (id INTEGER); SELECT no_such_column FROM note;"};
+  const int known = static_cast<int>(migrations().size());
+  const std::vector<std::string> steps =
+      and_one_more("CREATE TABLE note (id INTEGER); SELECT no_such_column FROM note;");
   EXPECT_THROW(migrate(database, steps), std::logic_error);
-  EXPECT_EQ(checked_version(database, 2), 1);
+  EXPECT_EQ(checked_version(database, known + 1), known);
   Statement left = database.query("SELECT count(*) FROM sqlite_schema WHERE name = 'note'");
   left.step();
   EXPECT_EQ(left.integer(), 0);
