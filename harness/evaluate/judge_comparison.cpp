@@ -190,7 +190,12 @@ Judgement Judge::judgement() const {
 }
 
 Judgement replay(const JudgePlan& plan, const std::vector<Round>& rounds) {
-  Judge judge(plan);
+  JudgePlan whole = plan;
+  if (!rounds.empty() && rounds.front().stage == stage_name(Decision::Phase::confirm)) {  // it had no search
+    whole.confirm_rounds = static_cast<int>(
+        std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return round.void_why.empty(); }));
+  }
+  Judge judge(whole);
   for (const Round& round : rounds) {
     judge.add(round);
   }
