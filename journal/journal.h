@@ -78,6 +78,15 @@ struct Unfinished {
   int rounds = 0;  // already measured, for an experiment
 };
 
+// An experiment that measures an older one again.
+struct ReplayRow {
+  enum class Kind : std::uint8_t { confirm, replay };  // its confirmation stage alone, or the whole judgement
+  std::int64_t experiment = 0;
+  std::int64_t original = 0;
+  Kind kind = Kind::replay;
+  std::string at;
+};
+
 struct LessonFilter {  // empty = any
   std::string family;
   std::string workload_class;
@@ -183,6 +192,12 @@ class Journal {
   Experiment load_experiment(std::int64_t id, Detail detail = Detail::rounds);  // UserError when there is none
   std::vector<Experiment> experiments(std::int64_t campaign, Detail detail = Detail::summary);
   std::optional<Machine> machine_of(std::int64_t experiment);  // in the state it was in
+
+  // begin_experiment of one that measures `original` again, and that it does, together.
+  std::int64_t begin_replay(const Experiment& experiment, std::int64_t original, ReplayRow::Kind kind);
+  std::optional<ReplayRow> replay(std::int64_t experiment);  // when it is one
+  std::vector<ReplayRow> replays_of(std::int64_t original);  // in order
+  std::vector<std::int64_t> judged_originals();              // every judged experiment that is no replay, in order
 
   std::int64_t add_lesson(const Lesson& lesson);
   std::vector<Lesson> lessons(const LessonFilter& filter = {});

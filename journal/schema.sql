@@ -1,4 +1,5 @@
 -- journal/schema.sql - the journal: append-only facts; whatever changes over time is a view over them.
+-- This is version 1; the later steps are in schema_2.sql and so on.
 --
 -- Conventions
 --   A fact is written once. Triggers on every table (made by migrations.cpp) refuse UPDATE and DELETE.

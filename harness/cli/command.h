@@ -38,15 +38,18 @@ struct Command {
 
 Action define_bench(CLI::App& app, Globals& globals);
 Action define_compare(CLI::App& app, Globals& globals);
+Action define_confirm(CLI::App& app, Globals& globals);
 Action define_doctor(CLI::App& app, Globals& globals);
 Action define_export(CLI::App& app, Globals& globals);
 Action define_import(CLI::App& app, Globals& globals);
 Action define_explain(CLI::App& app, Globals& globals);
+Action define_gate(CLI::App& app, Globals& globals);
 Action define_lessons(CLI::App& app, Globals& globals);
 Action define_list(CLI::App& app, Globals& globals);
 Action define_profile(CLI::App& app, Globals& globals);
 Action define_query(CLI::App& app, Globals& globals);
 Action define_register(CLI::App& app, Globals& globals);
+Action define_replay(CLI::App& app, Globals& globals);
 Action define_report(CLI::App& app, Globals& globals);
 Action define_run(CLI::App& app, Globals& globals);
 Action define_show(CLI::App& app, Globals& globals);

@@ -11,6 +11,7 @@
 #include "harness/cli/variant_text.h"
 #include "harness/core/error.h"
 #include "harness/core/text.h"
+#include "harness/loop/reproduction.h"
 #include "harness/loop/workbench.h"
 #include "journal/journal.h"
 
@@ -173,6 +174,51 @@ std::string why_abandoned(Journal& journal, const Experiment& experiment) {
   return found == abandoned.end() ? "" : found->second;
 }
 
+// What measured it again, and what it measures again.
+std::vector<Experiment> replays_of(Journal& journal, const Experiment& experiment) {
+  std::vector<Experiment> again;
+  for (const ReplayRow& row : journal.replays_of(experiment.id)) {
+    again.push_back(journal.load_experiment(row.experiment, Detail::summary));
+  }
+  return again;
+}
+
+std::string replays_text(Journal& journal, const Experiment& experiment) {
+  std::string text;
+  if (const auto row = journal.replay(experiment.id)) {
+    text += heading("measures again") + "  experiment " + std::to_string(row->original) +
+            (row->kind == ReplayRow::Kind::confirm ? ", its confirmation alone" : ", whole") + "\n";
+  }
+  const std::vector<Experiment> replays = replays_of(journal, experiment);
+  if (replays.empty()) {
+    return text;
+  }
+  std::vector<std::vector<std::string>> rows = {{"  experiment", "started", "result"}};
+  for (const Experiment& again : replays) {
+    std::string result = "never judged";
+    if (again.judgement && experiment.judgement) {
+      const Reproduction reproduction = reproduction_of(experiment, again);
+      result = (reproduction.reproduced ? "reproduced: " : "not reproduced: ") + reproduction.why;
+    }
+    rows.push_back({"  " + std::to_string(again.id), again.started_at, result});
+  }
+  return text + heading("measured again") + format_table(rows);
+}
+
+Json replays_document(Journal& journal, const Experiment& experiment) {
+  Json list = Json::array();
+  for (const Experiment& again : replays_of(journal, experiment)) {
+    Json one = {{"experiment", again.id}, {"reproduced", nullptr}};
+    if (again.judgement && experiment.judgement) {
+      const Reproduction reproduction = reproduction_of(experiment, again);
+      one["reproduced"] = reproduction.reproduced;
+      one["because"] = reproduction.why;
+    }
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
 Json experiment_document(Journal& journal, const Experiment& experiment, const ShowOptions& options) {
   Json document = to_document(experiment);
   document["rounds"] = Json::array();
@@ -184,6 +230,10 @@ Json experiment_document(Journal& journal, const Experiment& experiment, const S
         workload.erase("blocks");
       }
     }
+  }
+  document["measured_again"] = replays_document(journal, experiment);
+  if (const auto row = journal.replay(experiment.id)) {
+    document["measures_again"] = row->original;
   }
   document["abandoned"] = why_abandoned(journal, experiment);
   if (options.source) {
@@ -199,7 +249,7 @@ Json experiment_document(Journal& journal, const Experiment& experiment, const S
 
 std::string experiment_text(Journal& journal, const Experiment& experiment, const ShowOptions& options) {
   std::string text = head_text(experiment, why_abandoned(journal, experiment)) + judgement_text(experiment) +
-                     prediction_text(experiment) + gates_text(experiment) +
+                     replays_text(journal, experiment) + prediction_text(experiment) + gates_text(experiment) +
                      build_text("candidate", experiment.candidate_build) +
                      build_text("incumbent", experiment.incumbent_build) + rounds_text(experiment.rounds);
   if (options.samples) {

@@ -177,7 +177,8 @@ class Evaluation {
     RoundRunner runner(lab_, std::move(timed_), plan_.profile, plan_.seed, comparison, plan_.cache);
     Judge judge({.profile = plan_.profile,
                  .index = plan_.index,
-                 .cache_policy = plan_.cache == CachePolicy::cold ? "cold" : "warm"});
+                 .cache_policy = plan_.cache == CachePolicy::cold ? "cold" : "warm",
+                 .confirm_rounds = plan_.confirm_rounds});
     const auto start = Clock::now();
     std::map<std::string, double> seconds;  // by stage, pauses included
     for (NextStep step = judge.next(); !step.finished; step = judge.next()) {
@@ -223,16 +224,23 @@ class Evaluation {
     experiment_.judgement = judgement;
   }
 
+  void pass_search_gate(std::ptrdiff_t rounds, const std::string& second_clock, double seconds) {
+    pass({.gate = "timing",
+          .evidence = std::to_string(rounds) + " rounds in fresh processes, search estimate " +
+                      format_percent(experiment_.judgement->search_effect) +
+                      (second_clock.empty() ? "" : "; " + second_clock),
+          .seconds = seconds});
+  }
+
   void pass_timing_gates(const std::string& second_clock, std::map<std::string, double>& seconds) {
     const Judgement& judgement = *experiment_.judgement;
     const auto count = [&](const char* stage) {
       return std::count_if(experiment_.rounds.begin(), experiment_.rounds.end(),
                            [&](const Round& round) { return round.stage == stage; });
     };
-    pass({.gate = "timing",
-          .evidence = std::to_string(count("search")) + " rounds in fresh processes, search estimate " +
-                      format_percent(judgement.search_effect) + (second_clock.empty() ? "" : "; " + second_clock),
-          .seconds = seconds["search"]});
+    if (count("search") > 0) {
+      pass_search_gate(count("search"), second_clock, seconds["search"]);
+    }
     if (count("confirm") > 0) {
       pass({.gate = "confirmation",
             .evidence = std::to_string(count("confirm")) + " more rounds, " + format_percent(judgement.effect) + " [" +

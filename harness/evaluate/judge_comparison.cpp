@@ -60,7 +60,7 @@ double typical_call_ns(const std::vector<Round>& rounds, const std::string& stag
 Judge::Judge(JudgePlan plan)
     : plan_(std::move(plan)),
       confirm_alpha_(confirm_alpha(plan_.index, plan_.profile)),
-      decision_(plan_.profile, confirm_alpha_) {}
+      decision_(plan_.profile, confirm_alpha_, plan_.confirm_rounds) {}
 
 int Judge::rounds_of(const std::string& stage) const {
   return static_cast<int>(
@@ -73,7 +73,7 @@ NextStep Judge::next() const {
   }
   const std::string stage = stage_name(decision_.phase());
   const int index = rounds_of(stage);
-  const bool pause = decision_.phase() == Decision::Phase::confirm && index == 0;
+  const bool pause = decision_.phase() == Decision::Phase::confirm && index == 0 && !decision_.search().empty();
   return {.stage = stage,
           .index = index,
           .rounds = decision_.rounds_wanted(),
@@ -179,9 +179,9 @@ Judgement Judge::judgement() const {
     judgement.effect = averages.hodges_lehmann();
     judgement.lower = averages.lower(profile.interval_alpha);
     judgement.upper = averages.upper(profile.interval_alpha);
-    judgement.search_effect = WalshAverages(decision_.search()).hodges_lehmann();
-    judgement.minimum_detectable =
-        minimum_detectable_effect(profile, confirm_alpha_, standard_deviation(decision_.search()));
+    const std::vector<double>& spread = decision_.search().empty() ? effects : decision_.search();
+    judgement.search_effect = decision_.search().empty() ? 0 : WalshAverages(decision_.search()).hodges_lehmann();
+    judgement.minimum_detectable = minimum_detectable_effect(profile, confirm_alpha_, standard_deviation(spread));
     judgement.incumbent_ns = typical_call_ns(rounds_, stage, &RoundWorkload::incumbent_median_ns);
     judgement.candidate_ns = typical_call_ns(rounds_, stage, &RoundWorkload::candidate_median_ns);
   }
@@ -190,7 +190,12 @@ Judgement Judge::judgement() const {
 }
 
 Judgement replay(const JudgePlan& plan, const std::vector<Round>& rounds) {
-  Judge judge(plan);
+  JudgePlan whole = plan;
+  if (!rounds.empty() && rounds.front().stage == stage_name(Decision::Phase::confirm)) {  // it had no search
+    whole.confirm_rounds = static_cast<int>(
+        std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return round.void_why.empty(); }));
+  }
+  Judge judge(whole);
   for (const Round& round : rounds) {
     judge.add(round);
   }

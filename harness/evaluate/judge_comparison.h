@@ -16,6 +16,7 @@ struct JudgePlan {
   JudgeProfile profile;
   int index = 1;  // j: counts every timed candidate of the campaign, from 1
   std::string cache_policy = "cold";
+  int confirm_rounds = 0;  // > 0: the confirmation alone, over so many rounds
 };
 
 // What the caller does next: `rounds` more rounds of `stage`, after `pause_s`.

@@ -11,9 +11,12 @@
 
 namespace apo {
 
-Decision::Decision(JudgeProfile profile, double confirm_alpha)
-    : profile_(std::move(profile)), confirm_alpha_(confirm_alpha) {
+Decision::Decision(JudgeProfile profile, double confirm_alpha, int confirm_rounds)
+    : profile_(std::move(profile)), confirm_alpha_(confirm_alpha), confirm_rounds_(confirm_rounds) {
   APO_CHECK(!profile_.looks.empty() && confirm_alpha_ > 0 && confirm_alpha_ < 0.5);
+  if (confirm_rounds_ > 0) {
+    phase_ = Phase::confirm;
+  }
 }
 
 int Decision::rounds_planned() const {

@@ -15,7 +15,8 @@ class Decision {
  public:
   enum class Phase : std::uint8_t { search, confirm, finished };
 
-  Decision(JudgeProfile profile, double confirm_alpha);
+  // With `confirm_rounds` the confirmation alone, over so many rounds: for what passed a search before.
+  Decision(JudgeProfile profile, double confirm_alpha, int confirm_rounds = 0);
 
   // Throws UserError when the effect is not finite; the effect is not counted then. Must not be called when finished.
   void add(double effect);

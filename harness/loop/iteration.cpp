@@ -23,15 +23,6 @@ namespace {
 
 constexpr double kQuietPatienceS = 60;
 
-// On a GPU, whose copy roofs are those of its memory, as much as fits the L2 need not reach the memory within a call.
-Work unavoidable_work(const IterationContext& context, const Workload& workload) {
-  Work work = context.family->work(workload.axes);
-  if (context.bench.target() == Target::cuda) {
-    work.bytes = std::max(0.0, work.bytes - static_cast<double>(context.bench.machine().l2_bytes));
-  }
-  return work;
-}
-
 std::vector<Profile> profile_incumbent(IterationContext& context, std::int64_t iteration) {
   std::vector<Profile> profiles;
   for (const Workload* workload : context.plan.workloads) {
@@ -41,7 +32,7 @@ std::vector<Profile> profile_incumbent(IterationContext& context, std::int64_t i
                                 {.machine = context.bench.machine().id,
                                  .iteration = iteration,
                                  .source_hash = context.bench.catalogue().get(context.incumbent.variant).source_hash});
-    context.plan.floor_ns[workload->name] = physical_floor_ns(unavoidable_work(context, *workload), context.roofs);
+    context.plan.floor_ns[workload->name] = floor_of(*context.family, *workload, context.bench.machine(), context.roofs);
   }
   return profiles;
 }

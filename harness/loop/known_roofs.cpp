@@ -1,7 +1,10 @@
 // harness/loop/known_roofs.cpp - what the journal has, unless it is incomplete.
 #include "harness/loop/known_roofs.h"
 
+#include <algorithm>
+
 #include "harness/profile/cuda_roofs.h"
+#include "harness/profile/host_profile.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -12,6 +15,16 @@ std::vector<Roof> known_roofs(Journal& journal, const Machine& machine) {
     return {};
   }
   return roofs;
+}
+
+double floor_of(const Family& family, const Workload& workload, const Machine& machine,
+                const std::vector<Roof>& roofs) {
+  Work work = family.work(workload.axes);
+  // On a GPU, whose copy roofs are those of its memory, as much as fits the L2 need not reach the memory within a call.
+  if (machine.target == Target::cuda) {
+    work.bytes = std::max(0.0, work.bytes - static_cast<double>(machine.l2_bytes));
+  }
+  return physical_floor_ns(work, roofs);
 }
 
 }  // namespace apo

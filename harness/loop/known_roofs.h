@@ -13,4 +13,7 @@ class Journal;
 // that measured them knew fewer: they are to be measured then.
 std::vector<Roof> known_roofs(Journal& journal, const Machine& machine);
 
+// No call of the workload can be faster than its compulsory work at these roofs; 0 without them.
+double floor_of(const Family& family, const Workload& workload, const Machine& machine, const std::vector<Roof>& roofs);
+
 }  // namespace apo

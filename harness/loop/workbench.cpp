@@ -129,35 +129,40 @@ const Workload& Workbench::workload(const Family& family, std::string_view name)
   return *found;
 }
 
-Build Workbench::build(const Family& family, const Configuration& configuration, const Axes& axes, bool sanitize) {
-  const std::string key = configuration.label() + " " + describe_axes(axes) + (sanitize ? " sanitized" : "");
+Build Workbench::build(const Family& family, const Variant& variant, const Configuration& configuration,
+                       const Axes& axes, bool sanitize) {
+  const std::string key =
+      configuration.label() + " " + variant.source_hash + " " + describe_axes(axes) + (sanitize ? " sanitized" : "");
   const auto known = built_.find(key);
   if (known != built_.end()) {
     return known->second;
   }
-  const Build built =
-      builder(sanitize).build(family, catalogue_.get(configuration.variant), axes, configuration.settings);
+  const Build built = builder(sanitize).build(family, variant, axes, configuration.settings);
   if (built.outcome == Outcome::valid) {
     built_[key] = built;
   }
   return built;
 }
 
-Lab Workbench::lab(const Family& family) {
+Lab Workbench::lab(const Family& family, std::map<std::string, Variant> sources) {
+  const auto kept = std::make_shared<const std::map<std::string, Variant>>(std::move(sources));
+  const auto find = [this, kept](const std::string& id) -> const Variant& {
+    const auto own = kept->find(id);
+    return own != kept->end() ? own->second : catalogue_.get(id);
+  };
   Lab lab;
   lab.family = &family;
   lab.worker.target = machine_.target;
   const Symbols device = device_symbols();
-  lab.build = [this, &family](const Configuration& configuration, const Axes& axes, bool sanitize) {
-    return build(family, configuration, axes, sanitize);
+  lab.build = [this, &family, find](const Configuration& configuration, const Axes& axes, bool sanitize) {
+    return build(family, find(configuration.variant), configuration, axes, sanitize);
   };
-  lab.unsupported = [this, &family, device](const Configuration& configuration, const Axes& axes) {
+  lab.unsupported = [&family, device, find](const Configuration& configuration, const Axes& axes) {
     std::string why;
-    return supports(catalogue_.get(configuration.variant), family, axes, configuration.settings, &why, device) ? ""
-                                                                                                               : why;
+    return supports(find(configuration.variant), family, axes, configuration.settings, &why, device) ? "" : why;
   };
-  lab.scratch = [this, device](const Configuration& configuration, const Axes& axes) {
-    return scratch_bytes(catalogue_.get(configuration.variant), axes, configuration.settings, device);
+  lab.scratch = [device, find](const Configuration& configuration, const Axes& axes) {
+    return scratch_bytes(find(configuration.variant), axes, configuration.settings, device);
   };
   lab.source = [this](const Configuration& configuration) { return catalogue_.get(configuration.variant).source; };
   lab.threads = host_.cores;

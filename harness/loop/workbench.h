@@ -55,11 +55,13 @@ class Workbench {
   // Of the target, measured; the caller keeps them. Takes about a second and a half.
   std::vector<Roof> measure_roofs();
 
-  // What the evaluate stage needs. Keeps a reference to this.
-  Lab lab(const Family& family);
+  // What the evaluate stage needs. Keeps a reference to this. A configuration of one of `sources`, by variant name, is
+  // that variant whatever the catalogue holds under the name: sources of a journal or of a file.
+  Lab lab(const Family& family, std::map<std::string, Variant> sources = {});
 
  private:
-  Build build(const Family& family, const Configuration& configuration, const Axes& axes, bool sanitize);
+  Build build(const Family& family, const Variant& variant, const Configuration& configuration, const Axes& axes,
+              bool sanitize);
 
   Paths paths_;
   Machine host_;
@@ -68,7 +70,8 @@ class Workbench {
   Catalogue catalogue_;
   std::unique_ptr<Builder> plain_;
   std::unique_ptr<Builder> sanitized_;
-  std::map<std::string, Build> built_;  // by label, axes and kind: one campaign asks for the same build again and again
+  std::map<std::string, Build>
+      built_;  // by label, source, axes, kind: one campaign asks for the same build again and again
 };
 
 std::string describe_axes(const Axes& axes);  // "B=2 T=64"

@@ -65,6 +65,21 @@ TEST(Judge, AsksForSearchThenPausesThenConfirms) {
   EXPECT_EQ(judge.next().pause_s, 0);
 }
 
+TEST(Judge, ConfirmationAloneRunsItsRoundsAndDecidesByThem) {
+  const JudgePlan plan{.profile = standard_profile(), .confirm_rounds = 17};
+  EXPECT_EQ(Judge(plan).next().stage, "confirm");
+  EXPECT_EQ(Judge(plan).next().rounds, 17);
+  EXPECT_EQ(Judge(plan).next().pause_s, 0);
+  const Judge judge = judge_effect(0.05, 0.002, plan);
+  const Judgement judgement = judge.judgement();
+  EXPECT_EQ(judgement.verdict, Verdict::accepted) << judgement.sentence;
+  EXPECT_EQ(judgement.rounds, 17);
+  EXPECT_EQ(judgement.processes, 17);
+  EXPECT_EQ(judgement.search_effect, 0);
+  EXPECT_EQ(judge_effect(0, 0.002, plan).judgement().reason, Reason::confirm_failed);
+  expect_same(replay({.profile = standard_profile()}, judge.rounds()), judgement);
+}
+
 TEST(Judge, ClaimsTheConfirmationNeverTheSearch) {
   const Judge judge = judge_all({.profile = standard_profile()}, [](const NextStep& step) {
     return std::vector<double>{(step.stage == "search" ? 0.08 : 0.05) + noise(step, 0.002)};

@@ -265,6 +265,37 @@ std::vector<std::string> with_one_more(const std::string& step) {
   return steps;
 }
 
+// A journal as the first version wrote it, with two variants.
+void create_first_version(const Scratch& scratch) {
+  Database database(scratch.path, Database::Mode::create);
+  migrate(database, migrations().first(1));
+  for (const char* name : {"simple", "padded_cache"}) {
+    const Variant variant = a_variant(name);
+    database.run("INSERT INTO blob (sha256, kind, bytes) VALUES (?, 'source', ?)",
+                 {variant.source_hash, Value::blob(variant.source)});
+    database.run(
+        "INSERT INTO variant (source_hash, id, family, name, target, arch, parent, idea, has_prediction,"
+        " predicted_over, predicted_because, requires, tunables, scratch, launches, path, registered_at)"
+        " VALUES (?, ?, ?, ?, 'host', '', '', '', 0, '', '', '', '[]', '[]', '[]', '', '')",
+        {variant.source_hash, variant.id(), variant.family, variant.name});
+  }
+}
+
+TEST(Migrations, ReaderSeesAnOlderFileAsIfItWereNewAndLeavesItAsItIs) {
+  Scratch scratch;
+  create_first_version(scratch);
+  const std::string before = read_file(scratch.path);
+  {
+    Journal reader = scratch.open(Access::read_only);
+    EXPECT_TRUE(reader.newest_variant("e88_backward/padded_cache"));
+    EXPECT_TRUE(reader.replays_of(1).empty());
+    EXPECT_NE(user_error([&] { reader.add_variant(a_variant("third")); }), "");
+  }
+  EXPECT_EQ(read_file(scratch.path), before);
+  EXPECT_TRUE(scratch.open().newest_variant("e88_backward/simple"));
+  EXPECT_NE(read_file(scratch.path), before);  // brought up to date by a writer
+}
+
 TEST(Migrations, OlderFileGainsTheMissingStepsOnce) {
   Scratch scratch;
   scratch.create();

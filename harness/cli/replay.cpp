@@ -1,0 +1,140 @@
+// harness/cli/replay.cpp - `apo replay` and its half `apo confirm`: old verdicts measured again.
+#include "harness/loop/replay.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/cli/documents.h"
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+using Kind = ReplayRow::Kind;
+
+constexpr const char* kRule =
+    "Reproduced: the same verdict, and the new estimate within the old interval widened by its own, so that the two\n"
+    "intervals overlap; for what was never timed the same outcome. Seeds are fresh. Exit code: 0 reproduced, 3 not.";
+
+std::string result_text(const Experiment& experiment) {
+  const Judgement& one = *experiment.judgement;
+  std::string text = std::string(to_string(one.verdict)) + " (" + std::string(to_string(one.reason)) + ")";
+  if (one.reason == Reason::gate_failed) {
+    return text + ", " + std::string(to_string(experiment.outcome));
+  }
+  return text + ", " + format_ratio(one.speedup()) + " [" + format_ratio(one.speedup_lower()) + ", " +
+         format_ratio(one.speedup_upper()) + "] n=" + std::to_string(one.rounds);
+}
+
+Json replay_document(const Replay& replay, Kind kind) {
+  return {{"original", to_document(replay.original)},
+          {"experiment", to_document(replay.again)},
+          {"kind", kind == Kind::confirm ? "confirm" : "replay"},
+          {"reproduced", replay.reproduction.reproduced},
+          {"because", replay.reproduction.why},
+          {"differences", replay.differences}};
+}
+
+std::string replay_text(const Replay& replay) {
+  std::string text = "experiment " + std::to_string(replay.original.id) + ": " + replay.original.candidate.label() +
+                     " against " + replay.original.incumbent.label() + " on " + join(replay.original.workloads, ", ") +
+                     "\n" + format_table({{"then", result_text(replay.original)}, {"now", result_text(replay.again)}});
+  for (const std::string& line : replay.differences) {
+    text += "not as it was: " + line + "\n";
+  }
+  return text + (replay.reproduction.reproduced ? "reproduced: " : "not reproduced: ") + replay.reproduction.why +
+         "; 'apo show " + std::to_string(replay.again.id) + "' has it whole\n";
+}
+
+// The file has to be there before the writer's lock is taken: a mistyped path must not become an empty journal.
+Journal open_existing(const Workbench& bench) {
+  { const Journal reader = Journal::open(bench.paths().journal, Access::read_only); }
+  return Journal::open(bench.paths().journal, Access::read_write);
+}
+
+int one(std::int64_t id, Kind kind, const Globals& globals) {
+  Workbench bench(make_paths(globals.journal));
+  Journal journal = open_existing(bench);
+  ConsoleObserver observer(globals);
+  const Replay replay = measure_again(bench, journal, id, kind, observer);
+  if (globals.json) {
+    print_json(replay_document(replay, kind));
+  } else {
+    print(replay_text(replay));
+  }
+  return replay.reproduction.reproduced ? kDone : kGateFailed;
+}
+
+int all(const Globals& globals) {
+  Workbench bench(make_paths(globals.journal));
+  Journal journal = open_existing(bench);
+  ConsoleObserver observer(globals);
+  std::vector<std::vector<std::string>> rows = {{"experiment", "candidate", "then", "now", "reproduced", "because"}};
+  Json documents = Json::array();
+  int reproduced = 0;
+  int measured = 0;
+  const std::vector<std::int64_t> ids = journal.judged_originals();
+  for (const std::int64_t id : ids) {
+    const std::string number = std::to_string(id);
+    const auto could_not = [&](const std::exception& error) {
+      const Experiment original = journal.load_experiment(id, Detail::summary);
+      rows.push_back({number, original.candidate.label(), result_text(original), "-", "could not run", error.what()});
+      documents.push_back({{"original", to_document(original)}, {"reproduced", nullptr}, {"because", error.what()}});
+    };
+    try {
+      const Replay replay = measure_again(bench, journal, id, Kind::replay, observer);
+      ++measured;
+      reproduced += replay.reproduction.reproduced ? 1 : 0;
+      rows.push_back({number, replay.original.candidate.label(), result_text(replay.original),
+                      result_text(replay.again), replay.reproduction.reproduced ? "yes" : "no",
+                      replay.reproduction.why});
+      documents.push_back(replay_document(replay, Kind::replay));
+    } catch (const UserError& error) {
+      could_not(error);
+    } catch (const EnvironmentError& error) {
+      could_not(error);
+    }
+  }
+  if (globals.json) {
+    print_json(
+        {{"experiments", ids.size()}, {"measured", measured}, {"reproduced", reproduced}, {"replays", documents}});
+  } else {
+    print(
+        (ids.empty() ? "" : format_table(rows)) + std::to_string(reproduced) + " of " + std::to_string(ids.size()) +
+        " reproduced" +
+        (measured == std::ssize(ids) ? "" : ", " + std::to_string(std::ssize(ids) - measured) + " could not run here") +
+        "\n");
+  }
+  return reproduced < measured ? kGateFailed : measured < std::ssize(ids) ? kEnvironmentTrouble : kDone;
+}
+
+}  // namespace
+
+Action define_confirm(CLI::App& app, Globals& globals) {
+  const auto id = std::make_shared<std::int64_t>(0);
+  app.add_option("experiment", *id, "an accepted experiment's number")->required();
+  app.footer(kRule);
+  return [id, &globals] { return one(*id, Kind::confirm, globals); };
+}
+
+Action define_replay(CLI::App& app, Globals& globals) {
+  const auto id = std::make_shared<std::int64_t>(0);
+  const auto every = std::make_shared<bool>(false);
+  auto* number = app.add_option("experiment", *id, "an experiment's number, whatever its verdict");
+  app.add_flag("--all", *every, "every judged experiment of the journal, as a table")->excludes(number);
+  app.footer(kRule);
+  return [id, every, number, &globals] {
+    if (!*every && number->count() == 0) {
+      throw UserError("no experiment given", "'apo replay NUMBER' or 'apo replay --all'; 'apo query' lists them");
+    }
+    return *every ? all(globals) : one(*id, Kind::replay, globals);
+  };
+}
+
+}  // namespace apo

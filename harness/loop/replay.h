@@ -1,0 +1,30 @@
+// harness/loop/replay.h - an old verdict measured again from the journal alone: `apo confirm` and `apo replay`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/core/records.h"
+#include "harness/loop/observer.h"
+#include "harness/loop/reproduction.h"
+#include "harness/loop/workbench.h"
+#include "journal/journal.h"
+
+namespace apo {
+
+struct Replay {
+  Experiment original;
+  Experiment again;  // an experiment of its own in the journal
+  Reproduction reproduction;
+  std::vector<std::string> differences;  // of machine, compiler, flags, machine code
+};
+
+// Sources, settings, workloads, cache policy, the judge's profile and which gates ran come from the journal; the
+// seeds are fresh and secret, since the original's stand in the journal for every candidate to read.
+// UserError: no such experiment, never judged, itself a replay, nothing accepted to confirm, a source that the journal
+// lost. EnvironmentError: what it needs is not here, or does not run; what was begun is marked as abandoned then.
+Replay measure_again(Workbench& bench, Journal& journal, std::int64_t original, ReplayRow::Kind kind,
+                     Observer& observer);
+
+}  // namespace apo

@@ -1,0 +1,28 @@
+// harness/loop/reproduction.h - does a second measurement say what the first one said? Pure functions of the records.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/core/records.h"
+
+namespace apo {
+
+struct Reproduction {
+  bool reproduced = false;
+  std::string why;  // one sentence
+};
+
+// Reproduced when the verdict is the same and
+// - both were timed: the new estimate lies within the old interval widened by the new one's own half towards it, which
+//   is to say that the two intervals overlap;
+// - neither was timed: the outcome is the same (the same gate's kind of failure, or identical machine code).
+// Both are judged.
+Reproduction reproduction_of(const Experiment& original, const Experiment& again);
+
+// In which facts the machine differs, one a line; empty for the same machine in the same state.
+std::vector<std::string> machine_differences(const Machine& then, const Machine& now);
+// Compiler, flags and machine code of the two arms, likewise.
+std::vector<std::string> build_differences(const Experiment& original, const Experiment& again);
+
+}  // namespace apo
