@@ -30,6 +30,7 @@ struct VerifyOptions {
   std::string regime;
   std::string dump;
   std::string inputs;
+  std::string on;
   std::uint64_t seed = 0;
   bool no_sanitizers = false;
 };
@@ -53,7 +54,9 @@ OneCall run_once(const Lab& lab, const Configuration& configuration, const Input
                          lab.worker.target));
   share_inputs(arena, 0, *lab.family, inputs);
   arena.poison_outputs();
-  Worker worker(lab.worker);
+  WorkerOptions options = lab.worker;
+  options.layout_seed = derive_seed(inputs.seed, "environment");
+  Worker worker(options);
   if (const auto loaded = load_build(worker, 0, build); !loaded) {
     call.failure = loaded.failure();
   } else if (const auto attached = worker.attach(arena); !attached) {
@@ -190,8 +193,21 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workbench& 
                 {"outcome", to_string(gates.back().outcome)},
                 {"seed", seed},
                 {"gates", documents}});
+  } else if (gates.back().outcome != Outcome::valid) {
+    print("seed " + std::to_string(seed) + ": --seed " + std::to_string(seed) + " runs the same again\n");
   }
   return gates.back().outcome == Outcome::valid ? kDone : kGateFailed;
+}
+
+void use_cpu(const VerifyOptions& options, const Variant& variant, Workbench& bench) {
+  if (options.on != "cpu") {
+    throw UserError("unknown --on '" + options.on + "'", "known: cpu, which runs a device variant without a GPU");
+  }
+  if (variant.target == Target::host) {
+    throw UserError("--on cpu is for device variants, and " + variant.id() + " runs on this CPU anyway",
+                    "apo verify " + variant.id());
+  }
+  bench.use_executor();
 }
 
 int verify(const VerifyOptions& options, const Globals& globals) {
@@ -199,7 +215,11 @@ int verify(const VerifyOptions& options, const Globals& globals) {
   const Configuration configuration = bench.catalogue().configuration(options.variant);
   const Variant& variant = bench.catalogue().get(configuration.variant);
   const Family& family = bench.family(variant.family);
-  bench.use(variant.target);
+  if (options.on.empty()) {
+    bench.use(variant.target);
+  } else {
+    use_cpu(options, variant, bench);
+  }
   if (!options.regime.empty() &&
       std::find(family.regimes.begin(), family.regimes.end(), options.regime) == family.regimes.end()) {
     throw UserError("unknown regime '" + options.regime + "' of family " + family.name,
@@ -221,7 +241,10 @@ Action define_verify(CLI::App& app, Globals& globals) {
   app.add_option("--dump", options->dump,
                  "write inputs, outputs and reference of one call as .npy files to this folder");
   app.add_option("--inputs", options->inputs, "take the inputs of one call from .npy files in this folder");
-  app.add_option("--seed", options->seed, "seed of the inputs (default: a secret one, printed with --json)");
+  app.add_option("--on", options->on,
+                 "cpu: run a device variant thread by thread on this CPU, under checks for races, barriers and bounds");
+  app.add_option("--seed", options->seed,
+                 "seed of the inputs and of the threads' order (default: a secret one, printed when a gate fails)");
   app.add_flag("--no-sanitizers", options->no_sanitizers, "leave out the ASan and UBSan build");
   return [options, &globals] { return verify(*options, globals); };
 }

@@ -8,6 +8,7 @@
 #include "harness/core/files.h"
 #include "harness/core/machine.h"
 #include "harness/core/text.h"
+#include "harness/implement/executor_build.h"
 #include "harness/implement/settings.h"
 #include "harness/loop/cuda_roofs.h"
 #include "harness/profile/roofs.h"
@@ -45,7 +46,25 @@ Workbench::Workbench(Paths paths) : paths_(std::move(paths)), host_(describe_hos
   catalogue_.load({paths_.home / "variants", paths_.variants});
 }
 
+void Workbench::use_executor() {
+  machine_ = host_;
+  device_ = executor_device();
+  executor_ = true;
+  forget_builds();
+}
+
+void Workbench::forget_builds() {
+  plain_.reset();
+  sanitized_.reset();
+  built_.clear();
+}
+
 void Workbench::use(Target target) {
+  if (executor_) {
+    executor_ = false;
+    device_.reset();
+    forget_builds();
+  }
   if (target == Target::host) {
     machine_ = host_;
     return;
@@ -54,14 +73,13 @@ void Workbench::use(Target target) {
     const Worker worker(WorkerOptions{.target = Target::cuda});
     device_ = worker.device();
     APO_CHECK(device_.has_value());
-    plain_.reset();  // built without the device's facts
-    sanitized_.reset();
+    forget_builds();  // made without the device's facts
   }
   machine_ = describe_cuda(*device_);
 }
 
 Symbols Workbench::device_symbols() const {
-  return machine_.target == Target::cuda ? apo::device_symbols(*device_) : Symbols();
+  return machine_.target == Target::cuda || executor_ ? apo::device_symbols(*device_) : Symbols();
 }
 
 bool Workbench::has_gpu(std::string* why_not) {
@@ -95,7 +113,7 @@ const Builder& Workbench::builder(bool sanitize) {
   std::unique_ptr<Builder>& slot = sanitize ? sanitized_ : plain_;
   if (!slot) {
     slot = std::make_unique<Builder>(
-        BuildOptions{.cache = paths_.builds, .home = paths_.home, .sanitize = sanitize, .device = device_});
+        BuildOptions{.cache = paths_.builds, .home = paths_.home, .sanitize = sanitize, .device = device_, .executor = executor_});
   }
   return *slot;
 }
@@ -130,13 +148,17 @@ const Workload& Workbench::workload(const Family& family, std::string_view name)
 
 Build Workbench::build(const Family& family, const Configuration& configuration, const Axes& axes, bool sanitize) {
   const std::string key = configuration.label() + " " + describe_axes(axes) + (sanitize ? " sanitized" : "");
-  const auto known = built_.find(key);
-  if (known != built_.end()) {
-    return known->second;
+  static std::mutex mutex;  // gates check several workloads at once
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto known = built_.find(key); known != built_.end()) {
+      return known->second;
+    }
   }
   const Build built =
       builder(sanitize).build(family, catalogue_.get(configuration.variant), axes, configuration.settings);
   if (built.outcome == Outcome::valid) {
+    const std::lock_guard lock(mutex);
     built_[key] = built;
   }
   return built;
@@ -146,6 +168,11 @@ Lab Workbench::lab(const Family& family) {
   Lab lab;
   lab.family = &family;
   lab.worker.target = machine_.target;
+  lab.worker.executor = executor_;
+  if (executor_) {
+    constexpr std::chrono::minutes kPatience{2};  // some hundred times slower than a GPU
+    lab.worker.deadline = kPatience;
+  }
   const Symbols device = device_symbols();
   lab.build = [this, &family](const Configuration& configuration, const Axes& axes, bool sanitize) {
     return build(family, configuration, axes, sanitize);

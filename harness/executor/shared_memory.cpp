@@ -1,0 +1,169 @@
+// harness/executor/shared_memory.cpp - bounds, initialisation, races, copies under way.
+#include "harness/executor/shared_memory.h"
+
+#include "harness/executor/finding.h"
+
+namespace apo::executor {
+namespace {
+
+using apo_cpu::Access;
+constexpr std::uintptr_t kWord = 4;
+
+}  // namespace
+
+SharedMemory::SharedMemory(const SharedPlace& place, std::uintptr_t code_base)
+    : place_(place), code_base_(code_base) {
+  const std::size_t words = (place.end - place.begin + kWord - 1) / kWord;
+  cells_.resize(words);
+  split_of_.resize(words);
+  copy_of_.resize(words);
+}
+
+void SharedMemory::begin_block(bool clear) {
+  splits_.clear();
+  copies_.clear();
+  if (clear) {
+    std::ranges::fill(cells_, Cell{});
+  }
+}
+
+std::string SharedMemory::name(std::uintptr_t offset) const {
+  const std::uintptr_t dynamic = place_.dynamic - place_.begin;
+  return offset >= dynamic ? "byte " + std::to_string(offset - dynamic) + " of dynamic shared memory"
+                           : "byte " + std::to_string(offset) + " of static shared memory";
+}
+
+std::optional<SharedMistake> SharedMemory::outside(std::uintptr_t address, std::size_t bytes) const {
+  const bool in_static = address - place_.begin + bytes <= place_.static_bytes;
+  const bool in_dynamic = address >= place_.dynamic && address - place_.dynamic + bytes <= place_.dynamic_bytes;
+  if (in_static || in_dynamic) {
+    return std::nullopt;
+  }
+  const bool dynamic = address + bytes > place_.dynamic && place_.dynamic_bytes > 0;
+  return SharedMistake{
+      "out-of-bounds access",
+      "it touches " + name(address - place_.begin) + (dynamic ? ", and the launch declares " : ", which has ") +
+          std::to_string(dynamic ? place_.dynamic_bytes : place_.static_bytes)};
+}
+
+std::optional<SharedMistake> SharedMemory::race(const Visit& visit, std::uintptr_t offset, unsigned other,
+                                                const char* did, std::uint32_t code) const {
+  const char* does = visit.kind == Access::read ? "reads" : "writes";
+  return SharedMistake{"shared-memory race", std::string("it ") + does + " " + name(offset) + ", which thread " +
+                                                 std::to_string(other) + " " + did + " at " +
+                                                 source_line(reinterpret_cast<const void*>(code_base_ + code)) +
+                                                 " with no barrier between"};
+}
+
+void SharedMemory::note_read(Cell& cell, const Visit& visit) const {
+  std::size_t at = 0;
+  const auto free = [&](std::size_t i) {
+    return cell.read[i] < visit.order.begin() || cell.reader[i] == visit.thread ||
+           visit.order.before(visit.thread, cell.reader[i], cell.read[i]);
+  };
+  if (!free(0)) {
+    if (!free(1) && cell.reader[0] / kWarp != cell.reader[1] / kWarp) {
+      return;
+    }
+    at = 1;
+  }
+  cell.read[at] = visit.order.stamp(visit.thread);
+  cell.reader[at] = static_cast<std::uint16_t>(visit.thread);
+  cell.reader_code[at] = visit.code;
+}
+
+std::optional<SharedMistake> SharedMemory::touch(Cell& cell, const Visit& visit, std::uintptr_t offset) {
+  const bool written = cell.written >= visit.order.begin();
+  if (!written && visit.kind != Access::write) {
+    return SharedMistake{"uninitialised read", "it reads " + name(offset) + ", which nobody has written in this block"};
+  }
+  const bool both_atomic = cell.atomic && visit.kind == Access::atomic;
+  if (written && !both_atomic && !visit.order.before(visit.thread, cell.writer, cell.written)) {
+    return race(visit, offset, cell.writer, "wrote", cell.writer_code);
+  }
+  if (visit.kind == Access::read) {
+    note_read(cell, visit);
+    return std::nullopt;
+  }
+  for (std::size_t i = 0; i < cell.read.size(); ++i) {
+    if (cell.read[i] >= visit.order.begin() && !visit.order.before(visit.thread, cell.reader[i], cell.read[i])) {
+      return race(visit, offset, cell.reader[i], "read", cell.reader_code[i]);
+    }
+  }
+  cell.written = visit.order.stamp(visit.thread);
+  cell.writer = static_cast<std::uint16_t>(visit.thread);
+  cell.writer_code = visit.code;
+  cell.atomic = visit.kind == Access::atomic;
+  return std::nullopt;
+}
+
+SharedMemory::Split* SharedMemory::split_of(std::size_t word) {
+  const std::size_t index = split_of_[word];
+  return index < splits_.size() && splits_[index].word == word ? &splits_[index] : nullptr;
+}
+
+// A word of which only a part is accessed, now or before in this block.
+std::optional<SharedMistake> SharedMemory::touch_slow(std::size_t word, const Visit& visit, std::uintptr_t begin,
+                                                      std::uintptr_t end) {
+  Split* split = split_of(word);
+  if (split == nullptr) {
+    split_of_[word] = static_cast<std::uint32_t>(splits_.size());
+    const Cell& whole = cells_[word];
+    split = &splits_.emplace_back(Split{.word = word, .bytes = {whole, whole, whole, whole}});
+  }
+  for (std::uintptr_t offset = begin; offset < end; ++offset) {
+    if (auto mistake = touch(split->bytes[offset % kWord], visit, offset)) {
+      return mistake;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<SharedMistake> SharedMemory::access(const Order& order, unsigned thread, std::uintptr_t address,
+                                                  std::size_t bytes, Access kind, const void* code) {
+  if (auto mistake = outside(address, bytes)) {
+    return mistake;
+  }
+  const Visit visit{order, thread, kind,
+                    static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(code) - code_base_)};
+  const std::uintptr_t begin = address - place_.begin;
+  const std::uintptr_t end = begin + bytes;
+  for (std::uintptr_t at = begin; at < end;) {
+    const std::size_t word = at / kWord;
+    const std::uintptr_t next = std::min(end, (word + 1) * kWord);
+    if (!copies_.empty() && copy_of_[word] < copies_.size() && copies_[copy_of_[word]].word == word) {
+      const Copy& copy = copies_[copy_of_[word]];
+      return SharedMistake{
+          "asynchronous copy not waited for",
+          std::string("it ") + (kind == Access::read ? "reads " : "writes ") + name(at) + ", to which thread " +
+              std::to_string(copy.thread) + " started an asynchronous copy at " + source_line(copy.code)};
+    }
+    auto mistake = next - at == kWord && (splits_.empty() || split_of(word) == nullptr)
+                       ? touch(cells_[word], visit, at)
+                       : touch_slow(word, visit, at, next);
+    if (mistake) {
+      return mistake;
+    }
+    at = next;
+  }
+  return std::nullopt;
+}
+
+void SharedMemory::start_copy(unsigned thread, std::uintptr_t address, std::size_t bytes, const void* code) {
+  for (std::uintptr_t at = address - place_.begin; at < address - place_.begin + bytes; at += kWord) {
+    copy_of_[at / kWord] = static_cast<std::uint32_t>(copies_.size());
+    copies_.push_back({.word = at / kWord, .thread = static_cast<std::uint16_t>(thread), .code = code});
+  }
+}
+
+void SharedMemory::end_copy(std::uintptr_t address, std::size_t bytes) {
+  constexpr std::size_t kNoWord = ~std::size_t{0};
+  for (std::uintptr_t at = address - place_.begin; at < address - place_.begin + bytes; at += kWord) {
+    copies_[copy_of_[at / kWord]].word = kNoWord;
+  }
+  while (!copies_.empty() && copies_.back().word == kNoWord) {
+    copies_.pop_back();
+  }
+}
+
+}  // namespace apo::executor

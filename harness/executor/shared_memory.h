@@ -1,0 +1,90 @@
+// harness/executor/shared_memory.h - the shadow of a block's shared memory: who touched what, and after which barrier.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/executor/order.h"
+
+namespace apo::executor {
+
+// Where a thread of the CPU keeps the shared memory of the block that it runs: static arrays first, then dynamic.
+struct SharedPlace {
+  std::uintptr_t begin = 0;
+  std::uintptr_t static_bytes = 0;
+  std::uintptr_t dynamic = 0;
+  std::uintptr_t dynamic_bytes = 0;  // that the launch declares
+  std::uintptr_t end = 0;            // of all that is set aside, guards included
+};
+
+// A mistake and the code of the other thread that is part of it.
+struct SharedMistake {
+  const char* kind = "";
+  std::string what;
+};
+
+class SharedMemory {
+ public:
+  SharedMemory(const SharedPlace& place, std::uintptr_t code_base);
+
+  void begin_block(bool clear);
+  bool holds(std::uintptr_t address) const { return address - place_.begin < place_.end - place_.begin; }
+  std::optional<SharedMistake> access(const Order& order, unsigned thread, std::uintptr_t address, std::size_t bytes,
+                                      apo_cpu::Access kind, const void* code);
+  // An asynchronous copy was started there, and has arrived. Whole words.
+  void start_copy(unsigned thread, std::uintptr_t address, std::size_t bytes, const void* code);
+  void end_copy(std::uintptr_t address, std::size_t bytes);
+
+ private:
+  // Of four bytes, or of one where single bytes are accessed. Stamps before the block's first one are empty. Of many
+  // readers two are kept, of different warps if possible: a later writer that is ordered after both of them, but not
+  // after a third, goes unnoticed.
+  struct Cell {
+    Stamp written = 0;
+    std::array<Stamp, 2> read{};
+    std::uint32_t writer_code = 0;
+    std::array<std::uint32_t, 2> reader_code{};
+    std::uint16_t writer = 0;
+    std::array<std::uint16_t, 2> reader{};
+    bool atomic = false;  // the last write
+  };
+  struct Split {
+    std::size_t word = 0;
+    std::array<Cell, 4> bytes;
+  };
+  struct Copy {
+    std::size_t word = 0;
+    std::uint16_t thread = 0;
+    const void* code = nullptr;
+  };
+  struct Visit {
+    const Order& order;
+    unsigned thread;
+    apo_cpu::Access kind;
+    std::uint32_t code;
+  };
+
+  std::optional<SharedMistake> outside(std::uintptr_t address, std::size_t bytes) const;
+  std::optional<SharedMistake> touch(Cell& cell, const Visit& visit, std::uintptr_t offset);
+  std::optional<SharedMistake> touch_slow(std::size_t word, const Visit& visit, std::uintptr_t begin,
+                                          std::uintptr_t end);
+  void note_read(Cell& cell, const Visit& visit) const;
+  std::optional<SharedMistake> race(const Visit& visit, std::uintptr_t offset, unsigned other, const char* did,
+                                    std::uint32_t code) const;
+  std::string name(std::uintptr_t offset) const;
+  Split* split_of(std::size_t word);
+
+  SharedPlace place_;
+  std::uintptr_t code_base_;
+  std::vector<Cell> cells_;  // a word each
+  // Which of splits_ and copies_ a word has: entry i is valid when splits_[i].word is the word.
+  std::vector<std::uint32_t> split_of_;
+  std::vector<Split> splits_;
+  std::vector<std::uint32_t> copy_of_;
+  std::vector<Copy> copies_;
+};
+
+}  // namespace apo::executor
