@@ -75,16 +75,14 @@ void Block::start(const Triple& index) {
 std::optional<Finding> Block::run(const Triple& index, std::uint64_t seed) {
   random_ = seed | 1;
   found_.reset();
+  doubt_.bytes = 0;
+  finishing_ = false;
   current() = this;
   start(index);
-  running_ = 0;
-  Context unused = nullptr;
   std::swap(ready_[draw(live_)], ready_.back());
   running_ = ready_.back();
   ready_.pop_back();
-  const context::transfer_t back = context::jump_fcontext(fibers_[running_].context, &scheduler_);
-  static_cast<void>(back);
-  static_cast<void>(unused);
+  context::jump_fcontext(fibers_[running_].context, &scheduler_);
   current() = nullptr;
   if (!found_ && live_ > 0) {
     found_ = stuck();
@@ -99,6 +97,7 @@ void Block::body() {
 
 // The running thread has returned from the kernel.
 void Block::leave() {
+  settle();
   fibers_[running_].state = State::done;
   --live_;
   const unsigned warp = running_ / kWarp;
@@ -157,7 +156,22 @@ Finding Block::finding(const char* kind, unsigned number, const std::string& wha
                       what};
 }
 
+// A write that came without a barrier after another thread's is done by now: did it change anything?
+void Block::settle() {
+  if (doubt_.bytes == 0) {
+    return;
+  }
+  const std::size_t bytes = std::exchange(doubt_.bytes, 0);
+  if (std::memcmp(doubt_.before.data(), reinterpret_cast<const void*>(doubt_.address), bytes) != 0) {
+    give_up(doubt_.mistake.name(), shared_.sentence(doubt_.mistake), source_line(doubt_.code));
+  }
+}
+
 void Block::access(std::uintptr_t address, std::size_t bytes, Access kind, bool aligned, const void* code) {
+  if (finishing_) {
+    return;  // an operation of the warp, which reads what all its lanes brought
+  }
+  settle();
   const char* wrong = nullptr;
   std::string what;
   if (aligned && (address & (bytes - 1)) != 0) {
@@ -168,12 +182,17 @@ void Block::access(std::uintptr_t address, std::size_t bytes, Access kind, bool 
     if (!call_.loads_seen) {
       return;
     }
-    auto mistake = shared_.access(order_, running_, address, bytes, kind, code);
+    const auto mistake = shared_.access(order_, running_, address, bytes, kind, code);
     if (!mistake) {
       return;
     }
-    wrong = mistake->kind;
-    what = std::move(mistake->what);
+    if (mistake->unless_same() && bytes <= doubt_.before.size()) {
+      doubt_ = {.bytes = bytes, .address = address, .mistake = *mistake, .code = code, .before = {}};
+      std::memcpy(doubt_.before.data(), reinterpret_cast<const void*>(address), bytes);
+      return;
+    }
+    wrong = mistake->name();
+    what = shared_.sentence(*mistake);
   } else if (memory_.holds(address)) {
     if (!call_.loads_seen) {
       return;
@@ -241,9 +260,18 @@ struct Calls {
   static void access(apo_cpu::Address address, apo_cpu::Size bytes, Access kind, bool aligned, const void* code) {
     block().access(address, bytes, kind, aligned, code);
   }
-  static void barrier(apo_cpu::Barrier* barrier) { block().barrier(*barrier); }
-  static void collective(apo_cpu::Collective* collective) { block().collective(*collective); }
-  static void yield() { block().yield(); }
+  static void barrier(apo_cpu::Barrier* barrier) {
+    block().settle();
+    block().barrier(*barrier);
+  }
+  static void collective(apo_cpu::Collective* collective) {
+    block().settle();
+    block().collective(*collective);
+  }
+  static void yield() {
+    block().settle();
+    block().yield();
+  }
   static void start_copy(apo_cpu::Address to, apo_cpu::Address from, apo_cpu::Size bytes, apo_cpu::Size zeros,
                          const void* code) {
     block().start_copy({.to = to, .from = from, .bytes = bytes, .zeros = zeros, .code = code});

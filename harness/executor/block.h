@@ -63,6 +63,15 @@ class Block {
     std::deque<std::vector<Copy>> groups;       // under way
   };
 
+  // A write that is a race only if it changes what is there; looked at once it is done.
+  struct Doubt {
+    std::size_t bytes = 0;  // 0: none
+    std::uintptr_t address = 0;
+    SharedMistake mistake;
+    const void* code = nullptr;
+    std::array<unsigned char, 16> before{};
+  };
+
   void start(const apo_cpu::Triple& index);
   void body();
   void leave();
@@ -74,6 +83,7 @@ class Block {
   Finding finding(const char* kind, unsigned number, const std::string& what, const std::string& line) const;
   Finding stuck() const;
 
+  void settle();
   void access(std::uintptr_t address, std::size_t bytes, apo_cpu::Access kind, bool aligned, const void* code);
   void barrier(apo_cpu::Barrier& barrier);
   void release(std::vector<unsigned>& members, bool all);
@@ -107,6 +117,8 @@ class Block {
   std::uint64_t random_ = 0;
   std::size_t buffer_hint_ = 0;
   std::uint64_t steps_ = 0;
+  bool finishing_ = false;
+  Doubt doubt_;
   Context scheduler_ = nullptr;
   std::optional<Finding> found_;
 };

@@ -163,7 +163,9 @@ bool Block::complete_warp(unsigned warp, unsigned mask) {
   if (std::string_view(first.name) == "__syncwarp") {
     order_.sync_lanes(warp, present, present == live_lanes_[warp]);
   }
+  finishing_ = true;
   first.finish(lanes.data(), present);
+  finishing_ = false;
   for (unsigned lane = 0; lane < kWarp; ++lane) {
     const unsigned number = warp * kWarp + lane;
     if ((present >> lane & 1) != 0) {

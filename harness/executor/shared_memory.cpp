@@ -33,26 +33,52 @@ std::string SharedMemory::name(std::uintptr_t offset) const {
                            : "byte " + std::to_string(offset) + " of static shared memory";
 }
 
-std::optional<SharedMistake> SharedMemory::outside(std::uintptr_t address, std::size_t bytes) const {
-  const bool in_static = address - place_.begin + bytes <= place_.static_bytes;
-  const bool in_dynamic = address >= place_.dynamic && address - place_.dynamic + bytes <= place_.dynamic_bytes;
-  if (in_static || in_dynamic) {
-    return std::nullopt;
+const char* SharedMistake::name() const {
+  switch (kind) {
+    case Kind::race:
+      return "shared-memory race";
+    case Kind::uninitialised:
+      return "uninitialised read";
+    case Kind::out_of_bounds:
+      return "out-of-bounds access";
+    case Kind::copy_under_way:
+      return "asynchronous copy not waited for";
   }
-  const bool dynamic = address + bytes > place_.dynamic && place_.dynamic_bytes > 0;
-  return SharedMistake{
-      "out-of-bounds access",
-      "it touches " + name(address - place_.begin) + (dynamic ? ", and the launch declares " : ", which has ") +
-          std::to_string(dynamic ? place_.dynamic_bytes : place_.static_bytes)};
+  return "";
 }
 
-std::optional<SharedMistake> SharedMemory::race(const Visit& visit, std::uintptr_t offset, unsigned other,
-                                                const char* did, std::uint32_t code) const {
-  const char* does = visit.kind == Access::read ? "reads" : "writes";
-  return SharedMistake{"shared-memory race", std::string("it ") + does + " " + name(offset) + ", which thread " +
-                                                 std::to_string(other) + " " + did + " at " +
-                                                 source_line(reinterpret_cast<const void*>(code_base_ + code)) +
-                                                 " with no barrier between"};
+std::string SharedMemory::sentence(const SharedMistake& mistake) const {
+  const std::string touches = std::string("it ") + (mistake.reads ? "reads " : "writes ") + name(mistake.offset);
+  const std::string other = "thread " + std::to_string(mistake.other);
+  const bool dynamic = mistake.offset >= place_.dynamic - place_.begin || place_.static_bytes == 0;
+  switch (mistake.kind) {
+    case SharedMistake::Kind::race:
+      return touches + ", which " + other + (mistake.other_read ? " read at " : " wrote at ") +
+             source_line(mistake.code) + " with no barrier between";
+    case SharedMistake::Kind::uninitialised:
+      return touches + ", which nobody has written in this block";
+    case SharedMistake::Kind::out_of_bounds:
+      return touches + (dynamic ? ", and the launch declares " + std::to_string(place_.dynamic_bytes)
+                                : ", which has " + std::to_string(place_.static_bytes));
+    case SharedMistake::Kind::copy_under_way:
+      return touches + ", to which " + other + " started an asynchronous copy at " + source_line(mistake.code);
+  }
+  return touches;
+}
+
+bool SharedMemory::inside(std::uintptr_t address, std::size_t bytes) const {
+  return address - place_.begin + bytes <= place_.static_bytes ||
+         (address >= place_.dynamic && address - place_.dynamic + bytes <= place_.dynamic_bytes);
+}
+
+SharedMistake SharedMemory::race(const Visit& visit, std::uintptr_t offset, unsigned other, bool other_read,
+                                 std::uint32_t code) const {
+  return {.kind = SharedMistake::Kind::race,
+          .reads = visit.kind == Access::read,
+          .offset = offset,
+          .other = other,
+          .other_read = other_read,
+          .code = reinterpret_cast<const void*>(code_base_ + code)};
 }
 
 void SharedMemory::note_read(Cell& cell, const Visit& visit) const {
@@ -75,26 +101,30 @@ void SharedMemory::note_read(Cell& cell, const Visit& visit) const {
 std::optional<SharedMistake> SharedMemory::touch(Cell& cell, const Visit& visit, std::uintptr_t offset) {
   const bool written = cell.written >= visit.order.begin();
   if (!written && visit.kind != Access::write) {
-    return SharedMistake{"uninitialised read", "it reads " + name(offset) + ", which nobody has written in this block"};
+    return SharedMistake{.kind = SharedMistake::Kind::uninitialised, .reads = true, .offset = offset};
   }
+  std::optional<SharedMistake> mistake;
   const bool both_atomic = cell.atomic && visit.kind == Access::atomic;
   if (written && !both_atomic && !visit.order.before(visit.thread, cell.writer, cell.written)) {
-    return race(visit, offset, cell.writer, "wrote", cell.writer_code);
+    mistake = race(visit, offset, cell.writer, false, cell.writer_code);
+    if (!mistake->unless_same()) {
+      return mistake;
+    }
   }
   if (visit.kind == Access::read) {
     note_read(cell, visit);
-    return std::nullopt;
+    return mistake;
   }
   for (std::size_t i = 0; i < cell.read.size(); ++i) {
     if (cell.read[i] >= visit.order.begin() && !visit.order.before(visit.thread, cell.reader[i], cell.read[i])) {
-      return race(visit, offset, cell.reader[i], "read", cell.reader_code[i]);
+      return race(visit, offset, cell.reader[i], true, cell.reader_code[i]);
     }
   }
   cell.written = visit.order.stamp(visit.thread);
   cell.writer = static_cast<std::uint16_t>(visit.thread);
   cell.writer_code = visit.code;
   cell.atomic = visit.kind == Access::atomic;
-  return std::nullopt;
+  return mistake;
 }
 
 SharedMemory::Split* SharedMemory::split_of(std::size_t word) {
@@ -111,42 +141,50 @@ std::optional<SharedMistake> SharedMemory::touch_slow(std::size_t word, const Vi
     const Cell& whole = cells_[word];
     split = &splits_.emplace_back(Split{.word = word, .bytes = {whole, whole, whole, whole}});
   }
+  std::optional<SharedMistake> worst;
   for (std::uintptr_t offset = begin; offset < end; ++offset) {
-    if (auto mistake = touch(split->bytes[offset % kWord], visit, offset)) {
-      return mistake;
+    if (const auto mistake = touch(split->bytes[offset % kWord], visit, offset)) {
+      worst = mistake;
+      if (!mistake->unless_same()) {
+        break;
+      }
     }
   }
-  return std::nullopt;
+  return worst;
 }
 
 std::optional<SharedMistake> SharedMemory::access(const Order& order, unsigned thread, std::uintptr_t address,
                                                   std::size_t bytes, Access kind, const void* code) {
-  if (auto mistake = outside(address, bytes)) {
-    return mistake;
+  const std::uintptr_t begin = address - place_.begin;
+  const std::uintptr_t end = begin + bytes;
+  const bool reads = kind == Access::read;
+  if (!inside(address, bytes)) {
+    return SharedMistake{.kind = SharedMistake::Kind::out_of_bounds, .reads = reads, .offset = begin};
   }
   const Visit visit{order, thread, kind,
                     static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(code) - code_base_)};
-  const std::uintptr_t begin = address - place_.begin;
-  const std::uintptr_t end = begin + bytes;
+  std::optional<SharedMistake> worst;
   for (std::uintptr_t at = begin; at < end;) {
     const std::size_t word = at / kWord;
     const std::uintptr_t next = std::min(end, (word + 1) * kWord);
     if (!copies_.empty() && copy_of_[word] < copies_.size() && copies_[copy_of_[word]].word == word) {
       const Copy& copy = copies_[copy_of_[word]];
-      return SharedMistake{
-          "asynchronous copy not waited for",
-          std::string("it ") + (kind == Access::read ? "reads " : "writes ") + name(at) + ", to which thread " +
-              std::to_string(copy.thread) + " started an asynchronous copy at " + source_line(copy.code)};
+      return SharedMistake{.kind = SharedMistake::Kind::copy_under_way,
+                           .reads = reads,
+                           .offset = at,
+                           .other = copy.thread,
+                           .code = copy.code};
     }
-    auto mistake = next - at == kWord && (splits_.empty() || split_of(word) == nullptr)
-                       ? touch(cells_[word], visit, at)
-                       : touch_slow(word, visit, at, next);
-    if (mistake) {
-      return mistake;
+    const bool whole = next - at == kWord && (splits_.empty() || split_of(word) == nullptr);
+    if (const auto mistake = whole ? touch(cells_[word], visit, at) : touch_slow(word, visit, at, next)) {
+      worst = mistake;
+      if (!mistake->unless_same()) {
+        break;
+      }
     }
     at = next;
   }
-  return std::nullopt;
+  return worst;
 }
 
 void SharedMemory::start_copy(unsigned thread, std::uintptr_t address, std::size_t bytes, const void* code) {

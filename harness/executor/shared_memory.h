@@ -20,10 +20,19 @@ struct SharedPlace {
   std::uintptr_t end = 0;            // of all that is set aside, guards included
 };
 
-// A mistake and the code of the other thread that is part of it.
+// What is wrong with an access, and which thread did what before, at `code`; told in words by SharedMemory::sentence.
 struct SharedMistake {
-  const char* kind = "";
-  std::string what;
+  enum class Kind : std::uint8_t { race, uninitialised, out_of_bounds, copy_under_way };
+  Kind kind = Kind::race;
+  bool reads = false;         // this access
+  std::uintptr_t offset = 0;  // from the start of the block's shared memory
+  unsigned other = 0;
+  bool other_read = false;
+  const void* code = nullptr;
+
+  const char* name() const;
+  // Two writes with no barrier between are no mistake when both write the same value.
+  bool unless_same() const { return kind == Kind::race && !reads && !other_read; }
 };
 
 class SharedMemory {
@@ -32,11 +41,13 @@ class SharedMemory {
 
   void begin_block(bool clear);
   bool holds(std::uintptr_t address) const { return address - place_.begin < place_.end - place_.begin; }
+  // Notes the access and says what is wrong with it. Of several things the worst: unless_same() is less than the rest.
   std::optional<SharedMistake> access(const Order& order, unsigned thread, std::uintptr_t address, std::size_t bytes,
                                       apo_cpu::Access kind, const void* code);
   // An asynchronous copy was started there, and has arrived. Whole words.
   void start_copy(unsigned thread, std::uintptr_t address, std::size_t bytes, const void* code);
   void end_copy(std::uintptr_t address, std::size_t bytes);
+  std::string sentence(const SharedMistake& mistake) const;
 
  private:
   // Of four bytes, or of one where single bytes are accessed. Stamps before the block's first one are empty. Of many
@@ -67,13 +78,13 @@ class SharedMemory {
     std::uint32_t code;
   };
 
-  std::optional<SharedMistake> outside(std::uintptr_t address, std::size_t bytes) const;
+  bool inside(std::uintptr_t address, std::size_t bytes) const;
   std::optional<SharedMistake> touch(Cell& cell, const Visit& visit, std::uintptr_t offset);
   std::optional<SharedMistake> touch_slow(std::size_t word, const Visit& visit, std::uintptr_t begin,
                                           std::uintptr_t end);
   void note_read(Cell& cell, const Visit& visit) const;
-  std::optional<SharedMistake> race(const Visit& visit, std::uintptr_t offset, unsigned other, const char* did,
-                                    std::uint32_t code) const;
+  SharedMistake race(const Visit& visit, std::uintptr_t offset, unsigned other, bool other_read,
+                     std::uint32_t code) const;
   std::string name(std::uintptr_t offset) const;
   Split* split_of(std::size_t word);
 

@@ -21,8 +21,8 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 // A block runs in one thread of the CPU. `static __shared__` is the same as `__shared__` in a function; an `extern` one
-// is given the block's dynamic shared memory when the object is linked.
-#define __shared__ thread_local
+// is given the block's dynamic shared memory when the object is linked. constinit: no constructor runs, as on a GPU.
+#define __shared__ constinit thread_local
 
 #include "vector_types.h"
 // after it: uses the types
