@@ -284,6 +284,18 @@ struct Calls {
   static void fail(const char* kind, const char* what, int line) {
     block().give_up(kind, what, block().line_name(line));
   }
+  static void bad_pointer(const char* type, unsigned alignment, apo_cpu::Address address, int line) {
+    block().give_up("misaligned access",
+                    std::string("it uses a ") + type + ", which is aligned to " + std::to_string(alignment) +
+                        " bytes, at an address that is " + std::to_string(address % alignment) +
+                        " beyond a multiple of that",
+                    block().line_name(line));
+  }
+  static void bad_index(const char* array, apo_cpu::Address index, int line) {
+    block().give_up("out-of-bounds access",
+                    "it uses index " + std::to_string(static_cast<long long>(index)) + " of " + array,
+                    block().line_name(line));
+  }
   static apo_cpu::Address shared_offset(const void* address) {
     return reinterpret_cast<apo_cpu::Address>(address) - block().place_.begin;
   }
@@ -302,6 +314,8 @@ const apo_cpu::Runtime& Block::runtime() {
       .start_copy = Calls::start_copy,
       .commit_copies = Calls::commit_copies,
       .wait_copies = Calls::wait_copies,
+      .bad_pointer = Calls::bad_pointer,
+      .bad_index = Calls::bad_index,
       .fail = Calls::fail,
       .shared_offset = Calls::shared_offset,
       .shared_address = Calls::shared_address,

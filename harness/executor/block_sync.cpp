@@ -1,6 +1,8 @@
 // harness/executor/block_sync.cpp - barriers, operations of a warp, and what a block that stands still waits for.
 #include "harness/executor/block.h"
 
+#include <string_view>
+
 namespace apo::executor {
 
 using apo_cpu::Barrier;
@@ -156,7 +158,7 @@ bool Block::complete_warp(unsigned warp, unsigned mask) {
   for (unsigned lane = 0; lane < kWarp; ++lane) {
     lanes[lane] = (present >> lane & 1) != 0 ? fibers_[warp * kWarp + lane].collective : nullptr;
   }
-  Collective& first = **std::ranges::find_if(lanes, [](const Collective* c) { return c != nullptr; });
+  const Collective& first = *lanes[static_cast<std::size_t>(__builtin_ctz(present))];
   if (std::string_view(first.name) == "mma.sync" && present != ~0u) {
     give_up("missing lane", "mma.sync needs all 32 lanes of the warp", line_name(first.line));
   }

@@ -46,7 +46,7 @@ std::optional<GlobalMistake> GlobalMemory::access(std::uintptr_t address, std::s
   if (offset >= buffer.bytes || buffer.bytes - offset < bytes) {
     return outside(buffer, address, bytes);
   }
-  if (kind != Access::read && !buffer.writable) {
+  if (writes(kind) && !buffer.writable) {
     return GlobalMistake{"write to an input",
                          "it writes byte " + std::to_string(offset) + " of " + buffer.name + ", an input"};
   }
@@ -54,12 +54,12 @@ std::optional<GlobalMistake> GlobalMemory::access(std::uintptr_t address, std::s
   if (written == nullptr) {
     return std::nullopt;
   }
-  if (kind != Access::write && std::memchr(written + offset, 0, bytes) != nullptr) {
+  if (reads(kind) && std::memchr(written + offset, 0, bytes) != nullptr) {
     return GlobalMistake{"uninitialised read", "it reads " + std::to_string(bytes) + " bytes at byte " +
                                                    std::to_string(offset) + " of " + buffer.name +
                                                    ", which nobody has written in this call"};
   }
-  if (kind != Access::read) {
+  if (writes(kind)) {
     std::memset(written + offset, 1, bytes);
   }
   return std::nullopt;

@@ -2,10 +2,9 @@
 //
 // A thread's accesses carry its stamp: the number of the last synchronisation it took part in. An access with stamp c is
 // before everything that a thread does after a synchronisation of both with a number above c. Knowledge is kept for the
-// block, between warps (named barriers of some warps) and between the lanes of a warp (__syncwarp).
+// block, between warps (named barriers of some warps, atomics) and between the lanes of a warp (__syncwarp, atomics).
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -19,23 +18,10 @@ using Stamp = std::uint32_t;
 
 class Order {
  public:
-  explicit Order(unsigned threads)
-      : stamps_(threads), warps_((threads + kWarp - 1) / kWarp), known_(warps_ * warps_), lanes_(warps_) {}
+  explicit Order(unsigned threads);
 
   // Everything before is another block's. False when the numbers are used up: then all shadows have to be cleared.
-  bool begin_block() {
-    constexpr Stamp kLast = Stamp{1} << 31;
-    const bool fits = serial_ < kLast;
-    serial_ = fits ? serial_ + 1 : 1;
-    begin_ = serial_;
-    block_ = serial_;
-    std::ranges::fill(stamps_, serial_);
-    std::ranges::fill(known_, 0);
-    for (Lanes& lanes : lanes_) {
-      lanes.used = false;
-    }
-    return fits;
-  }
+  bool begin_block();
   Stamp begin() const { return begin_; }
   Stamp stamp(unsigned thread) const { return stamps_[thread]; }
   // Whether an access of `other` with this stamp is before what `thread` does now.
@@ -45,72 +31,31 @@ class Order {
     }
     const unsigned warp = thread / kWarp;
     const unsigned from = other / kWarp;
-    if (stamp < known_[warp * warps_ + from]) {
+    if (stamp < known(warp, from)) {
       return true;
     }
     return warp == from && lanes_[warp].used && stamp < lanes_[warp].known[thread % kWarp][other % kWarp];
   }
 
-  void sync_block() {
-    block_ = ++serial_;
-    std::ranges::fill(stamps_, serial_);
-  }
+  void sync_block();
   // Some threads, whole warps of them, met at a named barrier.
-  void sync_threads(const std::vector<unsigned>& threads) {
-    ++serial_;
-    std::vector<bool> member(warps_);
-    for (const unsigned thread : threads) {
-      stamps_[thread] = serial_;
-      member[thread / kWarp] = true;
-    }
-    std::vector<Stamp> together(warps_);
-    for (unsigned warp = 0; warp < warps_; ++warp) {
-      for (unsigned other = 0; other < warps_ && member[warp]; ++other) {
-        together[other] = member[other] ? serial_ : std::max(together[other], known_[warp * warps_ + other]);
-      }
-    }
-    for (unsigned warp = 0; warp < warps_; ++warp) {
-      if (member[warp]) {
-        std::ranges::copy(together, known_.begin() + warp * warps_);
-      }
-    }
-  }
+  void sync_threads(const std::vector<unsigned>& threads);
   // The lanes of `mask` met in __syncwarp; `whole` when no other lane of the warp is left.
-  void sync_lanes(unsigned warp, unsigned mask, bool whole) {
-    ++serial_;
-    Lanes& lanes = lanes_[warp];
-    if (whole) {
-      known_[warp * warps_ + warp] = serial_;
-    } else if (!lanes.used) {
-      lanes.used = true;
-      for (auto& row : lanes.known) {
-        row.fill(0);
-      }
-    }
-    std::array<Stamp, kWarp> together{};
-    for (unsigned lane = 0; lane < kWarp; ++lane) {
-      if ((mask >> lane & 1) != 0 && warp * kWarp + lane < stamps_.size()) {
-        stamps_[warp * kWarp + lane] = serial_;
-        for (unsigned other = 0; other < kWarp && !whole; ++other) {
-          together[other] = std::max(together[other], lanes.known[lane][other]);
-        }
-        together[lane] = serial_;
-      }
-    }
-    for (unsigned lane = 0; lane < kWarp && !whole; ++lane) {
-      if ((mask >> lane & 1) != 0) {
-        for (unsigned other = 0; other < kWarp; ++other) {
-          lanes.known[lane][other] = (mask >> other & 1) != 0 ? serial_ : together[other];
-        }
-      }
-    }
-  }
+  void sync_lanes(unsigned warp, unsigned mask, bool whole);
+  // An atomic write: who reads it later with acquire() knows what `thread` did until now. Gives the write's stamp.
+  Stamp release(unsigned thread) { return stamps_[thread] = ++serial_; }
+  // Reads what `other` released. Warps learn as one, so this may excuse a race of their other lanes, never invent one.
+  void acquire(unsigned thread, unsigned other, Stamp released);
 
  private:
   struct Lanes {
     bool used = false;
     std::array<std::array<Stamp, kWarp>, kWarp> known{};
   };
+  Stamp& known(unsigned warp, unsigned other) { return known_[warp * warps_ + other]; }
+  Stamp known(unsigned warp, unsigned other) const { return known_[warp * warps_ + other]; }
+  Lanes& use_lanes(unsigned warp);
+
   Stamp serial_ = 0;
   Stamp begin_ = 0;  // of this block
   Stamp block_ = 0;  // last barrier of all threads

@@ -1,6 +1,8 @@
 // harness/executor/shared_memory.cpp - bounds, initialisation, races, copies under way.
 #include "harness/executor/shared_memory.h"
 
+#include <algorithm>
+
 #include "harness/executor/finding.h"
 
 namespace apo::executor {
@@ -74,7 +76,7 @@ bool SharedMemory::inside(std::uintptr_t address, std::size_t bytes) const {
 SharedMistake SharedMemory::race(const Visit& visit, std::uintptr_t offset, unsigned other, bool other_read,
                                  std::uint32_t code) const {
   return {.kind = SharedMistake::Kind::race,
-          .reads = visit.kind == Access::read,
+          .reads = !writes(visit.kind),
           .offset = offset,
           .other = other,
           .other_read = other_read,
@@ -100,19 +102,25 @@ void SharedMemory::note_read(Cell& cell, const Visit& visit) const {
 
 std::optional<SharedMistake> SharedMemory::touch(Cell& cell, const Visit& visit, std::uintptr_t offset) {
   const bool written = cell.written >= visit.order.begin();
-  if (!written && visit.kind != Access::write) {
+  if (!written && reads(visit.kind)) {
     return SharedMistake{.kind = SharedMistake::Kind::uninitialised, .reads = true, .offset = offset};
   }
   std::optional<SharedMistake> mistake;
-  const bool both_atomic = cell.atomic && visit.kind == Access::atomic;
+  const bool both_atomic = cell.atomic && is_atomic(visit.kind);
   if (written && !both_atomic && !visit.order.before(visit.thread, cell.writer, cell.written)) {
     mistake = race(visit, offset, cell.writer, false, cell.writer_code);
     if (!mistake->unless_same()) {
       return mistake;
     }
   }
-  if (visit.kind == Access::read) {
-    note_read(cell, visit);
+  if (written && both_atomic && reads(visit.kind)) {
+    visit.order.acquire(visit.thread, cell.writer, cell.written);
+  }
+  if (!writes(visit.kind)) {
+    // Atomic readers are not remembered: only a plain write could clash with them.
+    if (visit.kind == Access::read) {
+      note_read(cell, visit);
+    }
     return mistake;
   }
   for (std::size_t i = 0; i < cell.read.size(); ++i) {
@@ -120,10 +128,10 @@ std::optional<SharedMistake> SharedMemory::touch(Cell& cell, const Visit& visit,
       return race(visit, offset, cell.reader[i], true, cell.reader_code[i]);
     }
   }
-  cell.written = visit.order.stamp(visit.thread);
+  cell.written = is_atomic(visit.kind) ? visit.order.release(visit.thread) : visit.order.stamp(visit.thread);
   cell.writer = static_cast<std::uint16_t>(visit.thread);
   cell.writer_code = visit.code;
-  cell.atomic = visit.kind == Access::atomic;
+  cell.atomic = is_atomic(visit.kind);
   return mistake;
 }
 
@@ -153,13 +161,13 @@ std::optional<SharedMistake> SharedMemory::touch_slow(std::size_t word, const Vi
   return worst;
 }
 
-std::optional<SharedMistake> SharedMemory::access(const Order& order, unsigned thread, std::uintptr_t address,
+std::optional<SharedMistake> SharedMemory::access(Order& order, unsigned thread, std::uintptr_t address,
                                                   std::size_t bytes, Access kind, const void* code) {
   const std::uintptr_t begin = address - place_.begin;
   const std::uintptr_t end = begin + bytes;
-  const bool reads = kind == Access::read;
+  const bool only_reads = !writes(kind);
   if (!inside(address, bytes)) {
-    return SharedMistake{.kind = SharedMistake::Kind::out_of_bounds, .reads = reads, .offset = begin};
+    return SharedMistake{.kind = SharedMistake::Kind::out_of_bounds, .reads = only_reads, .offset = begin};
   }
   const Visit visit{order, thread, kind,
                     static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(code) - code_base_)};
@@ -170,7 +178,7 @@ std::optional<SharedMistake> SharedMemory::access(const Order& order, unsigned t
     if (!copies_.empty() && copy_of_[word] < copies_.size() && copies_[copy_of_[word]].word == word) {
       const Copy& copy = copies_[copy_of_[word]];
       return SharedMistake{.kind = SharedMistake::Kind::copy_under_way,
-                           .reads = reads,
+                           .reads = only_reads,
                            .offset = at,
                            .other = copy.thread,
                            .code = copy.code};

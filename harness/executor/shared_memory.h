@@ -42,7 +42,7 @@ class SharedMemory {
   void begin_block(bool clear);
   bool holds(std::uintptr_t address) const { return address - place_.begin < place_.end - place_.begin; }
   // Notes the access and says what is wrong with it. Of several things the worst: unless_same() is less than the rest.
-  std::optional<SharedMistake> access(const Order& order, unsigned thread, std::uintptr_t address, std::size_t bytes,
+  std::optional<SharedMistake> access(Order& order, unsigned thread, std::uintptr_t address, std::size_t bytes,
                                       apo_cpu::Access kind, const void* code);
   // An asynchronous copy was started there, and has arrived. Whole words.
   void start_copy(unsigned thread, std::uintptr_t address, std::size_t bytes, const void* code);
@@ -72,7 +72,7 @@ class SharedMemory {
     const void* code = nullptr;
   };
   struct Visit {
-    const Order& order;
+    Order& order;
     unsigned thread;
     apo_cpu::Access kind;
     std::uint32_t code;

@@ -39,7 +39,7 @@ Words compile_flags(bool sanitize) {
                  "-ffp-contract=off"};
   const Words mode = sanitize ? Words{"-fsanitize=address,undefined", "-fno-sanitize-recover=all",
                                       "-fno-omit-frame-pointer"}
-                              : Words{"-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0",
+                              : Words{"-fsanitize=thread,alignment,bounds", "-fno-sanitize-recover=all", "--param=tsan-instrument-func-entry-exit=0",
                                       "--param=tsan-distinguish-volatile=1"};
   return joined(flags, mode);
 }
@@ -88,8 +88,8 @@ std::string compose(const Family& family, const Variant& variant, const std::str
 // behind is touched by mistakes only.
 std::string shared_places(const std::vector<std::string>& dynamic, std::int64_t most) {
   constexpr std::int64_t kGuard = 4096;
-  std::string text = ".section .tbss,\"awT\",@nobits\n.globl apo_cpu_static_end\napo_cpu_static_end:\n.zero " +
-                     std::to_string(kGuard) + "\n.balign 1024\n.globl apo_cpu_dynamic_shared\napo_cpu_dynamic_shared:\n";
+  std::string text = ".section .tbss.end,\"awT\",@nobits\n.globl apo_cpu_static_end\napo_cpu_static_end:\n.zero " +
+                     std::to_string(kGuard) + "\n.section .tbss.dynamic,\"awT\",@nobits\n.balign 1024\n.globl apo_cpu_dynamic_shared\napo_cpu_dynamic_shared:\n";
   for (const std::string& name : dynamic) {
     text += ".globl " + name + "\n" + name + ":\n";
   }

@@ -67,16 +67,16 @@ APO_CPU_HOOKS(16)
 #undef APO_CPU_HOOK
 
 // A volatile access is how a thread waits for another one: it counts as atomic and lets others run.
-#define APO_CPU_VOLATILE(NAME, BYTES)                                                                     \
+#define APO_CPU_VOLATILE(NAME, BYTES, KIND)                                                                     \
   extern "C" [[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline __attribute__((used)) void NAME(void* p) { \
-    apo_cpu::check(p, BYTES, apo_cpu::Access::atomic, false, __builtin_return_address(0));                \
     apo_cpu::runtime->yield();                                                                            \
+    apo_cpu::check(p, BYTES, apo_cpu::Access::KIND, false, __builtin_return_address(0));                \
   }
 #define APO_CPU_VOLATILES(BYTES)                               \
-  APO_CPU_VOLATILE(__tsan_volatile_read##BYTES, BYTES)           \
-  APO_CPU_VOLATILE(__tsan_volatile_write##BYTES, BYTES)          \
-  APO_CPU_VOLATILE(__tsan_unaligned_volatile_read##BYTES, BYTES) \
-  APO_CPU_VOLATILE(__tsan_unaligned_volatile_write##BYTES, BYTES)
+  APO_CPU_VOLATILE(__tsan_volatile_read##BYTES, BYTES, atomic_read)           \
+  APO_CPU_VOLATILE(__tsan_volatile_write##BYTES, BYTES, atomic_write)          \
+  APO_CPU_VOLATILE(__tsan_unaligned_volatile_read##BYTES, BYTES, atomic_read) \
+  APO_CPU_VOLATILE(__tsan_unaligned_volatile_write##BYTES, BYTES, atomic_write)
 APO_CPU_VOLATILES(1)
 APO_CPU_VOLATILES(2)
 APO_CPU_VOLATILES(4)
@@ -105,3 +105,43 @@ extern "C" {
   return apo_cpu::kInterface;
 }
 }
+
+// What -fsanitize=alignment,bounds calls: a vector that is taken apart is loaded piece by piece, and an index that leaves
+// one array may well stay inside of shared memory.
+namespace apo_cpu {
+
+struct SourcePlace {  // GCC's libsanitizer/ubsan/ubsan_value.h
+  const char* file;
+  unsigned line, column;
+};
+struct TypeName {
+  unsigned short kind, info;
+  char text[1];
+};
+struct BadPointer {
+  SourcePlace place;
+  const TypeName* type;
+  unsigned char log_alignment, use;
+};
+struct BadIndex {
+  SourcePlace place;
+  const TypeName* array;
+  const TypeName* index;
+};
+
+}  // namespace apo_cpu
+
+#ifdef __SANITIZE_THREAD__
+extern "C" {
+[[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline __attribute__((used)) void __ubsan_handle_type_mismatch_v1_abort(
+    apo_cpu::BadPointer* data, void* pointer) {
+  apo_cpu::runtime->bad_pointer(data->type->text, 1u << data->log_alignment, reinterpret_cast<apo_cpu::Address>(pointer),
+                                static_cast<int>(data->place.line));
+}
+[[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline __attribute__((used)) void __ubsan_handle_out_of_bounds_abort(
+    apo_cpu::BadIndex* data, void* index) {
+  apo_cpu::runtime->bad_index(data->array->text, reinterpret_cast<apo_cpu::Address>(index),
+                              static_cast<int>(data->place.line));
+}
+}
+#endif

@@ -24,7 +24,18 @@ struct alignas(64) Thread {
   unsigned number;  // of the thread in its block, x fastest
 };
 
-enum class Access : unsigned char { read, write, atomic };
+// A volatile access is an atomic read or write.
+enum class Access : unsigned char { read, write, atomic, atomic_read, atomic_write };
+
+inline constexpr bool reads(Access kind) {
+  return kind != Access::write && kind != Access::atomic_write;
+}
+inline constexpr bool writes(Access kind) {
+  return kind != Access::read && kind != Access::atomic_read;
+}
+inline constexpr bool is_atomic(Access kind) {
+  return kind != Access::read && kind != Access::write;
+}
 
 // What one lane brings to an operation of its warp. The last lane to arrive runs `finish` for all of them.
 struct Collective {
@@ -59,6 +70,9 @@ struct Runtime {
   void (*start_copy)(Address to, Address from, Size bytes, Size zeros, const void* code);  // asynchronous
   void (*commit_copies)();
   void (*wait_copies)(unsigned groups_left);
+  // An address that the alignment of `type` forbids, and an index outside of an array of type `array`.
+  void (*bad_pointer)(const char* type, unsigned alignment, Address address, int line);
+  void (*bad_index)(const char* array, Address index, int line);
   void (*fail)(const char* kind, const char* what, int line);
   Address (*shared_offset)(const void* address);  // of shared memory, from the start of the block's
   void* (*shared_address)(Address offset);
