@@ -1,6 +1,7 @@
 // harness/executor/block.cpp - fibers, and what each access is held against.
 #include "harness/executor/block.h"
 
+#include <algorithm>
 #include <boost/context/detail/fcontext.hpp>
 #include <cstring>
 #include <utility>
@@ -38,7 +39,8 @@ Block::Block(const KernelCall& call, const SharedPlace& shared, const ModulePlac
       order_(count_of(call.block)),
       stacks_(count_of(call.block)),
       fibers_(count_of(call.block)),
-      live_lanes_((count_of(call.block) + kWarp - 1) / kWarp) {}
+      live_lanes_((count_of(call.block) + kWarp - 1) / kWarp),
+      in_warp_(live_lanes_.size()) {}
 
 unsigned Block::draw(unsigned below) {
   random_ ^= random_ << 13;  // Marsaglia's xorshift64
@@ -54,6 +56,7 @@ void Block::start(const Triple& index) {
   for (auto& waiting : barriers_) {
     waiting.clear();
   }
+  std::ranges::fill(in_warp_, 0);
   const Triple& size = call_.block;
   for (unsigned i = 0; i < live_; ++i) {
     stacks_.thread(i) = {.thread = {i % size.x, i / size.x % size.y, i / size.x / size.y},
@@ -182,8 +185,8 @@ void Block::access(std::uintptr_t address, std::size_t bytes, Access kind, bool 
     if (!call_.loads_seen) {
       return;
     }
-    const auto mistake = shared_.access(order_, running_, address, bytes, kind, code);
-    if (!mistake) {
+    const SharedMistake* mistake = shared_.access(order_, running_, address, bytes, kind, code);
+    if (mistake == nullptr) {
       return;
     }
     if (mistake->unless_same() && bytes <= doubt_.before.size()) {

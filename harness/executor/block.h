@@ -96,7 +96,6 @@ class Block {
   void land(const Copy& copy);
   void wait(State state);
   unsigned draw(unsigned below);
-  unsigned lane_bits(unsigned warp, State state) const;
 
   static Block*& current();
   friend struct Calls;
@@ -111,7 +110,8 @@ class Block {
   std::vector<Fiber> fibers_;
   std::vector<unsigned> ready_;
   std::array<std::vector<unsigned>, 16> barriers_;  // who waits at each
-  std::vector<unsigned> live_lanes_;                // of each warp
+  std::vector<unsigned> live_lanes_;                // of each warp, a bit each
+  std::vector<unsigned> in_warp_;                   // those that wait in an operation of their warp
   unsigned running_ = 0;
   unsigned live_ = 0;
   std::uint64_t random_ = 0;

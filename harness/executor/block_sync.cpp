@@ -46,7 +46,6 @@ std::string Block::waits_where(unsigned number) const {
 }
 
 void Block::barrier(Barrier& barrier) {
-  const std::string line = line_name(barrier.line);
   const auto all = static_cast<unsigned>(fibers_.size());
   const unsigned expected = barrier.threads == 0 ? all : barrier.threads;
   if (barrier.id >= barriers_.size() || expected % kWarp != (barrier.threads == 0 ? all % kWarp : 0) ||
@@ -54,7 +53,7 @@ void Block::barrier(Barrier& barrier) {
     give_up("barrier divergence",
             "barrier " + std::to_string(barrier.id) + " for " + std::to_string(expected) +
                 " threads: there are 16 barriers, for whole warps of this block's " + std::to_string(all) + " threads",
-            line);
+            line_name(barrier.line));
   }
   if (barrier.threads == 0 && live_ < all) {
     unsigned gone = 0;
@@ -63,7 +62,7 @@ void Block::barrier(Barrier& barrier) {
     }
     give_up("barrier divergence", "it waits at " + std::string(barrier.name) + ", and thread " + thread_name(gone) +
                                       " has exited without it",
-            line);
+            line_name(barrier.line));
   }
   std::vector<unsigned>& waiting = barriers_[barrier.id];
   if (!waiting.empty() && barrier.threads == 0) {
@@ -71,7 +70,7 @@ void Block::barrier(Barrier& barrier) {
     if (first.line != barrier.line || first.threads != barrier.threads || first.vote != barrier.vote) {
       give_up("barrier divergence", "it waits at " + std::string(barrier.name) + ", and thread " +
                                         thread_name(waiting.front()) + " at " + waits_where(waiting.front()),
-              line);
+              line_name(barrier.line));
     }
   }
   fibers_[running_].barrier = &barrier;
@@ -107,40 +106,31 @@ void Block::release(std::vector<unsigned>& members, bool all) {
   members.clear();
 }
 
-unsigned Block::lane_bits(unsigned warp, State state) const {
-  unsigned bits = 0;
-  for (unsigned lane = 0; lane < kWarp && warp * kWarp + lane < fibers_.size(); ++lane) {
-    bits |= fibers_[warp * kWarp + lane].state == state ? 1u << lane : 0;
-  }
-  return bits;
-}
-
 void Block::collective(Collective& collective) {
   const unsigned warp = running_ / kWarp;
   const unsigned lane = running_ % kWarp;
-  const std::string line = line_name(collective.line);
   collective.lane = lane;
   if ((collective.mask >> lane & 1) == 0) {
     give_up("missing lane", "lane " + std::to_string(lane) + " calls " + collective.name + " with mask " +
                                 hex(collective.mask) + ", which leaves it out",
-            line);
+            line_name(collective.line));
   }
-  const unsigned waiting = lane_bits(warp, State::in_warp) & collective.mask;
-  for (unsigned other = 0; other < kWarp; ++other) {
-    if ((waiting >> other & 1) == 0) {
-      continue;
-    }
-    const Collective& theirs = *fibers_[warp * kWarp + other].collective;
-    if (theirs.mask != collective.mask || std::string_view(theirs.name) != collective.name) {
+  // Those who wait agree already: it is enough to ask one of them.
+  if (const unsigned waiting = in_warp_[warp] & collective.mask; waiting != 0) {
+    const unsigned other = warp * kWarp + static_cast<unsigned>(__builtin_ctz(waiting));
+    const Collective& theirs = *fibers_[other].collective;
+    if (theirs.mask != collective.mask ||
+        (theirs.name != collective.name && std::string_view(theirs.name) != collective.name)) {
       give_up("missing lane", std::string("it calls ") + collective.name + " with mask " + hex(collective.mask) +
-                                  ", and lane " + std::to_string(other) + " of it waits with mask " +
-                                  hex(theirs.mask) + " in " + waits_where(warp * kWarp + other),
-              line);
+                                  ", and lane " + std::to_string(other % kWarp) + " of it waits with mask " +
+                                  hex(theirs.mask) + " in " + waits_where(other),
+              line_name(collective.line));
     }
   }
   Fiber& fiber = fibers_[running_];
   fiber.collective = &collective;
   fiber.state = State::in_warp;
+  in_warp_[warp] |= 1u << lane;
   if (complete_warp(warp, collective.mask)) {
     yield();
   } else {
@@ -150,7 +140,7 @@ void Block::collective(Collective& collective) {
 
 // Finishes the operation of the lanes of `mask` once all that live have come.
 bool Block::complete_warp(unsigned warp, unsigned mask) {
-  const unsigned present = lane_bits(warp, State::in_warp) & mask;
+  const unsigned present = in_warp_[warp] & mask;
   if (present == 0 || present != (live_lanes_[warp] & mask)) {
     return false;
   }
@@ -168,6 +158,7 @@ bool Block::complete_warp(unsigned warp, unsigned mask) {
   finishing_ = true;
   first.finish(lanes.data(), present);
   finishing_ = false;
+  in_warp_[warp] &= ~present;
   for (unsigned lane = 0; lane < kWarp; ++lane) {
     const unsigned number = warp * kWarp + lane;
     if ((present >> lane & 1) != 0) {
@@ -182,7 +173,7 @@ bool Block::complete_warp(unsigned warp, unsigned mask) {
 
 // A lane of the warp has exited: those that waited only for it go on.
 void Block::lanes_left(unsigned warp) {
-  for (unsigned waiting = lane_bits(warp, State::in_warp); waiting != 0;) {
+  for (unsigned waiting = in_warp_[warp]; waiting != 0;) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(waiting));
     const unsigned mask = fibers_[warp * kWarp + lane].collective->mask;
     complete_warp(warp, mask);

@@ -86,7 +86,7 @@ SharedMistake SharedMemory::race(const Visit& visit, std::uintptr_t offset, unsi
 void SharedMemory::note_read(Cell& cell, const Visit& visit) const {
   std::size_t at = 0;
   const auto free = [&](std::size_t i) {
-    return cell.read[i] < visit.order.begin() || cell.reader[i] == visit.thread ||
+    return cell.read[i] < visit.begin || cell.reader[i] == visit.thread ||
            visit.order.before(visit.thread, cell.reader[i], cell.read[i]);
   };
   if (!free(0)) {
@@ -95,23 +95,28 @@ void SharedMemory::note_read(Cell& cell, const Visit& visit) const {
     }
     at = 1;
   }
-  cell.read[at] = visit.order.stamp(visit.thread);
+  cell.read[at] = visit.stamp;
   cell.reader[at] = static_cast<std::uint16_t>(visit.thread);
   cell.reader_code[at] = visit.code;
 }
 
-std::optional<SharedMistake> SharedMemory::touch(Cell& cell, const Visit& visit, std::uintptr_t offset) {
-  const bool written = cell.written >= visit.order.begin();
+// Keeps the mistake, unless it is only a write that may turn out to be of the same value; says whether to stop.
+bool SharedMemory::report(const SharedMistake& mistake) {
+  mistake_ = mistake;
+  wrong_ = true;
+  return !mistake.unless_same();
+}
+
+// True when the access is wrong, however it goes on.
+bool SharedMemory::touch(Cell& cell, const Visit& visit, std::uintptr_t offset) {
+  const bool written = cell.written >= visit.begin;
   if (!written && reads(visit.kind)) {
-    return SharedMistake{.kind = SharedMistake::Kind::uninitialised, .reads = true, .offset = offset};
+    return report({.kind = SharedMistake::Kind::uninitialised, .reads = true, .offset = offset});
   }
-  std::optional<SharedMistake> mistake;
   const bool both_atomic = cell.atomic && is_atomic(visit.kind);
-  if (written && !both_atomic && !visit.order.before(visit.thread, cell.writer, cell.written)) {
-    mistake = race(visit, offset, cell.writer, false, cell.writer_code);
-    if (!mistake->unless_same()) {
-      return mistake;
-    }
+  if (written && !both_atomic && !visit.order.before(visit.thread, cell.writer, cell.written) &&
+      report(race(visit, offset, cell.writer, false, cell.writer_code))) {
+    return true;
   }
   if (written && both_atomic && reads(visit.kind)) {
     visit.order.acquire(visit.thread, cell.writer, cell.written);
@@ -121,18 +126,18 @@ std::optional<SharedMistake> SharedMemory::touch(Cell& cell, const Visit& visit,
     if (visit.kind == Access::read) {
       note_read(cell, visit);
     }
-    return mistake;
+    return false;
   }
   for (std::size_t i = 0; i < cell.read.size(); ++i) {
-    if (cell.read[i] >= visit.order.begin() && !visit.order.before(visit.thread, cell.reader[i], cell.read[i])) {
-      return race(visit, offset, cell.reader[i], true, cell.reader_code[i]);
+    if (cell.read[i] >= visit.begin && !visit.order.before(visit.thread, cell.reader[i], cell.read[i])) {
+      return report(race(visit, offset, cell.reader[i], true, cell.reader_code[i]));
     }
   }
-  cell.written = is_atomic(visit.kind) ? visit.order.release(visit.thread) : visit.order.stamp(visit.thread);
+  cell.written = is_atomic(visit.kind) ? visit.order.release(visit.thread) : visit.stamp;
   cell.writer = static_cast<std::uint16_t>(visit.thread);
   cell.writer_code = visit.code;
   cell.atomic = is_atomic(visit.kind);
-  return mistake;
+  return false;
 }
 
 SharedMemory::Split* SharedMemory::split_of(std::size_t word) {
@@ -141,58 +146,58 @@ SharedMemory::Split* SharedMemory::split_of(std::size_t word) {
 }
 
 // A word of which only a part is accessed, now or before in this block.
-std::optional<SharedMistake> SharedMemory::touch_slow(std::size_t word, const Visit& visit, std::uintptr_t begin,
-                                                      std::uintptr_t end) {
+bool SharedMemory::touch_slow(std::size_t word, const Visit& visit, std::uintptr_t begin, std::uintptr_t end) {
   Split* split = split_of(word);
   if (split == nullptr) {
     split_of_[word] = static_cast<std::uint32_t>(splits_.size());
     const Cell& whole = cells_[word];
     split = &splits_.emplace_back(Split{.word = word, .bytes = {whole, whole, whole, whole}});
   }
-  std::optional<SharedMistake> worst;
   for (std::uintptr_t offset = begin; offset < end; ++offset) {
-    if (const auto mistake = touch(split->bytes[offset % kWord], visit, offset)) {
-      worst = mistake;
-      if (!mistake->unless_same()) {
-        break;
-      }
+    if (touch(split->bytes[offset % kWord], visit, offset)) {
+      return true;
     }
   }
-  return worst;
+  return false;
 }
 
-std::optional<SharedMistake> SharedMemory::access(Order& order, unsigned thread, std::uintptr_t address,
-                                                  std::size_t bytes, Access kind, const void* code) {
+bool SharedMemory::touch_word(std::size_t word, const Visit& visit, std::uintptr_t begin, std::uintptr_t end) {
+  if (!copies_.empty() && copy_of_[word] < copies_.size() && copies_[copy_of_[word]].word == word) {
+    const Copy& copy = copies_[copy_of_[word]];
+    return report({.kind = SharedMistake::Kind::copy_under_way,
+                   .reads = !writes(visit.kind),
+                   .offset = begin,
+                   .other = copy.thread,
+                   .code = copy.code});
+  }
+  const bool whole = end - begin == kWord && (splits_.empty() || split_of(word) == nullptr);
+  return whole ? touch(cells_[word], visit, begin) : touch_slow(word, visit, begin, end);
+}
+
+const SharedMistake* SharedMemory::access(Order& order, unsigned thread, std::uintptr_t address, std::size_t bytes,
+                                          Access kind, const void* code) {
   const std::uintptr_t begin = address - place_.begin;
   const std::uintptr_t end = begin + bytes;
-  const bool only_reads = !writes(kind);
+  wrong_ = false;
   if (!inside(address, bytes)) {
-    return SharedMistake{.kind = SharedMistake::Kind::out_of_bounds, .reads = only_reads, .offset = begin};
+    report({.kind = SharedMistake::Kind::out_of_bounds, .reads = !writes(kind), .offset = begin});
+    return &mistake_;
   }
-  const Visit visit{order, thread, kind,
-                    static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(code) - code_base_)};
-  std::optional<SharedMistake> worst;
+  const Visit visit{.order = order,
+                    .thread = thread,
+                    .kind = kind,
+                    .code = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(code) - code_base_),
+                    .begin = order.begin(),
+                    .stamp = order.stamp(thread)};
   for (std::uintptr_t at = begin; at < end;) {
     const std::size_t word = at / kWord;
     const std::uintptr_t next = std::min(end, (word + 1) * kWord);
-    if (!copies_.empty() && copy_of_[word] < copies_.size() && copies_[copy_of_[word]].word == word) {
-      const Copy& copy = copies_[copy_of_[word]];
-      return SharedMistake{.kind = SharedMistake::Kind::copy_under_way,
-                           .reads = only_reads,
-                           .offset = at,
-                           .other = copy.thread,
-                           .code = copy.code};
-    }
-    const bool whole = next - at == kWord && (splits_.empty() || split_of(word) == nullptr);
-    if (const auto mistake = whole ? touch(cells_[word], visit, at) : touch_slow(word, visit, at, next)) {
-      worst = mistake;
-      if (!mistake->unless_same()) {
-        break;
-      }
+    if (touch_word(word, visit, at, next)) {
+      break;
     }
     at = next;
   }
-  return worst;
+  return wrong_ ? &mistake_ : nullptr;
 }
 
 void SharedMemory::start_copy(unsigned thread, std::uintptr_t address, std::size_t bytes, const void* code) {

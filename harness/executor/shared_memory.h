@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,9 +40,9 @@ class SharedMemory {
 
   void begin_block(bool clear);
   bool holds(std::uintptr_t address) const { return address - place_.begin < place_.end - place_.begin; }
-  // Notes the access and says what is wrong with it. Of several things the worst: unless_same() is less than the rest.
-  std::optional<SharedMistake> access(Order& order, unsigned thread, std::uintptr_t address, std::size_t bytes,
-                                      apo_cpu::Access kind, const void* code);
+  // Notes the access; null when nothing is wrong with it, else valid until the next one. Of several things the worst: unless_same() is less than the rest.
+  const SharedMistake* access(Order& order, unsigned thread, std::uintptr_t address, std::size_t bytes,
+                              apo_cpu::Access kind, const void* code);
   // An asynchronous copy was started there, and has arrived. Whole words.
   void start_copy(unsigned thread, std::uintptr_t address, std::size_t bytes, const void* code);
   void end_copy(std::uintptr_t address, std::size_t bytes);
@@ -76,12 +75,15 @@ class SharedMemory {
     unsigned thread;
     apo_cpu::Access kind;
     std::uint32_t code;
+    Stamp begin;  // of the block
+    Stamp stamp;  // of the thread
   };
 
   bool inside(std::uintptr_t address, std::size_t bytes) const;
-  std::optional<SharedMistake> touch(Cell& cell, const Visit& visit, std::uintptr_t offset);
-  std::optional<SharedMistake> touch_slow(std::size_t word, const Visit& visit, std::uintptr_t begin,
-                                          std::uintptr_t end);
+  bool report(const SharedMistake& mistake);
+  bool touch(Cell& cell, const Visit& visit, std::uintptr_t offset);
+  bool touch_word(std::size_t word, const Visit& visit, std::uintptr_t begin, std::uintptr_t end);
+  bool touch_slow(std::size_t word, const Visit& visit, std::uintptr_t begin, std::uintptr_t end);
   void note_read(Cell& cell, const Visit& visit) const;
   SharedMistake race(const Visit& visit, std::uintptr_t offset, unsigned other, bool other_read,
                      std::uint32_t code) const;
@@ -90,6 +92,8 @@ class SharedMemory {
 
   SharedPlace place_;
   std::uintptr_t code_base_;
+  SharedMistake mistake_;  // of this access, when wrong_
+  bool wrong_ = false;
   std::vector<Cell> cells_;  // a word each
   // Which of splits_ and copies_ a word has: entry i is valid when splits_[i].word is the word.
   std::vector<std::uint32_t> split_of_;
