@@ -31,6 +31,7 @@ struct VerifyOptions {
   std::string dump;
   std::string inputs;
   std::string on;
+  double deadline_s = 0;
   std::uint64_t seed = 0;
   bool no_sanitizers = false;
 };
@@ -111,11 +112,23 @@ TensorMap load_inputs(const fs::path& folder, const Family& family, const Axes& 
   return values;
 }
 
+Lab lab_of(const VerifyOptions& options, Workbench& bench, const Family& family) {
+  Lab lab = bench.lab(family);
+  if (options.deadline_s > 0) {
+    lab.worker.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * options.deadline_s));
+  }
+  return lab;
+}
+
+std::string same_again(std::uint64_t seed) {
+  return "seed " + std::to_string(seed) + ": --seed " + std::to_string(seed) + " runs the same again\n";
+}
+
 int verify_one(const VerifyOptions& options, const Globals& globals, Workbench& bench, const Family& family,
                const Configuration& configuration) {
   const Workload& workload =
       options.workload.empty() ? family.workloads.front() : bench.workload(family, options.workload);
-  const Lab lab = bench.lab(family);
+  const Lab lab = lab_of(options, bench, family);
   if (const std::string why = lab.unsupported(configuration, workload.axes); !why.empty()) {
     throw UserError(configuration.label() + " does not support " + workload.name + ": " + why);
   }
@@ -163,13 +176,16 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workbench& 
     print(format_table(rows));
     print(configuration.label() + " on " + workload.name + " (" + inputs.regime +
           "): " + std::string(to_string(outcome)) + ", " + evidence + "\n");
+    if (outcome != Outcome::valid && options.inputs.empty()) {
+      print(same_again(seed));
+    }
   }
   return outcome == Outcome::valid ? kDone : kGateFailed;
 }
 
 int verify_all(const VerifyOptions& options, const Globals& globals, Workbench& bench, const Family& family,
                const Configuration& configuration) {
-  const Lab lab = bench.lab(family);
+  const Lab lab = lab_of(options, bench, family);
   ConsoleObserver observer(globals);
   const std::uint64_t seed = options.seed != 0 ? options.seed : secret_seed();
   const auto plan = correctness_plan(family, {family.workloads.front().name}, seed);
@@ -194,7 +210,7 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workbench& 
                 {"seed", seed},
                 {"gates", documents}});
   } else if (gates.back().outcome != Outcome::valid) {
-    print("seed " + std::to_string(seed) + ": --seed " + std::to_string(seed) + " runs the same again\n");
+    print(same_again(seed));
   }
   return gates.back().outcome == Outcome::valid ? kDone : kGateFailed;
 }
@@ -245,6 +261,8 @@ Action define_verify(CLI::App& app, Globals& globals) {
                  "cpu: run a device variant thread by thread on this CPU, under checks for races, barriers and bounds");
   app.add_option("--seed", options->seed,
                  "seed of the inputs and of the threads' order (default: a secret one, printed when a gate fails)");
+  app.add_option("--deadline", options->deadline_s, "seconds that one call on given axes may take, e.g. under a debugger")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--no-sanitizers", options->no_sanitizers, "leave out the ASan and UBSan build");
   return [options, &globals] { return verify(*options, globals); };
 }

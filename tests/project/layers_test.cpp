@@ -20,7 +20,8 @@ const fs::path kRoot = APO_SOURCE_FOLDER;
 const std::map<std::string, Names> kAllowed = {
     {"kernels", {}},
     {"harness/core", {"kernels"}},
-    {"harness/worker", {"harness/core", "kernels"}},
+    {"harness/executor", {}},
+    {"harness/worker", {"harness/core", "harness/executor", "kernels"}},
     {"journal", {"harness/core", "kernels"}},
     {"harness/profile", {"harness/worker", "harness/core", "kernels", "journal"}},
     {"harness/research", {"harness/worker", "harness/core", "kernels", "journal"}},
@@ -40,6 +41,8 @@ const std::map<std::string, std::string> kOwners = {{"sqlite3.h", "journal"},
                                                     {"CLI/CLI.hpp", "harness/cli"},
                                                     {"muParser.h", "harness/implement"},
                                                     {"cuda.h", "harness/worker"},
+                                                    {"boost/context/detail/fcontext.hpp", "harness/executor"},
+                                                    {"backtrace.h", "harness/executor"},
                                                     {"dlfcn.h", ""}};
 
 bool is_source(const fs::path& path) {
