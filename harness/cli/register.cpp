@@ -54,19 +54,18 @@ GateResult build_gate(const Lab& lab, const Configuration& configuration, const 
           .seconds = build.seconds};
 }
 
-// Small and ragged shapes of a device variant on this CPU, for what a GPU does not tell: races, stray accesses, barriers
-// that some threads miss. What the CPU cannot check is left to the GPU, where there is one.
+// Small and ragged shapes of a device variant on this CPU, for what a GPU does not tell: races, stray accesses,
+// barriers that some threads miss. What the CPU cannot check is left to the GPU, where there is one.
 GateResult executor_gate(Workbench& bench, const Variant& variant, bool has_gpu, Observer& observer) {
   const Family& family = bench.family(variant.family);
   const Configuration configuration{.variant = variant.id(), .settings = default_settings(variant)};
   bench.use_executor();
   const std::uint64_t seed = secret_seed();
-  GateResult gate = correctness_gate(bench.lab(family), configuration, correctness_plan(family, {}, seed), seed,
-                                     [&](int done, int all, const std::string& what) {
-                                       observer.progress({.what = "verify " + variant.id() + " on the CPU, " + what,
-                                                          .done = done,
-                                                          .expected = all});
-                                     });
+  GateResult gate = correctness_gate(
+      bench.lab(family), configuration, correctness_plan(family, {}, seed), seed,
+      [&](int done, int all, const std::string& what) {
+        observer.progress({.what = "verify " + variant.id() + " on the CPU, " + what, .done = done, .expected = all});
+      });
   gate.gate = "executor";
   const auto why = gate.evidence.find("not checkable on the CPU");
   if (gate.outcome == Outcome::refused && why != std::string::npos && has_gpu) {

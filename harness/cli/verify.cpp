@@ -1,6 +1,7 @@
 // harness/cli/verify.cpp - `apo verify`: the correctness gates alone; --dump writes .npy files, --inputs reads them.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -31,7 +32,7 @@ struct VerifyOptions {
   std::string dump;
   std::string inputs;
   std::string on;
-  double deadline_s = 0;
+  bool debug = false;
   std::uint64_t seed = 0;
   bool no_sanitizers = false;
 };
@@ -42,9 +43,20 @@ struct OneCall {
   std::optional<Failure> failure;
 };
 
+// False at the end of the input.
+bool wait_for_debugger(int pid) {
+  std::fprintf(stderr, "the worker is process %d: gdb -p %d, set breakpoints, continue; then press Enter here\n", pid,
+               pid);
+  int c = std::getchar();
+  while (c != '\n' && c != EOF) {
+    c = std::getchar();
+  }
+  return c != EOF;
+}
+
 // A single call on given inputs.
 OneCall run_once(const Lab& lab, const Configuration& configuration, const InputSet& inputs, const Expected& expected,
-                 bool keep_outputs) {
+                 const VerifyOptions& how) {
   OneCall call;
   const Build build = lab.build(configuration, inputs.axes, false);
   if (build.outcome != Outcome::valid) {
@@ -56,17 +68,20 @@ OneCall run_once(const Lab& lab, const Configuration& configuration, const Input
   share_inputs(arena, 0, *lab.family, inputs);
   arena.poison_outputs();
   WorkerOptions options = lab.worker;
+  options.deadline = how.debug ? std::chrono::hours(24) : options.deadline;
   options.layout_seed = derive_seed(inputs.seed, "environment");
   Worker worker(options);
   if (const auto loaded = load_build(worker, 0, build); !loaded) {
     call.failure = loaded.failure();
   } else if (const auto attached = worker.attach(arena); !attached) {
     call.failure = attached.failure();
+  } else if (how.debug && !wait_for_debugger(worker.pid())) {
+    throw UserError("--debug waits for Enter, and there is no input to wait for");
   } else if (const auto sample = worker.call(0); !sample) {
     call.failure = sample.failure();
   } else {
     worker.freeze();
-    if (keep_outputs) {
+    if (!how.dump.empty()) {
       call.outputs = read_outputs(arena, *lab.family);
     }
     call.comparison = compare_outputs(*lab.family, inputs.axes, expected, view_outputs(arena, *lab.family));
@@ -112,14 +127,6 @@ TensorMap load_inputs(const fs::path& folder, const Family& family, const Axes& 
   return values;
 }
 
-Lab lab_of(const VerifyOptions& options, Workbench& bench, const Family& family) {
-  Lab lab = bench.lab(family);
-  if (options.deadline_s > 0) {
-    lab.worker.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * options.deadline_s));
-  }
-  return lab;
-}
-
 std::string same_again(std::uint64_t seed) {
   return "seed " + std::to_string(seed) + ": --seed " + std::to_string(seed) + " runs the same again\n";
 }
@@ -128,7 +135,7 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workbench& 
                const Configuration& configuration) {
   const Workload& workload =
       options.workload.empty() ? family.workloads.front() : bench.workload(family, options.workload);
-  const Lab lab = lab_of(options, bench, family);
+  const Lab lab = bench.lab(family);
   if (const std::string why = lab.unsupported(configuration, workload.axes); !why.empty()) {
     throw UserError(configuration.label() + " does not support " + workload.name + ": " + why);
   }
@@ -145,7 +152,7 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workbench& 
           : inputs_from(family, workload.axes, load_inputs(options.inputs, family, workload.axes), lab.threads);
   const auto units = draw_units(family.unit_count(workload.axes), kCheckedUnits, derive_seed(seed, "units"));
   const Expected expected = expect(family, inputs, units, lab.threads);
-  const OneCall call = run_once(lab, configuration, inputs, expected, !options.dump.empty());
+  const OneCall call = run_once(lab, configuration, inputs, expected, options);
   if (!options.dump.empty()) {
     dump(options.dump, lab, inputs, call.outputs);
   }
@@ -185,7 +192,7 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workbench& 
 
 int verify_all(const VerifyOptions& options, const Globals& globals, Workbench& bench, const Family& family,
                const Configuration& configuration) {
-  const Lab lab = lab_of(options, bench, family);
+  const Lab lab = bench.lab(family);
   ConsoleObserver observer(globals);
   const std::uint64_t seed = options.seed != 0 ? options.seed : secret_seed();
   const auto plan = correctness_plan(family, {family.workloads.front().name}, seed);
@@ -241,8 +248,8 @@ int verify(const VerifyOptions& options, const Globals& globals) {
     throw UserError("unknown regime '" + options.regime + "' of family " + family.name,
                     did_you_mean(options.regime, family.regimes) + "\nknown: " + join(family.regimes, ", "));
   }
-  const bool one =
-      !options.workload.empty() || !options.regime.empty() || !options.dump.empty() || !options.inputs.empty();
+  const bool one = options.debug || !options.workload.empty() || !options.regime.empty() || !options.dump.empty() ||
+                   !options.inputs.empty();
   return one ? verify_one(options, globals, bench, family, configuration)
              : verify_all(options, globals, bench, family, configuration);
 }
@@ -261,8 +268,7 @@ Action define_verify(CLI::App& app, Globals& globals) {
                  "cpu: run a device variant thread by thread on this CPU, under checks for races, barriers and bounds");
   app.add_option("--seed", options->seed,
                  "seed of the inputs and of the threads' order (default: a secret one, printed when a gate fails)");
-  app.add_option("--deadline", options->deadline_s, "seconds that one call on given axes may take, e.g. under a debugger")
-      ->check(CLI::PositiveNumber);
+  app.add_flag("--debug", options->debug, "wait for a debugger before the one call, and for Enter");
   app.add_flag("--no-sanitizers", options->no_sanitizers, "leave out the ASan and UBSan build");
   return [options, &globals] { return verify(*options, globals); };
 }

@@ -147,8 +147,9 @@ CheckResult check_case(const Lab& lab, const Configuration& configuration, const
 
 namespace {
 
-// The result of every case that is supported; nothing behind the first that fails. For a device variant several cases at once, each
-// in its own process: nothing is timed here, and most of a case is the start of a process and of a compiler.
+// The result of every case that is supported; nothing behind the first that fails. For a device variant several cases
+// at once, each in its own process: nothing is timed here, and most of a case is the start of a process and of a
+// compiler.
 std::vector<std::optional<CheckResult>> check_cases(const Lab& lab, const Configuration& configuration,
                                                     const std::vector<CheckCase>& plan, std::uint64_t seed,
                                                     const CheckProgress& progress) {

@@ -107,7 +107,8 @@ void Block::leave() {
   live_lanes_[warp] &= ~(1u << running_ % kWarp);
   if (!barriers_[0].empty()) {
     const unsigned other = barriers_[0].front();
-    give_up("barrier divergence", "it has exited while thread " + thread_name(other) + " waits at " + waits_where(other),
+    give_up("barrier divergence",
+            "it has exited while thread " + thread_name(other) + " waits at " + waits_where(other),
             "end of the kernel");
   }
   lanes_left(warp);
@@ -219,7 +220,8 @@ void Block::access(std::uintptr_t address, std::size_t bytes, Access kind, bool 
 void Block::start_copy(const Copy& copy) {
   const bool size = copy.bytes == 4 || copy.bytes == 8 || copy.bytes == 16;
   if (!size || copy.zeros > copy.bytes) {
-    give_up("misaligned access", "an asynchronous copy of " + std::to_string(copy.bytes) + " bytes: it takes 4, 8 or 16",
+    give_up("misaligned access",
+            "an asynchronous copy of " + std::to_string(copy.bytes) + " bytes: it takes 4, 8 or 16",
             source_line(copy.code));
   }
   if (!shared_.holds(copy.to)) {

@@ -1,8 +1,8 @@
 // harness/executor/block.h - runs the threads of one block as fibers of the calling thread, in an order drawn from a
 // seed, and watches what they do.
 //
-// A fiber runs until it waits, then the next one is drawn from those that are ready: lanes of a warp meet only where the
-// program says so. When a mistake is found the block is given up where it stands; its fibers are never resumed.
+// A fiber runs until it waits, then the next one is drawn from those that are ready: lanes of a warp meet only where
+// the program says so. When a mistake is found the block is given up where it stands; its fibers are never resumed.
 #pragma once
 
 #include <array>

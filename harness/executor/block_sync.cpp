@@ -1,7 +1,7 @@
 // harness/executor/block_sync.cpp - barriers, operations of a warp, and what a block that stands still waits for.
-#include "harness/executor/block.h"
-
 #include <string_view>
+
+#include "harness/executor/block.h"
 
 namespace apo::executor {
 
@@ -60,16 +60,17 @@ void Block::barrier(Barrier& barrier) {
     while (fibers_[gone].state != State::done) {
       ++gone;
     }
-    give_up("barrier divergence", "it waits at " + std::string(barrier.name) + ", and thread " + thread_name(gone) +
-                                      " has exited without it",
+    give_up("barrier divergence",
+            "it waits at " + std::string(barrier.name) + ", and thread " + thread_name(gone) + " has exited without it",
             line_name(barrier.line));
   }
   std::vector<unsigned>& waiting = barriers_[barrier.id];
   if (!waiting.empty() && barrier.threads == 0) {
     const Barrier& first = *fibers_[waiting.front()].barrier;
     if (first.line != barrier.line || first.threads != barrier.threads || first.vote != barrier.vote) {
-      give_up("barrier divergence", "it waits at " + std::string(barrier.name) + ", and thread " +
-                                        thread_name(waiting.front()) + " at " + waits_where(waiting.front()),
+      give_up("barrier divergence",
+              "it waits at " + std::string(barrier.name) + ", and thread " + thread_name(waiting.front()) + " at " +
+                  waits_where(waiting.front()),
               line_name(barrier.line));
     }
   }
@@ -111,8 +112,9 @@ void Block::collective(Collective& collective) {
   const unsigned lane = running_ % kWarp;
   collective.lane = lane;
   if ((collective.mask >> lane & 1) == 0) {
-    give_up("missing lane", "lane " + std::to_string(lane) + " calls " + collective.name + " with mask " +
-                                hex(collective.mask) + ", which leaves it out",
+    give_up("missing lane",
+            "lane " + std::to_string(lane) + " calls " + collective.name + " with mask " + hex(collective.mask) +
+                ", which leaves it out",
             line_name(collective.line));
   }
   // Those who wait agree already: it is enough to ask one of them.
@@ -121,9 +123,10 @@ void Block::collective(Collective& collective) {
     const Collective& theirs = *fibers_[other].collective;
     if (theirs.mask != collective.mask ||
         (theirs.name != collective.name && std::string_view(theirs.name) != collective.name)) {
-      give_up("missing lane", std::string("it calls ") + collective.name + " with mask " + hex(collective.mask) +
-                                  ", and lane " + std::to_string(other % kWarp) + " of it waits with mask " +
-                                  hex(theirs.mask) + " in " + waits_where(other),
+      give_up("missing lane",
+              std::string("it calls ") + collective.name + " with mask " + hex(collective.mask) + ", and lane " +
+                  std::to_string(other % kWarp) + " of it waits with mask " + hex(theirs.mask) + " in " +
+                  waits_where(other),
               line_name(collective.line));
     }
   }
@@ -208,7 +211,8 @@ Finding Block::stuck() const {
   int line = fiber.state == State::at_barrier ? fiber.barrier->line : fiber.collective->line;
   if (fiber.state == State::at_barrier && fiber.barrier->threads != 0) {
     what = "barrier " + std::to_string(fiber.barrier->id) + " waits for " + std::to_string(fiber.barrier->threads) +
-           " threads, " + std::to_string(barriers_[fiber.barrier->id].size()) + " have come, and all the others wait or have exited";
+           " threads, " + std::to_string(barriers_[fiber.barrier->id].size()) +
+           " have come, and all the others wait or have exited";
   }
   return finding("deadlock", first, what, line_name(line));
 }

@@ -6,10 +6,7 @@
 namespace apo::executor {
 
 Order::Order(unsigned threads)
-    : stamps_(threads),
-      warps_((threads + kWarp - 1) / kWarp),
-      known_(std::size_t{warps_} * warps_),
-      lanes_(warps_) {}
+    : stamps_(threads), warps_((threads + kWarp - 1) / kWarp), known_(std::size_t{warps_} * warps_), lanes_(warps_) {}
 
 bool Order::begin_block() {
   constexpr Stamp kLast = Stamp{1} << 31;

@@ -1,8 +1,9 @@
 // harness/executor/order.h - which accesses of a block's threads are ordered by the barriers they passed.
 //
-// A thread's accesses carry its stamp: the number of the last synchronisation it took part in. An access with stamp c is
-// before everything that a thread does after a synchronisation of both with a number above c. Knowledge is kept for the
-// block, between warps (named barriers of some warps, atomics) and between the lanes of a warp (__syncwarp, atomics).
+// A thread's accesses carry its stamp: the number of the last synchronisation it took part in. An access with stamp c
+// is before everything that a thread does after a synchronisation of both with a number above c. Knowledge is kept for
+// the block, between warps (named barriers of some warps, atomics) and between the lanes of a warp (__syncwarp,
+// atomics).
 #pragma once
 
 #include <array>

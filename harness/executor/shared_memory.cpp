@@ -13,8 +13,7 @@ constexpr std::uintptr_t kWord = 4;
 
 }  // namespace
 
-SharedMemory::SharedMemory(const SharedPlace& place, std::uintptr_t code_base)
-    : place_(place), code_base_(code_base) {
+SharedMemory::SharedMemory(const SharedPlace& place, std::uintptr_t code_base) : place_(place), code_base_(code_base) {
   const std::size_t words = (place.end - place.begin + kWord - 1) / kWord;
   cells_.resize(words);
   split_of_.resize(words);

@@ -40,7 +40,8 @@ class SharedMemory {
 
   void begin_block(bool clear);
   bool holds(std::uintptr_t address) const { return address - place_.begin < place_.end - place_.begin; }
-  // Notes the access; null when nothing is wrong with it, else valid until the next one. Of several things the worst: unless_same() is less than the rest.
+  // Notes the access; null when nothing is wrong with it, else valid until the next one. Of several things the worst:
+  // unless_same() is less than the rest.
   const SharedMistake* access(Order& order, unsigned thread, std::uintptr_t address, std::size_t bytes,
                               apo_cpu::Access kind, const void* code);
   // An asynchronous copy was started there, and has arrived. Whole words.

@@ -28,15 +28,15 @@ int on_frame(void* data, std::uintptr_t, const char* file, int line, const char*
   return 1;
 }
 
-void on_error(void*, const char*, int) {
-}
+void on_error(void*, const char*, int) {}
 
 }  // namespace
 
 std::string source_line(const void* code) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  // A new state each time sees the objects that have been loaded since. It is never freed, and asked for once a finding.
+  // A new state each time sees the objects that have been loaded since. It is never freed, and asked for once a
+  // finding.
   backtrace_state* state = backtrace_create_state(nullptr, 0, on_error, nullptr);
   Frame frame;
   // A return address is the instruction after the call.

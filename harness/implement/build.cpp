@@ -186,7 +186,7 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
                        "-ffile-prefix-map=" + options_.home.string() + "=apo"};
   const auto start = std::chrono::steady_clock::now();
   CompileStep step = run_step(joined(joined({toolchain_.compiler, "-c", kSource, "-o", kObject}, compile), where),
-                       draft.path(), options_.timeout_s);
+                              draft.path(), options_.timeout_s);
   build.log = step.log;
   if (step.ok) {
     step = run_step(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link), draft.path(), options_.timeout_s);

@@ -30,17 +30,29 @@ constexpr const char* kLaunches = "apo:launch";  // the name that our own lines 
 constexpr const char* kNotCheckable = "not checkable on the CPU: ";
 constexpr std::int64_t kStaticLimit = 48 << 10;  // of a kernel's static shared memory, on every GPU
 
-// -O1 keeps loads and stores where the source has them. GCC announces them to functions that libtsan would define;
+// -Og keeps loads and stores where the source has them. GCC announces them to functions that libtsan would define;
 // ours do. Exceptions, errno and traps are none of a kernel's.
 Words compile_flags(bool sanitize) {
-  Words flags = {"-x",          "c++",           "-std=c++20",          "-O1",           "-g",
-                 "-fPIC",       "-w",            "-fno-gnu-unique",     "-fno-exceptions", "-fno-math-errno",
-                 "-fno-extern-tls-init", "-fmax-errors=20", "-fdiagnostics-color=never", "-frandom-seed=apo",
+  Words flags = {"-x",
+                 "c++",
+                 "-std=c++20",
+                 "-Og",
+                 "-g",
+                 "-gno-statement-frontiers",
+                 "-fPIC",
+                 "-w",
+                 "-fno-gnu-unique",
+                 "-fno-exceptions",
+                 "-fno-math-errno",
+                 "-fno-extern-tls-init",
+                 "-fmax-errors=20",
+                 "-fdiagnostics-color=never",
+                 "-frandom-seed=apo",
                  "-ffp-contract=off"};
-  const Words mode = sanitize ? Words{"-fsanitize=address,undefined", "-fno-sanitize-recover=all",
-                                      "-fno-omit-frame-pointer"}
-                              : Words{"-fsanitize=thread,alignment,bounds", "-fno-sanitize-recover=all", "--param=tsan-instrument-func-entry-exit=0",
-                                      "--param=tsan-distinguish-volatile=1"};
+  const Words mode = sanitize
+                         ? Words{"-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"}
+                         : Words{"-fsanitize=thread,alignment,bounds", "-fno-sanitize-recover=all",
+                                 "--param=tsan-instrument-func-entry-exit=0", "--param=tsan-distinguish-volatile=1"};
   return joined(flags, mode);
 }
 
@@ -60,8 +72,9 @@ std::string exports(const Family& family, const Variant& variant, const std::str
   for (const Launch& launch : variant.launches) {
     if (std::find(kernels.begin(), kernels.end(), launch.kernel) == kernels.end()) {
       kernels.push_back(launch.kernel);
-      text += "APO_CPU_UNSEEN void apo_cpu_run_" + launch.kernel + "(const void* arguments) { " + launch.kernel +
-              "(*static_cast<const " + family.name + "_args*>(arguments)); }\n";
+      text += "APO_CPU_UNSEEN void apo_cpu_run_" + launch.kernel + "(const void* arguments) {\n" +
+              "  const apo_cpu::Thread* volatile thread = &apo_cpu::self();  // for debuggers\n  " + launch.kernel +
+              "(*static_cast<const " + family.name + "_args*>(arguments));\n}\n";
     }
   }
   text += "extern const char* const apo_cpu_source = " + quoted(file) + ";\n";
@@ -74,8 +87,9 @@ std::string exports(const Family& family, const Variant& variant, const std::str
   for (const ScratchBuffer& buffer : variant.scratch) {
     text += quoted(buffer.name) + ", ";
   }
-  return text + "nullptr};\nextern const bool apo_cpu_loads_seen =\n#ifdef __SANITIZE_THREAD__\n    true;\n#else\n"
-                "    false;\n#endif\n}\n";
+  return text +
+         "nullptr};\nextern const bool apo_cpu_loads_seen =\n#ifdef __SANITIZE_THREAD__\n    true;\n#else\n"
+         "    false;\n#endif\n}\n";
 }
 
 // The user's lines keep their numbers and their file, for messages, findings and debuggers.
@@ -89,7 +103,9 @@ std::string compose(const Family& family, const Variant& variant, const std::str
 std::string shared_places(const std::vector<std::string>& dynamic, std::int64_t most) {
   constexpr std::int64_t kGuard = 4096;
   std::string text = ".section .tbss.end,\"awT\",@nobits\n.globl apo_cpu_static_end\napo_cpu_static_end:\n.zero " +
-                     std::to_string(kGuard) + "\n.section .tbss.dynamic,\"awT\",@nobits\n.balign 1024\n.globl apo_cpu_dynamic_shared\napo_cpu_dynamic_shared:\n";
+                     std::to_string(kGuard) +
+                     "\n.section .tbss.dynamic,\"awT\",@nobits\n.balign 1024\n.globl "
+                     "apo_cpu_dynamic_shared\napo_cpu_dynamic_shared:\n";
   for (const std::string& name : dynamic) {
     text += ".globl " + name + "\n" + name + ":\n";
   }
@@ -154,7 +170,8 @@ void classify(Build& build, const Variant& variant) {
   } else if (std::regex_search(build.evidence, match, kUndeclared) ||
              std::regex_search(build.evidence, match, kHeader)) {
     build.outcome = Outcome::refused;
-    build.evidence = kNotCheckable + match[1].str() + " (" + variant.id() + " uses it, and harness/executor/device has no equivalent)";
+    build.evidence = kNotCheckable + match[1].str() + " (" + variant.id() +
+                     " uses it, and harness/executor/device has no equivalent)";
   }
 }
 
@@ -175,8 +192,8 @@ std::string info_of(const Build& build, const std::vector<KernelFacts>& kernels)
   for (const KernelFacts& kernel : kernels) {
     list.push_back({kernel.name, kernel.shared_bytes});
   }
-  return nlohmann::json{{"object_hash", build.object_hash}, {"flags", build.flags}, {"kernels", list},
-                        {"seconds", build.seconds}}
+  return nlohmann::json{
+      {"object_hash", build.object_hash}, {"flags", build.flags}, {"kernels", list}, {"seconds", build.seconds}}
       .dump();
 }
 
@@ -216,17 +233,16 @@ class ExecutorBuild {
     write_file_atomically(draft.path() / kSource, source);
     write_file_atomically(draft.path() / args_header_name(family), header);
     const auto start = std::chrono::steady_clock::now();
-    CompileStep step = run_step(joined(joined({options_.compiler, "-c", kSource, "-o", kObject},
-                                              compile_flags(options_.sanitize)),
-                                       {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string()}),
-                                draft.path(), options_.timeout_s);
+    CompileStep step =
+        run_step(joined(joined({options_.compiler, "-c", kSource, "-o", kObject}, compile_flags(options_.sanitize)),
+                        {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string()}),
+                 draft.path(), options_.timeout_s);
     build.log = step.log;
     std::vector<KernelFacts> kernels;
     if (step.ok) {
       const SharedVariables shared = read_shared(read_file(draft.path() / kObject));
       kernels = kernel_facts(variant, shared);
-      write_file_atomically(draft.path() / kPlaces,
-                            shared_places(shared.dynamic, executor_device().shared_per_block));
+      write_file_atomically(draft.path() / kPlaces, shared_places(shared.dynamic, executor_device().shared_per_block));
       step = run_step(joined({options_.compiler, kObject, kPlaces, "-o", kLibrary}, link_flags(options_.sanitize)),
                       draft.path(), options_.timeout_s);
       build.log += step.log;
@@ -240,8 +256,8 @@ class ExecutorBuild {
     build.object_hash = sha256(read_file(draft.path() / kLibrary));
     build.code_hash = build.object_hash;
     write_file_atomically(draft.path() / kLog, build.log);
-    const CacheEntry entry = cache_.publish(draft, build.key, {kSource, args_header_name(family), kLibrary, kLog},
-                                            info_of(build, kernels));
+    const CacheEntry entry =
+        cache_.publish(draft, build.key, {kSource, args_header_name(family), kLibrary, kLog}, info_of(build, kernels));
     build.object_path = (entry.folder / kLibrary).string();
     return {build, kernels};
   }

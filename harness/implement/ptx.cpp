@@ -174,8 +174,8 @@ class Scanner {
     std::string ptx;
     std::vector<std::string> operands;
     int depth = 0;
-    int section = 0;           // 0 the text, 1 outputs, 2 inputs, 3 clobbers
-    std::size_t operand = 0;   // where its expression begins
+    int section = 0;          // 0 the text, 1 outputs, 2 inputs, 3 clobbers
+    std::size_t operand = 0;  // where its expression begins
     do {
       const std::size_t here = at_;
       if (skip_opaque()) {

@@ -6,8 +6,9 @@
 
 namespace apo {
 
-// Every asm statement becomes a call of the function of harness/executor/device/ptx.h that does the same, or, where none
-// does, a static_assert that says "not checkable on the CPU". Lines stay where they are, and so do comments and text.
+// Every asm statement becomes a call of the function of harness/executor/device/ptx.h that does the same, or, where
+// none does, a static_assert that says "not checkable on the CPU". Lines stay where they are, and so do comments and
+// text.
 std::string without_ptx(std::string_view source);
 
 }  // namespace apo

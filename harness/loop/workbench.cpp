@@ -112,8 +112,8 @@ const Builder& Workbench::builder(bool sanitize) {
   const std::lock_guard lock(mutex);
   std::unique_ptr<Builder>& slot = sanitize ? sanitized_ : plain_;
   if (!slot) {
-    slot = std::make_unique<Builder>(
-        BuildOptions{.cache = paths_.builds, .home = paths_.home, .sanitize = sanitize, .device = device_, .executor = executor_});
+    slot = std::make_unique<Builder>(BuildOptions{
+        .cache = paths_.builds, .home = paths_.home, .sanitize = sanitize, .device = device_, .executor = executor_});
   }
   return *slot;
 }

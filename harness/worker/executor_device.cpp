@@ -57,6 +57,7 @@ class ExecutorDevice : public Device {
   struct Loaded {
     std::string path;
     LaunchPlan plan;
+    std::unique_ptr<executor::Module> fresh;  // not called yet
   };
   // What the argument struct of kernels/abi.h points at, in its order.
   std::vector<executor::Buffer> buffers(int slot, int set, const char* const* names) const;
@@ -74,7 +75,7 @@ class ExecutorDevice : public Device {
 std::optional<Failure> ExecutorDevice::load(int slot, const std::string& path, const LaunchPlan& plan) {
   status_.running_slot.store(slot);  // constructors of the object run in here
   std::string why;
-  const auto module = executor::Module::open(path, why);
+  auto module = executor::Module::open(path, why);
   status_.running_slot.store(-1);
   if (module == nullptr) {
     return Failure{Outcome::wrong_abi, why, slot};
@@ -84,7 +85,7 @@ std::optional<Failure> ExecutorDevice::load(int slot, const std::string& path, c
       return Failure{Outcome::wrong_abi, "the object has no kernel '" + launch.kernel + "'", slot};
     }
   }
-  loaded_.at(static_cast<std::size_t>(slot)) = {.path = path, .plan = plan};
+  loaded_.at(static_cast<std::size_t>(slot)) = {.path = path, .plan = plan, .fresh = std::move(module)};
   return std::nullopt;
 }
 
@@ -118,10 +119,10 @@ apo_cpu::Triple triple(const std::array<std::int64_t, 3>& sizes) {
 }
 
 std::optional<Failure> ExecutorDevice::call(int slot, int set) {
-  const Loaded& loaded = loaded_.at(static_cast<std::size_t>(slot));
+  Loaded& loaded = loaded_.at(static_cast<std::size_t>(slot));
   std::string why;
   // Anew for every call: variables of the module start as the source says.
-  const auto module = executor::Module::open(loaded.path, why);
+  const auto module = loaded.fresh ? std::move(loaded.fresh) : executor::Module::open(loaded.path, why);
   if (module == nullptr) {
     return Failure{Outcome::wrong_abi, why, slot};
   }

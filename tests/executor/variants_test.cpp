@@ -1,5 +1,5 @@
-// tests/executor/variants_test.cpp - every device variant of the tree is right on the CPU, with no race, no stray access
-// and no barrier that some threads miss.
+// tests/executor/variants_test.cpp - every device variant of the tree is right on the CPU, with no race, no stray
+// access and no barrier that some threads miss.
 #include <gtest/gtest.h>
 
 #include <algorithm>

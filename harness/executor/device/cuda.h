@@ -1,5 +1,5 @@
-// harness/executor/device/cuda.h - the vocabulary of CUDA C++ for a host compiler. Included before a device variant that
-// is built for the CPU; __APO_CPU__ is defined, for code that has an equivalent of its own.
+// harness/executor/device/cuda.h - the vocabulary of CUDA C++ for a host compiler. Included before a device variant
+// that is built for the CPU; __APO_CPU__ is defined, for code that has an equivalent of its own.
 #pragma once
 
 #include "hooks.h"
@@ -28,9 +28,8 @@
 // after it: uses the types
 #include "math.inl"
 #include "memory.inl"
-#include "sync.inl"
-
 #include "ptx.h"
+#include "sync.inl"
 
 #define threadIdx (::apo_cpu::uint3_of(::apo_cpu::self().thread))
 #define blockIdx (::apo_cpu::uint3_of(::apo_cpu::self().block))

@@ -49,9 +49,9 @@ APO_CPU_CALL(Address, clock, (), ())
 
 }  // namespace apo_cpu
 
-#define APO_CPU_HOOK(NAME, BYTES, KIND, ALIGNED)                                                          \
+#define APO_CPU_HOOK(NAME, BYTES, KIND, ALIGNED)                                                            \
   extern "C" [[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline __attribute__((used)) void NAME(void* p) { \
-    apo_cpu::check(p, BYTES, apo_cpu::Access::KIND, ALIGNED, __builtin_return_address(0));                \
+    apo_cpu::check(p, BYTES, apo_cpu::Access::KIND, ALIGNED, __builtin_return_address(0));                  \
   }
 #define APO_CPU_HOOKS(BYTES)                                     \
   APO_CPU_HOOK(__tsan_read##BYTES, BYTES, read, true)            \
@@ -67,14 +67,14 @@ APO_CPU_HOOKS(16)
 #undef APO_CPU_HOOK
 
 // A volatile access is how a thread waits for another one: it counts as atomic and lets others run.
-#define APO_CPU_VOLATILE(NAME, BYTES, KIND)                                                                     \
+#define APO_CPU_VOLATILE(NAME, BYTES, KIND)                                                                 \
   extern "C" [[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline __attribute__((used)) void NAME(void* p) { \
-    apo_cpu::runtime->yield();                                                                            \
-    apo_cpu::check(p, BYTES, apo_cpu::Access::KIND, false, __builtin_return_address(0));                \
+    apo_cpu::runtime->yield();                                                                              \
+    apo_cpu::check(p, BYTES, apo_cpu::Access::KIND, false, __builtin_return_address(0));                    \
   }
-#define APO_CPU_VOLATILES(BYTES)                               \
+#define APO_CPU_VOLATILES(BYTES)                                              \
   APO_CPU_VOLATILE(__tsan_volatile_read##BYTES, BYTES, atomic_read)           \
-  APO_CPU_VOLATILE(__tsan_volatile_write##BYTES, BYTES, atomic_write)          \
+  APO_CPU_VOLATILE(__tsan_volatile_write##BYTES, BYTES, atomic_write)         \
   APO_CPU_VOLATILE(__tsan_unaligned_volatile_read##BYTES, BYTES, atomic_read) \
   APO_CPU_VOLATILE(__tsan_unaligned_volatile_write##BYTES, BYTES, atomic_write)
 APO_CPU_VOLATILES(1)
@@ -90,14 +90,12 @@ extern "C" {
                                                                                                  apo_cpu::Size bytes) {
   apo_cpu::check(p, bytes, apo_cpu::Access::read, false, __builtin_return_address(0));
 }
-[[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline __attribute__((used)) void __tsan_write_range(
-    void* p, apo_cpu::Size bytes) {
+[[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline __attribute__((used)) void __tsan_write_range(void* p,
+                                                                                                  apo_cpu::Size bytes) {
   apo_cpu::check(p, bytes, apo_cpu::Access::write, false, __builtin_return_address(0));
 }
-[[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline __attribute__((used)) void __tsan_init() {
-}
-[[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline __attribute__((used)) void __tsan_vptr_update(void**, void*) {
-}
+[[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline __attribute__((used)) void __tsan_init() {}
+[[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline __attribute__((used)) void __tsan_vptr_update(void**, void*) {}
 // Returns the interface that this object was built for; 0 stops nothing.
 [[gnu::visibility("default")]] APO_CPU_UNSEEN inline __attribute__((used)) unsigned apo_cpu_bind(
     const apo_cpu::Runtime* runtime) {
@@ -106,8 +104,8 @@ extern "C" {
 }
 }
 
-// What -fsanitize=alignment,bounds calls: a vector that is taken apart is loaded piece by piece, and an index that leaves
-// one array may well stay inside of shared memory.
+// What -fsanitize=alignment,bounds calls: a vector that is taken apart is loaded piece by piece, and an index that
+// leaves one array may well stay inside of shared memory.
 namespace apo_cpu {
 
 struct SourcePlace {  // GCC's libsanitizer/ubsan/ubsan_value.h
@@ -135,8 +133,8 @@ struct BadIndex {
 extern "C" {
 [[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline __attribute__((used)) void __ubsan_handle_type_mismatch_v1_abort(
     apo_cpu::BadPointer* data, void* pointer) {
-  apo_cpu::runtime->bad_pointer(data->type->text, 1u << data->log_alignment, reinterpret_cast<apo_cpu::Address>(pointer),
-                                static_cast<int>(data->place.line));
+  apo_cpu::runtime->bad_pointer(data->type->text, 1u << data->log_alignment,
+                                reinterpret_cast<apo_cpu::Address>(pointer), static_cast<int>(data->place.line));
 }
 [[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline __attribute__((used)) void __ubsan_handle_out_of_bounds_abort(
     apo_cpu::BadIndex* data, void* index) {

@@ -2,25 +2,45 @@
 // copies, address spaces.
 
 template <class T>
-APO_CPU_INLINE T __ldg(const T* p) { return *p; }
+APO_CPU_INLINE T __ldg(const T* p) {
+  return *p;
+}
 template <class T>
-APO_CPU_INLINE T __ldcg(const T* p) { return *p; }
+APO_CPU_INLINE T __ldcg(const T* p) {
+  return *p;
+}
 template <class T>
-APO_CPU_INLINE T __ldca(const T* p) { return *p; }
+APO_CPU_INLINE T __ldca(const T* p) {
+  return *p;
+}
 template <class T>
-APO_CPU_INLINE T __ldcs(const T* p) { return *p; }
+APO_CPU_INLINE T __ldcs(const T* p) {
+  return *p;
+}
 template <class T>
-APO_CPU_INLINE T __ldlu(const T* p) { return *p; }
+APO_CPU_INLINE T __ldlu(const T* p) {
+  return *p;
+}
 template <class T>
-APO_CPU_INLINE T __ldcv(const T* p) { return *p; }
+APO_CPU_INLINE T __ldcv(const T* p) {
+  return *p;
+}
 template <class T>
-APO_CPU_INLINE void __stcg(T* p, T value) { *p = value; }
+APO_CPU_INLINE void __stcg(T* p, T value) {
+  *p = value;
+}
 template <class T>
-APO_CPU_INLINE void __stcs(T* p, T value) { *p = value; }
+APO_CPU_INLINE void __stcs(T* p, T value) {
+  *p = value;
+}
 template <class T>
-APO_CPU_INLINE void __stwb(T* p, T value) { *p = value; }
+APO_CPU_INLINE void __stwb(T* p, T value) {
+  *p = value;
+}
 template <class T>
-APO_CPU_INLINE void __stwt(T* p, T value) { *p = value; }
+APO_CPU_INLINE void __stwt(T* p, T value) {
+  *p = value;
+}
 
 namespace apo_cpu {
 
@@ -44,25 +64,25 @@ struct Same {
 
 }  // namespace apo_cpu
 
-#define APO_CPU_ATOMIC(NAME, NEXT)                                        \
-  template <class T>                                                      \
-  APO_CPU_INLINE T NAME(T* p, typename apo_cpu::Same<T>::Type value) {            \
-    return apo_cpu::atomic(p, [value](T old) -> T { return NEXT; });      \
-  }                                                                       \
-  template <class T>                                                      \
-  APO_CPU_INLINE T NAME##_block(T* p, typename apo_cpu::Same<T>::Type value) {    \
-    return NAME(p, value);                                                \
-  }                                                                       \
-  template <class T>                                                      \
-  APO_CPU_INLINE T NAME##_system(T* p, typename apo_cpu::Same<T>::Type value) {   \
-    return NAME(p, value);                                                \
+#define APO_CPU_ATOMIC(NAME, NEXT)                                              \
+  template <class T>                                                            \
+  APO_CPU_INLINE T NAME(T* p, typename apo_cpu::Same<T>::Type value) {          \
+    return apo_cpu::atomic(p, [value](T old) -> T { return NEXT; });            \
+  }                                                                             \
+  template <class T>                                                            \
+  APO_CPU_INLINE T NAME##_block(T* p, typename apo_cpu::Same<T>::Type value) {  \
+    return NAME(p, value);                                                      \
+  }                                                                             \
+  template <class T>                                                            \
+  APO_CPU_INLINE T NAME##_system(T* p, typename apo_cpu::Same<T>::Type value) { \
+    return NAME(p, value);                                                      \
   }
 APO_CPU_ATOMIC(atomicAdd, old + value)
 APO_CPU_ATOMIC(atomicSub, old - value)
 APO_CPU_ATOMIC(atomicExch, (static_cast<void>(old), value))
 APO_CPU_ATOMIC(atomicMin, value < old ? value : old)
 APO_CPU_ATOMIC(atomicMax, old < value ? value : old)
-APO_CPU_ATOMIC(atomicAnd, old & value)
+APO_CPU_ATOMIC(atomicAnd, old& value)
 APO_CPU_ATOMIC(atomicOr, old | value)
 APO_CPU_ATOMIC(atomicXor, old ^ value)
 APO_CPU_ATOMIC(atomicInc, old >= value ? 0 : old + 1)
@@ -91,19 +111,33 @@ APO_CPU_UNSEEN [[gnu::noinline]] inline void* fill(void* to, int byte, size_t by
 #define memcpy(...) ::apo_cpu::copy(__VA_ARGS__)
 #define memset(...) ::apo_cpu::fill(__VA_ARGS__)
 
-inline size_t __cvta_generic_to_shared(const void* p) { return apo_cpu::call_shared_offset(p); }
-inline void* __cvta_shared_to_generic(size_t offset) { return apo_cpu::call_shared_address(offset); }
-inline size_t __cvta_generic_to_global(const void* p) { return reinterpret_cast<size_t>(p); }
+inline size_t __cvta_generic_to_shared(const void* p) {
+  return apo_cpu::call_shared_offset(p);
+}
+inline void* __cvta_shared_to_generic(size_t offset) {
+  return apo_cpu::call_shared_address(offset);
+}
+inline size_t __cvta_generic_to_global(const void* p) {
+  return reinterpret_cast<size_t>(p);
+}
 
 // Nothing is copied before the wait: whoever reads the destination earlier is found out.
 APO_CPU_UNSEEN [[gnu::noinline]] inline void __pipeline_memcpy_async(void* to, const void* from, size_t bytes,
                                                                      size_t zeros = 0) {
   apo_cpu::call_start_copy(reinterpret_cast<apo_cpu::Address>(to), reinterpret_cast<apo_cpu::Address>(from), bytes,
-                               zeros, __builtin_return_address(0));
+                           zeros, __builtin_return_address(0));
 }
-inline void __pipeline_commit() { apo_cpu::call_commit_copies(); }
-inline void __pipeline_wait_prior(size_t groups) { apo_cpu::call_wait_copies(static_cast<unsigned>(groups)); }
+inline void __pipeline_commit() {
+  apo_cpu::call_commit_copies();
+}
+inline void __pipeline_wait_prior(size_t groups) {
+  apo_cpu::call_wait_copies(static_cast<unsigned>(groups));
+}
 
-inline long long clock64() { return static_cast<long long>(apo_cpu::call_clock()); }
-inline int clock() { return static_cast<int>(clock64()); }
+inline long long clock64() {
+  return static_cast<long long>(apo_cpu::call_clock());
+}
+inline int clock() {
+  return static_cast<int>(clock64());
+}
 extern "C" int printf(const char*, ...);

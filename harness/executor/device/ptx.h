@@ -1,9 +1,10 @@
-// harness/executor/device/ptx.h - what the PTX instructions of ptx.cpp's table do, in C++. Operands come in the order of
-// the asm statement: outputs by reference, then inputs.
+// harness/executor/device/ptx.h - what the PTX instructions of ptx.cpp's table do, in C++. Operands come in the order
+// of the asm statement: outputs by reference, then inputs.
 #pragma once
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
+#include "sync.inl"
 
 namespace apo_cpu::ptx {
 
@@ -41,8 +42,7 @@ inline void sqrt_approx(float& y, float x) {
 
 // Hints change nothing that can be seen.
 template <class Address>
-inline void prefetch(Address) {
-}
+inline void prefetch(Address) {}
 inline void policy(unsigned long long& policy) {
   policy = 0;
 }
@@ -65,7 +65,7 @@ inline void bar_sync_of(unsigned id, int line = __builtin_LINE()) {
 template <Size kBytes>
 APO_CPU_UNSEEN [[gnu::noinline]] void cp_async(unsigned to, const void* from) {
   call_start_copy(reinterpret_cast<Address>(call_shared_address(to)), reinterpret_cast<Address>(from), kBytes, 0,
-                      __builtin_return_address(0));
+                  __builtin_return_address(0));
 }
 inline void cp_async_commit() {
   call_commit_copies();
@@ -78,8 +78,8 @@ inline void cp_async_wait_for() {
   call_wait_copies(kGroups);
 }
 
-// mma.m16n8k8 of tf32: with g = lane / 4 and t = lane % 4 a lane has a[g + 8 (i % 2)][t + 4 (i / 2)], b[t + 4 i][g], and
-// c[g + 8 (i / 2)][2 t + i % 2] (PTX ISA, "Matrix Fragments for mma.m16n8k8").
+// mma.m16n8k8 of tf32: with g = lane / 4 and t = lane % 4 a lane has a[g + 8 (i % 2)][t + 4 (i / 2)], b[t + 4 i][g],
+// and c[g + 8 (i / 2)][2 t + i % 2] (PTX ISA, "Matrix Fragments for mma.m16n8k8").
 APO_CPU_UNSEEN inline void finish_mma_tf32(Collective* const* lanes, unsigned) {
   const auto value = [&](unsigned lane, unsigned i) {
     const unsigned bits = static_cast<unsigned>(lanes[lane]->in[i / 2] >> 32 * (i % 2));

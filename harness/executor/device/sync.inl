@@ -1,6 +1,8 @@
 // harness/executor/device/sync.inl - barriers, shuffles, votes, matches. A default argument of __builtin_LINE() is the
 // caller's line: two barriers are the same one when they stand on the same line.
 
+#pragma once
+
 namespace apo_cpu {
 
 inline int barrier(const char* name, int line, unsigned id, unsigned threads, Vote vote = Vote::none,
@@ -52,7 +54,7 @@ inline T shuffle(const char* name, unsigned mask, int line, T value, unsigned so
   T result = meet<T>(c);
   if (c.in[9] == 0) {
     call_fail("missing lane", "a shuffle reads a lane that does not take part: it has exited or is not in the mask",
-                  line);
+              line);
   }
   return result;
 }
@@ -118,8 +120,7 @@ APO_CPU_UNSEEN inline void finish_match(Collective* const* lanes, unsigned prese
     }
   }
 }
-APO_CPU_UNSEEN inline void finish_nothing(Collective* const*, unsigned) {
-}
+APO_CPU_UNSEEN inline void finish_nothing(Collective* const*, unsigned) {}
 
 inline unsigned word(const char* name, unsigned mask, int line, unsigned value,
                      void (*finish)(Collective* const*, unsigned)) {
@@ -130,7 +131,9 @@ inline unsigned word(const char* name, unsigned mask, int line, unsigned value,
 }  // namespace apo_cpu
 
 #define APO_CPU_LINE int apo_cpu_line = __builtin_LINE()
-inline void __syncthreads(APO_CPU_LINE) { apo_cpu::barrier("__syncthreads", apo_cpu_line, 0, 0); }
+inline void __syncthreads(APO_CPU_LINE) {
+  apo_cpu::barrier("__syncthreads", apo_cpu_line, 0, 0);
+}
 inline int __syncthreads_count(int predicate, APO_CPU_LINE) {
   return apo_cpu::barrier("__syncthreads_count", apo_cpu_line, 0, 0, apo_cpu::Vote::count, predicate);
 }
@@ -146,10 +149,16 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, APO_CPU_LINE) {
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}
-inline void __nanosleep(unsigned) { apo_cpu::call_yield(); }
-inline void __trap(APO_CPU_LINE) { apo_cpu::call_fail("trap", "__trap() was called", apo_cpu_line); }
+inline void __nanosleep(unsigned) {
+  apo_cpu::call_yield();
+}
+inline void __trap(APO_CPU_LINE) {
+  apo_cpu::call_fail("trap", "__trap() was called", apo_cpu_line);
+}
 // Which lanes run together is for the hardware to choose; code that is right is so when each runs alone.
-inline unsigned __activemask() { return 1u << apo_cpu::lane(); }
+inline unsigned __activemask() {
+  return 1u << apo_cpu::lane();
+}
 
 // The source lane of each kind of shuffle; out of its group of `width` lanes a lane keeps its own value.
 template <class T>

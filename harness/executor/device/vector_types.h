@@ -1,23 +1,31 @@
 // harness/executor/device/vector_types.h - CUDA's vector types with their alignments, and make_*.
 #pragma once
 
-#define APO_CPU_VECTORS(BASE, TYPE, ALIGN2, ALIGN4)                             \
-  struct BASE##1 {                                                              \
-    TYPE x;                                                                     \
-  };                                                                            \
-  struct alignas(ALIGN2) BASE##2 {                                              \
-    TYPE x, y;                                                                  \
-  };                                                                            \
-  struct BASE##3 {                                                              \
-    TYPE x, y, z;                                                               \
-  };                                                                            \
-  struct alignas(ALIGN4) BASE##4 {                                              \
-    TYPE x, y, z, w;                                                            \
-  };                                                                            \
-  constexpr BASE##1 make_##BASE##1(TYPE x) { return {x}; }                      \
-  constexpr BASE##2 make_##BASE##2(TYPE x, TYPE y) { return {x, y}; }           \
-  constexpr BASE##3 make_##BASE##3(TYPE x, TYPE y, TYPE z) { return {x, y, z}; } \
-  constexpr BASE##4 make_##BASE##4(TYPE x, TYPE y, TYPE z, TYPE w) { return {x, y, z, w}; }
+#define APO_CPU_VECTORS(BASE, TYPE, ALIGN2, ALIGN4)                  \
+  struct BASE##1 {                                                   \
+    TYPE x;                                                          \
+  };                                                                 \
+  struct alignas(ALIGN2) BASE##2 {                                   \
+    TYPE x, y;                                                       \
+  };                                                                 \
+  struct BASE##3 {                                                   \
+    TYPE x, y, z;                                                    \
+  };                                                                 \
+  struct alignas(ALIGN4) BASE##4 {                                   \
+    TYPE x, y, z, w;                                                 \
+  };                                                                 \
+  constexpr BASE##1 make_##BASE##1(TYPE x) {                         \
+    return {x};                                                      \
+  }                                                                  \
+  constexpr BASE##2 make_##BASE##2(TYPE x, TYPE y) {                 \
+    return {x, y};                                                   \
+  }                                                                  \
+  constexpr BASE##3 make_##BASE##3(TYPE x, TYPE y, TYPE z) {         \
+    return {x, y, z};                                                \
+  }                                                                  \
+  constexpr BASE##4 make_##BASE##4(TYPE x, TYPE y, TYPE z, TYPE w) { \
+    return {x, y, z, w};                                             \
+  }
 APO_CPU_VECTORS(char, signed char, 2, 4)
 APO_CPU_VECTORS(uchar, unsigned char, 2, 4)
 APO_CPU_VECTORS(short, short, 4, 8)
