@@ -1,11 +1,20 @@
 // harness/executor/source_line.cpp - from an address of code to file and line, by the debug information of the object.
-#include <backtrace.h>
-
 #include <cstdint>
 #include <mutex>
 #include <string_view>
 
 #include "harness/executor/finding.h"
+
+// Of libbacktrace, whose header lies in a folder that only GCC looks into.
+extern "C" {
+struct backtrace_state;
+using backtrace_error_callback = void (*)(void* data, const char* message, int error);
+using backtrace_full_callback = int (*)(void* data, std::uintptr_t pc, const char* file, int line,
+                                        const char* function);
+backtrace_state* backtrace_create_state(const char* file, int threaded, backtrace_error_callback on_error, void* data);
+int backtrace_pcinfo(backtrace_state* state, std::uintptr_t pc, backtrace_full_callback on_frame,
+                     backtrace_error_callback on_error, void* data);
+}
 
 namespace apo::executor {
 namespace {

@@ -42,7 +42,6 @@ const std::map<std::string, std::string> kOwners = {{"sqlite3.h", "journal"},
                                                     {"muParser.h", "harness/implement"},
                                                     {"cuda.h", "harness/worker"},
                                                     {"boost/context/detail/fcontext.hpp", "harness/executor"},
-                                                    {"backtrace.h", "harness/executor"},
                                                     {"dlfcn.h", ""}};
 
 bool is_source(const fs::path& path) {

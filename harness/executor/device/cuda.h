@@ -24,12 +24,11 @@
 // is given the block's dynamic shared memory when the object is linked. constinit: no constructor runs, as on a GPU.
 #define __shared__ constinit thread_local
 
-#include "vector_types.h"
-// after it: uses the types
 #include "math.inl"
 #include "memory.inl"
 #include "ptx.h"
 #include "sync.inl"
+#include "vector_types.h"
 
 #define threadIdx (::apo_cpu::uint3_of(::apo_cpu::self().thread))
 #define blockIdx (::apo_cpu::uint3_of(::apo_cpu::self().block))

@@ -1,6 +1,8 @@
 // harness/executor/device/cuda_bf16.h - bf16 for the CPU, in place of the toolkit's header: rounds to nearest even.
 #pragma once
 
+#include "vector_types.h"
+
 struct __nv_bfloat16;
 inline __nv_bfloat16 __float2bfloat16(float x);
 inline float __bfloat162float(__nv_bfloat16 x);

@@ -1,6 +1,8 @@
 // harness/executor/device/cuda_fp16.h - fp16 for the CPU, in place of the toolkit's header: rounds to nearest even.
 #pragma once
 
+#include "vector_types.h"
+
 struct __half;
 inline __half __float2half(float x);
 inline float __half2float(__half x);
