@@ -2,7 +2,7 @@
 
 include(CMakePackageConfigHelpers)
 
-set(layers kernels core worker implement evaluate profile research journal reports loop)
+set(layers kernels core executor worker implement evaluate profile research journal reports loop)
 foreach(layer ${layers})
   if(TARGET apo_${layer})
     set_target_properties(apo_${layer} PROPERTIES EXPORT_NAME ${layer})
@@ -20,6 +20,7 @@ endforeach()
 set(home ${CMAKE_INSTALL_DATAROOTDIR}/autopoiesis)
 install(DIRECTORY variants DESTINATION ${home})
 install(FILES kernels/abi.h DESTINATION ${home}/kernels)
+install(DIRECTORY harness/executor/device DESTINATION ${home}/harness/executor)
 install(FILES experiments/default.json DESTINATION ${home}/experiments)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Autopoiesis)

@@ -1,6 +1,7 @@
 // harness/cli/verify.cpp - `apo verify`: the correctness gates alone; --dump writes .npy files, --inputs reads them.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -31,6 +32,8 @@ struct VerifyOptions {
   std::string regime;
   std::string dump;
   std::string inputs;
+  std::string on;
+  bool debug = false;
   std::uint64_t seed = 0;
   bool no_sanitizers = false;
   std::vector<std::string> device_sanitizers;
@@ -42,9 +45,20 @@ struct OneCall {
   std::optional<Failure> failure;
 };
 
+// False at the end of the input.
+bool wait_for_debugger(int pid) {
+  std::fprintf(stderr, "the worker is process %d: gdb -p %d, set breakpoints, continue; then press Enter here\n", pid,
+               pid);
+  int c = std::getchar();
+  while (c != '\n' && c != EOF) {
+    c = std::getchar();
+  }
+  return c != EOF;
+}
+
 // A single call on given inputs.
 OneCall run_once(const Lab& lab, const Configuration& configuration, const InputSet& inputs, const Expected& expected,
-                 bool keep_outputs) {
+                 const VerifyOptions& how) {
   OneCall call;
   const Build build = lab.build(configuration, inputs.axes, false);
   if (build.outcome != Outcome::valid) {
@@ -55,16 +69,21 @@ OneCall run_once(const Lab& lab, const Configuration& configuration, const Input
                          lab.worker.target));
   share_inputs(arena, 0, *lab.family, inputs);
   arena.poison_outputs();
-  Worker worker(lab.worker);
+  WorkerOptions options = lab.worker;
+  options.deadline = how.debug ? std::chrono::hours(24) : options.deadline;
+  options.layout_seed = derive_seed(inputs.seed, "environment");
+  Worker worker(options);
   if (const auto loaded = load_build(worker, 0, build); !loaded) {
     call.failure = loaded.failure();
   } else if (const auto attached = worker.attach(arena); !attached) {
     call.failure = attached.failure();
+  } else if (how.debug && !wait_for_debugger(worker.pid())) {
+    throw UserError("--debug waits for Enter, and there is no input to wait for");
   } else if (const auto sample = worker.call(0); !sample) {
     call.failure = sample.failure();
   } else {
     worker.freeze();
-    if (keep_outputs) {
+    if (!how.dump.empty()) {
       call.outputs = read_outputs(arena, *lab.family);
     }
     call.comparison = compare_outputs(*lab.family, inputs.axes, expected, view_outputs(arena, *lab.family));
@@ -110,6 +129,10 @@ TensorMap load_inputs(const fs::path& folder, const Family& family, const Axes& 
   return values;
 }
 
+std::string same_again(std::uint64_t seed) {
+  return "seed " + std::to_string(seed) + ": --seed " + std::to_string(seed) + " runs the same again\n";
+}
+
 int verify_one(const VerifyOptions& options, const Globals& globals, Workbench& bench, const Family& family,
                const Configuration& configuration) {
   const Workload& workload =
@@ -131,7 +154,7 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workbench& 
           : inputs_from(family, workload.axes, load_inputs(options.inputs, family, workload.axes), lab.threads);
   const auto units = draw_units(family.unit_count(workload.axes), kCheckedUnits, derive_seed(seed, "units"));
   const Expected expected = expect(family, inputs, units, lab.threads);
-  const OneCall call = run_once(lab, configuration, inputs, expected, !options.dump.empty());
+  const OneCall call = run_once(lab, configuration, inputs, expected, options);
   if (!options.dump.empty()) {
     dump(options.dump, lab, inputs, call.outputs);
   }
@@ -162,6 +185,9 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workbench& 
     print(format_table(rows));
     print(configuration.label() + " on " + workload.name + " (" + inputs.regime +
           "): " + std::string(to_string(outcome)) + ", " + evidence + "\n");
+    if (outcome != Outcome::valid && options.inputs.empty()) {
+      print(same_again(seed));
+    }
   }
   return outcome == Outcome::valid ? kDone : kGateFailed;
 }
@@ -195,8 +221,21 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workbench& 
                 {"outcome", to_string(gates.back().outcome)},
                 {"seed", seed},
                 {"gates", documents}});
+  } else if (gates.back().outcome != Outcome::valid) {
+    print(same_again(seed));
   }
   return gates.back().outcome == Outcome::valid ? kDone : kGateFailed;
+}
+
+void use_cpu(const VerifyOptions& options, const Variant& variant, Workbench& bench) {
+  if (options.on != "cpu") {
+    throw UserError("unknown --on '" + options.on + "'", "known: cpu, which runs a device variant without a GPU");
+  }
+  if (variant.target == Target::host) {
+    throw UserError("--on cpu is for device variants, and " + variant.id() + " runs on this CPU anyway",
+                    "apo verify " + variant.id());
+  }
+  bench.use_executor();
 }
 
 int verify(const VerifyOptions& options, const Globals& globals) {
@@ -204,14 +243,18 @@ int verify(const VerifyOptions& options, const Globals& globals) {
   const Configuration configuration = bench.catalogue().configuration(options.variant);
   const Variant& variant = bench.catalogue().get(configuration.variant);
   const Family& family = bench.family(variant.family);
-  bench.use(variant.target);
+  if (options.on.empty()) {
+    bench.use(variant.target);
+  } else {
+    use_cpu(options, variant, bench);
+  }
   if (!options.regime.empty() &&
       std::find(family.regimes.begin(), family.regimes.end(), options.regime) == family.regimes.end()) {
     throw UserError("unknown regime '" + options.regime + "' of family " + family.name,
                     did_you_mean(options.regime, family.regimes) + "\nknown: " + join(family.regimes, ", "));
   }
-  const bool one =
-      !options.workload.empty() || !options.regime.empty() || !options.dump.empty() || !options.inputs.empty();
+  const bool one = options.debug || !options.workload.empty() || !options.regime.empty() || !options.dump.empty() ||
+                   !options.inputs.empty();
   return one ? verify_one(options, globals, bench, family, configuration)
              : verify_all(options, globals, bench, family, configuration);
 }
@@ -226,7 +269,11 @@ Action define_verify(CLI::App& app, Globals& globals) {
   app.add_option("--dump", options->dump,
                  "write inputs, outputs and reference of one call as .npy files to this folder");
   app.add_option("--inputs", options->inputs, "take the inputs of one call from .npy files in this folder");
-  app.add_option("--seed", options->seed, "seed of the inputs (default: a secret one, printed with --json)");
+  app.add_option("--on", options->on,
+                 "cpu: run a device variant thread by thread on this CPU, under checks for races, barriers and bounds");
+  app.add_option("--seed", options->seed,
+                 "seed of the inputs and of the threads' order (default: a secret one, printed when a gate fails)");
+  app.add_flag("--debug", options->debug, "wait for a debugger before the one call, and for Enter");
   app.add_flag("--no-sanitizers", options->no_sanitizers,
                "leave out the ASan and UBSan build, on target cuda compute-sanitizer");
   app.add_option("--device-sanitizers", options->device_sanitizers,

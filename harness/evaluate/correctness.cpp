@@ -181,8 +181,9 @@ CheckResult check_build(const Lab& lab, const Configuration& configuration, cons
 
 namespace {
 
-// The result of every case that is supported; nothing behind the first that fails. On a GPU several cases at once, each
-// in its own process: nothing is timed here, and most of a case is the start of a process and of a compiler.
+// The result of every case that is supported; nothing behind the first that fails. For a device variant several cases
+// at once, each in its own process: nothing is timed here, and most of a case is the start of a process and of a
+// compiler.
 std::vector<std::optional<CheckResult>> check_cases(const Lab& lab, const Configuration& configuration,
                                                     const std::vector<CheckCase>& plan, std::uint64_t seed,
                                                     const CheckProgress& progress) {
@@ -218,7 +219,8 @@ std::vector<std::optional<CheckResult>> check_cases(const Lab& lab, const Config
       error = error ? error : std::current_exception();
     }
   };
-  for_each_unit(indices, lab.worker.target == Target::cuda ? std::min(kAtOnce, lab.threads) : 1, check);
+  const bool untimed = lab.worker.target == Target::cuda || lab.worker.executor;
+  for_each_unit(indices, untimed ? std::min(kAtOnce, lab.threads) : 1, check);
   if (error) {
     std::rethrow_exception(error);
   }

@@ -11,9 +11,11 @@
 #include "harness/core/text.h"
 #include "harness/implement/args_header.h"
 #include "harness/implement/build_record.h"
+#include "harness/implement/compile.h"
 #include "harness/implement/cuda_build.h"
 #include "harness/implement/cuda_library.h"
 #include "harness/implement/elf.h"
+#include "harness/implement/executor_build.h"
 #include "harness/implement/includes.h"
 #include "harness/implement/layout.h"
 #include "harness/implement/metadata.h"
@@ -24,13 +26,8 @@ namespace apo {
 namespace fs = std::filesystem;
 namespace {
 
-using Words = std::vector<std::string>;
-
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
 constexpr int kRecipe = 1;
-constexpr std::size_t kLongestLog = std::size_t{256} << 10;
-// What one compiler process may allocate: a template bomb must not take the machine down.
-constexpr const char* kCompilerMemoryKib = "8388608";
 
 // Fixed names, so that __FILE__ and the symbol table say nothing of the variant or of this machine's folders.
 constexpr const char* kSource = "variant.cpp";
@@ -70,78 +67,6 @@ Words link_flags(bool sanitize) {
   return flags;
 }
 
-Words joined(Words left, const Words& right) {
-  left.insert(left.end(), right.begin(), right.end());
-  return left;
-}
-
-struct Step {
-  bool ok = false;
-  std::string log;
-  std::string evidence;
-};
-
-bool names_an_error(const std::string& line) {
-  const bool error = line.find("error:") != std::string::npos || line.find("undefined reference") != std::string::npos;
-  return error && !line.starts_with("collect2:");
-}
-
-std::string first_error(const std::string& log) {
-  for (const std::string& line : split(log, '\n')) {
-    if (names_an_error(line)) {
-      return trim(line).substr(0, 500);
-    }
-  }
-  return trim(split(log, '\n').front()).substr(0, 500);
-}
-
-std::string evidence_of(const ProcessResult& result, const std::string& log, double timeout_s) {
-  if (result.timed_out) {
-    return "the compiler did not finish in " + format_seconds(timeout_s);
-  }
-  if (result.signal != 0) {
-    return "the compiler was ended by " + signal_name(result.signal);
-  }
-  const std::string error = first_error(log);
-  return error.empty() ? "the compiler exited with code " + std::to_string(result.exit_code) : error;
-}
-
-// Failures that are this machine's, not the source's.
-void check_environment(const std::string& log, const std::string& compiler) {
-  if (log.find("No space left on device") != std::string::npos) {
-    throw EnvironmentError("no space left on the device while building", "free some space, or move the build cache");
-  }
-  for (const char* part : {"cannot execute 'cc1plus'", "cannot execute 'as'", "cannot find 'ld'", "cannot find -lgomp",
-                           "cannot find -lasan", "cannot find -lubsan"}) {
-    if (log.find(part) != std::string::npos) {
-      throw EnvironmentError("the compiler '" + compiler + "' is incomplete: " + part, "sudo apt-get install g++");
-    }
-  }
-}
-
-std::string cut(std::string log) {
-  if (log.size() > kLongestLog) {
-    log.resize(kLongestLog);
-    log += "\n... (cut)\n";
-  }
-  return log;
-}
-
-Step run_step(const Words& command, const fs::path& folder, double timeout_s) {
-  // ulimit is the shell's; exec leaves the compiler as the process that the deadline kills.
-  const Words argv = joined({"/bin/sh", "-c", "ulimit -v \"$0\"; exec \"$@\"", kCompilerMemoryKib}, command);
-  const ProcessResult result =
-      run_process(argv, {.timeout_s = timeout_s,
-                         .working_folder = folder.string(),
-                         .environment = {"LC_ALL=C", "TMPDIR=" + folder.string(), "SOURCE_DATE_EPOCH=0"}});
-  Step step{.ok = result.ok(), .log = cut(result.output + result.error), .evidence = ""};
-  if (!step.ok) {
-    check_environment(step.log, command.front());
-    step.evidence = evidence_of(result, step.log, timeout_s);
-  }
-  return step;
-}
-
 // Every file of a draft is written through its own name; publish() syncs it.
 void write(const CacheDraft& draft, const std::string& name, std::string_view contents) {
   write_file_atomically(draft.path() / name, contents);
@@ -159,15 +84,6 @@ std::string resolve_native(const std::string& compiler) {
   throw EnvironmentError(
       "the compiler '" + compiler + "' does not say what -march=native is: " + first_error(result.error),
       "sudo apt-get install g++");
-}
-
-// Names the user's file where the compiler named our copy of it.
-std::string in_users_words(std::string evidence, const Variant& variant) {
-  const std::string prefix = std::string(kSource) + ":";
-  if (evidence.starts_with(prefix) && !variant.path.empty()) {
-    evidence.replace(0, prefix.size(), variant.path + ":");
-  }
-  return evidence;
 }
 
 }  // namespace
@@ -191,6 +107,14 @@ Build Builder::build(const Family& family, const Variant& variant, const Axes& a
   if (variant.target == Target::cuda) {
     if (!is_device_variant(variant)) {
       return cuda_library().build(family, variant, axes, settings);
+    }
+    if (options_.executor) {
+      return build_for_executor({.home = options_.home,
+                                 .compiler = toolchain_.compiler,
+                                 .compiler_version = toolchain_.version,
+                                 .sanitize = options_.sanitize,
+                                 .timeout_s = options_.timeout_s},
+                                cache_, family, variant, axes, settings);
     }
     return cuda().build(family, variant, axes, settings);
   }
@@ -243,8 +167,8 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
   const Words where = {"-I.", "-I" + options_.home.string(), "-ffile-prefix-map=" + draft.path().string() + "=.",
                        "-ffile-prefix-map=" + options_.home.string() + "=apo"};
   const auto start = std::chrono::steady_clock::now();
-  Step step = run_step(joined(joined({toolchain_.compiler, "-c", kSource, "-o", kObject}, compile), where),
-                       draft.path(), options_.timeout_s);
+  CompileStep step = run_step(joined(joined({toolchain_.compiler, "-c", kSource, "-o", kObject}, compile), where),
+                              draft.path(), options_.timeout_s);
   build.log = step.log;
   if (step.ok) {
     step = run_step(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link), draft.path(), options_.timeout_s);
@@ -253,7 +177,7 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
   build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!step.ok) {
     build.outcome = Outcome::build_failed;
-    build.evidence = in_users_words(step.evidence, variant);
+    build.evidence = in_users_words(step.evidence, kSource, variant.path);
     return build;
   }
   const ObjectFacts facts = read_object(read_file(draft.path() / kObject));
@@ -281,7 +205,7 @@ Build Builder::with_layout(const Build& base) const {
   const Words link = joined(link_flags(options_.sanitize), {std::string("-Wl,-T,") + kLayout});
   build.flags = joined(compile_flags(options_.sanitize), link);
   const auto start = std::chrono::steady_clock::now();
-  const Step step =
+  const CompileStep step =
       run_step(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link), draft.path(), options_.timeout_s);
   build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   build.from_cache = false;

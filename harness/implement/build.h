@@ -24,6 +24,7 @@ struct BuildOptions {
   double timeout_s = 120;         // of one compilation
   // Target cuda: the device to build and to plan launches for.
   std::optional<DeviceFacts> device = std::nullopt;
+  bool executor = false;  // build device variants for the CPU executor instead
 };
 
 // Asks the compiler who it is and what -march=native means here, so one Builder serves many builds.

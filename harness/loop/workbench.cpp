@@ -8,6 +8,7 @@
 #include "harness/core/files.h"
 #include "harness/core/machine.h"
 #include "harness/core/text.h"
+#include "harness/implement/executor_build.h"
 #include "harness/implement/settings.h"
 #include "harness/implement/toolkit.h"
 #include "harness/loop/cuda_roofs.h"
@@ -46,7 +47,25 @@ Workbench::Workbench(Paths paths) : paths_(std::move(paths)), host_(describe_hos
   catalogue_.load({paths_.home / "variants", paths_.variants});
 }
 
+void Workbench::use_executor() {
+  machine_ = host_;
+  device_ = executor_device();
+  executor_ = true;
+  forget_builds();
+}
+
+void Workbench::forget_builds() {
+  plain_.reset();
+  sanitized_.reset();
+  built_.clear();
+}
+
 void Workbench::use(Target target) {
+  if (executor_) {
+    executor_ = false;
+    device_.reset();
+    forget_builds();
+  }
   if (target == Target::host) {
     machine_ = host_;
     return;
@@ -55,14 +74,13 @@ void Workbench::use(Target target) {
     const Worker worker(WorkerOptions{.target = Target::cuda});
     device_ = worker.device();
     APO_CHECK(device_.has_value());
-    plain_.reset();  // built without the device's facts
-    sanitized_.reset();
+    forget_builds();  // made without the device's facts
   }
   machine_ = describe_cuda(*device_);
 }
 
 Symbols Workbench::device_symbols() const {
-  return machine_.target == Target::cuda ? apo::device_symbols(*device_) : Symbols();
+  return machine_.target == Target::cuda || executor_ ? apo::device_symbols(*device_) : Symbols();
 }
 
 bool Workbench::has_gpu(std::string* why_not) {
@@ -95,8 +113,8 @@ const Builder& Workbench::builder(bool sanitize) {
   const std::lock_guard lock(mutex);
   std::unique_ptr<Builder>& slot = sanitize ? sanitized_ : plain_;
   if (!slot) {
-    slot = std::make_unique<Builder>(
-        BuildOptions{.cache = paths_.builds, .home = paths_.home, .sanitize = sanitize, .device = device_});
+    slot = std::make_unique<Builder>(BuildOptions{
+        .cache = paths_.builds, .home = paths_.home, .sanitize = sanitize, .device = device_, .executor = executor_});
   }
   return *slot;
 }
@@ -133,12 +151,16 @@ Build Workbench::build(const Family& family, const Variant& variant, const Confi
                        const Axes& axes, bool sanitize) {
   const std::string key =
       configuration.label() + " " + variant.source_hash + " " + describe_axes(axes) + (sanitize ? " sanitized" : "");
-  const auto known = built_.find(key);
-  if (known != built_.end()) {
-    return known->second;
+  static std::mutex mutex;  // gates check several workloads at once
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto known = built_.find(key); known != built_.end()) {
+      return known->second;
+    }
   }
   const Build built = builder(sanitize).build(family, variant, axes, configuration.settings);
   if (built.outcome == Outcome::valid) {
+    const std::lock_guard lock(mutex);
     built_[key] = built;
   }
   return built;
@@ -153,6 +175,11 @@ Lab Workbench::lab(const Family& family, std::map<std::string, Variant> sources)
   Lab lab;
   lab.family = &family;
   lab.worker.target = machine_.target;
+  lab.worker.executor = executor_;
+  if (executor_) {
+    constexpr std::chrono::minutes kPatience{2};  // some hundred times slower than a GPU
+    lab.worker.deadline = kPatience;
+  }
   const Symbols device = device_symbols();
   lab.build = [this, &family, find](const Configuration& configuration, const Axes& axes, bool sanitize) {
     return build(family, find(configuration.variant), configuration, axes, sanitize);

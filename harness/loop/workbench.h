@@ -48,6 +48,8 @@ class Workbench {
   // Where variants run from here on: machine(), builders and labs are the target's. For cuda it starts a worker to ask
   // the GPU who it is; throws EnvironmentError when there is no usable one.
   void use(Target target);
+  // The CPU executor from here on: device variants run on this CPU under its checks, launched as on its nominal device.
+  void use_executor();
   Target target() const { return machine_.target; }
   Symbols device_symbols() const;  // what expressions see of the target; nothing on host
   // Whether use(Target::cuda) would work; `why_not` (unless null) gets one sentence when it would not.
@@ -60,6 +62,7 @@ class Workbench {
   Lab lab(const Family& family, std::map<std::string, Variant> sources = {});
 
  private:
+  void forget_builds();
   Build build(const Family& family, const Variant& variant, const Configuration& configuration, const Axes& axes,
               bool sanitize);
 
@@ -67,6 +70,7 @@ class Workbench {
   Machine host_;
   Machine machine_;  // of the target: host_, or the GPU
   std::optional<DeviceFacts> device_;
+  bool executor_ = false;
   Catalogue catalogue_;
   std::unique_ptr<Builder> plain_;
   std::unique_ptr<Builder> sanitized_;

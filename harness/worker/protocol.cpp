@@ -154,7 +154,9 @@ Json body_of(const Request& request) {
                     {"cpus", hello.cpus},
                     {"threads", hello.threads},
                     {"cuda", hello.target == Target::cuda},
-                    {"device", hello.device}};
+                    {"device", hello.device},
+                    {"executor", hello.executor},
+                    {"seed", hello.seed}};
           },
           [](const LoadRequest& load) -> Json {
             return {{"op", "load"}, {"slot", load.slot}, {"path", load.path}, {"plan", to_json(load.plan)}};
@@ -250,7 +252,9 @@ Request decode_request(std::string_view text) {
     request.body = HelloRequest{.cpus = json.at("cpus"),
                                 .threads = json.at("threads"),
                                 .target = json.at("cuda").get<bool>() ? Target::cuda : Target::host,
-                                .device = json.at("device")};
+                                .device = json.at("device"),
+                                .executor = json.at("executor"),
+                                .seed = json.at("seed")};
   } else if (op == "load") {
     request.body = LoadRequest{.slot = json.at("slot"), .path = json.at("path"), .plan = plan_from(json.at("plan"))};
   } else if (op == "attach") {

@@ -78,12 +78,14 @@ struct HelloRequest {     // carries the memory file of SharedStatus
   std::vector<int> cpus;  // to pin to; empty = as inherited
   int threads = 1;
   Target target = Target::host;
-  int device = 0;  // target cuda: which GPU
+  int device = 0;          // target cuda: which GPU
+  bool executor = false;   // target host: device variants, under the checks of harness/executor
+  std::uint64_t seed = 0;  // executor: of the order in which threads run
 };
 struct LoadRequest {
   int slot = 0;
   std::string path;
-  LaunchPlan plan;  // target cuda
+  LaunchPlan plan;  // of a device variant
 };
 struct AttachRequest {  // carries the arena's memory file
   ArenaLayout layout;

@@ -91,7 +91,9 @@ void Worker::start() {
   hello_ = prepare(HelloRequest{.cpus = options_.cpus,
                                 .threads = static_cast<int>(options_.cpus.size()),
                                 .target = options_.target,
-                                .device = options_.device},
+                                .device = options_.device,
+                                .executor = options_.executor,
+                                .seed = options_.layout_seed},
                    "its start", options_.target == Target::cuda ? kCudaStartDeadline : kStartDeadline);
   hello_->attached_fd = status_file_.get();
   if (const auto sent = ask(*hello_); !sent) {

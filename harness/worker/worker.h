@@ -36,8 +36,9 @@ struct WorkerOptions {
   // size, so that an access past its end is one past an allocation; times mean nothing.
   std::vector<std::string> watcher;
   Target target = Target::host;
-  int device = 0;                                            // target cuda: which GPU
-  std::vector<int> cpus;                                     // to pin to; empty = all that this process may use
+  int device = 0;         // target cuda: which GPU
+  bool executor = false;  // target host: runs device variants on this CPU, scheduled by layout_seed
+  std::vector<int> cpus;  // to pin to; empty = all that this process may use
   std::int64_t memory_limit_bytes = std::int64_t{16} << 30;  // address space beyond the tensors; 0 = no limit
   std::vector<std::string> environment;                      // "NAME=value", added to the worker's short one
   std::string preload;                                       // libasan, for candidates built with sanitizers

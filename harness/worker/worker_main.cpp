@@ -26,6 +26,7 @@
 
 #include "harness/worker/confinement.h"
 #include "harness/worker/cuda_device.h"
+#include "harness/worker/executor_device.h"
 #include "harness/worker/host_device.h"
 #include "harness/worker/protocol.h"
 
@@ -212,6 +213,10 @@ Reply Session::answer(const HelloRequest& hello, const FileDescriptor& attached)
   shared_status = static_cast<SharedStatus*>(memory);
   pin(hello.cpus);
   install_handlers();
+  if (hello.executor) {
+    device_ = make_executor_device(hello.threads, hello.seed, *shared_status);
+    return {};
+  }
   if (hello.target == Target::host) {
     device_ = make_host_device(hello.threads, *shared_status);
     return {};

@@ -20,7 +20,8 @@ const fs::path kRoot = APO_SOURCE_FOLDER;
 const std::map<std::string, Names> kAllowed = {
     {"kernels", {}},
     {"harness/core", {"kernels"}},
-    {"harness/worker", {"harness/core", "kernels"}},
+    {"harness/executor", {}},
+    {"harness/worker", {"harness/core", "harness/executor", "kernels"}},
     {"harness/injection", {"harness/worker", "harness/core"}},
     {"journal", {"harness/core", "kernels"}},
     {"harness/profile", {"harness/worker", "harness/core", "kernels", "journal"}},
@@ -41,6 +42,7 @@ const std::map<std::string, std::string> kOwners = {{"sqlite3.h", "journal"},
                                                     {"CLI/CLI.hpp", "harness/cli"},
                                                     {"muParser.h", "harness/implement"},
                                                     {"cuda.h", "harness/worker"},
+                                                    {"boost/context/detail/fcontext.hpp", "harness/executor"},
                                                     {"dlfcn.h", ""}};
 
 bool is_source(const fs::path& path) {

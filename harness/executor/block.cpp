@@ -1,0 +1,332 @@
+// harness/executor/block.cpp - fibers, and what each access is held against.
+#include "harness/executor/block.h"
+
+#include <algorithm>
+#include <boost/context/detail/fcontext.hpp>
+#include <cstring>
+#include <utility>
+
+namespace apo::executor {
+
+namespace context = boost::context::detail;
+using apo_cpu::Access;
+using apo_cpu::kWarp;
+using apo_cpu::Triple;
+
+namespace {
+
+std::string text_of(const Triple& t) {
+  return "(" + std::to_string(t.x) + "," + std::to_string(t.y) + "," + std::to_string(t.z) + ")";
+}
+
+unsigned count_of(const Triple& t) {
+  return t.x * t.y * t.z;
+}
+
+}  // namespace
+
+Block*& Block::current() {
+  static thread_local Block* block = nullptr;
+  return block;
+}
+
+Block::Block(const KernelCall& call, const SharedPlace& shared, const ModulePlace& module, GlobalMemory& memory)
+    : call_(call),
+      module_(module),
+      memory_(memory),
+      place_(shared),
+      shared_(shared, module.begin),
+      order_(count_of(call.block)),
+      stacks_(count_of(call.block)),
+      fibers_(count_of(call.block)),
+      live_lanes_((count_of(call.block) + kWarp - 1) / kWarp),
+      in_warp_(live_lanes_.size()) {}
+
+unsigned Block::draw(unsigned below) {
+  random_ ^= random_ << 13;  // Marsaglia's xorshift64
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  return static_cast<unsigned>((random_ >> 32) * below >> 32);
+}
+
+void Block::start(const Triple& index) {
+  shared_.begin_block(!order_.begin_block());
+  live_ = static_cast<unsigned>(fibers_.size());
+  ready_.clear();
+  for (auto& waiting : barriers_) {
+    waiting.clear();
+  }
+  std::ranges::fill(in_warp_, 0);
+  const Triple& size = call_.block;
+  for (unsigned i = 0; i < live_; ++i) {
+    stacks_.thread(i) = {.thread = {i % size.x, i / size.x % size.y, i / size.x / size.y},
+                         .block = index,
+                         .block_dim = size,
+                         .grid_dim = call_.grid,
+                         .number = i};
+    Fiber& fiber = fibers_[i];
+    fiber = Fiber{};
+    fiber.context = context::make_fcontext(stacks_.top(i), Stacks::kUsable, [](context::transfer_t from) {
+      *static_cast<Context*>(from.data) = from.fctx;
+      current()->body();
+    });
+    ready_.push_back(i);
+    live_lanes_[i / kWarp] |= 1u << i % kWarp;
+  }
+}
+
+std::optional<Finding> Block::run(const Triple& index, std::uint64_t seed) {
+  random_ = seed | 1;
+  found_.reset();
+  doubt_.bytes = 0;
+  finishing_ = false;
+  current() = this;
+  start(index);
+  std::swap(ready_[draw(live_)], ready_.back());
+  running_ = ready_.back();
+  ready_.pop_back();
+  context::jump_fcontext(fibers_[running_].context, &scheduler_);
+  current() = nullptr;
+  if (!found_ && live_ > 0) {
+    found_ = stuck();
+  }
+  return std::exchange(found_, std::nullopt);
+}
+
+void Block::body() {
+  call_.entry(call_.arguments);
+  leave();
+}
+
+// The running thread has returned from the kernel.
+void Block::leave() {
+  settle();
+  fibers_[running_].state = State::done;
+  --live_;
+  const unsigned warp = running_ / kWarp;
+  live_lanes_[warp] &= ~(1u << running_ % kWarp);
+  if (!barriers_[0].empty()) {
+    const unsigned other = barriers_[0].front();
+    give_up("barrier divergence",
+            "it has exited while thread " + thread_name(other) + " waits at " + waits_where(other),
+            "end of the kernel");
+  }
+  lanes_left(warp);
+  next();
+}
+
+// Goes on with another thread; back to the caller of run() when there is none.
+void Block::next() {
+  Fiber& old = fibers_[running_];
+  Context target = scheduler_;
+  if (!ready_.empty()) {
+    std::swap(ready_[draw(static_cast<unsigned>(ready_.size()))], ready_.back());
+    running_ = ready_.back();
+    ready_.pop_back();
+    if (&fibers_[running_] == &old) {
+      return;
+    }
+    target = fibers_[running_].context;
+  }
+  const context::transfer_t from = context::jump_fcontext(target, &old.context);
+  *static_cast<Context*>(from.data) = from.fctx;
+}
+
+void Block::wait(State state) {
+  fibers_[running_].state = state;
+  next();
+}
+
+void Block::yield() {
+  ready_.push_back(running_);
+  next();
+}
+
+void Block::give_up(const char* kind, const std::string& what, const std::string& line) {
+  found_ = finding(kind, running_, what, line);
+  Context abandoned = nullptr;
+  context::jump_fcontext(scheduler_, &abandoned);
+  __builtin_unreachable();
+}
+
+std::string Block::thread_name(unsigned number) const {
+  return text_of(stacks_.thread(number).thread);
+}
+
+Finding Block::finding(const char* kind, unsigned number, const std::string& what, const std::string& line) const {
+  return {.kind = kind,
+          .sentence = std::string(kind) + " in kernel " + call_.kernel + ", block " +
+                      text_of(stacks_.thread(number).block) + ", thread " + thread_name(number) + ", " + line + ": " +
+                      what};
+}
+
+// A write that came without a barrier after another thread's is done by now: did it change anything?
+void Block::settle() {
+  if (doubt_.bytes == 0) {
+    return;
+  }
+  const std::size_t bytes = std::exchange(doubt_.bytes, 0);
+  if (std::memcmp(doubt_.before.data(), reinterpret_cast<const void*>(doubt_.address), bytes) != 0) {
+    give_up(doubt_.mistake.name(), shared_.sentence(doubt_.mistake), source_line(doubt_.code));
+  }
+}
+
+void Block::access(std::uintptr_t address, std::size_t bytes, Access kind, bool aligned, const void* code) {
+  if (finishing_) {
+    return;  // an operation of the warp, which reads what all its lanes brought
+  }
+  settle();
+  const char* wrong = nullptr;
+  std::string what;
+  if (aligned && (address & (bytes - 1)) != 0) {
+    wrong = "misaligned access";
+    what = "it touches " + std::to_string(bytes) + " bytes at an address that is " +
+           std::to_string(address & (bytes - 1)) + " beyond a multiple of " + std::to_string(bytes);
+  } else if (shared_.holds(address)) {
+    if (!call_.loads_seen) {
+      return;
+    }
+    const SharedMistake* mistake = shared_.access(order_, running_, address, bytes, kind, code);
+    if (mistake == nullptr) {
+      return;
+    }
+    if (mistake->unless_same() && bytes <= doubt_.before.size()) {
+      doubt_ = {.bytes = bytes, .address = address, .mistake = *mistake, .code = code, .before = {}};
+      std::memcpy(doubt_.before.data(), reinterpret_cast<const void*>(address), bytes);
+      return;
+    }
+    wrong = mistake->name();
+    what = shared_.sentence(*mistake);
+  } else if (memory_.holds(address)) {
+    if (!call_.loads_seen) {
+      return;
+    }
+    auto mistake = memory_.access(address, bytes, kind, buffer_hint_);
+    if (!mistake) {
+      return;
+    }
+    wrong = mistake->kind;
+    what = std::move(mistake->what);
+  } else if (address - module_.begin < module_.end - module_.begin) {
+    return;  // variables of the module
+  } else {
+    wrong = "out-of-bounds access";
+    what = stacks_.holds(address) ? "it touches the local memory of another thread"
+                                  : "it touches " + std::to_string(bytes) + " bytes that belong to no buffer";
+  }
+  give_up(wrong, what, source_line(code));
+}
+
+void Block::start_copy(const Copy& copy) {
+  const bool size = copy.bytes == 4 || copy.bytes == 8 || copy.bytes == 16;
+  if (!size || copy.zeros > copy.bytes) {
+    give_up("misaligned access",
+            "an asynchronous copy of " + std::to_string(copy.bytes) + " bytes: it takes 4, 8 or 16",
+            source_line(copy.code));
+  }
+  if (!shared_.holds(copy.to)) {
+    give_up("out-of-bounds access", "an asynchronous copy whose destination is not shared memory",
+            source_line(copy.code));
+  }
+  if (((copy.to | copy.from) & (copy.bytes - 1)) != 0) {
+    access(copy.to, copy.bytes, Access::write, true, copy.code);
+    access(copy.from, copy.bytes, Access::read, true, copy.code);
+  }
+  if (copy.bytes > copy.zeros) {
+    access(copy.from, copy.bytes - copy.zeros, Access::read, false, copy.code);
+  }
+  access(copy.to, copy.bytes, Access::write, true, copy.code);
+  shared_.start_copy(running_, copy.to, copy.bytes, copy.code);
+  fibers_[running_].started.push_back(copy);
+}
+
+void Block::land(const Copy& copy) {
+  shared_.end_copy(copy.to, copy.bytes);
+  access(copy.to, copy.bytes, Access::write, true, copy.code);
+  auto* to = reinterpret_cast<char*>(copy.to);
+  std::memcpy(to, reinterpret_cast<const void*>(copy.from), copy.bytes - copy.zeros);
+  std::memset(to + copy.bytes - copy.zeros, 0, copy.zeros);
+}
+
+void Block::wait_copies(unsigned left) {
+  auto& groups = fibers_[running_].groups;
+  for (; groups.size() > left; groups.pop_front()) {
+    for (const Copy& copy : groups.front()) {
+      land(copy);
+    }
+  }
+}
+
+// The table of calls for the object under check.
+struct Calls {
+  static Block& block() { return *Block::current(); }
+  static const void* pointer(apo_cpu::Address address) { return reinterpret_cast<const void*>(address); }
+
+  static void access(apo_cpu::Address address, apo_cpu::Size bytes, Access kind, bool aligned, const void* code) {
+    block().access(address, bytes, kind, aligned, code);
+  }
+  static void barrier(apo_cpu::Barrier* barrier) {
+    block().settle();
+    block().barrier(*barrier);
+  }
+  static void collective(apo_cpu::Collective* collective) {
+    block().settle();
+    block().collective(*collective);
+  }
+  static void yield() {
+    block().settle();
+    block().yield();
+  }
+  static void start_copy(apo_cpu::Address to, apo_cpu::Address from, apo_cpu::Size bytes, apo_cpu::Size zeros,
+                         const void* code) {
+    block().start_copy({.to = to, .from = from, .bytes = bytes, .zeros = zeros, .code = code});
+  }
+  static void commit_copies() {
+    Block::Fiber& fiber = block().fibers_[block().running_];
+    fiber.groups.push_back(std::exchange(fiber.started, {}));
+  }
+  static void wait_copies(unsigned left) { block().wait_copies(left); }
+  static void fail(const char* kind, const char* what, int line) {
+    block().give_up(kind, what, block().line_name(line));
+  }
+  static void bad_pointer(const char* type, unsigned alignment, apo_cpu::Address address, int line) {
+    block().give_up("misaligned access",
+                    std::string("it uses a ") + type + ", which is aligned to " + std::to_string(alignment) +
+                        " bytes, at an address that is " + std::to_string(address % alignment) +
+                        " beyond a multiple of that",
+                    block().line_name(line));
+  }
+  static void bad_index(const char* array, apo_cpu::Address index, int line) {
+    block().give_up("out-of-bounds access",
+                    "it uses index " + std::to_string(static_cast<long long>(index)) + " of " + array,
+                    block().line_name(line));
+  }
+  static apo_cpu::Address shared_offset(const void* address) {
+    return reinterpret_cast<apo_cpu::Address>(address) - block().place_.begin;
+  }
+  static void* shared_address(apo_cpu::Address offset) {
+    return reinterpret_cast<void*>(block().place_.begin + offset);
+  }
+  static apo_cpu::Address clock() { return ++block().steps_; }
+};
+
+const apo_cpu::Runtime& Block::runtime() {
+  static constexpr apo_cpu::Runtime kRuntime{
+      .access = Calls::access,
+      .barrier = Calls::barrier,
+      .collective = Calls::collective,
+      .yield = Calls::yield,
+      .start_copy = Calls::start_copy,
+      .commit_copies = Calls::commit_copies,
+      .wait_copies = Calls::wait_copies,
+      .bad_pointer = Calls::bad_pointer,
+      .bad_index = Calls::bad_index,
+      .fail = Calls::fail,
+      .shared_offset = Calls::shared_offset,
+      .shared_address = Calls::shared_address,
+      .clock = Calls::clock,
+  };
+  return kRuntime;
+}
+
+}  // namespace apo::executor

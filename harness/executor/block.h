@@ -1,0 +1,126 @@
+// harness/executor/block.h - runs the threads of one block as fibers of the calling thread, in an order drawn from a
+// seed, and watches what they do.
+//
+// A fiber runs until it waits, then the next one is drawn from those that are ready: lanes of a warp meet only where
+// the program says so. When a mistake is found the block is given up where it stands; its fibers are never resumed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/executor/device/interface.h"
+#include "harness/executor/finding.h"
+#include "harness/executor/global_memory.h"
+#include "harness/executor/order.h"
+#include "harness/executor/shared_memory.h"
+#include "harness/executor/stacks.h"
+
+namespace apo::executor {
+
+struct KernelCall {
+  std::string kernel;
+  std::string source;                              // name of its file
+  void (*entry)(const void* arguments) = nullptr;  // runs one thread
+  const void* arguments = nullptr;
+  apo_cpu::Triple grid = {1, 1, 1};
+  apo_cpu::Triple block = {1, 1, 1};
+  std::size_t shared_bytes = 0;  // dynamic
+  bool loads_seen = true;        // plain loads and stores are reported, so that initialisation and races can be judged
+};
+
+// Where the object's own code and variables lie.
+struct ModulePlace {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+};
+
+class Block {
+ public:
+  Block(const KernelCall& call, const SharedPlace& shared, const ModulePlace& module, GlobalMemory& memory);
+
+  std::optional<Finding> run(const apo_cpu::Triple& index, std::uint64_t seed);
+  // Calls of the block that runs on this thread land here.
+  static const apo_cpu::Runtime& runtime();
+
+ private:
+  using Context = void*;  // of Boost.Context
+  enum class State : std::uint8_t { ready, at_barrier, in_warp, done };
+  struct Copy {
+    std::uintptr_t to, from;
+    std::size_t bytes, zeros;
+    const void* code;
+  };
+  struct Fiber {
+    Context context = nullptr;
+    State state = State::ready;
+    apo_cpu::Barrier* barrier = nullptr;        // it waits at
+    apo_cpu::Collective* collective = nullptr;  // it waits in
+    std::vector<Copy> started;                  // not in a group yet
+    std::deque<std::vector<Copy>> groups;       // under way
+  };
+
+  // A write that is a race only if it changes what is there; looked at once it is done.
+  struct Doubt {
+    std::size_t bytes = 0;  // 0: none
+    std::uintptr_t address = 0;
+    SharedMistake mistake;
+    const void* code = nullptr;
+    std::array<unsigned char, 16> before{};
+  };
+
+  void start(const apo_cpu::Triple& index);
+  void body();
+  void leave();
+  void next();
+  [[noreturn]] void give_up(const char* kind, const std::string& what, const std::string& line);
+  std::string thread_name(unsigned number) const;
+  std::string line_name(int line) const { return call_.source + ":" + std::to_string(line); }
+  std::string waits_where(unsigned number) const;
+  Finding finding(const char* kind, unsigned number, const std::string& what, const std::string& line) const;
+  Finding stuck() const;
+
+  void settle();
+  void access(std::uintptr_t address, std::size_t bytes, apo_cpu::Access kind, bool aligned, const void* code);
+  void barrier(apo_cpu::Barrier& barrier);
+  void release(std::vector<unsigned>& members, bool all);
+  void collective(apo_cpu::Collective& collective);
+  bool complete_warp(unsigned warp, unsigned mask);
+  void lanes_left(unsigned warp);
+  void yield();
+  void start_copy(const Copy& copy);
+  void wait_copies(unsigned left);
+  void land(const Copy& copy);
+  void wait(State state);
+  unsigned draw(unsigned below);
+
+  static Block*& current();
+  friend struct Calls;
+
+  const KernelCall& call_;
+  ModulePlace module_;
+  GlobalMemory& memory_;
+  SharedPlace place_;
+  SharedMemory shared_;
+  Order order_;
+  Stacks stacks_;
+  std::vector<Fiber> fibers_;
+  std::vector<unsigned> ready_;
+  std::array<std::vector<unsigned>, 16> barriers_;  // who waits at each
+  std::vector<unsigned> live_lanes_;                // of each warp, a bit each
+  std::vector<unsigned> in_warp_;                   // those that wait in an operation of their warp
+  unsigned running_ = 0;
+  unsigned live_ = 0;
+  std::uint64_t random_ = 0;
+  std::size_t buffer_hint_ = 0;
+  std::uint64_t steps_ = 0;
+  bool finishing_ = false;
+  Doubt doubt_;
+  Context scheduler_ = nullptr;
+  std::optional<Finding> found_;
+};
+
+}  // namespace apo::executor

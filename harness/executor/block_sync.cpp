@@ -1,0 +1,220 @@
+// harness/executor/block_sync.cpp - barriers, operations of a warp, and what a block that stands still waits for.
+#include <string_view>
+
+#include "harness/executor/block.h"
+
+namespace apo::executor {
+
+using apo_cpu::Barrier;
+using apo_cpu::Collective;
+using apo_cpu::kWarp;
+using apo_cpu::Vote;
+
+namespace {
+
+int outcome(Vote vote, int votes, int voters) {
+  switch (vote) {
+    case Vote::count:
+      return votes;
+    case Vote::every:
+      return votes == voters ? 1 : 0;
+    case Vote::any:
+      return votes > 0 ? 1 : 0;
+    case Vote::none:
+      break;
+  }
+  return 0;
+}
+
+std::string hex(unsigned mask) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string text = "0x";
+  for (int shift = 28; shift >= 0; shift -= 4) {
+    text += kDigits[mask >> shift & 15];
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Block::waits_where(unsigned number) const {
+  const Fiber& fiber = fibers_[number];
+  if (fiber.state == State::at_barrier) {
+    return std::string(fiber.barrier->name) + ", " + line_name(fiber.barrier->line);
+  }
+  return std::string(fiber.collective->name) + ", " + line_name(fiber.collective->line);
+}
+
+void Block::barrier(Barrier& barrier) {
+  const auto all = static_cast<unsigned>(fibers_.size());
+  const unsigned expected = barrier.threads == 0 ? all : barrier.threads;
+  if (barrier.id >= barriers_.size() || expected % kWarp != (barrier.threads == 0 ? all % kWarp : 0) ||
+      expected > all) {
+    give_up("barrier divergence",
+            "barrier " + std::to_string(barrier.id) + " for " + std::to_string(expected) +
+                " threads: there are 16 barriers, for whole warps of this block's " + std::to_string(all) + " threads",
+            line_name(barrier.line));
+  }
+  if (barrier.threads == 0 && live_ < all) {
+    unsigned gone = 0;
+    while (fibers_[gone].state != State::done) {
+      ++gone;
+    }
+    give_up("barrier divergence",
+            "it waits at " + std::string(barrier.name) + ", and thread " + thread_name(gone) + " has exited without it",
+            line_name(barrier.line));
+  }
+  std::vector<unsigned>& waiting = barriers_[barrier.id];
+  if (!waiting.empty() && barrier.threads == 0) {
+    const Barrier& first = *fibers_[waiting.front()].barrier;
+    if (first.line != barrier.line || first.threads != barrier.threads || first.vote != barrier.vote) {
+      give_up("barrier divergence",
+              "it waits at " + std::string(barrier.name) + ", and thread " + thread_name(waiting.front()) + " at " +
+                  waits_where(waiting.front()),
+              line_name(barrier.line));
+    }
+  }
+  fibers_[running_].barrier = &barrier;
+  waiting.push_back(running_);
+  if (waiting.size() < expected) {
+    wait(State::at_barrier);
+    return;
+  }
+  int votes = 0;
+  for (const unsigned member : waiting) {
+    votes += fibers_[member].barrier->predicate != 0 ? 1 : 0;
+  }
+  for (const unsigned member : waiting) {
+    fibers_[member].barrier->result = outcome(barrier.vote, votes, static_cast<int>(expected));
+  }
+  release(waiting, barrier.threads == 0 || expected == all);
+  yield();
+}
+
+// All of them go on; the running one among them is not put into the queue.
+void Block::release(std::vector<unsigned>& members, bool all) {
+  if (all) {
+    order_.sync_block();
+  } else {
+    order_.sync_threads(members);
+  }
+  for (const unsigned member : members) {
+    fibers_[member].state = State::ready;
+    if (member != running_) {
+      ready_.push_back(member);
+    }
+  }
+  members.clear();
+}
+
+void Block::collective(Collective& collective) {
+  const unsigned warp = running_ / kWarp;
+  const unsigned lane = running_ % kWarp;
+  collective.lane = lane;
+  if ((collective.mask >> lane & 1) == 0) {
+    give_up("missing lane",
+            "lane " + std::to_string(lane) + " calls " + collective.name + " with mask " + hex(collective.mask) +
+                ", which leaves it out",
+            line_name(collective.line));
+  }
+  // Those who wait agree already: it is enough to ask one of them.
+  if (const unsigned waiting = in_warp_[warp] & collective.mask; waiting != 0) {
+    const unsigned other = warp * kWarp + static_cast<unsigned>(__builtin_ctz(waiting));
+    const Collective& theirs = *fibers_[other].collective;
+    if (theirs.mask != collective.mask ||
+        (theirs.name != collective.name && std::string_view(theirs.name) != collective.name)) {
+      give_up("missing lane",
+              std::string("it calls ") + collective.name + " with mask " + hex(collective.mask) + ", and lane " +
+                  std::to_string(other % kWarp) + " of it waits with mask " + hex(theirs.mask) + " in " +
+                  waits_where(other),
+              line_name(collective.line));
+    }
+  }
+  Fiber& fiber = fibers_[running_];
+  fiber.collective = &collective;
+  fiber.state = State::in_warp;
+  in_warp_[warp] |= 1u << lane;
+  if (complete_warp(warp, collective.mask)) {
+    yield();
+  } else {
+    next();
+  }
+}
+
+// Finishes the operation of the lanes of `mask` once all that live have come.
+bool Block::complete_warp(unsigned warp, unsigned mask) {
+  const unsigned present = in_warp_[warp] & mask;
+  if (present == 0 || present != (live_lanes_[warp] & mask)) {
+    return false;
+  }
+  std::array<Collective*, kWarp> lanes{};
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    lanes[lane] = (present >> lane & 1) != 0 ? fibers_[warp * kWarp + lane].collective : nullptr;
+  }
+  const Collective& first = *lanes[static_cast<std::size_t>(__builtin_ctz(present))];
+  if (std::string_view(first.name) == "mma.sync" && present != ~0u) {
+    give_up("missing lane", "mma.sync needs all 32 lanes of the warp", line_name(first.line));
+  }
+  if (std::string_view(first.name) == "__syncwarp") {
+    order_.sync_lanes(warp, present, present == live_lanes_[warp]);
+  }
+  finishing_ = true;
+  first.finish(lanes.data(), present);
+  finishing_ = false;
+  in_warp_[warp] &= ~present;
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    const unsigned number = warp * kWarp + lane;
+    if ((present >> lane & 1) != 0) {
+      fibers_[number].state = State::ready;
+      if (number != running_) {
+        ready_.push_back(number);
+      }
+    }
+  }
+  return true;
+}
+
+// A lane of the warp has exited: those that waited only for it go on.
+void Block::lanes_left(unsigned warp) {
+  for (unsigned waiting = in_warp_[warp]; waiting != 0;) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(waiting));
+    const unsigned mask = fibers_[warp * kWarp + lane].collective->mask;
+    complete_warp(warp, mask);
+    waiting &= ~(mask | 1u << lane);
+  }
+}
+
+// Why nobody can go on.
+Finding Block::stuck() const {
+  for (unsigned i = 0; i < fibers_.size(); ++i) {
+    if (fibers_[i].state != State::in_warp) {
+      continue;
+    }
+    const Collective& collective = *fibers_[i].collective;
+    const unsigned warp = i / kWarp;
+    for (unsigned lane = 0; lane < kWarp && warp * kWarp + lane < fibers_.size(); ++lane) {
+      const unsigned other = warp * kWarp + lane;
+      if ((collective.mask >> lane & 1) != 0 && fibers_[other].state == State::at_barrier) {
+        return finding("missing lane", i,
+                       std::string(collective.name) + " with mask " + hex(collective.mask) + " waits for lane " +
+                           std::to_string(lane) + ", which waits at " + waits_where(other),
+                       line_name(collective.line));
+      }
+    }
+  }
+  unsigned first = 0;
+  while (fibers_[first].state == State::done) {
+    ++first;
+  }
+  const Fiber& fiber = fibers_[first];
+  std::string what = "it waits at " + waits_where(first) + ", and " + std::to_string(live_) + " threads all wait";
+  int line = fiber.state == State::at_barrier ? fiber.barrier->line : fiber.collective->line;
+  if (fiber.state == State::at_barrier && fiber.barrier->threads != 0) {
+    what = "barrier " + std::to_string(fiber.barrier->id) + " waits for " + std::to_string(fiber.barrier->threads) +
+           " threads, " + std::to_string(barriers_[fiber.barrier->id].size()) +
+           " have come, and all the others wait or have exited";
+  }
+  return finding("deadlock", first, what, line_name(line));
+}
+
+}  // namespace apo::executor

@@ -1,0 +1,37 @@
+// harness/executor/device/cuda.h - the vocabulary of CUDA C++ for a host compiler. Included before a device variant
+// that is built for the CPU; __APO_CPU__ is defined, for code that has an equivalent of its own.
+#pragma once
+
+#include "hooks.h"
+
+#define __APO_CPU__ 1
+#define __CUDA_ARCH__ 900
+#define __CUDACC__ 1
+
+// Everything is inlined into the kernel, as on a GPU: GCC does not announce the store of a small struct that a call
+// returns.
+#define __global__ __attribute__((flatten))
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(n) __attribute__((aligned(n)))
+// A block runs in one thread of the CPU. `static __shared__` is the same as `__shared__` in a function; an `extern` one
+// is given the block's dynamic shared memory when the object is linked. constinit: no constructor runs, as on a GPU.
+#define __shared__ constinit thread_local
+
+#include "math.inl"
+#include "memory.inl"
+#include "ptx.h"
+#include "sync.inl"
+#include "vector_types.h"
+
+#define threadIdx (::apo_cpu::uint3_of(::apo_cpu::self().thread))
+#define blockIdx (::apo_cpu::uint3_of(::apo_cpu::self().block))
+#define blockDim (::apo_cpu::dim3_of(::apo_cpu::self().block_dim))
+#define gridDim (::apo_cpu::dim3_of(::apo_cpu::self().grid_dim))
+inline constexpr int warpSize = 32;

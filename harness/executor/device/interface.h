@@ -1,0 +1,82 @@
+// harness/executor/device/interface.h - what a device variant that was built for the CPU and the program say to each
+// other. Plain data and function pointers: either side may be built with other flags.
+#pragma once
+
+namespace apo_cpu {
+
+using Size = decltype(sizeof 0);
+using Address = unsigned long long;
+static_assert(sizeof(Address) == sizeof(void*), "64-bit machines only");
+
+inline constexpr unsigned kInterface = 1;  // raised with every change in this file
+inline constexpr unsigned kWarp = 32;
+// Of one emulated thread. A power of two, and stacks are aligned to it: an address that shares its upper bits with the
+// stack pointer is the thread's own local memory, and what Thread says is found from the stack pointer alone.
+inline constexpr Address kStackBytes = Address{128} << 10;
+
+struct Triple {
+  unsigned x, y, z;
+};
+
+// Lies at the upper end of its thread's stack.
+struct alignas(64) Thread {
+  Triple thread, block, block_dim, grid_dim;
+  unsigned number;  // of the thread in its block, x fastest
+};
+
+// A volatile access is an atomic read or write.
+enum class Access : unsigned char { read, write, atomic, atomic_read, atomic_write };
+
+inline constexpr bool reads(Access kind) {
+  return kind != Access::write && kind != Access::atomic_write;
+}
+inline constexpr bool writes(Access kind) {
+  return kind != Access::read && kind != Access::atomic_read;
+}
+inline constexpr bool is_atomic(Access kind) {
+  return kind != Access::read && kind != Access::write;
+}
+
+// What one lane brings to an operation of its warp. The last lane to arrive runs `finish` for all of them.
+struct Collective {
+  const char* name;  // "__shfl_xor_sync"; lanes meet when name and mask are the same
+  unsigned mask;
+  int line;
+  void (*finish)(Collective* const* lanes, unsigned present);  // lanes[i] is null where bit i of `present` is 0
+  Address in[10];
+  Address out[4];
+  unsigned lane;
+};
+
+enum class Vote : unsigned char { none, count, every, any };
+
+// A barrier of the whole block (`threads` is 0) or one that `threads` threads meet at.
+struct Barrier {
+  const char* name;
+  int line;
+  unsigned id;
+  unsigned threads;
+  Vote vote;
+  int predicate;
+  int result;
+};
+
+// The program's side. A call that finds a mistake does not return.
+struct Runtime {
+  void (*access)(Address address, Size bytes, Access kind, bool aligned, const void* code);
+  void (*barrier)(Barrier* barrier);
+  void (*collective)(Collective* collective);
+  void (*yield)();  // lets another thread run: whoever waits in a loop calls it
+  void (*start_copy)(Address to, Address from, Size bytes, Size zeros, const void* code);  // asynchronous
+  void (*commit_copies)();
+  void (*wait_copies)(unsigned groups_left);
+  // An address that the alignment of `type` forbids, and an index outside of an array of type `array`.
+  void (*bad_pointer)(const char* type, unsigned alignment, Address address, int line);
+  void (*bad_index)(const char* array, Address index, int line);
+  void (*fail)(const char* kind, const char* what, int line);
+  Address (*shared_offset)(const void* address);  // of shared memory, from the start of the block's
+  void* (*shared_address)(Address offset);
+  Address (*clock)();
+};
+
+}  // namespace apo_cpu

@@ -1,0 +1,114 @@
+// harness/executor/device/ptx.h - what the PTX instructions of ptx.cpp's table do, in C++. Operands come in the order
+// of the asm statement: outputs by reference, then inputs.
+#pragma once
+
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
+#include "sync.inl"
+
+namespace apo_cpu::ptx {
+
+// The first operand of cvt.*x2 is the upper half.
+inline void cvt_bf16x2(unsigned& pair, float high, float low) {
+  pair = static_cast<unsigned>(__float2bfloat16(high).bits) << 16 | __float2bfloat16(low).bits;
+}
+inline void cvt_f16x2(unsigned& pair, float high, float low) {
+  pair = static_cast<unsigned>(__float2half(high).bits) << 16 | __float2half(low).bits;
+}
+inline void half_low(float& x, unsigned pair) {
+  x = __half2float(__ushort_as_half(static_cast<unsigned short>(pair)));
+}
+inline void half_high(float& x, unsigned pair) {
+  x = __half2float(__ushort_as_half(static_cast<unsigned short>(pair >> 16)));
+}
+inline void tanh_approx(float& y, float x) {
+  y = tanhf(x);
+}
+inline void ex2_approx(float& y, float x) {
+  y = exp2f(x);
+}
+inline void lg2_approx(float& y, float x) {
+  y = log2f(x);
+}
+inline void rcp_approx(float& y, float x) {
+  y = 1.0f / x;
+}
+inline void rsqrt_approx(float& y, float x) {
+  y = rsqrtf(x);
+}
+inline void sqrt_approx(float& y, float x) {
+  y = sqrtf(x);
+}
+
+// Hints change nothing that can be seen.
+template <class Address>
+inline void prefetch(Address) {}
+inline void policy(unsigned long long& policy) {
+  policy = 0;
+}
+APO_CPU_INLINE void store_b16(void* to, unsigned short bits, unsigned long long) {
+  *static_cast<unsigned short*>(to) = bits;
+}
+APO_CPU_INLINE void load_b16(unsigned short& bits, const void* from, unsigned long long) {
+  bits = *static_cast<const unsigned short*>(from);
+}
+
+inline void bar_sync(unsigned id, unsigned threads, int line = __builtin_LINE()) {
+  barrier("bar.sync", line, id, threads);
+}
+template <unsigned kThreads>
+inline void bar_sync_of(unsigned id, int line = __builtin_LINE()) {
+  barrier("bar.sync", line, id, kThreads);
+}
+
+// Shared addresses are offsets, as from __cvta_generic_to_shared.
+template <Size kBytes>
+APO_CPU_UNSEEN [[gnu::noinline]] void cp_async(unsigned to, const void* from) {
+  call_start_copy(reinterpret_cast<Address>(call_shared_address(to)), reinterpret_cast<Address>(from), kBytes, 0,
+                  __builtin_return_address(0));
+}
+inline void cp_async_commit() {
+  call_commit_copies();
+}
+inline void cp_async_wait(unsigned groups) {
+  call_wait_copies(groups);
+}
+template <unsigned kGroups>
+inline void cp_async_wait_for() {
+  call_wait_copies(kGroups);
+}
+
+// mma.m16n8k8 of tf32: with g = lane / 4 and t = lane % 4 a lane has a[g + 8 (i % 2)][t + 4 (i / 2)], b[t + 4 i][g],
+// and c[g + 8 (i / 2)][2 t + i % 2] (PTX ISA, "Matrix Fragments for mma.m16n8k8").
+APO_CPU_UNSEEN inline void finish_mma_tf32(Collective* const* lanes, unsigned) {
+  const auto value = [&](unsigned lane, unsigned i) {
+    const unsigned bits = static_cast<unsigned>(lanes[lane]->in[i / 2] >> 32 * (i % 2));
+    // Of an operand only 10 bits of mantissa count.
+    return __uint_as_float(i < 6 ? bits & 0xffffe000u : bits);
+  };
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    unsigned result[4];
+    for (unsigned i = 0; i < 4; ++i) {
+      const unsigned row = lane / 4 + 8 * (i / 2), column = 2 * (lane % 4) + i % 2;
+      float sum = value(lane, 6 + i);
+      for (unsigned k = 0; k < 8; ++k) {
+        sum += value(row % 8 * 4 + k % 4, row / 8 + 2 * (k / 4)) * value(column * 4 + k % 4, 4 + k / 4);
+      }
+      result[i] = __float_as_uint(sum);
+    }
+    __builtin_memcpy(lanes[lane]->out, result, sizeof result);
+  }
+}
+inline void mma_m16n8k8_tf32(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2,
+                             unsigned a3, unsigned b0, unsigned b1, int line = __builtin_LINE()) {
+  const unsigned words[10] = {
+      a0, a1, a2, a3, b0, b1, __float_as_uint(d0), __float_as_uint(d1), __float_as_uint(d2), __float_as_uint(d3)};
+  Collective c{"mma.sync", ~0u, line, finish_mma_tf32, {}, {}, 0};
+  __builtin_memcpy(c.in, words, sizeof words);
+  call_collective(&c);
+  float result[4];
+  __builtin_memcpy(result, c.out, sizeof result);
+  d0 = result[0], d1 = result[1], d2 = result[2], d3 = result[3];
+}
+
+}  // namespace apo_cpu::ptx

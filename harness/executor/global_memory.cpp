@@ -1,0 +1,68 @@
+// harness/executor/global_memory.cpp - the nearest buffer, then bounds, rights and initialisation.
+#include "harness/executor/global_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace apo::executor {
+
+using apo_cpu::Access;
+
+GlobalMemory::GlobalMemory(std::vector<Buffer> buffers, std::uintptr_t arena_begin, std::uintptr_t arena_end)
+    : buffers_(std::move(buffers)), begin_(arena_begin), end_(arena_end) {
+  std::ranges::sort(buffers_, {}, &Buffer::begin);
+  for (const Buffer& buffer : buffers_) {
+    written_.push_back(buffer.written ? nullptr : std::make_unique<unsigned char[]>(buffer.bytes));
+  }
+}
+
+// The buffer that holds the address, else the last one before it, else the first.
+std::size_t GlobalMemory::find(std::uintptr_t address) const {
+  const auto after = std::ranges::upper_bound(buffers_, address, {}, &Buffer::begin);
+  return after == buffers_.begin() ? 0 : static_cast<std::size_t>(after - buffers_.begin()) - 1;
+}
+
+std::optional<GlobalMistake> GlobalMemory::outside(const Buffer& buffer, std::uintptr_t address,
+                                                   std::size_t bytes) const {
+  const std::uintptr_t end = buffer.begin + buffer.bytes;
+  const auto next = std::ranges::upper_bound(buffers_, address, {}, &Buffer::begin);
+  if (next != buffers_.end() && (address < buffer.begin || next->begin - address < address - end)) {
+    return GlobalMistake{"out-of-bounds access", "it touches " + std::to_string(bytes) + " bytes that begin " +
+                                                     std::to_string(next->begin - address) + " bytes before " +
+                                                     next->name};
+  }
+  return GlobalMistake{"out-of-bounds access", "it touches " + std::to_string(bytes) + " bytes at byte " +
+                                                   std::to_string(address - buffer.begin) + " of " + buffer.name +
+                                                   ", which has " + std::to_string(buffer.bytes)};
+}
+
+std::optional<GlobalMistake> GlobalMemory::access(std::uintptr_t address, std::size_t bytes, Access kind,
+                                                  std::size_t& hint) {
+  if (address - buffers_[hint].begin >= buffers_[hint].bytes) {
+    hint = find(address);
+  }
+  const Buffer& buffer = buffers_[hint];
+  const std::uintptr_t offset = address - buffer.begin;
+  if (offset >= buffer.bytes || buffer.bytes - offset < bytes) {
+    return outside(buffer, address, bytes);
+  }
+  if (writes(kind) && !buffer.writable) {
+    return GlobalMistake{"write to an input",
+                         "it writes byte " + std::to_string(offset) + " of " + buffer.name + ", an input"};
+  }
+  unsigned char* written = written_[hint].get();
+  if (written == nullptr) {
+    return std::nullopt;
+  }
+  if (reads(kind) && std::memchr(written + offset, 0, bytes) != nullptr) {
+    return GlobalMistake{"uninitialised read", "it reads " + std::to_string(bytes) + " bytes at byte " +
+                                                   std::to_string(offset) + " of " + buffer.name +
+                                                   ", which nobody has written in this call"};
+  }
+  if (writes(kind)) {
+    std::memset(written + offset, 1, bytes);
+  }
+  return std::nullopt;
+}
+
+}  // namespace apo::executor

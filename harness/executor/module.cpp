@@ -1,0 +1,163 @@
+// harness/executor/module.cpp - finds what the object exports, and runs blocks on several CPUs.
+#include "harness/executor/module.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace apo::executor {
+namespace {
+
+using apo_cpu::Triple;
+
+struct Place {
+  std::uintptr_t base = 0;  // in
+  ModulePlace code;
+  std::uintptr_t shared = 0;  // this thread's block of thread-local variables
+};
+
+int look(dl_phdr_info* info, std::size_t, void* data) {
+  Place& place = *static_cast<Place*>(data);
+  if (info->dlpi_addr != place.base) {
+    return 0;
+  }
+  place.code = {.begin = info->dlpi_addr, .end = info->dlpi_addr};
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info->dlpi_phdr[i];
+    if (header.p_type == PT_LOAD) {
+      place.code.end = std::max(place.code.end, info->dlpi_addr + header.p_vaddr + header.p_memsz);
+    }
+  }
+  place.shared = reinterpret_cast<std::uintptr_t>(info->dlpi_tls_data);
+  return 1;
+}
+
+std::uint64_t mixed(std::uint64_t seed, std::uint64_t index) {
+  std::uint64_t z = seed + (index + 1) * 0x9e3779b97f4a7c15u;  // splitmix64
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+// Hands out the blocks of a launch in order, until one of them has failed.
+class Queue {
+ public:
+  explicit Queue(std::uint64_t blocks) : blocks_(blocks) {}
+  bool take(std::uint64_t& index) {
+    index = next_.fetch_add(1);
+    return index < blocks_ && !stop_.load();
+  }
+  void report(std::uint64_t index, Finding finding) {
+    stop_.store(true);
+    const std::lock_guard lock(mutex_);
+    if (!found_ || index < at_) {
+      found_ = std::move(finding);
+      at_ = index;
+    }
+  }
+  std::optional<Finding> found() const { return found_; }
+
+ private:
+  std::uint64_t blocks_;
+  std::atomic<std::uint64_t> next_{0};
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;
+  std::optional<Finding> found_;
+  std::uint64_t at_ = 0;
+};
+
+}  // namespace
+
+template <class Type>
+Type Module::find(const std::string& name) const {
+  return reinterpret_cast<Type>(dlsym(library_, name.c_str()));
+}
+
+std::unique_ptr<Module> Module::open(const std::string& path, std::string& why) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    why = dlerror();
+    return nullptr;
+  }
+  std::unique_ptr<Module> module(new Module(library));
+  const auto bind = module->find<unsigned (*)(const apo_cpu::Runtime*)>("apo_cpu_bind");
+  if (bind == nullptr || bind(&Block::runtime()) != apo_cpu::kInterface) {
+    why = "it was not built for this program's CPU executor";
+    return nullptr;
+  }
+  return module;
+}
+
+Module::~Module() {
+  dlclose(library_);
+}
+
+std::string Module::source() const {
+  return *find<const char* const*>("apo_cpu_source");
+}
+
+const char* const* Module::buffer_names() const {
+  return find<const char* const*>("apo_cpu_buffers");
+}
+
+bool Module::has_kernel(const std::string& kernel) const {
+  return find<void*>("apo_cpu_run_" + kernel) != nullptr;
+}
+
+ModulePlace Module::place() const {
+  link_map* map = nullptr;
+  dlinfo(library_, RTLD_DI_LINKMAP, &map);
+  Place place{.base = map->l_addr, .code = {}, .shared = 0};
+  dl_iterate_phdr(look, &place);
+  return place.code;
+}
+
+SharedPlace Module::shared_place(std::size_t dynamic_bytes) const {
+  // Asking for a variable of this thread makes the system set them all aside.
+  const auto static_end = find<std::uintptr_t>("apo_cpu_static_end");
+  const auto dynamic = find<std::uintptr_t>("apo_cpu_dynamic_shared");
+  const auto end = find<std::uintptr_t>("apo_cpu_shared_end");
+  link_map* map = nullptr;
+  dlinfo(library_, RTLD_DI_LINKMAP, &map);
+  Place place{.base = map->l_addr, .code = {}, .shared = 0};
+  dl_iterate_phdr(look, &place);
+  return {.begin = place.shared,
+          .static_bytes = static_end - place.shared,
+          .dynamic = dynamic,
+          .dynamic_bytes = dynamic_bytes,
+          .end = end};
+}
+
+std::optional<Finding> Module::launch(KernelCall call, GlobalMemory& memory, const Schedule& schedule) const {
+  call.entry = find<void (*)(const void*)>("apo_cpu_run_" + call.kernel);
+  call.source = source();
+  call.loads_seen = *find<const bool*>("apo_cpu_loads_seen");
+  const ModulePlace code = place();
+  const std::uint64_t blocks = std::uint64_t{call.grid.x} * call.grid.y * call.grid.z;
+  Queue queue(blocks);
+  const auto work = [&] {
+    Block block(call, shared_place(call.shared_bytes), code, memory);
+    for (std::uint64_t i = 0; queue.take(i);) {
+      const auto narrow = [](std::uint64_t value) { return static_cast<unsigned>(value); };
+      const Triple index = {narrow(i % call.grid.x), narrow(i / call.grid.x % call.grid.y),
+                            narrow(i / call.grid.x / call.grid.y)};
+      if (auto finding = block.run(index, mixed(schedule.seed, i))) {
+        queue.report(i, std::move(*finding));
+      }
+    }
+  };
+  std::vector<std::jthread> others;
+  for (int i = 1; i < schedule.cpus && static_cast<std::uint64_t>(i) < blocks; ++i) {
+    others.emplace_back(work);
+  }
+  work();
+  others.clear();
+  return queue.found();
+}
+
+}  // namespace apo::executor

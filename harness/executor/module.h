@@ -1,0 +1,50 @@
+// harness/executor/module.h - a device variant that was built for the CPU, and the launches of its kernels.
+//
+// The object exports apo_cpu_bind, for each kernel apo_cpu_run_<kernel>(const void* arguments), and the thread-local
+// apo_cpu_static_end and apo_cpu_dynamic_shared, which bound its shared memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "harness/executor/block.h"
+#include "harness/executor/finding.h"
+#include "harness/executor/global_memory.h"
+
+namespace apo::executor {
+
+// How the threads of a launch are drawn and spread.
+struct Schedule {
+  std::uint64_t seed = 0;
+  int cpus = 1;
+};
+
+class Module {
+ public:
+  // Null, and why, for a file that is no such object.
+  static std::unique_ptr<Module> open(const std::string& path, std::string& why);
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  ~Module();
+
+  // Name of the source file, and of the pointers in the argument struct in order.
+  std::string source() const;
+  const char* const* buffer_names() const;
+  bool has_kernel(const std::string& kernel) const;
+  // Runs all blocks of `call`, whose kernel it has; the finding of the first block in their order, if any. Fills in
+  // what depends on the object.
+  std::optional<Finding> launch(KernelCall call, GlobalMemory& memory, const Schedule& schedule) const;
+
+ private:
+  explicit Module(void* library) : library_(library) {}
+  template <class Type>
+  Type find(const std::string& name) const;
+  ModulePlace place() const;
+  SharedPlace shared_place(std::size_t dynamic_bytes) const;
+
+  void* library_;
+};
+
+}  // namespace apo::executor

@@ -1,0 +1,69 @@
+// harness/executor/order.h - which accesses of a block's threads are ordered by the barriers they passed.
+//
+// A thread's accesses carry its stamp: the number of the last synchronisation it took part in. An access with stamp c
+// is before everything that a thread does after a synchronisation of both with a number above c. Knowledge is kept for
+// the block, between warps (named barriers of some warps, atomics) and between the lanes of a warp (__syncwarp,
+// atomics).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "harness/executor/device/interface.h"
+
+namespace apo::executor {
+
+using apo_cpu::kWarp;
+using Stamp = std::uint32_t;
+
+class Order {
+ public:
+  explicit Order(unsigned threads);
+
+  // Everything before is another block's. False when the numbers are used up: then all shadows have to be cleared.
+  bool begin_block();
+  Stamp begin() const { return begin_; }
+  Stamp stamp(unsigned thread) const { return stamps_[thread]; }
+  // Whether an access of `other` with this stamp is before what `thread` does now.
+  bool before(unsigned thread, unsigned other, Stamp stamp) const {
+    if (thread == other || stamp < block_) {
+      return true;
+    }
+    const unsigned warp = thread / kWarp;
+    const unsigned from = other / kWarp;
+    if (stamp < known(warp, from)) {
+      return true;
+    }
+    return warp == from && lanes_[warp].used && stamp < lanes_[warp].known[thread % kWarp][other % kWarp];
+  }
+
+  void sync_block();
+  // Some threads, whole warps of them, met at a named barrier.
+  void sync_threads(const std::vector<unsigned>& threads);
+  // The lanes of `mask` met in __syncwarp; `whole` when no other lane of the warp is left.
+  void sync_lanes(unsigned warp, unsigned mask, bool whole);
+  // An atomic write: who reads it later with acquire() knows what `thread` did until now. Gives the write's stamp.
+  Stamp release(unsigned thread) { return stamps_[thread] = ++serial_; }
+  // Reads what `other` released. Warps learn as one, so this may excuse a race of their other lanes, never invent one.
+  void acquire(unsigned thread, unsigned other, Stamp released);
+
+ private:
+  struct Lanes {
+    bool used = false;
+    std::array<std::array<Stamp, kWarp>, kWarp> known{};
+  };
+  Stamp& known(unsigned warp, unsigned other) { return known_[warp * warps_ + other]; }
+  Stamp known(unsigned warp, unsigned other) const { return known_[warp * warps_ + other]; }
+  Lanes& use_lanes(unsigned warp);
+
+  Stamp serial_ = 0;
+  Stamp begin_ = 0;  // of this block
+  Stamp block_ = 0;  // last barrier of all threads
+  std::vector<Stamp> stamps_;
+  unsigned warps_;
+  std::vector<Stamp> known_;  // [warp][other warp]
+  std::vector<Lanes> lanes_;
+};
+
+}  // namespace apo::executor

@@ -1,0 +1,219 @@
+// harness/executor/shared_memory.cpp - bounds, initialisation, races, copies under way.
+#include "harness/executor/shared_memory.h"
+
+#include <algorithm>
+
+#include "harness/executor/finding.h"
+
+namespace apo::executor {
+namespace {
+
+using apo_cpu::Access;
+constexpr std::uintptr_t kWord = 4;
+
+}  // namespace
+
+SharedMemory::SharedMemory(const SharedPlace& place, std::uintptr_t code_base) : place_(place), code_base_(code_base) {
+  const std::size_t words = (place.end - place.begin + kWord - 1) / kWord;
+  cells_.resize(words);
+  split_of_.resize(words);
+  copy_of_.resize(words);
+}
+
+void SharedMemory::begin_block(bool clear) {
+  splits_.clear();
+  copies_.clear();
+  if (clear) {
+    std::ranges::fill(cells_, Cell{});
+  }
+}
+
+std::string SharedMemory::name(std::uintptr_t offset) const {
+  const std::uintptr_t dynamic = place_.dynamic - place_.begin;
+  return offset >= dynamic ? "byte " + std::to_string(offset - dynamic) + " of dynamic shared memory"
+                           : "byte " + std::to_string(offset) + " of static shared memory";
+}
+
+const char* SharedMistake::name() const {
+  switch (kind) {
+    case Kind::race:
+      return "shared-memory race";
+    case Kind::uninitialised:
+      return "uninitialised read";
+    case Kind::out_of_bounds:
+      return "out-of-bounds access";
+    case Kind::copy_under_way:
+      return "asynchronous copy not waited for";
+  }
+  return "";
+}
+
+std::string SharedMemory::sentence(const SharedMistake& mistake) const {
+  const std::string touches = std::string("it ") + (mistake.reads ? "reads " : "writes ") + name(mistake.offset);
+  const std::string other = "thread " + std::to_string(mistake.other);
+  const bool dynamic = mistake.offset >= place_.dynamic - place_.begin || place_.static_bytes == 0;
+  switch (mistake.kind) {
+    case SharedMistake::Kind::race:
+      return touches + ", which " + other + (mistake.other_read ? " read at " : " wrote at ") +
+             source_line(mistake.code) + " with no barrier between";
+    case SharedMistake::Kind::uninitialised:
+      return touches + ", which nobody has written in this block";
+    case SharedMistake::Kind::out_of_bounds:
+      return touches + (dynamic ? ", and the launch declares " + std::to_string(place_.dynamic_bytes)
+                                : ", which has " + std::to_string(place_.static_bytes));
+    case SharedMistake::Kind::copy_under_way:
+      return touches + ", to which " + other + " started an asynchronous copy at " + source_line(mistake.code);
+  }
+  return touches;
+}
+
+bool SharedMemory::inside(std::uintptr_t address, std::size_t bytes) const {
+  return address - place_.begin + bytes <= place_.static_bytes ||
+         (address >= place_.dynamic && address - place_.dynamic + bytes <= place_.dynamic_bytes);
+}
+
+SharedMistake SharedMemory::race(const Visit& visit, std::uintptr_t offset, unsigned other, bool other_read,
+                                 std::uint32_t code) const {
+  return {.kind = SharedMistake::Kind::race,
+          .reads = !writes(visit.kind),
+          .offset = offset,
+          .other = other,
+          .other_read = other_read,
+          .code = reinterpret_cast<const void*>(code_base_ + code)};
+}
+
+void SharedMemory::note_read(Cell& cell, const Visit& visit) const {
+  std::size_t at = 0;
+  const auto free = [&](std::size_t i) {
+    return cell.read[i] < visit.begin || cell.reader[i] == visit.thread ||
+           visit.order.before(visit.thread, cell.reader[i], cell.read[i]);
+  };
+  if (!free(0)) {
+    if (!free(1) && cell.reader[0] / kWarp != cell.reader[1] / kWarp) {
+      return;
+    }
+    at = 1;
+  }
+  cell.read[at] = visit.stamp;
+  cell.reader[at] = static_cast<std::uint16_t>(visit.thread);
+  cell.reader_code[at] = visit.code;
+}
+
+// Keeps the mistake, unless it is only a write that may turn out to be of the same value; says whether to stop.
+bool SharedMemory::report(const SharedMistake& mistake) {
+  mistake_ = mistake;
+  wrong_ = true;
+  return !mistake.unless_same();
+}
+
+// True when the access is wrong, however it goes on.
+bool SharedMemory::touch(Cell& cell, const Visit& visit, std::uintptr_t offset) {
+  const bool written = cell.written >= visit.begin;
+  if (!written && reads(visit.kind)) {
+    return report({.kind = SharedMistake::Kind::uninitialised, .reads = true, .offset = offset});
+  }
+  const bool both_atomic = cell.atomic && is_atomic(visit.kind);
+  if (written && !both_atomic && !visit.order.before(visit.thread, cell.writer, cell.written) &&
+      report(race(visit, offset, cell.writer, false, cell.writer_code))) {
+    return true;
+  }
+  if (written && both_atomic && reads(visit.kind)) {
+    visit.order.acquire(visit.thread, cell.writer, cell.written);
+  }
+  if (!writes(visit.kind)) {
+    // Atomic readers are not remembered: only a plain write could clash with them.
+    if (visit.kind == Access::read) {
+      note_read(cell, visit);
+    }
+    return false;
+  }
+  for (std::size_t i = 0; i < cell.read.size(); ++i) {
+    if (cell.read[i] >= visit.begin && !visit.order.before(visit.thread, cell.reader[i], cell.read[i])) {
+      return report(race(visit, offset, cell.reader[i], true, cell.reader_code[i]));
+    }
+  }
+  cell.written = is_atomic(visit.kind) ? visit.order.release(visit.thread) : visit.stamp;
+  cell.writer = static_cast<std::uint16_t>(visit.thread);
+  cell.writer_code = visit.code;
+  cell.atomic = is_atomic(visit.kind);
+  return false;
+}
+
+SharedMemory::Split* SharedMemory::split_of(std::size_t word) {
+  const std::size_t index = split_of_[word];
+  return index < splits_.size() && splits_[index].word == word ? &splits_[index] : nullptr;
+}
+
+// A word of which only a part is accessed, now or before in this block.
+bool SharedMemory::touch_slow(std::size_t word, const Visit& visit, std::uintptr_t begin, std::uintptr_t end) {
+  Split* split = split_of(word);
+  if (split == nullptr) {
+    split_of_[word] = static_cast<std::uint32_t>(splits_.size());
+    const Cell& whole = cells_[word];
+    split = &splits_.emplace_back(Split{.word = word, .bytes = {whole, whole, whole, whole}});
+  }
+  for (std::uintptr_t offset = begin; offset < end; ++offset) {
+    if (touch(split->bytes[offset % kWord], visit, offset)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool SharedMemory::touch_word(std::size_t word, const Visit& visit, std::uintptr_t begin, std::uintptr_t end) {
+  if (!copies_.empty() && copy_of_[word] < copies_.size() && copies_[copy_of_[word]].word == word) {
+    const Copy& copy = copies_[copy_of_[word]];
+    return report({.kind = SharedMistake::Kind::copy_under_way,
+                   .reads = !writes(visit.kind),
+                   .offset = begin,
+                   .other = copy.thread,
+                   .code = copy.code});
+  }
+  const bool whole = end - begin == kWord && (splits_.empty() || split_of(word) == nullptr);
+  return whole ? touch(cells_[word], visit, begin) : touch_slow(word, visit, begin, end);
+}
+
+const SharedMistake* SharedMemory::access(Order& order, unsigned thread, std::uintptr_t address, std::size_t bytes,
+                                          Access kind, const void* code) {
+  const std::uintptr_t begin = address - place_.begin;
+  const std::uintptr_t end = begin + bytes;
+  wrong_ = false;
+  if (!inside(address, bytes)) {
+    report({.kind = SharedMistake::Kind::out_of_bounds, .reads = !writes(kind), .offset = begin});
+    return &mistake_;
+  }
+  const Visit visit{.order = order,
+                    .thread = thread,
+                    .kind = kind,
+                    .code = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(code) - code_base_),
+                    .begin = order.begin(),
+                    .stamp = order.stamp(thread)};
+  for (std::uintptr_t at = begin; at < end;) {
+    const std::size_t word = at / kWord;
+    const std::uintptr_t next = std::min(end, (word + 1) * kWord);
+    if (touch_word(word, visit, at, next)) {
+      break;
+    }
+    at = next;
+  }
+  return wrong_ ? &mistake_ : nullptr;
+}
+
+void SharedMemory::start_copy(unsigned thread, std::uintptr_t address, std::size_t bytes, const void* code) {
+  for (std::uintptr_t at = address - place_.begin; at < address - place_.begin + bytes; at += kWord) {
+    copy_of_[at / kWord] = static_cast<std::uint32_t>(copies_.size());
+    copies_.push_back({.word = at / kWord, .thread = static_cast<std::uint16_t>(thread), .code = code});
+  }
+}
+
+void SharedMemory::end_copy(std::uintptr_t address, std::size_t bytes) {
+  constexpr std::size_t kNoWord = ~std::size_t{0};
+  for (std::uintptr_t at = address - place_.begin; at < address - place_.begin + bytes; at += kWord) {
+    copies_[copy_of_[at / kWord]].word = kNoWord;
+  }
+  while (!copies_.empty() && copies_.back().word == kNoWord) {
+    copies_.pop_back();
+  }
+}
+
+}  // namespace apo::executor

@@ -1,0 +1,106 @@
+// harness/executor/shared_memory.h - the shadow of a block's shared memory: who touched what, and after which barrier.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/executor/order.h"
+
+namespace apo::executor {
+
+// Where a thread of the CPU keeps the shared memory of the block that it runs: static arrays first, then dynamic.
+struct SharedPlace {
+  std::uintptr_t begin = 0;
+  std::uintptr_t static_bytes = 0;
+  std::uintptr_t dynamic = 0;
+  std::uintptr_t dynamic_bytes = 0;  // that the launch declares
+  std::uintptr_t end = 0;            // of all that is set aside, guards included
+};
+
+// What is wrong with an access, and which thread did what before, at `code`; told in words by SharedMemory::sentence.
+struct SharedMistake {
+  enum class Kind : std::uint8_t { race, uninitialised, out_of_bounds, copy_under_way };
+  Kind kind = Kind::race;
+  bool reads = false;         // this access
+  std::uintptr_t offset = 0;  // from the start of the block's shared memory
+  unsigned other = 0;
+  bool other_read = false;
+  const void* code = nullptr;
+
+  const char* name() const;
+  // Two writes with no barrier between are no mistake when both write the same value.
+  bool unless_same() const { return kind == Kind::race && !reads && !other_read; }
+};
+
+class SharedMemory {
+ public:
+  SharedMemory(const SharedPlace& place, std::uintptr_t code_base);
+
+  void begin_block(bool clear);
+  bool holds(std::uintptr_t address) const { return address - place_.begin < place_.end - place_.begin; }
+  // Notes the access; null when nothing is wrong with it, else valid until the next one. Of several things the worst:
+  // unless_same() is less than the rest.
+  const SharedMistake* access(Order& order, unsigned thread, std::uintptr_t address, std::size_t bytes,
+                              apo_cpu::Access kind, const void* code);
+  // An asynchronous copy was started there, and has arrived. Whole words.
+  void start_copy(unsigned thread, std::uintptr_t address, std::size_t bytes, const void* code);
+  void end_copy(std::uintptr_t address, std::size_t bytes);
+  std::string sentence(const SharedMistake& mistake) const;
+
+ private:
+  // Of four bytes, or of one where single bytes are accessed. Stamps before the block's first one are empty. Of many
+  // readers two are kept, of different warps if possible: a later writer that is ordered after both of them, but not
+  // after a third, goes unnoticed.
+  struct Cell {
+    Stamp written = 0;
+    std::array<Stamp, 2> read{};
+    std::uint32_t writer_code = 0;
+    std::array<std::uint32_t, 2> reader_code{};
+    std::uint16_t writer = 0;
+    std::array<std::uint16_t, 2> reader{};
+    bool atomic = false;  // the last write
+  };
+  struct Split {
+    std::size_t word = 0;
+    std::array<Cell, 4> bytes;
+  };
+  struct Copy {
+    std::size_t word = 0;
+    std::uint16_t thread = 0;
+    const void* code = nullptr;
+  };
+  struct Visit {
+    Order& order;
+    unsigned thread;
+    apo_cpu::Access kind;
+    std::uint32_t code;
+    Stamp begin;  // of the block
+    Stamp stamp;  // of the thread
+  };
+
+  bool inside(std::uintptr_t address, std::size_t bytes) const;
+  bool report(const SharedMistake& mistake);
+  bool touch(Cell& cell, const Visit& visit, std::uintptr_t offset);
+  bool touch_word(std::size_t word, const Visit& visit, std::uintptr_t begin, std::uintptr_t end);
+  bool touch_slow(std::size_t word, const Visit& visit, std::uintptr_t begin, std::uintptr_t end);
+  void note_read(Cell& cell, const Visit& visit) const;
+  SharedMistake race(const Visit& visit, std::uintptr_t offset, unsigned other, bool other_read,
+                     std::uint32_t code) const;
+  std::string name(std::uintptr_t offset) const;
+  Split* split_of(std::size_t word);
+
+  SharedPlace place_;
+  std::uintptr_t code_base_;
+  SharedMistake mistake_;  // of this access, when wrong_
+  bool wrong_ = false;
+  std::vector<Cell> cells_;  // a word each
+  // Which of splits_ and copies_ a word has: entry i is valid when splits_[i].word is the word.
+  std::vector<std::uint32_t> split_of_;
+  std::vector<Split> splits_;
+  std::vector<std::uint32_t> copy_of_;
+  std::vector<Copy> copies_;
+};
+
+}  // namespace apo::executor

@@ -1,0 +1,92 @@
+// harness/implement/compile.cpp - a child process under limits, and what its output means.
+#include "harness/implement/compile.h"
+
+#include "harness/core/error.h"
+#include "harness/core/process.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kLongestLog = std::size_t{256} << 10;
+// What one compiler process may allocate: a template bomb must not take the machine down.
+constexpr const char* kCompilerMemoryKib = "8388608";
+
+bool names_an_error(const std::string& line) {
+  const bool error = line.find("error:") != std::string::npos || line.find("undefined reference") != std::string::npos;
+  return error && !line.starts_with("collect2:");
+}
+
+std::string evidence_of(const ProcessResult& result, const std::string& log, double timeout_s) {
+  if (result.timed_out) {
+    return "the compiler did not finish in " + format_seconds(timeout_s);
+  }
+  if (result.signal != 0) {
+    return "the compiler was ended by " + signal_name(result.signal);
+  }
+  const std::string error = first_error(log);
+  return error.empty() ? "the compiler exited with code " + std::to_string(result.exit_code) : error;
+}
+
+// Failures that are this machine's, not the source's.
+void check_environment(const std::string& log, const std::string& compiler) {
+  if (log.find("No space left on device") != std::string::npos) {
+    throw EnvironmentError("no space left on the device while building", "free some space, or move the build cache");
+  }
+  for (const char* part : {"cannot execute 'cc1plus'", "cannot execute 'as'", "cannot find 'ld'", "cannot find -lgomp",
+                           "cannot find -lasan", "cannot find -lubsan"}) {
+    if (log.find(part) != std::string::npos) {
+      throw EnvironmentError("the compiler '" + compiler + "' is incomplete: " + part, "sudo apt-get install g++");
+    }
+  }
+}
+
+std::string cut(std::string log) {
+  if (log.size() > kLongestLog) {
+    log.resize(kLongestLog);
+    log += "\n... (cut)\n";
+  }
+  return log;
+}
+
+}  // namespace
+
+Words joined(Words left, const Words& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+std::string first_error(const std::string& log) {
+  for (const std::string& line : split(log, '\n')) {
+    if (names_an_error(line)) {
+      return trim(line).substr(0, 500);
+    }
+  }
+  return trim(split(log, '\n').front()).substr(0, 500);
+}
+
+CompileStep run_step(const Words& command, const fs::path& folder, double timeout_s) {
+  // ulimit is the shell's; exec leaves the compiler as the process that the deadline kills.
+  const Words argv = joined({"/bin/sh", "-c", "ulimit -v \"$0\"; exec \"$@\"", kCompilerMemoryKib}, command);
+  const ProcessResult result =
+      run_process(argv, {.timeout_s = timeout_s,
+                         .working_folder = folder.string(),
+                         .environment = {"LC_ALL=C", "TMPDIR=" + folder.string(), "SOURCE_DATE_EPOCH=0"}});
+  CompileStep step{.ok = result.ok(), .log = cut(result.output + result.error), .evidence = ""};
+  if (!step.ok) {
+    check_environment(step.log, command.front());
+    step.evidence = evidence_of(result, step.log, timeout_s);
+  }
+  return step;
+}
+
+std::string in_users_words(std::string evidence, const std::string& source, const std::string& path) {
+  const std::string prefix = source + ":";
+  if (evidence.starts_with(prefix) && !path.empty()) {
+    evidence.replace(0, prefix.size(), path + ":");
+  }
+  return evidence;
+}
+
+}  // namespace apo

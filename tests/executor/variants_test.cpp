@@ -1,0 +1,50 @@
+// tests/executor/variants_test.cpp - every device variant of the tree is right on the CPU, with no race, no stray
+// access and no barrier that some threads miss.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/executor/cpu_lab.h"
+
+namespace apo::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> device_variants() {
+  std::vector<std::string> ids;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(APO_SOURCE_FOLDER) / "variants")) {
+    if (entry.path().extension() == ".cu") {
+      ids.push_back(entry.path().parent_path().filename().string() + "/" + entry.path().stem().string());
+    }
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+class DeviceVariant : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(DeviceVariant, IsRightOnSmallAndRaggedShapes) {
+  constexpr std::uint64_t kSeed = 11;
+  const std::string family = GetParam().substr(0, GetParam().find('/'));
+  const CpuLab cpu(family, "variants", std::chrono::minutes(2));
+  std::vector<CheckCase> plan = correctness_plan(cpu.family(), {}, kSeed);
+  for (CheckCase& one : plan) {
+    one.regimes.resize(1);  // another one for every shape; values decide little of what is checked here
+  }
+  const GateResult gate = correctness_gate(cpu.lab(), {.variant = GetParam(), .settings = {}}, plan, kSeed);
+  EXPECT_EQ(gate.outcome, Outcome::valid) << gate.evidence;
+  EXPECT_FALSE(gate.evidence.starts_with("0 calls")) << "no shape is supported: " << gate.evidence;
+}
+
+INSTANTIATE_TEST_SUITE_P(OnTheCpu, DeviceVariant, ::testing::ValuesIn(device_variants()), [](const auto& variant) {
+  std::string name = variant.param;
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace apo::testing

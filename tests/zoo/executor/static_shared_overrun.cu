@@ -1,0 +1,18 @@
+// apo:variant    copy/static_shared_overrun
+// apo:target     cuda sm_80
+// apo:technique  test
+// apo:idea       A tile has one element less than the block has threads that write to it.
+// apo:launch     kernel grid=ceil_div(n,128) block=128
+// zoo: expect incorrect
+// zoo: evidence out-of-bounds access, index 127 of
+#include "copy.args.h"
+
+extern "C" __global__ void kernel(const copy_args a) {
+  const long long i = 128LL * blockIdx.x + threadIdx.x;
+  __shared__ float tile[127];
+  tile[threadIdx.x] = i < a.n ? a.x[i] : 0;  // found here
+  __syncthreads();
+  if (i < a.n) {
+    a.y[i] = tile[threadIdx.x];
+  }
+}
