@@ -29,8 +29,9 @@ struct GatedVariant {
   RegressionResult result;
 };
 
-// The stored form of catalogue configurations such as "copy/parallel[KILOBYTES_PER_THREAD=64]". Workloads are names of their family,
-// or FAMILY/NAME for that family only; without one for it, its first workload that is meant for the variant's target.
+// The stored form of catalogue configurations such as "copy/parallel[KILOBYTES_PER_THREAD=64]". Workloads are names of
+// their family, or FAMILY/NAME for that family only; without one for it, its first workload that is meant for the
+// variant's target.
 std::vector<StoredVariant> store_variants(Workbench& bench, const std::vector<std::string>& configurations,
                                           const std::vector<std::string>& workloads);
 

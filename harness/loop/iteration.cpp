@@ -32,7 +32,8 @@ std::vector<Profile> profile_incumbent(IterationContext& context, std::int64_t i
                                 {.machine = context.bench.machine().id,
                                  .iteration = iteration,
                                  .source_hash = context.bench.catalogue().get(context.incumbent.variant).source_hash});
-    context.plan.floor_ns[workload->name] = floor_of(*context.family, *workload, context.bench.machine(), context.roofs);
+    context.plan.floor_ns[workload->name] =
+        floor_of(*context.family, *workload, context.bench.machine(), context.roofs);
   }
   return profiles;
 }

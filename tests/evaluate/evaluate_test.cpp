@@ -22,7 +22,8 @@ struct EvaluateTest : ::testing::Test {
     hooks.on_gate = [&](const GateResult& gate) { gates_seen.push_back(gate.gate); };
     hooks.on_round = [&](const Round&) { ++rounds_seen; };
     evaluate(copy.lab(), experiment, plan, hooks);
-    // While other tests run beside this one the judge may find the machine too noisy, which says nothing of a candidate.
+    // While other tests run beside this one the judge may find the machine too noisy, which says nothing of a
+    // candidate.
     for (int again = 0; experiment.judgement->reason == Reason::noisy && again < 10; ++again) {
       experiment = copy.experiment(candidate, incumbent);
       gates_seen.clear();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/files.h"
 #include "tests/executor/cpu_lab.h"
 
 namespace apo::testing {
@@ -17,7 +18,9 @@ namespace fs = std::filesystem;
 std::vector<std::string> device_variants() {
   std::vector<std::string> ids;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(APO_SOURCE_FOLDER) / "variants")) {
-    if (entry.path().extension() == ".cu") {
+    const bool device_code =
+        entry.path().extension() == ".cu" && read_file(entry.path()).find("\n// apo:launch ") != std::string::npos;
+    if (device_code) {
       ids.push_back(entry.path().parent_path().filename().string() + "/" + entry.path().stem().string());
     }
   }
