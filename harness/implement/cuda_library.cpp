@@ -10,6 +10,7 @@
 #include "harness/core/text.h"
 #include "harness/implement/args_header.h"
 #include "harness/implement/build_record.h"
+#include "harness/implement/compile.h"
 #include "harness/implement/cubin.h"
 #include "harness/implement/cuda_build.h"
 #include "harness/implement/elf.h"
@@ -20,8 +21,6 @@ namespace apo {
 namespace fs = std::filesystem;
 namespace {
 
-using Words = std::vector<std::string>;
-
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
 constexpr int kRecipe = 1;
 constexpr std::size_t kLongestLog = std::size_t{256} << 10;
@@ -30,11 +29,6 @@ constexpr const char* kObject = "variant.o";
 constexpr const char* kLibrary = "variant.so";
 constexpr const char* kCubin = "variant.cubin";
 constexpr const char* kLog = "build.log";
-
-Words joined(Words left, const Words& right) {
-  left.insert(left.end(), right.begin(), right.end());
-  return left;
-}
 
 Words compile_flags(const std::string& arch) {
   return {"-gencode=arch=compute_" + arch.substr(3) + ",code=" + arch,
@@ -88,7 +82,7 @@ std::string evidence_of(const std::string& log) {
   return first_cuda_error(log);
 }
 
-Step run_step(const Words& command, const fs::path& folder, double timeout_s) {
+Step run_nvcc(const Words& command, const fs::path& folder, double timeout_s) {
   const ProcessResult result =
       run_process(command, {.timeout_s = timeout_s,
                             .working_folder = folder.string(),
@@ -176,7 +170,7 @@ Build CudaLibraryBuilder::build(const Family& family, const Variant& variant, co
   for (const Words& command : {joined(joined({nvcc_, "-c", kSource, "-o", kObject}, compile), where),
                                joined({nvcc_, kObject, "-o", kLibrary}, link),
                                joined(joined({nvcc_, "-cubin", kSource, "-o", kCubin}, compile), where)}) {
-    step = run_step(command, draft.path(), timeout_s_);
+    step = run_nvcc(command, draft.path(), timeout_s_);
     build.log += step.log;
     if (!step.ok) {
       break;

@@ -14,8 +14,6 @@
 // it look slower.
 #include "harness/worker/cuda_device.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -35,6 +33,7 @@
 #include "harness/worker/cuda_facts.h"
 #include "harness/worker/cuda_image.h"
 #include "harness/worker/cuda_module.h"
+#include "harness/worker/mapping.h"
 #include "harness/worker/nvml.h"
 #include "harness/worker/overdue.h"
 #include "harness/worker/pc_sampling.h"
@@ -49,33 +48,6 @@ constexpr int kMostImages = 64;
 constexpr std::int64_t kMostPadding = std::int64_t{64} << 20;
 // Should CUPTI ever wait for the GPU inside of a launch, the GPU would wait for the gate. Launches take far less.
 constexpr std::chrono::milliseconds kGatePatience{2000};
-
-// The arena's memory file in this process.
-class Mapping {
- public:
-  Mapping() = default;
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-  ~Mapping() { reset(); }
-  bool map(int fd, std::int64_t bytes) {
-    reset();
-    size_ = static_cast<std::size_t>(bytes);
-    memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    return memory_ != MAP_FAILED;
-  }
-  void* memory() const { return memory_; }
-  std::size_t size() const { return size_; }
-
- private:
-  void reset() {
-    if (memory_ != MAP_FAILED) {
-      munmap(memory_, size_);
-      memory_ = MAP_FAILED;
-    }
-  }
-  void* memory_ = MAP_FAILED;
-  std::size_t size_ = 0;
-};
 
 class CudaDevice : public Device {
  public:
@@ -118,6 +90,7 @@ class CudaDevice : public Device {
   cuda::Result queue_recorded_sample(const RunRequest& request, std::size_t images, int slot, int set);
   std::optional<Failure> open_window(const RunRequest& request, std::size_t images, int slot);
   std::optional<Failure> close_window(RawSample& sample);
+  cuda::Result launch(const CudaKernel& kernel, std::vector<std::uint64_t>& words) const;
   cuda::Result queue_kernels(const CudaModule& loaded, std::vector<std::uint64_t>& words, int& queued);
   std::optional<Failure> call_library(Launcher launcher, const std::vector<std::uint64_t>& words, int slot) const;
   std::optional<Failure> begin_profile(int slot);
@@ -342,13 +315,18 @@ cuda::Result CudaDevice::queue_sample(const RunRequest& request, std::size_t ima
   return error;
 }
 
+// With the tensor that the kernel names persisting in the L2, as far as the device has room for it.
+cuda::Result CudaDevice::launch(const CudaKernel& kernel, std::vector<std::uint64_t>& words) const {
+  const int kept = kernel.launch.persist - 1;
+  const std::int64_t persisting =
+      kept < 0 ? 0 : std::min(bytes_at(words.at(static_cast<std::size_t>(kept))), facts_.persisting_l2_bytes);
+  return launch_kernel(*driver_, kernel, words, persisting, stream_);
+}
+
 cuda::Result CudaDevice::queue_kernels(const CudaModule& loaded, std::vector<std::uint64_t>& words, int& queued) {
   cuda::Result error = cuda::kSuccess;
   for (const CudaKernel& kernel : loaded.kernels) {
-    const int kept = kernel.launch.persist - 1;
-    const std::int64_t persisting =
-        kept < 0 ? 0 : std::min(bytes_at(words.at(static_cast<std::size_t>(kept))), facts_.persisting_l2_bytes);
-    error = error != 0 ? error : launch_kernel(*driver_, kernel, words, persisting, stream_);
+    error = error != 0 ? error : launch(kernel, words);
     if (++queued == kQueued) {
       open_gate();
     }
@@ -522,10 +500,7 @@ cuda::Result CudaDevice::launch_profiled(int slot, bool one_by_one) {
   const CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
   std::vector<std::uint64_t> words = arguments(0, slot, 0);
   for (const CudaKernel& kernel : loaded.kernels) {
-    const int kept = kernel.launch.persist - 1;
-    const std::int64_t persisting =
-        kept < 0 ? 0 : std::min(bytes_at(words.at(static_cast<std::size_t>(kept))), facts_.persisting_l2_bytes);
-    cuda::Result error = launch_kernel(*driver_, kernel, words, persisting, stream_);
+    cuda::Result error = launch(kernel, words);
     error = error == cuda::kSuccess && one_by_one ? driver_->synchronize(stream_) : error;
     if (error != cuda::kSuccess) {
       return error;

@@ -1,8 +1,6 @@
 // harness/worker/executor_device.cpp - buffers of the arena, launches in order, findings as incorrect results.
 #include "harness/worker/executor_device.h"
 
-#include <sys/mman.h>
-
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -13,37 +11,11 @@
 
 #include "harness/executor/module.h"
 #include "harness/worker/clock.h"
+#include "harness/worker/mapping.h"
 #include "kernels/random.h"
 
 namespace apo {
 namespace {
-
-// The arena's memory file in this process.
-class Mapping {
- public:
-  Mapping() = default;
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-  ~Mapping() { reset(); }
-  bool map(int fd, std::int64_t bytes) {
-    reset();
-    size_ = static_cast<std::size_t>(bytes);
-    memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    return memory_ != MAP_FAILED;
-  }
-  std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(memory_); }
-  bool mapped() const { return memory_ != MAP_FAILED; }
-
- private:
-  void reset() {
-    if (memory_ != MAP_FAILED) {
-      munmap(memory_, size_);
-      memory_ = MAP_FAILED;
-    }
-  }
-  void* memory_ = MAP_FAILED;
-  std::size_t size_ = 0;
-};
 
 class ExecutorDevice : public Device {
  public:
@@ -62,6 +34,7 @@ class ExecutorDevice : public Device {
   // What the argument struct of kernels/abi.h points at, in its order.
   std::vector<executor::Buffer> buffers(int slot, int set, const char* const* names) const;
   std::optional<Failure> call(int slot, int set);
+  std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(mapping_.memory()); }
 
   int threads_;
   std::uint64_t seed_;
@@ -94,7 +67,7 @@ Result<std::uint64_t> ExecutorDevice::attach(const ArenaLayout& layout, const Fi
     return Failure{Outcome::out_of_memory, std::string("cannot map the tensors: ") + std::strerror(errno)};
   }
   layout_ = layout;
-  return std::uint64_t{mapping_.begin()};
+  return std::uint64_t{begin()};
 }
 
 std::vector<executor::Buffer> ExecutorDevice::buffers(int slot, int set, const char* const* names) const {
@@ -104,7 +77,7 @@ std::vector<executor::Buffer> ExecutorDevice::buffers(int slot, int set, const c
       const int owner = role == BufferRole::input ? set : slot;
       if (place.role == role && (role == BufferRole::output || place.owner == owner)) {
         result.push_back({.name = names[result.size()],
-                          .begin = mapping_.begin() + static_cast<std::uintptr_t>(place.offset),
+                          .begin = begin() + static_cast<std::uintptr_t>(place.offset),
                           .bytes = static_cast<std::size_t>(place.bytes),
                           .writable = role != BufferRole::input,
                           .written = role == BufferRole::input});
@@ -134,8 +107,7 @@ std::optional<Failure> ExecutorDevice::call(int slot, int set) {
   for (const std::int64_t axis : layout_.axes) {
     words.push_back(static_cast<std::uint64_t>(axis));
   }
-  executor::GlobalMemory memory(std::move(all), mapping_.begin(),
-                                mapping_.begin() + static_cast<std::uintptr_t>(layout_.bytes));
+  executor::GlobalMemory memory(std::move(all), begin(), begin() + static_cast<std::uintptr_t>(layout_.bytes));
   const std::uint64_t seed = derive_seed(seed_, "schedule", calls_++);
   for (std::size_t i = 0; i < loaded.plan.launches.size(); ++i) {
     const KernelLaunch& launch = loaded.plan.launches[i];
@@ -161,7 +133,7 @@ Result<RawSample> ExecutorDevice::run(const RunRequest& request, std::size_t ind
   }
   for (const BufferPlace& place : layout_.buffers) {
     if (place.role != BufferRole::input) {
-      std::memset(reinterpret_cast<void*>(mapping_.begin() + static_cast<std::uintptr_t>(place.offset)), 0xFF,
+      std::memset(reinterpret_cast<void*>(begin() + static_cast<std::uintptr_t>(place.offset)), 0xFF,
                   static_cast<std::size_t>(place.bytes));
     }
   }
