@@ -7,7 +7,7 @@ root=$(dirname "$(dirname "$(readlink -f "$0")")")
 folder=${1:?usage: experiments/bundle.sh FOLDER}
 "$root/apo" --version >/dev/null
 mkdir -p "$folder/lib"
-cp "$root/build/release/bin/apo" "$folder/apo"
+cp "$root/build/release/bin/apo" "$root/build/release/bin/libapo_inject.so" "$folder/"
 # The C and C++ run-time libraries are the other machine's own.
 ldd "$folder/apo" | awk '$2 == "=>" { print $3 }' | grep -Ev '/(libc|libm|libstdc\+\+|libgcc_s|libgomp|ld-linux[^/]*)\.so' |
   xargs -I{} cp -L {} "$folder/lib/"

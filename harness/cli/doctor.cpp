@@ -1,9 +1,6 @@
 // harness/cli/doctor.cpp - `apo doctor`: what works on this machine, and how to fix what does not.
-#include <dlfcn.h>
-
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -11,6 +8,7 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/cli/doctor_check.h"
 #include "harness/cli/documents.h"
 #include "harness/core/error.h"
 #include "harness/core/files.h"
@@ -20,10 +18,8 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness.h"
 #include "harness/implement/settings.h"
-#include "harness/implement/toolkit.h"
 #include "harness/loop/workbench.h"
 #include "harness/profile/perf_counters.h"
-#include "harness/worker/cupti.h"
 #include "journal/journal.h"
 #include "journal/lock.h"
 #include "journal/queries.h"
@@ -34,34 +30,8 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-// `broken` stops target host; `limited` works, with less than there could be.
-enum class State { works, limited, broken };
-
-struct Check {
-  std::string name;
-  State state = State::works;
-  std::string finding;
-  std::string fix;  // empty when there is nothing to do
-};
-
-const char* word(State state) {
-  return state == State::works ? "ok" : state == State::limited ? "limited" : "broken";
-}
-
-Check broken(const std::string& name, const std::string& finding, const std::string& fix) {
-  return {.name = name, .state = State::broken, .finding = finding, .fix = fix};
-}
-
-// Whatever a check throws is its finding.
-template <class Function>
-Check guarded(const std::string& name, const Function& check) {
-  try {
-    return check();
-  } catch (const UserError& error) {
-    return broken(name, error.what(), error.hint());
-  } catch (const EnvironmentError& error) {
-    return broken(name, error.what(), error.hint());
-  }
+const char* word(CheckState state) {
+  return state == CheckState::works ? "ok" : state == CheckState::limited ? "limited" : "broken";
 }
 
 // ---------------------------------------------------------------- the machine
@@ -73,7 +43,7 @@ Check check_cpu(const Machine& machine) {
                          format_bytes(static_cast<double>(machine.l3_bytes)) + ", memory " +
                          format_bytes(static_cast<double>(machine.memory_bytes))};
   if (machine.cores < 2) {
-    check.state = State::limited;
+    check.state = CheckState::limited;
     check.fix = "with one CPU the parent disturbs what it measures; give this process two or more";
   }
   return check;
@@ -84,7 +54,7 @@ Check check_governor(const Machine& machine) {
   if (machine.governor == "unknown") {
     check.finding = "not shown, as in most virtual machines; the A/A sentinel measures what the clock does";
   } else if (machine.governor != "performance") {
-    check.state = State::limited;
+    check.state = CheckState::limited;
     check.fix = "a steadier clock needs fewer rounds: sudo cpupower frequency-set -g performance";
   }
   return check;
@@ -96,7 +66,7 @@ Check check_steal() {
   const double percent = steal_percent(before, read_cpu_ticks());
   Check check{.name = "steal time", .finding = format_g(percent, 2) + " % of the CPU time goes to other guests now"};
   if (percent > 1) {
-    check.state = State::limited;
+    check.state = CheckState::limited;
     check.fix = "the host is busy: rounds with steal are voided, so judgements take longer; try again at a calmer time";
   }
   return check;
@@ -108,7 +78,7 @@ Check check_counters() {
     return {.name = "perf_event counters", .finding = "all of them"};
   }
   return {.name = "perf_event counters",
-          .state = State::limited,
+          .state = CheckState::limited,
           .finding = missing,
           .fix = "profiles fall back to timers; verdicts never need counters"};
 }
@@ -148,7 +118,7 @@ Check check_worker(Workbench& bench) {
                 .finding = "builds and loads a variant; starts in " + format_seconds(worker.start_seconds()) +
                            ", confined by " + worker.confinement()};
     if (worker.confinement() != "seccomp+landlock") {
-      check.state = State::limited;
+      check.state = CheckState::limited;
       check.fix =
           "candidates are held by less than seccomp and Landlock: judge only code that you trust, or use a "
           "kernel of 5.13 or later with both";
@@ -227,7 +197,7 @@ Check check_journal(const Paths& paths) {
     if (!busy.empty()) {
       check.finding += "; " + busy;
     } else if (!journal.unfinished().empty()) {
-      check.state = State::limited;
+      check.state = CheckState::limited;
       check.fix = "an earlier run was interrupted: 'apo run' with the same family resumes it";
     }
     return check;
@@ -251,96 +221,6 @@ Check check_build_cache(const Paths& paths) {
                      paths.builds.string() + "'; it may be removed at any time"};
 }
 
-// ---------------------------------------------------------------- target cuda
-
-Check check_toolkit() {
-  const std::string compiler = find_toolkit_program("nvcc");
-  if (compiler.empty()) {
-    return {.name = "cuda toolkit",
-            .state = State::limited,
-            .finding = "not found",
-            .fix = "only target cuda needs it: install CUDA Toolkit 13 and put its bin folder in PATH"};
-  }
-  const ProcessResult result = run_process({compiler, "--version"});
-  std::string release = "of unknown version";
-  for (const std::string& line : split(result.output, '\n')) {
-    release = line.find("release") != std::string::npos ? trim(line) : release;
-  }
-  return {.name = "cuda toolkit", .finding = release + " (" + compiler + ")"};
-}
-
-// Loading the driver's library starts nothing on a device.
-Check check_driver() {
-  void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  if (library == nullptr) {
-    return {.name = "cuda driver",
-            .state = State::limited,
-            .finding = "libcuda.so.1 does not load",
-            .fix = "only target cuda needs it: install the NVIDIA driver, in a container with --gpus all"};
-  }
-  dlclose(library);
-  return {.name = "cuda driver", .finding = "libcuda.so.1 loads"};
-}
-
-std::vector<std::string> gpu_models() {
-  std::vector<std::string> models;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator("/proc/driver/nvidia/gpus", error)) {
-    std::ifstream stream(entry.path() / "information");
-    std::string line;
-    while (std::getline(stream, line)) {
-      if (line.starts_with("Model:")) {
-        models.push_back(trim(line.substr(6)));
-      }
-    }
-  }
-  return models;
-}
-
-Check check_devices() {
-  const std::vector<std::string> models = gpu_models();
-  if (models.empty()) {
-    return {.name = "cuda devices",
-            .state = State::limited,
-            .finding = "none",
-            .fix = "only target cuda needs one: target host judges on this CPU"};
-  }
-  return {.name = "cuda devices", .finding = join(models, ", ")};
-}
-
-// Loading CUPTI starts nothing on a device. Whether it may record there, the journal says with every experiment.
-Check check_second_clock() {
-  const std::string name = "second clock (CUPTI Activity)";
-  std::string missing;
-  const auto cupti = cupti::load_library(missing);
-  if (cupti == nullptr) {
-    return {.name = name,
-            .state = State::limited,
-            .finding = missing,
-            .fix =
-                "only target cuda needs it, to hold the events against: install CUDA Toolkit 13 with CUPTI, or set "
-                "APO_CUPTI_LIBRARY to its libcupti.so"};
-  }
-  return {.name = name, .finding = "'" + cupti->path + "', version " + std::to_string(cupti->version)};
-}
-
-// What it says of itself needs no GPU; whether it knows the one here shows when a gate uses it.
-Check check_compute_sanitizer() {
-  const std::string program = find_toolkit_program("compute-sanitizer");
-  if (program.empty()) {
-    return {.name = "compute-sanitizer",
-            .state = State::limited,
-            .finding = "not found: on target cuda the sanitizer gate does not run",
-            .fix = "only target cuda needs it: sudo apt-get install cuda-sanitizer-13-0, or put it in PATH"};
-  }
-  const ProcessResult result = run_process({program, "--version"}, {.timeout_s = 20});
-  std::string version = "of unknown version";
-  for (const std::string& line : split(result.output, '\n')) {
-    version = line.starts_with("Version") ? trim(line) : version;
-  }
-  return {.name = "compute-sanitizer", .finding = version + " (" + program + ")"};
-}
-
 // ---------------------------------------------------------------- all together
 
 std::vector<Check> examine(const Globals& globals, Observer& observer) {
@@ -352,7 +232,7 @@ std::vector<Check> examine(const Globals& globals, Observer& observer) {
   };
   add({.name = "program", .finding = "variants and headers in '" + paths.home.string() + "'"});
   add(check_compiler());
-  const bool can_build = checks.back().state != State::broken;
+  const bool can_build = checks.back().state != CheckState::broken;
   const TemporaryFolder scratch("apo-doctor");  // what is built here proves something only if nothing is cached
   Paths fresh = paths;
   fresh.builds = scratch.path() / "builds";
@@ -368,17 +248,18 @@ std::vector<Check> examine(const Globals& globals, Observer& observer) {
   add(check_counters());
   add(check_journal(paths));
   add(check_build_cache(paths));
-  add(check_toolkit());
-  add(check_driver());
-  add(check_devices());
-  add(check_second_clock());
-  add(check_compute_sanitizer());
+  for (const Check& check : check_gpu_software()) {
+    add(check);
+  }
+  add(check_gpu_counters(bench));
   return checks;
 }
 
 void print_checks(const std::vector<Check>& checks, bool works) {
   for (const Check& check : checks) {
-    const char* colour = check.state == State::works ? "green" : check.state == State::limited ? "yellow" : "red";
+    const char* colour = check.state == CheckState::works     ? "green"
+                         : check.state == CheckState::limited ? "yellow"
+                                                              : "red";
     std::string mark = word(check.state);
     mark.resize(8, ' ');
     print(paint(mark, colour) + check.name + ": " + check.finding + "\n");
@@ -394,7 +275,7 @@ int doctor(const Globals& globals) {
   const std::vector<Check> checks = examine(globals, observer);
   bool works = true;
   for (const Check& check : checks) {
-    works = works && check.state != State::broken;
+    works = works && check.state != CheckState::broken;
   }
   if (globals.json) {
     Json list = Json::array();

@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 struct RegisterOptions {
   std::string file;
   bool no_verify = false;
+  bool no_executor = false;
 };
 
 const Workload& first_supported(const Family& family, const Lab& lab, const Configuration& configuration) {
@@ -161,7 +162,9 @@ int add(const RegisterOptions& options, const Globals& globals) {
   bool runs_here = true;
   if (!options.no_verify && is_device_variant(variant)) {
     runs_here = bench.has_gpu(&missing);
-    gates.push_back(executor_gate(bench, variant, runs_here, observer));
+    if (!options.no_executor) {
+      gates.push_back(executor_gate(bench, variant, runs_here, observer));
+    }
   }
   if (!runs_here && gates.back().outcome == Outcome::valid) {
     gates.push_back({.gate = "correctness",
@@ -184,6 +187,8 @@ Action define_register(CLI::App& app, Globals& globals) {
   app.add_option("file", options->file, "the variant's source, with its apo: block at the top")->required();
   app.add_flag("--no-verify", options->no_verify,
                "check only the block; an experiment runs the gates before it times anything");
+  app.add_flag("--no-executor", options->no_executor, "leave out the checks on the CPU; a GPU runs its own either way")
+      ->excludes("--no-verify");
   return [options, &globals] { return add(*options, globals); };
 }
 

@@ -7,6 +7,7 @@
 #include "harness/core/error.h"
 #include "harness/core/text.h"
 #include "kernels/closeness.h"
+#include "kernels/parallel.h"
 
 namespace apo {
 namespace {
@@ -135,19 +136,28 @@ std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_
   return tensor.name + "[" + join(indices, ",") + "]";
 }
 
-Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected,
-                           const OutputViews& outputs) {
-  Comparison comparison{.correct = true, .evidence = "", .tensors = {}};
+Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
+                           int threads) {
+  std::vector<const TensorSpec*> written;
+  std::vector<std::int64_t> places;
   for (const TensorSpec& tensor : family.tensors) {
-    if (tensor.role != Role::output) {
-      continue;
+    if (tensor.role == Role::output) {
+      places.push_back(std::ssize(written));
+      written.push_back(&tensor);
     }
+  }
+  Comparison comparison{.correct = true, .evidence = "", .tensors = std::vector<TensorComparison>(written.size())};
+  for_each_unit(places, threads, [&](std::int64_t place) {
+    const TensorSpec& tensor = *written[static_cast<std::size_t>(place)];
     const std::span<const std::byte> bytes = outputs.at(tensor.name);
     APO_CHECK(std::ssize(bytes) == dtype_bytes(tensor.dtype) * element_count(tensor, axes));
-    comparison.tensors.push_back(TensorComparer(family, axes, tensor, expected, bytes).run(expected.units));
-    if (!comparison.tensors.back().correct && comparison.correct) {
+    comparison.tensors[static_cast<std::size_t>(place)] =
+        TensorComparer(family, axes, tensor, expected, bytes).run(expected.units);
+  });
+  for (const TensorComparison& tensor : comparison.tensors) {
+    if (!tensor.correct && comparison.correct) {
       comparison.correct = false;
-      comparison.evidence = comparison.tensors.back().evidence;
+      comparison.evidence = tensor.evidence;
     }
   }
   if (comparison.correct) {

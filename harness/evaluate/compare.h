@@ -36,8 +36,8 @@ using OutputViews = std::map<std::string, std::span<const std::byte>, std::less<
 
 // Only the elements of expected.units are compared, all of those,
 // by the rule beside struct Tolerance in kernels/family.h.
-Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected,
-                           const OutputViews& outputs);
+Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
+                           int threads = 1);
 
 // "dk[0,12,3,7]".
 std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_t index);

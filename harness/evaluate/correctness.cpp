@@ -157,9 +157,13 @@ CheckResult check_case(const Lab& lab, const Configuration& configuration, const
 CheckResult check_build(const Lab& lab, const Configuration& configuration, const Build& build, const CheckCase& one,
                         std::uint64_t seed, const WorkerOptions& options) {
   const auto start = Clock::now();
+  const std::vector<std::int64_t> scratch = lab.scratch(configuration, one.axes);
+  if (const auto failure = check_scratch(scratch)) {
+    return failed(*failure, one.workload);
+  }
   const std::vector<CheckedPointer> prepared = prepare(lab, one, seed);
-  Arena arena(arena_spec(*lab.family, one.axes, static_cast<int>(one.regimes.size()),
-                         lab.scratch(configuration, one.axes), {}, derive_seed(seed, "arena"), lab.worker.target));
+  Arena arena(arena_spec(*lab.family, one.axes, static_cast<int>(one.regimes.size()), scratch, {},
+                         derive_seed(seed, "arena"), lab.worker.target));
   for (std::size_t i = 0; i < prepared.size(); ++i) {
     share_inputs(arena, static_cast<int>(i), *lab.family, prepared[i]->inputs);
   }

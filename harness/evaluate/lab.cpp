@@ -1,10 +1,13 @@
 // harness/evaluate/lab.cpp - from a family's contract to the buffers of a call and back.
 #include "harness/evaluate/lab.h"
 
+#include <unistd.h>
+
 #include <functional>
 #include <numeric>
 
 #include "harness/core/error.h"
+#include "harness/core/text.h"
 
 namespace apo {
 namespace {
@@ -95,18 +98,29 @@ OutputViews view_outputs(const Arena& arena, const Family& family) {
 }
 
 std::optional<Failure> inspect_call(const Arena& arena, const Family& family, const Axes& axes,
-                                    const Expected& expected, std::optional<int> set) {
+                                    const Expected& expected, std::optional<int> set, int threads) {
   if (const auto damage = arena.check_guards()) {
     return Failure{.outcome = Outcome::incorrect, .evidence = damage->sentence()};
   }
   if (const auto change = arena.check_inputs(set)) {
     return Failure{.outcome = Outcome::incorrect, .evidence = change->sentence()};
   }
-  const Comparison comparison = compare_outputs(family, axes, expected, view_outputs(arena, family));
+  const Comparison comparison = compare_outputs(family, axes, expected, view_outputs(arena, family), threads);
   if (!comparison.correct) {
     return Failure{.outcome = Outcome::incorrect, .evidence = comparison.evidence};
   }
   return std::nullopt;
+}
+
+std::optional<Failure> check_scratch(const std::vector<std::int64_t>& bytes) {
+  const double all = std::accumulate(bytes.begin(), bytes.end(), 0.0);
+  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (all <= memory) {
+    return std::nullopt;
+  }
+  return Failure{.outcome = Outcome::out_of_memory,
+                 .evidence = "cannot allocate " + format_bytes(all) + " of scratch: this machine has " +
+                             format_bytes(memory) + " of memory"};
 }
 
 }  // namespace apo

@@ -52,8 +52,12 @@ TensorBytes read_outputs(const Arena& arena, const Family& family);
 OutputViews view_outputs(const Arena& arena, const Family& family);
 
 // Guards whole, inputs (of one set, or all) unchanged, outputs right: nullopt, else Outcome::incorrect with the first
-// thing found.
+// thing found. Tensors are compared on up to `threads` threads.
 std::optional<Failure> inspect_call(const Arena& arena, const Family& family, const Axes& axes,
-                                    const Expected& expected, std::optional<int> set = {});
+                                    const Expected& expected, std::optional<int> set = {}, int threads = 1);
+
+// Outcome::out_of_memory when a candidate asks for more scratch than this machine has memory, which also holds a
+// mirror of what a GPU gets.
+std::optional<Failure> check_scratch(const std::vector<std::int64_t>& bytes);
 
 }  // namespace apo

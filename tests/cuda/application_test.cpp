@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <map>
 
 #include "harness/core/files.h"
@@ -86,11 +88,16 @@ TEST_F(ProfiledApplication, TimesAgreeWithTheApplicationsOwnEvents) {
   EXPECT_NEAR(mean / number("long_mean_ns"), 1, 0.05);
 }
 
+// The best of some processes each, taken in turns: from one process to the next a launch varies by half a microsecond.
 TEST_F(ProfiledApplication, PaysLessThanAMicrosecondForALaunch) {
-  ASSERT_TRUE(run_process({APO_LAUNCHER_PROGRAM, "cost", numbers_file()}).ok());
-  const double plain = number("launch_ns");
-  run("cost");
-  const double profiled = number("launch_ns");
+  double plain = std::numeric_limits<double>::infinity();
+  double profiled = plain;
+  for (int turn = 0; turn < 4; ++turn) {
+    ASSERT_TRUE(run_process({APO_LAUNCHER_PROGRAM, "cost", numbers_file()}).ok());
+    plain = std::min(plain, number("launch_ns"));
+    run("cost");
+    profiled = std::min(profiled, number("launch_ns"));
+  }
   std::cout << "  a launch costs " << plain << " ns plain, " << profiled << " ns profiled: " << profiled / plain
             << "x\n";
   EXPECT_GT(plain, 0);
