@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "harness/core/error.h"
+#include "harness/core/guards.h"
 #include "harness/core/hash.h"
 #include "harness/core/text.h"
 #include "journal/implementation.h"
@@ -117,6 +118,10 @@ Journal& Journal::operator=(Journal&& other) noexcept = default;
 Journal::~Journal() = default;
 
 Journal Journal::open(const std::filesystem::path& path, Access access) {
+  if (access == Access::read_write && !guards_off().empty()) {
+    throw UserError("a journal takes nothing from a program with guards switched off",
+                    "leave --ablate away, or give 'apo compare' --no-journal");
+  }
   return Journal(std::make_unique<Implementation>(path, access));
 }
 

@@ -129,6 +129,8 @@ struct Family {
                           const std::vector<std::int64_t>& units, int threads)>
       noise;
   std::function<Tolerance(std::string_view tensor, const Axes&)> tolerance;
+  // The same inputs have to give the same bits, call for call: no order of additions may be left to chance.
+  bool repeatable = false;
   std::function<Work(const Axes&)> work;
 };
 

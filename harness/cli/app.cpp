@@ -15,6 +15,7 @@
 
 #include "harness/cli/command.h"
 #include "harness/core/error.h"
+#include "harness/core/guards.h"
 #include "harness/core/text.h"
 #include "kernels/family.h"
 
@@ -50,6 +51,8 @@ void add_globals(CLI::App& app, Globals& globals) {
   app.add_flag("--json", globals.json, "print one JSON document on stdout and nothing else");
   app.add_flag("-v,--verbose", globals.verbose, "log more to stderr");
   app.add_flag("-q,--quiet", globals.quiet, "no progress on stderr");
+  // Not for users: docs/guards.md.
+  app.add_option("--ablate", globals.ablate, "a guard to switch off")->allow_extra_args(false)->group("");
 }
 
 void set_up_logging(const Globals& globals) {
@@ -96,9 +99,30 @@ int explain_parse_error(const CLI::App& app, const CLI::ParseError& error, int a
   return fail(error.what(), "'apo " + name + " --help' shows its options", kUserMistake);
 }
 
+void leave_out_guards(const std::vector<std::string>& names) {
+  std::vector<std::string> known;
+  for (const GuardRow& row : guard_rows()) {
+    if (row.can_be_off) {
+      known.emplace_back(row.name);
+    }
+  }
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw UserError("no guard '" + name + "' can be switched off",
+                      did_you_mean(name, known) + "\nknown: " + join(known, ", "));
+    }
+    switch_off(guard_from(name).value());
+  }
+  if (!names.empty()) {
+    std::fprintf(stderr, "apo: guards switched off: %s; no journal is written and nothing is registered\n",
+                 join(names, ", ").c_str());
+  }
+}
+
 int run_action(const Action& action, const Globals& globals) {
   set_up_logging(globals);
   try {
+    leave_out_guards(globals.ablate);
     for (const std::string& library : globals.families) {
       try {
         load_family_library(library);

@@ -19,6 +19,7 @@ struct Globals {
   bool verbose = false;               // debug logs on stderr
   bool quiet = false;                 // no progress on stderr
   std::vector<std::string> families;  // shared objects with more families
+  std::vector<std::string> ablate;    // guards to switch off, for experiments about the judge
   // What stands after `--` of `apo profile -- COMMAND ARGS...`; absent without a `--`.
   std::optional<std::vector<std::string>> command;
 };

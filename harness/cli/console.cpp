@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "harness/core/guards.h"
 #include "harness/core/error.h"
 #include "harness/core/text.h"
 
@@ -94,6 +95,12 @@ std::string json_text(const nlohmann::json& document) {
 }
 
 void print_json(const nlohmann::json& document) {
+  if (const std::vector<std::string> off = guards_off(); !off.empty() && document.is_object()) {
+    nlohmann::json marked = document;
+    marked["guards_off"] = off;
+    print(json_text(marked));
+    return;
+  }
   print(json_text(document));
 }
 

@@ -11,6 +11,7 @@
 #include "harness/cli/documents.h"
 #include "harness/core/error.h"
 #include "harness/core/files.h"
+#include "harness/core/guards.h"
 #include "harness/core/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness.h"
@@ -140,6 +141,10 @@ int finish(const Globals& globals, const Variant& variant, const std::string& st
                  gates.back().gate.c_str(), std::string(to_string(gates.back().outcome)).c_str());
     return kGateFailed;
   }
+  if (path.empty()) {
+    print(variant.id() + " " + state + "\n");
+    return kDone;
+  }
   print(variant.id() + (state == "already registered" ? " is already registered: " : " registered: ") + path + "\n");
   return kDone;
 }
@@ -162,7 +167,7 @@ int add(const RegisterOptions& options, const Globals& globals) {
   bool runs_here = true;
   if (!options.no_verify && is_device_variant(variant)) {
     runs_here = bench.has_gpu(&missing);
-    if (!options.no_executor) {
+    if (!options.no_executor && guard_is_on(Guard::executor)) {
       gates.push_back(executor_gate(bench, variant, runs_here, observer));
     }
   }
@@ -173,6 +178,9 @@ int add(const RegisterOptions& options, const Globals& globals) {
     bench.use(variant.target);
     const auto more = run_gates(bench, variant, observer, log);
     gates.insert(gates.end(), more.begin(), more.end());
+  }
+  if (gates.back().outcome == Outcome::valid && !guards_off().empty()) {
+    return finish(globals, variant, "not registered: a guard is switched off", "", gates, log);
   }
   if (gates.back().outcome != Outcome::valid) {
     return finish(globals, variant, "refused", "", gates, log);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "harness/core/error.h"
+#include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness.h"
@@ -122,7 +123,7 @@ class Evaluation {
     const StageRange range("gate resources");
     const auto start = Clock::now();
     const bool same =
-        !plan_.time_same_code && std::all_of(timed_.begin(), timed_.end(), [](const TimedWorkload& timed) {
+        !plan_.time_same_code && guard_is_on(Guard::same_code) && std::all_of(timed_.begin(), timed_.end(), [](const TimedWorkload& timed) {
           return timed.incumbent.build.code_hash == timed.candidate.build.code_hash;
         });
     GateResult gate{.gate = "resources"};

@@ -10,6 +10,7 @@
 
 #include "harness/core/error.h"
 #include "harness/evaluate/judge_campaign.h"
+#include "harness/evaluate/judge_claim.h"
 #include "harness/evaluate/judge_guard.h"
 #include "harness/evaluate/judge_round.h"
 #include "harness/evaluate/signed_rank.h"
@@ -114,10 +115,13 @@ const Round& Judge::add(Round round) {
     count_void(added);
     return added;
   }
+  const Decision::Phase before = decision_.phase();
   decision_.add(added.effect);
   if (decision_.phase() == Decision::Phase::finished) {
     finish(decision_.verdict(), decision_.reason(), "");
     apply_guards();
+  } else if (decision_.phase() != before) {
+    refuse_foreign_gain();  // such a gain needs no confirmation
   }
   return added;
 }
@@ -137,12 +141,26 @@ void Judge::apply_guards() {
   if (verdict_ != Verdict::accepted) {
     return;
   }
-  std::vector<Round> counted;
-  std::copy_if(rounds_.begin(), rounds_.end(), std::back_inserter(counted),
-               [](const Round& round) { return round.void_why.empty(); });
-  if (const std::string failure = guard_failure(counted, plan_.profile); !failure.empty()) {
+  refuse_foreign_gain();
+  if (verdict_ != Verdict::accepted) {
+    return;
+  }
+  if (const std::string failure = guard_failure(counted(), plan_.profile); !failure.empty()) {
     finish(Verdict::reverted, Reason::guard_failed, failure);
   }
+}
+
+void Judge::refuse_foreign_gain() {
+  if (const std::string failure = claim_failure(counted(), plan_.profile); !failure.empty()) {
+    finish(Verdict::reverted, Reason::guard_failed, failure);
+  }
+}
+
+std::vector<Round> Judge::counted() const {
+  std::vector<Round> result;
+  std::copy_if(rounds_.begin(), rounds_.end(), std::back_inserter(result),
+               [](const Round& round) { return round.void_why.empty(); });
+  return result;
 }
 
 void Judge::finish(Verdict verdict, Reason reason, std::string detail) {

@@ -46,6 +46,8 @@ class Judge {
   void check(const Round& round) const;
   void count_void(const Round& round);
   void apply_guards();
+  void refuse_foreign_gain();
+  std::vector<Round> counted() const;
   void finish(Verdict verdict, Reason reason, std::string detail);
   int rounds_of(const std::string& stage) const;
 

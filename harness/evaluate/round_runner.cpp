@@ -6,11 +6,14 @@
 #include <chrono>
 #include <cmath>
 
+#include "harness/core/guards.h"
 #include "harness/core/machine.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/clocks.h"
+#include "harness/evaluate/judge_claim.h"
 #include "harness/evaluate/judge_round.h"
+#include "harness/evaluate/signed_rank.h"
 #include "harness/worker/samples.h"
 #include "kernels/random.h"
 
@@ -27,6 +30,8 @@ constexpr double kEventResolutionNs = 2000;
 constexpr double kShortCallNs = 50e3;
 constexpr int kSetsInRound = 2;
 constexpr int kSecondClockAttempts = 2;
+constexpr int kAloneWarmup = 3;  // blocks of the incumbent without the candidate
+constexpr int kAloneBlocks = 6;
 // Keys of Round::environment: whether the second clock was there, and each arm's time of one call by it. With several
 // workloads, "_" and the workload's name follow.
 constexpr const char* kSecondClock = "second_clock";
@@ -115,9 +120,13 @@ struct RoundRunner::Session {
   ArenaSpec spec_of(const Lab& lab, bool candidate_in_slot0, std::uint64_t order_seed) const {
     ArenaSpec spec = arena_spec(family, timed.axes, kSetsInRound, scratch(lab, 0, candidate_in_slot0),
                                 scratch(lab, 1, candidate_in_slot0), derive_seed(order_seed, "arena"), target);
-    // A device variant has no code in the worker's process.
-    spec.foreign_code = timed.candidate.build.plan.launches.empty() || timed.incumbent.build.plan.launches.empty();
+    spec.foreign_code = has_host_code();
     return spec;
+  }
+
+  // A device variant has no code in the worker's process.
+  bool has_host_code() const {
+    return timed.candidate.build.plan.launches.empty() || timed.incumbent.build.plan.launches.empty();
   }
 
   std::vector<std::int64_t> scratch(const Lab& lab, int slot, bool candidate_in_slot0) const {
@@ -154,35 +163,84 @@ struct RoundRunner::Session {
                       int verify_sample) {
     const StageRange range(kind == BlockKind::warmup ? "warm-up" : verify_sample < 0 ? "timed" : "timed and verified");
     RunRequest request = block_request(kind, order_seed, which, index, repetitions);
-    request.verify_after = verify_sample;
-    const auto inspect = [&](int sample) -> std::optional<Failure> {
+    request.verify_after = guard_is_on(Guard::timed_check) ? verify_sample : -1;
+    request.pause_each = has_host_code();
+    auto samples = worker.run(request, inspection(request, "timed call"));
+    if (!samples) {
+      return samples.failure();
+    }
+    Block block;
+    for (const RawSample& sample : *samples) {
+      if (auto failure = keep(sample, repetitions)) {
+        return *failure;
+      }
+      block.samples.push_back({.slot = sample.slot, .ns = static_cast<std::int64_t>(elapsed_ns(sample, target))});
+    }
+    if (kind == BlockKind::timed && target == Target::host) {
+      for (std::size_t i = 0; i < worker.waited_ns().size(); ++i) {
+        const RawSample& sample = samples->at(i);
+        const auto seen = static_cast<double>(worker.waited_ns()[i] - (sample.end_ns - sample.begin_ns));
+        unaccounted.at(static_cast<std::size_t>(sample.slot)).push_back(seen);
+      }
+    }
+    return block;
+  }
+
+  // Looks at the outputs of the sample that the request verifies.
+  Inspect inspection(const RunRequest& request, const std::string& what) {
+    return [this, &request, what](int sample) -> std::optional<Failure> {
       const auto at = static_cast<std::size_t>(sample);
       const int set = request.sets[at];
       auto failure =
           inspect_call(arena, family, timed.axes, timed.pool[drawn[static_cast<std::size_t>(set)]]->expected, set);
       if (failure) {
-        failure->evidence = "timed call: " + failure->evidence;
+        failure->evidence = what + ": " + failure->evidence;
         failure->slot = request.order[at];
       }
       return failure;
     };
-    auto samples = worker.run(request, verify_sample < 0 ? Inspect() : Inspect(inspect));
-    if (!samples) {
-      return samples.failure();
+  }
+
+  // For the comparison of the clocks; a time below the floor is none.
+  std::optional<Failure> keep(const RawSample& sample, int repetitions) {
+    raw.push_back(sample);
+    const double ns = elapsed_ns(sample, target);
+    if (ns < timed.floor_ns * repetitions && guard_is_on(Guard::floor)) {
+      return Failure{.outcome = Outcome::unstable_clock,
+                     .evidence = "a call of " + format_ns(ns / repetitions) + " is below the physical floor of " +
+                                 format_ns(timed.floor_ns),
+                     .slot = sample.slot};
     }
-    raw.insert(raw.end(), samples->begin(), samples->end());
-    Block block;
-    for (const RawSample& sample : *samples) {
-      const double ns = elapsed_ns(sample, target);
-      block.samples.push_back({.slot = sample.slot, .ns = static_cast<std::int64_t>(ns)});
-      if (ns < timed.floor_ns * repetitions) {
-        return Failure{.outcome = Outcome::unstable_clock,
-                       .evidence = "a call of " + format_ns(ns / repetitions) + " is below the physical floor of " +
-                                   format_ns(timed.floor_ns),
-                       .slot = sample.slot};
+    return std::nullopt;
+  }
+
+  // One call of each slot on inputs that nothing in the worker has seen before: they are written while it stands still,
+  // right before. The call before it, on the other set, warms up what any call warms up. Nanoseconds of each slot.
+  Result<std::array<double, 2>> fresh_calls(std::size_t inputs, int set, int first_slot) {
+    const StageRange range("fresh inputs");
+    std::array<double, 2> ns{};
+    drawn.at(static_cast<std::size_t>(set)) = inputs;
+    for (const int slot : {first_slot, 1 - first_slot}) {
+      worker.freeze();
+      share_inputs(arena, set, family, timed.pool[inputs]->inputs);
+      const RunRequest request{.order = {slot, slot},
+                               .sets = {1 - set, set},
+                               .repetitions = 1,
+                               .cache = cache,
+                               .verify_after = 1,
+                               .refresh = true};
+      const auto samples = worker.run(request, inspection(request, "call on inputs made right before it"));
+      if (!samples) {
+        return samples.failure();
       }
+      for (const RawSample& sample : *samples) {
+        if (auto failure = keep(sample, 1)) {
+          return *failure;
+        }
+      }
+      ns.at(static_cast<std::size_t>(slot)) = elapsed_ns(samples->back(), target);
     }
-    return block;
+    return ns;
   }
 
   const Family& family;
@@ -193,6 +251,7 @@ struct RoundRunner::Session {
   Worker worker;
   Arena arena;
   std::array<const TimedArm*, 2> arms;
+  std::array<std::vector<double>, 2> unaccounted;  // ns of each timed sample that only the parent saw
   std::vector<RawSample> raw;  // of the whole round, for the comparison of its clocks
 };
 
@@ -246,6 +305,15 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
   note_clock(round, kClockBefore, session.worker.state());
   const int blocks = block_count(result.warmup, profile_);
   const auto verifications = draw_verifications(derive_seed(round.seed, "verification", which), blocks);
+  // Amid the blocks, where nobody can foresee it, and behind the last one.
+  const auto middle =
+      static_cast<int>(derive_seed(round.seed, "fresh", which) % static_cast<std::uint64_t>(std::max(1, blocks - 1)));
+  std::vector<std::size_t> unseen;
+  for (std::size_t i = 0; i < pool; ++i) {
+    if (i != first && i != second) {
+      unseen.push_back(i);
+    }
+  }
   for (int index = 0; index < blocks; ++index) {
     int verify = -1;
     for (const Verification& one : verifications) {
@@ -256,6 +324,11 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
       return block.failure();
     }
     result.blocks.push_back(*block);
+    if (index == middle || index + 1 == blocks) {
+      if (auto fresh = take_fresh_calls(session, which, index, round, unseen); !fresh) {
+        return fresh.failure();
+      }
+    }
   }
   note_clock(round, kClockAfter, session.worker.state());
   // Starting CUPTI takes a quarter of a second in each process. Which rounds pay for it no worker can foresee.
@@ -265,18 +338,89 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
       !agreed) {
     return agreed.failure();
   }
+  session.worker.freeze();
+  if (auto changed = session.worker.check_code()) {
+    return *changed;
+  }
   session.worker.stop();
+  note_unaccounted(session, which, round);
+  const bool accompanied = session.has_host_code() && round.stage == "confirm" && guard_is_on(Guard::rival);
+  if (auto alone = accompanied ? measure_alone(which, round, derive_seed(order_seed, "workload", which), repetitions)
+                               : Result<Done>(Done{});
+      !alone) {
+    return alone.failure();
+  }
   const int cpus = static_cast<int>(lab_.worker.cpus.empty() ? usable_cpus().size() : lab_.worker.cpus.size());
-  if (const auto wrong = clock_disagreement(session.raw, measured_ns_per_tick(), cpus)) {
+  const auto wrong = clock_disagreement(session.raw, measured_ns_per_tick(), cpus);
+  if (wrong && guard_is_on(Guard::clocks)) {
     return Failure{.outcome = Outcome::unstable_clock, .evidence = *wrong};
   }
   return result;
 }
 
+Result<Done> RoundRunner::take_fresh_calls(Session& session, std::size_t which, int block, Round& round,
+                                           std::vector<std::size_t>& unseen) {
+  if (unseen.empty() || !guard_is_on(Guard::fresh_inputs)) {
+    return Done{};
+  }
+  const std::uint64_t coins = derive_seed(round.seed, "fresh inputs", (which << 16) + static_cast<std::uint64_t>(block));
+  const auto ns = session.fresh_calls(unseen.back(), static_cast<int>(coins & 1), static_cast<int>(coins >> 1 & 1));
+  if (!ns) {
+    return ns.failure();
+  }
+  unseen.pop_back();
+  for (std::size_t slot = 0; slot < ns->size(); ++slot) {
+    const bool candidate = (slot == 0) == round.candidate_in_slot0;
+    const auto [kept, is_first] = round.environment.emplace(
+        environment_key(candidate ? kFreshCandidate : kFreshIncumbent, workloads_[which].name, workloads_.size()),
+        ns->at(slot));
+    kept->second = is_first ? kept->second : std::min(kept->second, ns->at(slot));
+  }
+  return Done{};
+}
+
+void RoundRunner::note_unaccounted(const Session& session, std::size_t which, Round& round) const {
+  for (std::size_t slot = 0; slot < session.unaccounted.size(); ++slot) {
+    const bool candidate = (slot == 0) == round.candidate_in_slot0;
+    if (!session.unaccounted.at(slot).empty()) {
+      round.environment[environment_key(candidate ? kBesideCandidate : kBesideIncumbent, workloads_[which].name,
+                                        workloads_.size())] = median(session.unaccounted.at(slot));
+    }
+  }
+}
+
+Result<Done> RoundRunner::measure_alone(std::size_t which, Round& round, std::uint64_t order_seed, int repetitions) {
+  TimedWorkload alone = workloads_[which];
+  alone.candidate = alone.incumbent;
+  Session session(lab_, alone, memory_, false, derive_seed(order_seed, "alone"), {0, alone.pool.size() - 1}, cache_);
+  const auto of_incumbent = [&](Failure failure) {
+    failure.slot = round.candidate_in_slot0 ? 1 : 0;
+    return failure;
+  };
+  if (auto ready = session.prepare(); !ready) {
+    return of_incumbent(ready.failure());
+  }
+  std::vector<double> calls;
+  for (int index = 0; index < kAloneWarmup + kAloneBlocks; ++index) {
+    const auto kind = index < kAloneWarmup ? BlockKind::warmup : BlockKind::timed;
+    const auto block = session.block(kind, order_seed, static_cast<int>(which), index, repetitions, -1);
+    if (!block) {
+      return of_incumbent(block.failure());
+    }
+    for (const Sample& sample : block->samples) {
+      if (kind == BlockKind::timed) {
+        calls.push_back(static_cast<double>(sample.ns) / repetitions);
+      }
+    }
+  }
+  round.environment[environment_key(kAloneIncumbent, alone.name, workloads_.size())] = median(calls);
+  return Done{};
+}
+
 // A single disagreement may be another process that took the GPU between an event and a kernel; a lie stays.
 Result<Done> RoundRunner::check_second_clock(Session& session, std::size_t which, int block, Round& round,
                                              std::uint64_t order_seed) {
-  if (session.target != Target::cuda) {
+  if (session.target != Target::cuda || !guard_is_on(Guard::second_clock)) {
     return Done{};
   }
   const StageRange range("second clock");

@@ -48,6 +48,14 @@ class RoundRunner {
   struct Session;
   // Adds what it saw of the device to the round's environment.
   Result<RoundWorkload> measure(std::size_t which, Round& round, std::uint64_t order_seed);
+  // One call of each arm on inputs of the pool that the session has not seen; the faster of a round's into its
+  // environment.
+  Result<Done> take_fresh_calls(Session& session, std::size_t which, int block, Round& round,
+                                std::vector<std::size_t>& unseen);
+  // What the parent's clock saw beside the stamps of the timed samples, into the round's environment.
+  void note_unaccounted(const Session& session, std::size_t which, Round& round) const;
+  // The incumbent in a process without the candidate; its median call into the round's environment.
+  Result<Done> measure_alone(std::size_t which, Round& round, std::uint64_t order_seed, int repetitions);
   // Target cuda: one more block, which CUPTI Activity records and no verdict rests on. Adds each arm's time to the
   // round's environment.
   Result<Done> check_second_clock(Session& session, std::size_t which, int block, Round& round,

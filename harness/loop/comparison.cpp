@@ -1,6 +1,8 @@
 // harness/loop/comparison.cpp - the gates and the judge for two variants that somebody named.
 #include "harness/loop/comparison.h"
 
+#include <filesystem>
+#include <map>
 #include <optional>
 
 #include "harness/core/error.h"
@@ -8,6 +10,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/loop/hooks.h"
+#include "harness/loop/known_roofs.h"
 #include "harness/loop/policy.h"
 #include "journal/journal.h"
 
@@ -34,6 +37,22 @@ Prediction prediction_over(const Variant& candidate, const Variant& incumbent) {
   const bool meant =
       over == "parent" ? candidate.parent == incumbent.id() : over == incumbent.id() || over == incumbent.name;
   return meant ? *candidate.prediction : Prediction();
+}
+
+// Of the roofs that the journal has of this machine, if any: they are measured where a profile is made.
+std::map<std::string, double> known_floors(const Family& family, const EvaluatePlan& plan, const Workbench& bench,
+                                           std::optional<Journal>& journal) {
+  std::map<std::string, double> floors;
+  if (!journal && !std::filesystem::exists(bench.paths().journal)) {
+    return floors;
+  }
+  std::optional<Journal> reader;
+  Journal& known = journal ? *journal : reader.emplace(Journal::open(bench.paths().journal, Access::read_only));
+  const std::vector<Roof> roofs = known_roofs(known, bench.machine());
+  for (const Workload* workload : plan.workloads) {
+    floors[workload->name] = roofs.empty() ? 0 : floor_of(family, *workload, bench.machine(), roofs);
+  }
+  return floors;
 }
 
 }  // namespace
@@ -94,6 +113,7 @@ Experiment compare_variants(Workbench& bench, const ComparisonRequest& request, 
   if (journal) {
     experiment.id = journal->begin_experiment(experiment);
   }
+  plan.floor_ns = known_floors(family, plan, bench, journal);
   evaluate(lab, experiment, plan, hooks_for(observer, journal ? &*journal : nullptr, experiment.id));
   if (journal) {
     journal->finish_experiment(experiment);

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "harness/core/error.h"
+#include "harness/core/guards.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -188,6 +189,9 @@ void Arena::share_input(int set, std::string_view name, const InputView& view) {
 }
 
 void Arena::poison_outputs() {
+  if (!guard_is_on(Guard::poison)) {
+    return;
+  }
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (layout_.buffers[i].role == BufferRole::output) {
       std::ranges::fill(bytes_of(i), kPoison);

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "harness/core/files.h"
+#include "harness/core/guards.h"
 
 namespace apo {
 namespace {
@@ -229,9 +230,9 @@ std::string confine_with(const std::vector<std::string>& writable, unsigned secc
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     return "limits";
   }
-  const bool landlock = install_landlock(writable);
+  const bool landlock = guard_is_on(Guard::landlock) && install_landlock(writable);
   drop_capabilities();
-  const bool seccomp = install_seccomp(seccomp_flags);
+  const bool seccomp = guard_is_on(Guard::seccomp) && install_seccomp(seccomp_flags);
   if (!seccomp && !landlock) {
     return "limits";
   }

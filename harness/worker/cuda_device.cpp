@@ -9,9 +9,9 @@
 // among its records.
 //
 // A library variant runs host code that may wait for the stream, and would wait for ever behind a closed gate. Its gate
-// is open from the start: what its host code takes longer than the poison and the flush before it is in its time. The
-// end is recorded once the whole context is idle, so that work on other streams is in its time too. Both can only make
-// it look slower.
+// is open from the start, and its host code is in its time. Begin and end are recorded while the whole context is idle:
+// what it launches on a stream of its own neither runs beside the poison and the flush before the begin, nor goes on
+// behind the end. All of that can only make it look slower.
 #include "harness/worker/cuda_device.h"
 
 #include <algorithm>
@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "harness/core/files.h"
+#include "harness/core/guards.h"
 #include "harness/core/machine.h"
 #include "harness/core/nvtx.h"
 #include "harness/worker/activity.h"
@@ -77,6 +78,8 @@ class CudaDevice : public Device {
     return cuda_failure(*driver_, error, what, slot);
   }
   std::optional<Failure> make_images(std::size_t count);
+  std::optional<Failure> refresh() const;
+  std::optional<Failure> wait_for_copies() const;
   void free_images();
   std::size_t images_for(const RunRequest& request, int slot, int set) const;
   bool belongs_to(const BufferPlace& place, int slot, int set) const {
@@ -202,6 +205,9 @@ Result<std::uint64_t> CudaDevice::attach(const ArenaLayout& layout, const FileDe
 
 // Device copies of the arena as the parent wrote it.
 std::optional<Failure> CudaDevice::make_images(std::size_t count) {
+  if (images_.size() >= count) {
+    return std::nullopt;
+  }
   while (images_.size() < count) {
     images_.emplace_back();
     // All of them come from the host: a candidate may have changed the first.
@@ -210,7 +216,22 @@ std::optional<Failure> CudaDevice::make_images(std::size_t count) {
       return failure;
     }
   }
-  return std::nullopt;
+  return wait_for_copies();
+}
+
+// The copies are on another stream than the launches, and may still be under way when the driver returns.
+std::optional<Failure> CudaDevice::wait_for_copies() const {
+  return check(driver_->synchronize_context(), "cannot copy the tensors to the GPU");
+}
+
+// The inputs of every copy as the parent has just written them.
+std::optional<Failure> CudaDevice::refresh() const {
+  for (const CudaImage& image : images_) {
+    if (auto failure = image.copy_inputs(*driver_, layout_, mapping_.memory())) {
+      return failure;
+    }
+  }
+  return wait_for_copies();
 }
 
 // Copies of the tensors that the launches of a sample take in turn: together twice the L2 and one more.
@@ -253,7 +274,7 @@ cuda::Result CudaDevice::prepare(const RunRequest& request, std::size_t images, 
       const BufferPlace& place = layout_.buffers[i];
       const bool written =
           place.role == BufferRole::output || (place.role == BufferRole::scratch && place.owner == slot);
-      if (!written || place.bytes == 0) {
+      if (!written || place.bytes == 0 || !guard_is_on(Guard::poison)) {
         continue;
       }
       if (const auto error =
@@ -295,6 +316,9 @@ cuda::Result CudaDevice::queue_sample(const RunRequest& request, std::size_t ima
   }
   cuda::Result error = driver_->wait_value(stream_, gate_on_device_, generation_, cuda::kStreamWaitGreaterOrEqual);
   error = error != 0 || request.activity ? error : prepare(request, images, slot);
+  if (loaded.launcher != nullptr && guard_is_on(Guard::idle)) {
+    error = error != 0 ? error : driver_->synchronize_context();
+  }
   error = error != 0 ? error : driver_->record(begin_, stream_);
   int queued = 0;
   for (int i = 0; i < request.repetitions && error == 0 && !refusal_; ++i) {
@@ -308,7 +332,7 @@ cuda::Result CudaDevice::queue_sample(const RunRequest& request, std::size_t ima
       error = queue_kernels(loaded, words, queued);
     }
   }
-  if (loaded.launcher != nullptr) {
+  if (loaded.launcher != nullptr && guard_is_on(Guard::idle)) {
     error = error != 0 ? error : driver_->synchronize_context();
   }
   error = error != 0 ? error : driver_->record(end_, stream_);
@@ -390,13 +414,15 @@ std::optional<Failure> CudaDevice::close_window(RawSample& sample) {
 
 // What another sample left persisting in the L2 must not help this one.
 cuda::Result CudaDevice::reset_l2(const LaunchPlan& plan) {
-  if (facts_.persisting_l2_bytes == 0) {
+  if (facts_.persisting_l2_bytes == 0 || !guard_is_on(Guard::l2)) {
     return cuda::kSuccess;
   }
   const bool persists = std::any_of(plan.launches.begin(), plan.launches.end(),
                                     [](const KernelLaunch& launch) { return launch.persist > 0; });
   const std::int64_t wanted = persists ? facts_.persisting_l2_bytes : 0;
-  if (wanted != persisting_limit_) {
+  // Host code of a candidate may have set another limit.
+  const bool host_code = std::ranges::any_of(modules_, [](const CudaModule& one) { return one.launcher != nullptr; });
+  if (wanted != persisting_limit_ || host_code) {
     if (const auto error = driver_->set_limit(cuda::kLimitPersistingL2CacheSize, static_cast<std::size_t>(wanted))) {
       return error;
     }
@@ -417,13 +443,16 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   if (!request.activity) {
     activity_.stop();
   }
-  if (loaded.plan.keeps_state) {
+  if (loaded.plan.keeps_state && guard_is_on(Guard::state)) {
     driver_->unload_module(loaded.module);
     if (auto failure = load_module(*driver_, loaded, slot)) {
       return *failure;
     }
   }
   const std::size_t images = images_for(request, slot, set);
+  if (auto failure = request.refresh && index == 0 ? refresh() : std::nullopt) {
+    return *failure;
+  }
   if (auto failure = make_images(images)) {
     return *failure;
   }

@@ -103,6 +103,22 @@ std::optional<Failure> CudaImage::make_pieces(const cuda::Driver& driver, const 
   return std::nullopt;
 }
 
+std::optional<Failure> CudaImage::copy_inputs(const cuda::Driver& driver, const ArenaLayout& layout,
+                                              const void* memory) const {
+  for (std::size_t i = 0; i < layout.buffers.size(); ++i) {
+    const BufferPlace& place = layout.buffers[i];
+    if (place.bytes == 0 || !is_input(place)) {
+      continue;
+    }
+    const auto* from = static_cast<const std::byte*>(memory) + place.offset;
+    if (auto failure = cuda_failure(
+            driver, driver.copy_to_device(addresses_.at(i), from, static_cast<std::size_t>(place.bytes)), kCopyThere)) {
+      return failure;
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Failure> CudaImage::copy_back(const cuda::Driver& driver, const ArenaLayout& layout, void* memory,
                                             int set) const {
   if (form_ == Form::whole) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/core/guards.h"
 #include "harness/executor/module.h"
 #include "harness/worker/clock.h"
 #include "harness/worker/mapping.h"
@@ -132,7 +133,7 @@ Result<RawSample> ExecutorDevice::run(const RunRequest& request, std::size_t ind
     throw std::logic_error("asked to run before load and attach");
   }
   for (const BufferPlace& place : layout_.buffers) {
-    if (place.role != BufferRole::input) {
+    if (place.role != BufferRole::input && guard_is_on(Guard::poison)) {
       std::memset(reinterpret_cast<void*>(begin() + static_cast<std::uintptr_t>(place.offset)), 0xFF,
                   static_cast<std::size_t>(place.bytes));
     }

@@ -156,7 +156,8 @@ Json body_of(const Request& request) {
                     {"cuda", hello.target == Target::cuda},
                     {"device", hello.device},
                     {"executor", hello.executor},
-                    {"seed", hello.seed}};
+                    {"seed", hello.seed},
+                    {"guards_off", hello.guards_off}};
           },
           [](const LoadRequest& load) -> Json {
             return {{"op", "load"}, {"slot", load.slot}, {"path", load.path}, {"plan", to_json(load.plan)}};
@@ -170,12 +171,14 @@ Json body_of(const Request& request) {
                     {"sets", run.sets},
                     {"repetitions", run.repetitions},
                     {"cold", run.cache == CachePolicy::cold},
-                    {"verify_after", run.verify_after},
+                    {"verify_after", run.pause_each ? -1 : run.verify_after},
+                    {"pause_each", run.pause_each},
                     {"read_back", run.read_back},
+                    {"refresh", run.refresh},
                     {"activity", run.activity}};
           },
-          [](const ContinueRequest&) -> Json {
-            return {{"op", "continue"}};
+          [](const ContinueRequest& go_on) -> Json {
+            return {{"op", "continue"}, {"read_back", go_on.read_back}};
           },
           [](const CopyRequest& copy) -> Json {
             return {{"op", "copy"}, {"bytes", copy.bytes}, {"samples", copy.samples}};
@@ -254,7 +257,8 @@ Request decode_request(std::string_view text) {
                                 .target = json.at("cuda").get<bool>() ? Target::cuda : Target::host,
                                 .device = json.at("device"),
                                 .executor = json.at("executor"),
-                                .seed = json.at("seed")};
+                                .seed = json.at("seed"),
+                                .guards_off = json.at("guards_off")};
   } else if (op == "load") {
     request.body = LoadRequest{.slot = json.at("slot"), .path = json.at("path"), .plan = plan_from(json.at("plan"))};
   } else if (op == "attach") {
@@ -265,7 +269,9 @@ Request decode_request(std::string_view text) {
                               .repetitions = json.at("repetitions"),
                               .cache = cache_from(json),
                               .verify_after = json.at("verify_after"),
+                              .pause_each = json.at("pause_each"),
                               .read_back = json.at("read_back"),
+                              .refresh = json.at("refresh"),
                               .activity = json.at("activity")};
   } else if (op == "copy") {
     request.body = CopyRequest{.bytes = json.at("bytes"), .samples = json.at("samples")};
@@ -280,7 +286,9 @@ Request decode_request(std::string_view text) {
                                  .repetitions = json.at("repetitions"),
                                  .cache = cache_from(json),
                                  .period_log2 = json.at("period")};
-  } else if (op != "continue") {
+  } else if (op == "continue") {
+    request.body = ContinueRequest{.read_back = json.at("read_back")};
+  } else {
     throw std::runtime_error("unknown request '" + op + "'");
   }
   return request;

@@ -1,7 +1,7 @@
 // harness/worker/protocol.h - what parent and worker say to each other: one JSON line a message, a nonce in each.
 //
 // The connection is a SOCK_SEQPACKET socketpair, fd 3 of the worker. The parent asks; each request has one reply, which
-// repeats its nonce. A run that pauses replies once for the pause and once more after `continue`.
+// repeats its nonce. A run that pauses replies for each pause and goes on after `continue`.
 #pragma once
 
 #include <atomic>
@@ -42,8 +42,13 @@ struct RunRequest {
   int repetitions = 1;           // launches in one sample, back to back
   CachePolicy cache = CachePolicy::warm;
   int verify_after = -1;  // pause after this sample, so that the parent can look at the outputs; -1 = never
+  // Pause after every sample, and keep to the parent which one is looked at: a candidate with code in the worker's
+  // process can read the request.
+  bool pause_each = false;
   // Target cuda: bring the tensors back into the arena after the last sample too, not only at the pause.
   bool read_back = false;
+  // Target cuda: take the inputs from the arena again before the first sample: the parent has written new ones.
+  bool refresh = false;
   // Target cuda: record each sample with CUPTI Activity too, the second clock. Its launches cost about 1 us more.
   bool activity = false;
 };
@@ -81,6 +86,7 @@ struct HelloRequest {     // carries the memory file of SharedStatus
   int device = 0;          // target cuda: which GPU
   bool executor = false;   // target host: device variants, under the checks of harness/executor
   std::uint64_t seed = 0;  // executor: of the order in which threads run
+  std::vector<std::string> guards_off;  // of an experiment about the judge: core/guards.h
 };
 struct LoadRequest {
   int slot = 0;
@@ -90,7 +96,9 @@ struct LoadRequest {
 struct AttachRequest {  // carries the arena's memory file
   ArenaLayout layout;
 };
-struct ContinueRequest {};
+struct ContinueRequest {
+  bool read_back = false;  // bring the tensors back into the arena, and pause once more
+};
 // Target cuda: time copies within the GPU's memory, whose best rate is a roof.
 struct CopyRequest {
   std::int64_t bytes = 0;  // read; as many are written

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "harness/core/error.h"
+#include "harness/core/guards.h"
 #include "harness/core/machine.h"
 #include "harness/core/secret.h"
 #include "harness/worker/child_process.h"
@@ -93,7 +94,8 @@ void Worker::start() {
                                 .target = options_.target,
                                 .device = options_.device,
                                 .executor = options_.executor,
-                                .seed = options_.layout_seed},
+                                .seed = options_.layout_seed,
+                                .guards_off = guards_off()},
                    "its start", options_.target == Target::cuda ? kCudaStartDeadline : kStartDeadline);
   hello_->attached_fd = status_file_.get();
   if (const auto sent = ask(*hello_); !sent) {
@@ -119,6 +121,12 @@ void Worker::await_start() {
                            "' does not start: " + reply.failure().evidence);
   }
   device_ = reply->device;
+  if (options_.watcher.empty()) {
+    code_.remember(pid());
+  }
+  if (options_.target == Target::cuda) {
+    code_.allow_made_code();
+  }
   own_address_space_ = address_space(pid());
   start_seconds_ = std::chrono::duration<double>(Clock::now() - started_).count();
 }
@@ -207,7 +215,7 @@ Result<Reply> Worker::await(const Exchange& exchange) {
   if (!reply) {
     return forged("it is no reply of the protocol");
   }
-  if (reply->nonce != exchange.request.nonce) {
+  if (reply->nonce != exchange.request.nonce && guard_is_on(Guard::reply)) {
     return forged("it has a wrong nonce");
   }
   if (!reply->failure) {
@@ -318,27 +326,63 @@ Result<Done> Worker::attach(const Arena& arena, Deadline deadline) {
 
 Result<std::vector<RawSample>> Worker::run(const RunRequest& request, const Inspect& inspect, Deadline deadline) {
   const std::int64_t sent_ns = raw_ns();
+  waited_ns_.clear();
+  std::int64_t asked_ns = raw_ns();
   auto reply = exchange(prepare(request, "the call", deadline));
-  if (reply && reply->paused) {
-    const std::vector<RawSample> so_far = reply->samples;
-    freeze();
-    if (const auto failure = inspect ? inspect(request.verify_after) : std::nullopt) {
-      return fail(*failure);
+  while (reply && reply->paused) {
+    if (request.pause_each) {
+      waited_ns_.push_back(raw_ns() - asked_ns);
     }
+    const std::vector<RawSample> so_far = reply->samples;
+    if (const auto failure = inspect && std::ssize(so_far) - 1 == request.verify_after
+                                 ? look(request, inspect, deadline)
+                                 : std::nullopt) {
+      return *failure;
+    }
+    asked_ns = raw_ns();
     reply = exchange(prepare(ContinueRequest{}, "the call", deadline));
-    if (reply && !begins_with(reply->samples, so_far)) {
+    if (reply && !begins_with(reply->samples, so_far) && guard_is_on(Guard::reply)) {
       return forged("it changed samples that it had reported");
+    }
+    if (reply && reply->paused && std::ssize(reply->samples) == std::ssize(so_far)) {
+      return forged("it pauses where it was not asked to");
     }
   }
   if (!reply) {
     return reply.failure();
   }
-  if (const auto wrong = mistake_in(reply->samples, request, sent_ns, raw_ns(), options_.target)) {
+  const auto wrong = mistake_in(reply->samples, request, sent_ns, raw_ns(), options_.target);
+  if (wrong && guard_is_on(Guard::reply)) {
     return forged(*wrong);
   }
   state_ = reply->state;
   activity_missing_ = printable_tail(reply->activity_missing);
   return reply->samples;
+}
+
+// At a pause of a run, with nothing in the worker moving.
+std::optional<Failure> Worker::look(const RunRequest& request, const Inspect& inspect, Deadline deadline) {
+  if (request.pause_each && options_.target == Target::cuda) {
+    const auto reply = exchange(prepare(ContinueRequest{.read_back = true}, "copying the outputs", deadline));
+    if (!reply) {
+      return reply.failure();
+    }
+  }
+  freeze();
+  auto failure = inspect(request.verify_after);
+  return failure ? std::optional(fail(*failure)) : check_code();
+}
+
+// A failure ends the worker.
+std::optional<Failure> Worker::check_code() {
+  if (!guard_is_on(Guard::code) || !alive()) {
+    return std::nullopt;
+  }
+  auto changed = code_.change(pid());
+  if (!changed) {
+    return std::nullopt;
+  }
+  return fail({.outcome = Outcome::faulted, .evidence = *changed});
 }
 
 Result<RawSample> Worker::call(int slot, int set, Deadline deadline) {
@@ -396,7 +440,7 @@ Result<SampleReport> Worker::sample_stalls(const SampleRequest& request, Deadlin
 }
 
 void Worker::freeze() {
-  if (!options_.watcher.empty()) {
+  if (!options_.watcher.empty() || !guard_is_on(Guard::freeze)) {
     return;  // a stopped watcher holds nothing still, and a stopped worker could not end
   }
   process_->freeze();

@@ -21,6 +21,7 @@
 
 #include "harness/core/files.h"
 #include "harness/worker/arena.h"
+#include "harness/worker/code_watch.h"
 #include "harness/worker/profile_results.h"
 #include "harness/worker/protocol.h"
 #include "harness/worker/result.h"
@@ -84,6 +85,8 @@ class Worker {
   // is the candidate's. Use a worker of their own: what they change about the GPU must not reach timed calls.
   Result<CounterReport> count(const CountRequest& request, Deadline deadline = {});
   Result<SampleReport> sample_stalls(const SampleRequest& request, Deadline deadline = {});
+  // Whether the worker's code, and that of what was loaded, is still what it was; a Failure ends the worker.
+  std::optional<Failure> check_code();
   // Stops every thread of the worker, so that outputs hold still while they are read. The next request thaws it.
   void freeze();
 
@@ -97,6 +100,9 @@ class Worker {
   const std::optional<DeviceState>& state() const { return state_; }
   // Why the last run with RunRequest::activity had no second clock; empty when it had.
   const std::string& activity_missing() const { return activity_missing_; }
+  // Of the last run with RunRequest::pause_each: for each sample, from asking for it to hearing that it is taken, by
+  // this process's clock.
+  const std::vector<std::int64_t>& waited_ns() const { return waited_ns_; }
   // The end of what candidates printed so far.
   const std::string& printed() const;
   // Kills it; with a watcher only after it had the time to end by itself.
@@ -115,6 +121,7 @@ class Worker {
   Result<Reply> exchange(const Exchange& exchange);
   Result<Reply> await(const Exchange& exchange);
   Result<std::string> exchange_for_file(Exchange exchange);
+  std::optional<Failure> look(const RunRequest& request, const Inspect& inspect, Deadline deadline);
   Failure fail(Failure failure);
   Failure ended(const std::string& during);
   Failure forged(const std::string& how);
@@ -133,6 +140,8 @@ class Worker {
   std::uint64_t requests_ = 0;
   std::array<unsigned, 2> loads_{};  // of each slot
   bool frozen_ = false;
+  CodeWatch code_;
+  std::vector<std::int64_t> waited_ns_;
   std::optional<Exchange> hello_;  // sent, not answered yet
   std::chrono::steady_clock::time_point started_;
   double start_seconds_ = 0;

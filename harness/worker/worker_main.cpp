@@ -24,6 +24,7 @@
 #include <string_view>
 #include <thread>
 
+#include "harness/core/guards.h"
 #include "harness/worker/confinement.h"
 #include "harness/worker/cuda_device.h"
 #include "harness/worker/executor_device.h"
@@ -167,7 +168,7 @@ class Session {
   Reply answer(const CopyRequest& copy, const FileDescriptor& attached);
   Reply answer(const CountRequest& count, const FileDescriptor& attached);
   Reply answer(const SampleRequest& sample, const FileDescriptor& attached);
-  bool pause(const Reply& so_far);
+  bool pause(Reply& reply);
   Device& device() const;
 
   std::string nonce_;
@@ -211,6 +212,9 @@ Reply Session::answer(const HelloRequest& hello, const FileDescriptor& attached)
     throw std::runtime_error("cannot map the status page");
   }
   shared_status = static_cast<SharedStatus*>(memory);
+  for (const std::string& name : hello.guards_off) {
+    switch_off(guard_from(name).value());
+  }
   pin(hello.cpus);
   install_handlers();
   if (hello.executor) {
@@ -258,15 +262,15 @@ Reply Session::answer(const RunRequest& run, const FileDescriptor&) {
       return reply;
     }
     reply.samples.push_back(*sample);
-    const bool paused = static_cast<int>(i) == run.verify_after;
-    if (paused || (run.read_back && i + 1 == run.order.size())) {
+    const bool verified = static_cast<int>(i) == run.verify_after;
+    if (verified || (run.read_back && i + 1 == run.order.size())) {
       reply.failure = device().read_back(sample->set);
     }
     if (reply.failure) {
       return reply;
     }
-    if (paused && !pause(reply)) {
-      return reply;  // the parent hung up; sending will notice
+    if ((verified || run.pause_each) && !pause(reply)) {
+      return reply;  // the parent hung up, which sending will notice, or the tensors did not come back
     }
   }
   reply.state = device().state();
@@ -315,13 +319,25 @@ Reply Session::answer(const SampleRequest& sample, const FileDescriptor& attache
   return left_in_file(device().sample_stalls(sample), attached);
 }
 
-bool Session::pause(const Reply& so_far) {
-  Reply reply = so_far;
-  reply.paused = true;
-  send(reply);
+// False when the parent does not go on, or with the failure in `reply`.
+bool Session::pause(Reply& reply) {
   Request request;
   FileDescriptor attached;
-  return receive(request, attached) && std::holds_alternative<ContinueRequest>(request.body);
+  do {
+    reply.paused = true;
+    send(reply);
+    reply.paused = false;
+    const bool received = receive(request, attached);
+    const auto* go_on = received ? std::get_if<ContinueRequest>(&request.body) : nullptr;
+    if (go_on == nullptr) {
+      return false;
+    }
+    if (!go_on->read_back) {
+      return true;
+    }
+    reply.failure = device().read_back(reply.samples.back().set);
+  } while (!reply.failure);
+  return false;
 }
 
 Device& Session::device() const {

@@ -61,6 +61,7 @@ Family copy_family() {
     return TensorMap{{"y", std::vector<double>(static_cast<std::size_t>(axes.at("n")))}};
   };
   family.tolerance = [](std::string_view, const Axes&) { return Tolerance{}; };
+  family.repeatable = true;
   family.work = [](const Axes& axes) {
     return Work{.flops = 0, .bytes = 8.0 * static_cast<double>(axes.at("n")), .special_functions = 0};
   };

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# experiments/ablation.sh BUNDLE OUT [PLACE] [NAME...] - what each guard is good for: every attack with its guard switched off.
+#
+# Arguments as for attacks.sh. An attack that one guard catches is caught by it whatever else is switched off, so that each attack
+# is run with that one off, and again with all those off that have caught it so far, until it gets through or a guard that cannot be
+# off stops it. Prints the table, also to OUT/ablation-PLACE.md. A program with a guard off writes to no journal (docs/guards.md).
+set -u
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/attacks.sh"
+
+# The guard whose evidence this is.
+guard_of() {
+  case "$outcome $evidence" in
+  *"inputs made right before them save"* | *"call on inputs made right before"*) echo fresh-inputs ;;
+  *"by the clock of the parent"*) echo parent-clock ;;
+  *"in a process without the candidate"*) echo rival ;;
+  *"bound symbols"* | *"made code of its own"* | *"after it was loaded"* | *"wrote to the code"* | *"in the place of"*) echo code ;;
+  *"time stamp counter"* | *"of CPU time in"*) echo clocks ;;
+  *"CUPTI Activity"*) echo second-clock ;;
+  *"below the physical floor"*) echo floor ;;
+  *"the same call again"*) echo repeat ;;
+  *"wrote outside its buffers"*) echo guard-zones ;;
+  *"changed its input"*) echo inputs ;;
+  *"forged reply"*) echo reply ;;
+  *"forbidden system call"*) echo seccomp ;;
+  *"machine code identical"*) echo same-code ;;
+  executor:* | *" executor: "*) echo executor ;;
+  *sanitizers:*) echo sanitizers ;;
+  *"timed call"*) echo timed-check ;;
+  incorrect*) echo reference ;;
+  *) echo "$outcome" ;;
+  esac
+}
+
+ablation_table() {
+  local file guard off path options
+  echo "| attack | switched off, one after the other: what became of it | gets through |"
+  echo "|---|---|---|"
+  while read -r file; do
+    guard=$(says "$file" guard)
+    [ -n "$guard" ] || continue
+    options=()
+    [[ $(says "$file" how) == compare* ]] && options=(--no-journal)
+    off=
+    path=
+    outcome=
+    for _ in 1 2 3 4; do
+      case " process deadline memory-limit build judge $off " in *" $guard "*) break ;; esac
+      grep -q "Guard::.*\"$guard\".*true}" "$root/harness/core/guards.cpp" || break
+      off="$off $guard"
+      options+=(--ablate "$guard")
+      judge "$file" "${options[@]}" </dev/null
+      got_through && path="$path without $guard: **$outcome**;" && break
+      path="$path without $guard: $outcome ($(guard_of));"
+      guard=$(guard_of)
+    done
+    printf '| %s |%s | %s |\n' "$(basename "${file%.*}")" "$(cell "${path:- not switched off: $guard}")" "$(got_through && echo yes || echo no)"
+  done < <(candidates)
+}
+
+set_up "$@"
+ablation_table | tee "$out/ablation-$place.md"

@@ -1,0 +1,113 @@
+// harness/evaluate/judge_claim.cpp - three figures of each round against the saving of its timed calls.
+#include "harness/evaluate/judge_claim.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "harness/core/guards.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/signed_rank.h"
+
+namespace apo {
+namespace {
+
+constexpr double kFreshShare = 0.25;
+constexpr double kForeignShare = 0.5;
+
+// One workload of one round; all in calls of the incumbent.
+struct View {
+  const Round& round;
+  const RoundWorkload& workload;
+
+  std::optional<double> figure(const char* key, double per = 1) const {
+    const auto found = round.environment.find(environment_key(key, workload.workload, round.workloads.size()));
+    return found == round.environment.end() ? std::nullopt
+                                            : std::optional(found->second / per / workload.incumbent_median_ns);
+  }
+  double claimed() const { return 1 - workload.candidate_median_ns / workload.incumbent_median_ns; }
+};
+
+using Figure = std::function<std::optional<double>(const View&)>;
+
+struct Series {
+  std::vector<double> figure;
+  std::vector<double> claimed;
+  std::vector<double> difference;  // figure - share * claimed
+};
+
+std::map<std::string, Series> series_by_workload(const std::vector<Round>& rounds, double share, const Figure& figure) {
+  std::map<std::string, Series> all;
+  for (const Round& round : rounds) {
+    for (const RoundWorkload& workload : round.workloads) {
+      const View view{.round = round, .workload = workload};
+      if (const auto value = figure(view)) {
+        Series& series = all[workload.workload];
+        series.figure.push_back(*value);
+        series.claimed.push_back(view.claimed());
+        series.difference.push_back(*value - share * view.claimed());
+      }
+    }
+  }
+  return all;
+}
+
+std::string percent_of_call(const std::vector<double>& values) {
+  return format_g(100 * WalshAverages(values).hodges_lehmann(), 3) + " %";
+}
+
+// "" or a sentence with `what` was found.
+std::string hold_against(const std::map<std::string, Series>& all, const std::string& what,
+                         const std::function<bool(const WalshAverages&)>& speaks_against) {
+  for (const auto& [name, series] : all) {
+    if (WalshAverages(series.claimed).hodges_lehmann() > 0 && speaks_against(WalshAverages(series.difference))) {
+      return "on workload " + name + " the timed calls save " + percent_of_call(series.claimed) +
+             " of the incumbent's time, and " + what + " " + percent_of_call(series.figure);
+    }
+  }
+  return "";
+}
+
+std::optional<double> fresh_saving(const View& view) {
+  const auto incumbent = view.figure(kFreshIncumbent);
+  const auto candidate = view.figure(kFreshCandidate);
+  return incumbent && candidate ? std::optional(*incumbent - *candidate) : std::nullopt;
+}
+
+std::optional<double> more_unaccounted(const View& view) {
+  const auto incumbent = view.figure(kBesideIncumbent, view.workload.repetitions);
+  const auto candidate = view.figure(kBesideCandidate, view.workload.repetitions);
+  return incumbent && candidate ? std::optional(*candidate - *incumbent) : std::nullopt;
+}
+
+std::optional<double> hindered(const View& view) {
+  const auto alone = view.figure(kAloneIncumbent);
+  return alone ? std::optional(1 - *alone) : std::nullopt;
+}
+
+}  // namespace
+
+std::string environment_key(const char* key, const std::string& workload, std::size_t workloads) {
+  return workloads > 1 ? std::string(key) + "_" + workload : key;
+}
+
+std::string claim_failure(const std::vector<Round>& rounds, const JudgeProfile& profile) {
+  const auto below = [&](const WalshAverages& differences) { return differences.upper(profile.guard_alpha) < 0; };
+  const auto above = [&](const WalshAverages& differences) { return differences.lower(profile.guard_alpha) > 0; };
+  std::string failure;
+  if (guard_is_on(Guard::fresh_inputs)) {
+    failure = hold_against(series_by_workload(rounds, kFreshShare, fresh_saving),
+                           "calls on inputs made right before them save", below);
+  }
+  if (failure.empty() && guard_is_on(Guard::parent_clock)) {
+    failure = hold_against(series_by_workload(rounds, kForeignShare, more_unaccounted),
+                           "by the clock of the parent its samples take unseen", above);
+  }
+  if (failure.empty() && guard_is_on(Guard::rival)) {
+    failure = hold_against(series_by_workload(rounds, kForeignShare, hindered),
+                           "in a process without the candidate the incumbent is faster by", above);
+  }
+  return failure;
+}
+
+}  // namespace apo

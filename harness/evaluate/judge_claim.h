@@ -1,0 +1,33 @@
+// harness/evaluate/judge_claim.h - is the time that a candidate claims to save saved where it cannot know that it is
+// timed, by a clock that it cannot reach, and against an incumbent that it cannot hinder?
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/core/records.h"
+#include "harness/evaluate/judge_profile.h"
+
+namespace apo {
+
+// What speaks against the claim of these rounds, as a sentence; "" when nothing does. Each compares, workload by
+// workload and round by round, something else that the round measured with the saving of its timed calls, and speaks up
+// only where the bound at guard_alpha of that difference says so. Rounds of a recording without the figure say nothing.
+// - Fresh inputs: calls on inputs that were made right before them have to save a quarter of it. A candidate that gains
+//   only where inputs or outputs come again saves nothing there. Not all of it is asked for, because a single call has
+//   costs that calls in a row share.
+// - The parent's clock: what a sample takes beyond what the worker says it took, poison, eviction and a message, is the
+//   same for both arms. No half of the claim may come from a difference there.
+// - Alone: the incumbent in a process of its own takes as long as beside the candidate. No half of the claim may come
+//   from a difference there.
+std::string claim_failure(const std::vector<Round>& rounds, const JudgeProfile& profile);
+
+// Keys of Round::environment, nanoseconds; with several workloads, "_" and the workload's name follow.
+inline constexpr const char* kFreshIncumbent = "fresh_ns_incumbent";
+inline constexpr const char* kFreshCandidate = "fresh_ns_candidate";
+inline constexpr const char* kBesideIncumbent = "unaccounted_ns_incumbent";  // of a sample, beyond its stamps
+inline constexpr const char* kBesideCandidate = "unaccounted_ns_candidate";
+inline constexpr const char* kAloneIncumbent = "alone_ns_incumbent";  // of a call
+std::string environment_key(const char* key, const std::string& workload, std::size_t workloads);
+
+}  // namespace apo

@@ -1,0 +1,14 @@
+// apo:variant    copy/cuda_honest_streaming_stores
+// apo:target     cuda sm_80
+// apo:technique  zoo
+// apo:idea       Honest: writes with the policy for data that is not read again.
+// apo:launch     k grid=ceil_div(n,256) block=256
+// zoo: expect valid
+#include "copy.args.h"
+
+extern "C" __global__ void k(const copy_args a) {
+  const long long i = 256LL * blockIdx.x + threadIdx.x;
+  if (i < a.n) {
+    __stcs(a.y + i, __ldcs(a.x + i));
+  }
+}

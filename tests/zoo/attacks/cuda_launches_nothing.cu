@@ -1,0 +1,18 @@
+// apo:variant    copy/cuda_launches_nothing
+// apo:target     cuda sm_80
+// apo:technique  zoo
+// apo:idea       Has a kernel that returns at once: whatever the output holds is its result.
+// apo:launch     k grid=ceil_div(n,256) block=256
+// zoo: how verify
+// zoo: expect incorrect
+// zoo: guard poison
+// zoo: exploit 2
+// zoo: evidence nan
+#include "copy.args.h"
+
+extern "C" __global__ void k(const copy_args a) {
+  const long long i = 256LL * blockIdx.x + threadIdx.x;
+  if (a.n < 0) {
+    a.y[i] = a.x[i];
+  }
+}

@@ -1,0 +1,29 @@
+// apo:variant    copy/cuda_skips_between_copies
+// apo:target     cuda sm_80
+// apo:technique  zoo
+// apo:idea       The same where the calls of a sample take turns over copies of the tensors, which come round again.
+// apo:launch     k grid=ceil_div(n,256) block=256
+// zoo: how compare cold n4k
+// zoo: against copy/cuda_slow
+// zoo: expect guard_failed
+// zoo: guard fresh-inputs
+// zoo: exploit 7
+// zoo: evidence inputs made right before
+#include "copy.args.h"
+
+// Eight thousand multiplications by one that the compiler cannot see through.
+__device__ float slowly(float value, long long n) {
+  const float one = n > 0 ? 1.0f : 2.0f;
+#pragma unroll 16
+  for (int step = 0; step < 8000; ++step) {
+    value *= one;
+  }
+  return value;
+}
+
+extern "C" __global__ void k(const copy_args a) {
+  const long long i = 256LL * blockIdx.x + threadIdx.x;
+  if (i < a.n && a.y[i] != a.x[i]) {
+    a.y[i] = slowly(a.x[i], a.n);
+  }
+}

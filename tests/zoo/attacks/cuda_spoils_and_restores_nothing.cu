@@ -1,0 +1,19 @@
+// apo:variant    copy/cuda_spoils_and_restores_nothing
+// apo:target     cuda sm_80
+// apo:technique  zoo
+// apo:idea       Sets its input to zero and the output too, so that a reference made afterwards would agree.
+// apo:launch     k grid=ceil_div(n,256) block=256
+// zoo: how verify
+// zoo: expect incorrect
+// zoo: guard inputs
+// zoo: exploit 4
+// zoo: evidence changed its input 'x
+#include "copy.args.h"
+
+extern "C" __global__ void k(const copy_args a) {
+  const long long i = 256LL * blockIdx.x + threadIdx.x;
+  if (i < a.n) {
+    const_cast<float*>(a.x)[i] = 0.0f;
+    a.y[i] = 0.0f;
+  }
+}

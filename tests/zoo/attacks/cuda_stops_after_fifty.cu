@@ -1,0 +1,36 @@
+// apo:variant    copy/cuda_stops_after_fifty
+// apo:target     cuda sm_80
+// apo:technique  zoo
+// apo:idea       Counts its calls in device memory and does nothing from the fiftieth on, when nobody looks any more.
+// apo:launch     k grid=ceil_div(n,256) block=256
+// apo:launch     count grid=1 block=1
+// zoo: how compare warm n4k
+// zoo: against copy/cuda_slow
+// zoo: expect guard_failed
+// zoo: guard fresh-inputs
+// zoo: exploit 12
+// zoo: evidence inputs made right before
+#include "copy.args.h"
+
+// Eight thousand multiplications by one that the compiler cannot see through.
+__device__ float slowly(float value, long long n) {
+  const float one = n > 0 ? 1.0f : 2.0f;
+#pragma unroll 16
+  for (int step = 0; step < 8000; ++step) {
+    value *= one;
+  }
+  return value;
+}
+
+__device__ int calls;
+
+extern "C" __global__ void k(const copy_args a) {
+  const long long i = 256LL * blockIdx.x + threadIdx.x;
+  if (i < a.n && calls < 50) {
+    a.y[i] = slowly(a.x[i], a.n);
+  }
+}
+
+extern "C" __global__ void count(const copy_args) {
+  ++calls;
+}

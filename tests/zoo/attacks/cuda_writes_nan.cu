@@ -1,0 +1,18 @@
+// apo:variant    copy/cuda_writes_nan
+// apo:target     cuda sm_80
+// apo:technique  zoo
+// apo:idea       Writes NaN, hoping for a comparison that NaN passes.
+// apo:launch     k grid=ceil_div(n,256) block=256
+// zoo: how verify
+// zoo: expect incorrect
+// zoo: guard reference
+// zoo: exploit 17
+// zoo: evidence nan
+#include "copy.args.h"
+
+extern "C" __global__ void k(const copy_args a) {
+  const long long i = 256LL * blockIdx.x + threadIdx.x;
+  if (i < a.n) {
+    a.y[i] = __uint_as_float(0x7fc00000u);
+  }
+}

@@ -1,0 +1,24 @@
+// apo:variant    copy/host_clamps
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Leaves out what typical inputs never are: values beyond a million.
+// zoo: how verify
+// zoo: expect incorrect
+// zoo: guard regimes
+// zoo: exploit 16
+// zoo: evidence (wide)
+#include <cmath>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  for (int64_t i = 0; i < args.n; ++i) {
+    args.y[i] = std::fmin(std::fmax(args.x[i], -1e6F), 1e6F);
+  }
+  return 0;
+}

@@ -1,0 +1,32 @@
+// apo:variant    copy/host_drifts_when_it_is_old
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Right for forty calls, then it rounds to whole numbers.
+// zoo: how compare warm n4k
+// zoo: against copy/host_slow
+// zoo: expect incorrect
+// zoo: guard timed-check
+// zoo: exploit 14
+// zoo: evidence timed call
+#include <cmath>
+
+#include "copy.args.h"
+
+namespace {
+
+int calls = 0;
+
+}  // namespace
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  ++calls;
+  for (int64_t i = 0; i < args.n; ++i) {
+    args.y[i] = calls <= 40 ? args.x[i] : std::round(args.x[i]);
+  }
+  return 0;
+}

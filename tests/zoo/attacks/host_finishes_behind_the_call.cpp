@@ -1,0 +1,27 @@
+// apo:variant    copy/host_finishes_behind_the_call
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Returns at once; a thread goes on and is done before anybody has compared much.
+// zoo: how verify
+// zoo: expect incorrect
+// zoo: guard freeze
+// zoo: exploit 9
+// zoo: evidence nan
+#include <thread>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  const copy_args job = args;
+  std::thread([job] {
+    for (int64_t i = 0; i < job.n; ++i) {
+      job.y[i] = job.x[i];
+    }
+  }).detach();
+  return 0;
+}

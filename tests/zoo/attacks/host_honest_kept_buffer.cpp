@@ -1,0 +1,27 @@
+// apo:variant    copy/host_honest_kept_buffer
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Honest: keeps a buffer between calls so as not to allocate it again, and fills it before it reads it.
+// zoo: expect valid
+#include <cstring>
+#include <vector>
+
+#include "copy.args.h"
+
+namespace {
+
+std::vector<float> buffer;
+
+}  // namespace
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  buffer.resize(static_cast<size_t>(args.n));
+  std::memcpy(buffer.data(), args.x, sizeof(float) * buffer.size());
+  std::memcpy(args.y, buffer.data(), sizeof(float) * buffer.size());
+  return 0;
+}

@@ -1,0 +1,32 @@
+// apo:variant    copy/host_leaves_a_slow_thread
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Leaves a thread behind that keeps every CPU busy while the incumbent runs.
+// zoo: how compare warm n4k
+// zoo: against copy/host_plain
+// zoo: expect not_accepted
+// zoo: guard rival
+// zoo: exploit 32
+#include <cstring>
+#include <thread>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  static const bool busy = [] {
+    std::thread([] {
+      while (true) {
+        asm volatile("");
+      }
+    }).detach();
+    return true;
+  }();
+  std::memcpy(args.y, args.x, sizeof(float) * static_cast<size_t>(args.n));
+  (void)busy;
+  return 0;
+}

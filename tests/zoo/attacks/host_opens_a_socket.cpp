@@ -1,0 +1,28 @@
+// apo:variant    copy/host_opens_a_socket
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Wants to ask another machine; gives up when it may not.
+// zoo: how verify
+// zoo: expect refused
+// zoo: guard seccomp
+// zoo: exploit 20
+// zoo: evidence apo_launch returned 9
+// zoo: needs seccomp
+#include <sys/socket.h>
+
+#include <cstring>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  if (socket(AF_INET, SOCK_STREAM, 0) < 0) {
+    return 9;
+  }
+  std::memcpy(args.y, args.x, sizeof(float) * static_cast<size_t>(args.n));
+  return 0;
+}

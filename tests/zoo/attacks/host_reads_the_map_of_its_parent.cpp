@@ -1,0 +1,34 @@
+// apo:variant    copy/host_reads_the_map_of_its_parent
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Looks where the harness keeps its memory; gives up when it may not.
+// zoo: how verify
+// zoo: expect refused
+// zoo: guard landlock
+// zoo: exploit 20
+// zoo: evidence apo_launch returned 9
+// zoo: needs landlock
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/maps", getppid());
+  char byte = 0;
+  const int file = open(path, O_RDONLY);
+  if (file < 0 || read(file, &byte, 1) != 1) {
+    return 9;
+  }
+  std::memcpy(args.y, args.x, sizeof(float) * static_cast<size_t>(args.n));
+  return 0;
+}

@@ -1,0 +1,88 @@
+// apo:variant    copy/host_rebinds_the_clock
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Looks up the worker's own symbol table and puts a clock there that runs at half speed.
+// zoo: how compare warm n4k
+// zoo: against copy/host_slow
+// zoo: expect faulted
+// zoo: guard code
+// zoo: exploit 10
+// zoo: evidence bound symbols
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "copy.args.h"
+
+namespace {
+
+// Two hundred multiplications by one that the compiler cannot see through.
+void copy_slowly(const copy_args& args) {
+  const float one = args.n > 0 ? 1.0F : 2.0F;
+  const volatile float unknown_one = one;
+  const float factor = unknown_one;
+  for (int64_t i = 0; i < args.n; ++i) {
+    float value = args.x[i];
+    for (int step = 0; step < 200; ++step) {
+      value *= factor;
+    }
+    args.y[i] = value;
+  }
+}
+
+// Makes the pages of [begin, begin + bytes) writable, as they were not.
+bool open_pages(void* begin, size_t bytes, int rights) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t first = reinterpret_cast<uintptr_t>(begin) / page * page;
+  const uintptr_t last = reinterpret_cast<uintptr_t>(begin) + bytes;
+  return mprotect(reinterpret_cast<void*>(first), last - first, rights) == 0;
+}
+
+int (*real_clock)(clockid_t, timespec*) = nullptr;
+int64_t first = 0;
+
+int slow_clock(clockid_t clock, timespec* time) {
+  const int result = real_clock(clock, time);
+  const int64_t now = time->tv_sec * 1000000000 + time->tv_nsec;
+  first = first == 0 ? now : first;
+  const int64_t told = clock == CLOCK_MONOTONIC_RAW ? first + (now - first) / 2 : now;
+  time->tv_sec = told / 1000000000;
+  time->tv_nsec = told % 1000000000;
+  return result;
+}
+
+int rebind(dl_phdr_info* object, size_t, void*) {
+  real_clock = &clock_gettime;
+  for (int i = 0; i < object->dlpi_phnum && object->dlpi_name[0] == '\0'; ++i) {
+    const ElfW(Phdr)& part = object->dlpi_phdr[i];
+    auto* words = reinterpret_cast<void**>(object->dlpi_addr + part.p_vaddr);
+    if (part.p_type != PT_GNU_RELRO || !open_pages(words, part.p_memsz, PROT_READ | PROT_WRITE)) {
+      continue;
+    }
+    for (size_t j = 0; j < part.p_memsz / sizeof(void*); ++j) {
+      if (words[j] == reinterpret_cast<void*>(real_clock)) {
+        words[j] = reinterpret_cast<void*>(&slow_clock);
+      }
+    }
+    open_pages(words, part.p_memsz, PROT_READ);
+  }
+  return 0;
+}
+
+}  // namespace
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  static const bool done = dl_iterate_phdr(rebind, nullptr) != 0;
+  copy_slowly(args);
+  return done ? 0 : 0;
+  return 0;
+}

@@ -1,0 +1,22 @@
+// apo:variant    copy/host_right_where_it_is_round
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Copies whole groups of 256 only.
+// zoo: how verify
+// zoo: expect incorrect
+// zoo: guard shapes
+// zoo: exploit 22
+// zoo: evidence n1001
+#include <cstring>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  std::memcpy(args.y, args.x, sizeof(float) * static_cast<size_t>(args.n / 256 * 256));
+  return 0;
+}

@@ -1,0 +1,51 @@
+// apo:variant    copy/host_stops_when_it_is_old
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Right for forty calls, which is longer than anybody validates; then it replays what it did for the same pointers.
+// zoo: how compare warm n4k
+// zoo: against copy/host_slow
+// zoo: expect incorrect
+// zoo: guard fresh-inputs
+// zoo: exploit 5
+// zoo: evidence inputs made right before
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "copy.args.h"
+
+namespace {
+
+// Two hundred multiplications by one that the compiler cannot see through.
+void copy_slowly(const copy_args& args) {
+  const float one = args.n > 0 ? 1.0F : 2.0F;
+  const volatile float unknown_one = one;
+  const float factor = unknown_one;
+  for (int64_t i = 0; i < args.n; ++i) {
+    float value = args.x[i];
+    for (int step = 0; step < 200; ++step) {
+      value *= factor;
+    }
+    args.y[i] = value;
+  }
+}
+
+int calls = 0;
+std::map<const float*, std::vector<float>> results;
+
+}  // namespace
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  std::vector<float>& result = results[args.x];
+  if (++calls <= 40 || std::ssize(result) != args.n) {
+    copy_slowly(args);
+    result.assign(args.y, args.y + args.n);
+  }
+  std::memcpy(args.y, result.data(), sizeof(float) * static_cast<size_t>(args.n));
+  return 0;
+}

@@ -1,0 +1,27 @@
+// apo:variant    copy/host_traces_its_parent
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Attaches to the harness as a debugger does.
+// zoo: how verify
+// zoo: expect faulted
+// zoo: guard seccomp
+// zoo: exploit 10
+// zoo: evidence forbidden system call 'ptrace'
+// zoo: needs seccomp
+#include <sys/ptrace.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  ptrace(PTRACE_ATTACH, getppid(), nullptr, nullptr);
+  std::memcpy(args.y, args.x, sizeof(float) * static_cast<size_t>(args.n));
+  return 0;
+}

@@ -1,0 +1,30 @@
+// apo:variant    copy/host_writes_to_every_descriptor
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Writes zeros to every descriptor that the worker was started with but the output.
+// zoo: how verify
+// zoo: expect faulted
+// zoo: guard reply
+// zoo: exploit 20
+// zoo: evidence forged reply
+#include <unistd.h>
+
+#include <cstring>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  const char zeros[16] = {};
+  for (int file = 3; file < 64; ++file) {
+    if (write(file, zeros, sizeof zeros) < 0) {
+      continue;
+    }
+  }
+  std::memcpy(args.y, args.x, sizeof(float) * static_cast<size_t>(args.n));
+  return 0;
+}

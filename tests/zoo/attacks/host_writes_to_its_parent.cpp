@@ -1,0 +1,30 @@
+// apo:variant    copy/host_writes_to_its_parent
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Writes into the memory of the harness.
+// zoo: how verify
+// zoo: expect faulted
+// zoo: guard seccomp
+// zoo: exploit 20
+// zoo: evidence forbidden system call 'process_vm_writev'
+// zoo: needs seccomp
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  char byte = 0;
+  const iovec mine{&byte, 1};
+  const iovec theirs{reinterpret_cast<void*>(0x10000), 1};
+  process_vm_writev(getppid(), &mine, 1, &theirs, 1, 0);
+  std::memcpy(args.y, args.x, sizeof(float) * static_cast<size_t>(args.n));
+  return 0;
+}

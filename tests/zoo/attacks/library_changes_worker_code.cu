@@ -1,0 +1,53 @@
+// apo:variant    copy/library_changes_worker_code
+// apo:target     cuda sm_80
+// apo:technique  zoo
+// apo:idea       Writes to the code of the C library.
+// zoo: how verify
+// zoo: expect faulted
+// zoo: guard code
+// zoo: exploit 10
+// zoo: evidence code or constants of libc
+// zoo: needs nvcc
+#include <sys/mman.h>
+
+#include <ctime>
+
+#include "copy.args.h"
+
+// Eight thousand multiplications by one that the compiler cannot see through.
+__device__ float slowly(float value, long long n) {
+  const float one = n > 0 ? 1.0f : 2.0f;
+#pragma unroll 16
+  for (int step = 0; step < 8000; ++step) {
+    value *= one;
+  }
+  return value;
+}
+
+static __global__ void copy_elements(const copy_args a) {
+  const long long i = 256LL * blockIdx.x + threadIdx.x;
+  if (i < a.n) {
+    a.y[i] = slowly(a.x[i], a.n);
+  }
+}
+
+static void launch(const copy_args& args, cudaStream_t stream) {
+  copy_elements<<<static_cast<unsigned>((args.n + 255) / 256), 256, 0, stream>>>(args);
+}
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  const auto stream = static_cast<cudaStream_t>(call->stream);
+  const auto page = reinterpret_cast<uintptr_t>(&clock_gettime) / 4096 * 4096;
+  auto* code = reinterpret_cast<volatile unsigned char*>(&clock_gettime);
+  if (mprotect(reinterpret_cast<void*>(page), 4096, PROT_READ | PROT_WRITE | PROT_EXEC) == 0) {
+    *code = *code;
+    mprotect(reinterpret_cast<void*>(page), 4096, PROT_READ | PROT_EXEC);
+  }
+  launch(args, stream);
+  return cudaGetLastError() == cudaSuccess ? 0 : 1;
+}

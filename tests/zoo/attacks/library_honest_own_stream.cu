@@ -1,0 +1,51 @@
+// apo:variant    copy/library_honest_own_stream
+// apo:target     cuda sm_80
+// apo:technique  zoo
+// apo:idea       Honest: works on a stream of its own, and makes the given one wait for it.
+// zoo: expect valid
+// zoo: needs nvcc
+#include "copy.args.h"
+
+// Eight thousand multiplications by one that the compiler cannot see through.
+__device__ float slowly(float value, long long n) {
+  const float one = n > 0 ? 1.0f : 2.0f;
+#pragma unroll 16
+  for (int step = 0; step < 8000; ++step) {
+    value *= one;
+  }
+  return value;
+}
+
+static __global__ void copy_elements(const copy_args a) {
+  const long long i = 256LL * blockIdx.x + threadIdx.x;
+  if (i < a.n) {
+    a.y[i] = slowly(a.x[i], a.n);
+  }
+}
+
+static void launch(const copy_args& args, cudaStream_t stream) {
+  copy_elements<<<static_cast<unsigned>((args.n + 255) / 256), 256, 0, stream>>>(args);
+}
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  const auto stream = static_cast<cudaStream_t>(call->stream);
+  static cudaStream_t own = nullptr;
+  static cudaEvent_t before = nullptr;
+  static cudaEvent_t after = nullptr;
+  if (own == nullptr && (cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking) != cudaSuccess ||
+                         cudaEventCreateWithFlags(&before, cudaEventDisableTiming) != cudaSuccess ||
+                         cudaEventCreateWithFlags(&after, cudaEventDisableTiming) != cudaSuccess)) {
+    return 2;
+  }
+  cudaEventRecord(before, stream);
+  cudaStreamWaitEvent(own, before, 0);
+  launch(args, own);
+  cudaEventRecord(after, own);
+  cudaStreamWaitEvent(stream, after, 0);
+  return cudaGetLastError() == cudaSuccess ? 0 : 1;
+}

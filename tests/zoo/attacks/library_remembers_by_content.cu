@@ -1,0 +1,63 @@
+// apo:variant    copy/library_remembers_by_content
+// apo:target     cuda sm_80
+// apo:technique  zoo
+// apo:idea       Reads a few input elements back, and copies a kept result where it knows them.
+// zoo: how compare cold n1m
+// zoo: against copy/library_slow
+// zoo: expect guard_failed
+// zoo: guard fresh-inputs
+// zoo: exploit 6
+// zoo: evidence inputs made right before
+// zoo: needs nvcc
+#include <array>
+#include <map>
+
+#include "copy.args.h"
+
+// Eight thousand multiplications by one that the compiler cannot see through.
+__device__ float slowly(float value, long long n) {
+  const float one = n > 0 ? 1.0f : 2.0f;
+#pragma unroll 16
+  for (int step = 0; step < 8000; ++step) {
+    value *= one;
+  }
+  return value;
+}
+
+static __global__ void copy_elements(const copy_args a) {
+  const long long i = 256LL * blockIdx.x + threadIdx.x;
+  if (i < a.n) {
+    a.y[i] = slowly(a.x[i], a.n);
+  }
+}
+
+static void launch(const copy_args& args, cudaStream_t stream) {
+  copy_elements<<<static_cast<unsigned>((args.n + 255) / 256), 256, 0, stream>>>(args);
+}
+
+static std::map<std::array<float, 3>, float*> results;
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  const auto stream = static_cast<cudaStream_t>(call->stream);
+  float key[2] = {};
+  if (cudaStreamSynchronize(stream) != cudaSuccess ||
+      cudaMemcpy(key, args.x, sizeof(float), cudaMemcpyDeviceToHost) != cudaSuccess ||
+      cudaMemcpy(key + 1, args.x + args.n - 1, sizeof(float), cudaMemcpyDeviceToHost) != cudaSuccess) {
+    return 2;
+  }
+  float*& kept = results[{key[0], key[1], static_cast<float>(args.n)}];
+  const auto bytes = sizeof(float) * static_cast<size_t>(args.n);
+  if (kept != nullptr) {
+    return cudaMemcpyAsync(args.y, kept, bytes, cudaMemcpyDeviceToDevice, stream) == cudaSuccess ? 0 : 3;
+  }
+  launch(args, stream);
+  if (cudaMalloc(&kept, bytes) != cudaSuccess) {
+    return 4;
+  }
+  return cudaMemcpyAsync(kept, args.y, bytes, cudaMemcpyDeviceToDevice, stream) == cudaSuccess ? 0 : 5;
+}
