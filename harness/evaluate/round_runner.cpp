@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "harness/core/error.h"
+#include "harness/core/files.h"
 #include "harness/core/machine.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/text.h"
@@ -87,54 +89,81 @@ InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed
   return pool;
 }
 
+// What chance decided about one round of one workload.
+struct SessionDraw {
+  bool candidate_in_slot0 = false;
+  std::uint64_t layout_seed = 0;              // of environment, buffers and the order of loading
+  std::array<std::uint64_t, 2> code_seeds{};  // of the incumbent's and the candidate's code; 0: as the compiler made it
+  std::array<std::size_t, 2> sets{};          // of the pool
+};
+
 // One worker with both slots loaded and an arena attached, for one workload of one round.
 struct RoundRunner::Session {
+  // In the process of `earlier`, which is over, where that is given.
   Session(const Lab& lab, const TimedWorkload& workload, const std::shared_ptr<ArenaMemory>& memory,
-          bool candidate_in_slot0, std::uint64_t order_seed, const std::array<std::size_t, 2>& sets, CachePolicy policy)
+          const SessionDraw& draw, CachePolicy policy, std::unique_ptr<Worker> earlier)
       : family(*lab.family),
         timed(workload),
-        drawn(sets),
+        drawn(draw.sets),
         cache(policy),
         target(lab.worker.target),
-        worker(options(lab, order_seed)),
-        arena(spec_of(lab, candidate_in_slot0, order_seed), memory),
+        candidate_in_slot0(draw.candidate_in_slot0),
+        layout_seed(draw.layout_seed),
+        new_process(earlier == nullptr),
+        worker(earlier ? std::move(earlier) : std::make_unique<Worker>(options(lab, layout_seed))),
+        arena(spec_of(lab), memory),
         arms{candidate_in_slot0 ? &timed.candidate : &timed.incumbent,
              candidate_in_slot0 ? &timed.incumbent : &timed.candidate} {
     for (int set = 0; set < kSetsInRound; ++set) {
       share_inputs(arena, set, family, timed.pool[drawn[static_cast<std::size_t>(set)]]->inputs);
     }
+    lay_out(lab, draw.code_seeds);
   }
 
-  static WorkerOptions options(const Lab& lab, std::uint64_t order_seed) {
+  static WorkerOptions options(const Lab& lab, std::uint64_t seed) {
     WorkerOptions options = lab.worker;
-    options.layout_seed = derive_seed(order_seed, "environment");
-    options.await_start = false;  // it starts while the arena is filled
+    options.layout_seed = derive_seed(seed, "environment");
+    options.await_start = false;  // it starts while the arena is filled and the code is linked
     return options;
   }
 
-  ArenaSpec spec_of(const Lab& lab, bool candidate_in_slot0, std::uint64_t order_seed) const {
-    ArenaSpec spec = arena_spec(family, timed.axes, kSetsInRound, scratch(lab, 0, candidate_in_slot0),
-                                scratch(lab, 1, candidate_in_slot0), derive_seed(order_seed, "arena"), target);
+  // Links the code of each slot in its order of this round.
+  void lay_out(const Lab& lab, const std::array<std::uint64_t, 2>& code_seeds) {
+    for (std::size_t slot = 0; slot < builds.size(); ++slot) {
+      builds.at(slot) = arms.at(slot)->build;
+      const std::uint64_t seed = code_seeds.at(arms.at(slot) == &timed.candidate ? 1 : 0);
+      if (seed != 0 && lab.relink) {
+        const std::filesystem::path folder = linked.path() / std::to_string(slot);
+        std::filesystem::create_directories(folder);
+        builds.at(slot) = lab.relink(builds.at(slot), seed, folder);
+      }
+    }
+  }
+
+  ArenaSpec spec_of(const Lab& lab) const {
+    ArenaSpec spec = arena_spec(family, timed.axes, kSetsInRound, scratch(lab, 0), scratch(lab, 1),
+                                derive_seed(layout_seed, "arena"), target);
     // A device variant has no code in the worker's process.
     spec.foreign_code = timed.candidate.build.plan.launches.empty() || timed.incumbent.build.plan.launches.empty();
     return spec;
   }
 
-  std::vector<std::int64_t> scratch(const Lab& lab, int slot, bool candidate_in_slot0) const {
+  std::vector<std::int64_t> scratch(const Lab& lab, int slot) const {
     const bool candidate = (slot == 0) == candidate_in_slot0;
     return lab.scratch((candidate ? timed.candidate : timed.incumbent).configuration, timed.axes);
   }
 
   Result<Done> prepare() {
-    worker.await_start();
-    for (int slot = 0; slot < 2; ++slot) {
-      if (auto loaded = load_build(worker, slot, arms[static_cast<std::size_t>(slot)]->build); !loaded) {
+    worker->await_start();
+    const int first = Random(derive_seed(layout_seed, "loading")).coin() ? 1 : 0;
+    for (const int slot : {first, 1 - first}) {
+      if (auto loaded = load_build(*worker, slot, builds.at(static_cast<std::size_t>(slot))); !loaded) {
         Failure failure = loaded.failure();
         failure.slot = slot;
         return failure;
       }
     }
-    return worker.attach(arena);
+    return worker->attach(arena);
   }
 
   RunRequest block_request(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions) const {
@@ -166,7 +195,7 @@ struct RoundRunner::Session {
       }
       return failure;
     };
-    auto samples = worker.run(request, verify_sample < 0 ? Inspect() : Inspect(inspect));
+    auto samples = worker->run(request, verify_sample < 0 ? Inspect() : Inspect(inspect));
     if (!samples) {
       return samples.failure();
     }
@@ -190,34 +219,75 @@ struct RoundRunner::Session {
   std::array<std::size_t, 2> drawn;
   CachePolicy cache;
   Target target;
-  Worker worker;
+  bool candidate_in_slot0;
+  std::uint64_t layout_seed;
+  bool new_process;
+  std::unique_ptr<Worker> worker;
   Arena arena;
   std::array<const TimedArm*, 2> arms;
-  std::vector<RawSample> raw;  // of the whole round, for the comparison of its clocks
+  TemporaryFolder linked;
+  std::array<Build, 2> builds;  // of each slot, as they are loaded
+  std::vector<RawSample> raw;   // of the whole round, for the comparison of its clocks
 };
 
 RoundRunner::RoundRunner(const Lab& lab, std::vector<TimedWorkload> workloads, JudgeProfile profile,
-                         std::uint64_t campaign_seed, std::string comparison, CachePolicy cache)
+                         std::uint64_t campaign_seed, std::string comparison, CachePolicy cache, RoundOptions options)
     : lab_(lab),
       workloads_(std::move(workloads)),
       profile_(std::move(profile)),
       campaign_seed_(campaign_seed),
       comparison_(std::move(comparison)),
       cache_(cache),
-      repetitions_(workloads_.size(), 0) {}
+      repetitions_(workloads_.size(), 0),
+      options_(options),
+      sessions_(workloads_.size()) {
+  // Arenas that live at the same time cannot share their memory.
+  APO_CHECK(options_.rounds_per_process == 1 || workloads_.size() == 1);
+}
 
-Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std::uint64_t order_seed) {
+RoundRunner::~RoundRunner() = default;
+
+Result<RoundRunner::Session*> RoundRunner::open_session(std::size_t which, Round& round, std::uint64_t order_seed) {
   const TimedWorkload& timed = workloads_[which];
-  const int workload = static_cast<int>(which);
+  std::unique_ptr<Session>& kept = sessions_[which];
+  const int age = rounds_run_ % options_.rounds_per_process;
+  if (kept && age != 0 && age % options_.rounds_per_layout != 0) {
+    kept->raw.clear();
+    kept->new_process = false;
+    round.candidate_in_slot0 = kept->candidate_in_slot0;
+    return kept.get();
+  }
   Random random(derive_seed(round.seed, "pool", which));
   const std::size_t pool = timed.pool.size();
   const std::size_t first = random.below(pool);
   const std::size_t second = pool > 1 ? (first + 1 + random.below(pool - 1)) % pool : first;
-  Session session(lab_, timed, memory_, round.candidate_in_slot0, derive_seed(order_seed, "workload", which),
-                  {first, second}, cache_);
-  if (auto ready = session.prepare(); !ready) {
+  SessionDraw draw{.candidate_in_slot0 = round.candidate_in_slot0, .sets = {first, second}};
+  if (options_.layout == Layout::random) {
+    draw.layout_seed = derive_seed(order_seed, "workload", which);
+    // From the round's own seed, which no worker ever gets.
+    draw.code_seeds = {derive_seed(round.seed, "code of the incumbent", which) | 1,
+                       derive_seed(round.seed, "code of the candidate", which) | 1};
+  } else {
+    draw.layout_seed = derive_seed(campaign_seed_, comparison_, which);
+    draw.code_seeds = options_.fixed_seeds;
+  }
+  std::unique_ptr<Worker> worker = kept && age != 0 ? std::move(kept->worker) : nullptr;
+  kept.reset();  // before the next: they share the arena's memory
+  kept = std::make_unique<Session>(lab_, timed, memory_, draw, cache_, std::move(worker));
+  if (auto ready = kept->prepare(); !ready) {
     return ready.failure();
   }
+  return kept.get();
+}
+
+Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std::uint64_t order_seed) {
+  const TimedWorkload& timed = workloads_[which];
+  const int workload = static_cast<int>(which);
+  const auto opened = open_session(which, round, order_seed);
+  if (!opened) {
+    return opened.failure();
+  }
+  Session& session = **opened;
   RoundWorkload result{.workload = timed.name};
   int repetitions = std::max(1, repetitions_[which]);
   while (!is_warm(result.warmup, profile_)) {
@@ -243,7 +313,7 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
     }
   }
   result.repetitions = repetitions;
-  note_clock(round, kClockBefore, session.worker.state());
+  note_clock(round, kClockBefore, session.worker->state());
   const int blocks = block_count(result.warmup, profile_);
   const auto verifications = draw_verifications(derive_seed(round.seed, "verification", which), blocks);
   for (int index = 0; index < blocks; ++index) {
@@ -257,17 +327,25 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
     }
     result.blocks.push_back(*block);
   }
-  note_clock(round, kClockAfter, session.worker.state());
+  note_clock(round, kClockAfter, session.worker->state());
   // Starting CUPTI takes a quarter of a second in each process. Which rounds pay for it no worker can foresee.
-  constexpr std::uint64_t kRecordedRounds = 4;  // one in so many
-  const bool recorded = round.index == 0 || derive_seed(round.seed, "second clock", which) % kRecordedRounds == 0;
+  constexpr std::uint64_t kRecordedRounds = 4;                             // one in so many
+  const bool last = (rounds_run_ + 1) % options_.rounds_per_process == 0;  // CUPTI must not be there for a later round
+  const bool recorded = last && (rounds_run_ + 1 == options_.rounds_per_process ||
+                                 derive_seed(round.seed, "second clock", which) % kRecordedRounds == 0);
   if (auto agreed = recorded ? check_second_clock(session, which, blocks, round, order_seed) : Result<Done>(Done{});
       !agreed) {
     return agreed.failure();
   }
-  session.worker.stop();
+  if (session.new_process) {
+    round.environment[kProcessStart] = session.worker->start_seconds();
+  }
+  const std::vector<RawSample> raw = session.raw;
+  if (last) {
+    sessions_[which].reset();
+  }
   const int cpus = static_cast<int>(lab_.worker.cpus.empty() ? usable_cpus().size() : lab_.worker.cpus.size());
-  if (const auto wrong = clock_disagreement(session.raw, measured_ns_per_tick(), cpus)) {
+  if (const auto wrong = clock_disagreement(raw, measured_ns_per_tick(), cpus)) {
     return Failure{.outcome = Outcome::unstable_clock, .evidence = *wrong};
   }
   return result;
@@ -291,13 +369,13 @@ Result<Done> RoundRunner::check_second_clock(Session& session, std::size_t which
     RunRequest request =
         session.block_request(BlockKind::timed, order_seed, static_cast<int>(which), block + attempt, repetitions);
     request.activity = true;
-    const auto samples = session.worker.run(request);
+    const auto samples = session.worker->run(request);
     if (!samples) {
       Failure failure = samples.failure();
       failure.evidence = "while CUPTI Activity recorded it: " + failure.evidence;
       return failure;
     }
-    no_second_clock_ = session.worker.activity_missing();
+    no_second_clock_ = session.worker->activity_missing();
     wrong = no_second_clock_.empty() ? gpu_clock_disagreement(*samples, kernels) : std::nullopt;
     if (no_second_clock_.empty() && !wrong) {
       recorded_samples_ += static_cast<int>(samples->size());
@@ -334,6 +412,7 @@ Result<Round> RoundRunner::run(const std::string& stage, int index) {
     const auto at = static_cast<std::size_t>(which);
     auto measured = measure(at, round, draw.order_seed);
     if (!measured) {
+      sessions_[at].reset();
       Failure failure = measured.failure();
       if (failure.slot >= 0) {
         failure.slot = (failure.slot == 0) == round.candidate_in_slot0 ? 1 : 0;
@@ -342,6 +421,8 @@ Result<Round> RoundRunner::run(const std::string& stage, int index) {
     }
     round.workloads[at] = *measured;
   }
+  ++rounds_run_;
+  round.environment[kRandomLayout] = options_.layout == Layout::random ? 1 : 0;
   round.environment["steal_percent"] = steal_percent(ticks, read_cpu_ticks());
   round.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return round;
