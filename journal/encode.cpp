@@ -133,6 +133,14 @@ std::string encode(const std::map<std::string, std::string>& texts) {
   return texts.empty() ? "{}" : dump(texts);
 }
 
+std::string encode(const std::vector<double>& numbers) {
+  Json list = Json::array();
+  for (const double number : numbers) {
+    list.push_back(number_to_json(number));
+  }
+  return dump(list);
+}
+
 std::string encode(const std::map<std::string, double>& numbers) {
   Json json = Json::object();
   for (const auto& [name, value] : numbers) {
@@ -175,6 +183,16 @@ Settings decode_settings(const std::string& json) {
 
 std::map<std::string, std::string> decode_texts(const std::string& json) {
   return parsed(json, [](const Json& value) { return value.get<std::map<std::string, std::string>>(); });
+}
+
+std::vector<double> decode_number_list(const std::string& json) {
+  return parsed(json, [](const Json& value) {
+    std::vector<double> numbers;
+    for (const Json& number : value) {
+      numbers.push_back(number_from_json(number));
+    }
+    return numbers;
+  });
 }
 
 std::map<std::string, double> decode_numbers(const std::string& json) {

@@ -13,6 +13,7 @@ namespace apo {
 // JSON texts. Bytes that are not UTF-8 become U+FFFD. Decoders throw UserError on text that no encoder wrote.
 std::string encode(const std::vector<std::string>& list);
 std::string encode(const Settings& settings);
+std::string encode(const std::vector<double>& numbers);
 std::string encode(const std::map<std::string, double>& numbers);
 std::string encode(const std::map<std::string, std::string>& texts);
 std::string encode(const std::vector<Tunable>& tunables);
@@ -21,6 +22,7 @@ std::string encode(const std::vector<Launch>& launches);
 
 std::vector<std::string> decode_list(const std::string& json);
 Settings decode_settings(const std::string& json);
+std::vector<double> decode_number_list(const std::string& json);
 std::map<std::string, double> decode_numbers(const std::string& json);
 std::map<std::string, std::string> decode_texts(const std::string& json);
 std::vector<Tunable> decode_tunables(const std::string& json);

@@ -15,22 +15,6 @@ Target target_from(std::string_view text) {
   return text == "cuda" ? Target::cuda : Target::host;
 }
 
-std::string fingerprint(const Machine& machine, const std::string& facts) {
-  const std::string parts[] = {machine.id,
-                               std::string(to_string(machine.target)),
-                               machine.model,
-                               std::to_string(machine.cores),
-                               machine.kernel,
-                               machine.governor,
-                               machine.isa,
-                               machine.driver,
-                               std::to_string(machine.l2_bytes),
-                               std::to_string(machine.l3_bytes),
-                               std::to_string(machine.memory_bytes),
-                               facts};
-  return sha256_of_parts(parts);
-}
-
 Machine next_machine(Statement& row) {
   Machine machine;
   machine.id = row.text();
@@ -180,6 +164,22 @@ std::vector<Profile> profiles_where(Journal::Implementation& self, std::string_v
 
 }  // namespace
 
+std::string machine_fingerprint(const Machine& machine) {
+  const std::string parts[] = {machine.id,
+                               std::string(to_string(machine.target)),
+                               machine.model,
+                               std::to_string(machine.cores),
+                               machine.kernel,
+                               machine.governor,
+                               machine.isa,
+                               machine.driver,
+                               std::to_string(machine.l2_bytes),
+                               std::to_string(machine.l3_bytes),
+                               std::to_string(machine.memory_bytes),
+                               encode(machine.facts)};
+  return sha256_of_parts(parts);
+}
+
 // ---------------------------------------------------------------- shared rows
 
 std::int64_t Journal::Implementation::machine_row(const std::string& id) {
@@ -239,7 +239,7 @@ std::string Journal::Implementation::blob(const std::string& hash) {
 void Journal::add_machine(const Machine& machine) {
   Transaction transaction(self_->database);
   const std::string facts = encode(machine.facts);
-  const std::string print = fingerprint(machine, facts);
+  const std::string print = machine_fingerprint(machine);
   self_->database.run(
       "INSERT OR IGNORE INTO machine (fingerprint, key, target, model, cores, kernel, governor, isa, driver, l2_bytes,"
       " l3_bytes, memory_bytes, facts, first_seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -29,5 +29,7 @@ struct Journal::Implementation {
 };
 
 std::string time_or_now(const std::string& time);
+// Of all the facts of a machine's state.
+std::string machine_fingerprint(const Machine& machine);
 
 }  // namespace apo

@@ -11,6 +11,7 @@
 
 #include "harness/core/application.h"
 #include "harness/core/records.h"
+#include "harness/core/selftest.h"
 
 namespace apo {
 
@@ -211,6 +212,14 @@ class Journal {
   std::vector<SentinelRow> sentinels(std::int64_t campaign);  // 0: those outside campaigns
   std::optional<SentinelRow> latest_sentinel(const std::string& machine);
   std::vector<Round> sentinel_rounds(std::int64_t sentinel);
+
+  // ---- what the judge makes of known truths. Comparisons are rows as soon as they are there.
+  std::int64_t begin_selftest(const Selftest& selftest);
+  void add_selftest_comparison(std::int64_t selftest, const SelftestComparison& comparison);
+  void finish_selftest(const Selftest& selftest);
+  // The newest finished one of this very state of the machine.
+  std::optional<Selftest> latest_selftest(const Machine& machine);
+  std::vector<SelftestComparison> selftest_comparisons(std::int64_t selftest);
 
   // ---- after a kill. Meaningful for the writer, when no other process can be at work.
   std::vector<Unfinished> unfinished();

@@ -30,7 +30,7 @@ void make_append_only(Database& database) {
 }  // namespace
 
 std::span<const std::string> migrations() {
-  static const std::string steps[] = {kSchema, kSchema2, kSchema3, kSchema4};
+  static const std::string steps[] = {kSchema, kSchema2, kSchema3, kSchema4, kSchema5};
   return steps;
 }
 

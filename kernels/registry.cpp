@@ -7,12 +7,13 @@
 #include "kernels/copy/copy.h"
 #include "kernels/e88/e88.h"
 #include "kernels/family.h"
+#include "kernels/spin/spin.h"
 
 namespace apo {
 namespace {
 
 std::vector<Family>& mutable_families() {
-  static std::vector<Family> all = {copy_family(), e88_forward_family(), e88_backward_family()};
+  static std::vector<Family> all = {copy_family(), e88_forward_family(), e88_backward_family(), spin_family()};
   return all;
 }
 

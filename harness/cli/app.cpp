@@ -40,6 +40,8 @@ constexpr std::array kCommands = {
     Command{"list", "families, workloads and variants", define_list},
     Command{"show", "one experiment, whole", define_show},
     Command{"lessons", "what past experiments taught", define_lessons},
+    Command{"selftest", "what this machine resolves: the judge on identical code and on known differences",
+            define_selftest},
     Command{"doctor", "what works on this machine, and how to fix what does not", define_doctor},
     Command{"worker", "internal: the isolated process that runs candidates", define_worker, true},
 };

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "harness/core/selftest.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -95,6 +96,10 @@ std::optional<Verdict> verdict_from(std::string_view text) {
 }
 std::optional<Reason> reason_from(std::string_view text) {
   return value_of(kReasons, text);
+}
+
+const char* to_string(SelftestKind kind) {
+  return kind == SelftestKind::aa ? "aa" : kind == SelftestKind::power ? "power" : "layout";
 }
 
 }  // namespace apo

@@ -173,9 +173,9 @@ class Evaluation {
       progress("inputs of " + workload.name, 0, 0);
       timed_[i].pool = make_pool(lab_, workload, derive_seed(plan_.seed, "pool", group));
     }
-    const std::string comparison =
-        std::to_string(experiment_.id) + " " + experiment_.incumbent.label() + " " + experiment_.candidate.label();
-    RoundRunner runner(lab_, std::move(timed_), plan_.profile, plan_.seed, comparison, plan_.cache);
+    const std::string comparison = std::to_string(experiment_.id) + " " + experiment_.incumbent.label() + " " +
+                                   experiment_.candidate.label() + (plan_.trial.empty() ? "" : " " + plan_.trial);
+    RoundRunner runner(lab_, std::move(timed_), plan_.profile, plan_.seed, comparison, plan_.cache, plan_.rounds);
     Judge judge({.profile = plan_.profile,
                  .index = plan_.index,
                  .cache_policy = plan_.cache == CachePolicy::cold ? "cold" : "warm",
@@ -328,7 +328,7 @@ SentinelResult run_sentinel(const Lab& lab, const Configuration& configuration, 
   const auto start = Clock::now();
   const std::uint64_t seed = derive_seed(plan.seed, "sentinel", static_cast<std::uint64_t>(index));
   RoundRunner runner(lab, build_pair(lab, configuration, configuration, plan, seed), plan.profile, seed,
-                     configuration.label(), plan.cache);
+                     configuration.label(), plan.cache, plan.rounds);
   SentinelResult result;
   result.rounds =
       run_rounds(runner, "sentinel", kSentinelRounds, plan.profile, hooks, "A/A sentinel " + configuration.label());
@@ -341,13 +341,39 @@ SentinelResult run_sentinel(const Lab& lab, const Configuration& configuration, 
   return result;
 }
 
+std::vector<Round> run_noise_study(const Lab& lab, const Configuration& configuration, const EvaluatePlan& plan,
+                                   int index, const NoiseDesign& design, int processes, const EvaluateHooks& hooks) {
+  const std::uint64_t seed = derive_seed(plan.seed, "noise", static_cast<std::uint64_t>(index));
+  RoundOptions options = plan.rounds;
+  options.rounds_per_process = design.rounds_per_process();
+  options.rounds_per_layout = design.rounds_per_layout;
+  RoundRunner runner(lab, build_pair(lab, configuration, configuration, plan, seed), plan.profile, seed,
+                     configuration.label(), plan.cache, options);
+  std::vector<Round> rounds;
+  const int wanted = processes * design.rounds_per_process();
+  for (int round = 0; round < wanted; ++round) {
+    if (hooks.on_progress) {
+      hooks.on_progress("noise of " + configuration.label(), round, wanted, 0);
+    }
+    auto result = runner.run("noise", round);
+    if (!result) {
+      throw EnvironmentError("the noise of " + configuration.label() +
+                             " cannot be measured: " + result.failure().evidence);
+    }
+    rounds.push_back(*result);
+    rounds.back().void_why = void_reason(rounds.back(), {}, plan.profile);
+    summarise_round(rounds.back());
+  }
+  return rounds;
+}
+
 CertificationResult run_certification(const Lab& lab, const Configuration& champion, const Configuration& baseline,
                                       double claimed_effect, const EvaluatePlan& plan, int index,
                                       const EvaluateHooks& hooks) {
   const auto start = Clock::now();
   const std::uint64_t seed = derive_seed(plan.seed, "certify", static_cast<std::uint64_t>(index));
   RoundRunner runner(lab, build_pair(lab, baseline, champion, plan, seed), plan.profile, seed, champion.label(),
-                     plan.cache);
+                     plan.cache, plan.rounds);
   CertificationResult result;
   const bool cold = plan.cache == CachePolicy::cold;
   result.rounds = run_rounds(

@@ -10,6 +10,7 @@
 #include "harness/evaluate/judge_campaign.h"
 #include "harness/evaluate/judge_comparison.h"
 #include "harness/evaluate/lab.h"
+#include "harness/evaluate/noise_levels.h"
 #include "harness/evaluate/round_runner.h"
 
 namespace apo {
@@ -25,6 +26,8 @@ struct EvaluatePlan {
   int confirm_rounds = 0;                  // > 0: the confirmation stage alone, over so many rounds
   bool time_same_code = false;             // do not stop at identical machine code: an A/A run
   std::map<std::string, double> floor_ns;  // by workload; absent = no floor known
+  RoundOptions rounds = {};                // how rounds are laid out
+  std::string trial = {};                  // keeps comparisons apart that share an experiment's number
 };
 
 // Called as soon as each fact is there, so that a crash loses nothing that was finished.
@@ -50,6 +53,11 @@ struct SentinelResult {
 // Throws EnvironmentError when the configuration does not even run.
 SentinelResult run_sentinel(const Lab& lab, const Configuration& configuration, const EvaluatePlan& plan, int index,
                             const std::vector<double>& earlier_effects, const EvaluateHooks& hooks);
+
+// `processes` fresh processes of rounds in which both arms are the same, nested so that each level's share shows; of
+// the first workload of the plan. Throws EnvironmentError when the configuration does not even run.
+std::vector<Round> run_noise_study(const Lab& lab, const Configuration& configuration, const EvaluatePlan& plan,
+                                   int index, const NoiseDesign& design, int processes, const EvaluateHooks& hooks);
 
 // The champion against the campaign's baseline over kCertificationRounds fresh rounds.
 struct CertificationResult {

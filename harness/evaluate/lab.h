@@ -26,6 +26,8 @@ struct Lab {
   // Bytes of each scratch buffer of the configuration, in order.
   std::function<std::vector<std::int64_t>(const Configuration&, const Axes&)> scratch;
   std::function<std::string(const Configuration&)> source;  // the variant's whole file
+  // A build with its code in the order that the seed draws, within the folder. Empty where no build has an order.
+  std::function<Build(const Build&, std::uint64_t seed, const std::filesystem::path& folder)> relink;
   WorkerOptions worker;  // template for every process that is started; its target is the lab's
   int threads = 1;       // CPUs for the parent's own arithmetic
   std::shared_ptr<InputStore> inputs = std::make_shared<InputStore>();

@@ -118,7 +118,8 @@ class RegressionGate {
       timed_[i].pool = make_pool(lab_, *plan_.workloads[i], derive_seed(plan_.seed, "gate pool"));
     }
     effects_.resize(timed_.size());
-    RoundRunner runner(lab_, std::move(timed_), plan_.profile, plan_.seed, "gate " + candidate_.label(), plan_.cache);
+    RoundRunner runner(lab_, std::move(timed_), plan_.profile, plan_.seed, "gate " + candidate_.label(), plan_.cache,
+                       plan_.rounds);
     result_.state = gate_state(rule_, effects_);
     const auto start = Clock::now();
     for (int index = 0; !result_.state.finished; ++index) {

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "harness/core/error.h"
+#include "harness/core/files.h"
 #include "harness/core/guards.h"
 #include "harness/core/machine.h"
 #include "harness/core/nvtx.h"
@@ -92,34 +94,60 @@ InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed
   return pool;
 }
 
+// What chance decided about one round of one workload.
+struct SessionDraw {
+  bool candidate_in_slot0 = false;
+  std::uint64_t layout_seed = 0;              // of environment, buffers and the order of loading
+  std::array<std::uint64_t, 2> code_seeds{};  // of the incumbent's and the candidate's code; 0: as the compiler made it
+  std::array<std::size_t, 2> sets{};          // of the pool
+};
+
 // One worker with both slots loaded and an arena attached, for one workload of one round.
 struct RoundRunner::Session {
+  // In a process that has just been started, or (is_new = false) in that of an earlier session.
   Session(const Lab& lab, const TimedWorkload& workload, const std::shared_ptr<ArenaMemory>& memory,
-          bool candidate_in_slot0, std::uint64_t order_seed, const std::array<std::size_t, 2>& sets, CachePolicy policy)
+          const SessionDraw& draw, CachePolicy policy, std::unique_ptr<Worker> process, bool is_new)
       : family(*lab.family),
         timed(workload),
-        drawn(sets),
+        drawn(draw.sets),
         cache(policy),
         target(lab.worker.target),
-        worker(options(lab, order_seed)),
-        arena(spec_of(lab, candidate_in_slot0, order_seed), memory),
+        threads(lab.threads),
+        candidate_in_slot0(draw.candidate_in_slot0),
+        layout_seed(draw.layout_seed),
+        new_process(is_new),
+        worker(std::move(process)),
+        arena(spec_of(lab), memory),
         arms{candidate_in_slot0 ? &timed.candidate : &timed.incumbent,
              candidate_in_slot0 ? &timed.incumbent : &timed.candidate} {
     for (int set = 0; set < kSetsInRound; ++set) {
       share_inputs(arena, set, family, timed.pool[drawn[static_cast<std::size_t>(set)]]->inputs);
     }
+    lay_out(lab, draw.code_seeds);
   }
 
-  static WorkerOptions options(const Lab& lab, std::uint64_t order_seed) {
+  static WorkerOptions options(const Lab& lab, std::uint64_t seed) {
     WorkerOptions options = lab.worker;
-    options.layout_seed = derive_seed(order_seed, "environment");
-    options.await_start = false;  // it starts while the arena is filled
+    options.layout_seed = derive_seed(seed, "environment");
     return options;
   }
 
-  ArenaSpec spec_of(const Lab& lab, bool candidate_in_slot0, std::uint64_t order_seed) const {
-    ArenaSpec spec = arena_spec(family, timed.axes, kSetsInRound, scratch(lab, 0, candidate_in_slot0),
-                                scratch(lab, 1, candidate_in_slot0), derive_seed(order_seed, "arena"), target);
+  // Links the code of each slot in its order of this round.
+  void lay_out(const Lab& lab, const std::array<std::uint64_t, 2>& code_seeds) {
+    for (std::size_t slot = 0; slot < builds.size(); ++slot) {
+      builds.at(slot) = arms.at(slot)->build;
+      const std::uint64_t seed = code_seeds.at(arms.at(slot) == &timed.candidate ? 1 : 0);
+      if (seed != 0 && lab.relink) {
+        const std::filesystem::path folder = linked.path() / std::to_string(slot);
+        std::filesystem::create_directories(folder);
+        builds.at(slot) = lab.relink(builds.at(slot), seed, folder);
+      }
+    }
+  }
+
+  ArenaSpec spec_of(const Lab& lab) const {
+    ArenaSpec spec = arena_spec(family, timed.axes, kSetsInRound, scratch(lab, 0), scratch(lab, 1),
+                                derive_seed(layout_seed, "arena"), target);
     spec.foreign_code = has_host_code();
     return spec;
   }
@@ -129,21 +157,22 @@ struct RoundRunner::Session {
     return timed.candidate.build.plan.launches.empty() || timed.incumbent.build.plan.launches.empty();
   }
 
-  std::vector<std::int64_t> scratch(const Lab& lab, int slot, bool candidate_in_slot0) const {
+  std::vector<std::int64_t> scratch(const Lab& lab, int slot) const {
     const bool candidate = (slot == 0) == candidate_in_slot0;
     return lab.scratch((candidate ? timed.candidate : timed.incumbent).configuration, timed.axes);
   }
 
   Result<Done> prepare() {
-    worker.await_start();
-    for (int slot = 0; slot < 2; ++slot) {
-      if (auto loaded = load_build(worker, slot, arms[static_cast<std::size_t>(slot)]->build); !loaded) {
+    worker->await_start();
+    const int first = Random(derive_seed(layout_seed, "loading")).coin() ? 1 : 0;
+    for (const int slot : {first, 1 - first}) {
+      if (auto loaded = load_build(*worker, slot, builds.at(static_cast<std::size_t>(slot))); !loaded) {
         Failure failure = loaded.failure();
         failure.slot = slot;
         return failure;
       }
     }
-    return worker.attach(arena);
+    return worker->attach(arena);
   }
 
   RunRequest block_request(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions) const {
@@ -165,7 +194,7 @@ struct RoundRunner::Session {
     RunRequest request = block_request(kind, order_seed, which, index, repetitions);
     request.verify_after = guard_is_on(Guard::timed_check) ? verify_sample : -1;
     request.pause_each = has_host_code();
-    auto samples = worker.run(request, inspection(request, "timed call"));
+    auto samples = worker->run(request, inspection(request, "timed call"));
     if (!samples) {
       return samples.failure();
     }
@@ -177,9 +206,9 @@ struct RoundRunner::Session {
       block.samples.push_back({.slot = sample.slot, .ns = static_cast<std::int64_t>(elapsed_ns(sample, target))});
     }
     if (kind == BlockKind::timed && target == Target::host) {
-      for (std::size_t i = 0; i < worker.waited_ns().size(); ++i) {
+      for (std::size_t i = 0; i < worker->waited_ns().size(); ++i) {
         const RawSample& sample = samples->at(i);
-        const auto seen = static_cast<double>(worker.waited_ns()[i] - (sample.end_ns - sample.begin_ns));
+        const auto seen = static_cast<double>(worker->waited_ns()[i] - (sample.end_ns - sample.begin_ns));
         unaccounted.at(static_cast<std::size_t>(sample.slot)).push_back(seen);
       }
     }
@@ -191,8 +220,8 @@ struct RoundRunner::Session {
     return [this, &request, what](int sample) -> std::optional<Failure> {
       const auto at = static_cast<std::size_t>(sample);
       const int set = request.sets[at];
-      auto failure =
-          inspect_call(arena, family, timed.axes, timed.pool[drawn[static_cast<std::size_t>(set)]]->expected, set);
+      auto failure = inspect_call(arena, family, timed.axes, timed.pool[drawn[static_cast<std::size_t>(set)]]->expected,
+                                  set, threads);
       if (failure) {
         failure->evidence = what + ": " + failure->evidence;
         failure->slot = request.order[at];
@@ -221,7 +250,7 @@ struct RoundRunner::Session {
     std::array<double, 2> ns{};
     drawn.at(static_cast<std::size_t>(set)) = inputs;
     for (const int slot : {first_slot, 1 - first_slot}) {
-      worker.freeze();
+      worker->freeze();
       share_inputs(arena, set, family, timed.pool[inputs]->inputs);
       const RunRequest request{.order = {slot, slot},
                                .sets = {1 - set, set},
@@ -229,7 +258,7 @@ struct RoundRunner::Session {
                                .cache = cache,
                                .verify_after = 1,
                                .refresh = true};
-      const auto samples = worker.run(request, inspection(request, "call on inputs made right before it"));
+      const auto samples = worker->run(request, inspection(request, "call on inputs made right before it"));
       if (!samples) {
         return samples.failure();
       }
@@ -248,35 +277,98 @@ struct RoundRunner::Session {
   std::array<std::size_t, 2> drawn;
   CachePolicy cache;
   Target target;
-  Worker worker;
+  int threads;
+  bool candidate_in_slot0;
+  std::uint64_t layout_seed;
+  bool new_process;
+  std::unique_ptr<Worker> worker;
   Arena arena;
   std::array<const TimedArm*, 2> arms;
+  TemporaryFolder linked;
+  std::array<Build, 2> builds;                     // of each slot, as they are loaded
   std::array<std::vector<double>, 2> unaccounted;  // ns of each timed sample that only the parent saw
-  std::vector<RawSample> raw;  // of the whole round, for the comparison of its clocks
+  std::vector<RawSample> raw;                      // of the whole round, for the comparison of its clocks
 };
 
 RoundRunner::RoundRunner(const Lab& lab, std::vector<TimedWorkload> workloads, JudgeProfile profile,
-                         std::uint64_t campaign_seed, std::string comparison, CachePolicy cache)
+                         std::uint64_t campaign_seed, std::string comparison, CachePolicy cache, RoundOptions options)
     : lab_(lab),
       workloads_(std::move(workloads)),
       profile_(std::move(profile)),
       campaign_seed_(campaign_seed),
       comparison_(std::move(comparison)),
       cache_(cache),
-      repetitions_(workloads_.size(), 0) {}
+      repetitions_(workloads_.size(), 0),
+      options_(options),
+      sessions_(workloads_.size()) {
+  // Arenas that live at the same time cannot share their memory.
+  APO_CHECK(options_.rounds_per_process == 1 || workloads_.size() == 1);
+}
 
-Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std::uint64_t order_seed) {
+RoundRunner::~RoundRunner() = default;
+
+Result<RoundRunner::Session*> RoundRunner::open_session(std::size_t which, Round& round, std::uint64_t order_seed) {
   const TimedWorkload& timed = workloads_[which];
-  const int workload = static_cast<int>(which);
+  std::unique_ptr<Session>& kept = sessions_[which];
+  const int age = rounds_run_ % options_.rounds_per_process;
+  if (kept && age != 0 && age % options_.rounds_per_layout != 0) {
+    kept->raw.clear();
+    kept->new_process = false;
+    round.candidate_in_slot0 = kept->candidate_in_slot0;
+    return kept.get();
+  }
   Random random(derive_seed(round.seed, "pool", which));
   const std::size_t pool = timed.pool.size();
   const std::size_t first = random.below(pool);
   const std::size_t second = pool > 1 ? (first + 1 + random.below(pool - 1)) % pool : first;
-  Session session(lab_, timed, memory_, round.candidate_in_slot0, derive_seed(order_seed, "workload", which),
-                  {first, second}, cache_);
-  if (auto ready = session.prepare(); !ready) {
+  SessionDraw draw{.candidate_in_slot0 = round.candidate_in_slot0, .sets = {first, second}};
+  if (options_.layout == Layout::random) {
+    draw.layout_seed = derive_seed(order_seed, "workload", which);
+    // From the round's own seed, which no worker ever gets.
+    draw.code_seeds = {derive_seed(round.seed, "code of the incumbent", which) | 1,
+                       derive_seed(round.seed, "code of the candidate", which) | 1};
+  } else {
+    draw.layout_seed = derive_seed(campaign_seed_, comparison_, which);
+    draw.code_seeds = options_.fixed_seeds;
+  }
+  const bool is_new = !kept || age == 0;
+  // A new one starts while the arena is filled and the code is linked.
+  std::unique_ptr<Worker> worker =
+      is_new ? workers_.take(Session::options(lab_, draw.layout_seed)) : std::move(kept->worker);
+  kept.reset();  // before the next: they share the arena's memory
+  if (is_new && lab_.worker.target == Target::cuda) {
+    workers_.start(Session::options(lab_, next_layout_seed(which, round)));
+  }
+  kept = std::make_unique<Session>(lab_, timed, memory_, draw, cache_, std::move(worker), is_new);
+  if (auto ready = kept->prepare(); !ready) {
     return ready.failure();
   }
+  return kept.get();
+}
+
+// Of the session after this one, if the comparison goes on as it is.
+std::uint64_t RoundRunner::next_layout_seed(std::size_t which, const Round& round) const {
+  const int count = static_cast<int>(workloads_.size());
+  RoundDraw draw = draw_round(round.seed, count);
+  auto after = std::ranges::find(draw.workload_order, static_cast<int>(which)) + 1;
+  if (after == draw.workload_order.end()) {
+    const int next = round.index + options_.rounds_per_process;
+    draw = draw_round(round_seed(campaign_seed_, comparison_, round.stage, next), count);
+    after = draw.workload_order.begin();
+  }
+  const auto workload = static_cast<std::uint64_t>(*after);
+  return options_.layout == Layout::random ? derive_seed(draw.order_seed, "workload", workload)
+                                           : derive_seed(campaign_seed_, comparison_, workload);
+}
+
+Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std::uint64_t order_seed) {
+  const TimedWorkload& timed = workloads_[which];
+  const int workload = static_cast<int>(which);
+  const auto opened = open_session(which, round, order_seed);
+  if (!opened) {
+    return opened.failure();
+  }
+  Session& session = **opened;
   RoundWorkload result{.workload = timed.name};
   int repetitions = std::max(1, repetitions_[which]);
   while (!is_warm(result.warmup, profile_)) {
@@ -302,7 +394,7 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
     }
   }
   result.repetitions = repetitions;
-  note_clock(round, kClockBefore, session.worker.state());
+  note_clock(round, kClockBefore, session.worker->state());
   const int blocks = block_count(result.warmup, profile_);
   const auto verifications = draw_verifications(derive_seed(round.seed, "verification", which), blocks);
   // Amid the blocks, where nobody can foresee it, and behind the last one.
@@ -330,28 +422,40 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
       }
     }
   }
-  note_clock(round, kClockAfter, session.worker.state());
+  note_clock(round, kClockAfter, session.worker->state());
   // Starting CUPTI takes a quarter of a second in each process. Which rounds pay for it no worker can foresee.
-  constexpr std::uint64_t kRecordedRounds = 4;  // one in so many
-  const bool recorded = round.index == 0 || derive_seed(round.seed, "second clock", which) % kRecordedRounds == 0;
+  constexpr std::uint64_t kRecordedRounds = 4;                             // one in so many
+  const bool last = (rounds_run_ + 1) % options_.rounds_per_process == 0;  // CUPTI must not be there for a later round
+  const bool recorded = last && (rounds_run_ + 1 == options_.rounds_per_process ||
+                                 derive_seed(round.seed, "second clock", which) % kRecordedRounds == 0);
   if (auto agreed = recorded ? check_second_clock(session, which, blocks, round, order_seed) : Result<Done>(Done{});
       !agreed) {
     return agreed.failure();
   }
-  session.worker.freeze();
-  if (auto changed = session.worker.check_code()) {
+  session.worker->freeze();
+  if (auto changed = session.worker->check_code()) {
     return *changed;
   }
-  session.worker.stop();
+  if (session.new_process) {
+    round.environment[kProcessStart] = session.worker->start_seconds();
+  }
   note_unaccounted(session, which, round);
-  const bool accompanied = session.has_host_code() && round.stage == "confirm" && guard_is_on(Guard::rival);
+  const bool accompanied = last && session.has_host_code() && round.stage == "confirm" && guard_is_on(Guard::rival);
+  const std::vector<RawSample> raw = session.raw;
+  if (last) {
+    // Host code could still write to the arena, which the next session uses, until its process is gone.
+    if (!session.has_host_code()) {
+      workers_.end(std::move(session.worker));
+    }
+    sessions_[which].reset();
+  }
   if (auto alone = accompanied ? measure_alone(which, round, derive_seed(order_seed, "workload", which), repetitions)
                                : Result<Done>(Done{});
       !alone) {
     return alone.failure();
   }
   const int cpus = static_cast<int>(lab_.worker.cpus.empty() ? usable_cpus().size() : lab_.worker.cpus.size());
-  const auto wrong = clock_disagreement(session.raw, measured_ns_per_tick(), cpus);
+  const auto wrong = clock_disagreement(raw, measured_ns_per_tick(), cpus);
   if (wrong && guard_is_on(Guard::clocks)) {
     return Failure{.outcome = Outcome::unstable_clock, .evidence = *wrong};
   }
@@ -363,7 +467,8 @@ Result<Done> RoundRunner::take_fresh_calls(Session& session, std::size_t which, 
   if (unseen.empty() || !guard_is_on(Guard::fresh_inputs)) {
     return Done{};
   }
-  const std::uint64_t coins = derive_seed(round.seed, "fresh inputs", (which << 16) + static_cast<std::uint64_t>(block));
+  const std::uint64_t coins =
+      derive_seed(round.seed, "fresh inputs", (which << 16) + static_cast<std::uint64_t>(block));
   const auto ns = session.fresh_calls(unseen.back(), static_cast<int>(coins & 1), static_cast<int>(coins >> 1 & 1));
   if (!ns) {
     return ns.failure();
@@ -392,7 +497,9 @@ void RoundRunner::note_unaccounted(const Session& session, std::size_t which, Ro
 Result<Done> RoundRunner::measure_alone(std::size_t which, Round& round, std::uint64_t order_seed, int repetitions) {
   TimedWorkload alone = workloads_[which];
   alone.candidate = alone.incumbent;
-  Session session(lab_, alone, memory_, false, derive_seed(order_seed, "alone"), {0, alone.pool.size() - 1}, cache_);
+  const std::uint64_t seed = derive_seed(order_seed, "alone");
+  Session session(lab_, alone, memory_, {.layout_seed = seed, .sets = {0, alone.pool.size() - 1}}, cache_,
+                  std::make_unique<Worker>(Session::options(lab_, seed)), true);
   const auto of_incumbent = [&](Failure failure) {
     failure.slot = round.candidate_in_slot0 ? 1 : 0;
     return failure;
@@ -435,13 +542,13 @@ Result<Done> RoundRunner::check_second_clock(Session& session, std::size_t which
     RunRequest request =
         session.block_request(BlockKind::timed, order_seed, static_cast<int>(which), block + attempt, repetitions);
     request.activity = true;
-    const auto samples = session.worker.run(request);
+    const auto samples = session.worker->run(request);
     if (!samples) {
       Failure failure = samples.failure();
       failure.evidence = "while CUPTI Activity recorded it: " + failure.evidence;
       return failure;
     }
-    no_second_clock_ = session.worker.activity_missing();
+    no_second_clock_ = session.worker->activity_missing();
     wrong = no_second_clock_.empty() ? gpu_clock_disagreement(*samples, kernels) : std::nullopt;
     if (no_second_clock_.empty() && !wrong) {
       recorded_samples_ += static_cast<int>(samples->size());
@@ -478,6 +585,7 @@ Result<Round> RoundRunner::run(const std::string& stage, int index) {
     const auto at = static_cast<std::size_t>(which);
     auto measured = measure(at, round, draw.order_seed);
     if (!measured) {
+      sessions_[at].reset();
       Failure failure = measured.failure();
       if (failure.slot >= 0) {
         failure.slot = (failure.slot == 0) == round.candidate_in_slot0 ? 1 : 0;
@@ -486,6 +594,8 @@ Result<Round> RoundRunner::run(const std::string& stage, int index) {
     }
     round.workloads[at] = *measured;
   }
+  ++rounds_run_;
+  round.environment[kRandomLayout] = options_.layout == Layout::random ? 1 : 0;
   round.environment["steal_percent"] = steal_percent(ticks, read_cpu_ticks());
   round.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return round;

@@ -1,6 +1,7 @@
 // harness/evaluate/round_runner.h - one round for real: a fresh process, two blind slots, raw samples out.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include "harness/core/records.h"
 #include "harness/evaluate/judge_profile.h"
 #include "harness/evaluate/lab.h"
+#include "harness/evaluate/next_worker.h"
 
 namespace apo {
 
@@ -33,11 +35,33 @@ struct TimedWorkload {
   double floor_ns = 0;  // no call can be faster: physics of this machine
 };
 
+// What is done against the luck of where code and buffers land. `random` draws it anew in every round and for each
+// arm: on target host the order and the gaps of the code, by linking again; on both targets the place of the buffers,
+// the size of the environment, and which slot is loaded first. `fixed` leaves code as the compiler made it and draws
+// the rest once a comparison.
+enum class Layout : std::uint8_t { random, fixed };
+
+// Keys of Round::environment.
+inline constexpr const char* kRandomLayout = "random_layout";    // 1, or 0 for a fixed one
+inline constexpr const char* kProcessStart = "process_start_s";  // seconds; absent in later rounds of a process
+
+struct RoundOptions {
+  Layout layout = Layout::random;
+  // `fixed`: what code layouts the incumbent and the candidate keep; 0 is the compiler's.
+  std::array<std::uint64_t, 2> fixed_seeds{};
+  // More than one only for a single workload, where processes were shown not to differ (resolution.h). Every round
+  // still has coins, loads and buffers of its own.
+  int rounds_per_process = 1;
+  // More than one to see what a layout is worth: these rounds keep coin, code and buffers, and no verdict may use them.
+  int rounds_per_layout = 1;
+};
+
 // Runs rounds of one comparison. Only the parent knows which slot holds the candidate.
 class RoundRunner {
  public:
   RoundRunner(const Lab& lab, std::vector<TimedWorkload> workloads, JudgeProfile profile, std::uint64_t campaign_seed,
-              std::string comparison, CachePolicy cache);
+              std::string comparison, CachePolicy cache, RoundOptions options = {});
+  ~RoundRunner();
 
   // A Failure says which arm misbehaved: slot 0 is the incumbent and slot 1 the candidate here, -1 unknown.
   Result<Round> run(const std::string& stage, int index);
@@ -46,6 +70,10 @@ class RoundRunner {
 
  private:
   struct Session;
+  // The session of this round: a new process, or a later round of the one that is there.
+  Result<Session*> open_session(std::size_t which, Round& round, std::uint64_t order_seed);
+  // Of the session that will come after this one, whose process starts ahead.
+  std::uint64_t next_layout_seed(std::size_t which, const Round& round) const;
   // Adds what it saw of the device to the round's environment.
   Result<RoundWorkload> measure(std::size_t which, Round& round, std::uint64_t order_seed);
   // One call of each arm on inputs of the pool that the session has not seen; the faster of a round's into its
@@ -71,6 +99,10 @@ class RoundRunner {
   std::vector<int> repetitions_;                                           // fixed in the first round, 0 before
   int recorded_samples_ = 0;                                               // by the second clock
   std::string no_second_clock_;                                            // why; later rounds do not try again
+  RoundOptions options_;
+  int rounds_run_ = 0;
+  NextWorker workers_;
+  std::vector<std::unique_ptr<Session>> sessions_;  // of each workload, as long as their process lives
 };
 
 }  // namespace apo

@@ -2,6 +2,7 @@
 #include "harness/implement/build.h"
 
 #include <chrono>
+#include <fstream>
 #include <mutex>
 
 #include "harness/core/error.h"
@@ -191,6 +192,15 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
   return build;
 }
 
+// The object of `base`, linked within `folder` in the order that the seed draws.
+CompileStep Builder::link(const Build& base, std::uint64_t layout_seed, const fs::path& folder) const {
+  const fs::path object = fs::path(base.object_path).parent_path() / kObject;
+  // Not synced to the disk: a round waits for this, and who keeps it syncs it.
+  std::ofstream(folder / kLayout) << layout_script(read_object(read_file(object)), layout_seed);
+  const Words flags = joined(link_flags(options_.sanitize), {std::string("-Wl,-T,") + kLayout});
+  return run_step(joined({toolchain_.compiler, object.string(), "-o", kLibrary}, flags), folder, options_.timeout_s);
+}
+
 // The same object linked in another order: code_hash and resources stay, object_hash changes.
 Build Builder::with_layout(const Build& base) const {
   Build build = base;
@@ -198,15 +208,11 @@ Build Builder::with_layout(const Build& base) const {
   if (const auto entry = cache_.find(build.key)) {
     return recorded_build(*entry, build.key, kLibrary, kLog);
   }
-  const std::string object = read_file(fs::path(base.object_path).parent_path() / kObject);
   const CacheDraft draft = cache_.draft();
-  write(draft, kObject, object);
-  write(draft, kLayout, layout_script(read_object(object), options_.layout_seed));
-  const Words link = joined(link_flags(options_.sanitize), {std::string("-Wl,-T,") + kLayout});
-  build.flags = joined(compile_flags(options_.sanitize), link);
+  build.flags = joined(compile_flags(options_.sanitize),
+                       joined(link_flags(options_.sanitize), {std::string("-Wl,-T,") + kLayout}));
   const auto start = std::chrono::steady_clock::now();
-  const CompileStep step =
-      run_step(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link), draft.path(), options_.timeout_s);
+  const CompileStep step = link(base, options_.layout_seed, draft.path());
   build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   build.from_cache = false;
   build.log += step.log;
@@ -220,6 +226,17 @@ Build Builder::with_layout(const Build& base) const {
   write(draft, kLog, build.log);
   const CacheEntry entry = cache_.publish(draft, build.key, {kLayout, kLibrary, kLog}, record_of(build, ""));
   build.object_path = (entry.folder / kLibrary).string();
+  return build;
+}
+
+Build Builder::relink(const Build& base, std::uint64_t seed, const fs::path& folder) const {
+  const CompileStep step = link(base, seed, folder);
+  if (!step.ok) {
+    throw EnvironmentError("a build does not link in another order: " + step.evidence,
+                           "--layout fixed measures what the compiler made");
+  }
+  Build build = base;
+  build.object_path = (folder / kLibrary).string();
   return build;
 }
 

@@ -9,6 +9,7 @@
 
 #include "harness/core/records.h"
 #include "harness/implement/cache.h"
+#include "harness/implement/compile.h"
 
 namespace apo {
 
@@ -37,6 +38,11 @@ class Builder {
   // not the family's or settings that are not the variant's, EnvironmentError when this machine fails the compiler.
   Build build(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
 
+  // The object of `base` linked in the order that `seed` draws (layout.h), into `folder` and never into the cache, so
+  // that every round can have a layout of its own: a few hundredths of a second. Only for what build() made for target
+  // host. Throws EnvironmentError when it does not link, as what was linked before always does.
+  Build relink(const Build& base, std::uint64_t seed, const std::filesystem::path& folder) const;
+
   const Toolchain& toolchain() const { return toolchain_; }  // for target host
   // The library that LD_PRELOAD has to name for a process that loads a sanitized build.
   std::string sanitizer_runtime() const;
@@ -46,6 +52,7 @@ class Builder {
   const CudaBuilder& cuda() const;
   const CudaLibraryBuilder& cuda_library() const;
   Build with_layout(const Build& base) const;
+  CompileStep link(const Build& base, std::uint64_t layout_seed, const std::filesystem::path& folder) const;
 
   BuildOptions options_;
   BuildCache cache_;

@@ -193,6 +193,11 @@ Lab Workbench::lab(const Family& family, std::map<std::string, Variant> sources)
   };
   lab.source = [this](const Configuration& configuration) { return catalogue_.get(configuration.variant).source; };
   lab.threads = host_.cores;
+  if (machine_.target == Target::host && !executor_) {
+    lab.relink = [this](const Build& base, std::uint64_t seed, const fs::path& folder) {
+      return builder(false).relink(base, seed, folder);
+    };
+  }
   if (machine_.target == Target::host) {
     lab.sanitizer_runtime = builder(true).sanitizer_runtime();
   } else {

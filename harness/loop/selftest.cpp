@@ -1,0 +1,357 @@
+// harness/loop/selftest.cpp - noise, identical code, known pairs, layouts; each kernel in turn until the time is spent.
+#include "harness/loop/selftest.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "harness/core/error.h"
+#include "harness/core/secret.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/evaluate.h"
+#include "harness/evaluate/resolution.h"
+#include "harness/evaluate/signed_rank.h"
+#include "harness/loop/hooks.h"
+#include "harness/loop/selftest_plan.h"
+#include "journal/journal.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kStudies = 3;  // of each kernel, so that processes may be shared
+constexpr int kProcessesOfStudy = 4;
+constexpr std::int64_t kShareInputs = 16;  // comparisons
+
+double mean_of(const std::vector<Round>& rounds, double (*value)(const Round&)) {
+  double sum = 0;
+  for (const Round& round : rounds) {
+    sum += value(round);
+  }
+  return sum / static_cast<double>(rounds.size());
+}
+
+double seconds_of(const std::vector<Block>& blocks) {
+  double ns = 0;
+  for (const Block& block : blocks) {
+    for (const Sample& sample : block.samples) {
+      ns += static_cast<double>(sample.ns);
+    }
+  }
+  return 1e-9 * ns;
+}
+
+RoundCost cost_of(const std::vector<Round>& rounds, double round_sd) {
+  RoundCost cost{.round_sd = round_sd, .block_sd = block_spread(rounds)};
+  cost.warmup_s = mean_of(rounds, [](const Round& round) { return seconds_of(round.workloads.front().warmup); });
+  const double blocks =
+      mean_of(rounds, [](const Round& round) { return static_cast<double>(round.workloads.front().blocks.size()); });
+  const double timed_s = mean_of(rounds, [](const Round& round) { return seconds_of(round.workloads.front().blocks); });
+  cost.blocks = std::max(1, static_cast<int>(std::lround(blocks)));
+  cost.block_s = timed_s / blocks;
+  return cost;
+}
+
+// What is known of one kernel so far.
+struct Subject {
+  SelftestSubject what;
+  Lab lab;
+  EvaluatePlan plan;
+  SelftestKernel kernel;
+  RoundCost cost;
+  std::vector<double> apparent;   // effects that identical code seemed to have
+  std::vector<double> variances;  // of the rounds of each of these comparisons
+};
+
+class SelftestRun {
+ public:
+  SelftestRun(Workbench& bench, const SelftestRequest& request, Observer& observer)
+      : bench_(bench), request_(request), observer_(observer), started_(Clock::now()) {}
+
+  SelftestResult run() {
+    bench_.use(request_.target);
+    result_.machine = bench_.machine();
+    if (request_.judge_profile != "auto") {
+      static_cast<void>(profile_named(request_.judge_profile));
+    }
+    const std::vector<SelftestSubject> subjects = selftest_subjects(bench_, request_.target, request_.kernels);
+    Journal journal = Journal::open(bench_.paths().journal, Access::read_write);
+    journal_ = &journal;
+    begin(subjects);
+    for (Subject& subject : subjects_) {
+      study(subject);
+    }
+    compare_parts();
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
+
+  void begin(const std::vector<SelftestSubject>& subjects) {
+    Selftest& selftest = result_.selftest;
+    selftest = {.machine = bench_.machine().id,
+                .cache_policy = request_.cache_policy,
+                .judge_profile = request_.judge_profile,
+                .rule_version = std::string(kRuleVersion),
+                .seed = secret_seed(),
+                .started_at = utc_now()};
+    journal_->add_machine(bench_.machine());
+    selftest.id = journal_->begin_selftest(selftest);
+    for (const SelftestSubject& what : subjects) {
+      Subject subject{.what = what, .lab = bench_.lab(*what.family)};
+      subject.plan.workloads = {what.workload};
+      subject.plan.cache = request_.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold;
+      subject.plan.seed = selftest.seed;
+      subject.plan.trusted = true;  // bundled or registered; timed calls are verified all the same
+      subject.plan.time_same_code = true;
+      subject.plan.profile =
+          request_.judge_profile == "auto" ? standard_profile() : profile_named(request_.judge_profile);
+      subject.plan.rounds.layout = request_.layout;
+      shorten(subject.plan.profile);
+      subject.kernel = {.configuration = what.configuration, .workload = what.workload->name};
+      subjects_.push_back(std::move(subject));
+    }
+  }
+
+  void shorten(JudgeProfile& profile) const {
+    profile.round_s = request_.round_s > 0 ? request_.round_s : profile.round_s;
+  }
+
+  LayoutControl control() const {
+    return request_.layout == Layout::random ? LayoutControl::redrawn : LayoutControl::aligned;
+  }
+
+  void study(Subject& subject) {
+    std::vector<NoiseLevels> studies;
+    std::vector<Round> all;
+    const NoiseDesign design;
+    const int wanted = request_.quick ? 1 : kStudies;
+    for (int index = 0; index < wanted; ++index) {
+      const std::vector<Round> rounds = run_noise_study(subject.lab, subject.what.configuration, subject.plan, index,
+                                                        design, kProcessesOfStudy, hooks_for(observer_));
+      studies.push_back(noise_levels(rounds, design));
+      all.insert(all.end(), rounds.begin(), rounds.end());
+    }
+    note_levels(subject, noise_levels(all, design), all);
+    subject.kernel.rounds_per_process = rounds_per_process(studies, subject.kernel.start_s, subject.cost);
+    subject.plan.rounds.rounds_per_process = subject.kernel.rounds_per_process;
+    if (request_.judge_profile == "auto") {
+      subject.plan.profile = choose_profile(subject.kernel.round_sd, control());
+      subject.plan.profile.minimum_claim = 0;  // here the rule itself is tried
+      shorten(subject.plan.profile);
+    }
+    subject.kernel.profile = subject.plan.profile.name;
+    observer_.say(subject.what.configuration.label() + " on " + subject.what.workload->name + ": " +
+                  format_ns(subject.kernel.call_ns) + " a call, a round spreads by " +
+                  format_g(100 * subject.kernel.round_sd, 2) + " %, judge profile " + subject.kernel.profile);
+  }
+
+  static void note_levels(Subject& subject, const NoiseLevels& levels, const std::vector<Round>& rounds) {
+    SelftestKernel& kernel = subject.kernel;
+    kernel.round_sd = levels.total;
+    kernel.sample_sd = levels.sample;
+    kernel.block_sd = levels.block;
+    kernel.within_sd = levels.round;
+    kernel.layout_sd = levels.layout;
+    kernel.process_sd = levels.process;
+    subject.cost = cost_of(rounds, levels.total);
+    kernel.kernel_s = subject.cost.warmup_s + subject.cost.blocks * subject.cost.block_s;
+    std::vector<double> calls;
+    std::vector<double> starts;
+    std::vector<double> whole;
+    for (const Round& round : rounds) {
+      calls.push_back(round.workloads.front().incumbent_median_ns);
+      if (const auto start = round.environment.find(kProcessStart); start != round.environment.end()) {
+        starts.push_back(start->second);
+        whole.push_back(round.seconds);
+      }
+    }
+    kernel.call_ns = median(calls);
+    kernel.start_s = median(starts);
+    kernel.round_s = median(whole);
+  }
+
+  // One judgement by the judge that compares.
+  void judge(Subject& subject, SelftestComparison comparison, const EvaluatePlan& given) {
+    EvaluatePlan plan = given;
+    plan.trial = std::string(to_string(comparison.kind)) + " " + std::to_string(trials_);
+    Experiment experiment{.id = trials_++ / kShareInputs,
+                          .index = 1,
+                          .family = subject.what.family->name,
+                          .workloads = {subject.what.workload->name},
+                          .candidate = comparison.candidate,
+                          .incumbent = comparison.incumbent};
+    evaluate(subject.lab, experiment, plan, {});
+    const Judgement& judgement = *experiment.judgement;
+    if (experiment.outcome != Outcome::valid) {
+      throw EnvironmentError("the selftest cannot go on: " + judgement.sentence);
+    }
+    comparison.workload = subject.what.workload->name;
+    comparison.random_layout = plan.rounds.layout == Layout::random;
+    comparison.verdict = judgement.verdict;
+    comparison.reason = judgement.reason;
+    comparison.effect = judgement.effect;
+    comparison.lower = judgement.lower;
+    comparison.upper = judgement.upper;
+    comparison.rounds = judgement.rounds;
+    comparison.processes = judgement.processes;
+    comparison.seconds = judgement.seconds;
+    for (const Round& round : experiment.rounds) {
+      if (round.void_why.empty()) {
+        comparison.effects.push_back(round.effect);
+      }
+    }
+    rounds_ += judgement.processes;
+    journal_->add_selftest_comparison(result_.selftest.id, comparison);
+    if (comparison.kind == SelftestKind::aa && comparison.rounds > 0) {
+      subject.apparent.push_back(comparison.effect);
+      subject.variances.push_back(std::pow(standard_deviation(comparison.effects), 2));
+    }
+    result_.comparisons.push_back(std::move(comparison));
+  }
+
+  // Whether the part of the selftest that may last until `until_s` takes another comparison.
+  bool goes_on(double until_s, int done, int wanted) const {
+    if (done == 0) {
+      return true;
+    }
+    if (request_.rounds > 0 && rounds_ >= request_.rounds) {
+      return false;
+    }
+    return wanted > 0 ? done < wanted : elapsed() < until_s;
+  }
+
+  void report(const std::string& what, int done, int wanted, double until_s) {
+    observer_.progress({.what = what,
+                        .done = done,
+                        .expected = wanted,
+                        .seconds_left = wanted > 0 ? 0 : std::max(0.0, until_s - elapsed())});
+  }
+
+  void compare_parts() {
+    const double layouts_s = request_.layouts ? 0.4 : 0;
+    const double left = std::max(0.0, request_.seconds - elapsed());
+    const double begin = elapsed();
+    double share = (1 - layouts_s) * (request_.known_pairs ? 0.6 : 1);
+    if (request_.same_code) {
+      compare_same_code(begin + share * left);
+    }
+    if (request_.known_pairs) {
+      share = 1 - layouts_s;
+      compare_known_pairs(begin + share * left);
+    }
+    if (request_.layouts) {
+      compare_layouts(request_.seconds);
+    }
+  }
+
+  void compare_same_code(double until_s) {
+    for (int done = 0; goes_on(until_s, done, request_.comparisons); ++done) {
+      Subject& subject = subjects_[static_cast<std::size_t>(done) % subjects_.size()];
+      report("identical code: " + subject.what.configuration.label(), done, request_.comparisons, until_s);
+      judge(subject, {.incumbent = subject.what.configuration, .candidate = subject.what.configuration}, subject.plan);
+    }
+  }
+
+  void compare_known_pairs(double until_s) {
+    struct Known {
+      Subject* subject;
+      KnownPair pair;
+    };
+    std::vector<Known> known;
+    for (Subject& subject : subjects_) {
+      if (is_spin(subject.what)) {
+        for (const KnownPair& pair : known_pairs(subject.what)) {
+          known.push_back({&subject, pair});
+        }
+      }
+    }
+    if (known.empty()) {
+      result_.remarks.emplace_back("no spin among the kernels, so no pair of known difference was judged");
+      return;
+    }
+    for (int done = 0; goes_on(until_s, done, 0); ++done) {
+      const Known& one = known[static_cast<std::size_t>(done) % known.size()];
+      report("known difference of " + format_percent(one.pair.truth), done, 0, until_s);
+      judge(*one.subject,
+            {.kind = SelftestKind::power,
+             .incumbent = one.pair.incumbent,
+             .candidate = one.pair.candidate,
+             .truth = one.pair.truth},
+            one.subject->plan);
+    }
+  }
+
+  void compare_layouts(double until_s) {
+    for (int done = 0; goes_on(until_s, done, 0); ++done) {
+      const auto number = static_cast<std::size_t>(done);
+      Subject& subject = subjects_[number / 2 % subjects_.size()];
+      EvaluatePlan plan = subject.plan;
+      plan.rounds.layout = number % 2 == 0 ? Layout::fixed : Layout::random;
+      plan.rounds.fixed_seeds = {derive_seed(plan.seed, "layout of the incumbent", number) | 1,
+                                 derive_seed(plan.seed, "layout of the candidate", number) | 1};
+      report("layouts of " + subject.what.configuration.label(), done, 0, until_s);
+      judge(subject,
+            {.kind = SelftestKind::layout,
+             .incumbent = subject.what.configuration,
+             .candidate = subject.what.configuration},
+            plan);
+    }
+  }
+
+  void finish() {
+    std::vector<double> claims;
+    for (Subject& subject : subjects_) {
+      conclude(subject);
+      claims.push_back(subject.kernel.smallest_claim);
+      result_.selftest.kernels.push_back(subject.kernel);
+    }
+    result_.selftest.smallest_claim = median(claims);
+    result_.selftest.seconds = elapsed();
+    result_.selftest.ended_at = utc_now();
+    journal_->finish_selftest(result_.selftest);
+  }
+
+  // The spread over the comparisons says more than that of the few rounds of the study, once there are some.
+  void conclude(Subject& subject) const {
+    constexpr std::size_t kEnough = 5;
+    SelftestKernel& kernel = subject.kernel;
+    if (subject.variances.size() >= kEnough) {
+      double sum = 0;
+      for (const double variance : subject.variances) {
+        sum += variance;
+      }
+      kernel.round_sd = std::sqrt(sum / static_cast<double>(subject.variances.size()));
+      subject.cost.round_sd = kernel.round_sd;
+      const JudgeProfile& profile = subject.plan.profile;
+      const double blocks = (profile.round_s - subject.cost.warmup_s) / subject.cost.block_s;
+      subject.cost.blocks = static_cast<int>(std::clamp<double>(blocks, profile.blocks_min, profile.blocks_max));
+    }
+    kernel.resolves_1s = detectable_within(1, subject.cost, control());
+    kernel.resolves_10s = detectable_within(10, subject.cost, control());
+    kernel.resolves_60s = detectable_within(60, subject.cost, control());
+    kernel.smallest_claim = smallest_claim(kernel.round_sd, subject.apparent);
+  }
+
+  Workbench& bench_;
+  const SelftestRequest& request_;
+  Observer& observer_;
+  Clock::time_point started_;
+  Journal* journal_ = nullptr;
+  std::vector<Subject> subjects_;
+  SelftestResult result_;
+  std::int64_t trials_ = 0;
+  int rounds_ = 0;
+};
+
+}  // namespace
+
+SelftestResult run_selftest(Workbench& bench, const SelftestRequest& request, Observer& observer) {
+  return SelftestRun(bench, request, observer).run();
+}
+
+}  // namespace apo

@@ -1,0 +1,95 @@
+// harness/loop/selftest_plan.cpp - looks names up, and gives spins their extra steps.
+#include "harness/loop/selftest_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+constexpr const char* kExtra = "EXTRA";  // thousandths, in variants/spin
+
+std::vector<std::string> default_names(Target target) {
+  if (target == Target::cuda) {
+    return {"spin/cuda_chain@n16k_s1k",
+            "spin/cuda_chain@n16k_s8k",
+            "spin/cuda_chain@n16k_s80k",
+            "copy/cuda_simple@n1m",
+            "copy/cuda_vector4@n64m",
+            "e88_forward/cuda_best@b8_t128_h83_n32",
+            "e88_backward/cuda_best@b8_t128_h83_n32"};
+  }
+  return {"spin/chain@s5k",
+          "spin/chain@s50k",
+          "spin/chain@s500k",
+          "copy/simple@n1m",
+          "copy/memcpy@n1m",
+          "e88_forward/combined@b2_t64_h4_n32",
+          "e88_backward/combined@b2_t64_h4_n32"};
+}
+
+const Workload* first_workload(const Family& family, Target target) {
+  const auto meant = std::find_if(family.workloads.begin(), family.workloads.end(),
+                                  [&](const Workload& workload) { return workload.target == target; });
+  return meant == family.workloads.end() ? &family.workloads.front() : &*meant;
+}
+
+SelftestSubject subject_of(Workbench& bench, Target target, const std::string& name) {
+  const std::size_t at = name.find('@');
+  SelftestSubject subject{.configuration = bench.catalogue().configuration(name.substr(0, at))};
+  const Variant& variant = bench.catalogue().get(subject.configuration.variant);
+  if (variant.target != target) {
+    throw UserError("'" + variant.id() + "' is for target " + std::string(to_string(variant.target)) +
+                        ", this selftest for " + std::string(to_string(target)),
+                    "choose the target with --target " + std::string(to_string(variant.target)));
+  }
+  subject.family = &bench.family(variant.family);
+  subject.workload = at == std::string::npos ? first_workload(*subject.family, target)
+                                             : &bench.workload(*subject.family, name.substr(at + 1));
+  const Lab lab = bench.lab(*subject.family);
+  if (const std::string why = lab.unsupported(subject.configuration, subject.workload->axes); !why.empty()) {
+    throw UserError(subject.configuration.label() + " does not support " + subject.workload->name + ": " + why);
+  }
+  return subject;
+}
+
+Configuration with_extra(Configuration configuration, int thousandths) {
+  configuration.settings[kExtra] = thousandths;
+  return configuration;
+}
+
+}  // namespace
+
+std::vector<SelftestSubject> selftest_subjects(Workbench& bench, Target target, const std::vector<std::string>& names) {
+  std::vector<SelftestSubject> subjects;
+  for (const std::string& name : names.empty() ? default_names(target) : names) {
+    subjects.push_back(subject_of(bench, target, name));
+  }
+  return subjects;
+}
+
+bool is_spin(const SelftestSubject& subject) {
+  return subject.family->name == "spin" && subject.configuration.settings.contains(kExtra);
+}
+
+std::vector<KnownPair> known_pairs(const SelftestSubject& spin) {
+  std::vector<int> thousandths = {5, 10, 20, 50, -10};
+  if (spin.workload->target == Target::cuda) {
+    thousandths.insert(thousandths.begin(), {1, 2, 3});
+  }
+  const std::int64_t steps = spin.workload->axes.at("steps");
+  std::vector<KnownPair> pairs;
+  for (const int extra : thousandths) {
+    const double ratio = static_cast<double>(steps * std::abs(extra) / 1000) / static_cast<double>(steps);
+    pairs.push_back({.incumbent = with_extra(spin.configuration, std::max(extra, 0)),
+                     .candidate = with_extra(spin.configuration, std::max(-extra, 0)),
+                     .truth = std::copysign(std::log1p(ratio), extra)});
+  }
+  return pairs;
+}
+
+}  // namespace apo

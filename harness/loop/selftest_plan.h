@@ -1,0 +1,33 @@
+// harness/loop/selftest_plan.h - which kernels a selftest measures, and the pairs of known difference among them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/core/selftest.h"
+#include "harness/loop/workbench.h"
+
+namespace apo {
+
+struct SelftestSubject {
+  Configuration configuration;
+  const Family* family = nullptr;
+  const Workload* workload = nullptr;
+};
+
+// "copy/simple@n1m" or "spin/chain[EXTRA=0]@s5k"; without a workload the family's first one for the target. No names:
+// spins of several lengths, and variants of the other families that are bundled. UserError for unknown names, another
+// target, an unsupported workload.
+std::vector<SelftestSubject> selftest_subjects(Workbench& bench, Target target, const std::vector<std::string>& names);
+
+// A spin, with so many thousandths of extra work for the incumbent (or, below 0, for the candidate).
+struct KnownPair {
+  Configuration incumbent;
+  Configuration candidate;
+  double truth = 0;  // ln(time of incumbent / time of candidate), of the steps
+};
+bool is_spin(const SelftestSubject& subject);
+// The gains of 0.5, 1, 2 and 5 %, on a GPU 0.1, 0.2 and 0.3 % as well, and the loss of 1 %.
+std::vector<KnownPair> known_pairs(const SelftestSubject& spin);
+
+}  // namespace apo
