@@ -401,8 +401,8 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
   const auto middle =
       static_cast<int>(derive_seed(round.seed, "fresh", which) % static_cast<std::uint64_t>(std::max(1, blocks - 1)));
   std::vector<std::size_t> unseen;
-  for (std::size_t i = 0; i < pool; ++i) {
-    if (i != first && i != second) {
+  for (std::size_t i = 0; i < timed.pool.size(); ++i) {
+    if (std::ranges::find(session.drawn, i) == session.drawn.end()) {
       unseen.push_back(i);
     }
   }

@@ -1,0 +1,33 @@
+// harness/evaluate/next_worker.h - the worker of the next round starts while this one measures, the last one ends.
+#pragma once
+
+#include <future>
+#include <memory>
+
+#include "harness/worker/worker.h"
+
+namespace apo {
+
+// Starting a process on a GPU takes a quarter of a second, ending it a tenth: more than what a round measures. Both
+// arms of a round share what that may disturb. Used by one thread, which has to outlive the workers.
+class NextWorker {
+ public:
+  NextWorker() = default;
+  ~NextWorker();
+  NextWorker(const NextWorker&) = delete;
+  NextWorker& operator=(const NextWorker&) = delete;
+
+  // Begins to start a worker, whose await_start() the taker calls.
+  void start(WorkerOptions options);
+  // The one that start() began with this layout seed, else a new one; what was started for another seed ends.
+  std::unique_ptr<Worker> take(WorkerOptions options);
+  // Ends it beside the caller's next steps; at most one at a time.
+  void end(std::unique_ptr<Worker> worker);
+
+ private:
+  std::unique_ptr<Worker> next_;
+  std::uint64_t seed_ = 0;
+  std::future<void> ending_;
+};
+
+}  // namespace apo
