@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include "harness/core/text.h"
 #include "harness/research/catalogue.h"
@@ -43,6 +46,76 @@ std::optional<Bottleneck> found(const Diagnosis& d, const char* name, const std:
   }
   return Bottleneck{
       .name = name, .evidence = evidence, .bound = std::max(1.0, std::min(bound, floor_bound(d.profile)))};
+}
+
+namespace {
+
+constexpr const char* kUnitsOfMemory[] = {"dram_utilisation", "l2_utilisation", "pipe_lsu"};
+constexpr const char* kUnitsOfShared[] = {"pipe_shared", "pipe_lsu", "pipe_special", "pipe_constant"};
+constexpr const char* kPipes[] = {"pipe_fp32", "pipe_tensor", "pipe_fp64", "pipe_alu"};
+
+template <std::size_t n>
+double largest(const Diagnosis& d, const char* const (&metrics)[n]) {
+  double most = 0;
+  for (const char* metric : metrics) {
+    const double share = d.profile.metric(metric);
+    most = std::isfinite(share) ? std::max(most, std::min(share, 1.0)) : most;
+  }
+  return most;
+}
+
+}  // namespace
+
+std::optional<Bottleneck> cause(const Diagnosis& d, const char* name, const std::string& evidence, double bound,
+                                const std::vector<std::string>& states) {
+  auto bottleneck = found(d, name, evidence, bound);
+  if (!bottleneck) {
+    return bottleneck;
+  }
+  bottleneck->kind = BottleneckKind::cause;
+  std::map<std::pair<std::string, int>, std::int64_t> lines;
+  for (const StallSample& one : d.profile.stalls) {
+    const bool counts = states.empty() || std::find(states.begin(), states.end(), one.stall) != states.end();
+    if (counts && one.line > 0 && one.file.ends_with(".cu")) {  // other files are headers that the variant includes
+      lines[{one.file, one.line}] += one.samples;
+    }
+  }
+  const auto most =
+      std::max_element(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most != lines.end()) {
+    std::tie(bottleneck->file, bottleneck->line) = most->first;
+  }
+  return bottleneck;
+}
+
+double stall_share(const Diagnosis& d, const std::vector<std::string>& states) {
+  double sum = 0;
+  for (const std::string& state : states) {
+    const double share = d.profile.metric("stall_" + state);
+    sum += std::isfinite(share) ? share : 0;
+  }
+  return sum;
+}
+
+bool sampled(const Diagnosis& d) {
+  return std::isfinite(d.profile.metric("stall_selected"));
+}
+
+double memory_units(const Diagnosis& d) {
+  return largest(d, kUnitsOfMemory);
+}
+
+double shared_units(const Diagnosis& d) {
+  const double shuffles = share_of_time(d, 1e9 * d.profile.metric("shuffled_lanes") / roof_value(d.profile, "shuffle"));
+  return std::max(largest(d, kUnitsOfShared), std::isfinite(shuffles) ? std::min(shuffles, 1.0) : 0.0);
+}
+
+double busiest_unit(const Diagnosis& d) {
+  return std::max({memory_units(d), shared_units(d), largest(d, kPipes)});
+}
+
+double at_most(double bound, double share) {
+  return share > 0 ? std::min(bound, 1 / share) : bound;
 }
 
 std::string percent(double share) {
