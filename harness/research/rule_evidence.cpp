@@ -50,7 +50,7 @@ std::optional<Bottleneck> found(const Diagnosis& d, const char* name, const std:
 
 namespace {
 
-constexpr const char* kUnitsOfMemory[] = {"dram_utilisation", "l2_utilisation", "pipe_lsu"};
+constexpr const char* kUnitsOfMemory[] = {"dram_utilisation", "pipe_lsu"};
 constexpr const char* kUnitsOfShared[] = {"pipe_shared", "pipe_lsu", "pipe_special", "pipe_constant"};
 constexpr const char* kPipes[] = {"pipe_fp32", "pipe_tensor", "pipe_fp64", "pipe_alu"};
 
@@ -101,8 +101,19 @@ bool sampled(const Diagnosis& d) {
   return std::isfinite(d.profile.metric("stall_selected"));
 }
 
+double l2_bytes_moved(const Diagnosis& d) {
+  constexpr double kSectorBytes = 32;
+  return kSectorBytes *
+         (d.profile.metric("lts__t_sectors_op_read.sum") + d.profile.metric("lts__t_sectors_op_write.sum"));
+}
+
+double l2_share(const Diagnosis& d) {
+  const double of_roof = share_of_time(d, 1e9 * l2_bytes_moved(d) / roof_value(d.profile, "l2_copy"));
+  return std::min(1.0, std::fmax(0.0, std::fmax(d.profile.metric("l2_utilisation"), of_roof)));
+}
+
 double memory_units(const Diagnosis& d) {
-  return largest(d, kUnitsOfMemory);
+  return std::max(largest(d, kUnitsOfMemory), l2_share(d));
 }
 
 double shared_units(const Diagnosis& d) {

@@ -42,6 +42,8 @@ double stall_share(const Diagnosis& d, const std::vector<std::string>& states);
 bool sampled(const Diagnosis& d);
 // The largest share of its peak that a unit works at, as counted: 0 where nothing was. A wait for a unit cannot shrink
 // below its work.
+double l2_bytes_moved(const Diagnosis& d);
+double l2_share(const Diagnosis& d);      // of its counter's peak, or of what was measured to come from it
 double memory_units(const Diagnosis& d);  // DRAM, L2, load and store unit
 double shared_units(const Diagnosis& d);  // shared memory, special functions, constants, shuffles
 double busiest_unit(const Diagnosis& d);  // all of them

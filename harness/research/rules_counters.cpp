@@ -63,18 +63,13 @@ std::optional<Bottleneck> dram_bound(const Diagnosis& d) {
 }
 
 std::optional<Bottleneck> l2_bound(const Diagnosis& d) {
-  constexpr double kSectorBytes = 32;
-  const double bytes =
-      kSectorBytes * (d.profile.metric("lts__t_sectors_op_read.sum") + d.profile.metric("lts__t_sectors_op_write.sum"));
-  // The counter's peak is that of the L2's slices; what the SMs can draw from them was measured.
-  const double of_roof = share_of_time(d, 1e9 * bytes / roof_value(d.profile, "l2_copy"));
-  const double share = std::fmax(d.profile.metric("l2_utilisation"), std::min(of_roof, 1.0));
+  const double share = l2_share(d);
   const double dram = d.profile.metric("dram_utilisation");
   if (!counted(d) || !(share >= kHighlyUsed) || dram >= kHighlyUsed) {
     return std::nullopt;
   }
   return found(d, "l2-bound",
-               "the L2 moves " + format_bytes(bytes) + " a call, " + percent(share) +
+               "the L2 moves " + format_bytes(l2_bytes_moved(d)) + " a call, " + percent(share) +
                    " of what it can; DRAM is used at " + percent(std::isfinite(dram) ? dram : 0) + " of its peak",
                1 / share);
 }

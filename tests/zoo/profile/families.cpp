@@ -155,7 +155,7 @@ std::function<Work(const Axes&)> work_of_rows(double bytes, double flops, double
 
 const std::vector<std::pair<std::string, Axes>> kLong = {
     {"n16m", {{"n", 1 << 24}}}, {"n1m", {{"n", 1 << 20}}}, {"n4k", {{"n", 4096}}}};
-const std::vector<std::pair<std::string, Axes>> kRows = {{"r16k", {{"rows", 16384}}}, {"r64", {{"rows", 64}}}};
+const std::vector<std::pair<std::string, Axes>> kRows = {{"r32k", {{"rows", 32768}}}, {"r64", {{"rows", 64}}}};
 
 Contract elementwise(const std::string& name, const std::string& summary) {
   Contract contract;
