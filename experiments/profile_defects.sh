@@ -106,7 +106,7 @@ profile_job() {
     verdict=NO
     [ "$first" != "$expected" ] || { verdict=yes; right=$((right + 1)); }
     all=$((all + 1))
-    if [ -n "$planted" ] && [ "$kind" = cause ]; then
+    if [ -n "$planted" ]; then
       planted_lines=$((planted_lines + 1))
       [ "$line" != "$planted" ] || lines=$((lines + 1))
     fi
@@ -117,7 +117,7 @@ profile_job() {
   {
     echo "# What \`apo profile\` says of $all kernels"
     echo
-    echo "First diagnosis as planted: $right of $all. Line as planted, where one is planted and the first diagnosis is a cause: $lines of $planted_lines."
+    echo "First diagnosis as planted: $right of $all. Line as planted, where one is: $lines of $planted_lines."
     echo
     matrix
     echo

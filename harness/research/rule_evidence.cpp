@@ -66,13 +66,8 @@ double largest(const Diagnosis& d, const char* const (&metrics)[n]) {
 
 }  // namespace
 
-std::optional<Bottleneck> cause(const Diagnosis& d, const char* name, const std::string& evidence, double bound,
-                                const std::vector<std::string>& states) {
-  auto bottleneck = found(d, name, evidence, bound);
-  if (!bottleneck) {
-    return bottleneck;
-  }
-  bottleneck->kind = BottleneckKind::cause;
+std::optional<Bottleneck> at_line(const Diagnosis& d, std::optional<Bottleneck> bottleneck,
+                                  const std::vector<std::string>& states) {
   std::map<std::pair<std::string, int>, std::int64_t> lines;
   for (const StallSample& one : d.profile.stalls) {
     const bool counts = states.empty() || std::find(states.begin(), states.end(), one.stall) != states.end();
@@ -82,8 +77,17 @@ std::optional<Bottleneck> cause(const Diagnosis& d, const char* name, const std:
   }
   const auto most =
       std::max_element(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most != lines.end()) {
+  if (bottleneck && most != lines.end()) {
     std::tie(bottleneck->file, bottleneck->line) = most->first;
+  }
+  return bottleneck;
+}
+
+std::optional<Bottleneck> cause(const Diagnosis& d, const char* name, const std::string& evidence, double bound,
+                                const std::vector<std::string>& states) {
+  auto bottleneck = at_line(d, found(d, name, evidence, bound), states);
+  if (bottleneck) {
+    bottleneck->kind = BottleneckKind::cause;
   }
   return bottleneck;
 }

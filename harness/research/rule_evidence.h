@@ -27,8 +27,10 @@ double share_of_time(const Diagnosis& d, double ns);
 // The bottleneck with its bound held under the floor's; nullopt when nothing bounds it.
 std::optional<Bottleneck> found(const Diagnosis& d, const char* name, const std::string& evidence, double bound);
 
-// The same as a cause, with the variant's line where warps are most often sampled in one of `states`, or in any where
-// there are none.
+// With the variant's line where warps are most often sampled in one of `states`, or in any where there are none.
+std::optional<Bottleneck> at_line(const Diagnosis& d, std::optional<Bottleneck> bottleneck,
+                                  const std::vector<std::string>& states);
+// Found, as a cause, and at its line.
 std::optional<Bottleneck> cause(const Diagnosis& d, const char* name, const std::string& evidence, double bound,
                                 const std::vector<std::string>& states = {});
 

@@ -44,7 +44,9 @@ std::optional<Bottleneck> wait(const Diagnosis& d, const char* name, const std::
   if (!(share >= kStallShare)) {
     return std::nullopt;
   }
-  return found(d, name, percent(share) + " of the samples " + meaning, at_most(amdahl(share, kInfinity), units));
+  return at_line(
+      d, found(d, name, percent(share) + " of the samples " + meaning, at_most(amdahl(share, kInfinity), units)),
+      states);
 }
 
 }  // namespace
@@ -68,10 +70,13 @@ std::optional<Bottleneck> l2_bound(const Diagnosis& d) {
   if (!counted(d) || !(share >= kHighlyUsed) || dram >= kHighlyUsed) {
     return std::nullopt;
   }
-  return found(d, "l2-bound",
-               "the L2 moves " + format_bytes(l2_bytes_moved(d)) + " a call, " + percent(share) +
-                   " of what it can; DRAM is used at " + percent(std::isfinite(dram) ? dram : 0) + " of its peak",
-               1 / share);
+  return at_line(
+      d,
+      found(d, "l2-bound",
+            "the L2 moves " + format_bytes(l2_bytes_moved(d)) + " a call, " + percent(share) +
+                " of what it can; DRAM is used at " + percent(std::isfinite(dram) ? dram : 0) + " of its peak",
+            1 / share),
+      {"long_scoreboard", "lg_throttle"});
 }
 
 std::optional<Bottleneck> shared_bandwidth(const Diagnosis& d) {

@@ -89,6 +89,7 @@ TEST(Causes, NameTheVariantsLineWithMostOfTheirSamples) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->line, 7) << "not line 3, which has samples of another state, nor the header's line 9";
   EXPECT_EQ(found->file, "variant.cu");
+  EXPECT_EQ(memory_latency_stalls(sampled({{"long_scoreboard", 0.5}}))->line, 7) << "a wait has one as well";
   d.profile.stalls.clear();
   EXPECT_EQ(fence_stalls(d)->line, 0);
 }
