@@ -147,6 +147,7 @@ const TensorSpec* find_tensor(const Family& family, std::string_view name);
 
 std::int64_t element_count(const TensorSpec& tensor, const Axes& axes);
 std::int64_t dtype_bytes(DType dtype);
+bool has_doubles(const Family& family);  // a tensor of f64
 std::string_view to_string(DType dtype);
 std::string_view to_string(Target target);
 std::string_view to_string(WorkloadKind kind);

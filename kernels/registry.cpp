@@ -82,6 +82,11 @@ std::int64_t dtype_bytes(DType dtype) {
   return 0;
 }
 
+bool has_doubles(const Family& family) {
+  return std::any_of(family.tensors.begin(), family.tensors.end(),
+                     [](const TensorSpec& tensor) { return tensor.dtype == DType::f64; });
+}
+
 std::string_view to_string(DType dtype) {
   switch (dtype) {
     case DType::bf16:

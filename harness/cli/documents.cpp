@@ -65,7 +65,15 @@ Json to_document(const Certification& one) {
 }
 
 Json to_document(const Bottleneck& bottleneck) {
-  return {{"name", bottleneck.name}, {"evidence", bottleneck.evidence}, {"bound", number_or_null(bottleneck.bound)}};
+  Json document = {{"name", bottleneck.name},
+                   {"kind", to_string(bottleneck.kind)},
+                   {"evidence", bottleneck.evidence},
+                   {"bound", number_or_null(bottleneck.bound)}};
+  if (bottleneck.line > 0) {
+    document["file"] = bottleneck.file;
+    document["line"] = bottleneck.line;
+  }
+  return document;
 }
 
 Json to_document(const Profile& profile) {

@@ -48,7 +48,8 @@ std::vector<Bottleneck> bottlenecks_of(Workbench& bench, const Lab& lab, const P
                    .incumbent = bench.catalogue().get(profile.configuration.variant),
                    .units = lab.family->unit_count(workload.axes),
                    .scratch_bytes = scratch,
-                   .l2_bytes = bench.machine().l2_bytes});
+                   .l2_bytes = bench.machine().l2_bytes,
+                   .has_doubles = has_doubles(*lab.family)});
 }
 
 std::string quantity(double value, const std::string& unit) {
@@ -101,7 +102,9 @@ std::string bottlenecks_text(const std::vector<Bottleneck>& bottlenecks) {
   std::string text;
   for (const Bottleneck& bottleneck : bottlenecks) {
     text += "  " + paint(bottleneck.name, "bold") + ", worth at most " + format_ratio(bottleneck.bound) + ": " +
-            bottleneck.evidence + "\n";
+            bottleneck.evidence +
+            (bottleneck.line > 0 ? "; mostly at " + bottleneck.file + ":" + std::to_string(bottleneck.line) : "") +
+            "\n";
   }
   return text.empty() ? "  none of the rules found one\n" : text;
 }

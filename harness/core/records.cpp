@@ -88,6 +88,17 @@ std::string_view to_string(Verdict verdict) {
 std::string_view to_string(Reason reason) {
   return word_of(kReasons, reason);
 }
+std::string_view to_string(BottleneckKind kind) {
+  switch (kind) {
+    case BottleneckKind::cause:
+      return "cause";
+    case BottleneckKind::limit:
+      return "limit";
+    case BottleneckKind::remainder:
+      return "remainder";
+  }
+  return "?";
+}
 std::optional<Outcome> outcome_from(std::string_view text) {
   return value_of(kOutcomes, text);
 }

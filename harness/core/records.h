@@ -282,10 +282,20 @@ struct Profile {
 
 // ---------------------------------------------------------------- research
 
+// How a bottleneck is to be read, the most telling first.
+enum class BottleneckKind : std::uint8_t {
+  cause,      // seen in itself, in the code or its launch: what is to be changed
+  limit,      // what the time goes to, a unit or a wait, whatever the cause
+  remainder,  // what nothing else explains, and how certain the rest is
+};
+
 struct Bottleneck {
   std::string name;      // "per-step-conversion", "special-functions", "single-thread", ...
   std::string evidence;  // with numbers
   double bound = 1.0;    // the whole speed-up that removing it could give at most
+  BottleneckKind kind = BottleneckKind::limit;
+  std::string file;  // of the variant's line that most of the evidence is sampled at; empty where none is known
+  int line = 0;
 };
 
 // What could be tried next, with the prediction that was made before it was measured.
@@ -403,6 +413,7 @@ struct Certification {
 std::string_view to_string(Outcome outcome);
 std::string_view to_string(Verdict verdict);
 std::string_view to_string(Reason reason);
+std::string_view to_string(BottleneckKind kind);
 std::optional<Outcome> outcome_from(std::string_view text);
 std::optional<Verdict> verdict_from(std::string_view text);
 std::optional<Reason> reason_from(std::string_view text);

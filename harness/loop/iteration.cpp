@@ -55,7 +55,8 @@ ResearchInputs research_inputs(IterationContext& context, const Profile& profile
                       .incumbent = context.bench.catalogue().get(context.incumbent.variant),
                       .units = context.family->unit_count(workload.axes),
                       .scratch_bytes = total_scratch(context, context.incumbent, workload.axes),
-                      .l2_bytes = context.bench.machine().l2_bytes};
+                      .l2_bytes = context.bench.machine().l2_bytes,
+                      .has_doubles = has_doubles(*context.family)};
   inputs.incumbent = context.incumbent;
   inputs.machine = context.bench.machine().id;
   inputs.workload_class = context.policy.workload_class;

@@ -72,6 +72,7 @@ void add_memory(Derived& derived, const Profile& p, const Work& work) {
   derived.add("bytes_over_compulsory", work.bytes > 0 ? moved / work.bytes : std::nan(""), "ratio");
   derived.add("dram_utilisation", p.metric("dram__throughput.avg.pct_of_peak_sustained_elapsed") / 100, "ratio");
   derived.add("l2_hit_rate", p.metric("lts__t_sector_hit_rate.pct") / 100, "ratio");
+  derived.add("l2_utilisation", p.metric("lts__t_sectors.avg.pct_of_peak_sustained_elapsed") / 100, "ratio");
   const std::string efficiency = "smsp__sass_average_data_bytes_per_sector_mem_global_op_";
   const std::string sectors = "sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_";
   const std::string instructions = "sm__sass_inst_executed_op_global_";
@@ -89,6 +90,37 @@ void add_memory(Derived& derived, const Profile& p, const Work& work) {
   // From different passes, so that the share can come out above 1.
   derived.add("bank_conflict_share",
               std::min(1.0, conflicts / p.metric("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum")), "ratio");
+}
+
+// What kinds of instructions the threads executed.
+void add_kinds(Derived& derived, const Profile& p) {
+  const double all = p.metric("smsp__thread_inst_executed.sum");
+  const auto of_kind = [&](const std::string& kind) {
+    return p.metric("smsp__sass_thread_inst_executed_op_" + kind + "_pred_on.sum");
+  };
+  derived.add("integer_share", of_kind("integer") / all, "ratio");
+  derived.add("conversion_share", of_kind("conversion") / all, "ratio");
+  derived.add("fp64_share", of_kind("fp64") / all, "ratio");
+  derived.add("shuffled_lanes", of_kind("inter_thread_communication"), "lanes");
+  derived.add("divergent_share",
+              p.metric("smsp__sass_branch_targets_threads_divergent.sum") / p.metric("smsp__sass_branch_targets.sum"),
+              "ratio");
+  const double loads = p.metric("smsp__inst_executed_op_ldc.sum");
+  derived.add("constant_loads", loads, "instructions");
+  derived.add("requests_per_constant_load", p.metric("idc__requests.sum") / loads, "requests");
+}
+
+// How long SMs have no warp at all, and warps wait at a barrier.
+void add_waiting(Derived& derived, const Profile& p) {
+  const double elapsed = p.metric("sm__cycles_elapsed.max");
+  derived.add("sm_active", std::min(1.0, p.metric("sm__cycles_active.avg") / elapsed), "ratio");
+  // The unit that executes barriers loads constants besides.
+  const double barriers = p.metric("sm__inst_executed_pipe_adu.sum") - p.metric("smsp__inst_executed_op_ldc.sum");
+  const double warp_cycles = p.metric("sm__warps_active.avg.per_cycle_active") * p.metric("sm__cycles_active.sum");
+  if (barriers > 0) {
+    derived.add("barrier_wait", p.metric("stall_barrier") * warp_cycles / barriers * p.metric(kDuration) / elapsed,
+                "ns");
+  }
 }
 
 }  // namespace
@@ -121,6 +153,13 @@ std::vector<Metric> derived_metrics(const Profile& p, const Work& work) {
   derived.add("pipe_special", p.metric("sm__inst_executed_pipe_xu" + of_peak) / 100, "ratio");
   derived.add("pipe_fp32", p.metric("sm__pipe_fma_cycles_active" + of_peak) / 100, "ratio");
   derived.add("pipe_tensor", p.metric("sm__pipe_tensor_cycles_active" + of_peak) / 100, "ratio");
+  derived.add("pipe_fp64", p.metric("sm__pipe_fp64_cycles_active" + of_peak) / 100, "ratio");
+  derived.add("pipe_alu", p.metric("sm__pipe_alu_cycles_active" + of_peak) / 100, "ratio");
+  derived.add("pipe_shared", p.metric("l1tex__data_pipe_lsu_wavefronts_mem_shared" + of_peak) / 100, "ratio");
+  derived.add("pipe_lsu", p.metric("l1tex__data_pipe_lsu_wavefronts" + of_peak) / 100, "ratio");
+  derived.add("pipe_constant", p.metric("idc__request_cycles_active" + of_peak) / 100, "ratio");
+  add_kinds(derived, p);
+  add_waiting(derived, p);
   return derived.metrics;
 }
 

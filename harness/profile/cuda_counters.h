@@ -19,7 +19,11 @@ std::vector<Metric> counter_metrics(const CounterReport& report, int calls);
 //   bank_conflict_share (of the wavefronts of shared memory), load_efficiency, store_efficiency (bytes used of those
 //   that the sectors hold), sectors_per_load, sectors_per_store (of a warp's instruction)
 //   local_bytes, atomics (instructions), executed_flops (FP32)
-//   pipe_special, pipe_fp32, pipe_tensor (share of the cycles or issue slots of that pipe)
+//   pipe_special, pipe_fp32, pipe_tensor, pipe_fp64, pipe_alu, pipe_shared (shared memory), pipe_lsu (all of the load
+//   and store unit), pipe_constant (share of the cycles or issue slots of that pipe), l2_utilisation
+//   sm_active (share of the time in which an SM has a warp), barrier_wait (ns that a warp waits at one barrier)
+//   integer_share, conversion_share, fp64_share (of the threads' instructions), shuffled_lanes (votes included),
+//   divergent_share (of the branches' targets), constant_loads, requests_per_constant_load
 std::vector<Metric> derived_metrics(const Profile& profile, const Work& work);
 
 // stall_<state> of every warp state: its share of the warps that were sampled, or counted. stall_selected is no stall:

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include "harness/core/text.h"
 #include "harness/research/catalogue.h"
@@ -43,6 +46,91 @@ std::optional<Bottleneck> found(const Diagnosis& d, const char* name, const std:
   }
   return Bottleneck{
       .name = name, .evidence = evidence, .bound = std::max(1.0, std::min(bound, floor_bound(d.profile)))};
+}
+
+namespace {
+
+constexpr const char* kUnitsOfMemory[] = {"dram_utilisation", "pipe_lsu"};
+constexpr const char* kUnitsOfShared[] = {"pipe_shared", "pipe_lsu", "pipe_special", "pipe_constant"};
+constexpr const char* kPipes[] = {"pipe_fp32", "pipe_tensor", "pipe_fp64", "pipe_alu"};
+
+template <std::size_t n>
+double largest(const Diagnosis& d, const char* const (&metrics)[n]) {
+  double most = 0;
+  for (const char* metric : metrics) {
+    const double share = d.profile.metric(metric);
+    most = std::isfinite(share) ? std::max(most, std::min(share, 1.0)) : most;
+  }
+  return most;
+}
+
+}  // namespace
+
+std::optional<Bottleneck> at_line(const Diagnosis& d, std::optional<Bottleneck> bottleneck,
+                                  const std::vector<std::string>& states) {
+  std::map<std::pair<std::string, int>, std::int64_t> lines;
+  for (const StallSample& one : d.profile.stalls) {
+    const bool counts = states.empty() || std::find(states.begin(), states.end(), one.stall) != states.end();
+    if (counts && one.line > 0 && one.file.ends_with(".cu")) {  // other files are headers that the variant includes
+      lines[{one.file, one.line}] += one.samples;
+    }
+  }
+  const auto most =
+      std::max_element(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (bottleneck && most != lines.end()) {
+    std::tie(bottleneck->file, bottleneck->line) = most->first;
+  }
+  return bottleneck;
+}
+
+std::optional<Bottleneck> cause(const Diagnosis& d, const char* name, const std::string& evidence, double bound,
+                                const std::vector<std::string>& states) {
+  auto bottleneck = at_line(d, found(d, name, evidence, bound), states);
+  if (bottleneck) {
+    bottleneck->kind = BottleneckKind::cause;
+  }
+  return bottleneck;
+}
+
+double stall_share(const Diagnosis& d, const std::vector<std::string>& states) {
+  double sum = 0;
+  for (const std::string& state : states) {
+    const double share = d.profile.metric("stall_" + state);
+    sum += std::isfinite(share) ? share : 0;
+  }
+  return sum;
+}
+
+bool sampled(const Diagnosis& d) {
+  return std::isfinite(d.profile.metric("stall_selected"));
+}
+
+double l2_bytes_moved(const Diagnosis& d) {
+  constexpr double kSectorBytes = 32;
+  return kSectorBytes *
+         (d.profile.metric("lts__t_sectors_op_read.sum") + d.profile.metric("lts__t_sectors_op_write.sum"));
+}
+
+double l2_share(const Diagnosis& d) {
+  const double of_roof = share_of_time(d, 1e9 * l2_bytes_moved(d) / roof_value(d.profile, "l2_copy"));
+  return std::min(1.0, std::fmax(0.0, std::fmax(d.profile.metric("l2_utilisation"), of_roof)));
+}
+
+double memory_units(const Diagnosis& d) {
+  return std::max(largest(d, kUnitsOfMemory), l2_share(d));
+}
+
+double shared_units(const Diagnosis& d) {
+  const double shuffles = share_of_time(d, 1e9 * d.profile.metric("shuffled_lanes") / roof_value(d.profile, "shuffle"));
+  return std::max(largest(d, kUnitsOfShared), std::isfinite(shuffles) ? std::min(shuffles, 1.0) : 0.0);
+}
+
+double busiest_unit(const Diagnosis& d) {
+  return std::max({memory_units(d), shared_units(d), largest(d, kPipes)});
+}
+
+double at_most(double bound, double share) {
+  return share > 0 ? std::min(bound, 1 / share) : bound;
 }
 
 std::string percent(double share) {

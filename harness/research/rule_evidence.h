@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/research/rules.h"
 
@@ -25,6 +26,31 @@ double share_of_time(const Diagnosis& d, double ns);
 
 // The bottleneck with its bound held under the floor's; nullopt when nothing bounds it.
 std::optional<Bottleneck> found(const Diagnosis& d, const char* name, const std::string& evidence, double bound);
+
+// With the variant's line where warps are most often sampled in one of `states`, or in any where there are none.
+std::optional<Bottleneck> at_line(const Diagnosis& d, std::optional<Bottleneck> bottleneck,
+                                  const std::vector<std::string>& states);
+// Found, as a cause, and at its line.
+std::optional<Bottleneck> cause(const Diagnosis& d, const char* name, const std::string& evidence, double bound,
+                                const std::vector<std::string>& states = {});
+
+// Above this share of its peak a unit counts as highly used: Nsight Compute's speed-of-light rules, 60 %.
+inline constexpr double kHighlyUsed = 0.6;
+// A state of a seventh of the warps.
+inline constexpr double kStallShare = 0.15;
+
+// Sum over states; 0 where they were not sampled.
+double stall_share(const Diagnosis& d, const std::vector<std::string>& states);
+bool sampled(const Diagnosis& d);
+// The largest share of its peak that a unit works at, as counted: 0 where nothing was. A wait for a unit cannot shrink
+// below its work.
+double l2_bytes_moved(const Diagnosis& d);
+double l2_share(const Diagnosis& d);      // of its counter's peak, or of what was measured to come from it
+double memory_units(const Diagnosis& d);  // DRAM, L2, load and store unit
+double shared_units(const Diagnosis& d);  // shared memory, special functions, constants, shuffles
+double busiest_unit(const Diagnosis& d);  // all of them
+// `bound`, or what is left when a unit that is busy for `share` of the time has to do its work still.
+double at_most(double bound, double share);
 
 std::string percent(double share);
 std::string per_second(double value, const char* unit);

@@ -16,12 +16,18 @@ using namespace diagnosis;
 constexpr double kNoisySpread = 0.05;
 constexpr double kNearFloor = 0.7;
 
-std::optional<Bottleneck> stall(const Diagnosis& d, const char* metric, const char* name, const char* meaning) {
-  const double share = d.profile.metric(metric);
-  if (!(share >= 0.15)) {
-    return std::nullopt;
+// On a GPU, where units and warps are observed, a cause comes before what merely shows it; a cause that is worth less
+// than an experiment counts as one of the limits. A host's rules are all of one kind.
+int rank(const Bottleneck& bottleneck) {
+  switch (bottleneck.kind) {
+    case BottleneckKind::cause:
+      return bottleneck.bound >= amdahl(kMinorShare, kInfinity) ? 0 : 1;
+    case BottleneckKind::limit:
+      return 1;
+    case BottleneckKind::remainder:
+      return 2;
   }
-  return found(d, name, percent(share) + " of the samples " + meaning, amdahl(share, kInfinity));
+  return 2;
 }
 
 }  // namespace
@@ -155,11 +161,16 @@ std::optional<Bottleneck> per_step_overhead(const Diagnosis& d) {
   if (!measured(d) || !(share > 0) || !(share < 0.7)) {
     return std::nullopt;
   }
-  return found(d, "per-step-overhead",
-               std::string(cuda ? "arithmetic" : "scalar arithmetic") + ", special functions and copies explain " +
-                   format_ns(explained) + " of " + format_ns(d.profile.time_ns) + " (" + percent(share) +
-                   "); the rest is conversion, addressing, calls or waiting",
-               1 / share);
+  auto bottleneck =
+      found(d, "per-step-overhead",
+            std::string(cuda ? "arithmetic" : "scalar arithmetic") + ", special functions and copies explain " +
+                format_ns(explained) + " of " + format_ns(d.profile.time_ns) + " (" + percent(share) +
+                "); the rest is conversion, addressing, calls or waiting",
+            1 / share);
+  if (bottleneck && cuda) {
+    bottleneck->kind = BottleneckKind::remainder;
+  }
+  return bottleneck;
 }
 
 std::optional<Bottleneck> segment_cache_traffic(const Diagnosis& d) {
@@ -190,11 +201,15 @@ std::optional<Bottleneck> launch_overhead(const Diagnosis& d) {
   if (!measured(d) || !(share >= kMinorShare)) {
     return std::nullopt;
   }
-  return found(d, "launch-overhead",
-               std::string(cuda ? "an empty launch takes " : "an empty call takes ") + format_ns(each_ns) +
-                   (launches > 1 ? ", " + format_g(launches) + " of them " : ", ") + percent(std::min(share, 1.0)) +
-                   " of " + format_ns(d.profile.time_ns),
-               amdahl(share, kInfinity));
+  auto bottleneck = found(d, "launch-overhead",
+                          std::string(cuda ? "an empty launch takes " : "an empty call takes ") + format_ns(each_ns) +
+                              (launches > 1 ? ", " + format_g(launches) + " of them " : ", ") +
+                              percent(std::min(share, 1.0)) + " of " + format_ns(d.profile.time_ns),
+                          amdahl(share, kInfinity));
+  if (bottleneck && cuda) {
+    bottleneck->kind = BottleneckKind::cause;
+  }
+  return bottleneck;
 }
 
 std::optional<Bottleneck> page_faults(const Diagnosis& d) {
@@ -207,14 +222,6 @@ std::optional<Bottleneck> page_faults(const Diagnosis& d) {
                format_g(faults) + " page faults a call, " + percent(std::min(share, 1.0)) +
                    " of the time at this machine's rate: memory is mapped anew in each call",
                amdahl(share, kInfinity));
-}
-
-std::optional<Bottleneck> barrier_stalls(const Diagnosis& d) {
-  return stall(d, "stall_barrier", "barrier-stalls", "wait at a block barrier");
-}
-
-std::optional<Bottleneck> memory_latency_stalls(const Diagnosis& d) {
-  return stall(d, "stall_long_scoreboard", "memory-latency-stalls", "wait for global or local memory");
 }
 
 std::optional<Bottleneck> near_floor(const Diagnosis& d) {
@@ -231,45 +238,29 @@ std::optional<Bottleneck> noise(const Diagnosis& d) {
   if (!(spread >= kNoisySpread)) {
     return std::nullopt;
   }
-  return found(d, "noise",
-               "calls of the same work differ by " + percent(spread) + " (MAD sigma): other rules are less certain",
-               1.0);
+  auto bottleneck =
+      found(d, "noise",
+            "calls of the same work differ by " + percent(spread) + " (MAD sigma): other rules are less certain", 1.0);
+  if (bottleneck) {
+    bottleneck->kind = BottleneckKind::remainder;
+  }
+  return bottleneck;
 }
 
 const std::vector<Rule>& diagnosis_rules() {
-  static const std::vector<Rule> rules = {not_vectorised,
-                                          libm_special_functions,
-                                          recomputed_special_functions,
-                                          idle_cores,
-                                          thread_overhead,
-                                          memory_bound,
-                                          latency_bound,
-                                          instruction_overhead,
-                                          per_step_overhead,
-                                          segment_cache_traffic,
-                                          launch_overhead,
-                                          page_faults,
-                                          barrier_stalls,
-                                          memory_latency_stalls,
-                                          fp32_bound,
-                                          special_function_bound,
-                                          waiting_steps,
-                                          low_occupancy,
-                                          tail_wave,
-                                          dram_bound,
-                                          bank_conflicts,
-                                          shared_memory_stalls,
-                                          uncoalesced_access,
-                                          idle_lanes,
-                                          unused_occupancy,
-                                          register_spills,
-                                          special_function_pipe,
-                                          fp32_pipe,
-                                          tensor_pipe,
-                                          atomics,
-                                          issue_bound,
-                                          near_floor,
-                                          noise};
+  // Of two with the same bound the earlier one comes first: what the work itself needs, then units, then waits.
+  static const std::vector<Rule> rules = {
+      not_vectorised, libm_special_functions, recomputed_special_functions, idle_cores, thread_overhead, memory_bound,
+      latency_bound, instruction_overhead, per_step_overhead, segment_cache_traffic, launch_overhead, page_faults,
+      fp32_bound, special_function_bound, near_floor,
+      // causes on a GPU
+      uncoalesced_access, excess_dram_traffic, bank_conflicts, register_spills, divergent_branches, idle_lanes, atomics,
+      double_precision, integer_arithmetic, constant_serialisation, instruction_fetch_stalls, fence_stalls,
+      sleeping_warps, uneven_warps, uneven_blocks, tail_wave, low_occupancy, tiny_blocks,
+      // its units
+      dram_bound, l2_bound, shared_bandwidth, special_function_pipe, fp32_pipe, tensor_pipe, shuffle_bound, issue_bound,
+      // its warps' states
+      barrier_stalls, memory_latency_stalls, shared_memory_stalls, unused_occupancy, waiting_steps, noise};
   return rules;
 }
 
@@ -280,8 +271,9 @@ std::vector<Bottleneck> diagnose(const Diagnosis& diagnosis) {
       bottlenecks.push_back(std::move(*bottleneck));
     }
   }
-  std::stable_sort(bottlenecks.begin(), bottlenecks.end(),
-                   [](const Bottleneck& a, const Bottleneck& b) { return a.bound > b.bound; });
+  std::stable_sort(bottlenecks.begin(), bottlenecks.end(), [](const Bottleneck& a, const Bottleneck& b) {
+    return rank(a) != rank(b) ? rank(a) < rank(b) : a.bound > b.bound;
+  });
   return bottlenecks;
 }
 

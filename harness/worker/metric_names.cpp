@@ -49,13 +49,16 @@ const std::vector<std::string>& default_counters() {
   static const std::vector<std::string> names = {
       "gpu__time_duration.sum", "sm__cycles_active.avg", "dram__bytes_read.sum", "dram__bytes_write.sum",
       "dram__throughput.avg.pct_of_peak_sustained_elapsed", "lts__t_sectors_op_read.sum", "lts__t_sectors_op_write.sum",
-      "lts__t_sector_hit_rate.pct",
+      "lts__t_sector_hit_rate.pct", "lts__t_sectors.avg.pct_of_peak_sustained_elapsed",
       // occupancy and issue
       "sm__warps_active.avg.pct_of_peak_sustained_active", "smsp__issue_active.avg.pct_of_peak_sustained_active",
       "smsp__inst_executed.sum", "smsp__thread_inst_executed_per_inst_executed.ratio",
+      "sm__warps_active.avg.per_cycle_active", "sm__cycles_active.sum", "sm__cycles_elapsed.max",
       // shared memory
       "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
       "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+      "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_active",
+      "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_active",
       // global and local memory
       "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
       "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct",
@@ -64,10 +67,21 @@ const std::vector<std::string>& default_counters() {
       "sm__sass_inst_executed_op_local.sum", "sm__sass_data_bytes_mem_local.sum",
       "sm__sass_inst_executed_op_global_atom.sum", "sm__sass_inst_executed_op_global_red.sum",
       "sm__sass_inst_executed_op_shared_atom.sum",
+      // constants and barriers, which share a unit
+      "smsp__inst_executed_op_ldc.sum", "idc__requests.sum",
+      "idc__request_cycles_active.avg.pct_of_peak_sustained_active", "sm__inst_executed_pipe_adu.sum",
       // pipes
       "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active",
       "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active",
       "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+      "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active",
+      "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active",
+      // instructions by kind
+      "smsp__thread_inst_executed.sum", "smsp__sass_branch_targets.sum",
+      "smsp__sass_branch_targets_threads_divergent.sum", "smsp__sass_thread_inst_executed_op_integer_pred_on.sum",
+      "smsp__sass_thread_inst_executed_op_conversion_pred_on.sum",
+      "smsp__sass_thread_inst_executed_op_fp64_pred_on.sum",
+      "smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum",
       "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
       "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum"};
   return names;

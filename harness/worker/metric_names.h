@@ -7,8 +7,8 @@
 
 namespace apo {
 
-// Four passes on GH100: time, DRAM and L2 traffic, occupancy, issue slots, pipes, bank conflicts, coalescing, local
-// memory, atomics, FP32 operations.
+// Five passes on GH100: time, DRAM and L2 traffic, occupancy, issue slots, idle SMs, pipes, bank conflicts, coalescing,
+// local memory, atomics, constants, branches, and what kinds of instructions there are.
 const std::vector<std::string>& default_counters();
 // Share of the warps in each state, in place of PC samples: smsp__average_warps_issue_stalled_*_per_issue_active.ratio.
 const std::vector<std::string>& stall_counters();

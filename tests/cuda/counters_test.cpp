@@ -198,6 +198,49 @@ TEST_F(Counters, TheDefaultSetIsWholeAndWarpsWaitAtTheBarrier) {
   }
 }
 
+// What does not depend on the kernel comes once a process, and is left out here: the first count.
+double seconds_to_count(Bench& bench, const std::vector<std::string>& metrics) {
+  EXPECT_TRUE(bench.worker().count({.metrics = {kRead}}));
+  const auto begin = std::chrono::steady_clock::now();
+  const auto report = bench.worker().count({.metrics = metrics});
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  EXPECT_TRUE(report) << report.failure().evidence;
+  std::cout << "  " << metrics.size() << " counters, " << (report ? report->passes : 0) << " passes, "
+            << elapsed.count() << " s\n";
+  return elapsed.count();
+}
+
+TEST_F(Counters, TheDefaultSetTakesLessThanASecond) {
+  Bench bench(kCopy, 1 << 20, "grid=ceil_div(n,256) block=256");
+  EXPECT_LT(seconds_to_count(bench, default_counters()), 1);
+}
+
+// 44 counters in 15 passes, of five kernels in one session.
+TEST_F(Counters, ALongListOfFiveKernelsTakesLessThanTwoSeconds) {
+  std::vector<std::string> metrics = stall_counters();
+  for (const std::string& name : default_counters()) {
+    if (metrics.size() < 36) {
+      metrics.push_back(name);
+    }
+  }
+  for (const char* name :
+       {"sm__throughput.avg.pct_of_peak_sustained_elapsed",
+        "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "l1tex__t_sector_hit_rate.pct",
+        "l1tex__data_bank_conflicts_pipe_lsu.sum", "sm__inst_executed_pipe_xu.sum", "sm__inst_executed_pipe_tensor.sum",
+        "gpc__cycles_elapsed.avg.per_second", "dram__cycles_elapsed.avg.per_second"}) {
+    metrics.push_back(name);
+  }
+  std::string code = kCopy;
+  std::string launches = "grid=ceil_div(n,256) block=256";
+  for (const char* name : {"l", "m", "o", "p"}) {
+    launches += std::string("\n// apo:launch ") + name + " grid=ceil_div(n,256) block=256";
+    code += "extern \"C\" __global__ void " + std::string(name) +
+            "(copy_args a) { a.y[256LL * blockIdx.x + threadIdx.x] = a.x[256LL * blockIdx.x + threadIdx.x]; }\n";
+  }
+  Bench bench(code, 1 << 20, launches);
+  EXPECT_LT(seconds_to_count(bench, metrics), 2);
+}
+
 // Every pass runs the kernel again; between them CUPTI restores what it wrote.
 TEST_F(Counters, MemoryIsRestoredBetweenPasses) {
   Bench bench("extern \"C\" __global__ void k(copy_args a) { atomicAdd(reinterpret_cast<unsigned*>(a.y), 1u); }\n",

@@ -1,0 +1,29 @@
+// apo:variant    zoo_copy/conflict_32
+// apo:target     cuda sm_80
+// apo:technique  zoo
+// apo:idea       All lanes read one bank, as down a column of a tile 32 wide.
+// apo:launch     kernel grid=ceil_div(n,256) block=256
+// zoo: expect bank-conflicts
+// zoo: workload n1m
+#include "zoo_copy.args.h"
+
+extern "C" __global__ void kernel(const zoo_copy_args a) {
+  __shared__ float tile[1024];
+  const long long i = 256LL * blockIdx.x + threadIdx.x;
+  for (int j = threadIdx.x; j < 1024; j += 256) {
+    tile[j] = static_cast<float>(j);
+  }
+  __syncthreads();
+  const volatile float* column = tile + 32 * (threadIdx.x % 32);
+  float sum = 0;
+#pragma unroll 1
+  for (int turn = 0; turn < 1; ++turn) {
+#pragma unroll
+    for (int j = 0; j < 32; ++j) {
+      sum += column[j];  // planted
+    }
+  }
+  if (i < a.n) {
+    a.y[i] = fmaf(0.0f, sum, a.x[i]);
+  }
+}
