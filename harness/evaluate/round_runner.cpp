@@ -180,7 +180,7 @@ struct RoundRunner::Session {
       for (std::size_t i = 0; i < worker.waited_ns().size(); ++i) {
         const RawSample& sample = samples->at(i);
         const auto seen = static_cast<double>(worker.waited_ns()[i] - (sample.end_ns - sample.begin_ns));
-        unaccounted.at(static_cast<std::size_t>(sample.slot)).push_back(seen);
+        unaccounted.push_back(seen);
       }
     }
     return block;
@@ -251,7 +251,7 @@ struct RoundRunner::Session {
   Worker worker;
   Arena arena;
   std::array<const TimedArm*, 2> arms;
-  std::array<std::vector<double>, 2> unaccounted;  // ns of each timed sample that only the parent saw
+  std::vector<double> unaccounted;  // ns of each timed sample that only the parent saw
   std::vector<RawSample> raw;  // of the whole round, for the comparison of its clocks
 };
 
@@ -343,8 +343,11 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
     return *changed;
   }
   session.worker.stop();
-  note_unaccounted(session, which, round);
-  const bool accompanied = session.has_host_code() && round.stage == "confirm" && guard_is_on(Guard::rival);
+  if (!session.unaccounted.empty()) {
+    round.environment[environment_key(kUnaccounted, timed.name, workloads_.size())] = midmean(session.unaccounted);
+  }
+  const bool accompanied = session.has_host_code() && round.stage == "confirm" &&
+                           (guard_is_on(Guard::rival) || guard_is_on(Guard::parent_clock));
   if (auto alone = accompanied ? measure_alone(which, round, derive_seed(order_seed, "workload", which), repetitions)
                                : Result<Done>(Done{});
       !alone) {
@@ -379,16 +382,6 @@ Result<Done> RoundRunner::take_fresh_calls(Session& session, std::size_t which, 
   return Done{};
 }
 
-void RoundRunner::note_unaccounted(const Session& session, std::size_t which, Round& round) const {
-  for (std::size_t slot = 0; slot < session.unaccounted.size(); ++slot) {
-    const bool candidate = (slot == 0) == round.candidate_in_slot0;
-    if (!session.unaccounted.at(slot).empty()) {
-      round.environment[environment_key(candidate ? kBesideCandidate : kBesideIncumbent, workloads_[which].name,
-                                        workloads_.size())] = median(session.unaccounted.at(slot));
-    }
-  }
-}
-
 Result<Done> RoundRunner::measure_alone(std::size_t which, Round& round, std::uint64_t order_seed, int repetitions) {
   TimedWorkload alone = workloads_[which];
   alone.candidate = alone.incumbent;
@@ -414,6 +407,10 @@ Result<Done> RoundRunner::measure_alone(std::size_t which, Round& round, std::ui
     }
   }
   round.environment[environment_key(kAloneIncumbent, alone.name, workloads_.size())] = median(calls);
+  if (!session.unaccounted.empty()) {
+    round.environment[environment_key(kAloneUnaccounted, alone.name, workloads_.size())] =
+        midmean(session.unaccounted);
+  }
   return Done{};
 }
 
