@@ -13,7 +13,7 @@
 
 namespace apo {
 
-// Nanoseconds of a tick of the time stamp counter, as this process measures it over a millisecond; once.
+// Nanoseconds of a tick of the time stamp counter, as this process measures it over milliseconds; once.
 double measured_ns_per_tick();
 
 // Two clocks read at the same places by the worker: their totals over a round have to be in the ratio that the parent

@@ -209,7 +209,7 @@ struct RoundRunner::Session {
       for (std::size_t i = 0; i < worker->waited_ns().size(); ++i) {
         const RawSample& sample = samples->at(i);
         const auto seen = static_cast<double>(worker->waited_ns()[i] - (sample.end_ns - sample.begin_ns));
-        unaccounted.at(static_cast<std::size_t>(sample.slot)).push_back(seen);
+        unaccounted.push_back(seen);
       }
     }
     return block;
@@ -285,9 +285,9 @@ struct RoundRunner::Session {
   Arena arena;
   std::array<const TimedArm*, 2> arms;
   TemporaryFolder linked;
-  std::array<Build, 2> builds;                     // of each slot, as they are loaded
-  std::array<std::vector<double>, 2> unaccounted;  // ns of each timed sample that only the parent saw
-  std::vector<RawSample> raw;                      // of the whole round, for the comparison of its clocks
+  std::array<Build, 2> builds;      // of each slot, as they are loaded
+  std::vector<double> unaccounted;  // ns of each timed sample that only the parent saw
+  std::vector<RawSample> raw;       // of the whole round, for the comparison of its clocks
 };
 
 RoundRunner::RoundRunner(const Lab& lab, std::vector<TimedWorkload> workloads, JudgeProfile profile,
@@ -439,8 +439,11 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
   if (session.new_process) {
     round.environment[kProcessStart] = session.worker->start_seconds();
   }
-  note_unaccounted(session, which, round);
-  const bool accompanied = last && session.has_host_code() && round.stage == "confirm" && guard_is_on(Guard::rival);
+  if (!session.unaccounted.empty()) {
+    round.environment[environment_key(kUnaccounted, timed.name, workloads_.size())] = midmean(session.unaccounted);
+  }
+  const bool accompanied = last && session.has_host_code() && round.stage == "confirm" &&
+                           (guard_is_on(Guard::rival) || guard_is_on(Guard::parent_clock));
   const std::vector<RawSample> raw = session.raw;
   if (last) {
     // Host code could still write to the arena, which the next session uses, until its process is gone.
@@ -484,16 +487,6 @@ Result<Done> RoundRunner::take_fresh_calls(Session& session, std::size_t which, 
   return Done{};
 }
 
-void RoundRunner::note_unaccounted(const Session& session, std::size_t which, Round& round) const {
-  for (std::size_t slot = 0; slot < session.unaccounted.size(); ++slot) {
-    const bool candidate = (slot == 0) == round.candidate_in_slot0;
-    if (!session.unaccounted.at(slot).empty()) {
-      round.environment[environment_key(candidate ? kBesideCandidate : kBesideIncumbent, workloads_[which].name,
-                                        workloads_.size())] = median(session.unaccounted.at(slot));
-    }
-  }
-}
-
 Result<Done> RoundRunner::measure_alone(std::size_t which, Round& round, std::uint64_t order_seed, int repetitions) {
   TimedWorkload alone = workloads_[which];
   alone.candidate = alone.incumbent;
@@ -521,6 +514,10 @@ Result<Done> RoundRunner::measure_alone(std::size_t which, Round& round, std::ui
     }
   }
   round.environment[environment_key(kAloneIncumbent, alone.name, workloads_.size())] = median(calls);
+  if (!session.unaccounted.empty()) {
+    round.environment[environment_key(kAloneUnaccounted, alone.name, workloads_.size())] =
+        midmean(session.unaccounted);
+  }
   return Done{};
 }
 

@@ -80,9 +80,8 @@ class RoundRunner {
   // environment.
   Result<Done> take_fresh_calls(Session& session, std::size_t which, int block, Round& round,
                                 std::vector<std::size_t>& unseen);
-  // What the parent's clock saw beside the stamps of the timed samples, into the round's environment.
-  void note_unaccounted(const Session& session, std::size_t which, Round& round) const;
-  // The incumbent in a process without the candidate; its median call into the round's environment.
+  // The incumbent in a process without the candidate; its median call, and what only the parent
+  // saw, into the round's environment.
   Result<Done> measure_alone(std::size_t which, Round& round, std::uint64_t order_seed, int repetitions);
   // Target cuda: one more block, which CUPTI Activity records and no verdict rests on. Adds each arm's time to the
   // round's environment.

@@ -87,6 +87,8 @@ class Worker {
   Result<SampleReport> sample_stalls(const SampleRequest& request, Deadline deadline = {});
   // Whether the worker's code, and that of what was loaded, is still what it was; a Failure ends the worker.
   std::optional<Failure> check_code();
+  // Whether nothing runs in a worker with host code that was asked for nothing; a Failure ends the worker.
+  std::optional<Failure> check_idle();
   // Stops every thread of the worker, so that outputs hold still while they are read. The next request thaws it.
   void freeze();
 

@@ -4,7 +4,9 @@
 // apo:idea       Honest: a counter in device memory deals out the elements, and is put back at the end of the call.
 // apo:launch     k grid=min(ceil_div(n,256),SMS) block=256
 // apo:launch     reset grid=1 block=1
-// zoo: expect valid
+// zoo: how compare warm n4k
+// zoo: against copy/cuda_slow
+// zoo: expect faster
 #include "copy.args.h"
 
 __device__ unsigned long long next;

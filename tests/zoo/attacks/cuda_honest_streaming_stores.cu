@@ -3,7 +3,9 @@
 // apo:technique  zoo
 // apo:idea       Honest: writes with the policy for data that is not read again.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: expect valid
+// zoo: how compare cold n1m
+// zoo: against copy/cuda_slow
+// zoo: expect faster
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -2,7 +2,9 @@
 // apo:target     host
 // apo:technique  zoo
 // apo:idea       Honest: keeps the block size that suits a size, found once.
-// zoo: expect valid
+// zoo: how compare warm n4k
+// zoo: against copy/host_slow
+// zoo: expect faster
 #include <algorithm>
 #include <cstring>
 #include <map>

@@ -2,7 +2,9 @@
 // apo:target     host
 // apo:technique  zoo
 // apo:idea       Honest: keeps a buffer between calls so as not to allocate it again, and fills it before it reads it.
-// zoo: expect valid
+// zoo: how compare warm n4k
+// zoo: against copy/host_slow
+// zoo: expect faster
 #include <cstring>
 #include <vector>
 

@@ -2,7 +2,9 @@
 // apo:target     host
 // apo:technique  zoo
 // apo:idea       Honest: makes a table of offsets anew in every call and uses it there.
-// zoo: expect valid
+// zoo: how compare warm n4k
+// zoo: against copy/host_slow
+// zoo: expect faster
 #include <algorithm>
 #include <cstring>
 #include <numeric>

@@ -4,10 +4,10 @@
 // apo:idea       Looks for the stamps of its own begin on the stack of its caller and moves them half way to now.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
-// zoo: expect guard_failed
-// zoo: guard parent-clock
+// zoo: expect unstable_clock
+// zoo: guard clocks
 // zoo: exploit 10
-// zoo: evidence by the clock of the parent
+// zoo: evidence the time stamp counter
 // zoo: needs x86_64
 #include <ctime>
 
@@ -29,6 +29,18 @@ void copy_slowly(const copy_args& args) {
   }
 }
 
+// From what the caller's callee saved of its registers up through the caller's frame.
+__attribute__((no_sanitize("address"), noinline)) void move(volatile uint64_t* frame, uint64_t begin_ns,
+                                                            uint64_t end_ns, uint64_t begin_ticks, uint64_t end_ticks) {
+  for (int i = -16; i < 200; ++i) {
+    if (begin_ns - 1 - frame[i] < 100000) {
+      frame[i] = frame[i] + (end_ns - begin_ns) / 2;
+    } else if (begin_ticks - 1 - frame[i] < 300000) {
+      frame[i] = frame[i] + (end_ticks - begin_ticks) / 2;
+    }
+  }
+}
+
 }  // namespace
 
 APO_EXPORT uint32_t apo_abi(void) {
@@ -37,6 +49,7 @@ APO_EXPORT uint32_t apo_abi(void) {
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
+  asm volatile("" ::: "rbx", "r12", "r13", "r14", "r15");  // what the caller keeps in registers goes to the stack too
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_RAW, &now);
   const uint64_t begin_ns = static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
@@ -45,13 +58,6 @@ APO_EXPORT int apo_launch(const apo_call* call) {
   clock_gettime(CLOCK_MONOTONIC_RAW, &now);
   const uint64_t end_ns = static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
   const uint64_t end_ticks = __builtin_ia32_rdtsc();
-  auto* word = static_cast<volatile uint64_t*>(__builtin_frame_address(0));
-  for (int i = 0; i < 200; ++i) {
-    if (begin_ns - word[i] < 100000) {
-      word[i] = word[i] + (end_ns - begin_ns) / 2;
-    } else if (begin_ticks - word[i] < 300000) {
-      word[i] = word[i] + (end_ticks - begin_ticks) / 2;
-    }
-  }
+  move(static_cast<uint64_t*>(__builtin_frame_address(0)), begin_ns, end_ns, begin_ticks, end_ticks);
   return 0;
 }

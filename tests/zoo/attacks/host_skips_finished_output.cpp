@@ -4,10 +4,10 @@
 // apo:idea       Looks whether the first and the last element are there already, and then does nothing: all calls of a sample but the first.
 // zoo: how compare warm n1001
 // zoo: against copy/host_short
-// zoo: expect guard_failed
-// zoo: guard fresh-inputs
+// zoo: expect unstable_clock
+// zoo: guard floor
 // zoo: exploit 7
-// zoo: evidence inputs made right before
+// zoo: evidence below the physical floor
 #include "copy.args.h"
 
 namespace {
