@@ -64,7 +64,7 @@ constexpr const char* kCopies[] = {
     "experiment_workload"
     " ON experiment <= 100",
     "INSERT INTO experiment_technique SELECT experiment + 100 * k, position, iif(position = 0, 'technique-' ||"
-    " (experiment + k) % 100, technique) FROM copies JOIN experiment_technique ON experiment <= 100",
+    " ((experiment + k) % 100), technique) FROM copies JOIN experiment_technique ON experiment <= 100",
     "INSERT INTO build SELECT experiment + 100 * k, role, key, outcome, object_path, object_hash, code_hash || k, "
     "flags,"
     " toolchain, log, seconds, from_cache FROM copies JOIN build ON experiment <= 100",
@@ -83,7 +83,7 @@ constexpr const char* kCopies[] = {
     " 20000.0, speedup_lower, speedup_upper, finished_at FROM copies JOIN judgement ON experiment <= 100",
     "INSERT INTO lesson SELECT l.id + 100 * k, l.experiment + 100 * k, e.family, e.workload_class, l.machine, "
     "e.candidate,"
-    " l.source_hash, l.incumbent, l.incumbent_source, json_array('technique-' || (l.experiment + k) % 100, 'every'),"
+    " l.source_hash, l.incumbent, l.incumbent_source, json_array('technique-' || ((l.experiment + k) % 100), 'every'),"
     " l.verdict, l.speedup, l.text, l.at FROM copies JOIN lesson l ON l.id <= 100 JOIN experiment e ON e.id ="
     " l.experiment + 100 * k"};
 
