@@ -11,25 +11,35 @@ if(APO_WARNINGS_AS_ERRORS)
   target_compile_options(apo_warnings INTERFACE -Werror)
 endif()
 
-# apo_library(NAME SOURCES ... DEPENDS ...): a static library of one folder. What it may include is what it depends on.
+# The presets compile several files of a target as one (CMAKE_UNITY_BUILD): the headers that they share are read once.
+# The SOURCES that also stand under ALONE are not joined: their unnamed namespace has a name that another file uses too.
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
+
+# apo_library(NAME SOURCES ... DEPENDS ... [ALONE ...]): a static library of one folder. What it may include is what it
+# depends on.
 function(apo_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;ALONE;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
+  set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/autopoiesis>)
   target_compile_features(${name} PUBLIC cxx_std_20)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS} $<BUILD_INTERFACE:apo_warnings>)
 endfunction()
 
-# apo_test(NAME SOURCES ... DEPENDS ... [LABELS ...]): one GoogleTest program, discovered test by test.
+# apo_test(NAME SOURCES ... DEPENDS ... [ALONE ...] [LABELS ...] [COST n]): one GoogleTest program, discovered test by test.
 function(apo_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;COST" "SOURCES;ALONE;DEPENDS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
+  if(NOT ARG_COST)
+    set(ARG_COST 0)
+  endif()
   add_executable(${name} ${ARG_SOURCES})
+  set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gtest_main apo_warnings)
   target_compile_definitions(${name} PRIVATE APO_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}"
                                              APO_BINARY_FOLDER="${PROJECT_BINARY_DIR}")
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${ARG_COST} LABELS "${ARG_LABELS}")
 endfunction()

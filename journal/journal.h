@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -125,6 +126,11 @@ class Journal {
   const std::filesystem::path& path() const;
   // Findings of SQLite's own check, of the foreign keys and of the content addresses; empty when whole.
   std::vector<std::string> check_integrity();
+  // What must hold between its rows (invariants.cpp lists it) and does not. Of a journal that is whole.
+  std::vector<std::string> check_invariants();
+
+  // Every round, with whose it is: "experiment 12".
+  void visit_rounds(const std::function<void(const std::string& owner, const Round& round)>& visit);
 
   // Groups calls into one transaction, for imports: all or nothing. Destroyed uncommitted it undoes them.
   class Batch {

@@ -346,18 +346,32 @@ std::vector<Experiment> Journal::experiments(std::int64_t campaign, Detail detai
   return result;
 }
 
+// Only what is asked for stands in the SQL, so that SQLite can start at an index.
 std::vector<Lesson> Journal::lessons(const LessonFilter& filter) {
+  std::string conditions = " WHERE 1";
+  std::vector<Value> values;
+  const auto add = [&](bool asked, const char* condition, const Value& value) {
+    if (asked) {
+      conditions += condition;
+      values.push_back(value);
+    }
+  };
+  add(!filter.family.empty(), " AND l.family = ?", filter.family);
+  add(!filter.workload_class.empty(), " AND l.workload_class = ?", filter.workload_class);
+  add(!filter.machine.empty(), " AND l.machine = ?", filter.machine);
+  add(!filter.variant.empty(), " AND l.configuration IN (SELECT id FROM configuration WHERE variant = ?)",
+      filter.variant);
+  add(!filter.technique.empty(), " AND ? IN (SELECT value FROM json_each(l.techniques))", filter.technique);
+  add(filter.verdict.has_value(), " AND l.verdict = ?",
+      filter.verdict ? to_string(*filter.verdict) : std::string_view());
+  add(filter.experiment != 0, " AND l.experiment = ?", filter.experiment);
+  add(filter.campaign != 0, " AND l.experiment IN (SELECT id FROM experiment WHERE campaign = ?)", filter.campaign);
   std::vector<Lesson> result;
   Statement rows = self_->database.query(
       "SELECT l.id, coalesce(l.experiment, 0), l.family, l.workload_class, l.machine, l.configuration, l.source_hash,"
-      " l.incumbent, l.incumbent_source, l.techniques, l.verdict, l.speedup, l.text"
-      " FROM lesson l JOIN configuration c ON c.id = l.configuration"
-      " WHERE ?1 IN ('', l.family) AND ?2 IN ('', l.workload_class) AND ?3 IN ('', l.machine) AND ?4 IN ('', c.variant)"
-      " AND (?5 = '' OR ?5 IN (SELECT value FROM json_each(l.techniques))) AND ?6 IN ('', l.verdict)"
-      " AND ?7 IN (0, l.experiment)"
-      " AND (?8 = 0 OR l.experiment IN (SELECT id FROM experiment WHERE campaign = ?8)) ORDER BY l.id",
-      {filter.family, filter.workload_class, filter.machine, filter.variant, filter.technique,
-       filter.verdict ? to_string(*filter.verdict) : std::string_view(), filter.experiment, filter.campaign});
+      " l.incumbent, l.incumbent_source, l.techniques, l.verdict, l.speedup, l.text FROM lesson l" +
+          conditions + " ORDER BY l.id",
+      values);
   while (rows.step()) {
     Lesson lesson;
     lesson.id = rows.integer();

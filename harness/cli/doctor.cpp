@@ -18,6 +18,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness.h"
 #include "harness/implement/settings.h"
+#include "harness/loop/audit.h"
 #include "harness/loop/workbench.h"
 #include "harness/profile/perf_counters.h"
 #include "journal/journal.h"
@@ -183,10 +184,11 @@ Check check_journal(const Paths& paths) {
       return {.name = "journal", .finding = "none yet at '" + paths.journal.string() + "'; 'apo run' writes it"};
     }
     Journal journal = Journal::open(paths.journal, Access::read_only);
-    const std::vector<std::string> damage = journal.check_integrity();
+    const std::vector<std::string> damage = audit(journal);
     if (!damage.empty()) {
       return broken("journal", "'" + paths.journal.string() + "' is damaged: " + join(damage, "; "),
-                    "restore a copy, or move it away and start a new one");
+                    "restore a copy, or save what can be read with: sqlite3 '" + paths.journal.string() +
+                        "' .recover | sqlite3 recovered.db; then run 'apo doctor --journal recovered.db'");
     }
     const Table version = run_sql(paths.journal, "PRAGMA user_version");
     Check check{.name = "journal",

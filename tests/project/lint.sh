@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tests/project/lint.sh BUILD_FOLDER - clang-tidy over the sources, on all cores. What passed is remembered in
+# tests/project/lint.sh BUILD_FOLDER [JOBS] - clang-tidy over the sources, on all cores or JOBS. What passed is remembered in
 # BUILD_FOLDER/lint under a hash of all that its verdict depends on, so that only what changed is checked again.
-# Left out: the tests, and harness/cli, where CLI11's templates cost up to 14 s a file.
+# What is compiled as one is checked as one. Left out: the tests, and harness/cli for the cost of CLI11's templates.
 set -euo pipefail
 root=$(dirname "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")")
 build=$(readlink -f "$1")
@@ -33,7 +33,7 @@ lint() {
   key=$(verdict_key "$1")
   [ -n "$key" ] && [ -e "$cache/$key" ] && return 0
   # The commands are GCC's: clang knows not all of its warnings.
-  if output=$(clang-tidy -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option "$1" 2>&1); then
+  if output=$(clang-tidy -p "$build" --config-file="$root/.clang-tidy" --quiet --extra-arg=-Wno-unknown-warning-option "$1" 2>&1); then
     [ -z "$key" ] || touch "$cache/$key"
   else
     printf '%s\n' "$output" | grep -v 'warnings generated' >&2
@@ -43,7 +43,7 @@ lint() {
 export -f verdict_key lint
 
 sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/compile_commands.json" |
-  { grep -F "$root/" || true; } | { grep -v -F -e "$root/tests/" -e "$root/harness/cli/" || true; } | sort -u >"$cache/sources"
+  { grep -F -e "$root/" -e "$build/" || true; } | { grep -v -F -e "$root/tests/" -e "$build/tests/" -e /harness/cli/ || true; } | sort -u >"$cache/sources"
 [ -s "$cache/sources" ] || { echo "lint: no sources of $root in $build/compile_commands.json" >&2; exit 2; }
-xargs --max-procs="$(nproc)" -I{} bash -c 'lint {}' <"$cache/sources"
-echo "lint: $(wc -l <"$cache/sources") sources are clean"
+xargs --max-procs="${2:-$(nproc)}" -I{} bash -c 'lint {}' <"$cache/sources"
+echo "lint: $(wc -l <"$cache/sources") translation units are clean"

@@ -1,0 +1,117 @@
+// journal/invariants.cpp - what must hold between the rows of any journal, however its writers died.
+#include <cmath>
+
+#include "journal/implementation.h"
+
+namespace apo {
+namespace {
+
+struct Invariant {
+  const char* says;
+  const char* breaches;  // SELECT of the experiments, or other ids, for which it does not hold
+};
+
+// One row of a table each, in a transaction of its own or together with what it needs: so a kill breaks none of these.
+constexpr Invariant kInvariants[] = {
+    {"a timed verdict has the rounds that it counts",
+     "SELECT j.experiment FROM judgement j WHERE j.speedup IS NOT NULL AND j.rounds >"
+     " (SELECT count(*) FROM round r WHERE r.experiment = j.experiment AND r.void_why = '')"},
+    {"a timed verdict has the builds of both sides, and they succeeded",
+     "SELECT j.experiment FROM judgement j WHERE j.speedup IS NOT NULL AND"
+     " (SELECT count(*) FROM build b WHERE b.experiment = j.experiment AND b.outcome = 'valid') < 2"},
+    {"an accepted candidate was timed and passed every gate",
+     "SELECT j.experiment FROM judgement j WHERE j.verdict = 'accepted' AND (j.speedup IS NULL OR EXISTS"
+     " (SELECT 1 FROM gate g WHERE g.experiment = j.experiment AND g.outcome <> 'valid'))"},
+    {"a candidate that failed a gate is reverted",
+     "SELECT experiment FROM judgement WHERE outcome <> 'valid' AND verdict = 'accepted'"},
+    {"the gates of an experiment are numbered from 0 without a hole",
+     "SELECT experiment FROM gate GROUP BY experiment HAVING max(position) <> count(*) - 1 OR min(position) <> 0"},
+    {"every round was measured on a workload",
+     "SELECT coalesce(r.experiment, r.id) FROM round r WHERE r.void_why = '' AND NOT EXISTS"
+     " (SELECT 1 FROM round_workload w WHERE w.round = r.id)"},
+    {"an experiment has its workloads",
+     "SELECT e.id FROM experiment e WHERE NOT EXISTS (SELECT 1 FROM experiment_workload w WHERE w.experiment = e.id)"},
+    {"an experiment of an iteration belongs to that iteration's campaign",
+     "SELECT e.id FROM experiment e JOIN iteration i ON i.id = e.iteration WHERE e.campaign IS NOT i.campaign"},
+    {"an experiment of a campaign is of the campaign's family and class",
+     "SELECT e.id FROM experiment e JOIN campaign c ON c.id = e.campaign"
+     " WHERE e.family <> c.family OR e.workload_class <> c.workload_class"},
+    {"a candidate is judged against what its campaign accepted last, or the baseline",
+     "SELECT e.id FROM experiment e JOIN campaign c ON c.id = e.campaign WHERE e.iteration IS NOT NULL"
+     " AND e.incumbent <> coalesce((SELECT x.candidate FROM experiment x JOIN judgement j ON j.experiment = x.id"
+     " WHERE x.campaign = e.campaign AND x.id < e.id AND j.verdict = 'accepted' ORDER BY x.id DESC LIMIT 1), "
+     "c.baseline)"
+     " AND NOT EXISTS (SELECT 1 FROM certification z WHERE z.campaign = e.campaign AND z.alarm = 1)"},
+    {"what an ended iteration tried is finished or abandoned",
+     "SELECT e.id FROM experiment e JOIN iteration_end z ON z.iteration = e.iteration WHERE NOT EXISTS"
+     " (SELECT 1 FROM judgement j WHERE j.experiment = e.id) AND NOT EXISTS"
+     " (SELECT 1 FROM abandonment a WHERE a.experiment = e.id)"},
+    {"the iterations of an ended campaign are ended or abandoned",
+     "SELECT i.id FROM iteration i JOIN campaign_end z ON z.campaign = i.campaign WHERE NOT EXISTS"
+     " (SELECT 1 FROM iteration_end y WHERE y.iteration = i.id) AND NOT EXISTS"
+     " (SELECT 1 FROM abandonment a WHERE a.iteration = i.id)"},
+    {"what is finished is not abandoned",
+     "SELECT j.experiment FROM judgement j JOIN abandonment a ON a.experiment = j.experiment"},
+    {"a lesson says what its experiment found",
+     "SELECT l.experiment FROM lesson l LEFT JOIN judgement j ON j.experiment = l.experiment"
+     " WHERE l.experiment IS NOT NULL AND j.verdict IS NOT l.verdict"},
+    {"a source is stored with the variant that it is of",
+     "SELECT v.source_hash FROM variant v LEFT JOIN blob b ON b.sha256 = v.source_hash WHERE b.kind IS NOT 'source'"},
+};
+
+std::string finding_of(Database& database, const Invariant& invariant) {
+  constexpr int kNamed = 5;
+  std::string ids;
+  int count = 0;
+  Statement rows = database.query(invariant.breaches);
+  while (rows.step()) {
+    ids += count < kNamed ? (count == 0 ? "" : ", ") + rows.text() : "";
+    ++count;
+  }
+  return count == 0 ? ""
+                    : std::string("not so that ") + invariant.says + ": " + std::to_string(count) + " rows, " + ids +
+                          (count > kNamed ? ", ..." : "");
+}
+
+// Columns that repeat what others imply.
+std::string wrong_speedup(Database& database) {
+  Statement rows = database.query("SELECT experiment, effect, speedup FROM judgement WHERE speedup IS NOT NULL");
+  while (rows.step()) {
+    const std::int64_t experiment = rows.integer();
+    const double implied = std::exp(rows.real());
+    if (!(std::abs(rows.real() / implied - 1) < 1e-9)) {
+      return "not so that a speed-up is what its effect says: experiment " + std::to_string(experiment);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+void Journal::visit_rounds(const std::function<void(const std::string& owner, const Round& round)>& visit) {
+  for (const std::string kind : {"experiment", "certification", "sentinel"}) {
+    Statement owners =
+        self_->database.query("SELECT DISTINCT " + kind + " FROM round WHERE " + kind + " IS NOT NULL ORDER BY 1");
+    while (owners.step()) {
+      const std::int64_t id = owners.integer();
+      for (const Round& round : self_->rounds(kind, id)) {
+        visit(kind + " " + std::to_string(id), round);
+      }
+    }
+  }
+}
+
+std::vector<std::string> Journal::check_invariants() {
+  std::vector<std::string> findings;
+  for (const Invariant& invariant : kInvariants) {
+    if (std::string finding = finding_of(self_->database, invariant); !finding.empty()) {
+      findings.push_back(std::move(finding));
+    }
+  }
+  if (std::string finding = wrong_speedup(self_->database); !finding.empty()) {
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace apo

@@ -1,0 +1,174 @@
+// tests/journal/fire.cpp - see fire.h.
+#include "tests/journal/fire.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <functional>
+
+#include "tests/journal/samples.h"
+
+namespace apo::test {
+namespace {
+
+constexpr int kIterations = 3;
+constexpr int kRounds = 3;
+
+// As recover() does at the start of every run.
+void abandon_what_is_open(Journal& journal) {
+  for (const Unfinished& what : journal.unfinished()) {
+    if (what.kind != Unfinished::Kind::campaign) {
+      journal.mark_abandoned(what, "the run that measured it was interrupted");
+    }
+  }
+}
+
+Campaign opened_campaign(Journal& journal) {
+  Campaign campaign = a_campaign();
+  if (const auto open = journal.open_campaign("e88_backward", "n32", "cpu-1")) {
+    return *open;
+  }
+  campaign.id = journal.begin_campaign(campaign);
+  return campaign;
+}
+
+std::int64_t try_candidate(Journal& journal, const Campaign& campaign, std::int64_t iteration, int number,
+                           Configuration& incumbent) {
+  Experiment experiment = an_experiment(campaign.id, iteration);
+  experiment.index = number;
+  experiment.incumbent = incumbent;
+  experiment.candidate.settings = {{"K", number}};
+  const Verdict verdict = number % 3 == 0 ? Verdict::accepted : Verdict::reverted;
+  experiment.judgement = a_judgement(verdict, 0.05);
+  experiment.judgement->rounds = kRounds - 1;  // one of a_round()'s is void
+  experiment.id = journal.begin_experiment(experiment);
+  journal.add_build(experiment.id, Journal::Role::candidate, experiment.candidate_build);
+  journal.add_build(experiment.id, Journal::Role::incumbent, experiment.incumbent_build);
+  for (const GateResult& gate : experiment.gates) {
+    journal.add_gate(experiment.id, gate);
+  }
+  for (const Round& round : experiment.rounds) {
+    journal.add_round(experiment.id, round);
+  }
+  journal.finish_experiment(experiment, a_lesson(experiment));
+  if (verdict == Verdict::accepted) {
+    incumbent = experiment.candidate;
+  }
+  return experiment.id;
+}
+
+void run_campaign(Journal& journal, const std::function<void(std::int64_t)>& acknowledge) {
+  const Campaign campaign = opened_campaign(journal);
+  Configuration incumbent = campaign.baseline;
+  int number = 0;
+  for (const Experiment& known : journal.experiments(campaign.id, Detail::summary)) {
+    number = known.index;
+    incumbent = known.judgement && known.judgement->verdict == Verdict::accepted ? known.candidate : incumbent;
+  }
+  for (int index = static_cast<int>(journal.iterations(campaign.id).size()) + 1; index <= kIterations; ++index) {
+    const std::int64_t iteration =
+        journal.begin_iteration({.campaign = campaign.id, .index = index, .incumbent = incumbent});
+    journal.add_profile({.configuration = incumbent, .workload = "w", .metrics = {{"time", 1, "ns", {}, {}, 1}}},
+                        {.machine = "cpu-1", .iteration = iteration});
+    journal.add_brief(iteration, {.bottlenecks = {{"bound", "evidence", 2}}, .ranked = {{.configuration = incumbent}}});
+    for (int candidate = 0; candidate < 2; ++candidate) {
+      acknowledge(try_candidate(journal, campaign, iteration, ++number, incumbent));
+    }
+    journal.finish_iteration(iteration);
+  }
+  journal.add_certification({.campaign = campaign.id, .champion = incumbent, .baseline = campaign.baseline},
+                            {a_round(0, 5), a_round(2, 6)});
+  journal.finish_campaign(campaign.id, 5);
+}
+
+[[noreturn]] void write_until_killed(const std::filesystem::path& path, int pipe_end) {
+  try {
+    Journal journal = Journal::open(path, Access::read_write);
+    abandon_what_is_open(journal);
+    prepare(journal);
+    for (;;) {
+      run_campaign(journal, [&](std::int64_t id) {
+        if (write(pipe_end, &id, sizeof id) != sizeof id) {
+          _exit(1);
+        }
+      });
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "the writer of '%s' stopped: %s\n", path.c_str(), error.what());
+    _exit(2);
+  }
+}
+
+void look_through(Journal& journal, const std::vector<std::int64_t>& finished, FireCounts& counts) {
+  for (const auto& findings : {journal.check_integrity(), journal.check_invariants()}) {
+    counts.findings.insert(counts.findings.end(), findings.begin(), findings.end());
+  }
+  for (const std::int64_t id : finished) {
+    const Experiment experiment = journal.load_experiment(id);  // throws when it is gone
+    if (!experiment.judgement || experiment.rounds.size() != kRounds || experiment.gates.size() != 2 ||
+        experiment.candidate_build.key.empty() || journal.lessons({.experiment = id}).size() != 1) {
+      counts.findings.push_back("experiment " + std::to_string(id) + " was finished and is not whole");
+    }
+  }
+  int experiments = 0;
+  int iterations = 0;
+  for (const Unfinished& open : journal.unfinished()) {
+    experiments += open.kind == Unfinished::Kind::experiment ? 1 : 0;
+    iterations += open.kind == Unfinished::Kind::iteration ? 1 : 0;
+  }
+  counts.in_an_experiment += experiments;
+  counts.in_an_iteration += iterations - experiments;
+  if (experiments > 1 || iterations > 1) {
+    counts.findings.push_back("more than one experiment or iteration is open");
+  }
+}
+
+}  // namespace
+
+void write_campaign(const std::filesystem::path& path) {
+  Journal journal = Journal::open(path, Access::read_write);
+  prepare(journal);
+  run_campaign(journal, [](std::int64_t) {});
+}
+
+void fire_once(const std::filesystem::path& path, std::mt19937& random, int longest_us,
+               std::vector<std::int64_t>& finished, FireCounts& counts) {
+  int ends[2];
+  if (pipe(ends) != 0) {
+    throw std::runtime_error("no pipe");
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    write_until_killed(path, ends[1]);
+  }
+  close(ends[1]);
+  usleep(static_cast<useconds_t>(std::uniform_int_distribution<int>(0, longest_us)(random)));
+  kill(child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  ++counts.kills;
+  if (!WIFSIGNALED(status)) {
+    counts.findings.emplace_back("the writer ended by itself");
+  }
+  std::int64_t id = 0;
+  while (read(ends[0], &id, sizeof id) == sizeof id) {
+    finished.push_back(id);
+    ++counts.finished;
+  }
+  close(ends[0]);
+  if (!std::filesystem::exists(path)) {
+    ++counts.before_the_file;
+    return;
+  }
+  try {
+    Journal journal = Journal::open(path, Access::read_write);  // the dead writer's lock is free
+    look_through(journal, finished, counts);
+  } catch (const std::exception& error) {
+    counts.findings.emplace_back(error.what());
+  }
+}
+
+}  // namespace apo::test
