@@ -134,14 +134,15 @@ std::optional<Bottleneck> register_spills(const Diagnosis& d) {
 namespace {
 
 // Lanes matter as far as instructions are what takes the time.
-std::optional<Bottleneck> few_lanes(const Diagnosis& d, const char* name, const std::string& why) {
+std::optional<Bottleneck> few_lanes(const Diagnosis& d, const char* name, const std::string& why,
+                                    const std::vector<std::string>& states) {
   const double lanes = d.profile.metric("threads_per_instruction");
   if (!counted(d) || !(lanes > 0) || !(lanes < kFewLanes)) {
     return std::nullopt;
   }
   const double elsewhere = sampled(d) ? stall_share(d, kGlobal) : 0;
   return cause(d, name, format_g(lanes, 3) + " of 32 lanes are active in an instruction: " + why,
-               amdahl(1 - elsewhere, kLanes / lanes));
+               amdahl(1 - elsewhere, kLanes / lanes), states);
 }
 
 bool diverges(const Diagnosis& d) {
@@ -153,14 +154,15 @@ bool diverges(const Diagnosis& d) {
 std::optional<Bottleneck> divergent_branches(const Diagnosis& d) {
   return diverges(d) ? few_lanes(d, "divergent-branches",
                                  percent(d.profile.metric("divergent_share")) +
-                                     " of the branches' targets are taken by a part of a warp only")
+                                     " of the branches' targets are taken by a part of a warp only",
+                                 {"branch_resolving"})
                      : std::nullopt;
 }
 
 std::optional<Bottleneck> idle_lanes(const Diagnosis& d) {
   return diverges(d)
              ? std::nullopt
-             : few_lanes(d, "idle-lanes", "some lanes of a warp have no work, or blocks are no multiple of one");
+             : few_lanes(d, "idle-lanes", "some lanes of a warp have no work, or blocks are no multiple of one", {});
 }
 
 std::optional<Bottleneck> atomics(const Diagnosis& d) {
