@@ -112,14 +112,14 @@ void add_kinds(Derived& derived, const Profile& p) {
 
 // How long SMs have no warp at all, and warps wait at a barrier.
 void add_waiting(Derived& derived, const Profile& p) {
-  const double elapsed = p.metric("sm__cycles_elapsed.max");
-  derived.add("sm_active", std::min(1.0, p.metric("sm__cycles_active.avg") / elapsed), "ratio");
+  derived.add("sm_active", std::min(1.0, p.metric("sm__cycles_active.avg") / p.metric("sm__cycles_elapsed.max")),
+              "ratio");
   // The unit that executes barriers loads constants besides.
   const double barriers = p.metric("sm__inst_executed_pipe_adu.sum") - p.metric("smsp__inst_executed_op_ldc.sum");
   const double warp_cycles = p.metric("sm__warps_active.avg.per_cycle_active") * p.metric("sm__cycles_active.sum");
   if (barriers > 0) {
-    derived.add("barrier_wait", p.metric("stall_barrier") * warp_cycles / barriers * p.metric(kDuration) / elapsed,
-                "ns");
+    const double cycles = p.metric("stall_barrier") * warp_cycles / barriers;
+    derived.add("barrier_wait", 1e9 * cycles / p.metric("sm__cycles_elapsed.avg.per_second"), "ns");
   }
 }
 

@@ -54,6 +54,7 @@ const std::vector<std::string>& default_counters() {
       "sm__warps_active.avg.pct_of_peak_sustained_active", "smsp__issue_active.avg.pct_of_peak_sustained_active",
       "smsp__inst_executed.sum", "smsp__thread_inst_executed_per_inst_executed.ratio",
       "sm__warps_active.avg.per_cycle_active", "sm__cycles_active.sum", "sm__cycles_elapsed.max",
+      "sm__cycles_elapsed.avg.per_second",
       // shared memory
       "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
       "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
