@@ -147,6 +147,13 @@ TEST_P(ProfileZoo, CompilesForItsGpuAndIsLaunchable) {
   const bool spills = says(source_of(GetParam()), "expect") == "register-spills";
   EXPECT_EQ(built.resources["spill_bytes"] > 0, spills) << built.log;
 }
+
+TEST(ProfileZooCode, HasALocalArrayAndMoreInstructionsThanCachesHold) {
+  APO_BUILD_OR_SKIP(array, "local_array");
+  EXPECT_NE(array.log.find("64 bytes stack frame"), std::string::npos) << array.log;
+  APO_BUILD_OR_SKIP(huge, "huge_code");
+  EXPECT_GT(huge.resources["text_bytes"], 256 << 10);
+}
 INSTANTIATE_TEST_SUITE_P(All, ProfileZoo, ::testing::ValuesIn(names()),
                          [](const auto& kernel) { return kernel.param; });
 
