@@ -115,8 +115,7 @@ TEST(DerivedMetrics, TheWaitAtOneBarrierIsTheWarpsTimeOverTheBarriers) {
   set("stall_barrier", 0.5);
   set("sm__warps_active.avg.per_cycle_active", 8);
   set("sm__cycles_active.sum", 2000);
-  set("sm__cycles_active.avg", 1000);
-  set("sm__cycles_elapsed.max", 1250);
+  set("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 80);
   set("sm__cycles_elapsed.avg.per_second", 2e9);
   set("sm__inst_executed_pipe_adu.sum", 45);
   set("smsp__inst_executed_op_ldc.sum", 5);
