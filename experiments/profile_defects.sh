@@ -100,7 +100,7 @@ profile_job() {
     kind=$(field "$json" kind)
     line=$(field "$json" line)
     planted=$(grep -n '// planted$' "$file" | cut -d: -f1 | head -1)
-    [ -n "$first" ] || first="no diagnosis: $(tail -1 "$out/log/$name")"
+    [ -n "$first" ] || first="no diagnosis: $(head -1 "$out/log/$name")"
     shown=$first
     [ "$expected" != none ] || [ "$kind" = cause ] || first=none
     verdict=NO
@@ -239,6 +239,7 @@ tracing_job() {
 
 begin=$(now)
 status=0
+"$bundle/variant_launcher" "$families" "$out/cache/builds" "$zoo/clean_copy.cu:n4k" >/dev/null || exit 2
 build_all
 for job in "${jobs[@]}"; do
   case $job in

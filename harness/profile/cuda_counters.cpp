@@ -112,14 +112,14 @@ void add_kinds(Derived& derived, const Profile& p) {
 
 // How long SMs have no warp at all, and warps wait at a barrier.
 void add_waiting(Derived& derived, const Profile& p) {
-  const double elapsed = p.metric("sm__cycles_elapsed.max");
-  derived.add("sm_active", std::min(1.0, p.metric("sm__cycles_active.avg") / elapsed), "ratio");
+  // Both cycles of one pass: passes differ in what the L2 holds.
+  derived.add("sm_active", p.metric("sm__cycles_active.avg.pct_of_peak_sustained_elapsed") / 100, "ratio");
   // The unit that executes barriers loads constants besides.
   const double barriers = p.metric("sm__inst_executed_pipe_adu.sum") - p.metric("smsp__inst_executed_op_ldc.sum");
   const double warp_cycles = p.metric("sm__warps_active.avg.per_cycle_active") * p.metric("sm__cycles_active.sum");
   if (barriers > 0) {
-    derived.add("barrier_wait", p.metric("stall_barrier") * warp_cycles / barriers * p.metric(kDuration) / elapsed,
-                "ns");
+    const double cycles = p.metric("stall_barrier") * warp_cycles / barriers;
+    derived.add("barrier_wait", 1e9 * cycles / p.metric("sm__cycles_elapsed.avg.per_second"), "ns");
   }
 }
 
@@ -155,9 +155,11 @@ std::vector<Metric> derived_metrics(const Profile& p, const Work& work) {
   derived.add("pipe_tensor", p.metric("sm__pipe_tensor_cycles_active" + of_peak) / 100, "ratio");
   derived.add("pipe_fp64", p.metric("sm__pipe_fp64_cycles_active" + of_peak) / 100, "ratio");
   derived.add("pipe_alu", p.metric("sm__pipe_alu_cycles_active" + of_peak) / 100, "ratio");
-  derived.add("pipe_shared", p.metric("l1tex__data_pipe_lsu_wavefronts_mem_shared" + of_peak) / 100, "ratio");
-  derived.add("pipe_lsu", p.metric("l1tex__data_pipe_lsu_wavefronts" + of_peak) / 100, "ratio");
-  derived.add("pipe_constant", p.metric("idc__request_cycles_active" + of_peak) / 100, "ratio");
+  // Of all cycles: what these units call active are cycles in which they have work themselves.
+  const std::string of_time = ".avg.pct_of_peak_sustained_elapsed";
+  derived.add("pipe_shared", p.metric("l1tex__data_pipe_lsu_wavefronts_mem_shared" + of_time) / 100, "ratio");
+  derived.add("pipe_lsu", p.metric("l1tex__data_pipe_lsu_wavefronts" + of_time) / 100, "ratio");
+  derived.add("pipe_constant", p.metric("idc__request_cycles_active" + of_time) / 100, "ratio");
   add_kinds(derived, p);
   add_waiting(derived, p);
   return derived.metrics;

@@ -34,6 +34,9 @@ constexpr TimedShare kShares[] = {
     {"pipe_special", "special-function pipe busy", "of the time"},
     {"pipe_fp32", "FP32 pipe busy", "of the time"},
     {"pipe_tensor", "tensor pipe busy", "of the time"},
+    {"pipe_fp64", "double-precision pipe busy", "of the time"},
+    {"pipe_shared", "data path of shared memory busy", "of the time"},
+    {"l2_utilisation", "L2 busy", "of the time"},
     {"idle_share", "SMs idle in the last round of blocks", "of the time"},
 };
 
@@ -55,6 +58,10 @@ constexpr Quantity kQuantities[] = {
     {"store_efficiency", "bytes used of those stored", false},
     {"sectors_per_load", "sectors touched by a load", false},
     {"threads_per_instruction", "active lanes of an instruction", false},
+    {"divergent_share", "share of divergent branch targets", false},
+    {"integer_share", "share of integer instructions", false},
+    {"fp64_share", "share of double-precision instructions", false},
+    {"sm_active", "share of the time in which an SM has a warp", false},
     {"occupancy", "theoretical occupancy", false},
     {"achieved_occupancy", "achieved occupancy", false},
     {"waves", "rounds of blocks", false},

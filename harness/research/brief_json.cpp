@@ -68,8 +68,14 @@ std::string brief_to_json(const ResearchBrief& brief, const ResearchInputs& inpu
                    {"left_out", json::array()},
                    {"ideas", json::array()}};
   for (const Bottleneck& bottleneck : brief.bottlenecks) {
-    document["bottlenecks"].push_back(
-        {{"name", bottleneck.name}, {"evidence", bottleneck.evidence}, {"bound", bottleneck.bound}});
+    json one = {{"name", bottleneck.name},
+                {"kind", to_string(bottleneck.kind)},
+                {"evidence", bottleneck.evidence},
+                {"bound", bottleneck.bound}};
+    if (bottleneck.line > 0) {
+      one["line"] = bottleneck.line;  // of the incumbent's source
+    }
+    document["bottlenecks"].push_back(std::move(one));
   }
   for (const Candidate& candidate : brief.ranked) {
     document["ranked"].push_back(to_json(candidate));

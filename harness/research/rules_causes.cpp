@@ -134,14 +134,15 @@ std::optional<Bottleneck> register_spills(const Diagnosis& d) {
 namespace {
 
 // Lanes matter as far as instructions are what takes the time.
-std::optional<Bottleneck> few_lanes(const Diagnosis& d, const char* name, const std::string& why) {
+std::optional<Bottleneck> few_lanes(const Diagnosis& d, const char* name, const std::string& why,
+                                    const std::vector<std::string>& states) {
   const double lanes = d.profile.metric("threads_per_instruction");
   if (!counted(d) || !(lanes > 0) || !(lanes < kFewLanes)) {
     return std::nullopt;
   }
   const double elsewhere = sampled(d) ? stall_share(d, kGlobal) : 0;
   return cause(d, name, format_g(lanes, 3) + " of 32 lanes are active in an instruction: " + why,
-               amdahl(1 - elsewhere, kLanes / lanes));
+               amdahl(1 - elsewhere, kLanes / lanes), states);
 }
 
 bool diverges(const Diagnosis& d) {
@@ -153,14 +154,15 @@ bool diverges(const Diagnosis& d) {
 std::optional<Bottleneck> divergent_branches(const Diagnosis& d) {
   return diverges(d) ? few_lanes(d, "divergent-branches",
                                  percent(d.profile.metric("divergent_share")) +
-                                     " of the branches' targets are taken by a part of a warp only")
+                                     " of the branches' targets are taken by a part of a warp only",
+                                 {"branch_resolving"})
                      : std::nullopt;
 }
 
 std::optional<Bottleneck> idle_lanes(const Diagnosis& d) {
   return diverges(d)
              ? std::nullopt
-             : few_lanes(d, "idle-lanes", "some lanes of a warp have no work, or blocks are no multiple of one");
+             : few_lanes(d, "idle-lanes", "some lanes of a warp have no work, or blocks are no multiple of one", {});
 }
 
 std::optional<Bottleneck> atomics(const Diagnosis& d) {
@@ -209,20 +211,23 @@ std::optional<Bottleneck> integer_arithmetic(const Diagnosis& d) {
       amdahl(share * used, kInfinity), {"selected", "not_selected", "math_pipe_throttle", "wait"});
 }
 
-// A warp's load of a constant takes one request for each address.
+// A warp's load of a constant takes one request for each address. Every kernel loads its arguments, in some requests
+// that other instructions share: only where their cache is busy do they take time.
 std::optional<Bottleneck> constant_serialisation(const Diagnosis& d) {
   const double requests = d.profile.metric("requests_per_constant_load");
   const double used = d.profile.metric("pipe_constant");
   const double share = share_of_instructions(d, "constant_loads");
-  const double waits = sampled(d) ? 1 - stall_share(d, {"selected", "not_selected", "long_scoreboard"}) : 1.0;
-  if (!counted(d) || !(share >= kManySlow) || !(requests >= 2 || used >= kHighlyUsed) || !(waits >= kStallShare)) {
+  const double waits =
+      sampled(d) ? 1 - stall_share(d, {"selected", "not_selected", "barrier"}) - waits_for_memory(d) : 1.0;
+  const bool busy = used >= kHighlyUsed || (used >= kHighlyUsed / 2 && requests >= 2);
+  if (!counted(d) || !(share >= kManySlow) || !busy || !(waits >= kStallShare)) {
     return std::nullopt;
   }
-  return cause(
-      d, "constant-serialisation",
-      percent(share) + " of the instructions load constants at computed addresses, with " + format_g(requests, 3) +
-          " requests each; their cache is busy for " + percent(used) + " of the active cycles",
-      amdahl(waits, std::fmax(requests, kLanes / 2)), {"short_scoreboard", "mio_throttle", "imc_miss", "wait"});
+  return cause(d, "constant-serialisation",
+               percent(share) + " of the instructions load constants at computed addresses, with " +
+                   format_g(requests, 3) + " requests each; their cache is busy for " + percent(used) + " of the time",
+               amdahl(waits, std::fmax(requests, kLanes / 2)),
+               {"short_scoreboard", "mio_throttle", "imc_miss", "wait"});
 }
 
 std::optional<Bottleneck> instruction_fetch_stalls(const Diagnosis& d) {

@@ -33,8 +33,7 @@ std::optional<Bottleneck> busy_pipe(const Diagnosis& d, const char* metric, cons
   if (!counted(d) || !full(d, share)) {
     return std::nullopt;
   }
-  return found(d, name, std::string("the ") + what + " is busy for " + percent(share) + " of the active cycles",
-               1 / share);
+  return found(d, name, std::string("the ") + what + " is busy for " + percent(share) + " of the cycles", 1 / share);
 }
 
 // A wait cannot shrink below the work of the unit that is waited for.

@@ -53,12 +53,13 @@ const std::vector<std::string>& default_counters() {
       // occupancy and issue
       "sm__warps_active.avg.pct_of_peak_sustained_active", "smsp__issue_active.avg.pct_of_peak_sustained_active",
       "smsp__inst_executed.sum", "smsp__thread_inst_executed_per_inst_executed.ratio",
-      "sm__warps_active.avg.per_cycle_active", "sm__cycles_active.sum", "sm__cycles_elapsed.max",
+      "sm__warps_active.avg.per_cycle_active", "sm__cycles_active.sum",
+      "sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "sm__cycles_elapsed.avg.per_second",
       // shared memory
       "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
       "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
-      "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_active",
-      "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_active",
+      "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed",
+      "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed",
       // global and local memory
       "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
       "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct",
@@ -69,7 +70,7 @@ const std::vector<std::string>& default_counters() {
       "sm__sass_inst_executed_op_shared_atom.sum",
       // constants and barriers, which share a unit
       "smsp__inst_executed_op_ldc.sum", "idc__requests.sum",
-      "idc__request_cycles_active.avg.pct_of_peak_sustained_active", "sm__inst_executed_pipe_adu.sum",
+      "idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed", "sm__inst_executed_pipe_adu.sum",
       // pipes
       "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active",
       "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active",

@@ -84,6 +84,48 @@ TEST(DerivedMetrics, FollowFromTheirCounters) {
   }
 }
 
+TEST(DerivedMetrics, OfKindsAreSharesOfTheThreadsInstructions) {
+  Profile profile;
+  const auto set = [&](const std::string& name, double number) {
+    profile.metrics.push_back({.name = name, .value = number});
+  };
+  set("smsp__thread_inst_executed.sum", 1000);
+  set("smsp__sass_thread_inst_executed_op_integer_pred_on.sum", 600);
+  set("smsp__sass_thread_inst_executed_op_fp64_pred_on.sum", 50);
+  set("smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum", 320);
+  set("smsp__sass_branch_targets.sum", 10);
+  set("smsp__sass_branch_targets_threads_divergent.sum", 4);
+  set("smsp__inst_executed_op_ldc.sum", 5);
+  set("idc__requests.sum", 100);
+  const auto derived = derived_metrics(profile, {});
+  EXPECT_EQ(value(derived, "integer_share"), 0.6);
+  EXPECT_EQ(value(derived, "fp64_share"), 0.05);
+  EXPECT_EQ(value(derived, "shuffled_lanes"), 320);
+  EXPECT_EQ(value(derived, "divergent_share"), 0.4);
+  EXPECT_EQ(value(derived, "requests_per_constant_load"), 20);
+  EXPECT_TRUE(std::isnan(value(derived, "conversion_share")));
+}
+
+// Two SMs with 8 warps for 1000 cycles each; half of the warps' time is spent at 40 barriers: 200 cycles at 2 GHz.
+TEST(DerivedMetrics, TheWaitAtOneBarrierIsTheWarpsTimeOverTheBarriers) {
+  Profile profile;
+  const auto set = [&](const std::string& name, double number) {
+    profile.metrics.push_back({.name = name, .value = number});
+  };
+  set("stall_barrier", 0.5);
+  set("sm__warps_active.avg.per_cycle_active", 8);
+  set("sm__cycles_active.sum", 2000);
+  set("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", 80);
+  set("sm__cycles_elapsed.avg.per_second", 2e9);
+  set("sm__inst_executed_pipe_adu.sum", 45);
+  set("smsp__inst_executed_op_ldc.sum", 5);
+  const auto derived = derived_metrics(profile, {});
+  EXPECT_NEAR(value(derived, "barrier_wait"), 100, 1e-9);
+  EXPECT_EQ(value(derived, "sm_active"), 0.8);
+  profile.metrics.back().value = 45;  // every one of them loads a constant
+  EXPECT_TRUE(std::isnan(value(derived_metrics(profile, {}), "barrier_wait")));
+}
+
 TEST(DerivedMetrics, AreNeverInfiniteOrNaN) {
   Profile profile;
   for (const std::string& name : full_counters()) {

@@ -177,18 +177,21 @@ TEST(IntegerArithmetic, CountsOnlyWhereInstructionsTakeTheTime) {
   EXPECT_FALSE(integer_arithmetic(d));
 }
 
-TEST(ConstantSerialisation, NeedsLoadsThatTakeSeveralRequests) {
-  const Metrics counts = {{"constant_loads", 20}, {"smsp__inst_executed.sum", 100}};
+TEST(ConstantSerialisation, NeedsABusyCacheAndWarpsThatWait) {
+  const Metrics counts = {{"constant_loads", 20}, {"smsp__inst_executed.sum", 100}, {"requests_per_constant_load", 20}};
   Diagnosis d = sampled({{"short_scoreboard", 0.6}}, counts);
-  EXPECT_FALSE(constant_serialisation(d));
-  set_metric(d, "requests_per_constant_load", 20);
+  EXPECT_FALSE(constant_serialisation(d)) << "the arguments of a kernel";
+  set_metric(d, "pipe_constant", 0.4);
   EXPECT_TRUE(constant_serialisation(d));
   set_metric(d, "requests_per_constant_load", 1);
   EXPECT_FALSE(constant_serialisation(d)) << "all lanes read one place";
   set_metric(d, "pipe_constant", 0.9);
   EXPECT_TRUE(constant_serialisation(d));
   set_metric(d, "constant_loads", 0.5);
-  EXPECT_FALSE(constant_serialisation(d)) << "the arguments of the kernel";
+  EXPECT_FALSE(constant_serialisation(d)) << "too few";
+  Diagnosis elsewhere = sampled({{"long_scoreboard", 0.85}}, counts);
+  set_metric(elsewhere, "pipe_constant", 0.9);
+  EXPECT_FALSE(constant_serialisation(elsewhere)) << "the warps wait for memory";
 }
 
 TEST(OwnWaits, CountUnlessAUnitIsHighlyUsed) {

@@ -18,8 +18,8 @@ extern "C" __global__ void kernel(const zoo_copy_args a) {
   float sum = 0;
 #pragma unroll 8
   for (int turn = 0; turn < 128; ++turn) {
-    const float4 some = __ldcg(x + ((i + 1024LL * turn) & (vectors - 1)));  // planted
-    sum += some.x + some.y + some.z + some.w;
+    const float4 some = __ldcg(x + ((i + 1024LL * turn) & (vectors - 1)));
+    sum += some.x + some.y + some.z + some.w;  // planted
   }
   float4 own = x[i];
   own.x = fmaf(0.0f, sum, own.x);

@@ -9,6 +9,7 @@
 #include "harness/core/text.h"
 #include "harness/implement/metadata.h"
 #include "harness/profile/occupancy.h"
+#include "harness/worker/pc_sampling.h"
 #include "tests/executor/cpu_lab.h"
 
 namespace apo::testing {
@@ -62,6 +63,20 @@ std::vector<std::string> names_worth_running() {
                           source.find("apo:scratch") != std::string::npos;
     return !says(source, "cpu").empty() || (!together && says(source, "expect") != "none");
   });
+  return all;
+}
+
+// From 1; 0 when none is marked.
+std::ptrdiff_t planted_line(const std::string& source) {
+  const std::vector<std::string> text = split(source, '\n');
+  const auto planted =
+      std::find_if(text.begin(), text.end(), [](const auto& line) { return line.ends_with("// planted"); });
+  return planted == text.end() ? 0 : planted - text.begin() + 1;
+}
+
+std::vector<std::string> names_with_a_line() {
+  std::vector<std::string> all = names();
+  std::erase_if(all, [](const std::string& name) { return planted_line(source_of(name)) == 0; });
   return all;
 }
 
@@ -132,7 +147,36 @@ TEST_P(ProfileZoo, CompilesForItsGpuAndIsLaunchable) {
   const bool spills = says(source_of(GetParam()), "expect") == "register-spills";
   EXPECT_EQ(built.resources["spill_bytes"] > 0, spills) << built.log;
 }
+
+TEST(ProfileZooCode, HasALocalArrayAndMoreInstructionsThanCachesHold) {
+  APO_BUILD_OR_SKIP(array, "local_array");
+  EXPECT_NE(array.log.find("64 bytes stack frame"), std::string::npos) << array.log;
+  APO_BUILD_OR_SKIP(huge, "huge_code");
+  EXPECT_GT(huge.resources["text_bytes"], 256 << 10);
+}
 INSTANTIATE_TEST_SUITE_P(All, ProfileZoo, ::testing::ValuesIn(names()),
+                         [](const auto& kernel) { return kernel.param; });
+
+// A sampler names lines as the compiler's line table does.
+class ProfileZooLines : public ::testing::TestWithParam<std::string> {};
+TEST_P(ProfileZooLines, HasInstructionsOnItsPlantedLine) {
+  const std::ptrdiff_t planted = planted_line(source_of(GetParam()));
+  std::string missing;
+  const auto library = cupti::load_library(missing);
+  const auto sampling = library == nullptr ? nullptr : cupti::load_sampling(*library, missing);
+  if (sampling == nullptr) {
+    GTEST_SKIP() << missing;
+  }
+  APO_BUILD_OR_SKIP(built, GetParam());
+  const std::string cubin = read_file(built.object_path);
+  constexpr std::uint64_t kInstructionBytes = 16;
+  SourcePlace place{.file = "", .line = 1};
+  for (std::uint64_t offset = 0; place.line > 0 && place.line != planted; offset += kInstructionBytes) {
+    place = source_place(*sampling, cubin, "kernel", offset);
+  }
+  EXPECT_GT(place.line, 0) << "no instruction of the kernel belongs to line " << planted;
+}
+INSTANTIATE_TEST_SUITE_P(All, ProfileZooLines, ::testing::ValuesIn(names_with_a_line()),
                          [](const auto& kernel) { return kernel.param; });
 
 TEST(ProfileZooLaunches, HaveTheOccupancyThatWasPlanted) {
