@@ -79,6 +79,16 @@ void note_activity(Round& round, const std::vector<RawSample>& samples, int repe
 
 }  // namespace
 
+std::optional<Layout> layout_from(std::string_view word) {
+  return word == "random"  ? std::optional(Layout::random)
+         : word == "fixed" ? std::optional(Layout::fixed)
+                           : std::nullopt;
+}
+
+LayoutControl layout_control(Layout layout) {
+  return layout == Layout::random ? LayoutControl::redrawn : LayoutControl::aligned;
+}
+
 InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed) {
   constexpr std::uint64_t kSets = 4;
   InputPool pool;

@@ -121,9 +121,7 @@ class SelftestRun {
     profile.round_s = request_.round_s > 0 ? request_.round_s : profile.round_s;
   }
 
-  LayoutControl control() const {
-    return request_.layout == Layout::random ? LayoutControl::redrawn : LayoutControl::aligned;
-  }
+  LayoutControl control() const { return layout_control(request_.layout); }
 
   void study(Subject& subject) {
     std::vector<NoiseLevels> studies;
