@@ -32,8 +32,10 @@ std::string tally(const ReportModel& model) {
 }
 
 std::string products_text(const ReportModel& model) {
-  return ratio_text(model.naive_effect) + " (" + ratio_text(model.shrunken_effect) +
-         " with the luck of the accepted taken off), is not a measurement.";
+  const std::string shrunken = std::isfinite(model.shrunken_effect) ? " (" + ratio_text(model.shrunken_effect) +
+                                                                          " with the luck of the accepted taken off)"
+                                                                    : "";
+  return ratio_text(model.naive_effect) + shrunken + ", is not a measurement.";
 }
 
 void append_certified(const ReportModel& model, Line& line) {
