@@ -319,11 +319,7 @@ class SelftestRun {
     constexpr std::size_t kEnough = 5;
     SelftestKernel& kernel = subject.kernel;
     if (subject.variances.size() >= kEnough) {
-      double sum = 0;
-      for (const double variance : subject.variances) {
-        sum += variance;
-      }
-      kernel.round_sd = std::sqrt(sum / static_cast<double>(subject.variances.size()));
+      kernel.round_sd = std::sqrt(median(subject.variances));  // a neighbour's burst is in few of them
       subject.cost.round_sd = kernel.round_sd;
       const JudgeProfile& profile = subject.plan.profile;
       const double blocks = (profile.round_s - subject.cost.warmup_s) / subject.cost.block_s;
