@@ -217,5 +217,20 @@ TEST(SelftestRates, CountByKernelAndTruthAndMeasureAgainstTheTruth) {
   EXPECT_EQ(selftest_total(comparisons, SelftestKind::layout).comparisons, 0);
 }
 
+TEST(PositiveControl, NeedsBothTheGainAndTheLossToBeFound) {
+  const double percent = std::log1p(0.01);
+  std::vector<SelftestComparison> found = {
+      {.kind = SelftestKind::power, .truth = percent, .verdict = Verdict::accepted},
+      {.kind = SelftestKind::power, .truth = percent, .verdict = Verdict::inconclusive},
+      {.kind = SelftestKind::power, .truth = std::log1p(0.05), .verdict = Verdict::accepted}};
+  EXPECT_FALSE(positive_control(found).holds());
+  EXPECT_EQ(positive_control(found).gains, 2);
+  found.push_back(
+      {.kind = SelftestKind::power, .truth = -percent, .verdict = Verdict::reverted, .reason = Reason::no_gain});
+  EXPECT_FALSE(positive_control(found).holds());
+  found.back().reason = Reason::regression;
+  EXPECT_TRUE(positive_control(found).holds());
+}
+
 }  // namespace
 }  // namespace apo
