@@ -5,14 +5,16 @@
 #include <optional>
 
 #include "harness/core/text.h"
+#include "harness/evaluate/signed_rank.h"
 
 namespace apo {
 namespace {
 
-std::optional<double> largest_of(const Selftest& selftest, const std::string& family,
+// nullopt where no kernel is of the family, and of the workloads where some are given.
+std::optional<double> largest_of(const std::vector<SelftestKernel>& kernels, const std::string& family,
                                  const std::vector<std::string>& workloads) {
   std::optional<double> largest;
-  for (const SelftestKernel& kernel : selftest.kernels) {
+  for (const SelftestKernel& kernel : kernels) {
     const bool asked =
         workloads.empty() || std::find(workloads.begin(), workloads.end(), kernel.workload) != workloads.end();
     if (asked && kernel.configuration.variant.starts_with(family + "/")) {
@@ -20,6 +22,13 @@ std::optional<double> largest_of(const Selftest& selftest, const std::string& fa
     }
   }
   return largest;
+}
+
+double median_of(const std::vector<SelftestKernel>& kernels) {
+  std::vector<double> claims;
+  std::transform(kernels.begin(), kernels.end(), std::back_inserter(claims),
+                 [](const SelftestKernel& kernel) { return kernel.smallest_claim; });
+  return median(claims);
 }
 
 ClaimFloor no_selftest() {
@@ -33,23 +42,23 @@ ClaimFloor no_selftest() {
 
 ClaimFloor claim_floor(Journal& journal, const Machine& machine, const std::string& family,
                        const std::vector<std::string>& workloads) {
-  const auto selftest = journal.latest_selftest(machine);
-  if (!selftest || selftest->rule_version != kRuleVersion) {
+  const std::vector<SelftestKernel> kernels = journal.selftest_kernels(machine, std::string(kRuleVersion));
+  if (kernels.empty()) {
     return no_selftest();
   }
   std::string about = "these workloads";
-  std::optional<double> smallest = largest_of(*selftest, family, workloads);
+  std::optional<double> smallest = largest_of(kernels, family, workloads);
   if (!smallest) {
     about = family;
-    smallest = largest_of(*selftest, family, {});
+    smallest = largest_of(kernels, family, {});
   }
   if (!smallest) {
-    about = "the median kernel";
-    smallest = selftest->smallest_claim;
+    about = "the median of " + std::to_string(kernels.size()) + " kernels";
+    smallest = median_of(kernels);
   }
   return {.smallest = *smallest,
-          .sentence = "selftest " + std::to_string(selftest->id) + " of " + selftest->ended_at + ": claims below " +
-                      format_percent(*smallest) + " are refused, by identical code on " + about};
+          .sentence = "claims below " + format_percent(*smallest) +
+                      " are refused on this machine: that much its selftests saw identical code differ by on " + about};
 }
 
 ClaimFloor claim_floor(const std::filesystem::path& path, const Machine& machine, const std::string& family,

@@ -1,4 +1,4 @@
-// harness/loop/claim_floor.h - the smallest effect that may be claimed on a machine, by its newest selftest.
+// harness/loop/claim_floor.h - the smallest effect that may be claimed on a machine, by its selftests.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +16,9 @@ struct ClaimFloor {
   std::string sentence;  // where it comes from, or that there is no selftest
 };
 
-// What the newest selftest of this very state of the machine, under this program's rule, saw identical code seem to
-// differ by: on these workloads of the family, else on any of the family's, else on the median kernel.
+// What the selftests of this very state of the machine, under this program's rule, saw identical code seem to differ
+// by, the newest of each kernel: on these workloads of the family, else on any of the family's, else on the median
+// kernel.
 ClaimFloor claim_floor(Journal& journal, const Machine& machine, const std::string& family,
                        const std::vector<std::string>& workloads);
 // The same from a journal that may not be there.

@@ -95,10 +95,11 @@ std::vector<KnownPair> known_pairs(const SelftestSubject& spin) {
   const std::int64_t steps = spin.workload->axes.at("steps");
   std::vector<KnownPair> pairs;
   for (const int extra : thousandths) {
-    const double ratio = static_cast<double>(steps * std::abs(extra) / 1000) / static_cast<double>(steps);
-    if (ratio == 0) {
-      continue;  // so few steps that the extra ones are less than one
+    const std::int64_t extra_steps = steps * std::abs(extra) / 1000;
+    if (extra_steps == 0) {
+      continue;
     }
+    const double ratio = static_cast<double>(extra_steps) / static_cast<double>(steps);
     pairs.push_back({.incumbent = with_extra(spin.configuration, std::max(extra, 0)),
                      .candidate = with_extra(spin.configuration, std::max(-extra, 0)),
                      .truth = std::copysign(std::log1p(ratio), extra)});

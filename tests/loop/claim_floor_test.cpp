@@ -12,11 +12,13 @@ namespace {
 
 class ClaimFloorTest : public ::testing::Test {
  protected:
-  void add(const std::string& rule = std::string(kRuleVersion)) {
+  void add_three(const std::string& rule = std::string(kRuleVersion)) {
+    add({kernel("copy/simple", "n1m", 0.02), kernel("copy/simple", "n4k", 0.01), kernel("spin/chain", "s5k", 0.001)},
+        rule);
+  }
+  void add(const std::vector<SelftestKernel>& kernels, const std::string& rule = std::string(kRuleVersion)) {
     journal_.add_machine(machine_);
-    Selftest selftest{.machine = "m", .rule_version = rule, .smallest_claim = 0.005};
-    selftest.kernels = {kernel("copy/simple", "n1m", 0.02), kernel("copy/simple", "n4k", 0.01),
-                        kernel("spin/chain", "s5k", 0.001)};
+    Selftest selftest{.machine = "m", .rule_version = rule, .kernels = kernels};
     selftest.id = journal_.begin_selftest(selftest);
     journal_.finish_selftest(selftest);
   }
@@ -32,11 +34,20 @@ class ClaimFloorTest : public ::testing::Test {
 };
 
 TEST_F(ClaimFloorTest, IsThatOfTheWorkloadElseOfTheFamilyElseOfTheMedianKernel) {
-  add();
+  add_three();
   EXPECT_EQ(floor("copy", {"n4k"}), 0.01);
   EXPECT_EQ(floor("copy", {"n4k", "n1m"}), 0.02);
   EXPECT_EQ(floor("copy", {"n64m"}), 0.02);
-  EXPECT_EQ(floor("e88_forward", {"b2_t64_h4_n32"}), 0.005);
+  EXPECT_EQ(floor("e88_forward", {"b2_t64_h4_n32"}), 0.01);
+}
+
+TEST_F(ClaimFloorTest, ALaterSelftestOfOtherKernelsChangesOnlyWhatItMeasured) {
+  add_three();
+  add({kernel("spin/chain", "s5k", 0.0001), kernel("spin/chain", "s50k", 0.0001)});
+  EXPECT_EQ(floor("copy", {"n4k"}), 0.01);
+  EXPECT_EQ(floor("spin", {"s5k"}), 0.0001);
+  add({kernel("copy/simple", "n4k", 0.03)});
+  EXPECT_EQ(floor("copy", {"n4k"}), 0.03);
 }
 
 TEST_F(ClaimFloorTest, WithoutASelftestOfThisMachineAndRuleThereIsNoneAndThatIsSaid) {
@@ -44,13 +55,13 @@ TEST_F(ClaimFloorTest, WithoutASelftestOfThisMachineAndRuleThereIsNoneAndThatIsS
   EXPECT_NE(claim_floor(journal_, machine_, "copy", {}).sentence.find("no selftest of this machine"),
             std::string::npos);
   EXPECT_EQ(claim_floor(folder_.path() / "none.db", machine_, "copy", {}).smallest, 0);
-  add("another rule");
+  add_three("another rule");
   EXPECT_EQ(floor("copy", {}), 0);
 }
 
 // A gain that the rule would accept is not claimed where identical code seems to differ by more.
 TEST_F(ClaimFloorTest, AGainBelowItIsInconclusiveForNoise) {
-  add();
+  add_three();
   const auto verdict = [](const JudgeProfile& profile) {
     Decision decision(profile, profile.confirm_alpha);
     for (int i = 0; decision.phase() != Decision::Phase::finished; ++i) {
