@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <mutex>
 #include <set>
 
 #include "harness/evaluate/judge_round.h"
@@ -14,10 +15,12 @@ namespace {
 // Writes down what was asked of the linker, and gives back the build as it is.
 struct Links {
   std::vector<std::uint64_t> seeds;
+  std::mutex mutex;
 
   Lab in(const Lab& lab) {
     Lab recording = lab;
     recording.relink = [this](const Build& base, std::uint64_t seed, const std::filesystem::path&) {
+      const std::lock_guard lock(mutex);  // both arms are linked at once
       seeds.push_back(seed);
       return base;
     };
