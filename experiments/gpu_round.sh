@@ -8,6 +8,8 @@
 #   techniques-backward, techniques-forward  every variant against its parent
 #   classes                                  short campaigns for the other size classes
 #   aa                                       AA comparisons (default 40) of a variant with itself
+#   selftest                                 identical code through the judge, in SELFTEST_SECONDS (450)
+#   power                                    spins of known difference, in as many seconds
 #   verify                                   every variant through all correctness gates, compute-sanitizer included
 #   faults                                   the candidates of tests/zoo/cuda, which have to end as they say
 # WORKLOAD is that of the campaigns (default b16_t512_h83_n32), SMALLER that of techniques and AA (default b8_t128_h83_n32).
@@ -51,6 +53,9 @@ aa() {
   done
 }
 
+# What they print is what matters; the journal keeps every comparison.
+selftest() { apo selftest --quiet --target cuda --seconds "${SELFTEST_SECONDS:-450}" "$@"; }
+
 # Four at a time: nothing is timed, and most of it is building and watching.
 verify() {
   local file
@@ -73,6 +78,8 @@ job() {
       campaign e88_backward b4_t512_h32_n128 cuda_shared_fallback
       ;;
     aa) aa ;;
+    selftest) selftest --parts identical --round-time 30ms ;;
+    power) selftest --parts known --kernels spin/cuda_chain@n16k_s8k ;;
     verify) verify ;;
     faults) "$root/experiments/faults.sh" "$bundle" "$out/faults" ;;
     *) echo "unknown job $1" && return 1 ;;

@@ -226,6 +226,8 @@ class Journal {
   // The newest finished one of this very state of the machine.
   std::optional<Selftest> latest_selftest(const Machine& machine);
   std::vector<SelftestComparison> selftest_comparisons(std::int64_t selftest);
+  // Of all finished ones of this state of the machine under that rule: what the newest says of each kernel.
+  std::vector<SelftestKernel> selftest_kernels(const Machine& machine, const std::string& rule_version);
 
   // ---- after a kill. Meaningful for the writer, when no other process can be at work.
   std::vector<Unfinished> unfinished();

@@ -27,15 +27,16 @@ SelftestKernel next_kernel(Statement& row) {
   return kernel;
 }
 
-std::vector<SelftestKernel> kernels_of(Journal::Implementation& self, std::int64_t selftest) {
+// Of the rows that `condition`, a literal of ours, leaves.
+std::vector<SelftestKernel> kernels_where(Journal::Implementation& self, const std::string& condition,
+                                          const std::vector<Value>& values) {
   std::vector<SelftestKernel> kernels;
-  std::vector<std::int64_t> configurations;
   Statement rows = self.database.query(
-      "SELECT workload, profile, call_ns, round_s, kernel_s, start_s, rounds_per_process, round_sd, sample_sd, "
-      "block_sd,"
-      " within_sd, layout_sd, process_sd, resolves_1s, resolves_10s, resolves_60s, smallest_claim, configuration"
-      " FROM selftest_kernel WHERE selftest = ? ORDER BY position",
-      {selftest});
+      "SELECT k.workload, k.profile, k.call_ns, k.round_s, k.kernel_s, k.start_s, k.rounds_per_process, k.round_sd,"
+      " k.sample_sd, k.block_sd, k.within_sd, k.layout_sd, k.process_sd, k.resolves_1s, k.resolves_10s, k.resolves_60s,"
+      " k.smallest_claim, k.configuration FROM selftest_kernel k WHERE " +
+          condition + " ORDER BY k.selftest, k.position",
+      values);
   while (rows.step()) {
     kernels.push_back(next_kernel(rows));
     kernels.back().configuration = self.configuration(rows.integer());
@@ -121,8 +122,19 @@ std::optional<Selftest> Journal::latest_selftest(const Machine& machine) {
   selftest.ended_at = rows.text();
   selftest.seconds = rows.real();
   selftest.smallest_claim = rows.real();
-  selftest.kernels = kernels_of(*self_, selftest.id);
+  selftest.kernels = kernels_where(*self_, "k.selftest = ?", {selftest.id});
   return selftest;
+}
+
+std::vector<SelftestKernel> Journal::selftest_kernels(const Machine& machine, const std::string& rule_version) {
+  const std::string fingerprint = machine_fingerprint(machine);
+  return kernels_where(
+      *self_,
+      "k.selftest = (SELECT max(other.selftest) FROM selftest_kernel other"
+      " JOIN selftest s ON s.id = other.selftest JOIN machine m ON m.id = s.machine"
+      " WHERE other.configuration = k.configuration AND other.workload = k.workload AND m.fingerprint = ?"
+      " AND s.rule_version = ?)",
+      {fingerprint, rule_version});
 }
 
 std::vector<SelftestComparison> Journal::selftest_comparisons(std::int64_t selftest) {

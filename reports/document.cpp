@@ -31,6 +31,13 @@ std::string tally(const ReportModel& model) {
   return text;
 }
 
+std::string products_text(const ReportModel& model) {
+  const std::string shrunken = std::isfinite(model.shrunken_effect) ? " (" + ratio_text(model.shrunken_effect) +
+                                                                          " with the luck of the accepted taken off)"
+                                                                    : "";
+  return ratio_text(model.naive_effect) + shrunken + ", is not a measurement.";
+}
+
 void append_certified(const ReportModel& model, Line& line) {
   const Certification& claim = *model.claim;
   line.push_back(plain("Measured head to head in fresh processes (" + claim.cache_policy + " cache), "));
@@ -50,7 +57,7 @@ void append_certified(const ReportModel& model, Line& line) {
   line.push_back(
       plain("This is the only number that may be quoted for the campaign; the naive product of the accepted "
             "effects, " +
-            ratio_text(model.naive_effect) + ", is not a measurement."));
+            products_text(model)));
 }
 
 void append_uncertified(const ReportModel& model, Line& line) {
@@ -60,7 +67,7 @@ void append_uncertified(const ReportModel& model, Line& line) {
   line.push_back(
       plain("no cumulative speed-up may be quoted, because the champion has not been measured head to head "
             "against the baseline under the campaign's cache policy. The naive product of the accepted effects, " +
-            ratio_text(model.naive_effect) + ", is not a measurement."));
+            products_text(model)));
 }
 
 }  // namespace

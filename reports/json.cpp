@@ -348,6 +348,7 @@ std::string render_json(const ReportModel& model) {
                        {"campaign", campaign_json(model)},
                        {"claim", model.claim ? to_json(*model.claim) : Json(nullptr)},
                        {"naive_product", {{"speedup", ratio_or_null(model.naive_effect)}, {"is_a_claim", false}}},
+                       {"shrunken_product", {{"speedup", ratio_or_null(model.shrunken_effect)}, {"is_a_claim", false}}},
                        {"machine", to_json(model.machine)},
                        {"toolchains", list_of(model.toolchains, toolchain_json)},
                        {"trajectory", list_of(model.trajectory, convert)},

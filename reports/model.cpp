@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "reports/shrinkage.h"
+
 namespace apo::report {
 namespace {
 
@@ -98,6 +100,7 @@ void trace_trajectory(ReportModel& model) {
   model.champion = point.incumbent;
   model.trajectory.push_back(point);
   std::map<Key, double> products;  // log of the naive product of each incumbent
+  std::map<Key, double> shrunken;  // and of the shrunken one
   for (const Experiment& experiment : model.experiments) {
     const auto known = products.find(incumbent_key(experiment));
     if (known != products.end()) {
@@ -115,11 +118,15 @@ void trace_trajectory(ReportModel& model) {
       point.incumbent = experiment.candidate.label();
       point.cumulative = point.candidate;
       products[candidate_key(experiment)] = point.candidate;
+      shrunken[candidate_key(experiment)] =
+          shrunken[incumbent_key(experiment)] +
+          (std::isfinite(effect_of(experiment)) ? shrunken_effect(*experiment.judgement) : std::nan(""));
     }
     if (point.accepted && !point.withdrawn) {
       model.improved = true;
       model.champion = point.incumbent;
       model.naive_effect = point.cumulative;
+      model.shrunken_effect = shrunken[candidate_key(experiment)];
     }
     model.trajectory.push_back(point);
   }

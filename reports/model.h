@@ -108,6 +108,7 @@ struct ReportModel {
   bool improved = false;              // the champion came from an accept; false: it is the baseline itself
   std::vector<TrajectoryPoint> trajectory;
   double naive_effect = 0;              // log of the product of the accepted effects: no claim
+  double shrunken_effect = 0;           // the same with each effect's luck taken off (shrinkage.h): no claim either
   std::vector<Experiment> experiments;  // judged ones, by index
   std::vector<Abandoned> abandoned;
   std::vector<Experiment> under_way;          // not judged yet in an open campaign

@@ -17,6 +17,7 @@
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/round_runner.h"
 #include "kernels/family.h"
 
 namespace apo {
@@ -176,6 +177,18 @@ void check_target(const std::string& target) {
   if (std::find(known.begin(), known.end(), target) == known.end()) {
     throw UserError("unknown target '" + target + "'", did_you_mean(target, known) + "\nknown: " + join(known, ", "));
   }
+}
+
+void add_layout(CLI::App& app, std::string& word) {
+  app.add_option("--layout", word, "random (code and buffers laid out anew in every round) or fixed (default: random)");
+}
+
+Layout checked_layout(const std::string& word) {
+  const auto layout = layout_from(word);
+  if (!layout) {
+    throw UserError("unknown layout '" + word + "'", "known: random, fixed");
+  }
+  return *layout;
 }
 
 int run_app(int argc, char** argv) {

@@ -1,6 +1,7 @@
 // harness/cli/command.h - what a command is: a row of the table in app.cpp, with its options and its action.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,6 +12,8 @@ class App;
 }
 
 namespace apo {
+
+enum class Layout : std::uint8_t;
 
 // Options that every command understands.
 struct Globals {
@@ -26,6 +29,10 @@ struct Globals {
 
 // Throws UserError unless it is auto, host or cuda.
 void check_target(const std::string& target);
+
+// The option --layout of commands that compare, and its word; throws UserError for another one than random and fixed.
+void add_layout(CLI::App& app, std::string& word);
+Layout checked_layout(const std::string& word);
 
 // Runs after parsing; returns an ExitCode.
 using Action = std::function<int()>;

@@ -20,6 +20,7 @@ struct CompareOptions {
   std::vector<std::string> workloads;
   std::string cache = "cold";
   std::string judge = "auto";
+  std::string layout = "random";
   bool trusted = false;
   bool no_journal = false;
   bool same_code = false;
@@ -35,7 +36,8 @@ int compare(const CompareOptions& options, const Globals& globals) {
                                   .judge_profile = options.judge,
                                   .skip_correctness = options.trusted,
                                   .keep = !options.no_journal,
-                                  .same_code = options.same_code};
+                                  .same_code = options.same_code,
+                                  .layout = checked_layout(options.layout)};
   const Experiment experiment = compare_variants(bench, request, observer);
   const Judgement& judgement = *experiment.judgement;
   if (globals.json) {
@@ -68,6 +70,7 @@ Action define_compare(CLI::App& app, Globals& globals) {
       ->allow_extra_args(false);
   app.add_option("--cache", options->cache, "cold (caches flushed before every sample) or warm");
   app.add_option("--judge", options->judge, "auto (by an A/A sentinel), standard, extended, strict or precise");
+  add_layout(app, options->layout);
   app.add_flag("--skip-correctness", options->trusted, "both are known to be right: only time them");
   app.add_flag("--same-code", options->same_code, "time identical machine code too: an A/A run");
   app.add_flag("--no-journal", options->no_journal, "do not record the experiment");

@@ -17,6 +17,7 @@
 #include "harness/core/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness.h"
+#include "harness/evaluate/selftest_summary.h"
 #include "harness/implement/settings.h"
 #include "harness/loop/audit.h"
 #include "harness/loop/workbench.h"
@@ -206,6 +207,38 @@ Check check_journal(const Paths& paths) {
   });
 }
 
+// Of every state that this machine was seen in, the present one counts.
+Check check_selftest(const Paths& paths, Workbench& bench) {
+  const std::string name = "selftest";
+  Check missing{.name = name,
+                .state = State::limited,
+                .finding = "none of this machine as it is now",
+                .fix = "'apo selftest' shows what it resolves, and keeps smaller claims from being made"};
+  if (!fs::exists(paths.journal)) {
+    return missing;
+  }
+  return guarded(name, [&] {
+    Journal journal = Journal::open(paths.journal, Access::read_only);
+    std::vector<std::string> found;
+    std::string why_not;
+    for (const Target target : {Target::host, Target::cuda}) {
+      if (target == Target::cuda && !bench.has_gpu(&why_not)) {
+        continue;
+      }
+      bench.use(target);
+      if (const auto last = journal.latest_selftest(bench.machine())) {
+        const SelftestRate identical = selftest_total(journal.selftest_comparisons(last->id), SelftestKind::aa);
+        found.push_back(std::string(to_string(target)) + ": number " + std::to_string(last->id) + " of " +
+                        last->ended_at + ", identical code accepted in " + std::to_string(identical.accepted) + " of " +
+                        std::to_string(identical.comparisons) + " comparisons, claims below " +
+                        format_percent(last->smallest_claim) + " are refused");
+      }
+    }
+    bench.use(Target::host);
+    return found.empty() ? missing : Check{.name = name, .finding = join(found, "; ")};
+  });
+}
+
 Check check_build_cache(const Paths& paths) {
   std::error_code error;
   std::uintmax_t bytes = 0;
@@ -249,6 +282,7 @@ std::vector<Check> examine(const Globals& globals, Observer& observer) {
   add(check_steal());
   add(check_counters());
   add(check_journal(paths));
+  add(check_selftest(paths, bench));
   add(check_build_cache(paths));
   for (const Check& check : check_gpu_software()) {
     add(check);

@@ -36,6 +36,7 @@ Json to_document(const Judgement& judgement) {
           {"seconds", judgement.seconds},
           {"alpha", judgement.alpha},
           {"minimum_detectable", timed_number(std::exp(judgement.minimum_detectable))},
+          {"minimum_claim", timed_number(std::exp(judgement.minimum_claim))},
           {"incumbent_ns", timed_number(judgement.incumbent_ns)},
           {"candidate_ns", timed_number(judgement.candidate_ns)},
           {"profile", judgement.profile},

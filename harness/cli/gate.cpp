@@ -27,6 +27,7 @@ struct GateOptions {
   std::string junit;
   std::string cache = "cold";
   std::string judge = "auto";
+  std::string layout = "random";
 };
 
 // "2%" or "2 %" of the time as a fraction.
@@ -88,7 +89,8 @@ int gate(const GateOptions& options, const Globals& globals) {
                       .workloads = options.workloads,
                       .margin = std::log1p(margin),
                       .cache_policy = options.cache,
-                      .judge_profile = options.judge};
+                      .judge_profile = options.judge,
+                      .layout = checked_layout(options.layout)};
   Workbench bench(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   const std::vector<GatedVariant> gated = run_gate(bench, request, observer);
@@ -121,6 +123,7 @@ Action define_gate(CLI::App& app, Globals& globals) {
   app.add_option("--junit", options->junit, "write the results as JUnit XML to this file too")->excludes(store_file);
   app.add_option("--cache", options->cache, "cold (caches flushed before every sample) or warm");
   app.add_option("--judge", options->judge, "auto (by an A/A sentinel), standard, extended, strict or precise");
+  add_layout(app, options->layout);
   app.footer(
       "Exit code: 0 nothing became slower by more than the margin, 3 something did or is no longer correct,\n"
       "2 this machine cannot tell with that margin. Both sources are built and measured in the same rounds.");

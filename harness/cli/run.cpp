@@ -30,6 +30,7 @@ struct RunOptions {
   std::string budget;
   std::string cache;
   std::string judge;
+  std::string layout;
   bool remeasure = false;
 };
 
@@ -105,6 +106,7 @@ Policy policy_of(const RunOptions& options, const Paths& paths) {
   policy.candidates_per_iteration = options.candidates > 0 ? options.candidates : policy.candidates_per_iteration;
   policy.cache_policy = options.cache.empty() ? policy.cache_policy : options.cache;
   policy.judge_profile = options.judge.empty() ? policy.judge_profile : options.judge;
+  policy.layout = options.layout.empty() ? policy.layout : options.layout;
   if (!options.budget.empty()) {
     const auto seconds = parse_duration(options.budget);
     if (!seconds) {
@@ -150,6 +152,10 @@ void print_summary(const CampaignSummary& summary) {
           format_ratio(std::exp(one.upper)) + "] the speed of " + one.baseline.label() +
           ", n=" + std::to_string(one.rounds) + "\n");
   }
+  if (!summary.certifications.empty()) {
+    print("no claims: the product of the accepted effects is " + format_ratio(std::exp(summary.naive_effect)) + ", " +
+          format_ratio(std::exp(summary.shrunken_effect)) + " with their luck taken off\n");
+  }
   print("incumbent: " + summary.champion.label() + "\n");
   print("report:    " + summary.report + "\n");
 }
@@ -185,6 +191,8 @@ Json summary_document(const CampaignSummary& summary) {
           {"stopped", summary.stopped},
           {"iterations", iterations},
           {"certifications", certifications},
+          {"naive_product", number_or_null(std::exp(summary.naive_effect))},
+          {"shrunken_product", number_or_null(std::exp(summary.shrunken_effect))},
           {"report", summary.report},
           {"seconds", summary.seconds}};
 }
@@ -221,6 +229,7 @@ Action define_run(CLI::App& app, Globals& globals) {
   app.add_option("--budget", options->budget, "start no iteration after this time, e.g. 10m");
   app.add_option("--cache", options->cache, "cold (caches flushed before every sample) or warm");
   app.add_option("--judge", options->judge, "auto, standard, extended, strict or precise");
+  add_layout(app, options->layout);
   app.add_flag("--remeasure", options->remeasure,
                "measure the roofs of the device anew, although the journal has them");
   return [options, &globals] { return run(*options, globals); };

@@ -74,6 +74,7 @@ Json selftest_document(const SelftestResult& result) {
   for (const SelftestKernel& kernel : selftest.kernels) {
     kernels.push_back(to_json(kernel));
   }
+  const PositiveControl control = positive_control(result.comparisons);
   return {{"selftest", selftest.id},
           {"machine", to_document(result.machine)},
           {"cache_policy", selftest.cache_policy},
@@ -81,6 +82,11 @@ Json selftest_document(const SelftestResult& result) {
           {"kernels", kernels},
           {"identical_code", rates(result, SelftestKind::aa)},
           {"known_differences", rates(result, SelftestKind::power)},
+          {"positive_control",
+           {{"gains", control.gains},
+            {"accepted", control.accepted},
+            {"losses", control.losses},
+            {"called_slower", control.called_slower}}},
           {"layouts", rates(result, SelftestKind::layout)},
           {"smallest_claim", selftest.smallest_claim},
           {"remarks", result.remarks},

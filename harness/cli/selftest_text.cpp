@@ -95,6 +95,17 @@ std::string layout_table(const SelftestResult& result) {
   return format_table(rows);
 }
 
+std::string control_text(const SelftestResult& result) {
+  const PositiveControl control = positive_control(result.comparisons);
+  if (control.gains == 0 || control.losses == 0) {
+    return "";
+  }
+  return "positive control " + std::string(control.holds() ? "holds" : "FAILS") + ": a gain of 1 % was accepted in " +
+         std::to_string(control.accepted) + " of " + std::to_string(control.gains) +
+         ", a loss of 1 % called slower in " + std::to_string(control.called_slower) + " of " +
+         std::to_string(control.losses) + "\n";
+}
+
 bool has(const SelftestResult& result, SelftestKind kind) {
   return selftest_total(result.comparisons, kind).comparisons > 0;
 }
@@ -110,7 +121,7 @@ std::string selftest_text(const SelftestResult& result) {
     text += "\n" + identical_table(result);
   }
   if (has(result, SelftestKind::power)) {
-    text += "\n" + power_table(result);
+    text += "\n" + power_table(result) + control_text(result);
   }
   if (has(result, SelftestKind::layout)) {
     text += "\n" + layout_table(result);

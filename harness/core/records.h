@@ -377,7 +377,8 @@ struct Policy {
   std::string judge_profile = "auto";
   std::uint64_t seed = 0;  // secret until the campaign ends; logged
   Target target = Target::host;
-  bool target_named = false;  // by a campaign file: then nothing else chooses it
+  bool target_named = false;      // by a campaign file: then nothing else chooses it
+  std::string layout = "random";  // or "fixed": not kept in the journal either, but in every round
   // The kernels of an application that this family stands for; empty = the family is all there is. Not kept in the
   // journal: a resumed campaign takes that of its file.
   std::string application_kernels;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "harness/core/error.h"
+#include "harness/core/normal.h"
 #include "harness/evaluate/signed_rank.h"
 
 namespace apo {

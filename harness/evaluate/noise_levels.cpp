@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "harness/core/error.h"
@@ -33,8 +34,8 @@ double sample_spread(const std::vector<Round>& rounds) {
   for (const Round& round : rounds) {
     for (const Block& block : round.workloads.front().blocks) {
       const auto log_ns = [&block](std::size_t i) { return std::log(static_cast<double>(block.samples.at(i).ns)); };
-      differences.push_back((log_ns(0) - log_ns(3)) / std::sqrt(2.0));
-      differences.push_back((log_ns(1) - log_ns(2)) / std::sqrt(2.0));
+      differences.push_back((log_ns(0) - log_ns(3)) / std::numbers::sqrt2);
+      differences.push_back((log_ns(1) - log_ns(2)) / std::numbers::sqrt2);
     }
   }
   return robust_sd(std::move(differences));
@@ -77,9 +78,12 @@ double root_of_share(double mean_square, double explained, double size) {
 double block_spread(const std::vector<Round>& rounds) {
   std::vector<double> deviations;
   for (const Round& round : rounds) {
-    const RoundWorkload& workload = round.workloads.front();
-    for (const Block& block : workload.blocks) {
-      deviations.push_back(block_contrast(block, round.candidate_in_slot0) - workload.effect);
+    const std::vector<Block>& blocks = round.workloads.front().blocks;
+    for (std::size_t i = 1; i < blocks.size();
+         ++i) {  // neighbours: what drifts over a round is no spread of its blocks
+      deviations.push_back((block_contrast(blocks[i], round.candidate_in_slot0) -
+                            block_contrast(blocks[i - 1], round.candidate_in_slot0)) /
+                           std::numbers::sqrt2);
     }
   }
   return robust_sd(std::move(deviations));

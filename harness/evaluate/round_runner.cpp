@@ -5,6 +5,8 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <future>
 
 #include "harness/core/error.h"
 #include "harness/core/files.h"
@@ -84,6 +86,16 @@ void note_activity(Round& round, const std::vector<RawSample>& samples, int repe
 
 }  // namespace
 
+std::optional<Layout> layout_from(std::string_view word) {
+  return word == "random"  ? std::optional(Layout::random)
+         : word == "fixed" ? std::optional(Layout::fixed)
+                           : std::nullopt;
+}
+
+LayoutControl layout_control(Layout layout) {
+  return layout == Layout::random ? LayoutControl::redrawn : LayoutControl::aligned;
+}
+
 InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed) {
   constexpr std::uint64_t kSets = 4;
   InputPool pool;
@@ -132,16 +144,22 @@ struct RoundRunner::Session {
     return options;
   }
 
-  // Links the code of each slot in its order of this round.
+  // Links the code of each slot in its order of this round, both at once.
   void lay_out(const Lab& lab, const std::array<std::uint64_t, 2>& code_seeds) {
+    std::array<std::future<Build>, 2> links;
     for (std::size_t slot = 0; slot < builds.size(); ++slot) {
       builds.at(slot) = arms.at(slot)->build;
       const std::uint64_t seed = code_seeds.at(arms.at(slot) == &timed.candidate ? 1 : 0);
       if (seed != 0 && lab.relink) {
         const std::filesystem::path folder = linked.path() / std::to_string(slot);
         std::filesystem::create_directories(folder);
-        builds.at(slot) = lab.relink(builds.at(slot), seed, folder);
+        links.at(slot) = std::async(std::launch::async, [&lab, folder, seed, base = builds.at(slot)] {
+          return lab.relink(base, seed, folder);
+        });
       }
+    }
+    for (std::size_t slot = 0; slot < builds.size(); ++slot) {
+      builds.at(slot) = links.at(slot).valid() ? links.at(slot).get() : builds.at(slot);
     }
   }
 

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/core/records.h"
@@ -40,6 +42,11 @@ struct TimedWorkload {
 // the size of the environment, and which slot is loaded first. `fixed` leaves code as the compiler made it and draws
 // the rest once a comparison.
 enum class Layout : std::uint8_t { random, fixed };
+
+// "random" or "fixed"; nullopt for another word.
+std::optional<Layout> layout_from(std::string_view word);
+// What the choice of the judge's profile has to know of it.
+LayoutControl layout_control(Layout layout);
 
 // Keys of Round::environment.
 inline constexpr const char* kRandomLayout = "random_layout";    // 1, or 0 for a fixed one

@@ -107,4 +107,18 @@ SelftestRate selftest_total(std::span<const SelftestComparison> comparisons, Sel
   return rate;
 }
 
+PositiveControl positive_control(std::span<const SelftestComparison> comparisons) {
+  PositiveControl control;
+  for (const SelftestComparison& one : comparisons) {
+    if (one.kind != SelftestKind::power || std::fabs(std::fabs(one.truth) - std::log1p(0.01)) > 1e-4) {
+      continue;
+    }
+    control.gains += one.truth > 0 ? 1 : 0;
+    control.accepted += one.truth > 0 && one.verdict == Verdict::accepted ? 1 : 0;
+    control.losses += one.truth < 0 ? 1 : 0;
+    control.called_slower += one.truth < 0 && one.reason == Reason::regression ? 1 : 0;
+  }
+  return control;
+}
+
 }  // namespace apo

@@ -37,4 +37,14 @@ std::vector<SelftestRate> selftest_rates(std::span<const SelftestComparison> com
 // All of the kind together; comparisons is 0 when there is none.
 SelftestRate selftest_total(std::span<const SelftestComparison> comparisons, SelftestKind kind);
 
+// Once a machine: what a gain and a loss of 1 % that are there came out as.
+struct PositiveControl {
+  int gains = 0;  // judged
+  int accepted = 0;
+  int losses = 0;  // judged
+  int called_slower = 0;
+  bool holds() const { return accepted > 0 && called_slower > 0; }
+};
+PositiveControl positive_control(std::span<const SelftestComparison> comparisons);
+
 }  // namespace apo

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
-#include <numbers>
 #include <numeric>
 #include <string>
 
@@ -123,16 +122,6 @@ double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
-}
-
-double normal_quantile(double probability) {
-  double low = -40;
-  double high = 40;
-  for (int step = 0; step < 100; ++step) {
-    const double middle = 0.5 * (low + high);
-    (0.5 * std::erfc(-middle / std::numbers::sqrt2) < probability ? low : high) = middle;
-  }
-  return 0.5 * (low + high);
 }
 
 }  // namespace apo

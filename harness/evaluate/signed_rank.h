@@ -34,6 +34,5 @@ class WalshAverages {
 
 double standard_deviation(std::span<const double> values);  // n - 1; 0 below two values; the order does not matter
 double median(std::vector<double> values);                  // at least one value
-double normal_quantile(double probability);                 // in (0, 1)
 
 }  // namespace apo

@@ -62,9 +62,10 @@ class CampaignRun {
     const Policy& asked = summary_.policy;
     if (const auto open = journal_.open_campaign(asked.family, asked.workload_class, bench_.machine().id)) {
       summary_.id = open->id;
-      const std::string application_kernels = asked.application_kernels;
+      const Policy asked_now = asked;
       summary_.policy = open->policy;
-      summary_.policy.application_kernels = application_kernels;
+      summary_.policy.application_kernels = asked_now.application_kernels;
+      summary_.policy.layout = asked_now.layout;
       summary_.baseline = open->baseline;
       summary_.resumed = true;
       // The secret seed of the interrupted run is gone with it, on purpose: rounds must not be foreseeable.
@@ -158,8 +159,10 @@ class CampaignRun {
   void finish() {
     journal_.finish_campaign(summary_.id, summary_.policy.seed, summary_.stopped);
     const auto folder = bench_.paths().reports / ("campaign-" + std::to_string(summary_.id));
-    summary_.report =
-        report::write_report(report::load_model(journal_, summary_.id), report::Format::markdown, folder).front();
+    const report::ReportModel model = report::load_model(journal_, summary_.id);
+    summary_.naive_effect = model.naive_effect;
+    summary_.shrunken_effect = model.shrunken_effect;
+    summary_.report = report::write_report(model, report::Format::markdown, folder).front();
     summary_.seconds = std::chrono::duration<double>(Clock::now() - started_).count();
   }
 

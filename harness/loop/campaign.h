@@ -29,8 +29,10 @@ struct CampaignSummary {
   Configuration champion;
   std::vector<IterationSummary> iterations;  // of this run; a resumed campaign may have earlier ones
   std::vector<Certification> certifications;
-  std::string report;   // path of the markdown report
-  std::string stopped;  // why it ended early; empty when all iterations are done
+  double naive_effect = 0;     // log of the product of the accepted effects, and
+  double shrunken_effect = 0;  // with the luck of each taken off: checks beside the certification, no claims
+  std::string report;          // path of the markdown report
+  std::string stopped;         // why it ended early; empty when all iterations are done
   bool resumed = false;
   std::vector<std::string> recovered;  // what an earlier, killed run had left open
   double seconds = 0;

@@ -9,6 +9,7 @@
 #include "harness/core/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
+#include "harness/loop/claim_floor.h"
 #include "harness/loop/hooks.h"
 #include "harness/loop/known_roofs.h"
 #include "harness/loop/policy.h"
@@ -76,6 +77,7 @@ Experiment compare_variants(Workbench& bench, const ComparisonRequest& request, 
   plan.seed = secret_seed();
   plan.trusted = request.skip_correctness;
   plan.time_same_code = request.same_code;
+  plan.rounds.layout = request.layout;
   for (const std::string& name : policy.workloads) {
     plan.workloads.push_back(&bench.workload(family, name));
     if (const std::string why = lab.unsupported(request.incumbent, plan.workloads.back()->axes); !why.empty()) {
@@ -96,8 +98,12 @@ Experiment compare_variants(Workbench& bench, const ComparisonRequest& request, 
       throw EnvironmentError("the A/A sentinel failed: " + sentinel.check.why,
                              "identical code must not differ; stop other work on this machine and run again");
     }
-    plan.profile = choose_profile(sentinel.check.sd, LayoutControl::aligned);
+    plan.profile = choose_profile(sentinel.check.sd, layout_control(request.layout));
   }
+  const ClaimFloor floor = journal ? claim_floor(*journal, bench.machine(), family.name, policy.workloads)
+                                   : claim_floor(bench.paths().journal, bench.machine(), family.name, policy.workloads);
+  observer.say(floor.sentence);
+  plan.profile = with_floor(plan.profile, floor);
   Experiment experiment{.index = 1,
                         .family = family.name,
                         .workload_class = policy.workload_class,

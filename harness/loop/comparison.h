@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/core/records.h"
+#include "harness/evaluate/round_runner.h"
 #include "harness/loop/observer.h"
 #include "harness/loop/workbench.h"
 
@@ -19,6 +20,7 @@ struct ComparisonRequest {
   bool skip_correctness = false;
   bool keep = true;        // record it in the journal
   bool same_code = false;  // time even when the machine code is identical
+  Layout layout = Layout::random;
 };
 
 // UserError for two families, unknown words, an unsupported workload.

@@ -8,6 +8,7 @@
 #include "harness/core/secret.h"
 #include "harness/core/text.h"
 #include "harness/implement/settings.h"
+#include "harness/loop/claim_floor.h"
 #include "harness/loop/hooks.h"
 
 namespace apo {
@@ -117,7 +118,7 @@ JudgeProfile profile_of(const Lab& lab, const Pair& pair, const EvaluatePlan& pl
   if (sentinel.check.stop) {
     throw EnvironmentError("the A/A sentinel failed: " + sentinel.check.why);
   }
-  return choose_profile(sentinel.check.sd, LayoutControl::aligned);
+  return choose_profile(sentinel.check.sd, layout_control(plan.rounds.layout));
 }
 
 // Whether every workload builds to the same machine code: then no sentinel is worth its time.
@@ -133,6 +134,22 @@ bool same_code(const Lab& lab, const Pair& pair) {
   });
 }
 
+// Whether identical code seemed to differ by more than the margin here: then no answer would mean anything.
+bool refused_by_selftest(Workbench& bench, const Pair& pair, const GateRequest& request, GatedVariant& gated) {
+  std::vector<std::string> names;
+  for (const Workload* workload : pair.workloads) {
+    names.push_back(workload->name);
+  }
+  const ClaimFloor floor = claim_floor(bench.paths().journal, bench.machine(), pair.stored->variant.family, names);
+  if (floor.smallest <= request.margin) {
+    return false;
+  }
+  gated.result.verdict = GateVerdict::undecided;
+  gated.result.sentence = "the margin of " + format_percent(request.margin) +
+                          " is smaller than what this machine resolves: " + floor.sentence;
+  return true;
+}
+
 void measure(Workbench& bench, const Pair& pair, const GateRequest& request, Observer& observer, GatedVariant& gated) {
   bench.use(pair.current->target);
   Variant stored = pair.stored->variant;
@@ -141,8 +158,13 @@ void measure(Workbench& bench, const Pair& pair, const GateRequest& request, Obs
   plan.workloads = pair.workloads;
   plan.cache = request.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold;
   plan.seed = secret_seed();
+  plan.rounds.layout = request.layout;
   plan.profile = standard_profile();
-  if (!same_code(lab, pair)) {
+  const bool timed = !same_code(lab, pair);
+  if (timed && refused_by_selftest(bench, pair, request, gated)) {
+    return;
+  }
+  if (timed) {
     plan.profile = profile_of(lab, pair, plan, request.judge_profile, observer);
     gated.profile = plan.profile.name;
   }

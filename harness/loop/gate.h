@@ -17,6 +17,7 @@ struct GateRequest {
   double margin = 0;                   // log effect: log1p(0.02) allows 2 % more time
   std::string cache_policy = "cold";
   std::string judge_profile = "auto";  // by an A/A sentinel of the stored variant
+  Layout layout = Layout::random;
 };
 
 struct GatedVariant {

@@ -156,7 +156,7 @@ Experiment try_candidate(IterationContext& context, std::int64_t iteration, cons
   plan.index = experiment.index;
   if (!wait_for_quiet(kQuietPatienceS)) {
     context.observer.say("    the hypervisor takes more than 5 % of this machine: judging with the extended profile");
-    plan.profile = extended_profile();
+    plan.profile = with_floor(extended_profile(), context.claim_floor);
   }
   evaluate(context.lab, experiment, plan, hooks_for(context.observer, &context.journal, experiment.id));
   context.journal.finish_experiment(experiment, lesson_of(context, experiment));
@@ -200,6 +200,7 @@ void set_up(IterationContext& context) {
   }
   context.plan.cache = context.policy.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold;
   context.plan.seed = context.policy.seed;
+  context.plan.rounds.layout = context.policy.layout == "fixed" ? Layout::fixed : Layout::random;
   context.plan.profile =
       context.policy.judge_profile == "auto" ? standard_profile() : profile_named(context.policy.judge_profile);
   context.roofs = context.remeasure_roofs ? std::vector<Roof>() : known_roofs(context.journal, bench.machine());
@@ -251,8 +252,12 @@ void check_machine(IterationContext& context) {
                            "identical code must not differ; stop other work on this machine and run again");
   }
   if (context.policy.judge_profile == "auto") {
-    context.plan.profile = choose_profile(sentinel.check.sd, LayoutControl::aligned);
+    context.plan.profile = choose_profile(sentinel.check.sd, layout_control(context.plan.rounds.layout));
   }
+  context.claim_floor =
+      claim_floor(context.journal, context.bench.machine(), context.family->name, context.policy.workloads);
+  context.plan.profile = with_floor(context.plan.profile, context.claim_floor);
+  context.observer.say(context.claim_floor.sentence);
   context.minimum_detectable =
       std::max(context.plan.profile.margin,
                minimum_detectable_effect(context.plan.profile, context.plan.profile.confirm_alpha, sentinel.check.sd));

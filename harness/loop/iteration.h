@@ -9,6 +9,7 @@
 #include "harness/core/records.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/loop/campaign.h"
+#include "harness/loop/claim_floor.h"
 #include "harness/loop/observer.h"
 #include "harness/loop/workbench.h"
 #include "journal/journal.h"
@@ -33,7 +34,8 @@ struct IterationContext {
   Configuration incumbent;
   double application_share = 1;       // of the application's time that the family's kernels take
   double minimum_detectable = 0.003;  // log effect that the sentinel says this machine resolves
-  int timed_candidates = 0;           // j
+  ClaimFloor claim_floor;
+  int timed_candidates = 0;  // j
   int since_sentinel = 0;
   int sentinels = 0;
   int certificates = 0;

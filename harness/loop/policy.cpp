@@ -17,8 +17,9 @@ using Json = nlohmann::json;
 const std::vector<std::string> kKeys = {
     "family", "workloads", "baseline",     "iterations",    "candidates_per_iteration",
     "budget", "target",    "cache_policy", "judge_profile", "application_kernels",
-    "comment"};
+    "layout", "comment"};
 const std::vector<std::string> kCachePolicies = {"cold", "warm"};
+const std::vector<std::string> kLayouts = {"random", "fixed"};
 const std::vector<std::string> kJudgeProfiles = {"auto",   "standard",        "extended",
                                                  "strict", "strict-extended", "precise"};
 
@@ -109,6 +110,8 @@ void read_keys(const Json& json, Policy& policy, const Places& places) {
       policy.cache_policy = text_value(json, key, places);
     } else if (key == "judge_profile") {
       policy.judge_profile = text_value(json, key, places);
+    } else if (key == "layout") {
+      policy.layout = text_value(json, key, places);
     } else if (key == "target") {
       const std::string target = text_value(json, key, places);
       check_word(target, {"host", "cuda"}, "target", " in " + places.of(key));
@@ -177,6 +180,7 @@ void complete_policy(Policy& policy, const std::string& where) {
   const Family& family = *find_family(policy.family);
   check_word(policy.cache_policy, kCachePolicies, "cache policy", where);
   check_word(policy.judge_profile, kJudgeProfiles, "judge profile", where);
+  check_word(policy.layout, kLayouts, "layout", where);
   std::vector<std::string> seen;
   for (const std::string& name : policy.workloads) {
     check_word(name, workload_names(family), "workload", where);

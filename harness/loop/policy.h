@@ -14,9 +14,9 @@ Policy default_policy(std::string_view family);
 
 // A campaign file is a JSON object with the keys family, workloads, baseline, iterations, candidates_per_iteration,
 // budget ("10m"), cache_policy ("cold", "warm"), judge_profile ("auto", "standard", "extended", "strict", "precise")
-// target ("host", "cuda") and application_kernels (a regular expression: the kernels of the newest profile of an
-// application, `apo profile -- COMMAND`, that this family stands for); only family is required. UserError names the
-// file, the line and the nearest right word.
+// layout ("random", "fixed"), target ("host", "cuda") and application_kernels (a regular expression: the kernels of the
+// newest profile of an application, `apo profile -- COMMAND`, that this family stands for); only family is required.
+// UserError names the file, the line and the nearest right word.
 Policy load_policy(const std::filesystem::path& file);
 
 // Checks what the loader and the command line have put together; fills workload_class from the workloads, which all

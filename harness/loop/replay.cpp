@@ -111,6 +111,11 @@ class Rebuilt {
     plan.trusted = kind == Kind::confirm || (timed && !has_gate(original_, "correctness"));
     plan.sanitize = !timed || has_gate(original_, "sanitizers");
     plan.time_same_code = timed && original_.candidate_build.code_hash == original_.incumbent_build.code_hash;
+    if (!original_.rounds.empty()) {
+      const auto& environment = original_.rounds.front().environment;
+      const auto random = environment.find(kRandomLayout);
+      plan.rounds.layout = random != environment.end() && random->second == 0 ? Layout::fixed : Layout::random;
+    }
     plan.confirm_rounds = kind == Kind::confirm ? judged.rounds : 0;
     if (original_.campaign != 0) {
       const std::vector<Roof> roofs = known_roofs(journal, bench.machine());

@@ -76,7 +76,8 @@ class SelftestRun {
     if (request_.judge_profile != "auto") {
       static_cast<void>(profile_named(request_.judge_profile));
     }
-    const std::vector<SelftestSubject> subjects = selftest_subjects(bench_, request_.target, request_.kernels);
+    const std::vector<SelftestSubject> subjects =
+        selftest_subjects(bench_, request_.target, request_.kernels, result_.remarks);
     Journal journal = Journal::open(bench_.paths().journal, Access::read_write);
     journal_ = &journal;
     begin(subjects);
@@ -121,9 +122,7 @@ class SelftestRun {
     profile.round_s = request_.round_s > 0 ? request_.round_s : profile.round_s;
   }
 
-  LayoutControl control() const {
-    return request_.layout == Layout::random ? LayoutControl::redrawn : LayoutControl::aligned;
-  }
+  LayoutControl control() const { return layout_control(request_.layout); }
 
   void study(Subject& subject) {
     std::vector<NoiseLevels> studies;
@@ -137,17 +136,26 @@ class SelftestRun {
       all.insert(all.end(), rounds.begin(), rounds.end());
     }
     note_levels(subject, noise_levels(all, design), all);
-    subject.kernel.rounds_per_process = rounds_per_process(studies, subject.kernel.start_s, subject.cost);
-    subject.plan.rounds.rounds_per_process = subject.kernel.rounds_per_process;
     if (request_.judge_profile == "auto") {
       subject.plan.profile = choose_profile(subject.kernel.round_sd, control());
       subject.plan.profile.minimum_claim = 0;  // here the rule itself is tried
       shorten(subject.plan.profile);
     }
+    RoundCost planned = subject.cost;
+    planned.blocks = planned_blocks(subject);
+    subject.kernel.rounds_per_process = rounds_per_process(studies, subject.kernel.start_s, planned);
+    subject.plan.rounds.rounds_per_process = subject.kernel.rounds_per_process;
     subject.kernel.profile = subject.plan.profile.name;
     observer_.say(subject.what.configuration.label() + " on " + subject.what.workload->name + ": " +
                   format_ns(subject.kernel.call_ns) + " a call, a round spreads by " +
                   format_g(100 * subject.kernel.round_sd, 2) + " %, judge profile " + subject.kernel.profile);
+  }
+
+  // Of a round under the profile that was chosen.
+  static int planned_blocks(const Subject& subject) {
+    const JudgeProfile& profile = subject.plan.profile;
+    const double blocks = (profile.round_s - subject.cost.warmup_s) / subject.cost.block_s;
+    return static_cast<int>(std::clamp<double>(blocks, profile.blocks_min, profile.blocks_max));
   }
 
   static void note_levels(Subject& subject, const NoiseLevels& levels, const std::vector<Round>& rounds) {
@@ -188,7 +196,8 @@ class SelftestRun {
     evaluate(subject.lab, experiment, plan, {});
     const Judgement& judgement = *experiment.judgement;
     if (experiment.outcome != Outcome::valid) {
-      throw EnvironmentError("the selftest cannot go on: " + judgement.sentence);
+      note_failure(subject, judgement.sentence);
+      return;
     }
     comparison.workload = subject.what.workload->name;
     comparison.random_layout = plan.rounds.layout == Layout::random;
@@ -212,6 +221,15 @@ class SelftestRun {
       subject.variances.push_back(std::pow(standard_deviation(comparison.effects), 2));
     }
     result_.comparisons.push_back(std::move(comparison));
+  }
+
+  // Something on the machine may disturb a round in hours; what fails again and again is no accident.
+  void note_failure(const Subject& subject, const std::string& sentence) {
+    result_.remarks.push_back("one judgement of " + subject.what.configuration.label() +
+                              " came to no end: " + sentence);
+    if (++failures_ > 3 + trials_ / 50) {
+      throw EnvironmentError("the selftest cannot go on: " + sentence);
+    }
   }
 
   // Whether the part of the selftest that may last until `until_s` takes another comparison.
@@ -321,15 +339,9 @@ class SelftestRun {
     constexpr std::size_t kEnough = 5;
     SelftestKernel& kernel = subject.kernel;
     if (subject.variances.size() >= kEnough) {
-      double sum = 0;
-      for (const double variance : subject.variances) {
-        sum += variance;
-      }
-      kernel.round_sd = std::sqrt(sum / static_cast<double>(subject.variances.size()));
+      kernel.round_sd = std::sqrt(median(subject.variances));  // a neighbour's burst is in few of them
       subject.cost.round_sd = kernel.round_sd;
-      const JudgeProfile& profile = subject.plan.profile;
-      const double blocks = (profile.round_s - subject.cost.warmup_s) / subject.cost.block_s;
-      subject.cost.blocks = static_cast<int>(std::clamp<double>(blocks, profile.blocks_min, profile.blocks_max));
+      subject.cost.blocks = planned_blocks(subject);
     }
     kernel.resolves_1s = detectable_within(1, subject.cost, control());
     kernel.resolves_10s = detectable_within(10, subject.cost, control());
@@ -345,6 +357,7 @@ class SelftestRun {
   std::vector<Subject> subjects_;
   SelftestResult result_;
   std::int64_t trials_ = 0;
+  std::int64_t failures_ = 0;
   int rounds_ = 0;
 };
 

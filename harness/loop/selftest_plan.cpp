@@ -64,10 +64,21 @@ Configuration with_extra(Configuration configuration, int thousandths) {
 
 }  // namespace
 
-std::vector<SelftestSubject> selftest_subjects(Workbench& bench, Target target, const std::vector<std::string>& names) {
+std::vector<SelftestSubject> selftest_subjects(Workbench& bench, Target target, const std::vector<std::string>& names,
+                                               std::vector<std::string>& left_out) {
   std::vector<SelftestSubject> subjects;
-  for (const std::string& name : names.empty() ? default_names(target) : names) {
+  for (const std::string& name : names) {
     subjects.push_back(subject_of(bench, target, name));
+  }
+  for (const std::string& name : names.empty() ? default_names(target) : std::vector<std::string>()) {
+    try {
+      subjects.push_back(subject_of(bench, target, name));
+    } catch (const UserError& error) {
+      left_out.push_back("left out: " + std::string(error.what()));
+    }
+  }
+  if (subjects.empty()) {
+    throw EnvironmentError("no bundled kernel runs here: " + join(left_out, "; "), "name some with --kernels");
   }
   return subjects;
 }
@@ -84,7 +95,11 @@ std::vector<KnownPair> known_pairs(const SelftestSubject& spin) {
   const std::int64_t steps = spin.workload->axes.at("steps");
   std::vector<KnownPair> pairs;
   for (const int extra : thousandths) {
-    const double ratio = static_cast<double>(steps * std::abs(extra) / 1000) / static_cast<double>(steps);
+    const std::int64_t extra_steps = steps * std::abs(extra) / 1000;
+    if (extra_steps == 0) {
+      continue;
+    }
+    const double ratio = static_cast<double>(extra_steps) / static_cast<double>(steps);
     pairs.push_back({.incumbent = with_extra(spin.configuration, std::max(extra, 0)),
                      .candidate = with_extra(spin.configuration, std::max(-extra, 0)),
                      .truth = std::copysign(std::log1p(ratio), extra)});

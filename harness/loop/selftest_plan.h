@@ -16,9 +16,10 @@ struct SelftestSubject {
 };
 
 // "copy/simple@n1m" or "spin/chain[EXTRA=0]@s5k"; without a workload the family's first one for the target. No names:
-// spins of several lengths, and variants of the other families that are bundled. UserError for unknown names, another
-// target, an unsupported workload.
-std::vector<SelftestSubject> selftest_subjects(Workbench& bench, Target target, const std::vector<std::string>& names);
+// spins of several lengths, and variants of the other families that are bundled; what this machine does not support of
+// these is left out, and why goes to `left_out`. UserError for unknown names, another target, an unsupported workload.
+std::vector<SelftestSubject> selftest_subjects(Workbench& bench, Target target, const std::vector<std::string>& names,
+                                               std::vector<std::string>& left_out);
 
 // A spin, with so many thousandths of extra work for the incumbent (or, below 0, for the candidate).
 struct KnownPair {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "harness/core/error.h"
+#include "harness/core/normal.h"
 #include "harness/evaluate/signed_rank.h"
 #include "kernels/random.h"
 

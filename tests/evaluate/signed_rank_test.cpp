@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "harness/core/error.h"
+#include "harness/core/normal.h"
 #include "kernels/random.h"
 
 namespace apo {

@@ -53,6 +53,10 @@ std::int64_t fill(Journal& journal) {
   summary.gaps[0].count = 1;
   journal.add_application({.source = "ncu", .command = "f.csv", .metrics = {{.kernel = "k", .samples = 1}}}, summary,
                           "");
+  Selftest selftest{.machine = "cpu-1", .kernels = {{.configuration = experiment.candidate}}};
+  selftest.id = journal.begin_selftest(selftest);
+  journal.add_selftest_comparison(selftest.id, {.incumbent = experiment.candidate, .candidate = experiment.candidate});
+  journal.finish_selftest(selftest);
   return experiment.id;
 }
 

@@ -1,0 +1,19 @@
+// harness/core/normal.cpp - quantiles by bisection of the error function.
+#include "harness/core/normal.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace apo {
+
+double normal_quantile(double probability) {
+  double low = -40;
+  double high = 40;
+  for (int step = 0; step < 100; ++step) {
+    const double middle = 0.5 * (low + high);
+    (0.5 * std::erfc(-middle / std::numbers::sqrt2) < probability ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+}  // namespace apo

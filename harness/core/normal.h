@@ -1,0 +1,8 @@
+// harness/core/normal.h - the standard normal distribution.
+#pragma once
+
+namespace apo {
+
+double normal_quantile(double probability);  // in (0, 1)
+
+}  // namespace apo

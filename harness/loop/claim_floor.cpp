@@ -1,0 +1,78 @@
+// harness/loop/claim_floor.cpp - picks the kernels of a selftest that a claim is about.
+#include "harness/loop/claim_floor.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "harness/core/text.h"
+#include "harness/evaluate/signed_rank.h"
+
+namespace apo {
+namespace {
+
+// nullopt where no kernel is of the family, and of the workloads where some are given.
+std::optional<double> largest_of(const std::vector<SelftestKernel>& kernels, const std::string& family,
+                                 const std::vector<std::string>& workloads) {
+  std::optional<double> largest;
+  for (const SelftestKernel& kernel : kernels) {
+    const bool asked =
+        workloads.empty() || std::find(workloads.begin(), workloads.end(), kernel.workload) != workloads.end();
+    if (asked && kernel.configuration.variant.starts_with(family + "/")) {
+      largest = std::max(largest.value_or(0), kernel.smallest_claim);
+    }
+  }
+  return largest;
+}
+
+double median_of(const std::vector<SelftestKernel>& kernels) {
+  std::vector<double> claims;
+  std::transform(kernels.begin(), kernels.end(), std::back_inserter(claims),
+                 [](const SelftestKernel& kernel) { return kernel.smallest_claim; });
+  return median(claims);
+}
+
+ClaimFloor no_selftest() {
+  return {.smallest = 0,
+          .sentence =
+              "no selftest of this machine is in the journal: claims are held against the judge's margin alone; "
+              "'apo selftest' shows what it resolves"};
+}
+
+}  // namespace
+
+ClaimFloor claim_floor(Journal& journal, const Machine& machine, const std::string& family,
+                       const std::vector<std::string>& workloads) {
+  const std::vector<SelftestKernel> kernels = journal.selftest_kernels(machine, std::string(kRuleVersion));
+  if (kernels.empty()) {
+    return no_selftest();
+  }
+  std::string about = "these workloads";
+  std::optional<double> smallest = largest_of(kernels, family, workloads);
+  if (!smallest) {
+    about = family;
+    smallest = largest_of(kernels, family, {});
+  }
+  if (!smallest) {
+    about = "the median of " + std::to_string(kernels.size()) + " kernels";
+    smallest = median_of(kernels);
+  }
+  return {.smallest = *smallest,
+          .sentence = "claims below " + format_percent(*smallest) +
+                      " are refused on this machine: that much its selftests saw identical code differ by on " + about};
+}
+
+ClaimFloor claim_floor(const std::filesystem::path& path, const Machine& machine, const std::string& family,
+                       const std::vector<std::string>& workloads) {
+  if (!std::filesystem::exists(path)) {
+    return no_selftest();
+  }
+  Journal journal = Journal::open(path, Access::read_only);
+  return claim_floor(journal, machine, family, workloads);
+}
+
+JudgeProfile with_floor(JudgeProfile profile, const ClaimFloor& floor) {
+  profile.minimum_claim = std::max(profile.minimum_claim, floor.smallest);
+  return profile;
+}
+
+}  // namespace apo

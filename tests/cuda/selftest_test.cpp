@@ -1,0 +1,95 @@
+// tests/cuda/selftest_test.cpp - a spin of known extra length on a real GPU, in rounds that share a process.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harness/core/error.h"
+#include "harness/evaluate/evaluate.h"
+#include "harness/evaluate/judge_round.h"
+#include "tests/cuda/cuda_lab.h"
+
+namespace apo {
+namespace {
+
+using testing::checkout;
+using testing::cuda_worker;
+
+class CudaSelftest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      device_ = Worker(cuda_worker()).device();
+    } catch (const EnvironmentError& error) {
+      GTEST_SKIP() << error.what();
+    }
+    catalogue_.load({checkout() / "variants"});
+    builder_ = std::make_unique<Builder>(
+        BuildOptions{.cache = folder_.path() / "cache", .home = checkout(), .device = device_});
+    lab_.family = find_family("spin");
+    lab_.build = [this](const Configuration& configuration, const Axes& axes, bool) {
+      return builder_->build(*lab_.family, catalogue_.get(configuration.variant), axes, configuration.settings);
+    };
+    lab_.unsupported = [](const Configuration&, const Axes&) { return std::string(); };
+    lab_.scratch = [](const Configuration&, const Axes&) { return std::vector<std::int64_t>(); };
+    lab_.worker = cuda_worker();
+  }
+
+  TimedWorkload pair(int extra_incumbent, int extra_candidate) {
+    const Workload& workload = *find_workload(*lab_.family, "n16k_s8k");
+    TimedWorkload timed{.name = workload.name, .axes = workload.axes, .pool = make_pool(lab_, workload, 3)};
+    timed.incumbent = arm(extra_incumbent, workload);
+    timed.candidate = arm(extra_candidate, workload);
+    return timed;
+  }
+  TimedArm arm(int extra, const Workload& workload) {
+    const Configuration configuration{"spin/cuda_chain", {{"EXTRA", extra}}};
+    TimedArm arm{configuration, lab_.build(configuration, workload.axes, false)};
+    EXPECT_EQ(arm.build.outcome, Outcome::valid) << arm.build.evidence << arm.build.log;
+    return arm;
+  }
+  std::vector<Round> run(const TimedWorkload& timed, int rounds, const RoundOptions& options) {
+    RoundRunner runner(lab_, {timed}, precise_profile(), 5, "selftest", CachePolicy::cold, options);
+    std::vector<Round> result;
+    for (int index = 0; index < rounds; ++index) {
+      const auto round = runner.run("search", index);
+      EXPECT_TRUE(round) << (round ? "" : round.failure().evidence);
+      if (round) {
+        result.push_back(*round);
+        summarise_round(result.back());
+      }
+    }
+    return result;
+  }
+
+  TemporaryFolder folder_{"apo-cuda-selftest"};
+  std::optional<DeviceFacts> device_;
+  Catalogue catalogue_;
+  std::unique_ptr<Builder> builder_;
+  Lab lab_;
+};
+
+// Wide bounds: what is tried is that rounds of one process measure at all, each with coins and loads of its own.
+TEST_F(CudaSelftest, RoundsOfOneProcessSeeAKnownDifference) {
+  const auto rounds = run(pair(50, 0), 8, {.rounds_per_process = 4});
+  ASSERT_EQ(rounds.size(), 8u);
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    EXPECT_NEAR(rounds[i].effect, std::log1p(0.05), 0.02) << i;
+    EXPECT_EQ(rounds[i].environment.contains(kProcessStart), i % 4 == 0) << i;
+    EXPECT_NO_THROW(check_coin(rounds[i])) << i;
+  }
+}
+
+TEST_F(CudaSelftest, IdenticalCodeHasNoiseOfEveryLevel) {
+  const NoiseDesign design;
+  const TimedWorkload same = pair(0, 0);
+  const auto rounds =
+      run(same, 3 * design.rounds_per_process(),
+          {.rounds_per_process = design.rounds_per_process(), .rounds_per_layout = design.rounds_per_layout});
+  const NoiseLevels levels = noise_levels(rounds, design);
+  EXPECT_EQ(levels.processes, 3);
+  EXPECT_GT(levels.sample, 0);
+  EXPECT_LT(levels.total, 0.02);
+}
+
+}  // namespace
+}  // namespace apo
