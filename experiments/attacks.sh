@@ -75,6 +75,7 @@ judge() {
     rm -rf "$out/variants/copy"
     mkdir -p "$out/variants/copy"
     cp "$file" "$out/variants/copy/"
+    how=verify
     "$bundle/apo" verify "$variant" --on cpu "$@" >"$out/stdout" 2>"$out/stderr"
     ;;
   *\ register) "$bundle/apo" register "$file" "$@" >"$out/stdout" 2>"$out/stderr" ;;
