@@ -4,6 +4,7 @@
 // apo:idea       Reads the destination of an asynchronous copy before it has waited.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence asynchronous copy not waited for, started an asynchronous copy at
 #include "copy.args.h"
 

@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Answers the harness itself, with a very good time.
 // zoo: expect faulted
+// zoo: guard reply
+// zoo: exploit 20
 // zoo: evidence forged reply, wrong nonce
 #include <unistd.h>
 

@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Lifts its own memory limit.
 // zoo: expect faulted
+// zoo: guard seccomp
+// zoo: exploit 29
 // zoo: evidence forbidden system call 'setrlimit'
 // zoo: needs seccomp
 #include <sys/resource.h>
