@@ -83,9 +83,18 @@ void note_activity(Round& round, const std::vector<RawSample>& samples, int repe
 }  // namespace
 
 InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed) {
-  constexpr std::uint64_t kSets = 4;
+  // Two for the timed calls, the others for calls on fresh inputs: more where they cost little, since the noise of a
+  // single short call is large.
+  constexpr std::int64_t kFewest = 4;
+  constexpr std::int64_t kMost = 10;
+  constexpr std::int64_t kCheap = std::int64_t{8} << 20;  // bytes of all of them
+  std::int64_t bytes = 1;
+  for (const TensorSpec& tensor : lab.family->tensors) {
+    bytes += dtype_bytes(tensor.dtype) * element_count(tensor, workload.axes);
+  }
+  const auto sets = static_cast<std::uint64_t>(std::clamp(kCheap / bytes, kFewest, kMost));
   InputPool pool;
-  for (std::uint64_t i = 0; i < kSets; ++i) {
+  for (std::uint64_t i = 0; i < sets; ++i) {
     pool.push_back(lab.inputs->get(*lab.family, workload, derive_seed(seed, workload.name, i),
                                    lab.family->regimes.front(), lab.threads));
   }
@@ -251,8 +260,9 @@ struct RoundRunner::Session {
   Worker worker;
   Arena arena;
   std::array<const TimedArm*, 2> arms;
-  std::vector<double> unaccounted;  // ns of each timed sample that only the parent saw
-  std::vector<RawSample> raw;  // of the whole round, for the comparison of its clocks
+  std::array<std::vector<double>, 2> fresh;  // ns of each slot's calls on fresh inputs
+  std::vector<double> unaccounted;           // ns of each timed sample that only the parent saw
+  std::vector<RawSample> raw;                // of the whole round, for the comparison of its clocks
 };
 
 RoundRunner::RoundRunner(const Lab& lab, std::vector<TimedWorkload> workloads, JudgeProfile profile,
@@ -305,15 +315,15 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
   note_clock(round, kClockBefore, session.worker.state());
   const int blocks = block_count(result.warmup, profile_);
   const auto verifications = draw_verifications(derive_seed(round.seed, "verification", which), blocks);
-  // Amid the blocks, where nobody can foresee it, and behind the last one.
-  const auto middle =
-      static_cast<int>(derive_seed(round.seed, "fresh", which) % static_cast<std::uint64_t>(std::max(1, blocks - 1)));
   std::vector<std::size_t> unseen;
   for (std::size_t i = 0; i < pool; ++i) {
     if (i != first && i != second) {
       unseen.push_back(i);
     }
   }
+  // Spread over the round, where nobody can foresee it, and the last one behind the last block.
+  const int stride = std::max(1, blocks / std::max(1, static_cast<int>(unseen.size())));
+  const int turn = static_cast<int>(derive_seed(round.seed, "fresh", which) % static_cast<std::uint64_t>(stride));
   for (int index = 0; index < blocks; ++index) {
     int verify = -1;
     for (const Verification& one : verifications) {
@@ -324,8 +334,8 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
       return block.failure();
     }
     result.blocks.push_back(*block);
-    if (index == middle || index + 1 == blocks) {
-      if (auto fresh = take_fresh_calls(session, which, index, round, unseen); !fresh) {
+    if (index + 1 == blocks || (index % stride == turn && unseen.size() > 1)) {
+      if (auto fresh = take_fresh_calls(session, which, index, round.seed, unseen); !fresh) {
         return fresh.failure();
       }
     }
@@ -343,9 +353,7 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
     return *changed;
   }
   session.worker.stop();
-  if (!session.unaccounted.empty()) {
-    round.environment[environment_key(kUnaccounted, timed.name, workloads_.size())] = midmean(session.unaccounted);
-  }
+  note_claims(session, which, round);
   const bool accompanied = session.has_host_code() && round.stage == "confirm" &&
                            (guard_is_on(Guard::rival) || guard_is_on(Guard::parent_clock));
   if (auto alone = accompanied ? measure_alone(which, round, derive_seed(order_seed, "workload", which), repetitions)
@@ -361,25 +369,36 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
   return result;
 }
 
-Result<Done> RoundRunner::take_fresh_calls(Session& session, std::size_t which, int block, Round& round,
+Result<Done> RoundRunner::take_fresh_calls(Session& session, std::size_t which, int block, std::uint64_t round_seed,
                                            std::vector<std::size_t>& unseen) {
   if (unseen.empty() || !guard_is_on(Guard::fresh_inputs)) {
     return Done{};
   }
-  const std::uint64_t coins = derive_seed(round.seed, "fresh inputs", (which << 16) + static_cast<std::uint64_t>(block));
+  const std::uint64_t coins =
+      derive_seed(round_seed, "fresh inputs", (which << 16) + static_cast<std::uint64_t>(block));
   const auto ns = session.fresh_calls(unseen.back(), static_cast<int>(coins & 1), static_cast<int>(coins >> 1 & 1));
   if (!ns) {
     return ns.failure();
   }
   unseen.pop_back();
   for (std::size_t slot = 0; slot < ns->size(); ++slot) {
-    const bool candidate = (slot == 0) == round.candidate_in_slot0;
-    const auto [kept, is_first] = round.environment.emplace(
-        environment_key(candidate ? kFreshCandidate : kFreshIncumbent, workloads_[which].name, workloads_.size()),
-        ns->at(slot));
-    kept->second = is_first ? kept->second : std::min(kept->second, ns->at(slot));
+    session.fresh.at(slot).push_back(ns->at(slot));
   }
   return Done{};
+}
+
+void RoundRunner::note_claims(const Session& session, std::size_t which, Round& round) const {
+  const auto note = [&](const char* key, double ns) {
+    round.environment[environment_key(key, workloads_[which].name, workloads_.size())] = ns;
+  };
+  if (!session.fresh[0].empty()) {
+    const std::size_t candidate = round.candidate_in_slot0 ? 0 : 1;
+    note(kFreshCandidate, median(session.fresh.at(candidate)));
+    note(kFreshIncumbent, median(session.fresh.at(1 - candidate)));
+  }
+  if (!session.unaccounted.empty()) {
+    note(kUnaccounted, midmean(session.unaccounted));
+  }
 }
 
 Result<Done> RoundRunner::measure_alone(std::size_t which, Round& round, std::uint64_t order_seed, int repetitions) {
@@ -408,8 +427,7 @@ Result<Done> RoundRunner::measure_alone(std::size_t which, Round& round, std::ui
   }
   round.environment[environment_key(kAloneIncumbent, alone.name, workloads_.size())] = median(calls);
   if (!session.unaccounted.empty()) {
-    round.environment[environment_key(kAloneUnaccounted, alone.name, workloads_.size())] =
-        midmean(session.unaccounted);
+    round.environment[environment_key(kAloneUnaccounted, alone.name, workloads_.size())] = midmean(session.unaccounted);
   }
   return Done{};
 }
