@@ -22,7 +22,7 @@ constexpr std::array kRows = {
     GuardRow{Guard::guard_zones, "guard-zones", "the bytes round every buffer keep their pattern", true},
     GuardRow{Guard::inputs, "inputs", "inputs are as they were, byte for byte", true},
     GuardRow{Guard::repeat, "repeat", "the same call again gives the same bits, where the family says so", true},
-    GuardRow{Guard::freeze, "freeze", "every thread of the worker stands still while outputs are read", true},
+    GuardRow{Guard::freeze, "freeze", "outputs are read with every thread at rest, and are those at the end of the call", true},
     GuardRow{Guard::seccomp, "seccomp", "no processes, programs, signals to others, sockets, limits", true},
     GuardRow{Guard::landlock, "landlock", "no file is written, and no memory of other processes read", true},
     GuardRow{Guard::reply, "reply", "replies carry the nonce, and their samples and stamps make sense", true},

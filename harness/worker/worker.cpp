@@ -315,6 +315,7 @@ Result<Done> Worker::load(int slot, const std::filesystem::path& object, const L
 
 Result<Done> Worker::attach(const Arena& arena, Deadline deadline) {
   arena_bytes_ = arena.layout().bytes;
+  arena_ = &arena;
   limit_memory();
   Exchange attach = prepare(AttachRequest{.layout = arena.layout()}, "attaching the tensors", deadline);
   attach.attached_fd = arena.fd();
@@ -337,7 +338,7 @@ Result<std::vector<RawSample>> Worker::run(const RunRequest& request, const Insp
     }
     const std::vector<RawSample> so_far = reply->samples;
     if (const auto failure = inspect && std::ssize(so_far) - 1 == request.verify_after
-                                 ? look(request, inspect, deadline)
+                                 ? look(request, so_far.back(), inspect, deadline)
                                  : std::nullopt) {
       return *failure;
     }
@@ -363,7 +364,8 @@ Result<std::vector<RawSample>> Worker::run(const RunRequest& request, const Insp
 }
 
 // At a pause of a run, with nothing in the worker moving.
-std::optional<Failure> Worker::look(const RunRequest& request, const Inspect& inspect, Deadline deadline) {
+std::optional<Failure> Worker::look(const RunRequest& request, const RawSample& sample, const Inspect& inspect,
+                                    Deadline deadline) {
   if (request.pause_each && options_.target == Target::cuda) {
     const auto reply = exchange(prepare(ContinueRequest{.read_back = true}, "copying the outputs", deadline));
     if (!reply) {
@@ -371,6 +373,9 @@ std::optional<Failure> Worker::look(const RunRequest& request, const Inspect& in
     }
   }
   freeze();
+  if (auto late = check_outputs(sample)) {
+    return late;
+  }
   if (auto failure = inspect(request.verify_after)) {
     return fail(*failure);
   }
@@ -378,6 +383,17 @@ std::optional<Failure> Worker::look(const RunRequest& request, const Inspect& in
     return changed;
   }
   return request.pause_each ? check_idle() : std::nullopt;
+}
+
+// A failure ends the worker.
+std::optional<Failure> Worker::check_outputs(const RawSample& sample) {
+  const bool looked = options_.target == Target::host && !options_.executor && arena_ != nullptr;
+  if (!looked || !guard_is_on(Guard::freeze) || sample.output_hash == arena_->output_hash()) {
+    return std::nullopt;
+  }
+  return fail({.outcome = Outcome::incorrect,
+               .evidence = "wrote to its outputs after the call had returned",
+               .slot = sample.slot});
 }
 
 // A failure ends the worker.

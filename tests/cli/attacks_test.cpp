@@ -25,6 +25,7 @@ struct Attack {
   std::vector<std::string> how;
   std::string against;
   std::string expect;
+  std::string guard;
   std::vector<std::string> evidence;
 };
 
@@ -42,7 +43,8 @@ Attack read_attack(const fs::path& path) {
                 .on_cpu = path.extension() == ".cu",
                 .how = split_words(says("how")),
                 .against = says("against"),
-                .expect = says("expect")};
+                .expect = says("expect"),
+                .guard = says("guard")};
   if (attack.on_cpu) {
     const std::string cpu = says("cpu");
     const bool timed = !attack.how.empty() && attack.how.front() == "compare";
@@ -61,7 +63,9 @@ bool is_quick(const Attack& attack) {
   const bool whole = attack.expect == "faster" || attack.expect == "not_accepted" ||
                      (attack.expect == "guard_failed" && attack.name != "host_remembers_by_content");
   const bool honest_kernel = attack.on_cpu && attack.expect == "valid";  // tests/zoo/executor has enough of them
-  return !whole && !honest_kernel && attack.expect != "no" && attack.name.find("library") == std::string::npos;
+  const bool needs_roofs = attack.guard == "floor";
+  return !needs_roofs && !whole && !honest_kernel && attack.expect != "no" &&
+         attack.name.find("library") == std::string::npos;
 }
 
 std::vector<std::string> quick_attacks() {
