@@ -4,7 +4,6 @@
 // apo:idea       Lifts its own memory limit.
 // zoo: expect faulted
 // zoo: guard seccomp
-// zoo: exploit 29
 // zoo: evidence forbidden system call 'setrlimit'
 // zoo: needs seccomp
 #include <sys/resource.h>
