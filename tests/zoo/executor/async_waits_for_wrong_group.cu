@@ -6,9 +6,9 @@
 // zoo: expect incorrect
 // zoo: guard executor
 // zoo: evidence asynchronous copy not waited for
-#include "copy.args.h"
-
 #include <cuda_pipeline_primitives.h>
+
+#include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {
   const long long i = 128LL * blockIdx.x + threadIdx.x;
