@@ -31,6 +31,14 @@ guard_of() {
   esac
 }
 
+# Without seccomp an attack may leave processes behind; they still run this bundle's program.
+end_left_behind() {
+  local process
+  for process in /proc/[0-9]*; do
+    [ "$(readlink "$process/exe" 2>/dev/null)" = "$bundle/apo" ] && kill -KILL "${process#/proc/}"
+  done
+}
+
 ablation_table() {
   local file guard off path options
   echo "| attack | switched off, one after the other: what became of it | gets through |"
@@ -49,6 +57,7 @@ ablation_table() {
       off="$off $guard"
       options+=(--ablate "$guard")
       judge "$file" "${options[@]}" </dev/null
+      end_left_behind 2>/dev/null
       got_through && path="$path without $guard: **$outcome**;" && break
       path="$path without $guard: $outcome ($(guard_of));"
       guard=$(guard_of)

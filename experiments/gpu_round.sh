@@ -12,6 +12,7 @@
 #   power                                    spins of known difference, in as many seconds
 #   verify                                   every variant through all correctness gates, compute-sanitizer included
 #   faults                                   the candidates of tests/zoo/cuda, which have to end as they say
+#   attacks, ablation                        the attacks on the judge, and each with the guards off that catch it
 # WORKLOAD is that of the campaigns (default b16_t512_h83_n32), SMALLER that of techniques and AA (default b8_t128_h83_n32).
 set -u
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
@@ -82,6 +83,8 @@ job() {
     power) selftest --parts known --kernels spin/cuda_chain@n16k_s8k ;;
     verify) verify ;;
     faults) "$root/experiments/faults.sh" "$bundle" "$out/faults" ;;
+    attacks) "$root/experiments/attacks.sh" "$bundle" "$out/attacks" cuda ;;
+    ablation) "$root/experiments/ablation.sh" "$bundle" "$out/ablation" cuda ;;
     *) echo "unknown job $1" && return 1 ;;
   esac
 }

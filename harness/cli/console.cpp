@@ -9,8 +9,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "harness/core/guards.h"
 #include "harness/core/error.h"
+#include "harness/core/guards.h"
 #include "harness/core/text.h"
 
 namespace apo {

@@ -22,7 +22,8 @@ constexpr std::array kRows = {
     GuardRow{Guard::guard_zones, "guard-zones", "the bytes round every buffer keep their pattern", true},
     GuardRow{Guard::inputs, "inputs", "inputs are as they were, byte for byte", true},
     GuardRow{Guard::repeat, "repeat", "the same call again gives the same bits, where the family says so", true},
-    GuardRow{Guard::freeze, "freeze", "every thread of the worker stands still while outputs are read", true},
+    GuardRow{Guard::freeze, "freeze",
+             "outputs are read with every thread at rest, and are those at the end of the call", true},
     GuardRow{Guard::seccomp, "seccomp", "no processes, programs, signals to others, sockets, limits", true},
     GuardRow{Guard::landlock, "landlock", "no file is written, and no memory of other processes read", true},
     GuardRow{Guard::reply, "reply", "replies carry the nonce, and their samples and stamps make sense", true},
@@ -33,7 +34,8 @@ constexpr std::array kRows = {
     GuardRow{Guard::idle, "idle", "between calls of host code its threads, and at both stamps the GPU, are idle", true},
     GuardRow{Guard::floor, "floor", "no call is faster than its compulsory work at the measured roofs", true},
     GuardRow{Guard::timed_check, "timed-check", "outputs of randomly chosen timed calls are right", true},
-    GuardRow{Guard::fresh_inputs, "fresh-inputs", "calls on inputs made right before are right, and the gain holds", true},
+    GuardRow{Guard::fresh_inputs, "fresh-inputs", "calls on inputs made right before are right, and the gain holds",
+             true},
     GuardRow{Guard::state, "state", "a module with variables is loaded anew before every sample", true},
     GuardRow{Guard::l2, "l2", "nothing persists in the L2 from one sample to the next", true},
     GuardRow{Guard::rival, "rival", "the incumbent is as fast in a process without the candidate", true},
@@ -66,7 +68,8 @@ std::string_view to_string(Guard guard) {
 }
 
 std::optional<Guard> guard_from(std::string_view name) {
-  const auto* const found = std::ranges::find(kRows, name, [](const GuardRow& row) -> std::string_view { return row.name; });
+  const auto* const found =
+      std::ranges::find(kRows, name, [](const GuardRow& row) -> std::string_view { return row.name; });
   return found == kRows.end() ? std::nullopt : std::optional(found->guard);
 }
 

@@ -84,10 +84,14 @@ CheckResult run_calls(const Lab& lab, Worker& worker, Arena& arena, const CheckC
   for (std::size_t i = 0; i < one.regimes.size(); ++i) {
     const std::string where = one.workload + " (" + one.regimes[i] + ")";
     arena.poison_outputs();
-    if (const auto sample = worker.call(0, static_cast<int>(i)); !sample) {
-      return failed(sample.failure(), where);
+    const auto called = worker.call(0, static_cast<int>(i));
+    if (!called) {
+      return failed(called.failure(), where);
     }
     worker.freeze();
+    if (const auto late = worker.check_outputs(*called)) {
+      return failed(*late, where);
+    }
     const Expected& expected = prepared[i]->expected;
     if (const auto failure = inspect_call(arena, *lab.family, one.axes, expected, static_cast<int>(i))) {
       return failed(*failure, where);

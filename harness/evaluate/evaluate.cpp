@@ -122,10 +122,10 @@ class Evaluation {
   bool resource_gate() {
     const StageRange range("gate resources");
     const auto start = Clock::now();
-    const bool same =
-        !plan_.time_same_code && guard_is_on(Guard::same_code) && std::all_of(timed_.begin(), timed_.end(), [](const TimedWorkload& timed) {
-          return timed.incumbent.build.code_hash == timed.candidate.build.code_hash;
-        });
+    const bool same = !plan_.time_same_code && guard_is_on(Guard::same_code) &&
+                      std::all_of(timed_.begin(), timed_.end(), [](const TimedWorkload& timed) {
+                        return timed.incumbent.build.code_hash == timed.candidate.build.code_hash;
+                      });
     GateResult gate{.gate = "resources"};
     std::vector<std::string> parts;
     for (const auto& [name, value] : experiment_.candidate_build.resources) {

@@ -16,7 +16,8 @@ namespace apo {
 // - Fresh inputs: calls on inputs that were made right before them have to save a quarter of it. A candidate that gains
 //   only where inputs or outputs come again saves nothing there. Not all of it is asked for, because a single call has
 //   costs that calls in a row share.
-// - Alone: the incumbent in a process without the candidate takes as long as beside it. No half of the claim may be what
+// - Alone: the incumbent in a process without the candidate takes as long as beside it. No half of the claim may be
+// what
 //   the incumbent loses to its neighbour.
 // - The parent's clock: what samples take beyond what the worker says they took, poison, eviction and a message, is the
 //   same as in that other process. No half of the claim may be time that went there.
@@ -25,8 +26,8 @@ std::string claim_failure(const std::vector<Round>& rounds, const JudgeProfile& 
 // Keys of Round::environment, nanoseconds; with several workloads, "_" and the workload's name follow.
 inline constexpr const char* kFreshIncumbent = "fresh_ns_incumbent";
 inline constexpr const char* kFreshCandidate = "fresh_ns_candidate";
-inline constexpr const char* kAloneIncumbent = "alone_ns_incumbent";       // of a call
-inline constexpr const char* kUnaccounted = "unaccounted_ns";              // of a sample, beyond its stamps
+inline constexpr const char* kAloneIncumbent = "alone_ns_incumbent";      // of a call
+inline constexpr const char* kUnaccounted = "unaccounted_ns";             // of a sample, beyond its stamps
 inline constexpr const char* kAloneUnaccounted = "alone_unaccounted_ns";  // the same without the candidate
 std::string environment_key(const char* key, const std::string& workload, std::size_t workloads);
 

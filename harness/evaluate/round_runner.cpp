@@ -33,6 +33,7 @@ constexpr double kEventResolutionNs = 2000;
 // On cuda a shorter call is timed back to back on rotating copies of its tensors, which stay cold without a flush.
 constexpr double kShortCallNs = 50e3;
 constexpr int kSetsInRound = 2;
+constexpr std::size_t kFewestSets = 4;  // of a pool
 constexpr int kSecondClockAttempts = 2;
 constexpr int kAloneWarmup = 3;  // blocks of the incumbent without the candidate
 constexpr int kAloneBlocks = 6;
@@ -56,6 +57,37 @@ std::array<Verification, 2> draw_verifications(std::uint64_t seed, int blocks) {
   // The outer two samples of a block are of one slot, the inner two of the other.
   return {{{.block = static_cast<int>(first), .sample = random.coin() ? 0 : 3},
            {.block = static_cast<int>(second), .sample = random.coin() ? 1 : 2}}};
+}
+
+// What the parent looks at in a round, and behind which blocks it makes calls on fresh inputs.
+struct Looks {
+  std::array<Verification, 2> at_timed;
+  bool timed = true;
+  std::vector<int> fresh_after;
+};
+
+// Of a GPU's large tensors every look costs as much as all the timing: a round has either kind, nobody can foresee
+// which. Else the fresh calls are spread over the round, the last one behind the last block.
+Looks draw_looks(std::uint64_t seed, int blocks, int unseen, bool costly) {
+  Looks looks{.at_timed = draw_verifications(seed, blocks)};
+  if (unseen == 0) {
+    return looks;
+  }
+  Random random(derive_seed(seed, "fresh"));
+  if (costly) {
+    looks.timed = random.coin();
+    if (!looks.timed) {
+      looks.fresh_after = {static_cast<int>(random.below(static_cast<std::uint64_t>(blocks)))};
+    }
+    return looks;
+  }
+  const int stride = std::max(1, blocks / unseen);
+  const int turn = static_cast<int>(random.below(static_cast<std::uint64_t>(stride)));
+  for (int i = 0; i + 1 < unseen && i * stride + turn + 1 < blocks; ++i) {
+    looks.fresh_after.push_back(i * stride + turn);
+  }
+  looks.fresh_after.push_back(blocks - 1);
+  return looks;
 }
 
 // Of a GPU: what could make the round void.
@@ -97,9 +129,17 @@ LayoutControl layout_control(Layout layout) {
 }
 
 InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed) {
-  constexpr std::uint64_t kSets = 4;
+  // Two for the timed calls, the others for calls on fresh inputs: more where they cost little, since the noise of a
+  // single short call is large.
+  constexpr std::int64_t kMost = 10;
+  constexpr std::int64_t kCheap = std::int64_t{8} << 20;  // bytes of all of them
+  std::int64_t bytes = 1;
+  for (const TensorSpec& tensor : lab.family->tensors) {
+    bytes += dtype_bytes(tensor.dtype) * element_count(tensor, workload.axes);
+  }
+  const auto sets = static_cast<std::uint64_t>(std::clamp<std::int64_t>(kCheap / bytes, kFewestSets, kMost));
   InputPool pool;
-  for (std::uint64_t i = 0; i < kSets; ++i) {
+  for (std::uint64_t i = 0; i < sets; ++i) {
     pool.push_back(lab.inputs->get(*lab.family, workload, derive_seed(seed, workload.name, i),
                                    lab.family->regimes.front(), lab.threads));
   }
@@ -303,9 +343,10 @@ struct RoundRunner::Session {
   Arena arena;
   std::array<const TimedArm*, 2> arms;
   TemporaryFolder linked;
-  std::array<Build, 2> builds;      // of each slot, as they are loaded
-  std::vector<double> unaccounted;  // ns of each timed sample that only the parent saw
-  std::vector<RawSample> raw;       // of the whole round, for the comparison of its clocks
+  std::array<Build, 2> builds;               // of each slot, as they are loaded
+  std::array<std::vector<double>, 2> fresh;  // ns of each slot's calls on fresh inputs
+  std::vector<double> unaccounted;           // ns of each timed sample that only the parent saw
+  std::vector<RawSample> raw;                // of the whole round, for the comparison of its clocks
 };
 
 RoundRunner::RoundRunner(const Lab& lab, std::vector<TimedWorkload> workloads, JudgeProfile profile,
@@ -331,6 +372,8 @@ Result<RoundRunner::Session*> RoundRunner::open_session(std::size_t which, Round
   const int age = rounds_run_ % options_.rounds_per_process;
   if (kept && age != 0 && age % options_.rounds_per_layout != 0) {
     kept->raw.clear();
+    kept->unaccounted.clear();
+    kept->fresh = {};
     kept->new_process = false;
     round.candidate_in_slot0 = kept->candidate_in_slot0;
     return kept.get();
@@ -414,31 +457,8 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
   result.repetitions = repetitions;
   note_clock(round, kClockBefore, session.worker->state());
   const int blocks = block_count(result.warmup, profile_);
-  const auto verifications = draw_verifications(derive_seed(round.seed, "verification", which), blocks);
-  // Amid the blocks, where nobody can foresee it, and behind the last one.
-  const auto middle =
-      static_cast<int>(derive_seed(round.seed, "fresh", which) % static_cast<std::uint64_t>(std::max(1, blocks - 1)));
-  std::vector<std::size_t> unseen;
-  for (std::size_t i = 0; i < timed.pool.size(); ++i) {
-    if (std::ranges::find(session.drawn, i) == session.drawn.end()) {
-      unseen.push_back(i);
-    }
-  }
-  for (int index = 0; index < blocks; ++index) {
-    int verify = -1;
-    for (const Verification& one : verifications) {
-      verify = one.block == index ? one.sample : verify;
-    }
-    auto block = session.block(BlockKind::timed, order_seed, workload, index, repetitions, verify);
-    if (!block) {
-      return block.failure();
-    }
-    result.blocks.push_back(*block);
-    if (index == middle || index + 1 == blocks) {
-      if (auto fresh = take_fresh_calls(session, which, index, round, unseen); !fresh) {
-        return fresh.failure();
-      }
-    }
+  if (auto measured = measure_blocks(session, which, round, order_seed, blocks, result); !measured) {
+    return measured.failure();
   }
   note_clock(round, kClockAfter, session.worker->state());
   // Starting CUPTI takes a quarter of a second in each process. Which rounds pay for it no worker can foresee.
@@ -457,9 +477,7 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
   if (session.new_process) {
     round.environment[kProcessStart] = session.worker->start_seconds();
   }
-  if (!session.unaccounted.empty()) {
-    round.environment[environment_key(kUnaccounted, timed.name, workloads_.size())] = midmean(session.unaccounted);
-  }
+  note_claims(session, which, round);
   const bool accompanied = last && session.has_host_code() && round.stage == "confirm" &&
                            (guard_is_on(Guard::rival) || guard_is_on(Guard::parent_clock));
   const std::vector<RawSample> raw = session.raw;
@@ -483,26 +501,67 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
   return result;
 }
 
-Result<Done> RoundRunner::take_fresh_calls(Session& session, std::size_t which, int block, Round& round,
+Result<Done> RoundRunner::measure_blocks(Session& session, std::size_t which, const Round& round,
+                                         std::uint64_t order_seed, int blocks, RoundWorkload& result) {
+  std::vector<std::size_t> unseen;
+  for (std::size_t i = 0; i < session.timed.pool.size(); ++i) {
+    if (std::ranges::find(session.drawn, i) == session.drawn.end()) {
+      unseen.push_back(i);
+    }
+  }
+  const bool costly = session.target == Target::cuda && session.timed.pool.size() == kFewestSets;
+  const Looks looks = draw_looks(derive_seed(round.seed, "verification", which), blocks,
+                                 static_cast<int>(unseen.size()), costly && guard_is_on(Guard::fresh_inputs));
+  for (int index = 0; index < blocks; ++index) {
+    int verify = -1;
+    for (const Verification& one : looks.at_timed) {
+      verify = looks.timed && one.block == index ? one.sample : verify;
+    }
+    auto block =
+        session.block(BlockKind::timed, order_seed, static_cast<int>(which), index, result.repetitions, verify);
+    if (!block) {
+      return block.failure();
+    }
+    result.blocks.push_back(*block);
+    if (std::ranges::find(looks.fresh_after, index) != looks.fresh_after.end()) {
+      if (auto fresh = take_fresh_calls(session, which, index, round.seed, unseen); !fresh) {
+        return fresh.failure();
+      }
+    }
+  }
+  return Done{};
+}
+
+Result<Done> RoundRunner::take_fresh_calls(Session& session, std::size_t which, int block, std::uint64_t round_seed,
                                            std::vector<std::size_t>& unseen) {
   if (unseen.empty() || !guard_is_on(Guard::fresh_inputs)) {
     return Done{};
   }
   const std::uint64_t coins =
-      derive_seed(round.seed, "fresh inputs", (which << 16) + static_cast<std::uint64_t>(block));
+      derive_seed(round_seed, "fresh inputs", (which << 16) + static_cast<std::uint64_t>(block));
   const auto ns = session.fresh_calls(unseen.back(), static_cast<int>(coins & 1), static_cast<int>(coins >> 1 & 1));
   if (!ns) {
     return ns.failure();
   }
   unseen.pop_back();
   for (std::size_t slot = 0; slot < ns->size(); ++slot) {
-    const bool candidate = (slot == 0) == round.candidate_in_slot0;
-    const auto [kept, is_first] = round.environment.emplace(
-        environment_key(candidate ? kFreshCandidate : kFreshIncumbent, workloads_[which].name, workloads_.size()),
-        ns->at(slot));
-    kept->second = is_first ? kept->second : std::min(kept->second, ns->at(slot));
+    session.fresh.at(slot).push_back(ns->at(slot));
   }
   return Done{};
+}
+
+void RoundRunner::note_claims(const Session& session, std::size_t which, Round& round) const {
+  const auto note = [&](const char* key, double ns) {
+    round.environment[environment_key(key, workloads_[which].name, workloads_.size())] = ns;
+  };
+  if (!session.fresh[0].empty()) {
+    const std::size_t candidate = round.candidate_in_slot0 ? 0 : 1;
+    note(kFreshCandidate, median(session.fresh.at(candidate)));
+    note(kFreshIncumbent, median(session.fresh.at(1 - candidate)));
+  }
+  if (!session.unaccounted.empty()) {
+    note(kUnaccounted, midmean(session.unaccounted));
+  }
 }
 
 Result<Done> RoundRunner::measure_alone(std::size_t which, Round& round, std::uint64_t order_seed, int repetitions) {
@@ -533,8 +592,7 @@ Result<Done> RoundRunner::measure_alone(std::size_t which, Round& round, std::ui
   }
   round.environment[environment_key(kAloneIncumbent, alone.name, workloads_.size())] = median(calls);
   if (!session.unaccounted.empty()) {
-    round.environment[environment_key(kAloneUnaccounted, alone.name, workloads_.size())] =
-        midmean(session.unaccounted);
+    round.environment[environment_key(kAloneUnaccounted, alone.name, workloads_.size())] = midmean(session.unaccounted);
   }
   return Done{};
 }

@@ -83,10 +83,14 @@ class RoundRunner {
   std::uint64_t next_layout_seed(std::size_t which, const Round& round) const;
   // Adds what it saw of the device to the round's environment.
   Result<RoundWorkload> measure(std::size_t which, Round& round, std::uint64_t order_seed);
-  // One call of each arm on inputs of the pool that the session has not seen; the faster of a round's into its
-  // environment.
-  Result<Done> take_fresh_calls(Session& session, std::size_t which, int block, Round& round,
-                                std::vector<std::size_t>& unseen);
+  // The timed blocks, with the looks at outputs among them.
+  Result<Done> measure_blocks(Session& session, std::size_t which, const Round& round, std::uint64_t order_seed,
+                              int blocks, RoundWorkload& result);
+  // One call of each arm on inputs of the pool that the session has not seen.
+  static Result<Done> take_fresh_calls(Session& session, std::size_t which, int block, std::uint64_t round_seed,
+                                       std::vector<std::size_t>& unseen);
+  // What the claims of a candidate are held against, into the round's environment.
+  void note_claims(const Session& session, std::size_t which, Round& round) const;
   // The incumbent in a process without the candidate; its median call, and what only the parent
   // saw, into the round's environment.
   Result<Done> measure_alone(std::size_t which, Round& round, std::uint64_t order_seed, int repetitions);

@@ -48,6 +48,9 @@ struct ArenaLayout {
   std::vector<std::int64_t> axes;
 };
 
+// Of what the outputs hold now; of a large output a part that is spread over all of it.
+std::uint64_t hash_outputs(const ArenaLayout& layout, const std::byte* memory);
+
 // The bytes of an input that repeats: for each of `outer` indices, the `period` blocks of the tile in turn until there
 // are `count`. A tile that is the whole tensor has one block.
 struct InputView {
@@ -104,6 +107,7 @@ class Arena {
   std::optional<InputChange> check_inputs(std::optional<int> set = {}) const;
 
   const ArenaLayout& layout() const { return layout_; }
+  std::uint64_t output_hash() const { return hash_outputs(layout_, memory_->data()); }
   int fd() const { return memory_->fd(); }
 
  private:

@@ -41,9 +41,9 @@ ArenaLayout layout_from(const Json& json) {
 }
 
 Json to_json(const RawSample& sample) {
-  return {sample.slot,        sample.set,         sample.begin_ns,        sample.end_ns,
-          sample.begin_ticks, sample.end_ticks,   sample.begin_cpu_ns,    sample.end_cpu_ns,
-          sample.device_ns,   sample.activity_ns, sample.activity_kernels};
+  return {sample.slot,        sample.set,         sample.begin_ns,         sample.end_ns,
+          sample.begin_ticks, sample.end_ticks,   sample.begin_cpu_ns,     sample.end_cpu_ns,
+          sample.device_ns,   sample.activity_ns, sample.activity_kernels, sample.output_hash};
 }
 
 RawSample sample_from(const Json& json) {
@@ -57,7 +57,8 @@ RawSample sample_from(const Json& json) {
           .end_cpu_ns = json.at(7),
           .device_ns = json.at(8),
           .activity_ns = json.at(9),
-          .activity_kernels = json.at(10)};
+          .activity_kernels = json.at(10),
+          .output_hash = json.at(11)};
 }
 
 Json to_json(const LaunchPlan& plan) {

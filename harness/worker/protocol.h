@@ -68,6 +68,7 @@ struct RawSample {
   // one, over all streams, and how many kernels there were. 0 where Reply::activity_missing says why.
   std::int64_t activity_ns = 0;
   std::int64_t activity_kernels = 0;
+  std::uint64_t output_hash = 0;  // target host: of the outputs as the last call left them; 0 where nobody looked
   bool operator==(const RawSample&) const = default;
 };
 
@@ -83,9 +84,9 @@ struct HelloRequest {     // carries the memory file of SharedStatus
   std::vector<int> cpus;  // to pin to; empty = as inherited
   int threads = 1;
   Target target = Target::host;
-  int device = 0;          // target cuda: which GPU
-  bool executor = false;   // target host: device variants, under the checks of harness/executor
-  std::uint64_t seed = 0;  // executor: of the order in which threads run
+  int device = 0;                       // target cuda: which GPU
+  bool executor = false;                // target host: device variants, under the checks of harness/executor
+  std::uint64_t seed = 0;               // executor: of the order in which threads run
   std::vector<std::string> guards_off;  // of an experiment about the judge: core/guards.h
 };
 struct LoadRequest {

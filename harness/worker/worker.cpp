@@ -87,7 +87,7 @@ Worker::~Worker() {
 }
 
 void Worker::start() {
-  started_ = Clock::now();
+  const auto begin = Clock::now();
   std::vector<std::string> command = options_.watcher;
   command.insert(command.end(), {options_.program.string(), "worker"});
   process_ = std::make_unique<ChildProcess>(command, environment());
@@ -103,6 +103,7 @@ void Worker::start() {
   if (const auto sent = ask(*hello_); !sent) {
     throw EnvironmentError("the worker '" + options_.program.string() + "' does not start: " + sent.failure().evidence);
   }
+  start_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
   if (options_.await_start) {
     await_start();
   }
@@ -112,6 +113,7 @@ void Worker::await_start() {
   if (!hello_) {
     return;
   }
+  const auto begin = Clock::now();
   const auto reply = await(*hello_);
   hello_.reset();
   if (!reply && reply.failure().outcome == Outcome::refused) {
@@ -130,7 +132,7 @@ void Worker::await_start() {
     code_.allow_made_code();
   }
   own_address_space_ = address_space(pid());
-  start_seconds_ = std::chrono::duration<double>(Clock::now() - started_).count();
+  start_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 // Short on purpose: what stands in our environment is none of a candidate's business.
@@ -315,6 +317,7 @@ Result<Done> Worker::load(int slot, const std::filesystem::path& object, const L
 
 Result<Done> Worker::attach(const Arena& arena, Deadline deadline) {
   arena_bytes_ = arena.layout().bytes;
+  arena_ = &arena;
   limit_memory();
   Exchange attach = prepare(AttachRequest{.layout = arena.layout()}, "attaching the tensors", deadline);
   attach.attached_fd = arena.fd();
@@ -337,7 +340,7 @@ Result<std::vector<RawSample>> Worker::run(const RunRequest& request, const Insp
     }
     const std::vector<RawSample> so_far = reply->samples;
     if (const auto failure = inspect && std::ssize(so_far) - 1 == request.verify_after
-                                 ? look(request, inspect, deadline)
+                                 ? look(request, so_far.back(), inspect, deadline)
                                  : std::nullopt) {
       return *failure;
     }
@@ -363,7 +366,8 @@ Result<std::vector<RawSample>> Worker::run(const RunRequest& request, const Insp
 }
 
 // At a pause of a run, with nothing in the worker moving.
-std::optional<Failure> Worker::look(const RunRequest& request, const Inspect& inspect, Deadline deadline) {
+std::optional<Failure> Worker::look(const RunRequest& request, const RawSample& sample, const Inspect& inspect,
+                                    Deadline deadline) {
   if (request.pause_each && options_.target == Target::cuda) {
     const auto reply = exchange(prepare(ContinueRequest{.read_back = true}, "copying the outputs", deadline));
     if (!reply) {
@@ -371,6 +375,9 @@ std::optional<Failure> Worker::look(const RunRequest& request, const Inspect& in
     }
   }
   freeze();
+  if (auto late = check_outputs(sample)) {
+    return late;
+  }
   if (auto failure = inspect(request.verify_after)) {
     return fail(*failure);
   }
@@ -378,6 +385,17 @@ std::optional<Failure> Worker::look(const RunRequest& request, const Inspect& in
     return changed;
   }
   return request.pause_each ? check_idle() : std::nullopt;
+}
+
+// A failure ends the worker.
+std::optional<Failure> Worker::check_outputs(const RawSample& sample) {
+  const bool looked = options_.target == Target::host && !options_.executor && arena_ != nullptr;
+  if (!looked || !guard_is_on(Guard::freeze) || sample.output_hash == arena_->output_hash()) {
+    return std::nullopt;
+  }
+  return fail({.outcome = Outcome::incorrect,
+               .evidence = "wrote to its outputs after the call had returned",
+               .slot = sample.slot});
 }
 
 // A failure ends the worker.

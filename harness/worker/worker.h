@@ -87,6 +87,8 @@ class Worker {
   Result<SampleReport> sample_stalls(const SampleRequest& request, Deadline deadline = {});
   // Whether the worker's code, and that of what was loaded, is still what it was; a Failure ends the worker.
   std::optional<Failure> check_code();
+  // Whether the outputs, which hold still, are those that the sample's last call left; a Failure ends the worker.
+  std::optional<Failure> check_outputs(const RawSample& sample);
   // Whether nothing runs in a worker with host code that was asked for nothing; a Failure ends the worker.
   std::optional<Failure> check_idle();
   // Stops every thread of the worker, so that outputs hold still while they are read. The next request thaws it.
@@ -94,6 +96,7 @@ class Worker {
 
   bool alive() const;
   int pid() const;  // of the watcher where there is one; -1 when it has ended
+  // What its starter waited for it.
   double start_seconds() const { return start_seconds_; }
   // "seccomp+landlock", or what this kernel could do; empty before the first load.
   const std::string& confinement() const { return confinement_; }
@@ -123,7 +126,8 @@ class Worker {
   Result<Reply> exchange(const Exchange& exchange);
   Result<Reply> await(const Exchange& exchange);
   Result<std::string> exchange_for_file(Exchange exchange);
-  std::optional<Failure> look(const RunRequest& request, const Inspect& inspect, Deadline deadline);
+  std::optional<Failure> look(const RunRequest& request, const RawSample& sample, const Inspect& inspect,
+                              Deadline deadline);
   Failure fail(Failure failure);
   Failure ended(const std::string& during);
   Failure forged(const std::string& how);
@@ -143,9 +147,9 @@ class Worker {
   std::array<unsigned, 2> loads_{};  // of each slot
   bool frozen_ = false;
   CodeWatch code_;
+  const Arena* arena_ = nullptr;
   std::vector<std::int64_t> waited_ns_;
   std::optional<Exchange> hello_;  // sent, not answered yet
-  std::chrono::steady_clock::time_point started_;
   double start_seconds_ = 0;
   std::string confinement_;
   std::int64_t own_address_space_ = 0;  // of the worker before any candidate

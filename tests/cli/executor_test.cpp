@@ -27,7 +27,7 @@ TEST(VerifyOnCpu, RaceIsNamedWithItsLineAndComesBackWithTheSeed) {
   const Ran ran = place.apo({"verify", "copy/race_of_neighbours", "--on", "cpu", "--seed", "5"});
   EXPECT_EQ(ran.exit_code, 3);
   EXPECT_NE(ran.out.find("shared-memory race"), std::string::npos) << ran.out;
-  EXPECT_NE(ran.out.find("race_of_neighbours.cu:17"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("race_of_neighbours.cu:19"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("--seed 5 runs the same again"), std::string::npos) << ran.out;
   const auto sentence = [](const std::string& text) { return text.substr(0, text.find("(during")); };
   const Ran again = place.apo({"verify", "copy/race_of_neighbours", "--on", "cpu", "--seed", "5"});

@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <string>
 
 #include "harness/core/error.h"
 #include "harness/evaluate/judge_campaign.h"
@@ -245,6 +247,45 @@ TEST(Guard, FattenedTailStopsAnAcceptThatMinOfTwoCannotSee) {
   EXPECT_NEAR(judge.judgement().effect, 0.05, 1e-6);
   EXPECT_EQ(judge.judgement().reason, Reason::guard_failed);
   EXPECT_NE(judge.judgement().sentence.find("the slowest tenth of the calls of workload w0"), std::string::npos);
+}
+
+// A whole comparison at +10 % whose rounds carry these figures, in calls of the incumbent.
+Judgement with_figures(const std::map<std::string, double>& figures) {
+  constexpr double kCall = 1e9;  // make_workload's
+  Judge judge({.profile = standard_profile()});
+  while (!judge.next().finished) {
+    const NextStep step = judge.next();
+    Round round = make_round(step, {0.1});
+    for (const auto& [key, calls] : figures) {
+      round.environment[key] = calls * kCall * std::exp(noise(step, 0.002, 5));
+    }
+    judge.add(round);
+  }
+  return judge.judgement();
+}
+
+TEST(Claim, GainThatFreshInputsDoNotShowIsRefusedBeforeTheConfirmation) {
+  const Judgement judgement = with_figures({{"fresh_ns_incumbent", 1.2}, {"fresh_ns_candidate", 1.21}});
+  EXPECT_EQ(judgement.reason, Reason::guard_failed);
+  EXPECT_EQ(judgement.processes, 14);
+  EXPECT_NE(judgement.sentence.find("calls on inputs made right before them save"), std::string::npos)
+      << judgement.sentence;
+}
+
+TEST(Claim, HalfOfTheGainOnFreshInputsIsEnough) {
+  EXPECT_EQ(with_figures({{"fresh_ns_incumbent", 1.2}, {"fresh_ns_candidate", 1.15}}).reason, Reason::faster);
+}
+
+TEST(Claim, IncumbentThatIsFasterAloneWasHindered) {
+  const Judgement judgement = with_figures({{"alone_ns_incumbent", 0.9}});
+  EXPECT_EQ(judgement.reason, Reason::guard_failed);
+  EXPECT_NE(judgement.sentence.find("in a process without the candidate"), std::string::npos) << judgement.sentence;
+  EXPECT_EQ(with_figures({{"alone_ns_incumbent", 0.98}}).reason, Reason::faster);
+}
+
+TEST(Claim, TimeThatOnlyTheParentSawCountsAgainstIt) {
+  EXPECT_EQ(with_figures({{"unaccounted_ns", 0.4}, {"alone_unaccounted_ns", 0.3}}).reason, Reason::guard_failed);
+  EXPECT_EQ(with_figures({{"unaccounted_ns", 0.31}, {"alone_unaccounted_ns", 0.3}}).reason, Reason::faster);
 }
 
 TEST(Guard, MeanOverWorkloadsDecidesTheRest) {

@@ -38,6 +38,9 @@ TEST(Protocol, RequestsKeepEveryField) {
   EXPECT_EQ(hello.target, Target::cuda);
   EXPECT_EQ(hello.device, 3);
   EXPECT_TRUE(sent(RunRequest{.read_back = true}).read_back);
+  EXPECT_TRUE(sent(RunRequest{.refresh = true}).refresh);
+  EXPECT_TRUE(sent(ContinueRequest{.read_back = true}).read_back);
+  EXPECT_EQ(sent(HelloRequest{.guards_off = {"poison"}}).guards_off, (std::vector<std::string>{"poison"}));
   EXPECT_TRUE(sent(RunRequest{.activity = true}).activity);
   EXPECT_FALSE(sent(RunRequest{}).activity);
   EXPECT_EQ(sent(CopyRequest{.bytes = 1 << 30, .samples = 7}).samples, 7);
@@ -55,6 +58,12 @@ TEST(Protocol, RequestsKeepEveryField) {
   EXPECT_EQ(sent(LoadRequest{.path = "a.so", .plan = library}).plan, library);
   EXPECT_EQ(layout.buffers.at(0).bytes, 99);
   EXPECT_EQ(layout.axes, (std::vector<std::int64_t>{7, -1}));
+}
+
+TEST(Protocol, WhichSampleIsLookedAtIsNotToldToAWorkerThatPausesAfterEach) {
+  const RunRequest run{.verify_after = 2, .pause_each = true};
+  EXPECT_TRUE(sent(run).pause_each);
+  EXPECT_EQ(sent(run).verify_after, -1);
 }
 
 TEST(Protocol, RepliesKeepEveryField) {

@@ -6,6 +6,7 @@
 // zoo: how compare cold n4k
 // zoo: against copy/cuda_slow
 // zoo: expect faster
+// zoo: cpu valid
 #include "copy.args.h"
 
 __constant__ const int kOrder[8] = {7, 3, 5, 1, 6, 2, 4, 0};

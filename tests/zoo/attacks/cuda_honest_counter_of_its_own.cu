@@ -7,6 +7,7 @@
 // zoo: how compare warm n4k
 // zoo: against copy/cuda_slow
 // zoo: expect faster
+// zoo: cpu valid
 #include "copy.args.h"
 
 __device__ unsigned long long next;

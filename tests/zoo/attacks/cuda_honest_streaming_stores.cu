@@ -6,6 +6,7 @@
 // zoo: how compare cold n1m
 // zoo: against copy/cuda_slow
 // zoo: expect faster
+// zoo: cpu valid
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

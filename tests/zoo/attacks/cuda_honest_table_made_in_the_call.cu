@@ -8,6 +8,7 @@
 // zoo: how compare warm n4k
 // zoo: against copy/cuda_slow
 // zoo: expect faster
+// zoo: cpu valid
 #include "copy.args.h"
 
 extern "C" __global__ void make(const copy_args a) {

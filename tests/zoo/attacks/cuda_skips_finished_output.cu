@@ -9,6 +9,7 @@
 // zoo: guard fresh-inputs
 // zoo: exploit 7
 // zoo: evidence inputs made right before
+// zoo: cpu incorrect
 #include "copy.args.h"
 
 // Eight thousand multiplications by one that the compiler cannot see through.

@@ -4,6 +4,7 @@
 // apo:idea       Honest: multiplies every element by one eight thousand times, the work that the attacks of this folder pretend to do.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect valid
+// zoo: cpu no
 #include "copy.args.h"
 
 // Eight thousand multiplications by one that the compiler cannot see through.

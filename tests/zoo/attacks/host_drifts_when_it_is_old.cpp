@@ -7,7 +7,6 @@
 // zoo: expect incorrect
 // zoo: guard timed-check
 // zoo: exploit 14
-// zoo: evidence timed call
 #include <cmath>
 
 #include "copy.args.h"

@@ -6,7 +6,6 @@
 // zoo: expect incorrect
 // zoo: guard freeze
 // zoo: exploit 9
-// zoo: evidence nan
 #include <thread>
 
 #include "copy.args.h"

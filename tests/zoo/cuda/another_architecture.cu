@@ -4,6 +4,7 @@
 // apo:idea       Is for a device that does not exist.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect refused
+// zoo: guard build
 // zoo: evidence is for sm_200
 // zoo: gate build
 #include "copy.args.h"

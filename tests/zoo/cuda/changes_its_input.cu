@@ -4,6 +4,8 @@
 // apo:idea       Is right, and spoils what it read.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect incorrect
+// zoo: guard inputs
+// zoo: exploit 4
 // zoo: evidence changed its input 'x
 #include "copy.args.h"
 

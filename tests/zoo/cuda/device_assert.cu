@@ -4,6 +4,7 @@
 // apo:idea       Fails an assertion of its own.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence CUDA_ERROR_ASSERT
 #include "copy.args.h"
 

@@ -4,6 +4,7 @@
 // apo:idea       Stops itself.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence CUDA_ERROR
 #include "copy.args.h"
 

@@ -4,6 +4,7 @@
 // apo:idea       Uses a field that the contract does not have.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect build_failed
+// zoo: guard build
 // zoo: evidence nothing
 // zoo: gate build
 #include "copy.args.h"

@@ -4,6 +4,7 @@
 // apo:idea       Its blocks have no threads.
 // apo:launch     k grid=ceil_div(n,256) block=n-n
 // zoo: expect refused
+// zoo: guard build
 // zoo: evidence gives 0
 // zoo: gate build
 #include "copy.args.h"

@@ -4,6 +4,7 @@
 // apo:idea       Divides by zero to get its grid.
 // apo:launch     k grid=n/(n-n) block=256
 // zoo: expect refused
+// zoo: guard build
 // zoo: evidence grid=n/(n-n)
 // zoo: gate build
 #include "copy.args.h"

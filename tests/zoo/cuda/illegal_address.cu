@@ -4,6 +4,8 @@
 // apo:idea       Writes far outside everything that is allocated.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect faulted
+// zoo: guard process
+// zoo: exploit 30
 // zoo: evidence CUDA_ERROR_ILLEGAL_ADDRESS
 #include "copy.args.h"
 

@@ -4,6 +4,8 @@
 // apo:idea       Never ends.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect timed_out
+// zoo: guard deadline
+// zoo: exploit 27
 // zoo: evidence no answer in
 #include "copy.args.h"
 

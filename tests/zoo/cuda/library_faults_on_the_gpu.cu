@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Its kernel writes far outside everything that is allocated.
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence CUDA_ERROR_ILLEGAL_ADDRESS
 // zoo: needs nvcc
 #include "copy.args.h"

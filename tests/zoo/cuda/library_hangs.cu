@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Its host code never returns.
 // zoo: expect timed_out
+// zoo: guard deadline
+// zoo: exploit 27
 // zoo: evidence no answer in
 // zoo: needs nvcc
 #include "copy.args.h"

@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Says no to every call.
 // zoo: expect refused
+// zoo: guard process
 // zoo: evidence apo_launch returned 7
 // zoo: needs nvcc
 #include "copy.args.h"

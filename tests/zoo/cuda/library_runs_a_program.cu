@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Starts another program from its host code.
 // zoo: expect faulted
+// zoo: guard seccomp
+// zoo: exploit 20
 // zoo: evidence forbidden system call
 // zoo: needs nvcc
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 // apo:idea       Stores eight bytes where four are aligned.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence CUDA_ERROR_MISALIGNED_ADDRESS
 #include "copy.args.h"
 

@@ -4,6 +4,8 @@
 // apo:idea       Hands elements from warp to warp through shared memory and waits a while instead of at a barrier.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect incorrect
+// zoo: guard sanitizers
+// zoo: exploit 31
 // zoo: evidence racecheck, race between
 #include "copy.args.h"
 

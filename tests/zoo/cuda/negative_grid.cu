@@ -4,6 +4,7 @@
 // apo:idea       Its grid has fewer than no blocks.
 // apo:launch     k grid=1-n block=256
 // zoo: expect refused
+// zoo: guard build
 // zoo: evidence and at least 1 is needed
 // zoo: gate build
 #include "copy.args.h"

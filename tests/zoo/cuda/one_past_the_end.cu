@@ -4,6 +4,8 @@
 // apo:idea       Writes one element too many.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect incorrect
+// zoo: guard guard-zones
+// zoo: exploit 30
 // zoo: evidence past the end of 'y'
 #include "copy.args.h"
 

@@ -4,6 +4,8 @@
 // apo:idea       Reads one element past the input and does nothing with it: only a memory checker sees that.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect incorrect
+// zoo: guard sanitizers
+// zoo: exploit 30
 // zoo: evidence memcheck, Invalid __global__ read of size 4
 #include "copy.args.h"
 

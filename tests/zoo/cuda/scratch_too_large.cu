@@ -5,6 +5,7 @@
 // apo:scratch    heap 1024*1024*1024*1024
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect out_of_memory
+// zoo: guard memory-limit
 // zoo: evidence cannot allocate
 #include "copy.args.h"
 

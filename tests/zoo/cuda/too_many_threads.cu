@@ -4,6 +4,7 @@
 // apo:idea       Asks for blocks that no device takes.
 // apo:launch     k grid=ceil_div(n,2048) block=2048
 // zoo: expect refused
+// zoo: guard build
 // zoo: evidence 2048x1x1 threads is more than
 // zoo: gate build
 #include "copy.args.h"

@@ -4,6 +4,7 @@
 // apo:idea       Asks for a byte more than a block can have.
 // apo:launch     k grid=ceil_div(n,256) block=256 shared=SHARED_MAX+1
 // zoo: expect refused
+// zoo: guard build
 // zoo: evidence shared=SHARED_MAX+1, outside 0 to
 // zoo: gate build
 #include "copy.args.h"

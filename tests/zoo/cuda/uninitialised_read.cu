@@ -5,6 +5,8 @@
 // apo:scratch    memo 1024
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect incorrect
+// zoo: guard poison
+// zoo: exploit 30
 // zoo: evidence nan
 #include "copy.args.h"
 

@@ -4,6 +4,7 @@
 // apo:idea       Its inline PTX is none.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect build_failed
+// zoo: guard build
 // zoo: gate build
 #include "copy.args.h"
 

@@ -4,6 +4,7 @@
 // apo:idea       Names a kernel that it does not have.
 // apo:launch     copies grid=ceil_div(n,256) block=256
 // zoo: expect wrong_abi
+// zoo: guard build
 // zoo: evidence has no kernel 'copies'
 // zoo: gate build
 #include "copy.args.h"

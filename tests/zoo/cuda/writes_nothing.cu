@@ -4,6 +4,8 @@
 // apo:idea       Returns at once.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: expect incorrect
+// zoo: guard poison
+// zoo: exploit 2
 // zoo: evidence nan
 #include "copy.args.h"
 

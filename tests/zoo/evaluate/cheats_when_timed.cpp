@@ -2,6 +2,8 @@
 // apo:target     host
 // apo:technique  zoo
 // apo:idea       Right for the first forty calls of a process, then leaves the output alone: passes every check before timing.
+// zoo: guard timed-check
+// zoo: exploit 12
 #include <cstring>
 
 #include "copy.args.h"

@@ -2,6 +2,7 @@
 // apo:target     host
 // apo:technique  zoo
 // apo:idea       Right for the first forty calls of a process, then aborts.
+// zoo: guard process
 #include <cstdlib>
 #include <cstring>
 

@@ -2,6 +2,8 @@
 // apo:target     host
 // apo:technique  zoo
 // apo:idea       Reads one element past the input: right by luck, and AddressSanitizer sees it.
+// zoo: guard sanitizers
+// zoo: exploit 30
 #include <cstring>
 
 #include "copy.args.h"

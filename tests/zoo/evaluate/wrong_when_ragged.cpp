@@ -2,6 +2,8 @@
 // apo:target     host
 // apo:technique  zoo
 // apo:idea       Copies whole blocks of 64 and forgets the rest.
+// zoo: guard shapes
+// zoo: exploit 22
 #include <cstring>
 
 #include "copy.args.h"

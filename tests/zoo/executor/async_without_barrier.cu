@@ -4,10 +4,11 @@
 // apo:idea       A thread waits for its own copies and reads what another thread copied.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence shared-memory race
-#include "copy.args.h"
-
 #include <cuda_pipeline_primitives.h>
+
+#include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {
   const long long i = 128LL * blockIdx.x + threadIdx.x;

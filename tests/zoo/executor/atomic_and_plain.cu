@@ -4,6 +4,7 @@
 // apo:idea       One thread resets a counter that the others add to.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence shared-memory race
 #include "copy.args.h"
 

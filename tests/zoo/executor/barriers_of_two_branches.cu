@@ -4,6 +4,7 @@
 // apo:idea       Each half of the block waits at a barrier of its own.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence barrier divergence in kernel kernel, and thread
 #include "copy.args.h"
 

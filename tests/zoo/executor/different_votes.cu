@@ -4,6 +4,7 @@
 // apo:idea       Two halves of a warp vote with the same mask in different ways.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence missing lane
 #include "copy.args.h"
 

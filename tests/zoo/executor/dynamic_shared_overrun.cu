@@ -4,6 +4,7 @@
 // apo:idea       Declares less dynamic shared memory than it uses.
 // apo:launch     kernel grid=ceil_div(n,128) block=128 shared=508
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence out-of-bounds access, the launch declares 508
 #include "copy.args.h"
 

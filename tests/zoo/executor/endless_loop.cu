@@ -4,6 +4,7 @@
 // apo:idea       A loop without a load or a store that has no end.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect timed_out
+// zoo: guard deadline
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -4,6 +4,7 @@
 // apo:idea       Threads past the end return, and the others wait for them.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence barrier divergence, exited
 #include "copy.args.h"
 

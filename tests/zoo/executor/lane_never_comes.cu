@@ -4,6 +4,7 @@
 // apo:idea       Half a warp shuffles with all lanes in the mask while the rest waits at a barrier.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence missing lane, waits at __syncthreads
 #include "copy.args.h"
 

@@ -4,6 +4,7 @@
 // apo:idea       All lanes shuffle with a mask of half of them.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence missing lane, leaves it out
 #include "copy.args.h"
 

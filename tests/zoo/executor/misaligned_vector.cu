@@ -4,6 +4,7 @@
 // apo:idea       Loads four floats from an address that one float does not fill up.
 // apo:launch     kernel grid=ceil_div(n,512) block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence misaligned access, 4 beyond a multiple
 #include "copy.args.h"
 

@@ -4,6 +4,7 @@
 // apo:idea       Launches a kernel that the file does not have.
 // apo:launch     other_kernel grid=1 block=32
 // zoo: expect wrong_abi
+// zoo: guard build
 // zoo: evidence other_kernel
 #include "copy.args.h"
 

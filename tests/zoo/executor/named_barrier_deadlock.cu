@@ -4,6 +4,7 @@
 // apo:idea       One warp waits for a second one, which never comes to the barrier.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence deadlock, barrier 1 waits for 64 threads
 #include "copy.args.h"
 

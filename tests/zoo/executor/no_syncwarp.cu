@@ -4,6 +4,7 @@
 // apo:idea       A warp passes values through shared memory as if its lanes ran in step.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence shared-memory race
 #include "copy.args.h"
 

@@ -4,6 +4,7 @@
 // apo:idea       Reads through a null pointer.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence out-of-bounds access, belong to no buffer
 #include "copy.args.h"
 

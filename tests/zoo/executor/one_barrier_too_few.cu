@@ -4,6 +4,7 @@
 // apo:idea       A tile is filled again while slower threads still read it.
 // apo:launch     kernel grid=1 block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence shared-memory race
 #include "copy.args.h"
 

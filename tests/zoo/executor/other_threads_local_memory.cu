@@ -4,6 +4,7 @@
 // apo:idea       Hands the address of a local variable to another thread.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence the local memory of another thread
 #include "copy.args.h"
 

@@ -4,6 +4,8 @@
 // apo:idea       All threads write another value to one word.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
+// zoo: exploit 31
 // zoo: evidence shared-memory race, wrote at
 #include "copy.args.h"
 

@@ -4,6 +4,8 @@
 // apo:idea       Every thread reads its right neighbour, the last one too.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
+// zoo: exploit 30
 // zoo: evidence out-of-bounds access, of x, which has 4004
 #include "copy.args.h"
 

@@ -4,6 +4,7 @@
 // apo:idea       A tile has, behind a pointer, one element less than the block has threads that write to it.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence out-of-bounds access, byte 508 of static shared memory
 #include "copy.args.h"
 

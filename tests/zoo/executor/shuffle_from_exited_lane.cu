@@ -4,6 +4,7 @@
 // apo:idea       The lanes past the end return before the warp sums.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence missing lane, does not take part
 #include "copy.args.h"
 

@@ -4,6 +4,7 @@
 // apo:idea       A tile has one element less than the block has threads that write to it.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
 // zoo: evidence out-of-bounds access, index 127 of
 #include "copy.args.h"
 

@@ -4,6 +4,7 @@
 // apo:idea       More dynamic shared memory than a block gets.
 // apo:launch     kernel grid=ceil_div(n,128) block=128 shared=300000
 // zoo: expect refused
+// zoo: guard build
 // zoo: evidence shared=300000
 #include "copy.args.h"
 

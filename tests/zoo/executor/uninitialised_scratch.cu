@@ -5,6 +5,8 @@
 // apo:scratch    sums 4*n
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
+// zoo: exploit 30
 // zoo: evidence uninitialised read, of sums
 #include "copy.args.h"
 

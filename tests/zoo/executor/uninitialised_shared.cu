@@ -4,6 +4,8 @@
 // apo:idea       The last quarter of a tile is read and was never written.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
+// zoo: exploit 30
 // zoo: evidence uninitialised read, static shared memory
 #include "copy.args.h"
 

@@ -4,6 +4,7 @@
 // apo:idea       Spins on a flag that nobody sets.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect timed_out
+// zoo: guard deadline
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -4,6 +4,8 @@
 // apo:idea       Uses its input as a place to work.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard executor
+// zoo: exploit 4
 // zoo: evidence write to an input, of x
 #include "copy.args.h"
 

@@ -4,6 +4,7 @@
 // apo:idea       Right in every way but the values.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
 // zoo: expect incorrect
+// zoo: guard reference
 // zoo: evidence y[0]
 #include "copy.args.h"
 

@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Calls abort.
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence SIGABRT
 #include <cstdlib>
 

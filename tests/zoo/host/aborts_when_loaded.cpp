@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Aborts while it is loaded, before anything is called.
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence SIGABRT, during loading
 #include <cstdlib>
 

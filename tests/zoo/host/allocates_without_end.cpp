@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Allocates and touches memory until there is none.
 // zoo: expect out_of_memory
+// zoo: guard memory-limit
 // zoo: evidence bad_alloc
 #include <cstddef>
 #include <cstring>

@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Replays its old result when it sees an input address again.
 // zoo: expect incorrect
+// zoo: guard reference
+// zoo: exploit 5
 // zoo: evidence in call 2
 #include <algorithm>
 #include <map>

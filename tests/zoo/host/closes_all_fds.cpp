@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Closes every file descriptor of its process.
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence closed the worker's connection
 #include <unistd.h>
 

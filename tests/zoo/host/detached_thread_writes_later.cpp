@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Returns at once and lets a thread do the work later, outside the timed span.
 // zoo: expect incorrect
+// zoo: guard poison
+// zoo: exploit 9
 // zoo: evidence NaN
 #include <algorithm>
 #include <chrono>

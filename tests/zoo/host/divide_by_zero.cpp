@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Divides an integer by zero.
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence SIGFPE
 #include "copy.args.h"
 

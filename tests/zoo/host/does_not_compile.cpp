@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Is not C++.
 // zoo: expect build_failed
+// zoo: guard build
 // zoo: evidence error:
 #include "copy.args.h"
 

@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Ends the process as if all were well.
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence exited with status 0 during the call
 #include <cstdlib>
 

@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Ends the thread that called it.
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence during the call
 #include <pthread.h>
 

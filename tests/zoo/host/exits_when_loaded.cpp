@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Ends the process while it is loaded.
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence exited with status 0 during loading
 #include <cstdlib>
 

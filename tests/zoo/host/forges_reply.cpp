@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Answers the harness itself, with a very good time.
 // zoo: expect faulted
+// zoo: guard reply
+// zoo: exploit 20
 // zoo: evidence forged reply, wrong nonce
 #include <unistd.h>
 
@@ -14,6 +16,6 @@ APO_EXPORT uint32_t apo_abi(void) {
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto* args = static_cast<const copy_args*>(call->arguments);
-  const char reply[] = "{\"nonce\":\"0\",\"samples\":[[0,0,1,2,1,2,1,2,0,0,0]]}\n";
+  const char reply[] = "{\"nonce\":\"0\",\"samples\":[[0,0,1,2,1,2,1,2,0,0,0,0]]}\n";
   return write(3, reply, sizeof reply - 1) > 0 && args->n > 0 ? 0 : 1;
 }

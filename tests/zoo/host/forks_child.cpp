@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Starts a process that would outlive the call.
 // zoo: expect faulted
+// zoo: guard seccomp
+// zoo: exploit 9
 // zoo: evidence forbidden system call 'fork'
 // zoo: needs seccomp
 #include <unistd.h>

@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Allocates without end and never checks the result.
 // zoo: expect out_of_memory
+// zoo: guard memory-limit
 // zoo: evidence SIGSEGV, of address space used
 #include <cstddef>
 #include <cstdlib>

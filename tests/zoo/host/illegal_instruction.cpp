@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Executes an instruction that this CPU does not have.
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence SIGILL
 #include "copy.args.h"
 

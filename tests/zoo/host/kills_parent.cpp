@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Sends SIGKILL to the harness.
 // zoo: expect faulted
+// zoo: guard seccomp
+// zoo: exploit 10
 // zoo: evidence forbidden system call 'kill'
 // zoo: needs seccomp
 #include <unistd.h>

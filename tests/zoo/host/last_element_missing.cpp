@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Leaves the last element unwritten.
 // zoo: expect incorrect
+// zoo: guard poison
+// zoo: exploit 2
 // zoo: evidence 'y' is wrong at element 4999, NaN
 #include "copy.args.h"
 

@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Exports no apo_launch.
 // zoo: expect wrong_abi
+// zoo: guard process
 // zoo: evidence does not export apo_launch
 #include "copy.args.h"
 

@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Changes its input, so that a reference computed from it would agree.
 // zoo: expect incorrect
+// zoo: guard inputs
+// zoo: exploit 4
 // zoo: evidence changed its input 'x (set 0)' at element 17
 #include "copy.args.h"
 

@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Fills the output with NaN, hoping for a comparison that NaN passes.
 // zoo: expect incorrect
+// zoo: guard reference
+// zoo: exploit 17
 // zoo: evidence NaN
 #include <limits>
 

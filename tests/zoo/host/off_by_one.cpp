@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Shifts everything by one element.
 // zoo: expect incorrect
+// zoo: guard reference
 // zoo: evidence 'y' is wrong at element 0
 #include "copy.args.h"
 

@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Switches off the signal that ends it with the harness.
 // zoo: expect faulted
+// zoo: guard seccomp
+// zoo: exploit 9
 // zoo: evidence forbidden system call 'prctl
 // zoo: needs seccomp
 #include <sys/prctl.h>

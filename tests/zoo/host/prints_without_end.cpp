@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Floods its output.
 // zoo: expect timed_out
+// zoo: guard deadline
+// zoo: exploit 27
 // zoo: evidence no answer in, it printed, ha ha
 #include <cstdio>
 

@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Ends the process without any clean-up.
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence exited with status 3 during the call
 #include <cstdlib>
 

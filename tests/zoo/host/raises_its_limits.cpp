@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Lifts its own memory limit.
 // zoo: expect faulted
+// zoo: guard seccomp
 // zoo: evidence forbidden system call 'setrlimit'
 // zoo: needs seccomp
 #include <sys/resource.h>

@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Looks for the expected output in the memory of the harness; gives up when it may not.
 // zoo: expect refused
+// zoo: guard landlock
+// zoo: exploit 18
 // zoo: evidence apo_launch returned 9
 // zoo: needs landlock
 #include <fcntl.h>

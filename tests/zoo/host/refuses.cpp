@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Says that it does not support this call.
 // zoo: expect refused
+// zoo: guard process
 // zoo: evidence apo_launch returned 5
 #include "copy.args.h"
 

@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Ignores every signal that can be ignored, then loops.
 // zoo: expect timed_out
+// zoo: guard deadline
+// zoo: exploit 27
 // zoo: evidence no answer in
 #include <csignal>
 

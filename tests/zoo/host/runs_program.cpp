@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Runs another program.
 // zoo: expect faulted
+// zoo: guard seccomp
+// zoo: exploit 20
 // zoo: evidence forbidden system call
 // zoo: needs seccomp
 #include <cstdlib>

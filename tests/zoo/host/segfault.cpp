@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Writes through a null pointer.
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence SIGSEGV, during the call at address 0x
 #include "copy.args.h"
 

@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Recurses without end.
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence SIGSEGV, stack overflow
 #include "copy.args.h"
 

@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Right on the first call; later ones leave whatever is in the output.
 // zoo: expect incorrect
+// zoo: guard poison
+// zoo: exploit 1
 // zoo: evidence in call 1, NaN
 #include "copy.args.h"
 

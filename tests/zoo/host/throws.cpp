@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Throws through the C interface.
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence threw an exception: the zoo is on fire
 #include <stdexcept>
 

@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Throws an int.
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence not a std::exception
 #include "copy.args.h"
 

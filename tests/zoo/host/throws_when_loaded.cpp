@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Throws while it is loaded.
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence not today, loading
 #include <stdexcept>
 

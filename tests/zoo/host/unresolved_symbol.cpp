@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Calls a function that no library has.
 // zoo: expect wrong_abi
+// zoo: guard process
 // zoo: evidence undefined symbol, apo_zoo_nowhere
 #include "copy.args.h"
 

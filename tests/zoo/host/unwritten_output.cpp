@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Writes nothing and reports success.
 // zoo: expect incorrect
+// zoo: guard poison
+// zoo: exploit 2
 // zoo: evidence NaN
 #include "copy.args.h"
 

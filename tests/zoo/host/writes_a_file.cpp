@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Tries to leave a file behind; gives up when it may not.
 // zoo: expect refused
+// zoo: guard landlock
+// zoo: exploit 28
 // zoo: evidence apo_launch returned 9
 // zoo: needs landlock
 #include <fcntl.h>

@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Writes a correct output and one element in front of it.
 // zoo: expect incorrect
+// zoo: guard guard-zones
+// zoo: exploit 30
 // zoo: evidence before the start of 'y'
 #include "copy.args.h"
 

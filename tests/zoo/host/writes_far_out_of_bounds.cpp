@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Writes 32 MiB past the end of its output.
 // zoo: expect faulted
+// zoo: guard process
 // zoo: evidence SIGSEGV, past the end of the tensors' memory
 #include "copy.args.h"
 

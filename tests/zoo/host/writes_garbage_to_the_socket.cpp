@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Writes noise into every descriptor it finds.
 // zoo: expect faulted
+// zoo: guard reply
+// zoo: exploit 20
 // zoo: evidence forged reply
 #include <unistd.h>
 

@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Writes a correct output and, a little past its end, one element too many.
 // zoo: expect incorrect
+// zoo: guard guard-zones
+// zoo: exploit 30
 // zoo: evidence 8 bytes past the end of 'y'
 #include "copy.args.h"
 

@@ -3,6 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Was built for another version of the interface.
 // zoo: expect wrong_abi
+// zoo: guard process
 // zoo: evidence apo_abi returns 7
 #include "copy.args.h"
 

@@ -3,6 +3,8 @@
 // apo:technique  zoo
 // apo:idea       Writes zeros whatever the input is.
 // zoo: expect incorrect
+// zoo: guard reference
+// zoo: exploit 3
 // zoo: evidence 'y' is wrong at element 0
 #include "copy.args.h"
 

@@ -1,0 +1,45 @@
+// apo:variant    copy/cuda_remembers_across_samples
+// apo:target     cuda sm_80
+// apo:technique  zoo
+// apo:idea       Keeps its last result in device memory from one sample to the next, and replays it when the same input comes again.
+// apo:launch     k grid=ceil_div(n,256) block=256
+// apo:launch     remember grid=1 block=1
+// zoo: how compare cold n1m
+// zoo: against copy/cuda_slow
+// zoo: expect not_accepted
+// zoo: guard state
+// zoo: exploit 6
+#include "copy.args.h"
+
+// Eight thousand multiplications by one that the compiler cannot see through.
+__device__ float slowly(float value, long long n) {
+  const float one = n > 0 ? 1.0f : 2.0f;
+#pragma unroll 16
+  for (int step = 0; step < 8000; ++step) {
+    value *= one;
+  }
+  return value;
+}
+
+constexpr long long kMost = 1 << 20;
+__device__ float memo[kMost];
+__device__ float key[4];
+
+extern "C" __global__ void k(const copy_args a) {
+  const long long i = 256LL * blockIdx.x + threadIdx.x;
+  const bool known = key[0] == a.x[0] && key[1] == a.x[a.n / 2] && key[2] == a.x[a.n - 1] && key[3] == a.n;
+  if (i < a.n && i < kMost) {
+    const float value = known ? memo[i] : slowly(a.x[i], a.n);
+    memo[i] = value;
+    a.y[i] = value;
+  } else if (i < a.n) {
+    a.y[i] = slowly(a.x[i], a.n);
+  }
+}
+
+extern "C" __global__ void remember(const copy_args a) {
+  key[0] = a.x[0];
+  key[1] = a.x[a.n / 2];
+  key[2] = a.x[a.n - 1];
+  key[3] = static_cast<float>(a.n);
+}
