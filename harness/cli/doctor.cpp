@@ -211,7 +211,7 @@ Check check_journal(const Paths& paths) {
 Check check_selftest(const Paths& paths, Workbench& bench) {
   const std::string name = "selftest";
   Check missing{.name = name,
-                .state = State::limited,
+                .state = CheckState::limited,
                 .finding = "none of this machine as it is now",
                 .fix = "'apo selftest' shows what it resolves, and keeps smaller claims from being made"};
   if (!fs::exists(paths.journal)) {
