@@ -61,6 +61,7 @@ struct Subject {
   EvaluatePlan plan;
   SelftestKernel kernel;
   RoundCost cost;
+  double claim_sd = 0;            // of a round's effect, as the judge's robust estimate sees it
   std::vector<double> apparent;   // effects that identical code seemed to have
   std::vector<double> variances;  // of the rounds of each of these comparisons
 };
@@ -166,6 +167,7 @@ class SelftestRun {
     kernel.within_sd = levels.round;
     kernel.layout_sd = levels.layout;
     kernel.process_sd = levels.process;
+    subject.claim_sd = std::min(levels.total, levels.robust);
     subject.cost = cost_of(rounds, levels.total);
     kernel.kernel_s = subject.cost.warmup_s + subject.cost.blocks * subject.cost.block_s;
     std::vector<double> calls;
@@ -341,12 +343,13 @@ class SelftestRun {
     if (subject.variances.size() >= kEnough) {
       kernel.round_sd = std::sqrt(median(subject.variances));  // a neighbour's burst is in few of them
       subject.cost.round_sd = kernel.round_sd;
+      subject.claim_sd = kernel.round_sd;
       subject.cost.blocks = planned_blocks(subject);
     }
     kernel.resolves_1s = detectable_within(1, subject.cost, control());
     kernel.resolves_10s = detectable_within(10, subject.cost, control());
     kernel.resolves_60s = detectable_within(60, subject.cost, control());
-    kernel.smallest_claim = smallest_claim(kernel.round_sd, subject.apparent);
+    kernel.smallest_claim = smallest_claim(subject.claim_sd, subject.apparent);
   }
 
   Workbench& bench_;
