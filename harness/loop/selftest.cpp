@@ -144,7 +144,9 @@ class SelftestRun {
     }
     RoundCost planned = subject.cost;
     planned.blocks = planned_blocks(subject);
-    subject.kernel.rounds_per_process = rounds_per_process(studies, subject.kernel.start_s, planned);
+    // On a CPU a process costs little, and what a fresh one adds is part of what is tried.
+    subject.kernel.rounds_per_process =
+        request_.target == Target::cuda ? rounds_per_process(studies, subject.kernel.start_s, planned) : 1;
     subject.plan.rounds.rounds_per_process = subject.kernel.rounds_per_process;
     subject.kernel.profile = subject.plan.profile.name;
     observer_.say(subject.what.configuration.label() + " on " + subject.what.workload->name + ": " +
