@@ -21,7 +21,7 @@ TEST(SelftestCommand, JudgesIdenticalCodeAndSaysWhatTheMachineResolves) {
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   const Json document = only_document(ran);
   const Json& total = document["identical_code"]["total"];
-  EXPECT_EQ(total["comparisons"], 1);
+  ASSERT_EQ(total["comparisons"], 1) << document;
   EXPECT_EQ(total["accepted"], 0);  // one accept in some ten thousand would be expected
   EXPECT_NEAR(total["accepted_upper_95"].get<double>(), 0.95, 0.001);
   const Json& kernel = document["kernels"][0];
