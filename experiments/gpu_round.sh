@@ -8,7 +8,8 @@
 #   techniques-backward, techniques-forward  every variant against its parent
 #   classes                                  short campaigns for the other size classes
 #   aa                                       AA comparisons (default 40) of a variant with itself
-#   selftest                                 identical code through the judge, in SELFTEST_SECONDS (450)
+#   selftest                                 identical code through the judge, in SELFTEST_SECONDS (450); KERNELS: words such as
+#                                            copy/cuda_simple@n1m instead of the bundled kernels
 #   power                                    spins of known difference, in as many seconds
 #   verify                                   every variant through all correctness gates, compute-sanitizer included
 #   faults                                   the candidates of tests/zoo/cuda, which have to end as they say
@@ -55,7 +56,11 @@ aa() {
 }
 
 # What they print is what matters; the journal keeps every comparison.
-selftest() { apo selftest --quiet --target cuda --seconds "${SELFTEST_SECONDS:-450}" "$@"; }
+selftest() {
+  local kernel kernels=()
+  for kernel in ${KERNELS:-}; do kernels+=(--kernels "$kernel"); done
+  apo selftest --quiet --target cuda --seconds "${SELFTEST_SECONDS:-450}" "${kernels[@]}" "$@"
+}
 
 # Four at a time: nothing is timed, and most of it is building and watching.
 verify() {
@@ -80,7 +85,7 @@ job() {
       ;;
     aa) aa ;;
     selftest) selftest --parts identical --round-time 30ms ;;
-    power) selftest --parts known --kernels spin/cuda_chain@n16k_s8k ;;
+    power) KERNELS=spin/cuda_chain@n16k_s8k selftest --parts known ;;
     verify) verify ;;
     faults) "$root/experiments/faults.sh" "$bundle" "$out/faults" ;;
     attacks) "$root/experiments/attacks.sh" "$bundle" "$out/attacks" cuda ;;

@@ -3,13 +3,16 @@
 #
 # COMPARISONS (3000) of identical code over the bundled kernels, in rounds as short as the kernels allow; then known
 # differences and layouts for SECONDS_EACH (900) each. About an hour and a half on two cores. The journal is
-# FOLDER/selftest.db: what was interrupted goes on from there.
+# FOLDER/selftest.db: what was interrupted goes on from there. KERNELS: VARIANT@WORKLOAD words instead of the bundled ones.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 folder=$(readlink -f "${1:?usage: experiments/selftest.sh FOLDER}")
 mkdir -p "$folder"
 export APO_JOURNAL=$folder/selftest.db
 apo() { "${APO:-$root/apo}" "$@"; }
+kernels=()
+for kernel in ${KERNELS:-}; do kernels+=(--kernels "$kernel"); done
+selftest() { apo selftest -q --target host "${kernels[@]}" "$@"; }
 count() {
   apo query -q --csv --sql "SELECT coalesce(sum(comparisons), 0) FROM selftest_totals WHERE kind = '$1'" 2>/dev/null |
     tail -n 1 | tr -d '\r'
@@ -19,13 +22,14 @@ run() {
   local kind=$1 wanted=$2 left
   shift 2
   while left=$((wanted - $(count "$kind" || echo 0))) && [ "$left" -gt 0 ]; do
-    apo selftest -q --target host --round-time "${ROUND_TIME:-25ms}" --seconds 10m "$@" >>"$folder/log"
+    # In pieces of at most ten minutes, so that an interruption costs little.
+    selftest --round-time "${ROUND_TIME:-25ms}" --seconds 10m --rounds "$((left * 15))" "$@" >>"$folder/log"
   done
 }
-apo selftest -q --target host --quick --seconds 1 --parts noise >"$folder/log"  # makes the journal
+selftest --quick --seconds 1 --parts noise >"$folder/log"  # makes the journal
 run aa "${COMPARISONS:-3000}" --parts identical
-apo selftest -q --target host --parts known --seconds "${SECONDS_EACH:-900}" >>"$folder/log"
-apo selftest -q --target host --parts layouts --seconds "${SECONDS_EACH:-900}" >>"$folder/log"
+selftest --parts known --seconds "${SECONDS_EACH:-900}" >>"$folder/log"
+selftest --parts layouts --seconds "${SECONDS_EACH:-900}" >>"$folder/log"
 {
   echo "# The judge on identical code and on known differences"
   echo
@@ -41,7 +45,7 @@ apo selftest -q --target host --parts layouts --seconds "${SECONDS_EACH:-900}" >
     echo '```'
   done
   echo
-  echo "## The last selftest"
+  echo "## As they were printed"
   echo
   echo '```'
   cat "$folder/log"

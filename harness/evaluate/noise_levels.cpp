@@ -69,6 +69,14 @@ std::vector<double> whole_processes(const std::vector<Round>& rounds, int size) 
   return effects;
 }
 
+std::vector<double> deviations_from_median(std::vector<double> values) {
+  const double centre = median(values);
+  for (double& value : values) {
+    value -= centre;
+  }
+  return values;
+}
+
 double root_of_share(double mean_square, double explained, double size) {
   return std::sqrt(std::max(0.0, (mean_square - explained) / size));
 }
@@ -115,6 +123,7 @@ NoiseLevels noise_levels(const std::vector<Round>& rounds, const NoiseDesign& de
   levels.process = root_of_share(process_square, layout_square, each);
   levels.process_mean = std::sqrt(between_processes / (processes - 1));
   levels.total = std::hypot(levels.round, levels.layout, levels.process);
+  levels.robust = robust_sd(deviations_from_median(effects));
   levels.processes = processes;
   return levels;
 }

@@ -27,6 +27,7 @@ struct NoiseLevels {
   double process = 0;       // added by another process
   double process_mean = 0;  // of the means of whole processes: what `process` is at most
   double total = 0;         // of a round's effect where every round has process and layout of its own
+  double robust = 0;        // the same for most rounds, whatever a few of them met (from the median absolute deviation)
   int processes = 0;
 };
 

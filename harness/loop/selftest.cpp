@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <stdexcept>
 
 #include "harness/core/error.h"
 #include "harness/core/secret.h"
@@ -61,6 +62,7 @@ struct Subject {
   EvaluatePlan plan;
   SelftestKernel kernel;
   RoundCost cost;
+  double claim_sd = 0;            // of a round's effect, as the judge's robust estimate sees it
   std::vector<double> apparent;   // effects that identical code seemed to have
   std::vector<double> variances;  // of the rounds of each of these comparisons
 };
@@ -124,14 +126,32 @@ class SelftestRun {
 
   LayoutControl control() const { return layout_control(request_.layout); }
 
+  // Again where something on the machine disturbed it, or made too many of its rounds void.
+  std::vector<Round> study_rounds(const Subject& subject, int index, const NoiseDesign& design) {
+    constexpr int kAttempts = 3;
+    std::string why;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      try {
+        std::vector<Round> rounds =
+            run_noise_study(subject.lab, subject.what.configuration, subject.plan, kAttempts * index + attempt, design,
+                            kProcessesOfStudy, hooks_for(observer_));
+        static_cast<void>(noise_levels(rounds, design));  // throws where too few count
+        return rounds;
+      } catch (const std::runtime_error& error) {
+        why = error.what();
+        result_.remarks.push_back("a study of the noise again: " + why);
+      }
+    }
+    throw EnvironmentError(why, "stop other work on this machine and run again");
+  }
+
   void study(Subject& subject) {
     std::vector<NoiseLevels> studies;
     std::vector<Round> all;
     const NoiseDesign design;
     const int wanted = request_.quick ? 1 : kStudies;
     for (int index = 0; index < wanted; ++index) {
-      const std::vector<Round> rounds = run_noise_study(subject.lab, subject.what.configuration, subject.plan, index,
-                                                        design, kProcessesOfStudy, hooks_for(observer_));
+      const std::vector<Round> rounds = study_rounds(subject, index, design);
       studies.push_back(noise_levels(rounds, design));
       all.insert(all.end(), rounds.begin(), rounds.end());
     }
@@ -143,7 +163,9 @@ class SelftestRun {
     }
     RoundCost planned = subject.cost;
     planned.blocks = planned_blocks(subject);
-    subject.kernel.rounds_per_process = rounds_per_process(studies, subject.kernel.start_s, planned);
+    // On a CPU a process costs little, and what a fresh one adds is part of what is tried.
+    subject.kernel.rounds_per_process =
+        request_.target == Target::cuda ? rounds_per_process(studies, subject.kernel.start_s, planned) : 1;
     subject.plan.rounds.rounds_per_process = subject.kernel.rounds_per_process;
     subject.kernel.profile = subject.plan.profile.name;
     observer_.say(subject.what.configuration.label() + " on " + subject.what.workload->name + ": " +
@@ -166,6 +188,7 @@ class SelftestRun {
     kernel.within_sd = levels.round;
     kernel.layout_sd = levels.layout;
     kernel.process_sd = levels.process;
+    subject.claim_sd = std::min(levels.total, levels.robust);
     subject.cost = cost_of(rounds, levels.total);
     kernel.kernel_s = subject.cost.warmup_s + subject.cost.blocks * subject.cost.block_s;
     std::vector<double> calls;
@@ -183,8 +206,8 @@ class SelftestRun {
     kernel.round_s = median(whole);
   }
 
-  // One judgement by the judge that compares.
-  void judge(Subject& subject, SelftestComparison comparison, const EvaluatePlan& given) {
+  // One judgement by the judge that compares; false when it came to no end.
+  bool judge(Subject& subject, SelftestComparison comparison, const EvaluatePlan& given) {
     EvaluatePlan plan = given;
     plan.trial = std::string(to_string(comparison.kind)) + " " + std::to_string(trials_);
     Experiment experiment{.id = trials_++ / kShareInputs,
@@ -197,7 +220,7 @@ class SelftestRun {
     const Judgement& judgement = *experiment.judgement;
     if (experiment.outcome != Outcome::valid) {
       note_failure(subject, judgement.sentence);
-      return;
+      return false;
     }
     comparison.workload = subject.what.workload->name;
     comparison.random_layout = plan.rounds.layout == Layout::random;
@@ -221,6 +244,7 @@ class SelftestRun {
       subject.variances.push_back(std::pow(standard_deviation(comparison.effects), 2));
     }
     result_.comparisons.push_back(std::move(comparison));
+    return true;
   }
 
   // Something on the machine may disturb a round in hours; what fails again and again is no accident.
@@ -268,10 +292,13 @@ class SelftestRun {
   }
 
   void compare_same_code(double until_s) {
-    for (int done = 0; goes_on(until_s, done, request_.comparisons); ++done) {
-      Subject& subject = subjects_[static_cast<std::size_t>(done) % subjects_.size()];
+    int done = 0;
+    for (std::size_t tried = 0; goes_on(until_s, done, request_.comparisons); ++tried) {
+      Subject& subject = subjects_[tried % subjects_.size()];
       report("identical code: " + subject.what.configuration.label(), done, request_.comparisons, until_s);
-      judge(subject, {.incumbent = subject.what.configuration, .candidate = subject.what.configuration}, subject.plan);
+      const bool judged = judge(
+          subject, {.incumbent = subject.what.configuration, .candidate = subject.what.configuration}, subject.plan);
+      done += judged ? 1 : 0;
     }
   }
 
@@ -341,12 +368,13 @@ class SelftestRun {
     if (subject.variances.size() >= kEnough) {
       kernel.round_sd = std::sqrt(median(subject.variances));  // a neighbour's burst is in few of them
       subject.cost.round_sd = kernel.round_sd;
+      subject.claim_sd = kernel.round_sd;
       subject.cost.blocks = planned_blocks(subject);
     }
     kernel.resolves_1s = detectable_within(1, subject.cost, control());
     kernel.resolves_10s = detectable_within(10, subject.cost, control());
     kernel.resolves_60s = detectable_within(60, subject.cost, control());
-    kernel.smallest_claim = smallest_claim(kernel.round_sd, subject.apparent);
+    kernel.smallest_claim = smallest_claim(subject.claim_sd, subject.apparent);
   }
 
   Workbench& bench_;

@@ -93,6 +93,17 @@ TEST(NoiseLevels, EveryLevelIsFoundWhateverTheCoins) {
   EXPECT_NEAR(levels.process, truth.process, 0.15 * truth.process);
   EXPECT_NEAR(levels.total, std::hypot(truth.round, truth.layout, truth.process), 0.001);
   EXPECT_GT(levels.process_mean, levels.process);
+  EXPECT_NEAR(levels.robust, levels.total, 0.001);
+}
+
+TEST(NoiseLevels, AFewRoundsUnderANeighboursLoadDoNotMoveTheRobustSpread) {
+  std::vector<Round> rounds = nested_rounds({.round = 0.002}, 8, {}, 4);
+  for (const std::size_t i : {3u, 17u, 28u}) {
+    rounds[i].effect += 0.3;
+  }
+  const NoiseLevels levels = noise_levels(rounds, {});
+  EXPECT_GT(levels.total, 0.05);
+  EXPECT_LT(levels.robust, 0.004);
 }
 
 TEST(NoiseLevels, ALevelThatAddsNothingIsSmall) {

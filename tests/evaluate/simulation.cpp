@@ -187,12 +187,22 @@ World::World(const NoiseModel& model, double call_s, double effect, std::uint64_
   burst_until_s_ = exponential(random_, bursting_ ? model.burst_s : model.quiet_s);
   burst_size_ = random_.uniform(model.burst_min, model.burst_max);
   correlated_ = model.correlated * random_.normal();
+  draw_layouts();
+}
+
+void World::draw_layouts() {
+  for (double& offset : layout_offset_) {
+    offset = model_.layout_each > 0 ? model_.layout_each * random_.normal() : 0;
+  }
 }
 
 void World::start_process() {
   now_s_ += model_.startup_s;
   process_started_s_ = now_s_;
   shared_offset_ = model_.process_shared * random_.normal();
+  if (!model_.layout_fixed) {
+    draw_layouts();
+  }
   for (double& offset : arm_offset_) {
     // A normal over the root of a chi-square of 2 degrees over 2 is Student's t of 2 degrees.
     const double scale = model_.process_heavy_tail ? std::sqrt(-std::log(random_.uniform())) : 1;
@@ -238,7 +248,8 @@ double World::machine_noise() {
 // What this process, its slots and the number of calls so far do.
 double World::process_noise(Arm arm, int slot) {
   const auto index = static_cast<std::size_t>(arm);
-  double noise = arm_offset_.at(index) + shared_offset_ + slot_sign_ * model_.slot_bias * slot;
+  double noise =
+      arm_offset_.at(index) + layout_offset_.at(index) + shared_offset_ + slot_sign_ * model_.slot_bias * slot;
   noise += model_.process_start * std::exp(-(now_s_ - process_started_s_) / model_.process_start_s);
   noise += model_.cold_calls * std::exp(-arm_calls_.at(index) / model_.cold_calls_decay);
   const int position = calls_ % 4;

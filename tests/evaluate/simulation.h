@@ -19,16 +19,18 @@ namespace apo::simulation {
 struct NoiseModel {
   std::string name;
   double white = 0;
-  double correlated = 0, correlation_s = 0.025;                               // Ornstein-Uhlenbeck
-  double sine = 0, period_min_s = 2, period_max_s = 60;                       // clock drift
-  double drift_per_s = 0;                                                     // of random sign
-  double boost_step = 0, boost_dwell_s = 1;                                   // telegraph
-  double burst_s = 0, quiet_s = 0.2, burst_min = 0.05, burst_max = 0.30;      // a neighbour at work
-  double spike_chance = 0, spike_scale = 0, spike_tail = 1.5;                 // added, Pareto
-  double process_each = 0, process_shared = 0;                                // drawn by each process
-  bool process_heavy_tail = false;                                            // Student t with 2 degrees of freedom
-  double misaligned_chance = 0, misaligned_cost = 0;                          // of each artifact in each process
-  double first_call = 0, cold_calls = 0, cold_calls_decay = 3;                // of each artifact
+  double correlated = 0, correlation_s = 0.025;                           // Ornstein-Uhlenbeck
+  double sine = 0, period_min_s = 2, period_max_s = 60;                   // clock drift
+  double drift_per_s = 0;                                                 // of random sign
+  double boost_step = 0, boost_dwell_s = 1;                               // telegraph
+  double burst_s = 0, quiet_s = 0.2, burst_min = 0.05, burst_max = 0.30;  // a neighbour at work
+  double spike_chance = 0, spike_scale = 0, spike_tail = 1.5;             // added, Pareto
+  double process_each = 0, process_shared = 0;                            // drawn by each process
+  bool process_heavy_tail = false;                                        // Student t with 2 degrees of freedom
+  double layout_each = 0;                                       // of each artifact's code: drawn by each process,
+  bool layout_fixed = false;                                    // or once a session
+  double misaligned_chance = 0, misaligned_cost = 0;            // of each artifact in each process
+  double first_call = 0, cold_calls = 0, cold_calls_decay = 3;  // of each artifact
   double process_start = 0, process_start_s = 0.05, session_first_calls = 0;  // in calls' times
   double period4 = 0;                                                         // calls 1 and 2 of every 4
   double slot_bias = 0;                                                       // of slot 1, random sign
@@ -53,6 +55,7 @@ class World {
   double kernel_s() const { return kernel_s_; }
 
  private:
+  void draw_layouts();
   double machine_noise();
   double process_noise(Arm arm, int slot);
   double added_time(Arm arm);
@@ -69,6 +72,7 @@ class World {
   double boost_until_s_ = 0, burst_until_s_ = 0, burst_size_ = 0;
   double correlated_ = 0, correlated_at_s_ = 0;
   // Of the process.
+  std::array<double, 2> layout_offset_{};
   std::array<double, 2> arm_offset_{};
   std::array<int, 2> arm_calls_{};
   double shared_offset_ = 0, process_started_s_ = 0;

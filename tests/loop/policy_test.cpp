@@ -34,7 +34,7 @@ TEST_F(PolicyTest, TheShippedDefaultIsValid) {
 TEST_F(PolicyTest, EveryKeyIsRead) {
   write_file_atomically(file, R"({"family": "copy", "workloads": ["n4k", "n1m"], "baseline": "copy/simple",
     "iterations": 3, "candidates_per_iteration": 2, "budget": "10m", "cache_policy": "warm",
-    "judge_profile": "strict", "target": "host", "application_kernels": "e88.*backward"})");
+    "judge_profile": "strict", "target": "host", "layout": "fixed", "application_kernels": "e88.*backward"})");
   const Policy policy = load_policy(file);
   EXPECT_EQ(policy.workloads, (std::vector<std::string>{"n4k", "n1m"}));
   EXPECT_EQ(policy.baseline, "copy/simple");
@@ -43,6 +43,7 @@ TEST_F(PolicyTest, EveryKeyIsRead) {
   EXPECT_EQ(policy.budget_s, 600);
   EXPECT_EQ(policy.cache_policy, "warm");
   EXPECT_EQ(policy.judge_profile, "strict");
+  EXPECT_EQ(policy.layout, "fixed");
   EXPECT_EQ(policy.application_kernels, "e88.*backward");
 }
 
