@@ -249,20 +249,20 @@ std::optional<Incumbent> Journal::incumbent(const std::string& family, const std
   return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
 }
 
-// As the view says it, without ordering every acceptance and every campaign: max() takes its row's other columns along.
+// As the view says it, without putting every acceptance and every campaign in order: the newest of each is looked up.
 std::vector<Incumbent> Journal::incumbents() {
-  const std::string by = " GROUP BY family, workload_class, m.key";
   Statement rows = self_->database.query(
-      "SELECT e.family AS family, e.workload_class AS workload_class, m.key, e.candidate, e.candidate_source, e.id,"
-      " e.campaign, j.finished_at, max(e.id) FROM judgement j CROSS JOIN experiment e ON e.id = j.experiment"
+      "SELECT e.family, e.workload_class, m.key, e.candidate, e.candidate_source, e.id, e.campaign, j.finished_at"
+      " FROM (SELECT max(e.id) AS id FROM judgement j CROSS JOIN experiment e ON e.id = j.experiment"
       " JOIN machine m ON m.id = e.machine WHERE j.verdict = 'accepted' AND e.campaign IS NOT NULL"
       " AND (e.campaign NOT IN (SELECT campaign FROM certification WHERE alarm = 1)"
-      " OR e.id NOT IN (SELECT experiment FROM withdrawn))" +
-      by +
-      " UNION ALL SELECT c.family AS family, c.workload_class AS workload_class, m.key, c.baseline,"
-      " coalesce(c.baseline_source, ''), 0, c.id, c.started_at, max(c.id) FROM campaign c"
-      " JOIN machine m ON m.id = c.machine" +
-      by);
+      " OR e.id NOT IN (SELECT experiment FROM withdrawn)) GROUP BY e.family, e.workload_class, m.key) newest"
+      " JOIN experiment e ON e.id = newest.id JOIN judgement j ON j.experiment = e.id JOIN machine m ON m.id = "
+      "e.machine"
+      " UNION ALL SELECT c.family, c.workload_class, m.key, c.baseline, coalesce(c.baseline_source, ''), 0, c.id,"
+      " c.started_at FROM (SELECT max(c.id) AS id FROM campaign c JOIN machine m ON m.id = c.machine"
+      " GROUP BY c.family, c.workload_class, m.key) newest"
+      " JOIN campaign c ON c.id = newest.id JOIN machine m ON m.id = c.machine");
   std::map<std::tuple<std::string, std::string, std::string>, Incumbent> found;
   while (rows.step()) {  // the accepted come first
     Incumbent one{rows.text(), rows.text(),    rows.text(),    self_->configuration(rows.integer()),

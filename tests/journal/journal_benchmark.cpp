@@ -39,7 +39,7 @@ void append_durably(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations());
 }
-BENCHMARK(append_durably);
+BENCHMARK(append_durably)->UseRealTime();
 
 void append_in_batches_of_1000(benchmark::State& state) {
   Scratch scratch;
@@ -54,7 +54,7 @@ void append_in_batches_of_1000(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations() * 1000);
 }
-BENCHMARK(append_in_batches_of_1000)->Unit(benchmark::kMillisecond);
+BENCHMARK(append_in_batches_of_1000)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 void append_round(benchmark::State& state) {
   Scratch scratch;
@@ -68,7 +68,7 @@ void append_round(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations());
 }
-BENCHMARK(append_round);
+BENCHMARK(append_round)->UseRealTime();
 
 constexpr auto kUnit = benchmark::kMicrosecond;
 
