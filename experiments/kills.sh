@@ -47,7 +47,7 @@ done
   echo
   echo "\`apo run\` of one campaign, killed within 12 s (a start measures the A/A sentinel before it tries a candidate), with \`apo doctor\` after every kill:"
   echo
-  echo "| kills | experiments finished in the end | kills after which a finished one was missing | kills after which \`apo doctor\` found the journal wrong | experiments abandoned under way | resumptions announced |"
+  echo "| kills | experiments finished in the end | kills after which a finished one was missing | kills after which \`apo doctor\` found the journal wrong | experiments and iterations abandoned under way | resumptions announced |"
   echo "|---|---|---|---|---|---|"
   echo "| $killed | $before | $lost | $broken | $(count abandonment) | $(grep -c '^resuming campaign' "$work/log" || true) |"
 } >"$folder/kills.md"
