@@ -2,7 +2,7 @@
 # experiments/kills.sh FOLDER - kill -9 at random instants, and what the journal looks like after each; writes FOLDER/kills.md.
 #
 # First a writer of campaigns that does nothing but the journal's transactions (FAST_KILLS, 1000): the build target
-# `journal_fire` of the preset `test`. Then `apo run` itself (KILLS, 150), which resumes the campaign every time.
+# `journal_fire` of the preset `test`. Then `apo run` itself (KILLS, 100), which resumes the campaign every time.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 folder=$(readlink -f "${1:?usage: experiments/kills.sh FOLDER}")
@@ -18,11 +18,11 @@ fast=$("$root/build/release/bin/journal_fire" "${FAST_KILLS:-1000}") || fast_sta
 
 count() { "$root/apo" query -q --csv --sql "SELECT count(*) FROM $1" | tail -n 1 | tr -d '\r'; }
 killed=0 lost=0 broken=0 before=0
-for _ in $(seq "${KILLS:-150}"); do
+for _ in $(seq "${KILLS:-100}"); do
   setsid "$root/apo" run copy --target host --workload n4k --baseline copy/simple --judge standard --iterations 50 \
     --candidates 3 >/dev/null 2>>"$work/log" &
   pid=$!
-  sleep "$((RANDOM % 4)).$((RANDOM % 10))$((RANDOM % 10))"
+  sleep "$((RANDOM % 12)).$((RANDOM % 10))$((RANDOM % 10))"
   if kill -9 "$pid" 2>/dev/null; then killed=$((killed + 1)); fi
   wait "$pid" 2>/dev/null || true
   [ -e "$APO_JOURNAL" ] || continue
@@ -45,9 +45,9 @@ done
   echo "|---|---|---|---|---|---|---|"
   echo "$fast"
   echo
-  echo "\`apo run\` of one campaign, killed within 4 s, with \`apo doctor\` after every kill:"
+  echo "\`apo run\` of one campaign, killed within 12 s (a start measures the A/A sentinel before it tries a candidate), with \`apo doctor\` after every kill:"
   echo
-  echo "| kills | experiments finished in the end | kills after which a finished one was missing | kills after which \`apo doctor\` found the journal wrong | experiments abandoned under way | resumptions announced |"
+  echo "| kills | experiments finished in the end | kills after which a finished one was missing | kills after which \`apo doctor\` found the journal wrong | experiments and iterations abandoned under way | resumptions announced |"
   echo "|---|---|---|---|---|---|"
   echo "| $killed | $before | $lost | $broken | $(count abandonment) | $(grep -c '^resuming campaign' "$work/log" || true) |"
 } >"$folder/kills.md"

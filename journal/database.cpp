@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "harness/core/error.h"
+#include "journal/migrations.h"
 
 namespace apo {
 namespace {
@@ -59,6 +60,18 @@ sqlite3* open_for_reading(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+// .recover would do more, but Debian's sqlite3 is built without what it needs. A dump goes on behind a damaged page,
+// ends with ROLLBACK when it met one, and leaves out the two numbers that make the file a journal.
+std::string recovery_command(const std::filesystem::path& path) {
+  std::string quoted;
+  for (const char letter : path.string()) {
+    quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  }
+  return "J='" + quoted + "'; { sqlite3 \"$J\" .dump | sed 's/^ROLLBACK.*/COMMIT;/'; echo \"PRAGMA application_id = " +
+         std::to_string(kApplicationId) +
+         "; PRAGMA user_version = $(sqlite3 \"$J\" 'PRAGMA user_version');\"; } | sqlite3 recovered.db";
+}
 
 sqlite3* open_read_only(const std::filesystem::path& path) {
   sqlite3* handle = open_handle(path.string(), SQLITE_OPEN_READONLY);
@@ -186,8 +199,8 @@ void Database::fail() {
     case SQLITE_NOTADB:
       throw UserError(name + " is not an SQLite file", "name another file with --journal, or move this one away");
     case SQLITE_CORRUPT:
-      throw UserError(name + " is damaged: " + message, "restore a copy, or save what can be read with: sqlite3 '" +
-                                                            path_.string() + "' .recover | sqlite3 recovered.db");
+      throw UserError(name + " is damaged: " + message,
+                      "restore a copy, or save what can be read with:\n" + recovery_command(path_));
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_CANTOPEN:

@@ -108,6 +108,9 @@ class Database {
   std::multimap<std::string, sqlite3_stmt*, std::less<>> idle_;  // prepared statements that nobody runs
 };
 
+// A shell command that saves what can be read of a damaged journal in recovered.db.
+std::string recovery_command(const std::filesystem::path& path);
+
 // A connection that cannot write, even to a file in a folder where nobody can. nullptr when there is none.
 sqlite3* open_read_only(const std::filesystem::path& path);
 

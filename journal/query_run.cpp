@@ -17,6 +17,7 @@ const std::vector<std::string> kDefaultColumns = {"id",        "campaign", "work
 struct Sql {
   std::string text;
   std::vector<Value> values;  // point into the query
+  bool sorts = false;         // few rows are found and then sorted
 };
 
 Value bound(const Cell& cell) {
@@ -67,6 +68,7 @@ struct Condition {
   std::string tests;
   std::string probe;
   std::vector<Value> values;
+  std::vector<Value> probed;  // the values of `probe`, where they are not all
 };
 
 // The experiments whose candidate has a resource or a metric of that name and value. `metric` is there in both forms:
@@ -86,8 +88,9 @@ Condition metric_condition(const Predicate& predicate, const Cell& name) {
   condition.finds = "id IN (" + resources + " UNION ALL " + of_metric + ")";
   condition.tests = "(EXISTS (SELECT 1 FROM build_resource WHERE experiment = experiments.id AND " + of_resource +
                     ") OR id IN (" + of_metric + "))";
-  condition.probe = resources + " UNION ALL SELECT 1 FROM metric mt WHERE mt.name = ? AND " +
-                    of_metric.substr(of_metric.rfind("mt.value"));
+  condition.probe = resources;
+  condition.probed.assign(condition.values.begin(),
+                          condition.values.begin() + 1 + static_cast<std::ptrdiff_t>(predicate.values.size()));
   return condition;
 }
 
@@ -174,13 +177,13 @@ Condition condition_of(const KeySpec& spec, const Predicate& predicate) {
 
 // Up to this many rows are found and sorted in milliseconds; where there are more, the first ones that pass are met
 // soon enough by walking in the order of the answer.
-constexpr int kFewRows = 4000;
+constexpr int kFewRows = 3000;
 
 bool are_few(Database& database, const Condition& condition) {
   if (condition.probe.empty()) {
     return false;
   }
-  std::vector<Value> values = condition.values;
+  std::vector<Value> values = condition.probed.empty() ? condition.values : condition.probed;
   values.emplace_back(kFewRows + 1);
   Statement row = database.query("SELECT count(*) FROM (" + condition.probe + " LIMIT ?)", values);
   row.step();
@@ -199,10 +202,12 @@ void add_conditions(Database& database, Sql& sql, const Query& query, const std:
     sql.values.insert(sql.values.end(), one.values.begin(), one.values.end());
     if (negated) {
       parts.push_back("NOT (" + one.tests + ")");
-    } else {
-      // Without a limit every row is wanted, so the order leads nowhere sooner.
-      parts.push_back(query.limit == 0 || leads || are_few(database, one) ? one.finds : one.tests);
+      continue;
     }
+    const bool few = are_few(database, one);
+    sql.sorts = sql.sorts || (few && !leads);
+    // Without a limit every row is wanted, so the order leads nowhere sooner.
+    parts.push_back(query.limit == 0 || leads || few ? one.finds : one.tests);
   }
   if (!query.sort.empty()) {
     // Says that there is a value, in a form from which SQLite sees that it may start at that column's index.
@@ -223,7 +228,8 @@ void add_order(Sql& sql, const Query& query) {
   }
   if (!by_id) {
     const bool ascending = !query.sort.empty() && !query.sort.front().descending;
-    parts.push_back(ascending ? "id" : "id DESC");
+    // The sign keeps SQLite from walking all rows in this order where few are found otherwise.
+    parts.push_back(std::string(sql.sorts ? "+id" : "id") + (ascending ? "" : " DESC"));
   }
   sql.text += " ORDER BY " + join(parts, ", ");
 }

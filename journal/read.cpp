@@ -1,5 +1,7 @@
 // journal/read.cpp - rows back into the records that they were written from.
+#include <map>
 #include <stdexcept>
+#include <tuple>
 
 #include "harness/core/error.h"
 #include "journal/encode.h"
@@ -247,8 +249,31 @@ std::optional<Incumbent> Journal::incumbent(const std::string& family, const std
   return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
 }
 
+// As the view says it, without putting every acceptance and every campaign in order: the newest of each is looked up.
 std::vector<Incumbent> Journal::incumbents() {
-  return self_->incumbents("", {});
+  Statement rows = self_->database.query(
+      "SELECT e.family, e.workload_class, m.key, e.candidate, e.candidate_source, e.id, e.campaign, j.finished_at"
+      " FROM (SELECT max(e.id) AS id FROM judgement j CROSS JOIN experiment e ON e.id = j.experiment"
+      " JOIN machine m ON m.id = e.machine WHERE j.verdict = 'accepted' AND e.campaign IS NOT NULL"
+      " AND (e.campaign NOT IN (SELECT campaign FROM certification WHERE alarm = 1)"
+      " OR e.id NOT IN (SELECT experiment FROM withdrawn)) GROUP BY e.family, e.workload_class, m.key) newest"
+      " JOIN experiment e ON e.id = newest.id JOIN judgement j ON j.experiment = e.id JOIN machine m ON m.id = "
+      "e.machine"
+      " UNION ALL SELECT c.family, c.workload_class, m.key, c.baseline, coalesce(c.baseline_source, ''), 0, c.id,"
+      " c.started_at FROM (SELECT max(c.id) AS id FROM campaign c JOIN machine m ON m.id = c.machine"
+      " GROUP BY c.family, c.workload_class, m.key) newest"
+      " JOIN campaign c ON c.id = newest.id JOIN machine m ON m.id = c.machine");
+  std::map<std::tuple<std::string, std::string, std::string>, Incumbent> found;
+  while (rows.step()) {  // the accepted come first
+    Incumbent one{rows.text(), rows.text(),    rows.text(),    self_->configuration(rows.integer()),
+                  rows.text(), rows.integer(), rows.integer(), rows.text()};
+    found.try_emplace({one.family, one.workload_class, one.machine}, one);
+  }
+  std::vector<Incumbent> result;
+  for (auto& [key, incumbent] : found) {
+    result.push_back(std::move(incumbent));
+  }
+  return result;
 }
 
 std::vector<IterationRow> Journal::iterations(std::int64_t campaign) {

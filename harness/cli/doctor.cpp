@@ -22,6 +22,7 @@
 #include "harness/loop/audit.h"
 #include "harness/loop/workbench.h"
 #include "harness/profile/perf_counters.h"
+#include "journal/database.h"
 #include "journal/journal.h"
 #include "journal/lock.h"
 #include "journal/queries.h"
@@ -187,9 +188,10 @@ Check check_journal(const Paths& paths) {
     Journal journal = Journal::open(paths.journal, Access::read_only);
     const std::vector<std::string> damage = audit(journal);
     if (!damage.empty()) {
-      return broken("journal", "'" + paths.journal.string() + "' is damaged: " + join(damage, "; "),
-                    "restore a copy, or save what can be read with: sqlite3 '" + paths.journal.string() +
-                        "' .recover | sqlite3 recovered.db; then run 'apo doctor --journal recovered.db'");
+      return broken(
+          "journal", "'" + paths.journal.string() + "' is damaged: " + join(damage, "; "),
+          "restore a copy, or save what can be read and look at it with 'apo doctor --journal recovered.db':\n" +
+              recovery_command(paths.journal));
     }
     const Table version = run_sql(paths.journal, "PRAGMA user_version");
     Check check{.name = "journal",

@@ -55,6 +55,12 @@ void check_names(const LessonOptions& options, Workbench& bench, Journal& journa
       techniques.insert(variant->techniques.begin(), variant->techniques.end());
     }
   }
+  const auto known = [](const std::string& given, const std::set<std::string>& words) {
+    return given.empty() || words.contains(given);
+  };
+  if (known(options.family, names) && known(options.technique, techniques) && known(options.variant, variants)) {
+    return;  // without reading every lesson there is
+  }
   for (const Lesson& lesson : journal.lessons()) {
     names.insert(lesson.family);
     variants.insert(lesson.configuration.variant);

@@ -43,8 +43,8 @@ struct WorkerOptions {
   std::int64_t memory_limit_bytes = std::int64_t{16} << 30;  // address space beyond the tensors; 0 = no limit
   std::vector<std::string> environment;                      // "NAME=value", added to the worker's short one
   std::string preload;                                       // libasan, for candidates built with sanitizers
-  std::chrono::milliseconds deadline{10'000};                // of a request that names none
-  std::uint64_t layout_seed = 0;                             // draws 0 to 4 KiB of environment padding
+  std::chrono::milliseconds deadline{9'000};  // of a request that names none: what hangs is gone within ten seconds
+  std::uint64_t layout_seed = 0;              // draws 0 to 4 KiB of environment padding
   bool await_start = true;  // false: the constructor returns at once, and await_start() comes before the first request
 };
 

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "harness/core/process.h"
 #include "harness/core/text.h"
 #include "tests/cli/workplace.h"
 
@@ -153,6 +156,74 @@ TEST(Campaign, EveryReaderUnderstandsWhatARunWroteAndTheRangesOfItsStagesNest) {
   check_show(place);
   check_reports(place);
   check_the_rest(place);
+}
+
+// A right variant of copy that begins with `first`; `calls` counts the calls of its process.
+std::string beginning_with(const std::string& first, const std::string& name) {
+  return "// apo:variant    copy/" + name +
+         "\n// apo:target     host\n// apo:technique  library-call"
+         "\n// apo:parent     copy/simple\n// apo:idea       Wastes time.\n#include <cstring>\n\n#include "
+         "\"copy.args.h\"\n"
+         "\nAPO_EXPORT uint32_t apo_abi(void) { return APO_ABI_VERSION; }\n"
+         "APO_EXPORT int apo_launch(const apo_call* call) {\n  static volatile int64_t calls = 0;\n  calls = calls + "
+         "1;\n  " +
+         first +
+         "\n  const auto& a = *static_cast<const copy_args*>(call->arguments);\n"
+         "  std::memcpy(a.y, a.x, static_cast<size_t>(a.n) * sizeof(float));\n  return 0;\n}\n";
+}
+
+// Processes that have a file of the workplace mapped, as a candidate's worker has its object.
+int processes_with_files_of(const Workplace& place) {
+  int count = 0;
+  for (const auto& process : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream maps(process.path() / "maps");
+    for (std::string line; std::getline(maps, line);) {
+      if (line.find(place.path("").string()) != std::string::npos) {
+        ++count;
+        break;
+      }
+    }
+  }
+  return count;
+}
+
+TEST(Campaign, HungCandidatesAreGoneWithinTenSecondsAndItGoesOn) {
+  const Workplace place;
+  // A home with few variants, none of which is accepted: so every candidate has its turn.
+  for (const char* folder : {"kernels", "harness"}) {
+    std::filesystem::create_directory_symlink(std::string(APO_SOURCE_FOLDER "/") + folder, place.path(folder));
+  }
+  place.write("variants/copy/simple.cpp", read_file(APO_SOURCE_FOLDER "/variants/copy/simple.cpp"));
+  for (const auto& [name, first] : {std::pair("hangs_at_once", "while (calls > 0) {}"),
+                                    {"hangs_when_timed", "while (calls > 300) {}"},
+                                    {"slower", "for (volatile int i = 0; i < 20000; i = i + 1) {}"}}) {
+    place.write(std::string("variants/copy/") + name + ".cpp", beginning_with(first, name));
+  }
+  const ProcessResult result =
+      run_process({APO_PROGRAM, "run", "copy", "--workload", "n4k", "--baseline", "copy/simple", "--iterations", "1",
+                   "--candidates", "3", "--judge", "standard", "--json"},
+                  {.timeout_s = 200,
+                   .working_folder = place.path(""),
+                   .environment = {"APO_HOME=" + place.path("").string(), "APO_JOURNAL="}});
+  const Ran ran{.exit_code = result.exit_code, .out = result.output, .err = result.error};
+  if (too_restless(ran)) {
+    GTEST_SKIP() << ran.err;
+  }
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  std::map<std::string, std::string> outcomes;
+  const Json summary = only_document(ran);
+  for (const Json& experiment : summary["iterations"][0]["experiments"]) {
+    outcomes[experiment["candidate"]["variant"]] = experiment["outcome"];
+    EXPECT_EQ(experiment["judgement"]["verdict"], "reverted");
+    if (experiment["outcome"] == "timed_out") {
+      const std::string sentence = experiment["judgement"]["sentence"];
+      EXPECT_NE(sentence.find("no answer in 9000 ms"), std::string::npos) << sentence;
+    }
+  }
+  EXPECT_EQ(outcomes, (std::map<std::string, std::string>{{"copy/hangs_at_once", "timed_out"},
+                                                          {"copy/hangs_when_timed", "timed_out"},
+                                                          {"copy/slower", "valid"}}));
+  EXPECT_EQ(processes_with_files_of(place), 0);
 }
 
 TEST(Compare, JudgesTwoVariantsAndRecordsIt) {

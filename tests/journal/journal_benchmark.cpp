@@ -39,7 +39,7 @@ void append_durably(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations());
 }
-BENCHMARK(append_durably);
+BENCHMARK(append_durably)->UseRealTime();
 
 void append_in_batches_of_1000(benchmark::State& state) {
   Scratch scratch;
@@ -54,7 +54,7 @@ void append_in_batches_of_1000(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations() * 1000);
 }
-BENCHMARK(append_in_batches_of_1000)->Unit(benchmark::kMillisecond);
+BENCHMARK(append_in_batches_of_1000)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 void append_round(benchmark::State& state) {
   Scratch scratch;
@@ -68,7 +68,7 @@ void append_round(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations());
 }
-BENCHMARK(append_round);
+BENCHMARK(append_round)->UseRealTime();
 
 constexpr auto kUnit = benchmark::kMicrosecond;
 
@@ -87,7 +87,9 @@ BENCHMARK_CAPTURE(query, family_best, {"family=copy", "sort=-speedup"})->Unit(kU
 BENCHMARK_CAPTURE(query, class_best, {"class=n32", "sort=-speedup"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, faster_accepted, {"verdict=accepted", "speedup>1.05", "sort=-speedup"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, techniques_since, {"technique=technique-7,technique-8", "since=2026-01-01"})->Unit(kUnit);
-BENCHMARK_CAPTURE(query, accepted_of_class, {"family=e88_backward", "workload=n32", "verdict=accepted"})->Unit(kUnit);
+BENCHMARK_CAPTURE(query, accepted_of_class, {"family=e88_backward", "workload=n16", "verdict=accepted"})->Unit(kUnit);
+// Each of the three is frequent, and no experiment is all of them: every row is looked at.
+BENCHMARK_CAPTURE(query, nothing_is_all_three, {"family=e88_backward", "class=n32", "verdict=accepted"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, technique_reverted, {"technique=technique-7", "verdict=reverted", "speedup<1"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, faster_than, {"speedup>1.28"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, of_variant, {"variant=e88_backward/padded_cache"})->Unit(kUnit);
@@ -96,7 +98,7 @@ BENCHMARK_CAPTURE(query, of_campaign, {"campaign=77"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, of_outcome, {"outcome=valid"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, of_reason, {"reason=regression"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, resource, {"metric:registers>200"})->Unit(kUnit);
-BENCHMARK_CAPTURE(query, counter, {"metric:dram__bytes_read.sum>1.0001e8"})->Unit(kUnit);
+BENCHMARK_CAPTURE(query, counter, {"metric:dram__bytes_read.sum>1.099e8"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, sentence_scan, {"sentence~no such words"})->Unit(kUnit);
 
 // A step that `apo list`, `apo show`, `apo lessons`, `apo report`, `apo run` and `apo doctor` take.
