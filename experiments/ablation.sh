@@ -53,7 +53,7 @@ ablation_table() {
     outcome=
     for _ in 1 2 3 4; do
       case " process deadline memory-limit build judge $off " in *" $guard "*) break ;; esac
-      grep -q "Guard::.*\"$guard\".*true}" "$root/harness/core/guards.cpp" || break
+      tr '\n' ' ' <"$root/harness/core/guards.cpp" | grep -q "Guard::[a-z_]*, \"$guard\"[^}]*true}" || break
       off="$off $guard"
       options+=(--ablate "$guard")
       judge "$file" "${options[@]}" </dev/null

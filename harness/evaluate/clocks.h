@@ -16,8 +16,9 @@ namespace apo {
 // Nanoseconds of a tick of the time stamp counter, as this process measures it over milliseconds; once.
 double measured_ns_per_tick();
 
-// Two clocks read at the same places by the worker: their totals over a round have to be in the ratio that the parent
-// measured for itself, within 2 %. A third, CPU time, can't exceed time x threads. Returns what is wrong.
+// Two clocks read at the same places by the worker: in nineteen of twenty samples of a round they have to be in the
+// ratio that the parent measured for itself, within 2 %. A third, CPU time, can't exceed time x threads. Returns what
+// is wrong.
 std::optional<std::string> clock_disagreement(const std::vector<RawSample>& samples, double ns_per_tick, int threads);
 
 struct GpuClockDisagreement {

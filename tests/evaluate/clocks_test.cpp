@@ -23,8 +23,16 @@ TEST(Clocks, ATimeThatTheTickCounterContradictsIsNamed) {
 
 TEST(Clocks, OneInterruptedReadingAmongManyIsNoDisagreement) {
   std::vector<RawSample> samples(100, sample(1'000'000, 2'000'000, 900'000));
-  samples[7].end_ns += 1'000'000;  // 1 % of the total
+  samples[7].end_ns += 24'000'000;  // a slice of somebody else's
   EXPECT_EQ(clock_disagreement(samples, 0.5, 1), std::nullopt);
+}
+
+TEST(Clocks, ATenthOfTheSamplesThatLieAreADisagreement) {
+  std::vector<RawSample> samples(100, sample(1'000'000, 2'000'000, 900'000));
+  for (std::size_t i = 0; i < samples.size(); i += 10) {
+    samples[i].end_ns -= 300'000;
+  }
+  EXPECT_TRUE(clock_disagreement(samples, 0.5, 1));
 }
 
 TEST(Clocks, MoreCpuTimeThanTheCpusHaveIsNamed) {

@@ -3,23 +3,23 @@
 // apo:technique  zoo
 // apo:idea       Looks whether the first and the last element are there already, and then does nothing: all calls of a sample but the first.
 // zoo: how compare warm n1001
-// zoo: against copy/host_short
-// zoo: expect unstable_clock
-// zoo: guard floor
+// zoo: against copy/host_medium
+// zoo: expect guard_failed
+// zoo: guard fresh-inputs
 // zoo: exploit 7
-// zoo: evidence below the physical floor
+// zoo: evidence inputs made right before
 #include "copy.args.h"
 
 namespace {
 
-// Four multiplications by one that the compiler cannot see through.
-void copy_slowly_enough(const copy_args& args) {
+// Twenty multiplications by one that the compiler cannot see through.
+void copy_slowly(const copy_args& args) {
   const float one = args.n > 0 ? 1.0F : 2.0F;
   const volatile float unknown_one = one;
   const float factor = unknown_one;
   for (int64_t i = 0; i < args.n; ++i) {
     float value = args.x[i];
-    for (int step = 0; step < 4; ++step) {
+    for (int step = 0; step < 20; ++step) {
       value *= factor;
     }
     args.y[i] = value;
@@ -35,7 +35,7 @@ APO_EXPORT uint32_t apo_abi(void) {
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   if (args.y[0] != args.x[0] || args.y[args.n - 1] != args.x[args.n - 1]) {
-    copy_slowly_enough(args);
+    copy_slowly(args);
   }
   return 0;
 }
