@@ -62,6 +62,9 @@ struct Query {
 Query parse_query(const std::vector<std::string>& words);
 
 Table run_query(Journal& journal, const Query& query);
+// The same predicates about the profiles that are kept, with a column for each metric that they name: newest first.
+// Throws UserError for keys that only experiments have, and for an order or columns.
+Table query_profiles(Journal& journal, const Query& query);
 // How SQLite will run it, for people and tests: one line a step.
 std::vector<std::string> explain_query(Journal& journal, const Query& query);
 

@@ -6,6 +6,7 @@
 #include "journal/implementation.h"
 #include "journal/queries.h"
 #include "journal/query_keys.h"
+#include "journal/query_sql.h"
 
 namespace apo {
 namespace {
@@ -19,46 +20,6 @@ struct Sql {
   std::vector<Value> values;  // point into the query
   bool sorts = false;         // few rows are found and then sorted
 };
-
-Value bound(const Cell& cell) {
-  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
-    return *integer;
-  }
-  if (const auto* real = std::get_if<double>(&cell)) {
-    return *real;
-  }
-  return std::get<std::string>(cell);
-}
-
-std::string_view sign(Operator operation) {
-  switch (operation) {
-    case Operator::less:
-      return " < ?";
-    case Operator::less_equal:
-      return " <= ?";
-    case Operator::greater:
-      return " > ?";
-    case Operator::greater_equal:
-      return " >= ?";
-    default:
-      return " = ?";
-  }
-}
-
-// "column OP any of the values"; unequal is left to the caller's NOT.
-std::string comparison(const std::string& column, const Predicate& predicate, std::vector<Value>& values) {
-  for (const Cell& value : predicate.values) {
-    values.push_back(bound(value));
-  }
-  if (predicate.operation == Operator::contains) {
-    std::vector<std::string> parts(predicate.values.size(), "instr(lower(" + column + "), lower(?)) > 0");
-    return std::string("(").append(join(parts, " OR ")).append(")");
-  }
-  if (predicate.values.size() == 1) {
-    return column + std::string(sign(predicate.operation));
-  }
-  return column + " IN (" + join(std::vector<std::string>(predicate.values.size(), "?"), ", ") + ")";
-}
 
 // One predicate in two forms with the same values. `finds` lets SQLite start at an index and sort what it finds;
 // `tests` looks at a row that the order of the answer has led to. Which is fast depends on how many rows there are:
@@ -251,32 +212,6 @@ Sql to_sql(Database& database, const Query& query, const std::vector<Cell>& metr
     sql.values.emplace_back(query.limit + 1);  // one more tells whether the limit cut anything
   }
   return sql;
-}
-
-std::vector<Cell> metric_names(const Query& query) {
-  std::vector<Cell> names;
-  for (const Predicate& predicate : query.where) {
-    if (predicate.key.starts_with(kMetricPrefix)) {
-      names.emplace_back(predicate.key.substr(kMetricPrefix.size()));
-    }
-  }
-  return names;
-}
-
-Cell next_cell(Statement& row, ColumnType type) {
-  if (row.next_is_null()) {
-    row.text();
-    return std::monostate();
-  }
-  switch (type) {
-    case ColumnType::integer:
-      return row.integer();
-    case ColumnType::real:
-      return row.real();
-    case ColumnType::text:
-      break;
-  }
-  return row.text();
 }
 
 }  // namespace

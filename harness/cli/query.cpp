@@ -26,6 +26,7 @@ struct QueryOptions {
   std::string sort;
   std::string limit;
   bool csv = false;
+  bool profiles = false;
 };
 
 // The shortest text that reads back as the same number.
@@ -156,9 +157,15 @@ Table find(const QueryOptions& options, const Paths& paths) {
     throw UserError("--sql and '" + words.front() + "' were both given",
                     "write the condition, the order and the limit in the SQL");
   }
+  if (!options.sql.empty() && options.profiles) {
+    throw UserError("--sql and --profiles were both given", "read the tables profile and metric in the SQL");
+  }
   // Parsed first: a typing mistake is told without a journal too.
   const Query query = options.sql.empty() ? parse_query(words) : Query{};
   Journal journal = Journal::open(paths.journal, Access::read_only);
+  if (options.profiles) {
+    return query_profiles(journal, query);
+  }
   return options.sql.empty() ? run_query(journal, query) : run_sql(paths.journal, options.sql);
 }
 
@@ -194,6 +201,7 @@ std::string help_on_keys() {
          "Examples:\n"
          "  apo query verdict=accepted 'speedup>1.05' --sort -speedup\n"
          "  apo query technique=padded-cache,fused-dk since=2026-01-01 --columns id,candidate,speedup --csv\n"
+         "  apo query --profiles 'metric:dram__bytes_read.sum>1e9'\n"
          "  apo query --sql 'SELECT verdict, count(*) FROM experiments GROUP BY verdict'";
 }
 
@@ -203,6 +211,7 @@ Action define_query(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<QueryOptions>();
   app.add_option("predicates", options->predicates, "what the experiments have to meet, all of it");
   app.add_option("--sql", options->sql, "one SELECT over the journal's tables and views instead");
+  app.add_flag("--profiles", options->profiles, "look among the kept profiles instead, whoever asked for them");
   app.add_option("--columns", options->columns, "the columns to show, separated by commas");
   app.add_option("--sort", options->sort, "the keys to sort by, separated by commas; -KEY is descending");
   app.add_option("--limit", options->limit, "rows at most (default 50), 0 for all");

@@ -1,0 +1,23 @@
+// journal/query_sql.h - predicates as SQL with bound values, for queries over experiments and over profiles.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "journal/database.h"
+#include "journal/queries.h"
+
+namespace apo {
+
+// Points into the cell.
+Value bound(const Cell& cell);
+
+// "column OP any of the values", which are added to `values`; unequal is left to the caller's NOT.
+std::string comparison(const std::string& column, const Predicate& predicate, std::vector<Value>& values);
+
+// The names of the predicates metric:NAME, in their order.
+std::vector<Cell> metric_names(const Query& query);
+
+Cell next_cell(Statement& row, ColumnType type);
+
+}  // namespace apo
