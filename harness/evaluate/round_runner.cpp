@@ -251,7 +251,8 @@ struct RoundRunner::Session {
     const StageRange range(kind == BlockKind::warmup ? "warm-up" : verify_sample < 0 ? "timed" : "timed and verified");
     RunRequest request = block_request(kind, order_seed, which, index, repetitions);
     request.verify_after = guard_is_on(Guard::timed_check) ? verify_sample : -1;
-    request.pause_each = has_host_code();
+    // Warming up takes up to a thousand short samples, and every pause is an exchange of messages.
+    request.pause_each = has_host_code() && kind == BlockKind::timed;
     auto samples = worker->run(request, inspection(request, "timed call"));
     if (!samples) {
       return samples.failure();

@@ -147,9 +147,7 @@ TEST_F(Queries, ProfilesAreFoundByTheirMetricsWithoutAnExperiment) {
                        .metrics = {{"dram__bytes_read.sum", 2e9, "byte", {}, {}, 1}, {"waves", 3, "", {}, {}, 1}}},
                       {.machine = "cpu-1"});
   journal.add_profile({.configuration = unjudged, .workload = "v"}, {.machine = "cpu-1"});
-  const auto found = [&](const std::vector<std::string>& words) {
-    return query_profiles(journal, parse_query(words));
-  };
+  const auto found = [&](const std::vector<std::string>& words) { return query_profiles(journal, parse_query(words)); };
   const Table one = found({"metric:dram__bytes_read.sum>1e9", "metric:waves<4", "family=e88_forward"});
   ASSERT_EQ(one.rows.size(), 1u);
   EXPECT_EQ(std::get<std::string>(one.rows[0].at(2)), "e88_forward/unjudged[K=4]");
