@@ -161,7 +161,7 @@ ncu_job() {
   {
     echo "# What the rules of Nsight Compute say"
     echo
-    echo "\`ncu --set ${NCU_SET:-full}\`, all kernels in one process: $(since "$begin") s. First: the largest estimated speed-up of its rules."
+    echo "\`ncu --set ${NCU_SET:-full}\`, all kernels in one process: $(since "$begin") s. First: the largest estimated speed-up of the whole kernel, where there is none that of a part."
     echo
     echo "| kernel | planted | first rule | estimated, % | what it says |"
     echo "|---|---|---|---|---|"
@@ -185,7 +185,9 @@ ncu_rows() {
         type = v[column["Rule Type"]]
         if (type != "OPT" && type != "WRN") next
         gain = v[column["Estimated Speedup"]]; gsub(/"/, "", gain)
-        if (first == "" || gain + 0 > best) { first = v[column["Rule Name"]]; best = gain + 0; text = v[column["Rule Description"]] }
+        # An estimate of the whole kernel counts for more than one of its part ("local").
+        whole = v[column["Estimated Speedup Type"]] == "global"
+        if (first == "" || whole > best_whole || (whole == best_whole && gain + 0 > best)) { first = v[column["Rule Name"]]; best = gain + 0; best_whole = whole; text = v[column["Rule Description"]] }
       }
       END { gsub(/[|"]/, " ", text); printf "| %s | %s | %s | %s | %s |\n", kernel, planted, first == "" ? "none" : first, best, substr(text, 1, 160) }' "$out/ncu.csv"
     id=$((id + 1))

@@ -92,6 +92,10 @@ std::optional<Bottleneck> cause(const Diagnosis& d, const char* name, const std:
   return bottleneck;
 }
 
+bool counted(const Diagnosis& d) {
+  return d.incumbent.target == Target::cuda && measured(d);
+}
+
 double stall_share(const Diagnosis& d, const std::vector<std::string>& states) {
   double sum = 0;
   for (const std::string& state : states) {

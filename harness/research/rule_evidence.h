@@ -34,11 +34,16 @@ std::optional<Bottleneck> at_line(const Diagnosis& d, std::optional<Bottleneck> 
 std::optional<Bottleneck> cause(const Diagnosis& d, const char* name, const std::string& evidence, double bound,
                                 const std::vector<std::string>& states = {});
 
+// A unit that needs this share of the time, by a measured rate, is what a kernel waits for; below it, something else
+// is.
+inline constexpr double kBusy = 0.5;
 // Above this share of its peak a unit counts as highly used: Nsight Compute's speed-of-light rules, 60 %.
 inline constexpr double kHighlyUsed = 0.6;
 // A state of a seventh of the warps.
 inline constexpr double kStallShare = 0.15;
 
+// On a GPU, and not from a model alone.
+bool counted(const Diagnosis& d);
 // Sum over states; 0 where they were not sampled.
 double stall_share(const Diagnosis& d, const std::vector<std::string>& states);
 bool sampled(const Diagnosis& d);

@@ -38,10 +38,6 @@ constexpr double kLongWait = 10;
 const std::vector<std::string> kGlobal = {"long_scoreboard", "lg_throttle", "drain"};
 const std::vector<std::string> kShared = {"short_scoreboard", "mio_throttle"};
 
-bool counted(const Diagnosis& d) {
-  return d.incumbent.target == Target::cuda && measured(d);
-}
-
 // The part of the time for which warps wait on global memory; all of it where stalls are not known.
 double waits_for_memory(const Diagnosis& d) {
   return sampled(d) ? stall_share(d, kGlobal) : 1.0;

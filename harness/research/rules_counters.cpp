@@ -15,12 +15,6 @@ using namespace diagnosis;
 constexpr double kIssuesWell = 0.8;
 // Nsight Compute's occupancy rule: achieved may be 10 % of the maximum below theoretical.
 constexpr double kOccupancyGap = 0.1;
-// Of a measured rate: as the busy units of rules_cuda.cpp.
-constexpr double kBusy = 0.5;
-
-bool counted(const Diagnosis& d) {
-  return d.incumbent.target == Target::cuda && measured(d);
-}
 
 // A warp that waits for an arithmetic pipe proves that one is full: the busiest.
 bool full(const Diagnosis& d, double share) {

@@ -13,8 +13,6 @@ namespace {
 
 using namespace diagnosis;
 
-// A unit that needs this share of the time is what a kernel waits for; below it, something else is.
-constexpr double kBusy = 0.5;
 constexpr double kLowOccupancy = 0.25;
 
 // The share of the time that the busiest unit needs for the compulsory work, repeated special functions included.

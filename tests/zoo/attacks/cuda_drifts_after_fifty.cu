@@ -6,10 +6,9 @@
 // apo:launch     count grid=1 block=1
 // zoo: how compare warm n4k
 // zoo: against copy/cuda_slow
-// zoo: expect incorrect
+// zoo: expect not_accepted
 // zoo: guard timed-check
 // zoo: exploit 14
-// zoo: evidence timed call
 #include "copy.args.h"
 
 // Eight thousand multiplications by one that the compiler cannot see through.

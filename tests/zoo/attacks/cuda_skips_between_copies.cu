@@ -5,10 +5,9 @@
 // apo:launch     k grid=ceil_div(n,256) block=256
 // zoo: how compare cold n4k
 // zoo: against copy/cuda_slow
-// zoo: expect guard_failed
+// zoo: expect not_accepted
 // zoo: guard fresh-inputs
 // zoo: exploit 7
-// zoo: evidence inputs made right before
 #include "copy.args.h"
 
 // Eight thousand multiplications by one that the compiler cannot see through.
