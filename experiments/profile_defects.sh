@@ -16,7 +16,8 @@ out=$(readlink -f "$2")
 shift 2
 jobs=("$@")
 [ ${#jobs[@]} -gt 0 ] || jobs=(profile ncu speed tracing)
-export LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} APO_HOME=$root APO_JOURNAL=$out/journal.db
+# NVRTC finds its built-in functions beside itself, or here.
+export LD_LIBRARY_PATH=$bundle/lib:${CUDA_HOME:-/usr/local/cuda}/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} APO_HOME=$root APO_JOURNAL=$out/journal.db
 families=$bundle/libapo_zoo_families.so
 for file in apo libapo_zoo_families.so variant_launcher launcher_program; do
   [ -e "$bundle/$file" ] || { echo "$bundle has no $file: build with the tests, then run experiments/bundle.sh" >&2; exit 1; }
