@@ -65,6 +65,10 @@ int export_dispatch(const ExportOptions& options, const Globals& globals) {
   if (!options.dispatch) {
     throw UserError("nothing to export was named", "'apo export --dispatch --output FOLDER' writes the dispatch table");
   }
+  if (options.output == "-") {
+    throw UserError("--output - is no folder",
+                    "several files are written: name a folder, or print the table with --json");
+  }
   if (options.output.empty() && !globals.json) {
     throw UserError("--output is missing", "name the folder to write to, or print the table with --json");
   }

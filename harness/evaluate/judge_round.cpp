@@ -149,9 +149,10 @@ int repetitions(double call_ns, double timer_resolution_ns, Target target, bool 
   return static_cast<int>(std::clamp(std::ceil(shortest_ns / call_ns), 1.0, 1e6));
 }
 
-bool is_warm(const std::vector<Block>& warmup, const JudgeProfile& profile) {
+bool is_warm(const std::vector<Block>& warmup, const JudgeProfile& profile, double busy_s) {
   const auto blocks = static_cast<int>(warmup.size());
-  if (blocks < profile.warmup_min_blocks || blocks < 2 || total_seconds(warmup) < profile.warmup_min_s) {
+  if (blocks < profile.warmup_min_blocks || blocks < 2 ||
+      (busy_s < profile.warmup_min_s && total_seconds(warmup) < profile.warmup_min_s)) {
     return false;
   }
   double least = block_ns(warmup.front());

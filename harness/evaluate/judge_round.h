@@ -43,8 +43,8 @@ void check_coin(const Round& round);
 // of either slot. Flushing the cache before every sample forces 1.
 int repetitions(double call_ns, double timer_resolution_ns, Target target, bool flush_before_sample);
 // Whether the warm-up may stop. The largest number of blocks binds only once the least time has passed, because an
-// idle device needs time, not calls, to raise its clock.
-bool is_warm(const std::vector<Block>& warmup, const JudgeProfile& profile);
+// idle device needs time, not calls, to raise its clock: the time of the samples, or `busy_s` where more is known.
+bool is_warm(const std::vector<Block>& warmup, const JudgeProfile& profile, double busy_s = 0);
 // K, from the time that the warm-up took.
 int block_count(const std::vector<Block>& warmup, const JudgeProfile& profile);
 

@@ -433,7 +433,12 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
   Session& session = **opened;
   RoundWorkload result{.workload = timed.name};
   int repetitions = std::max(1, repetitions_[which]);
-  while (!is_warm(result.warmup, profile_)) {
+  const auto begin = Clock::now();
+  // The flushes between the samples keep a CPU as busy as these do; short cold ones would else take seconds of them.
+  const auto busy_s = [&] {
+    return session.target == Target::host ? std::chrono::duration<double>(Clock::now() - begin).count() : 0;
+  };
+  while (!is_warm(result.warmup, profile_, busy_s())) {
     auto block =
         session.block(BlockKind::warmup, order_seed, workload, static_cast<int>(result.warmup.size()), repetitions, -1);
     if (!block) {

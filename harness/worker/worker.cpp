@@ -319,7 +319,10 @@ Result<Done> Worker::attach(const Arena& arena, Deadline deadline) {
   arena_bytes_ = arena.layout().bytes;
   arena_ = &arena;
   limit_memory();
-  Exchange attach = prepare(AttachRequest{.layout = arena.layout()}, "attaching the tensors", deadline);
+  // Its own copying, with nothing of a candidate in it: a gigabyte a second is slow for any bus.
+  constexpr std::int64_t kBytesPerMs = 1'000'000;
+  Exchange attach = prepare(AttachRequest{.layout = arena.layout()}, "attaching the tensors",
+                            deadline.value_or(options_.deadline + Milliseconds(arena_bytes_ / kBytesPerMs)));
   attach.attached_fd = arena.fd();
   const auto reply = exchange(std::move(attach));
   if (!reply) {
