@@ -79,17 +79,7 @@ Table query_profiles(Journal& journal, const Query& query) {
   }
   sql += kFrom + (parts.empty() ? "" : " WHERE " + join(parts, " AND ")) + " ORDER BY p.id DESC";
   Statement rows = journal.implementation().database.query(sql, values);
-  while (rows.step()) {
-    if (query.limit > 0 && table.rows.size() == static_cast<std::size_t>(query.limit)) {
-      table.more = true;
-      break;
-    }
-    std::vector<Cell> cells;
-    for (const Column& column : table.columns) {
-      cells.push_back(next_cell(rows, column.type));
-    }
-    table.rows.push_back(std::move(cells));
-  }
+  add_rows(table, rows, query.limit);
   return table;
 }
 

@@ -224,17 +224,7 @@ Table run_query(Journal& journal, const Query& query) {
   const std::vector<Cell> names = metric_names(query);
   const Sql sql = to_sql(journal.implementation().database, query, names);
   Statement rows = journal.implementation().database.query(sql.text, sql.values);
-  while (rows.step()) {
-    if (query.limit > 0 && table.rows.size() == static_cast<std::size_t>(query.limit)) {
-      table.more = true;
-      break;
-    }
-    std::vector<Cell> cells;
-    for (const Column& column : table.columns) {
-      cells.push_back(next_cell(rows, column.type));
-    }
-    table.rows.push_back(std::move(cells));
-  }
+  add_rows(table, rows, query.limit);
   return table;
 }
 

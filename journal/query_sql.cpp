@@ -22,6 +22,22 @@ std::string_view sign(Operator operation) {
   }
 }
 
+Cell next_cell(Statement& row, ColumnType type) {
+  if (row.next_is_null()) {
+    row.text();
+    return std::monostate();
+  }
+  switch (type) {
+    case ColumnType::integer:
+      return row.integer();
+    case ColumnType::real:
+      return row.real();
+    case ColumnType::text:
+      break;
+  }
+  return row.text();
+}
+
 }  // namespace
 
 Value bound(const Cell& cell) {
@@ -58,20 +74,18 @@ std::vector<Cell> metric_names(const Query& query) {
   return names;
 }
 
-Cell next_cell(Statement& row, ColumnType type) {
-  if (row.next_is_null()) {
-    row.text();
-    return std::monostate();
-  }
-  switch (type) {
-    case ColumnType::integer:
-      return row.integer();
-    case ColumnType::real:
-      return row.real();
-    case ColumnType::text:
+void add_rows(Table& table, Statement& rows, std::int64_t limit) {
+  while (rows.step()) {
+    if (limit > 0 && table.rows.size() == static_cast<std::size_t>(limit)) {
+      table.more = true;
       break;
+    }
+    std::vector<Cell> cells;
+    for (const Column& column : table.columns) {
+      cells.push_back(next_cell(rows, column.type));
+    }
+    table.rows.push_back(std::move(cells));
   }
-  return row.text();
 }
 
 }  // namespace apo

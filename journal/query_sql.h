@@ -18,6 +18,7 @@ std::string comparison(const std::string& column, const Predicate& predicate, st
 // The names of the predicates metric:NAME, in their order.
 std::vector<Cell> metric_names(const Query& query);
 
-Cell next_cell(Statement& row, ColumnType type);
+// The rows in the table's columns, at most `limit` (0 = all); `more` says whether that cut any off.
+void add_rows(Table& table, Statement& rows, std::int64_t limit);
 
 }  // namespace apo

@@ -53,6 +53,10 @@ std::int64_t or_zero(long value) {
 
 }  // namespace
 
+std::int64_t physical_memory_bytes() {
+  return or_zero(sysconf(_SC_PHYS_PAGES)) * or_zero(sysconf(_SC_PAGESIZE));
+}
+
 std::vector<int> usable_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -116,7 +120,7 @@ Machine describe_host() {
   }
   machine.l2_bytes = or_zero(sysconf(_SC_LEVEL2_CACHE_SIZE));
   machine.l3_bytes = or_zero(sysconf(_SC_LEVEL3_CACHE_SIZE));
-  machine.memory_bytes = or_zero(sysconf(_SC_PHYS_PAGES)) * or_zero(sysconf(_SC_PAGESIZE));
+  machine.memory_bytes = physical_memory_bytes();
   machine.facts["cpu_family_model_stepping"] =
       cpuinfo_field("cpu family") + "/" + cpuinfo_field("model") + "/" + cpuinfo_field("stepping");
   machine.facts["hypervisor"] = (" " + flags + " ").find(" hypervisor ") != std::string::npos ? "yes" : "no";

@@ -20,4 +20,7 @@ CpuTicks read_cpu_ticks();
 // Percent of the time between the two readings that the hypervisor gave to others.
 double steal_percent(const CpuTicks& before, const CpuTicks& after);
 
+// Of this machine, whatever this process may use; 0 where the system does not say.
+std::int64_t physical_memory_bytes();
+
 }  // namespace apo

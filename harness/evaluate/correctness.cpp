@@ -114,14 +114,6 @@ bool supported(const Lab& lab, const Configuration& configuration, const CheckCa
   return lab.unsupported(configuration, one.axes).empty();
 }
 
-std::int64_t tensor_bytes(const Family& family, const Axes& axes) {
-  std::int64_t bytes = 0;
-  for (const TensorSpec& tensor : family.tensors) {
-    bytes += dtype_bytes(tensor.dtype) * element_count(tensor, axes);
-  }
-  return bytes;
-}
-
 // Sanitizers make a call ten times as long and more. nullptr when no ragged case is supported.
 const CheckCase* smallest_ragged(const Lab& lab, const Configuration& configuration,
                                  const std::vector<CheckCase>& plan) {

@@ -1,13 +1,12 @@
 // harness/evaluate/lab.cpp - from a family's contract to the buffers of a call and back.
 #include "harness/evaluate/lab.h"
 
-#include <unistd.h>
-
 #include <functional>
 #include <numeric>
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
+#include "harness/core/machine.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -113,9 +112,17 @@ std::optional<Failure> inspect_call(const Arena& arena, const Family& family, co
   return std::nullopt;
 }
 
+std::int64_t tensor_bytes(const Family& family, const Axes& axes) {
+  std::int64_t bytes = 0;
+  for (const TensorSpec& tensor : family.tensors) {
+    bytes += dtype_bytes(tensor.dtype) * element_count(tensor, axes);
+  }
+  return bytes;
+}
+
 std::optional<Failure> check_scratch(const std::vector<std::int64_t>& bytes) {
   const double all = std::accumulate(bytes.begin(), bytes.end(), 0.0);
-  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const double memory = static_cast<double>(physical_memory_bytes());
   if (all <= memory) {
     return std::nullopt;
   }

@@ -58,6 +58,9 @@ OutputViews view_outputs(const Arena& arena, const Family& family);
 std::optional<Failure> inspect_call(const Arena& arena, const Family& family, const Axes& axes,
                                     const Expected& expected, std::optional<int> set = {}, int threads = 1);
 
+// Of all tensors of a call, inputs and outputs.
+std::int64_t tensor_bytes(const Family& family, const Axes& axes);
+
 // Outcome::out_of_memory when a candidate asks for more scratch than this machine has memory, which also holds a
 // mirror of what a GPU gets.
 std::optional<Failure> check_scratch(const std::vector<std::int64_t>& bytes);

@@ -133,10 +133,7 @@ InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed
   // single short call is large.
   constexpr std::int64_t kMost = 10;
   constexpr std::int64_t kCheap = std::int64_t{8} << 20;  // bytes of all of them
-  std::int64_t bytes = 1;
-  for (const TensorSpec& tensor : lab.family->tensors) {
-    bytes += dtype_bytes(tensor.dtype) * element_count(tensor, workload.axes);
-  }
+  const std::int64_t bytes = 1 + tensor_bytes(*lab.family, workload.axes);
   const auto sets = static_cast<std::uint64_t>(std::clamp<std::int64_t>(kCheap / bytes, kFewestSets, kMost));
   InputPool pool;
   for (std::uint64_t i = 0; i < sets; ++i) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "harness/core/error.h"
+#include "harness/core/machine.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -31,7 +32,7 @@ void ArenaMemory::reserve(std::int64_t bytes) {
     return;
   }
   // The system would hand out more than it has, and end this process when it is touched.
-  if (const std::int64_t all = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE); bytes > all) {
+  if (const std::int64_t all = physical_memory_bytes(); bytes > all) {
     throw EnvironmentError("the tensors need " + format_bytes(static_cast<double>(bytes)) +
                                " of shared memory, and this machine has " + format_bytes(static_cast<double>(all)),
                            "choose a smaller workload");
