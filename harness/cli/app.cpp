@@ -16,6 +16,7 @@
 #include "harness/cli/command.h"
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
+#include "harness/core/nvtx.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/round_runner.h"
 #include "kernels/family.h"
@@ -59,10 +60,18 @@ void add_globals(CLI::App& app, Globals& globals) {
 }
 
 void set_up_logging(const Globals& globals) {
-  auto logger = std::make_shared<spdlog::logger>("apo", std::make_shared<spdlog::sinks::stderr_color_sink_st>());
+  auto logger = std::make_shared<spdlog::logger>("apo", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
   logger->set_pattern("%^apo %l:%$ %v");
   logger->set_level(globals.verbose ? spdlog::level::debug : spdlog::level::warn);
   spdlog::set_default_logger(std::move(logger));
+  if (globals.verbose) {
+    constexpr double kWorthALine = 1e-3;
+    on_stage_end([](const std::string& name, double seconds) {
+      if (seconds >= kWorthALine) {
+        spdlog::debug("{}: {}", name, format_seconds(seconds));
+      }
+    });
+  }
 }
 
 int fail(const std::string& message, const std::string& hint, ExitCode code) {

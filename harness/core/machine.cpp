@@ -57,6 +57,13 @@ std::int64_t physical_memory_bytes() {
   return or_zero(sysconf(_SC_PHYS_PAGES)) * or_zero(sysconf(_SC_PAGESIZE));
 }
 
+std::int64_t address_space(int pid) {
+  std::ifstream stream("/proc/" + std::to_string(pid) + "/statm");
+  std::int64_t pages = 0;
+  stream >> pages;
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
 std::vector<int> usable_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);

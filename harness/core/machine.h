@@ -23,4 +23,7 @@ double steal_percent(const CpuTicks& before, const CpuTicks& after);
 // Of this machine, whatever this process may use; 0 where the system does not say.
 std::int64_t physical_memory_bytes();
 
+// Bytes that a process has mapped, whether or not they are in memory; 0 when there is none.
+std::int64_t address_space(int pid);
+
 }  // namespace apo

@@ -1,24 +1,29 @@
 // harness/core/nvtx.cpp - NVTX 3, which is a header alone and finds its tool by itself at the first call.
 #include "harness/core/nvtx.h"
 
+#include <utility>
+
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
 #endif
 
 namespace apo {
 
-#ifdef NVTX_VERSION
-
 namespace {
+
+std::function<void(const std::string&, double)>& observer_of_stages() {
+  static std::function<void(const std::string&, double)> observer;
+  return observer;
+}
+
+#ifdef NVTX_VERSION
 
 nvtxDomainHandle_t domain() {
   static const nvtxDomainHandle_t kDomain = nvtxDomainCreateA("apo");
   return kDomain;
 }
 
-}  // namespace
-
-StageRange::StageRange(const std::string& name) {
+void push(const std::string& name) {
   nvtxEventAttributes_t attributes{};
   attributes.version = NVTX_VERSION;
   attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
@@ -27,16 +32,32 @@ StageRange::StageRange(const std::string& name) {
   nvtxDomainRangePushEx(domain(), &attributes);  // copied by the tool; returns the depth
 }
 
-StageRange::~StageRange() {
+void pop() {
   nvtxDomainRangePop(domain());
 }
 
 #else
 
-StageRange::StageRange(const std::string&) {}
-
-StageRange::~StageRange() = default;
+void push(const std::string&) {}
+void pop() {}
 
 #endif
+
+}  // namespace
+
+void on_stage_end(std::function<void(const std::string& name, double seconds)> observer) {
+  observer_of_stages() = std::move(observer);
+}
+
+StageRange::StageRange(std::string name) : name_(std::move(name)), begin_(std::chrono::steady_clock::now()) {
+  push(name_);
+}
+
+StageRange::~StageRange() {
+  pop();
+  if (observer_of_stages()) {
+    observer_of_stages()(name_, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count());
+  }
+}
 
 }  // namespace apo

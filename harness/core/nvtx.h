@@ -1,6 +1,8 @@
 // harness/core/nvtx.h - names the stage that this thread is in, for Nsight Systems and other tools that read NVTX.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <string>
 
 namespace apo {
@@ -9,10 +11,17 @@ namespace apo {
 // is nothing. The first one in a process may load the tool's library, so a confined worker must not have any.
 class StageRange {
  public:
-  explicit StageRange(const std::string& name);
+  explicit StageRange(std::string name);
   ~StageRange();
   StageRange(const StageRange&) = delete;
   StageRange& operator=(const StageRange&) = delete;
+
+ private:
+  std::string name_;
+  std::chrono::steady_clock::time_point begin_;
 };
+
+// Called at the end of every range of this process, from its thread. To be set before the first one.
+void on_stage_end(std::function<void(const std::string& name, double seconds)> observer);
 
 }  // namespace apo

@@ -27,8 +27,9 @@ struct GpuClockDisagreement {
 };
 
 // Target cuda, samples that CUPTI Activity recorded: the host has to see at least what the events see, and those what
-// the records span, with the few microseconds that an event pair costs; each slot has to have launched `kernels` of it
-// (0: nobody knows how many). Work that was hidden on another stream, or a stretched or shortened clock, shows here.
+// the records span, with the few microseconds that an event pair costs; each slot has to have launched `kernels` of it.
+// 0: nobody knows how many, and host code may take time beside them. Work that was hidden on another stream, or a
+// stretched or shortened clock, shows here.
 std::optional<GpuClockDisagreement> gpu_clock_disagreement(const std::vector<RawSample>& samples,
                                                            const std::array<std::int64_t, 2>& kernels);
 

@@ -218,7 +218,11 @@ struct RoundRunner::Session {
   }
 
   Result<Done> prepare() {
-    worker->await_start();
+    {
+      const StageRange range("start of the worker");
+      worker->await_start();
+    }
+    const StageRange range("load and attach");
     const int first = Random(derive_seed(layout_seed, "loading")).coin() ? 1 : 0;
     for (const int slot : {first, 1 - first}) {
       if (auto loaded = load_build(*worker, slot, builds.at(static_cast<std::size_t>(slot))); !loaded) {
@@ -274,6 +278,7 @@ struct RoundRunner::Session {
   // Looks at the outputs of the sample that the request verifies.
   Inspect inspection(const RunRequest& request, const std::string& what) {
     return [this, &request, what](int sample) -> std::optional<Failure> {
+      const StageRange range("compare");
       const auto at = static_cast<std::size_t>(sample);
       const int set = request.sets[at];
       auto failure = inspect_call(arena, family, timed.axes, timed.pool[drawn[static_cast<std::size_t>(set)]]->expected,
@@ -398,7 +403,10 @@ Result<RoundRunner::Session*> RoundRunner::open_session(std::size_t which, Round
   if (is_new && lab_.worker.target == Target::cuda) {
     workers_.start(Session::options(lab_, next_layout_seed(which, round)));
   }
-  kept = std::make_unique<Session>(lab_, timed, memory_, draw, cache_, std::move(worker), is_new);
+  {
+    const StageRange range("lay out the tensors");
+    kept = std::make_unique<Session>(lab_, timed, memory_, draw, cache_, std::move(worker), is_new);
+  }
   if (auto ready = kept->prepare(); !ready) {
     return ready.failure();
   }
@@ -473,9 +481,12 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
       !agreed) {
     return agreed.failure();
   }
-  session.worker->freeze();
-  if (auto changed = session.worker->check_code()) {
-    return *changed;
+  {
+    const StageRange range("watch the code");
+    session.worker->freeze();
+    if (auto changed = session.worker->check_code()) {
+      return *changed;
+    }
   }
   if (session.new_process) {
     round.environment[kProcessStart] = session.worker->start_seconds();
@@ -485,6 +496,7 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
                            (guard_is_on(Guard::rival) || guard_is_on(Guard::parent_clock));
   const std::vector<RawSample> raw = session.raw;
   if (last) {
+    const StageRange range("end of the worker");
     // Host code could still write to the arena, which the next session uses, until its process is gone.
     if (!session.has_host_code()) {
       workers_.end(std::move(session.worker));

@@ -17,6 +17,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/files.h"
+#include "harness/core/machine.h"
 #include "harness/core/process.h"
 #include "harness/core/text.h"
 #include "harness/implement/toolkit.h"
@@ -27,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr rlim_t kCompilerMemory = rlim_t{8} << 30;
+constexpr rlim_t kCompilerMemory = rlim_t{8} << 30;  // beyond what the process has when it is forked
 constexpr const char* kCubin = "nvrtc.cubin";
 constexpr const char* kLog = "nvrtc.log";
 
@@ -80,7 +81,8 @@ std::string text_of(void* program, int (*size_of)(void*, std::size_t*), int (*re
 
 // In the forked process; its exit code says whether there is a cubin.
 int compile_here(const Functions& nvrtc, const NvrtcRequest& request) {
-  const rlimit memory{.rlim_cur = kCompilerMemory, .rlim_max = kCompilerMemory};
+  const auto own = static_cast<rlim_t>(address_space(getpid()));  // terabytes where a CUDA context is open
+  const rlimit memory{.rlim_cur = own + kCompilerMemory, .rlim_max = own + kCompilerMemory};
   setrlimit(RLIMIT_AS, &memory);  // may fail under a lower limit of our own, which holds as well
   std::vector<const char*> options;
   for (const std::string& option : request.options) {

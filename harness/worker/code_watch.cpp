@@ -70,8 +70,9 @@ struct CodeWatch::Process {
     entries.resize(got > 0 ? static_cast<std::size_t>(got) / sizeof(std::uint64_t) : 0);
     std::vector<std::uint64_t> found;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      const bool copied = (entries[i] & kPresent) != 0 && (entries[i] & kOfFile) == 0;
-      if (copied || (entries[i] & kSwapped) != 0) {
+      // A page that the system is moving to other memory shows as swapped; one of a file stays one.
+      const bool there = (entries[i] & (kPresent | kSwapped)) != 0;
+      if (there && (entries[i] & kOfFile) == 0) {
         found.push_back(begin + i * page_bytes());
       }
     }

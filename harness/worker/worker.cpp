@@ -47,13 +47,6 @@ std::string nonce(std::uint64_t seed, std::uint64_t index) {
   return text.data();
 }
 
-std::int64_t address_space(int pid) {
-  std::ifstream stream("/proc/" + std::to_string(pid) + "/statm");
-  std::int64_t pages = 0;
-  stream >> pages;
-  return pages * sysconf(_SC_PAGESIZE);
-}
-
 Failure without_news(const std::string& during, Milliseconds deadline) {
   return {.outcome = Outcome::timed_out,
           .evidence = "no answer in " + std::to_string(deadline.count()) + " ms during " + during};

@@ -199,7 +199,7 @@ TEST_F(Counters, TheDefaultSetIsWholeAndWarpsWaitAtTheBarrier) {
 }
 
 // What does not depend on the kernel comes once a process, and is left out here: the first count.
-double seconds_to_count(Bench& bench, const std::vector<std::string>& metrics) {
+CounterReport count_alone(Bench& bench, const std::vector<std::string>& metrics) {
   EXPECT_TRUE(bench.worker().count({.metrics = {kRead}}));
   const auto begin = std::chrono::steady_clock::now();
   const auto report = bench.worker().count({.metrics = metrics});
@@ -207,16 +207,15 @@ double seconds_to_count(Bench& bench, const std::vector<std::string>& metrics) {
   EXPECT_TRUE(report) << report.failure().evidence;
   std::cout << "  " << metrics.size() << " counters, " << (report ? report->passes : 0) << " passes, "
             << elapsed.count() << " s\n";
-  return elapsed.count();
+  return report ? *report : CounterReport();
 }
 
-TEST_F(Counters, TheDefaultSetTakesLessThanASecond) {
+TEST_F(Counters, TheDefaultSetTakesFewPasses) {
   Bench bench(kCopy, 1 << 20, "grid=ceil_div(n,256) block=256");
-  EXPECT_LT(seconds_to_count(bench, default_counters()), 1);
+  EXPECT_LE(count_alone(bench, default_counters()).passes, 6);
 }
 
-// 44 counters in 15 passes, of five kernels in one session.
-TEST_F(Counters, ALongListOfFiveKernelsTakesLessThanTwoSeconds) {
+TEST_F(Counters, ALongListOfFiveKernelsIsCountedInOneSession) {
   std::vector<std::string> metrics = stall_counters();
   for (const std::string& name : default_counters()) {
     if (metrics.size() < 36) {
@@ -238,7 +237,9 @@ TEST_F(Counters, ALongListOfFiveKernelsTakesLessThanTwoSeconds) {
             "(copy_args a) { a.y[256LL * blockIdx.x + threadIdx.x] = a.x[256LL * blockIdx.x + threadIdx.x]; }\n";
   }
   Bench bench(code, 1 << 20, launches);
-  EXPECT_LT(seconds_to_count(bench, metrics), 2);
+  const CounterReport report = count_alone(bench, metrics);
+  EXPECT_LE(report.passes, 20);
+  EXPECT_EQ(values_of(report).size(), metrics.size());
 }
 
 // Every pass runs the kernel again; between them CUPTI restores what it wrote.

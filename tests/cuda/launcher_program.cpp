@@ -25,6 +25,7 @@ using HostClock = std::chrono::steady_clock;
 constexpr int kNoGpu = 77;
 constexpr std::uint64_t kLongCycles = 1'000'000;  // some 500 us
 constexpr std::uint64_t kShortCycles = 20'000;    // some 10 us
+constexpr std::uint64_t kAheadCycles = 200'000;   // some 100 us
 
 // Both spin for `cycles`; one has a C++ name, one has none.
 constexpr const char* kBody =
@@ -66,13 +67,14 @@ class Gpu {
   void fill() { check(driver_->fill(memory_, 1, kBytes, stream_), "fill"); }
   void wait() { check(driver_->synchronize(stream_), "synchronize"); }
 
-  // GPU time of `work` by a pair of events.
+  // GPU time of `work` by a pair of events, queued behind another kernel: else the first event waits for the launch.
   template <class Work>
   double events_ns(const Work& work) {
     std::array<Event, 2> events{};
     for (Event& event : events) {
       check(driver_->create_event(&event, 0), "event");
     }
+    spin_short(kAheadCycles);
     check(driver_->record(events[0], stream_), "event");
     work();
     check(driver_->record(events[1], stream_), "event");
@@ -106,7 +108,7 @@ class Gpu {
   void* host_ = nullptr;  // pinned: one copy is one record
 };
 
-// 50 long and 200 short kernels, 10 copies, 5 fills; the long ones timed by events.
+// 50 long and 249 short kernels, 10 copies, 5 fills; the long ones timed by events.
 void all_kinds(Gpu& gpu, std::ostream& out) {
   gpu.spin_long();  // the clock ramps up; counted below
   gpu.wait();

@@ -76,6 +76,7 @@ TEST(GpuClocks, WorkThatTheEventsDoNotSeeIsNamedWithBothNumbers) {
 TEST(GpuClocks, EventsFarLongerThanTheKernelsAreADisagreement) {
   EXPECT_TRUE(gpu_wrong(recorded(200'000, 150'000, 100'000)));
   EXPECT_FALSE(gpu_wrong(recorded(200'000, 109'000, 100'000))) << "within 10 us";
+  EXPECT_FALSE(gpu_wrong(recorded(200'000, 150'000, 100'000), 0)) << "host code beside its kernels";
 }
 
 TEST(GpuClocks, AHostThatWaitedLessThanTheEventsIsADisagreement) {

@@ -6,10 +6,9 @@
 // apo:launch     count grid=1 block=1
 // zoo: how compare warm n4k
 // zoo: against copy/cuda_slow
-// zoo: expect guard_failed
+// zoo: expect not_accepted
 // zoo: guard fresh-inputs
 // zoo: exploit 12
-// zoo: evidence inputs made right before
 #include "copy.args.h"
 
 // Eight thousand multiplications by one that the compiler cannot see through.

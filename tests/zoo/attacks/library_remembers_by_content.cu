@@ -4,10 +4,9 @@
 // apo:idea       Reads a few input elements back, and copies a kept result where it knows them.
 // zoo: how compare cold n1m
 // zoo: against copy/library_slow
-// zoo: expect guard_failed
+// zoo: expect not_accepted
 // zoo: guard fresh-inputs
 // zoo: exploit 6
-// zoo: evidence inputs made right before
 // zoo: needs nvcc
 #include <array>
 #include <map>

@@ -6,7 +6,6 @@
 // zoo: expect incorrect
 // zoo: guard sanitizers
 // zoo: exploit 31
-// zoo: evidence racecheck, race between
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {
