@@ -170,6 +170,7 @@ class Evaluation {
     for (std::size_t i = 0; i < timed_.size(); ++i) {
       const Workload& workload = *plan_.workloads[i];
       const std::uint64_t group = inputs_group(*lab_.family, workload.axes, experiment_.id);
+      const StageRange drawing("inputs of " + workload.name);
       progress("inputs of " + workload.name, 0, 0);
       timed_[i].pool = make_pool(lab_, workload, derive_seed(plan_.seed, "pool", group));
     }

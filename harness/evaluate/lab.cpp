@@ -71,9 +71,9 @@ void write_inputs(Arena& arena, int set, const InputSet& inputs) {
   }
 }
 
-void share_inputs(Arena& arena, int set, const Family& family, const InputSet& inputs) {
+void share_inputs(Arena& arena, int set, const Family& family, const InputSet& inputs, int threads) {
   for (const auto& [name, bytes] : inputs.bytes) {
-    arena.share_input(set, name, view_of(*find_tensor(family, name), inputs, bytes));
+    arena.share_input(set, name, view_of(*find_tensor(family, name), inputs, bytes), threads);
   }
 }
 

@@ -48,7 +48,7 @@ Result<Done> load_build(Worker& worker, int slot, const Build& build);
 
 void write_inputs(Arena& arena, int set, const InputSet& inputs);
 // The same without a copy for the arena's own comparison: the inputs have to outlive the arena.
-void share_inputs(Arena& arena, int set, const Family& family, const InputSet& inputs);
+void share_inputs(Arena& arena, int set, const Family& family, const InputSet& inputs, int threads = 1);
 TensorBytes read_outputs(const Arena& arena, const Family& family);
 // In the memory that the worker writes to.
 OutputViews view_outputs(const Arena& arena, const Family& family);

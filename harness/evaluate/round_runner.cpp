@@ -135,10 +135,20 @@ InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed
   constexpr std::int64_t kCheap = std::int64_t{8} << 20;  // bytes of all of them
   const std::int64_t bytes = 1 + tensor_bytes(*lab.family, workload.axes);
   const auto sets = static_cast<std::uint64_t>(std::clamp<std::int64_t>(kCheap / bytes, kFewestSets, kMost));
-  InputPool pool;
+  // Side by side as far as memory allows: drawing them takes five times what they take in the end.
+  constexpr std::int64_t kMany = std::int64_t{512} << 20;  // bytes of a set
+  const bool together = bytes < kMany && lab.threads > 1;
+  const int threads = together ? std::max(1, lab.threads / static_cast<int>(sets)) : lab.threads;
+  std::vector<std::future<CheckedPointer>> drawing;
   for (std::uint64_t i = 0; i < sets; ++i) {
-    pool.push_back(lab.inputs->get(*lab.family, workload, derive_seed(seed, workload.name, i),
-                                   lab.family->regimes.front(), lab.threads));
+    drawing.push_back(std::async(together ? std::launch::async : std::launch::deferred, [&, i] {
+      return lab.inputs->get(*lab.family, workload, derive_seed(seed, workload.name, i), lab.family->regimes.front(),
+                             threads);
+    }));
+  }
+  InputPool pool;
+  for (std::future<CheckedPointer>& one : drawing) {
+    pool.push_back(one.get());
   }
   return pool;
 }
@@ -170,7 +180,7 @@ struct RoundRunner::Session {
         arms{candidate_in_slot0 ? &timed.candidate : &timed.incumbent,
              candidate_in_slot0 ? &timed.incumbent : &timed.candidate} {
     for (int set = 0; set < kSetsInRound; ++set) {
-      share_inputs(arena, set, family, timed.pool[drawn[static_cast<std::size_t>(set)]]->inputs);
+      share_inputs(arena, set, family, timed.pool[drawn[static_cast<std::size_t>(set)]]->inputs, threads);
     }
     lay_out(lab, draw.code_seeds);
   }
@@ -304,15 +314,15 @@ struct RoundRunner::Session {
     return std::nullopt;
   }
 
-  // One call of each slot on inputs that nothing in the worker has seen before: they are written while it stands still,
-  // right before. The call before it, on the other set, warms up what any call warms up. Nanoseconds of each slot.
+  // One call of each slot on inputs that nothing in the worker had seen before: they are written while it stands still,
+  // right before, and on a GPU copied there anew for each slot. The call before it, on the other set, warms up what any call warms up. Nanoseconds of each slot.
   Result<std::array<double, 2>> fresh_calls(std::size_t inputs, int set, int first_slot) {
     const StageRange range("fresh inputs");
     std::array<double, 2> ns{};
     drawn.at(static_cast<std::size_t>(set)) = inputs;
+    worker->freeze();
+    share_inputs(arena, set, family, timed.pool[inputs]->inputs, threads);
     for (const int slot : {first_slot, 1 - first_slot}) {
-      worker->freeze();
-      share_inputs(arena, set, family, timed.pool[inputs]->inputs);
       const RunRequest request{.order = {slot, slot},
                                .sets = {1 - set, set},
                                .repetitions = 1,
@@ -439,10 +449,9 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
   RoundWorkload result{.workload = timed.name};
   int repetitions = std::max(1, repetitions_[which]);
   const auto begin = Clock::now();
-  // The flushes between the samples keep a CPU as busy as these do; short cold ones would else take seconds of them.
-  const auto busy_s = [&] {
-    return session.target == Target::host ? std::chrono::duration<double>(Clock::now() - begin).count() : 0;
-  };
+  // The flushes between the samples keep the machine as busy as these do; short cold ones would else take seconds of
+  // them.
+  const auto busy_s = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   while (!is_warm(result.warmup, profile_, busy_s())) {
     auto block =
         session.block(BlockKind::warmup, order_seed, workload, static_cast<int>(result.warmup.size()), repetitions, -1);

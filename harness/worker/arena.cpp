@@ -9,9 +9,11 @@
 #include <cerrno>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
+#include "kernels/parallel.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -79,6 +81,31 @@ std::int64_t last_damage(const std::byte* memory, std::uint64_t seed, std::int64
   return at;
 }
 
+void copy_input(const InputView& view, std::span<std::byte> target, int threads) {
+  constexpr std::int64_t kPiece = std::int64_t{1} << 20;  // starting a thread takes as long as copying some 100 KB
+  if (threads <= 1 || view.bytes() <= kPiece || view.block_bytes() < kPiece) {
+    view.for_each_block([&](std::int64_t offset, std::span<const std::byte> block) {
+      std::ranges::copy(block, target.begin() + offset);
+      return true;
+    });
+    return;
+  }
+  std::vector<std::pair<std::int64_t, std::span<const std::byte>>> pieces;
+  view.for_each_block([&](std::int64_t offset, std::span<const std::byte> block) {
+    for (std::int64_t at = 0; at < std::ssize(block); at += kPiece) {
+      const std::int64_t bytes = std::min(kPiece, std::ssize(block) - at);
+      pieces.emplace_back(offset + at, block.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(bytes)));
+    }
+    return true;
+  });
+  std::vector<std::int64_t> indices(pieces.size());
+  std::iota(indices.begin(), indices.end(), std::int64_t{0});
+  for_each_unit(indices, threads, [&](std::int64_t i) {
+    const auto& [offset, bytes] = pieces[static_cast<std::size_t>(i)];
+    std::ranges::copy(bytes, target.begin() + offset);
+  });
+}
+
 }  // namespace
 
 std::uint64_t hash_outputs(const ArenaLayout& layout, const std::byte* memory) {
@@ -113,7 +140,11 @@ Arena::Arena(const ArenaSpec& spec, std::shared_ptr<ArenaMemory> memory)
   layout_.axes = spec.axes;
   place(spec);
   const bool used_before = memory_->bytes() >= layout_.bytes;
-  memory_->reserve(layout_.bytes);
+  if (!used_before) {
+    // As much as the largest gaps take, so that the next layout finds its memory there and mapped already.
+    const std::int64_t gaps = std::ssize(layout_.buffers) * static_cast<std::int64_t>(kPads) * spec.alignment;
+    memory_->reserve(layout_.bytes + gaps);
+  }
   poison_outputs();
   if (used_before && spec.foreign_code) {
     clear_leftovers();
@@ -193,14 +224,10 @@ void Arena::write_input(int set, std::string_view name, std::span<const std::byt
   share_input(set, name, {.tile = entry.copy});
 }
 
-void Arena::share_input(int set, std::string_view name, const InputView& view) {
+void Arena::share_input(int set, std::string_view name, const InputView& view, int threads) {
   const std::size_t index = find(BufferRole::input, set, name);
-  const std::span<std::byte> target = bytes_of(index);
-  APO_CHECK(view.bytes() == std::ssize(target));
-  view.for_each_block([&](std::int64_t offset, std::span<const std::byte> block) {
-    std::ranges::copy(block, target.begin() + offset);
-    return true;
-  });
+  APO_CHECK(view.bytes() == std::ssize(bytes_of(index)));
+  copy_input(view, bytes_of(index), threads);
   entries_[index].pristine = view;
 }
 

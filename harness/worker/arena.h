@@ -94,7 +94,7 @@ class Arena {
   // `bytes` has the buffer's size. The parent keeps its own copy, which no worker can reach.
   void write_input(int set, std::string_view name, std::span<const std::byte> bytes);
   // The same without the copy: the tile has to outlive the arena, unchanged.
-  void share_input(int set, std::string_view name, const InputView& view);
+  void share_input(int set, std::string_view name, const InputView& view, int threads = 1);
   // 0xFF everywhere: NaN in bf16, f32 and f64.
   void poison_outputs();
   // A copy, so that nothing can change it while it is compared.
