@@ -337,6 +337,9 @@ Result<Done> Worker::load(int slot, const std::filesystem::path& object, const L
     throw EnvironmentError("cannot copy '" + object.string() + "' to '" + neutral.string() + "': " + error.message());
   }
   limit_memory();
+  if (options_.target == Target::host || plan.library) {
+    code_.expect(neutral);
+  }
   const auto reply =
       exchange(prepare(LoadRequest{.slot = slot, .path = neutral.string(), .plan = plan}, "loading", deadline));
   if (!reply) {
