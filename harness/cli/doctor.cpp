@@ -17,6 +17,7 @@
 #include "harness/core/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness.h"
+#include "harness/evaluate/sanitizer_gate.h"
 #include "harness/evaluate/selftest_summary.h"
 #include "harness/implement/settings.h"
 #include "harness/loop/audit.h"

@@ -45,10 +45,14 @@ Json to_document(const Judgement& judgement) {
 }
 
 Json to_document(const GateResult& gate) {
-  return {{"gate", gate.gate},
-          {"outcome", to_string(gate.outcome)},
-          {"evidence", gate.evidence},
-          {"seconds", gate.seconds}};
+  Json document = {{"gate", gate.gate},
+                   {"outcome", to_string(gate.outcome)},
+                   {"evidence", gate.evidence},
+                   {"seconds", gate.seconds}};
+  for (const GateStep& step : gate.steps) {
+    document["steps"].push_back({{"what", step.what}, {"begin", step.begin_s}, {"end", step.end_s}});
+  }
+  return document;
 }
 
 Json to_document(const Certification& one) {

@@ -15,6 +15,7 @@
 #include "harness/core/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness.h"
+#include "harness/evaluate/sanitizer_gate.h"
 #include "harness/implement/metadata.h"
 #include "harness/implement/settings.h"
 #include "harness/loop/workbench.h"
@@ -88,6 +89,7 @@ std::vector<GateResult> run_gates(Workbench& bench, const Variant& variant, Obse
   std::vector<GateResult> gates = {build_gate(lab, configuration, workload, log)};
   const std::uint64_t seed = secret_seed();
   const auto plan = correctness_plan(family, {workload.name}, seed);
+  SanitizerCheck sanitizers(lab, configuration, plan, seed);
   if (gates.back().outcome == Outcome::valid) {
     gates.push_back(correctness_gate(lab, configuration, plan, seed, [&](int done, int all, const std::string& what) {
       observer.progress({.what = "verify " + variant.id() + " on " + what, .done = done, .expected = all});
@@ -95,7 +97,7 @@ std::vector<GateResult> run_gates(Workbench& bench, const Variant& variant, Obse
   }
   if (gates.back().outcome == Outcome::valid) {
     observer.progress({.what = "verify " + variant.id() + " with sanitizers"});
-    gates.push_back(sanitizer_gate(lab, configuration, plan, seed));
+    gates.push_back(sanitizers.run());
   }
   return gates;
 }
@@ -175,7 +177,7 @@ int add(const RegisterOptions& options, const Globals& globals) {
     gates.push_back({.gate = "correctness",
                      .evidence = "not run on a GPU: " + missing + "; an experiment does it before it times anything"});
   } else if (!options.no_verify && gates.back().outcome == Outcome::valid) {
-    bench.use(variant.target);
+    bench.use(variant.target, Workbench::AskedWorker::serves);
     const auto more = run_gates(bench, variant, observer, log);
     gates.insert(gates.end(), more.begin(), more.end());
   }

@@ -1,10 +1,14 @@
 // harness/cli/verify.cpp - `apo verify`: the correctness gates alone; --dump writes .npy files, --inputs reads them.
+#include <spdlog/spdlog.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
@@ -16,6 +20,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/compare.h"
 #include "harness/evaluate/correctness.h"
+#include "harness/evaluate/sanitizer_gate.h"
 #include "harness/evaluate/sanitizer_log.h"
 #include "harness/loop/workbench.h"
 #include "kernels/random.h"
@@ -25,6 +30,11 @@ namespace {
 
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 struct VerifyOptions {
   std::string variant;
@@ -192,8 +202,16 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workbench& 
   return outcome == Outcome::valid ? kDone : kGateFailed;
 }
 
+void log_steps(const GateResult& gate) {
+  for (const GateStep& step : gate.steps) {
+    spdlog::debug("{}: {:.3f} s to {:.3f} s, {}", gate.gate, step.begin_s, step.end_s, step.what);
+  }
+}
+
+// `device_s`: what it took to find the target.
 int verify_all(const VerifyOptions& options, const Globals& globals, Workbench& bench, const Family& family,
-               const Configuration& configuration) {
+               const Configuration& configuration, double device_s) {
+  const auto start = Clock::now();
   Lab lab = bench.lab(family);
   if (!options.device_sanitizers.empty()) {
     lab.device_sanitizers = options.device_sanitizers;
@@ -201,16 +219,22 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workbench& 
   ConsoleObserver observer(globals);
   const std::uint64_t seed = options.seed != 0 ? options.seed : secret_seed();
   const auto plan = correctness_plan(family, {family.workloads.front().name}, seed);
+  std::optional<SanitizerCheck> sanitizers;
+  if (!options.no_sanitizers) {
+    sanitizers.emplace(lab, configuration, plan, seed);
+  }
   std::vector<GateResult> gates = {
       correctness_gate(lab, configuration, plan, seed, [&](int done, int all, const std::string& what) {
         observer.progress({.what = "verify " + configuration.label() + " on " + what, .done = done, .expected = all});
       })};
-  if (gates.back().outcome == Outcome::valid && !options.no_sanitizers) {
-    gates.push_back(sanitizer_gate(lab, configuration, plan, seed));
+  if (gates.back().outcome == Outcome::valid && sanitizers) {
+    gates.push_back(sanitizers->run());
   }
+  const double seconds = device_s + seconds_since(start);
   Json documents = Json::array();
   for (const GateResult& gate : gates) {
     documents.push_back(to_document(gate));
+    log_steps(gate);
     if (!globals.json) {
       print(gate.gate + ": " + std::string(to_string(gate.outcome)) + ", " + gate.evidence + " (" +
             format_seconds(gate.seconds) + ")\n");
@@ -220,7 +244,9 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workbench& 
     print_json({{"variant", to_document(configuration)},
                 {"outcome", to_string(gates.back().outcome)},
                 {"seed", seed},
-                {"gates", documents}});
+                {"gates", documents},
+                {"device_seconds", device_s},
+                {"seconds", seconds}});
   } else if (gates.back().outcome != Outcome::valid) {
     print(same_again(seed));
   }
@@ -243,11 +269,13 @@ int verify(const VerifyOptions& options, const Globals& globals) {
   const Configuration configuration = bench.catalogue().configuration(options.variant);
   const Variant& variant = bench.catalogue().get(configuration.variant);
   const Family& family = bench.family(variant.family);
+  const auto start = Clock::now();
   if (options.on.empty()) {
-    bench.use(variant.target);
+    bench.use(variant.target, Workbench::AskedWorker::serves);
   } else {
     use_cpu(options, variant, bench);
   }
+  const double device_s = seconds_since(start);
   if (!options.regime.empty() &&
       std::find(family.regimes.begin(), family.regimes.end(), options.regime) == family.regimes.end()) {
     throw UserError("unknown regime '" + options.regime + "' of family " + family.name,
@@ -256,7 +284,7 @@ int verify(const VerifyOptions& options, const Globals& globals) {
   const bool one = options.debug || !options.workload.empty() || !options.regime.empty() || !options.dump.empty() ||
                    !options.inputs.empty();
   return one ? verify_one(options, globals, bench, family, configuration)
-             : verify_all(options, globals, bench, family, configuration);
+             : verify_all(options, globals, bench, family, configuration, device_s);
 }
 
 }  // namespace

@@ -126,12 +126,20 @@ enum class Reason : std::uint8_t {
   interrupted,
 };
 
+// A part of a gate, in seconds from the gate's begin. Parts may overlap.
+struct GateStep {
+  std::string what;
+  double begin_s = 0;
+  double end_s = 0;
+};
+
 struct GateResult {
   std::string
       gate;  // "metadata", "build", "resources", "correctness", "sanitizers", "timing", "confirmation", "baseline"
   Outcome outcome = Outcome::valid;
   std::string evidence;  // one sentence
   double seconds = 0;
+  std::vector<GateStep> steps = {};  // where the time went; not kept in the journal
 };
 
 // ---------------------------------------------------------------- builds

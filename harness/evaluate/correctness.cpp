@@ -1,135 +1,20 @@
-// harness/evaluate/correctness.cpp - runs a configuration on checked calls in a worker and compares from outside.
+// harness/evaluate/correctness.cpp - which cases, how many at a time, and where each of them runs.
 #include "harness/evaluate/correctness.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
+#include <future>
 #include <mutex>
 #include <numeric>
 #include <optional>
 
 #include "harness/core/guards.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/device_sanitizers.h"
+#include "harness/evaluate/check_workers.h"
 #include "kernels/parallel.h"
 #include "kernels/random.h"
 
 namespace apo {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// The inputs of every regime of a case.
-std::vector<CheckedPointer> prepare(const Lab& lab, const CheckCase& one, std::uint64_t seed) {
-  Workload workload{.name = one.workload, .axes = one.axes};
-  const Workload* known = find_workload(*lab.family, one.workload);
-  if (known != nullptr && known->axes == one.axes) {
-    workload = *known;
-  }
-  std::vector<CheckedPointer> prepared;
-  for (std::size_t i = 0; i < one.regimes.size(); ++i) {
-    const std::uint64_t own = derive_seed(one.seed != 0 ? one.seed : seed, one.workload, i);
-    prepared.push_back(lab.inputs->get(*lab.family, workload, own, one.regimes[i], lab.threads));
-  }
-  return prepared;
-}
-
-std::int64_t compared_elements(const Family& family, const Axes& axes, const std::vector<std::int64_t>& units) {
-  std::int64_t elements = 0;
-  for (const TensorSpec& tensor : family.tensors) {
-    if (tensor.role == Role::output && units.empty()) {
-      elements += element_count(tensor, axes);
-    } else if (tensor.role == Role::output) {
-      for (const std::int64_t unit : units) {
-        for (const ElementRun& run : family.unit_elements(axes, tensor.name, unit)) {
-          elements += run.count;
-        }
-      }
-    }
-  }
-  return elements;
-}
-
-CheckResult failed(const Failure& failure, const std::string& where) {
-  return {.outcome = failure.outcome, .evidence = where + ": " + failure.evidence};
-}
-
-// The last call on the first set once more: its outputs have to have the same bits.
-std::optional<Failure> call_again(const Lab& lab, Worker& worker, Arena& arena) {
-  const TensorBytes before = read_outputs(arena, *lab.family);
-  arena.poison_outputs();
-  if (const auto sample = worker.call(0, 0); !sample) {
-    return sample.failure();
-  }
-  worker.freeze();
-  for (const auto& [name, bytes] : read_outputs(arena, *lab.family)) {
-    const auto& first = before.at(name);
-    if (const auto differs = std::ranges::mismatch(bytes, first).in1; differs != bytes.end()) {
-      const auto width = dtype_bytes(find_tensor(*lab.family, name)->dtype);
-      return Failure{.outcome = Outcome::incorrect,
-                     .evidence = "the same call again gave other bits: '" + name + "' differs at element " +
-                                 std::to_string((differs - bytes.begin()) / width)};
-    }
-  }
-  return std::nullopt;
-}
-
-CheckResult run_calls(const Lab& lab, Worker& worker, Arena& arena, const CheckCase& one,
-                      const std::vector<CheckedPointer>& prepared) {
-  CheckResult result;
-  for (std::size_t i = 0; i < one.regimes.size(); ++i) {
-    const std::string where = one.workload + " (" + one.regimes[i] + ")";
-    arena.poison_outputs();
-    const auto called = worker.call(0, static_cast<int>(i));
-    if (!called) {
-      return failed(called.failure(), where);
-    }
-    worker.freeze();
-    if (const auto late = worker.check_outputs(*called)) {
-      return failed(*late, where);
-    }
-    const Expected& expected = prepared[i]->expected;
-    if (const auto failure = inspect_call(arena, *lab.family, one.axes, expected, static_cast<int>(i))) {
-      return failed(*failure, where);
-    }
-    if (const auto failure = worker.check_code()) {
-      return failed(*failure, where);
-    }
-    if (i == 0 && lab.family->repeatable && guard_is_on(Guard::repeat)) {
-      if (const auto failure = call_again(lab, worker, arena)) {
-        return failed(*failure, where);
-      }
-    }
-    ++result.calls;
-    result.elements += compared_elements(*lab.family, one.axes, expected.units);
-  }
-  return result;
-}
-
-bool supported(const Lab& lab, const Configuration& configuration, const CheckCase& one) {
-  return lab.unsupported(configuration, one.axes).empty();
-}
-
-// Sanitizers make a call ten times as long and more. nullptr when no ragged case is supported.
-const CheckCase* smallest_ragged(const Lab& lab, const Configuration& configuration,
-                                 const std::vector<CheckCase>& plan) {
-  const CheckCase* smallest = nullptr;
-  for (const CheckCase& one : plan) {
-    const bool ragged = find_workload(*lab.family, one.workload)->kind == WorkloadKind::ragged;
-    const bool smaller =
-        smallest == nullptr || tensor_bytes(*lab.family, one.axes) < tensor_bytes(*lab.family, smallest->axes);
-    if (ragged && smaller && supported(lab, configuration, one)) {
-      smallest = &one;
-    }
-  }
-  return smallest;
-}
-
-}  // namespace
 
 std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
                                         std::uint64_t seed, std::uint64_t shared_seed) {
@@ -164,112 +49,134 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
   return plan;
 }
 
-CheckResult check_case(const Lab& lab, const Configuration& configuration, const CheckCase& one, std::uint64_t seed,
-                       bool sanitize) {
-  const auto start = Clock::now();
-  const Build build = lab.build(configuration, one.axes, sanitize);
-  if (build.outcome != Outcome::valid) {
-    return {
-        .outcome = build.outcome, .evidence = one.workload + ": " + build.evidence, .seconds = seconds_since(start)};
-  }
-  WorkerOptions options = lab.worker;
-  if (sanitize) {
-    options.preload = lab.sanitizer_runtime;
-  }
-  CheckResult result = check_build(lab, configuration, build, one, seed, options);
-  result.seconds = seconds_since(start);
-  return result;
-}
-
-CheckResult check_build(const Lab& lab, const Configuration& configuration, const Build& build, const CheckCase& one,
-                        std::uint64_t seed, const WorkerOptions& options) {
-  const auto start = Clock::now();
-  const std::vector<std::int64_t> scratch = lab.scratch(configuration, one.axes);
-  if (const auto failure = check_scratch(scratch)) {
-    return failed(*failure, one.workload);
-  }
-  const std::vector<CheckedPointer> prepared = prepare(lab, one, seed);
-  Arena arena(arena_spec(*lab.family, one.axes, static_cast<int>(one.regimes.size()), scratch, {},
-                         derive_seed(seed, "arena"), lab.worker.target));
-  for (std::size_t i = 0; i < prepared.size(); ++i) {
-    share_inputs(arena, static_cast<int>(i), *lab.family, prepared[i]->inputs);
-  }
-  WorkerOptions in_this_layout = options;
-  in_this_layout.layout_seed = derive_seed(seed, "environment");
-  Worker worker(in_this_layout);
-  CheckResult result;
-  if (const auto loaded = load_build(worker, 0, build); !loaded) {
-    result = failed(loaded.failure(), one.workload);
-  } else if (const auto attached = worker.attach(arena); !attached) {
-    result = failed(attached.failure(), one.workload);
-  } else {
-    result = run_calls(lab, worker, arena, one, prepared);
-    result.confinement = worker.confinement();
-  }
-  result.seconds = seconds_since(start);
-  return result;
-}
-
 namespace {
 
-// The result of every case that is supported; nothing behind the first that fails. For a device variant several cases
-// at once, each in its own process: nothing is timed here, and most of a case is the start of a process and of a
-// compiler.
-std::vector<std::optional<CheckResult>> check_cases(const Lab& lab, const Configuration& configuration,
-                                                    const std::vector<CheckCase>& plan, std::uint64_t seed,
-                                                    const CheckProgress& progress) {
-  constexpr int kAtOnce = 6;
-  std::vector<std::optional<CheckResult>> results(plan.size());
-  std::vector<std::int64_t> indices(plan.size());
-  std::iota(indices.begin(), indices.end(), std::int64_t{0});
-  std::mutex mutex;
-  int done = 0;
-  auto first_bad = std::ssize(plan);
-  std::exception_ptr error;
-  const auto check = [&](std::int64_t index) {
-    const CheckCase& one = plan[static_cast<std::size_t>(index)];
-    {
-      const std::lock_guard lock(mutex);
-      if (index > first_bad || error) {
-        return;
+// The cases of one plan. On target cuda and on the executor nothing here is timed, so that several are prepared at
+// once: builds, inputs and references side by side. Their calls then take turns in a few workers, as far as the variant
+// has no host code: a process on a GPU takes longer to start than a case to run, and the driver starts one at a time.
+class CaseChecks {
+ public:
+  CaseChecks(const Lab& lab, const Configuration& configuration, const std::vector<CheckCase>& plan, std::uint64_t seed,
+             const CheckProgress& progress, GateSteps& steps)
+      : lab_(lab),
+        configuration_(configuration),
+        plan_(plan),
+        seed_(seed),
+        progress_(progress),
+        steps_(steps),
+        results_(plan.size()),
+        first_bad_(std::ssize(plan)) {}
+
+  // The result of every case that is supported; nothing behind the first that fails.
+  std::vector<std::optional<CheckResult>> run() {
+    constexpr int kExecutorsAtOnce = 6;
+    constexpr std::int64_t kGpuWorkers = 2;
+    std::vector<std::int64_t> supported;
+    for (std::int64_t i = 0; i < std::ssize(plan_); ++i) {
+      if (lab_.unsupported(configuration_, plan_[static_cast<std::size_t>(i)].axes).empty()) {
+        supported.push_back(i);
       }
-      if (progress) {
-        progress(done++, static_cast<int>(plan.size()), one.workload);
-      }
+    }
+    const bool cuda = lab_.worker.target == Target::cuda;
+    workers_.emplace(lab_.worker, cuda ? static_cast<int>(std::min(kGpuWorkers, std::ssize(supported))) : 0, seed_,
+                     *lab_.yard);
+    const int at_once = cuda ? lab_.threads : lab_.worker.executor ? std::min(kExecutorsAtOnce, lab_.threads) : 1;
+    for_each_unit(supported, at_once, [this](std::int64_t index) { check(index); });
+    if (error_) {
+      std::rethrow_exception(error_);
+    }
+    return std::move(results_);
+  }
+
+ private:
+  // False when a case before it has failed.
+  bool begin(std::int64_t index) {
+    const std::lock_guard lock(mutex_);
+    if (index > first_bad_ || error_) {
+      return false;
+    }
+    if (progress_) {
+      progress_(done_++, static_cast<int>(plan_.size()), plan_[static_cast<std::size_t>(index)].workload);
+    }
+    return true;
+  }
+
+  void check(std::int64_t index) {
+    if (!begin(index)) {
+      return;
     }
     try {
-      if (supported(lab, configuration, one)) {
-        CheckResult result =
-            check_case(lab, configuration, one, derive_seed(seed, "check", static_cast<std::uint64_t>(index)));
-        const std::lock_guard lock(mutex);
-        first_bad = result.outcome == Outcome::valid ? first_bad : std::min(first_bad, index);
-        results[static_cast<std::size_t>(index)] = std::move(result);
-      }
+      CheckResult result = run_case(plan_[static_cast<std::size_t>(index)],
+                                    derive_seed(seed_, "check", static_cast<std::uint64_t>(index)));
+      const std::lock_guard lock(mutex_);
+      first_bad_ = result.outcome == Outcome::valid ? first_bad_ : std::min(first_bad_, index);
+      results_[static_cast<std::size_t>(index)] = std::move(result);
     } catch (...) {
-      const std::lock_guard lock(mutex);
-      error = error ? error : std::current_exception();
+      const std::lock_guard lock(mutex_);
+      error_ = error_ ? error_ : std::current_exception();
     }
-  };
-  const bool untimed = lab.worker.target == Target::cuda || lab.worker.executor;
-  for_each_unit(indices, untimed ? std::min(kAtOnce, lab.threads) : 1, check);
-  if (error) {
-    std::rethrow_exception(error);
   }
-  return results;
-}
+
+  CheckResult run_case(const CheckCase& one, std::uint64_t seed) {
+    auto preparing = std::async(std::launch::async, [&] {
+      const GateSteps::Step step(steps_, "inputs of " + one.workload);
+      return case_inputs(lab_, one, seed);
+    });
+    std::optional<GateSteps::Step> step(std::in_place, steps_, "build for " + one.workload);
+    const Build build = lab_.build(configuration_, one.axes, false);
+    step.reset();
+    if (build.outcome != Outcome::valid) {
+      return {.outcome = build.outcome, .evidence = one.workload + ": " + build.evidence};
+    }
+    const std::vector<CheckedPointer> inputs = preparing.get();
+    step.emplace(steps_, "worker for " + one.workload);
+    const bool device_code_only = !build.plan.library;
+    CheckWorkers::Lease lease = workers_->take(device_code_only);
+    if (!lease) {
+      Worker own(case_worker(lab_.worker, seed));
+      step.reset();
+      return check_in(own, lab_, configuration_, build, one, inputs, seed, steps_);
+    }
+    (*lease).await_start();
+    step.reset();
+    CheckResult result = check_in(*lease, lab_, configuration_, build, one, inputs, seed, steps_);
+    if (device_code_only) {
+      lease.keep();
+    }
+    return result;
+  }
+
+  const Lab& lab_;
+  const Configuration& configuration_;
+  const std::vector<CheckCase>& plan_;
+  std::uint64_t seed_;
+  const CheckProgress& progress_;
+  GateSteps& steps_;
+  std::optional<CheckWorkers> workers_;
+  std::mutex mutex_;  // of all below
+  std::vector<std::optional<CheckResult>> results_;
+  int done_ = 0;
+  std::int64_t first_bad_;
+  std::exception_ptr error_;
+};
 
 }  // namespace
 
 GateResult correctness_gate(const Lab& lab, const Configuration& configuration, const std::vector<CheckCase>& plan,
                             std::uint64_t seed, const CheckProgress& progress) {
-  const auto start = Clock::now();
   GateResult gate{.gate = "correctness"};
-  const std::vector<std::optional<CheckResult>> results = check_cases(lab, configuration, plan, seed, progress);
+  GateSteps steps;
+  const std::vector<std::optional<CheckResult>> results =
+      CaseChecks(lab, configuration, plan, seed, progress, steps).run();
+  gate.seconds = steps.seconds();
+  gate.steps = steps.list();
   int cases = 0;
   int calls = 0;
   int left_out = 0;
   std::int64_t elements = 0;
   std::string confinement;
+  int compared = 0;
+  std::string not_compared;
   for (const std::optional<CheckResult>& result : results) {
     if (!result) {
       ++left_out;
@@ -278,15 +185,15 @@ GateResult correctness_gate(const Lab& lab, const Configuration& configuration, 
     if (result->outcome != Outcome::valid) {
       gate.outcome = result->outcome;
       gate.evidence = result->evidence;
-      gate.seconds = seconds_since(start);
       return gate;
     }
     ++cases;
     calls += result->calls;
     elements += result->elements;
     confinement = result->confinement;
+    compared += result->code_compared ? 1 : 0;
+    not_compared = result->code_not_compared.empty() ? not_compared : result->code_not_compared;
   }
-  gate.seconds = seconds_since(start);
   gate.evidence = std::to_string(calls) + " calls on " + std::to_string(cases) + " workloads right, " +
                   std::to_string(elements) + " elements";
   if (left_out > 0) {
@@ -294,41 +201,12 @@ GateResult correctness_gate(const Lab& lab, const Configuration& configuration, 
   }
   // The trust level belongs to the verdict: host code shares a process with the clock that times it.
   gate.evidence += confinement.empty() ? "" : "; candidate held by: " + confinement;
-  return gate;
-}
-
-GateResult sanitizer_gate(const Lab& lab, const Configuration& configuration, const std::vector<CheckCase>& plan,
-                          std::uint64_t seed) {
-  GateResult gate{.gate = "sanitizers"};
-  if (!guard_is_on(Guard::sanitizers)) {
-    gate.evidence = "not run: the guard is switched off";
-    return gate;
+  if (lab.worker.target == Target::cuda && compared > 0) {
+    gate.evidence += "; the driver loaded the machine code that was built for " + std::to_string(compared) + " of them";
   }
-  const bool cuda = lab.worker.target == Target::cuda;
-  if (cuda && lab.compute_sanitizer.empty()) {
-    gate.evidence =
-        "not run: compute-sanitizer is not installed (package cuda-sanitizer-13-0, part of CUDA Toolkit 13)";
-    return gate;
+  if (lab.worker.target == Target::cuda && !not_compared.empty()) {
+    gate.evidence += "; what the driver loaded was not compared: " + not_compared;
   }
-  if (!cuda && lab.sanitizer_runtime.empty()) {
-    gate.evidence = "not run: the compiler has no AddressSanitizer library";
-    return gate;
-  }
-  const CheckCase* usable = smallest_ragged(lab, configuration, plan);
-  if (usable == nullptr) {
-    gate.evidence = "not run: no ragged workload is supported";
-    return gate;
-  }
-  const std::uint64_t case_seed = derive_seed(seed, "sanitize");
-  if (cuda) {
-    return device_sanitizer_gate(lab, configuration, *usable, case_seed);
-  }
-  const CheckResult result = check_case(lab, configuration, *usable, case_seed, true);
-  gate.outcome = result.outcome;
-  gate.seconds = result.seconds;
-  gate.evidence = result.outcome == Outcome::valid
-                      ? "ASan and UBSan silent over " + std::to_string(result.calls) + " calls on " + usable->workload
-                      : result.evidence;
   return gate;
 }
 

@@ -1,9 +1,9 @@
 // harness/evaluate/device_sanitizers.cpp - starts the tools, collects their logs, and decides.
 #include "harness/evaluate/device_sanitizers.h"
 
-#include <algorithm>
 #include <chrono>
 #include <future>
+#include <utility>
 
 #include "harness/core/error.h"
 #include "harness/core/files.h"
@@ -17,12 +17,6 @@ namespace fs = std::filesystem;
 
 // The tools make a call ten to a hundred times as long, and the first one loads their instrumentation.
 constexpr std::chrono::milliseconds kDeadline{120'000};
-
-struct ToolRun {
-  std::string tool;
-  CheckResult result;
-  SanitizerLog log;
-};
 
 std::vector<std::string> command_of(const std::string& program, const std::string& tool, const fs::path& log) {
   std::vector<std::string> command = {program,
@@ -55,40 +49,93 @@ std::string hint_for(const std::string& program) {
          "not run, and 'apo verify --no-sanitizers' leaves the gate out";
 }
 
-ToolRun run_tool(const Lab& lab, const Configuration& configuration, const Build& build, const CheckCase& one,
-                 std::uint64_t seed, const std::string& tool) {
-  const TemporaryFolder folder("apo-sanitizer");
-  const fs::path log = folder.path() / (tool + ".log");
-  WorkerOptions options = lab.worker;
-  options.watcher = command_of(lab.compute_sanitizer, tool, log);
-  options.deadline = kDeadline;
-  ToolRun run{.tool = tool};
-  std::string failure;
-  try {
-    run.result = check_build(lab, configuration, build, one, seed, options);
-  } catch (const EnvironmentError& error) {
-    failure = error.what();  // said below, with what the tool says itself
+}  // namespace
+
+// One that starts or waits. Its folder outlives the worker, which writes the log when it ends.
+struct SanitizerTools::Tool {
+  std::string name;
+  std::unique_ptr<TemporaryFolder> folder = std::make_unique<TemporaryFolder>("apo-sanitizer");
+  fs::path log;
+  std::unique_ptr<Worker> worker;
+  std::string failure;  // why there is none
+};
+
+struct SanitizerTools::ToolRun {
+  std::string tool;
+  CheckResult result = {};
+  SanitizerLog log = {};
+};
+
+SanitizerTools::SanitizerTools(const Lab& lab, std::uint64_t seed) : lab_(lab), seed_(seed) {
+  for (const std::string& name : lab.device_sanitizers) {
+    auto tool = std::make_unique<Tool>();
+    tool->name = name;
+    tool->log = tool->folder->path() / (name + ".log");
+    WorkerOptions options = case_worker(lab.worker, seed);
+    options.watcher = command_of(lab.compute_sanitizer, name, tool->log);
+    options.deadline = kDeadline;
+    options.await_start = false;
+    try {
+      tool->worker = std::make_unique<Worker>(std::move(options));
+    } catch (const EnvironmentError& error) {
+      tool->failure = error.what();  // said when it is needed, with what the tool says itself
+    }
+    tools_.push_back(std::move(tool));
   }
-  run.log = read_sanitizer_log(tool, fs::exists(log) ? read_file(log) : "");
+}
+
+// Those that nobody needed: the gate was not reached.
+SanitizerTools::~SanitizerTools() {
+  for (const std::unique_ptr<Tool>& tool : tools_) {
+    if (tool->worker != nullptr) {
+      lab_.yard->end(std::move(tool->worker), std::move(tool->folder));
+    }
+  }
+}
+
+SanitizerTools::ToolRun SanitizerTools::watch(Tool& tool, const Configuration& configuration, const Build& build,
+                                              const CheckCase& one, const std::vector<CheckedPointer>& inputs,
+                                              GateSteps& steps) {
+  ToolRun run{.tool = tool.name};
+  std::string failure = tool.failure;
+  if (tool.worker != nullptr) {
+    try {
+      {
+        const GateSteps::Step step(steps, "start of " + tool.name);
+        tool.worker->await_start();
+      }
+      {
+        const GateSteps::Step step(steps, "calls under " + tool.name);
+        GateSteps parts;
+        run.result = check_in(*tool.worker, lab_, configuration, build, one, inputs, seed_, parts);
+      }
+    } catch (const EnvironmentError& error) {
+      failure = error.what();
+    }
+    const GateSteps::Step step(steps, "report of " + tool.name);
+    tool.worker.reset();
+  }
+  run.log = read_sanitizer_log(tool.name, fs::exists(tool.log) ? read_file(tool.log) : "");
   if (!failure.empty()) {
-    throw EnvironmentError("compute-sanitizer cannot watch a worker with " + tool + ": " +
+    throw EnvironmentError("compute-sanitizer cannot watch a worker with " + tool.name + ": " +
                                (run.log.trouble.empty() ? failure : run.log.trouble + "; " + failure),
-                           hint_for(lab.compute_sanitizer));
+                           hint_for(lab_.compute_sanitizer));
   }
   return run;
 }
 
-void require_report(const ToolRun& run, const std::string& program) {
+void SanitizerTools::require_report(const ToolRun& run) const {
   if (run.log.complete) {
     return;
   }
   const std::string why = run.log.trouble.empty() ? "its log has no summary" : run.log.trouble;
   const std::string call = run.result.outcome == Outcome::valid ? "" : "; the worker: " + run.result.evidence;
-  throw EnvironmentError("compute-sanitizer --tool " + run.tool + " did not report: " + why + call, hint_for(program));
+  throw EnvironmentError("compute-sanitizer --tool " + run.tool + " did not report: " + why + call,
+                         hint_for(lab_.compute_sanitizer));
 }
 
 // The first tool that found something, or whose calls failed, decides.
-void judge_runs(const std::vector<ToolRun>& runs, const Lab& lab, GateResult& gate) {
+void SanitizerTools::judge(const std::vector<ToolRun>& runs, GateResult& gate) const {
   for (const ToolRun& run : runs) {
     if (run.log.errors > 0) {
       gate.outcome = Outcome::incorrect;
@@ -103,7 +150,7 @@ void judge_runs(const std::vector<ToolRun>& runs, const Lab& lab, GateResult& ga
       gate.evidence = "under " + run.tool + ": " + run.result.evidence;
       return;
     }
-    require_report(run, lab.compute_sanitizer);
+    require_report(run);
     if (run.result.outcome != Outcome::valid) {
       gate.outcome = run.result.outcome;
       gate.evidence = "under " + run.tool + ", which found nothing: " + run.result.evidence;
@@ -112,42 +159,38 @@ void judge_runs(const std::vector<ToolRun>& runs, const Lab& lab, GateResult& ga
   }
 }
 
-std::string clean_evidence(const std::vector<ToolRun>& runs, const CheckCase& one) {
-  std::vector<std::string> names;
-  std::int64_t warnings = 0;
-  for (const ToolRun& run : runs) {
-    names.push_back(run.tool);
-    warnings += run.log.warnings;
-  }
-  return join(names, ", ") + " of compute-sanitizer found nothing in " + std::to_string(runs.front().result.calls) +
-         " calls on " + one.workload +
-         (warnings > 0 ? "; racecheck warns of " + std::to_string(warnings) + " hazards" : "");
-}
-
-}  // namespace
-
-GateResult device_sanitizer_gate(const Lab& lab, const Configuration& configuration, const CheckCase& one,
-                                 std::uint64_t seed) {
-  const auto start = std::chrono::steady_clock::now();
+GateResult SanitizerTools::run(const Configuration& configuration, const CheckCase& one) {
+  GateSteps steps;
   GateResult gate{.gate = "sanitizers"};
-  const Build build = lab.build(configuration, one.axes, true);
+  // What the tools watch is the build that is timed, and lies in the cache by now.
+  const Build build = lab_.build(configuration, one.axes, false);
   if (build.outcome != Outcome::valid) {
     return {.gate = gate.gate, .outcome = build.outcome, .evidence = one.workload + ": " + build.evidence};
   }
+  const std::vector<CheckedPointer> inputs = case_inputs(lab_, one, seed_);
   std::vector<std::future<ToolRun>> started;
-  for (const std::string& tool : lab.device_sanitizers) {
-    started.push_back(
-        std::async(std::launch::async, [&, tool] { return run_tool(lab, configuration, build, one, seed, tool); }));
+  for (const std::unique_ptr<Tool>& tool : tools_) {
+    started.push_back(std::async(
+        std::launch::async, [&, &one_of = *tool] { return watch(one_of, configuration, build, one, inputs, steps); }));
   }
   std::vector<ToolRun> runs;
   for (std::future<ToolRun>& one_run : started) {
     runs.push_back(one_run.get());
   }
-  judge_runs(runs, lab, gate);
+  judge(runs, gate);
   if (gate.outcome == Outcome::valid) {
-    gate.evidence = clean_evidence(runs, one);
+    std::vector<std::string> names;
+    std::int64_t warnings = 0;
+    for (const ToolRun& run : runs) {
+      names.push_back(run.tool);
+      warnings += run.log.warnings;
+    }
+    gate.evidence = join(names, ", ") + " of compute-sanitizer found nothing in " +
+                    std::to_string(runs.front().result.calls) + " calls on " + one.workload +
+                    (warnings > 0 ? "; racecheck warns of " + std::to_string(warnings) + " hazards" : "");
   }
-  gate.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  gate.seconds = steps.seconds();
+  gate.steps = steps.list();
   return gate;
 }
 

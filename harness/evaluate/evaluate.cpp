@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "harness/core/error.h"
@@ -12,6 +13,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness.h"
 #include "harness/evaluate/judge_round.h"
+#include "harness/evaluate/sanitizer_gate.h"
 #include "harness/evaluate/signed_rank.h"
 #include "kernels/random.h"
 
@@ -151,18 +153,22 @@ class Evaluation {
     const auto report = [&](int done, int all, const std::string& what) {
       progress("verify " + experiment_.candidate.label() + " on " + what, done, all);
     };
+    std::optional<SanitizerCheck> sanitizers;
+    if (plan_.sanitize) {
+      sanitizers.emplace(lab_, experiment_.candidate, cases, seed);
+    }
     {
       const StageRange range("gate correctness");
       if (!pass(correctness_gate(lab_, experiment_.candidate, cases, seed, report))) {
         return false;
       }
     }
-    if (!plan_.sanitize) {
+    if (!sanitizers) {
       return true;
     }
     const StageRange range("gate sanitizers");
     progress("sanitizers " + experiment_.candidate.label(), 0, 0);
-    return pass(sanitizer_gate(lab_, experiment_.candidate, cases, seed));
+    return pass(sanitizers->run());
   }
 
   void time() {

@@ -61,6 +61,9 @@ ArenaSpec arena_spec(const Family& family, const Axes& axes, int sets, const std
 }
 
 Result<Done> load_build(Worker& worker, int slot, const Build& build) {
+  if (auto changed = check_object(build)) {
+    return *changed;
+  }
   return worker.load(slot, build.object_path, build.plan);
 }
 

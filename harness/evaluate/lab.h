@@ -12,6 +12,8 @@
 #include "harness/evaluate/compare.h"
 #include "harness/evaluate/data.h"
 #include "harness/evaluate/input_store.h"
+#include "harness/evaluate/loaded_code.h"
+#include "harness/evaluate/worker_yard.h"
 #include "harness/worker/arena.h"
 #include "harness/worker/worker.h"
 
@@ -28,9 +30,12 @@ struct Lab {
   std::function<std::string(const Configuration&)> source;  // the variant's whole file
   // A build with its code in the order that the seed draws, within the folder. Empty where no build has an order.
   std::function<Build(const Build&, std::uint64_t seed, const std::filesystem::path& folder)> relink;
+  // Of a cubin's bytes: the hash of its machine code, blind to the rest. Empty where no build makes cubins.
+  CodeOf code_of;
   WorkerOptions worker;  // template for every process that is started; its target is the lab's
   int threads = 1;       // CPUs for the parent's own arithmetic
   std::shared_ptr<InputStore> inputs = std::make_shared<InputStore>();
+  std::shared_ptr<WorkerYard> yard = std::make_shared<WorkerYard>();
   std::string sanitizer_runtime;  // for LD_PRELOAD; empty: the sanitizer gate says that it could not run
   // Target cuda: the program compute-sanitizer, empty when it is not installed, and which of its tools the gate runs.
   std::string compute_sanitizer;
@@ -43,7 +48,7 @@ ArenaSpec arena_spec(const Family& family, const Axes& axes, int sets, const std
                      const std::vector<std::int64_t>& scratch1, std::uint64_t layout_seed,
                      Target target = Target::host);
 
-// Loads what was built: its object, and on target cuda how it is launched.
+// Loads what was built: its object, and for a device variant how it is launched, if the file is still what was built.
 Result<Done> load_build(Worker& worker, int slot, const Build& build);
 
 void write_inputs(Arena& arena, int set, const InputSet& inputs);

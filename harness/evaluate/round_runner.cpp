@@ -375,6 +375,7 @@ RoundRunner::RoundRunner(const Lab& lab, std::vector<TimedWorkload> workloads, J
       sessions_(workloads_.size()) {
   // Arenas that live at the same time cannot share their memory.
   APO_CHECK(options_.rounds_per_process == 1 || workloads_.size() == 1);
+  lab_.yard->clear();
 }
 
 RoundRunner::~RoundRunner() = default;

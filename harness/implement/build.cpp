@@ -186,8 +186,12 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
   build.resources = facts.resources;
   build.object_hash = sha256(read_file(draft.path() / kLibrary));
   write(draft, kLog, build.log);
-  const CacheEntry entry = cache_.publish(
-      draft, build.key, {kSource, args_header_name(family), kObject, kLibrary, kLog}, record_of(build, variant.id()));
+  const std::string record = record_of(build, variant.id());
+  const CacheEntry entry =
+      cache_.publish(draft, build.key, {kSource, args_header_name(family), kObject, kLibrary, kLog}, record);
+  if (entry.info != record) {
+    return recorded_build(entry, build.key, kLibrary, kLog);  // somebody who built the same was faster
+  }
   build.object_path = (entry.folder / kLibrary).string();
   return build;
 }
@@ -224,7 +228,11 @@ Build Builder::with_layout(const Build& base) const {
   }
   build.object_hash = sha256(read_file(draft.path() / kLibrary));
   write(draft, kLog, build.log);
-  const CacheEntry entry = cache_.publish(draft, build.key, {kLayout, kLibrary, kLog}, record_of(build, ""));
+  const std::string record = record_of(build, "");
+  const CacheEntry entry = cache_.publish(draft, build.key, {kLayout, kLibrary, kLog}, record);
+  if (entry.info != record) {
+    return recorded_build(entry, build.key, kLibrary, kLog);
+  }
   build.object_path = (entry.folder / kLibrary).string();
   return build;
 }

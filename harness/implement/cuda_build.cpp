@@ -251,8 +251,11 @@ Build CudaBuilder::build_cubin(const Family& family, const Variant& variant, con
   build.object_hash = sha256(attempt.cubin);
   write_file_atomically(draft.path() / kCubin, attempt.cubin);
   write_file_atomically(draft.path() / kLog, build.log);
-  const CacheEntry entry = cache_.publish(draft, build.key, {kSource, args_header_name(family), kCubin, kLog},
-                                          info_of(build, facts.kernels, variant.id()));
+  const std::string info = info_of(build, facts.kernels, variant.id());
+  const CacheEntry entry = cache_.publish(draft, build.key, {kSource, args_header_name(family), kCubin, kLog}, info);
+  if (entry.info != info) {
+    return from_entry(entry, build.key);  // whoever built the same beside us was faster: its files are those that stay
+  }
   build.object_path = (entry.folder / kCubin).string();
   return build;
 }

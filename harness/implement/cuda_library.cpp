@@ -185,9 +185,12 @@ Build CudaLibraryBuilder::build(const Family& family, const Variant& variant, co
   }
   add_facts(build, draft.path(), variant);
   write_file_atomically(draft.path() / kLog, build.log);
+  const std::string record = record_of(build, variant.id());
   const CacheEntry entry =
-      cache_.publish(draft, build.key, {kSource, args_header_name(family), kObject, kLibrary, kCubin, kLog},
-                     record_of(build, variant.id()));
+      cache_.publish(draft, build.key, {kSource, args_header_name(family), kObject, kLibrary, kCubin, kLog}, record);
+  if (entry.info != record) {
+    build = recorded_build(entry, build.key, kLibrary, kLog);  // somebody who built the same was faster
+  }
   build.object_path = (entry.folder / kLibrary).string();
   build.plan.library = true;
   return build;

@@ -256,8 +256,12 @@ class ExecutorBuild {
     build.object_hash = sha256(read_file(draft.path() / kLibrary));
     build.code_hash = build.object_hash;
     write_file_atomically(draft.path() / kLog, build.log);
+    const std::string info = info_of(build, kernels);
     const CacheEntry entry =
-        cache_.publish(draft, build.key, {kSource, args_header_name(family), kLibrary, kLog}, info_of(build, kernels));
+        cache_.publish(draft, build.key, {kSource, args_header_name(family), kLibrary, kLog}, info);
+    if (entry.info != info) {
+      return from_entry(entry, build);  // whoever built the same beside us was faster: its files are those that stay
+    }
     build.object_path = (entry.folder / kLibrary).string();
     return {build, kernels};
   }

@@ -8,6 +8,7 @@
 #include "harness/core/files.h"
 #include "harness/core/machine.h"
 #include "harness/core/text.h"
+#include "harness/implement/cubin.h"
 #include "harness/implement/executor_build.h"
 #include "harness/implement/settings.h"
 #include "harness/implement/toolkit.h"
@@ -60,7 +61,7 @@ void Workbench::forget_builds() {
   built_.clear();
 }
 
-void Workbench::use(Target target) {
+void Workbench::use(Target target, AskedWorker asked) {
   if (executor_) {
     executor_ = false;
     device_.reset();
@@ -71,12 +72,16 @@ void Workbench::use(Target target) {
     return;
   }
   if (!device_) {
-    const Worker worker(WorkerOptions{.target = Target::cuda});
-    device_ = worker.device();
+    asked_ =
+        std::make_unique<Worker>(WorkerOptions{.target = Target::cuda, .watch_modules = asked == AskedWorker::serves});
+    device_ = asked_->device();
     APO_CHECK(device_.has_value());
     forget_builds();  // made without the device's facts
   }
   machine_ = describe_cuda(*device_);
+  if (asked == AskedWorker::ends) {
+    asked_.reset();
+  }
 }
 
 Symbols Workbench::device_symbols() const {
@@ -176,6 +181,9 @@ Lab Workbench::lab(const Family& family, std::map<std::string, Variant> sources)
   lab.family = &family;
   lab.worker.target = machine_.target;
   lab.worker.executor = executor_;
+  if (asked_ != nullptr && machine_.target == Target::cuda) {
+    lab.yard->keep(std::move(asked_));
+  }
   if (executor_) {
     constexpr std::chrono::seconds kPatience{30};  // the slowest of our variants takes 2 s for a call on two busy cores
     lab.worker.deadline = kPatience;
@@ -192,6 +200,7 @@ Lab Workbench::lab(const Family& family, std::map<std::string, Variant> sources)
     return scratch_bytes(find(configuration.variant), axes, configuration.settings, device);
   };
   lab.source = [this](const Configuration& configuration) { return catalogue_.get(configuration.variant).source; };
+  lab.code_of = [](std::string_view image) { return read_cubin(image).code_hash; };
   lab.threads = host_.cores;
   if (machine_.target == Target::host && !executor_) {
     lab.relink = [this](const Build& base, std::uint64_t seed, const fs::path& folder) {

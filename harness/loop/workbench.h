@@ -45,9 +45,11 @@ class Workbench {
   const Family& family(std::string_view name) const;
   const Workload& workload(const Family& family, std::string_view name) const;
 
+  // What becomes of the worker that was asked who the GPU is: it ends, or it serves what the next lab checks first.
+  enum class AskedWorker : std::uint8_t { ends, serves };
   // Where variants run from here on: machine(), builders and labs are the target's. For cuda it starts a worker to ask
   // the GPU who it is; throws EnvironmentError when there is no usable one.
-  void use(Target target);
+  void use(Target target, AskedWorker asked = AskedWorker::ends);
   // The CPU executor from here on: device variants run on this CPU under its checks, launched as on its nominal device.
   void use_executor();
   Target target() const { return machine_.target; }
@@ -70,6 +72,7 @@ class Workbench {
   Machine host_;
   Machine machine_;  // of the target: host_, or the GPU
   std::optional<DeviceFacts> device_;
+  std::unique_ptr<Worker> asked_;
   bool executor_ = false;
   Catalogue catalogue_;
   std::unique_ptr<Builder> plain_;

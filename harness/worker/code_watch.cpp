@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "harness/core/files.h"
+#include "harness/worker/link_names.h"
 
 namespace apo {
 namespace {
@@ -97,6 +99,9 @@ void CodeWatch::remember(int pid) {
     return;
   }
   for (const Mapping& mapping : process.mappings) {
+    if (executable(mapping.rights)) {
+      known_.insert(mapping.name);
+    }
     if (!constant(mapping.rights) || !(of_file(mapping.name) || mapping.name == "[vdso]")) {
       continue;
     }
@@ -106,6 +111,56 @@ void CodeWatch::remember(int pid) {
       pages_.push_back({.address = page, .bytes = process.read(page, page_bytes())});
     }
   }
+}
+
+void CodeWatch::expect(const std::filesystem::path& object) {
+  host_code_ = true;
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(object, error);
+  known_.insert((error ? object : real).string());
+  const LinkNames names = read_link_names(object);
+  expected_.insert(names.needed.begin(), names.needed.end());
+}
+
+// What a GPU's driver and its tools load by themselves, at any time.
+bool CodeWatch::belongs_to_the_driver(const std::string& name) const {
+  constexpr std::array kDriver = {"libcuda.so", "libcudadebugger.so", "libnvidia-", "libcupti.so", "libnvperf_"};
+  // What NVIDIA's own libraries open when they are used.
+  constexpr std::array kLibraries = {"libcublasLt.so", "libnvrtc", "libnvJitLink.so"};
+  const auto begins_name = [&](const char* prefix) { return name.starts_with(prefix); };
+  const bool has_libraries = std::ranges::any_of(
+      expected_, [](const std::string& one) { return one.starts_with("libcu") && !one.starts_with("libcudart"); });
+  return made_code_ &&
+         (std::ranges::any_of(kDriver, begins_name) || (has_libraries && std::ranges::any_of(kLibraries, begins_name)));
+}
+
+// A library that nobody named. Each one that somebody did may name others, so that all are looked at until none is new.
+std::optional<std::string> CodeWatch::foreign_code(const Process& process) {
+  std::map<std::string, LinkNames> unknown;
+  for (const Mapping& now : process.mappings) {
+    if (executable(now.rights) && of_file(now.name) && !known_.contains(now.name)) {
+      unknown.try_emplace(now.name, read_link_names(now.name));
+    }
+  }
+  for (bool more = true; more;) {
+    more = false;
+    for (auto one = unknown.begin(); one != unknown.end();) {
+      const LinkNames& names = one->second;
+      if (!expected_.contains(names.own) && !expected_.contains(short_name(one->first)) &&
+          !belongs_to_the_driver(names.own)) {
+        ++one;
+        continue;
+      }
+      expected_.insert(names.needed.begin(), names.needed.end());
+      known_.insert(one->first);
+      one = unknown.erase(one);
+      more = true;
+    }
+  }
+  if (unknown.empty()) {
+    return std::nullopt;
+  }
+  return "runs code of " + short_name(unknown.begin()->first) + ", a library that it does not name";
 }
 
 std::optional<std::string> CodeWatch::change_of(const Mapping& before, const Process& process) const {
@@ -134,7 +189,7 @@ std::optional<std::string> CodeWatch::change_of(const Mapping& before, const Pro
   return std::nullopt;
 }
 
-std::optional<std::string> CodeWatch::change(int pid) const {
+std::optional<std::string> CodeWatch::change(int pid) {
   if (mappings_.empty()) {
     return std::nullopt;
   }
@@ -156,7 +211,7 @@ std::optional<std::string> CodeWatch::change(int pid) const {
       return "changed the code of " + short_name(now.name) + " after it was loaded";
     }
   }
-  return std::nullopt;
+  return host_code_ ? foreign_code(process) : std::nullopt;
 }
 
 }  // namespace apo

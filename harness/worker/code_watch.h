@@ -6,7 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,8 +22,11 @@ class CodeWatch {
   void remember(int pid);
   // The driver of a GPU makes code of its own: only the pages of files are held to account from here on.
   void allow_made_code() { made_code_ = true; }
+  // A candidate with host code that is about to be loaded. From here on the process may run code of it, of the
+  // libraries that it names, and of those that these name: what it opens itself belongs to somebody else.
+  void expect(const std::filesystem::path& object);
   // In words, the first thing that is not as it was; the process stands still.
-  std::optional<std::string> change(int pid) const;
+  std::optional<std::string> change(int pid);
 
  private:
   struct Mapping {
@@ -37,8 +43,13 @@ class CodeWatch {
   struct Process;
 
   std::optional<std::string> change_of(const Mapping& before, const Process& process) const;
+  std::optional<std::string> foreign_code(const Process& process);
+  bool belongs_to_the_driver(const std::string& name) const;
 
   std::vector<Mapping> mappings_;
+  std::set<std::string> known_;     // files with code that were there, or are accounted for
+  std::set<std::string> expected_;  // names of libraries that may come
+  bool host_code_ = false;
   std::vector<Page> pages_;
   bool made_code_ = false;
 };

@@ -71,10 +71,20 @@ struct RefusedCall {
 // Honest libraries try these and have another way when they fail.
 constexpr RefusedCall kRefused[] = {
     {SYS_clone3, ENOSYS},  // its flags cannot be seen from here; the C library falls back to clone
-    {SYS_io_uring_setup, ENOSYS}, {SYS_socket, EACCES},         {SYS_sched_setaffinity, EPERM},
-    {SYS_userfaultfd, EPERM},     {SYS_perf_event_open, EPERM}, {SYS_bpf, EPERM},
+    {SYS_io_uring_setup, ENOSYS},
+    {SYS_socket, EACCES},
+    {SYS_sched_setaffinity, EPERM},
+    {SYS_userfaultfd, EPERM},
+    {SYS_perf_event_open, EPERM},
+    {SYS_bpf, EPERM},
+    {SYS_sched_setscheduler, EPERM},
+    {SYS_sched_setparam, EPERM},
+    {SYS_sched_setattr, EPERM},
+    {SYS_setpriority, EPERM},
+    {SYS_ioprio_set, EPERM},
     {SYS_shmget, EPERM},  // these would outlive the process
-    {SYS_msgget, EPERM},          {SYS_semget, EPERM},
+    {SYS_msgget, EPERM},
+    {SYS_semget, EPERM},
 };
 
 // Builds the classic BPF program line by line.

@@ -35,6 +35,7 @@
 #include "harness/worker/cuda_image.h"
 #include "harness/worker/cuda_module.h"
 #include "harness/worker/mapping.h"
+#include "harness/worker/module_watch.h"
 #include "harness/worker/nvml.h"
 #include "harness/worker/overdue.h"
 #include "harness/worker/pc_sampling.h"
@@ -69,6 +70,11 @@ class CudaDevice : public Device {
   Result<std::vector<std::int64_t>> copy(const CopyRequest& request) override;
   Result<CounterReport> count(const CountRequest& request) override;
   Result<SampleReport> sample_stalls(const SampleRequest& request) override;
+  std::string watch_modules() override {
+    watch_.start();
+    return watch_.missing();
+  }
+  std::vector<std::string> loaded_images(int slot) override;
   std::optional<DeviceFacts> facts() const override { return facts_; }
   std::optional<DeviceState> state() const override { return nvml_.state(); }
   std::string activity_missing() const override { return activity_.missing(); }
@@ -123,6 +129,7 @@ class CudaDevice : public Device {
   std::size_t last_image_ = 0;          // that the last launch worked on
   std::int64_t persisting_limit_ = -1;  // not set yet
   Activity activity_;
+  ModuleWatch watch_;
   std::optional<Failure> refusal_;  // of a library variant in the sample under way
 };
 
@@ -150,6 +157,7 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
     driver_->unload_module(loaded.module);  // fails only after a sticky error, which the next call reports
   }
   loaded = {};
+  watch_.forget();
   if (plan.library) {
     status_.running_slot.store(slot);
     auto failure = load_library(path, slot, loaded.launcher);
@@ -162,6 +170,14 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   loaded.image = read_file(path);
   loaded.plan = plan;
   return load_module(*driver_, loaded, slot);
+}
+
+std::vector<std::string> CudaDevice::loaded_images(int slot) {
+  std::vector<std::string> kernels;
+  for (const CudaKernel& kernel : modules_.at(static_cast<std::size_t>(slot)).kernels) {
+    kernels.push_back(kernel.launch.kernel);
+  }
+  return watch_.images(kernels);
 }
 
 void CudaDevice::free_images() {
@@ -440,7 +456,9 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   }
   const StageRange range((request.activity ? "recorded slot" : "timed slot") + std::to_string(slot));
   status_.running_slot.store(slot);
-  if (!request.activity) {
+  if (request.activity) {
+    watch_.stop();  // CUPTI has one subscriber
+  } else {
     activity_.stop();
   }
   if (loaded.plan.keeps_state && guard_is_on(Guard::state)) {

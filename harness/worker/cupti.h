@@ -39,10 +39,25 @@ struct TimedRecord {
   std::uint64_t end;
 };
 
+// What a callback about a loaded module gets: ResourceData, whose descriptor points to ModuleData.
+inline constexpr int kResourceDomain = 3;
+inline constexpr std::uint32_t kModuleLoaded = 6;
+struct ResourceData {
+  Context context;
+  void* handle;
+  void* descriptor;
+};
+struct ModuleData {
+  std::uint32_t id;
+  std::size_t bytes;
+  const char* cubin;
+};
+
 using RequestBuffer = void (*)(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records);
 using CompleteBuffer = void (*)(Context context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes,
                                 std::size_t valid_bytes);
 using Callback = void (*)(void* user, int domain, std::uint32_t id, const void* data);
+using EnableCallback = Result (*)(std::uint32_t enable, Subscriber subscriber, int domain, std::uint32_t id);
 
 struct Library {
   std::string path;        // where it was found

@@ -35,6 +35,10 @@ class Device {
   virtual Result<SampleReport> sample_stalls(const SampleRequest&) {
     return SampleReport{.missing = "only a GPU has PC samples"};
   }
+  // From here on the driver's modules are watched; why they cannot be, or empty.
+  virtual std::string watch_modules() { return "only a GPU loads modules"; }
+  // The images that the driver has loaded for the slot, since the last load(); needs watch_modules().
+  virtual std::vector<std::string> loaded_images(int /*slot*/) { return {}; }
   virtual std::optional<DeviceFacts> facts() const { return std::nullopt; }
   virtual std::optional<DeviceState> state() const { return std::nullopt; }
   // Why samples with RunRequest::activity have no second clock; empty when they have.

@@ -199,6 +199,12 @@ Json body_of(const Request& request) {
                     {"cold", sample.cache == CachePolicy::cold},
                     {"period", sample.period_log2}};
           },
+          [](const WatchRequest&) -> Json {
+            return {{"op", "watch"}};
+          },
+          [](const ImagesRequest& images) -> Json {
+            return {{"op", "images"}, {"slot", images.slot}};
+          },
       },
       request.body);
 }
@@ -242,10 +248,45 @@ std::string encode(const Reply& reply) {
   if (!reply.activity_missing.empty()) {
     json["activity_missing"] = reply.activity_missing;
   }
+  if (!reply.watch_missing.empty()) {
+    json["watch_missing"] = reply.watch_missing;
+  }
   if (reply.state) {
     json["state"] = {reply.state->sm_mhz, reply.state->throttle_bits, reply.state->celsius, reply.state->watts};
   }
   return line(json);
+}
+
+// Their sizes, one line of JSON, then they themselves.
+std::string encode_images(const std::vector<std::string>& images) {
+  Json sizes = Json::array();
+  std::string bytes;
+  for (const std::string& image : images) {
+    sizes.push_back(image.size());
+    bytes += image;
+  }
+  return sizes.dump() + "\n" + bytes;
+}
+
+std::optional<std::vector<std::string>> decode_images(std::string_view text) {
+  const std::size_t end = text.find('\n');
+  if (end == std::string_view::npos) {
+    return std::nullopt;
+  }
+  try {
+    std::vector<std::string> images;
+    std::string_view left = text.substr(end + 1);
+    for (const std::size_t size : Json::parse(text.substr(0, end)).get<std::vector<std::size_t>>()) {
+      if (size > left.size()) {
+        return std::nullopt;
+      }
+      images.emplace_back(left.substr(0, size));
+      left.remove_prefix(size);
+    }
+    return left.empty() ? std::optional(images) : std::nullopt;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
 }
 
 Request decode_request(std::string_view text) {
@@ -287,6 +328,10 @@ Request decode_request(std::string_view text) {
                                  .repetitions = json.at("repetitions"),
                                  .cache = cache_from(json),
                                  .period_log2 = json.at("period")};
+  } else if (op == "watch") {
+    request.body = WatchRequest{};
+  } else if (op == "images") {
+    request.body = ImagesRequest{.slot = json.at("slot")};
   } else if (op == "continue") {
     request.body = ContinueRequest{.read_back = json.at("read_back")};
   } else {
@@ -313,6 +358,7 @@ std::optional<Reply> decode_reply(std::string_view text) {
     }
     reply.copy_ns = json.value("copy_ns", std::vector<std::int64_t>());
     reply.activity_missing = json.value("activity_missing", "");
+    reply.watch_missing = json.value("watch_missing", "");
     if (json.contains("state")) {
       reply.state = state_from(json.at("state"));
     }

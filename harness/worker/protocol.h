@@ -122,11 +122,17 @@ struct SampleRequest {
   CachePolicy cache = CachePolicy::cold;
   int period_log2 = 10;
 };
+// Target cuda: watch which modules the driver loads, from here on.
+struct WatchRequest {};
+// The images that it has loaded for a slot. It carries a memory file, which takes them.
+struct ImagesRequest {
+  int slot = 0;
+};
 
 struct Request {
   std::string nonce;
   std::variant<HelloRequest, LoadRequest, AttachRequest, RunRequest, ContinueRequest, CopyRequest, CountRequest,
-               SampleRequest>
+               SampleRequest, WatchRequest, ImagesRequest>
       body;
 };
 
@@ -141,6 +147,7 @@ struct Reply {
   std::optional<DeviceState> state;   // run, target cuda with NVML
   std::vector<std::int64_t> copy_ns;  // copy: each sample
   std::string activity_missing;       // run with `activity`: why there is no second clock; empty when there is
+  std::string watch_missing;          // watch: why modules cannot be watched; empty when they are
 };
 
 // What the worker leaves behind when it dies: shared memory that it writes before each call and in its signal handler.
@@ -157,6 +164,9 @@ std::string encode(const Request& request);
 std::string encode(const Reply& reply);
 // Throws std::runtime_error: a request comes from this program, so a bad one is our bug.
 Request decode_request(std::string_view line);
+// The images of an ImagesRequest, in its file.
+std::string encode_images(const std::vector<std::string>& images);
+std::optional<std::vector<std::string>> decode_images(std::string_view text);
 // nullopt when it is not a reply: the worker's memory belongs to the candidate too.
 std::optional<Reply> decode_reply(std::string_view line);
 

@@ -118,6 +118,20 @@ void Worker::await_start() {
                            "' does not start: " + reply.failure().evidence);
   }
   device_ = reply->device;
+  if (options_.watch_modules && options_.target == Target::cuda && options_.watcher.empty()) {
+    // CUPTI loads while the parent does something else: the next request waits for it.
+    watch_ = prepare(WatchRequest{}, "the start of CUPTI", kStartDeadline);
+    if (const auto sent = ask(*watch_); !sent) {
+      throw EnvironmentError("a worker ends before it starts CUPTI: " + sent.failure().evidence);
+    }
+  } else {
+    remember_code();
+  }
+  start_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// No candidate is in the process yet.
+void Worker::remember_code() {
   if (options_.watcher.empty()) {
     code_.remember(pid());
   }
@@ -125,7 +139,23 @@ void Worker::await_start() {
     code_.allow_made_code();
   }
   own_address_space_ = address_space(pid());
-  start_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Before the first request: CUPTI is there, or cannot be.
+void Worker::settle() {
+  if (!watch_) {
+    return;
+  }
+  const auto reply = await(*watch_);
+  watch_.reset();
+  if (!reply) {
+    throw EnvironmentError(
+        "a worker does not survive the start of CUPTI: " + reply.failure().evidence,
+        "set APO_CUPTI_LIBRARY to the libcupti of the driver's CUDA version, or to a missing file to "
+        "do without");
+  }
+  watch_missing_ = printable_tail(reply->watch_missing);
+  remember_code();
 }
 
 // Short on purpose: what stands in our environment is none of a candidate's business.
@@ -191,6 +221,7 @@ Result<Done> Worker::ask(const Exchange& exchange) {
 
 Result<Reply> Worker::exchange(const Exchange& exchange) {
   APO_CHECK(!hello_);
+  settle();
   if (auto asked = ask(exchange); !asked) {
     return asked.failure();
   }
@@ -299,6 +330,9 @@ Result<Done> Worker::load(int slot, const std::filesystem::path& object, const L
     throw EnvironmentError("cannot copy '" + object.string() + "' to '" + neutral.string() + "': " + error.message());
   }
   limit_memory();
+  if (options_.target == Target::host || plan.library) {
+    code_.expect(neutral);
+  }
   const auto reply =
       exchange(prepare(LoadRequest{.slot = slot, .path = neutral.string(), .plan = plan}, "loading", deadline));
   if (!reply) {
@@ -484,6 +518,15 @@ Result<SampleReport> Worker::sample_stalls(const SampleRequest& request, Deadlin
   }
   const auto report = decode_samples(*text);
   return report ? Result<SampleReport>(*report) : forged("its PC samples make no sense");
+}
+
+Result<std::vector<std::string>> Worker::loaded_images(int slot, Deadline deadline) {
+  const auto text = exchange_for_file(prepare(ImagesRequest{.slot = slot}, "handing over its images", deadline));
+  if (!text) {
+    return text.failure();
+  }
+  const auto images = decode_images(*text);
+  return images ? Result<std::vector<std::string>>(*images) : forged("its images make no sense");
 }
 
 void Worker::freeze() {

@@ -45,6 +45,8 @@ struct WorkerOptions {
   std::string preload;                                       // libasan, for candidates built with sanitizers
   std::chrono::milliseconds deadline{9'000};  // of a request that names none: what hangs is gone within ten seconds
   std::uint64_t layout_seed = 0;              // draws 0 to 4 KiB of environment padding
+  // Target cuda: the driver is asked, through CUPTI, which machine code it has loaded. Times mean nothing then.
+  bool watch_modules = false;
   bool await_start = true;  // false: the constructor returns at once, and await_start() comes before the first request
 };
 
@@ -85,6 +87,10 @@ class Worker {
   // is the candidate's. Use a worker of their own: what they change about the GPU must not reach timed calls.
   Result<CounterReport> count(const CountRequest& request, Deadline deadline = {});
   Result<SampleReport> sample_stalls(const SampleRequest& request, Deadline deadline = {});
+  // With WorkerOptions::watch_modules: the images that the driver has loaded for the slot and its kernels, each once.
+  Result<std::vector<std::string>> loaded_images(int slot, Deadline deadline = {});
+  // Why there is none of them; empty when there is.
+  const std::string& watch_missing() const { return watch_missing_; }
   // Whether the worker's code, and that of what was loaded, is still what it was; a Failure ends the worker.
   std::optional<Failure> check_code();
   // Whether the outputs, which hold still, are those that the sample's last call left; a Failure ends the worker.
@@ -122,6 +128,8 @@ class Worker {
   };
 
   void start();
+  void settle();
+  void remember_code();
   Result<Done> ask(const Exchange& exchange);
   Result<Reply> exchange(const Exchange& exchange);
   Result<Reply> await(const Exchange& exchange);
@@ -150,6 +158,8 @@ class Worker {
   const Arena* arena_ = nullptr;
   std::vector<std::int64_t> waited_ns_;
   std::optional<Exchange> hello_;  // sent, not answered yet
+  std::optional<Exchange> watch_;  // likewise
+  std::string watch_missing_ = "nobody asked for it";
   double start_seconds_ = 0;
   std::string confinement_;
   std::int64_t own_address_space_ = 0;  // of the worker before any candidate

@@ -168,6 +168,8 @@ class Session {
   Reply answer(const CopyRequest& copy, const FileDescriptor& attached);
   Reply answer(const CountRequest& count, const FileDescriptor& attached);
   Reply answer(const SampleRequest& sample, const FileDescriptor& attached);
+  Reply answer(const WatchRequest& watch, const FileDescriptor& attached);
+  Reply answer(const ImagesRequest& images, const FileDescriptor& attached);
   bool pause(Reply& reply);
   Device& device() const;
 
@@ -290,21 +292,21 @@ Reply Session::answer(const CopyRequest& copy, const FileDescriptor&) {
   return {.copy_ns = *ns};
 }
 
-// Leaves a report in the file that came with its request.
-template <class Report>
-Reply left_in_file(const Result<Report>& report, const FileDescriptor& file) {
-  if (!report) {
-    return {.failure = report.failure()};
-  }
-  const std::string text = encode(*report);
+// Leaves a text in the file that came with its request.
+Reply left_in_file(const std::string& text, const FileDescriptor& file) {
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t wrote = pwrite(file.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
     if (wrote <= 0) {
-      throw std::runtime_error("cannot write the profile");
+      throw std::runtime_error("cannot write to the parent's file");
     }
     done += static_cast<std::size_t>(wrote);
   }
   return {};
+}
+
+template <class Report>
+Reply left_in_file(const Result<Report>& report, const FileDescriptor& file) {
+  return report ? left_in_file(encode(*report), file) : Reply{.failure = report.failure()};
 }
 
 Reply Session::answer(const CountRequest& count, const FileDescriptor& attached) {
@@ -317,6 +319,14 @@ Reply Session::answer(const CountRequest& count, const FileDescriptor& attached)
 
 Reply Session::answer(const SampleRequest& sample, const FileDescriptor& attached) {
   return left_in_file(device().sample_stalls(sample), attached);
+}
+
+Reply Session::answer(const WatchRequest&, const FileDescriptor&) {
+  return {.watch_missing = device().watch_modules()};
+}
+
+Reply Session::answer(const ImagesRequest& images, const FileDescriptor& attached) {
+  return left_in_file(encode_images(device().loaded_images(images.slot)), attached);
 }
 
 // False when the parent does not go on, or with the failure in `reply`.

@@ -9,6 +9,7 @@
 #include "harness/evaluate/correctness.h"
 #include "harness/implement/build.h"
 #include "harness/implement/catalogue.h"
+#include "harness/implement/cubin.h"
 #include "harness/implement/expression.h"
 #include "harness/implement/settings.h"
 #include "harness/implement/toolkit.h"
@@ -44,6 +45,7 @@ class CudaLab {
       return scratch_bytes(catalogue_.get(configuration.variant), axes, configuration.settings,
                            device_symbols(*device_));
     };
+    lab_.code_of = [](std::string_view image) { return read_cubin(image).code_hash; };
     lab_.worker = cuda_worker();
     lab_.compute_sanitizer = find_toolkit_program("compute-sanitizer");
   }

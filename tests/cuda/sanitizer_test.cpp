@@ -23,7 +23,7 @@ class DeviceSanitizers : public ::testing::Test {
   GateResult gate(const std::string& variant, const std::vector<std::string>& tools) {
     Lab& lab = cuda_->lab();
     lab.device_sanitizers = tools;
-    return device_sanitizer_gate(lab, {variant, {}}, cuda_->ragged(), 11);
+    return SanitizerTools(lab, 11).run({variant, {}}, cuda_->ragged());
   }
   bool has_tool() { return !cuda_->lab().compute_sanitizer.empty(); }
 

@@ -1,9 +1,12 @@
 // tests/evaluate/sanitizer_gate_test.cpp - the gate with a script in the place of compute-sanitizer, and no GPU.
+#include "harness/evaluate/sanitizer_gate.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "harness/core/error.h"
+#include "harness/evaluate/correctness.h"
 #include "harness/evaluate/device_sanitizers.h"
 #include "tests/evaluate/lab_fixture.h"
 
@@ -32,10 +35,9 @@ class SanitizerGate : public ::testing::Test {
     lab_.compute_sanitizer = script.string();
   }
   GateResult run(const std::string& variant = "copy/once") {
-    return device_sanitizer_gate(
-        lab_, {variant, {}},
-        {.workload = "n1001", .axes = find_workload(copy_.family(), "n1001")->axes, .regimes = copy_.family().regimes},
-        5);
+    return SanitizerTools(lab_, 5).run(
+        {variant, {}},
+        {.workload = "n1001", .axes = find_workload(copy_.family(), "n1001")->axes, .regimes = copy_.family().regimes});
   }
   std::string error_of_run() {
     try {

@@ -1,0 +1,187 @@
+// harness/evaluate/check_case.cpp - builds, prepares, calls, and looks at everything that a call may have touched.
+#include "harness/evaluate/check_case.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "harness/core/files.h"
+#include "harness/core/guards.h"
+#include "harness/core/text.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+std::int64_t compared_elements(const Family& family, const Axes& axes, const std::vector<std::int64_t>& units) {
+  std::int64_t elements = 0;
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role == Role::output && units.empty()) {
+      elements += element_count(tensor, axes);
+    } else if (tensor.role == Role::output) {
+      for (const std::int64_t unit : units) {
+        for (const ElementRun& run : family.unit_elements(axes, tensor.name, unit)) {
+          elements += run.count;
+        }
+      }
+    }
+  }
+  return elements;
+}
+
+CheckResult failed(const Failure& failure, const std::string& where) {
+  return {.outcome = failure.outcome, .evidence = where + ": " + failure.evidence};
+}
+
+// The last call on the first set once more: its outputs have to have the same bits.
+std::optional<Failure> call_again(const Lab& lab, Worker& worker, Arena& arena) {
+  const TensorBytes before = read_outputs(arena, *lab.family);
+  arena.poison_outputs();
+  if (const auto sample = worker.call(0, 0); !sample) {
+    return sample.failure();
+  }
+  worker.freeze();
+  for (const auto& [name, bytes] : read_outputs(arena, *lab.family)) {
+    const auto& first = before.at(name);
+    if (const auto differs = std::ranges::mismatch(bytes, first).in1; differs != bytes.end()) {
+      const auto width = dtype_bytes(find_tensor(*lab.family, name)->dtype);
+      return Failure{.outcome = Outcome::incorrect,
+                     .evidence = "the same call again gave other bits: '" + name + "' differs at element " +
+                                 std::to_string((differs - bytes.begin()) / width)};
+    }
+  }
+  return std::nullopt;
+}
+
+CheckResult run_calls(const Lab& lab, Worker& worker, Arena& arena, const CheckCase& one,
+                      const std::vector<CheckedPointer>& prepared) {
+  CheckResult result;
+  for (std::size_t i = 0; i < one.regimes.size(); ++i) {
+    const std::string where = one.workload + " (" + one.regimes[i] + ")";
+    arena.poison_outputs();
+    const auto called = worker.call(0, static_cast<int>(i));
+    if (!called) {
+      return failed(called.failure(), where);
+    }
+    worker.freeze();
+    if (const auto late = worker.check_outputs(*called)) {
+      return failed(*late, where);
+    }
+    const Expected& expected = prepared[i]->expected;
+    if (const auto failure = inspect_call(arena, *lab.family, one.axes, expected, static_cast<int>(i), lab.threads)) {
+      return failed(*failure, where);
+    }
+    if (const auto failure = worker.check_code()) {
+      return failed(*failure, where);
+    }
+    if (i == 0 && lab.family->repeatable && guard_is_on(Guard::repeat)) {
+      if (const auto failure = call_again(lab, worker, arena)) {
+        return failed(*failure, where);
+      }
+    }
+    ++result.calls;
+    result.elements += compared_elements(*lab.family, one.axes, expected.units);
+  }
+  return result;
+}
+
+// After the calls: what the driver loaded for them, where the worker watches that.
+std::optional<Failure> compare_code(const Lab& lab, Worker& worker, const Build& build, CheckResult& result) {
+  if (build.plan.launches.empty() || !guard_is_on(Guard::code)) {
+    return std::nullopt;
+  }
+  result.code_not_compared = worker.watch_missing();
+  if (!result.code_not_compared.empty()) {
+    return std::nullopt;
+  }
+  const auto images = worker.loaded_images(0);
+  if (!images) {
+    return images.failure();
+  }
+  result.code_compared = !images->empty();
+  result.code_not_compared = images->empty() ? "CUPTI told of no module with these kernels" : "";
+  return compare_loaded(*images, read_file(build.object_path), lab.code_of);
+}
+
+}  // namespace
+
+std::vector<CheckedPointer> case_inputs(const Lab& lab, const CheckCase& one, std::uint64_t seed) {
+  Workload workload{.name = one.workload, .axes = one.axes};
+  const Workload* known = find_workload(*lab.family, one.workload);
+  if (known != nullptr && known->axes == one.axes) {
+    workload = *known;
+  }
+  std::vector<CheckedPointer> prepared;
+  for (std::size_t i = 0; i < one.regimes.size(); ++i) {
+    const std::uint64_t own = derive_seed(one.seed != 0 ? one.seed : seed, one.workload, i);
+    prepared.push_back(lab.inputs->get(*lab.family, workload, own, one.regimes[i], lab.threads));
+  }
+  return prepared;
+}
+
+WorkerOptions case_worker(WorkerOptions options, std::uint64_t seed) {
+  options.layout_seed = derive_seed(seed, "environment");
+  return options;
+}
+
+CheckResult check_in(Worker& worker, const Lab& lab, const Configuration& configuration, const Build& build,
+                     const CheckCase& one, const std::vector<CheckedPointer>& inputs, std::uint64_t seed,
+                     GateSteps& steps) {
+  const std::vector<std::int64_t> scratch = lab.scratch(configuration, one.axes);
+  if (const auto failure = check_scratch(scratch)) {
+    return failed(*failure, one.workload);
+  }
+  std::optional<GateSteps::Step> step(std::in_place, steps, "tensors of " + one.workload);
+  Arena arena(arena_spec(*lab.family, one.axes, static_cast<int>(one.regimes.size()), scratch, {},
+                         derive_seed(seed, "arena"), lab.worker.target));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    share_inputs(arena, static_cast<int>(i), *lab.family, inputs[i]->inputs);
+  }
+  step.emplace(steps, "load " + one.workload);
+  if (const auto loaded = load_build(worker, 0, build); !loaded) {
+    return failed(loaded.failure(), one.workload);
+  }
+  if (const auto attached = worker.attach(arena); !attached) {
+    return failed(attached.failure(), one.workload);
+  }
+  step.emplace(steps, "calls on " + one.workload);
+  CheckResult result = run_calls(lab, worker, arena, one, inputs);
+  result.confinement = worker.confinement();
+  if (result.outcome == Outcome::valid) {
+    step.emplace(steps, "loaded code of " + one.workload);
+    if (const auto other = compare_code(lab, worker, build, result)) {
+      return failed(*other, one.workload);
+    }
+  }
+  return result;
+}
+
+CheckResult check_case(const Lab& lab, const Configuration& configuration, const CheckCase& one, std::uint64_t seed,
+                       bool sanitize) {
+  const GateSteps steps;
+  const Build build = lab.build(configuration, one.axes, sanitize);
+  if (build.outcome != Outcome::valid) {
+    return {.outcome = build.outcome, .evidence = one.workload + ": " + build.evidence, .seconds = steps.seconds()};
+  }
+  WorkerOptions options = lab.worker;
+  if (sanitize) {
+    options.preload = lab.sanitizer_runtime;
+  }
+  CheckResult result = check_build(lab, configuration, build, one, seed, options);
+  result.seconds = steps.seconds();
+  return result;
+}
+
+CheckResult check_build(const Lab& lab, const Configuration& configuration, const Build& build, const CheckCase& one,
+                        std::uint64_t seed, const WorkerOptions& options) {
+  GateSteps steps;
+  if (const auto failure = check_scratch(lab.scratch(configuration, one.axes))) {
+    return failed(*failure, one.workload);
+  }
+  const std::vector<CheckedPointer> inputs = case_inputs(lab, one, seed);
+  Worker worker(case_worker(options, seed));
+  CheckResult result = check_in(worker, lab, configuration, build, one, inputs, seed, steps);
+  result.seconds = steps.seconds();
+  return result;
+}
+
+}  // namespace apo

@@ -1,0 +1,77 @@
+// harness/evaluate/sanitizer_gate.cpp - which case, and by what it is watched on this target.
+#include "harness/evaluate/sanitizer_gate.h"
+
+#include "harness/core/guards.h"
+#include "harness/evaluate/device_sanitizers.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+// Sanitizers make a call ten times as long and more. nullptr when no ragged case is supported.
+const CheckCase* smallest_ragged(const Lab& lab, const Configuration& configuration,
+                                 const std::vector<CheckCase>& plan) {
+  const CheckCase* smallest = nullptr;
+  for (const CheckCase& one : plan) {
+    const bool ragged = find_workload(*lab.family, one.workload)->kind == WorkloadKind::ragged;
+    const bool smaller =
+        smallest == nullptr || tensor_bytes(*lab.family, one.axes) < tensor_bytes(*lab.family, smallest->axes);
+    if (ragged && smaller && lab.unsupported(configuration, one.axes).empty()) {
+      smallest = &one;
+    }
+  }
+  return smallest;
+}
+
+std::string why_not_here(const Lab& lab) {
+  if (!guard_is_on(Guard::sanitizers)) {
+    return "the guard is switched off";
+  }
+  if (lab.worker.target == Target::cuda) {
+    return lab.compute_sanitizer.empty()
+               ? "compute-sanitizer is not installed (package cuda-sanitizer-13-0, part of CUDA Toolkit 13)"
+               : "";
+  }
+  return lab.sanitizer_runtime.empty() ? "the compiler has no AddressSanitizer library" : "";
+}
+
+}  // namespace
+
+SanitizerCheck::SanitizerCheck(const Lab& lab, const Configuration& configuration, const std::vector<CheckCase>& plan,
+                               std::uint64_t seed)
+    : lab_(lab), configuration_(configuration), seed_(derive_seed(seed, "sanitize")), not_run_(why_not_here(lab)) {
+  case_ = not_run_.empty() ? smallest_ragged(lab, configuration, plan) : nullptr;
+  if (not_run_.empty() && case_ == nullptr) {
+    not_run_ = "no ragged workload is supported";
+  }
+  if (not_run_.empty() && lab.worker.target == Target::cuda) {
+    started_ = std::make_unique<SanitizerTools>(lab, seed_);
+  }
+}
+
+SanitizerCheck::~SanitizerCheck() = default;
+
+GateResult SanitizerCheck::run() {
+  GateResult gate{.gate = "sanitizers"};
+  if (!not_run_.empty()) {
+    gate.evidence = "not run: " + not_run_;
+    return gate;
+  }
+  if (started_ != nullptr) {
+    return started_->run(configuration_, *case_);
+  }
+  const CheckResult result = check_case(lab_, configuration_, *case_, seed_, true);
+  gate.outcome = result.outcome;
+  gate.seconds = result.seconds;
+  gate.evidence = result.outcome == Outcome::valid
+                      ? "ASan and UBSan silent over " + std::to_string(result.calls) + " calls on " + case_->workload
+                      : result.evidence;
+  return gate;
+}
+
+GateResult sanitizer_gate(const Lab& lab, const Configuration& configuration, const std::vector<CheckCase>& plan,
+                          std::uint64_t seed) {
+  return SanitizerCheck(lab, configuration, plan, seed).run();
+}
+
+}  // namespace apo
