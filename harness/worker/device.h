@@ -35,6 +35,9 @@ class Device {
   virtual Result<SampleReport> sample_stalls(const SampleRequest&) {
     return SampleReport{.missing = "only a GPU has PC samples"};
   }
+  virtual Result<InstructionReport> count_instructions(const InstructionRequest&) {
+    return InstructionReport{.missing = "only a GPU's instructions are counted"};
+  }
   virtual std::optional<DeviceFacts> facts() const { return std::nullopt; }
   virtual std::optional<DeviceState> state() const { return std::nullopt; }
   // Why samples with RunRequest::activity have no second clock; empty when they have.

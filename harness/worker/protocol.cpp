@@ -199,6 +199,9 @@ Json body_of(const Request& request) {
                     {"cold", sample.cache == CachePolicy::cold},
                     {"period", sample.period_log2}};
           },
+          [](const InstructionRequest& instructions) -> Json {
+            return {{"op", "instructions"}, {"slot", instructions.slot}};
+          },
       },
       request.body);
 }
@@ -287,6 +290,8 @@ Request decode_request(std::string_view text) {
                                  .repetitions = json.at("repetitions"),
                                  .cache = cache_from(json),
                                  .period_log2 = json.at("period")};
+  } else if (op == "instructions") {
+    request.body = InstructionRequest{.slot = json.at("slot")};
   } else if (op == "continue") {
     request.body = ContinueRequest{.read_back = json.at("read_back")};
   } else {

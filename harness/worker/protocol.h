@@ -122,11 +122,15 @@ struct SampleRequest {
   CachePolicy cache = CachePolicy::cold;
   int period_log2 = 10;
 };
+// And for an InstructionReport: how often each instruction of one call is executed.
+struct InstructionRequest {
+  int slot = 0;
+};
 
 struct Request {
   std::string nonce;
   std::variant<HelloRequest, LoadRequest, AttachRequest, RunRequest, ContinueRequest, CopyRequest, CountRequest,
-               SampleRequest>
+               SampleRequest, InstructionRequest>
       body;
 };
 

@@ -168,6 +168,7 @@ class Session {
   Reply answer(const CopyRequest& copy, const FileDescriptor& attached);
   Reply answer(const CountRequest& count, const FileDescriptor& attached);
   Reply answer(const SampleRequest& sample, const FileDescriptor& attached);
+  Reply answer(const InstructionRequest& instructions, const FileDescriptor& attached);
   bool pause(Reply& reply);
   Device& device() const;
 
@@ -317,6 +318,10 @@ Reply Session::answer(const CountRequest& count, const FileDescriptor& attached)
 
 Reply Session::answer(const SampleRequest& sample, const FileDescriptor& attached) {
   return left_in_file(device().sample_stalls(sample), attached);
+}
+
+Reply Session::answer(const InstructionRequest& instructions, const FileDescriptor& attached) {
+  return left_in_file(device().count_instructions(instructions), attached);
 }
 
 // False when the parent does not go on, or with the failure in `reply`.
