@@ -101,7 +101,14 @@ Json to_document(const Profile& profile) {
                       {"file", one.file},
                       {"line", one.line},
                       {"stall", one.stall},
-                      {"samples", one.samples}});
+                      {"samples", one.samples},
+                      {"opcode", one.opcode},
+                      {"cause_file", one.cause_file},
+                      {"cause_line", one.cause_line}});
+  }
+  Json counts = Json::array();
+  for (const LineCount& one : profile.counts) {
+    counts.push_back({{"what", one.what}, {"file", one.file}, {"line", one.line}, {"count", one.count}});
   }
   Json lines = Json::array();
   for (const SourceLine& one : profile.lines) {
@@ -119,6 +126,7 @@ Json to_document(const Profile& profile) {
           {"metrics", metrics},
           {"stalls", stalls},
           {"lines", lines},
+          {"counts", counts},
           {"roofs", to_document(profile.roofs)}};
 }
 

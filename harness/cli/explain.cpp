@@ -43,7 +43,7 @@ void check(const ExplainOptions& options, const Variant& a, const Variant& b) {
 std::string time_text(const Difference& difference, double whole_ns) {
   const double ns = difference.accounts_ns;
   return format_ns(std::fabs(ns)) + (ns > 0 ? " less" : " more") +
-         (ns * whole_ns > 0 ? ", " + format_g(100 * ns / whole_ns, 2) + " % of the difference" : "");
+         (ns * whole_ns > 0 ? ", " + format_share(ns / whole_ns) + " of the difference" : "");
 }
 
 std::string explanation_text(const Explanation& explanation) {

@@ -145,7 +145,7 @@ std::string counters_text(const Profile& profile) {
   std::vector<std::string> stalls;
   for (const auto& [stall, part] : top_stalls(profile)) {
     if (part >= 0.03 && stalls.size() < 5) {
-      stalls.push_back(stall + " " + format_g(100 * part, 2) + " %");
+      stalls.push_back(stall + " " + format_share(part));
     }
   }
   line("stalls  ", stalls);

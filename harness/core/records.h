@@ -258,7 +258,21 @@ struct StallSample {
   int line = 0;
   std::string stall;  // "barrier", "long_scoreboard", ...; "selected" when it issued
   std::int64_t samples = 0;
+  // The instruction that holds the warp up, where the machine code tells: the load that it waits for, the barrier that
+  // it stands behind. Else the sampled one.
+  std::string opcode;  // "LDG", "BAR", ...; "" for the many that no diagnosis asks for
+  std::string cause_file;
+  int cause_line = 0;
   bool operator==(const StallSample&) const = default;
+};
+
+// What a line was counted to waste or to do in one call, exactly.
+struct LineCount {
+  std::string what;  // "excess_sectors", "local_sectors", "excess_wavefronts", "divergent_branches", "idle_lanes",
+                     // "atomics", "barriers"
+  std::string file;
+  int line = 0;
+  std::int64_t count = 0;
 };
 
 // The text of a line that has samples.
@@ -283,6 +297,7 @@ struct Profile {
   std::string conditions;           // how the counters were read: state of the caches, passes; empty without counters
   std::vector<StallSample> stalls;  // the most frequent first
   std::vector<SourceLine> lines;    // of `stalls`
+  std::vector<LineCount> counts;    // the largest of each kind first
 
   // NaN when absent.
   double metric(const std::string& name) const;

@@ -227,6 +227,12 @@ std::string format_percent(double log_effect, int decimals) {
   return print("%+.*f %%", decimals, 100 * std::expm1(log_effect));
 }
 
+// Two digits, but never an exponent.
+std::string format_share(double share) {
+  const double percent = 100 * share;
+  return (std::fabs(percent) < 99.5 ? print("%.2g", percent) : print("%.0f", percent)) + " %";
+}
+
 std::string format_g(double value, int significant) {
   return print("%.*g", significant, value);
 }

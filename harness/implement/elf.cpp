@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "harness/core/hash.h"
-#include "harness/implement/elf_object.h"
+#include "harness/core/elf_object.h"
 
 namespace apo {
 namespace {

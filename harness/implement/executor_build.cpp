@@ -11,7 +11,7 @@
 #include "harness/core/text.h"
 #include "harness/implement/args_header.h"
 #include "harness/implement/compile.h"
-#include "harness/implement/elf_object.h"
+#include "harness/core/elf_object.h"
 #include "harness/implement/launch_plan.h"
 #include "harness/implement/ptx.h"
 

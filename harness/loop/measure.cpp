@@ -86,6 +86,8 @@ class Bench {
     return worker_.sample_stalls({.repetitions = repetitions, .cache = cache, .period_log2 = kSamplingPeriodLog2});
   }
 
+  Result<InstructionReport> count_instructions() { return worker_.count_instructions({}); }
+
   int pid() const { return worker_.pid(); }
 
  private:
@@ -204,6 +206,12 @@ void add_counters(Profile& profile, const CudaSubject& subject, const CounterCho
     append(profile.metrics, stall_metrics(sampled.samples));
     set_samples(profile, sampled.samples, kMostSampleRows, source);
   }
+  const auto instructions =
+      choice.metrics.empty()
+          ? ask_fresh_process<InstructionReport>(subject, [](Bench& bench) { return bench.count_instructions(); })
+          : InstructionReport();
+  append(profile.metrics, instruction_metrics(instructions, subject.lab.family->work(subject.workload.axes)));
+  profile.counts = line_counts(instructions);
   if (counted->missing.empty()) {
     const std::vector<Metric> counters = counter_metrics(*counted, 1);
     append(profile.metrics, counters);
@@ -216,6 +224,7 @@ void add_counters(Profile& profile, const CudaSubject& subject, const CounterCho
   }
   add_missing(profile, "counters", counted->missing);
   add_missing(profile, "PC samples", sampled.missing);
+  add_missing(profile, "counts of instructions", instructions.missing);
 }
 
 // Times from events and CUPTI Activity, in a process of their own.

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "harness/core/text.h"
+#include "harness/worker/instruction_counts.h"
 #include "harness/worker/metric_names.h"
 
 namespace apo {
@@ -114,8 +116,11 @@ void add_kinds(Derived& derived, const Profile& p) {
 void add_waiting(Derived& derived, const Profile& p) {
   // Both cycles of one pass: passes differ in what the L2 holds.
   derived.add("sm_active", p.metric("sm__cycles_active.avg.pct_of_peak_sustained_elapsed") / 100, "ratio");
-  // The unit that executes barriers loads constants besides.
-  const double barriers = p.metric("sm__inst_executed_pipe_adu.sum") - p.metric("smsp__inst_executed_op_ldc.sum");
+  // The unit that executes barriers loads constants besides, some of them in two instructions.
+  const double counted = p.metric("barriers");
+  const double barriers = std::isfinite(counted) ? counted
+                                                 : p.metric("sm__inst_executed_pipe_adu.sum") -
+                                                       p.metric("smsp__inst_executed_op_ldc.sum");
   const double warp_cycles = p.metric("sm__warps_active.avg.per_cycle_active") * p.metric("sm__cycles_active.sum");
   if (barriers > 0) {
     const double cycles = p.metric("stall_barrier") * warp_cycles / barriers;
@@ -195,6 +200,65 @@ std::vector<Metric> stall_metrics(const std::vector<Metric>& counters) {
     }
   }
   return metrics;
+}
+
+std::vector<Metric> instruction_metrics(const InstructionReport& report, const Work& work) {
+  struct OfKernel {
+    double warps = 0;  // each executes the first instruction once
+    double barriers = 0;
+  };
+  std::map<std::string, OfKernel> kernels;
+  for (const InstructionCount& one : report.instructions) {
+    OfKernel& kernel = kernels[one.kernel];
+    const auto executed = static_cast<double>(one.values[kWarps]);
+    kernel.warps += one.pc_offset == 0 ? executed : 0;
+    kernel.barriers += one.opcode == "BAR" ? executed : 0;
+  }
+  Derived derived;
+  double all = 0;
+  for (const auto& [name, kernel] : kernels) {
+    all += kernel.barriers;
+  }
+  double of_warp = 0;
+  for (const std::string& name : report.kernels) {  // one that is launched twice counts twice
+    const OfKernel& kernel = kernels[name];
+    of_warp += kernel.barriers / kernel.warps;
+  }
+  if (!report.instructions.empty()) {
+    derived.add("barriers", all, "instructions");
+    derived.add("barriers_per_warp", of_warp, "barriers");
+    derived.add("barriers_per_step", work.serial_steps > 0 ? of_warp / work.serial_steps : std::nan(""), "barriers");
+  }
+  return derived.metrics;
+}
+
+std::vector<LineCount> line_counts(const InstructionReport& report) {
+  constexpr std::int64_t kLanes = 32;
+  std::map<std::tuple<std::string, std::string, int>, std::int64_t> sums;
+  for (const InstructionCount& one : report.instructions) {
+    const auto add = [&](const char* what, std::int64_t count) {
+      if (count > 0 && one.line > 0) {
+        sums[{what, one.file, one.line}] += count;
+      }
+    };
+    const bool atomic = one.opcode.starts_with("ATOM") || one.opcode == "RED";
+    add("excess_sectors", one.values[kGlobalSectors] - one.values[kGlobalIdeal]);
+    add("local_sectors", one.values[kLocalSectors]);
+    add("excess_wavefronts", one.values[kSharedWavefronts] - one.values[kSharedIdeal]);
+    add("divergent_branches", one.values[kDivergent]);
+    add("idle_lanes", kLanes * one.values[kWarps] - one.values[kThreads]);
+    add("atomics", atomic ? one.values[kWarps] : 0);
+    add("barriers", one.opcode == "BAR" ? one.values[kWarps] : 0);
+  }
+  std::vector<LineCount> counts;
+  for (const auto& [place, count] : sums) {
+    const auto& [what, file, line] = place;
+    counts.push_back({.what = what, .file = file, .line = line, .count = count});
+  }
+  std::stable_sort(counts.begin(), counts.end(), [](const LineCount& a, const LineCount& b) {
+    return a.what != b.what ? a.what < b.what : a.count > b.count;
+  });
+  return counts;
 }
 
 void set_samples(Profile& profile, std::vector<StallSample> samples, std::size_t most, const std::string& source) {

@@ -21,7 +21,8 @@ std::vector<Metric> counter_metrics(const CounterReport& report, int calls);
 //   local_bytes, atomics (instructions), executed_flops (FP32)
 //   pipe_special, pipe_fp32, pipe_tensor, pipe_fp64, pipe_alu, pipe_shared (shared memory), pipe_lsu (all of the load
 //   and store unit), pipe_constant (share of the cycles or issue slots of that pipe), l2_utilisation
-//   sm_active (share of the time in which an SM has a warp), barrier_wait (ns that a warp waits at one barrier)
+//   sm_active (share of the time in which an SM has a warp), barrier_wait (ns that a warp waits at one barrier: of the
+//   metric barriers, or of what the unit that executes them did)
 //   integer_share, conversion_share, fp64_share (of the threads' instructions), shuffled_lanes (votes included),
 //   divergent_share (of the branches' targets), constant_loads, requests_per_constant_load
 std::vector<Metric> derived_metrics(const Profile& profile, const Work& work);
@@ -30,6 +31,13 @@ std::vector<Metric> derived_metrics(const Profile& profile, const Work& work);
 // such a warp issued.
 std::vector<Metric> stall_metrics(const std::vector<StallSample>& samples);
 std::vector<Metric> stall_metrics(const std::vector<Metric>& counters);
+
+// From how often the instructions of a call are executed:
+//   barriers (of a block, counted by warps), barriers_per_warp (that one warp passes in a call; over the launches they
+//   add up), barriers_per_step (of the work's recurrence, where it has one)
+std::vector<Metric> instruction_metrics(const InstructionReport& report, const Work& work);
+// What they were counted to waste or to do, by line, as far as it is anything; see LineCount.
+std::vector<LineCount> line_counts(const InstructionReport& report);
 
 // Keeps the `most` most frequent samples, the first ones first, and the text of their lines from `source`. Lines
 // of other files have no text.

@@ -13,10 +13,6 @@ namespace {
 constexpr double kLeastChange = 0.05;      // of the quantity
 constexpr double kLeastTimeChange = 0.01;  // of A's time
 
-std::string percent(double share) {
-  return format_g(100 * share, 2) + " %";
-}
-
 std::string arrow(const std::string& before, const std::string& after) {
   return before + " -> " + after;
 }
@@ -52,6 +48,8 @@ constexpr Quantity kQuantities[] = {
     {"executed_flops", "executed FP32 operations", false},
     {"local_bytes", "bytes of local memory accessed", true},
     {"atomics", "atomic instructions", false},
+    {"barriers_per_step", "barriers that a warp passes in a step", false},
+    {"barriers_per_warp", "barriers that a warp passes in a call", false},
     {"l2_hit_rate", "L2 hit rate", false},
     {"bank_conflict_share", "share of shared-memory wavefronts that are bank conflicts", false},
     {"load_efficiency", "bytes used of those loaded", false},
@@ -73,6 +71,15 @@ constexpr Quantity kQuantities[] = {
     {"scaling", "speed-up over one thread", false},
     {"spread", "spread of the calls", false},
 };
+
+// "barrier stalls", "issuing" of the sampled states.
+std::string state_words(std::string state) {
+  if (state == "selected") {
+    return "issuing";
+  }
+  std::replace(state.begin(), state.end(), '_', ' ');
+  return state + (state.ends_with(" stall") ? "s" : " stalls");
+}
 
 class Comparison {
  public:
@@ -101,6 +108,8 @@ class Comparison {
     }
   }
 
+  std::string barriers() const;
+
   const Profile& a_;
   const Profile& b_;
   std::vector<Difference> differences_;
@@ -119,12 +128,25 @@ void Comparison::add_stalls() {
     }
   }
   for (const auto& [name, shares] : states) {
-    std::string state = name.substr(std::string("stall_").size());
-    std::replace(state.begin(), state.end(), '_', ' ');
-    const std::string what = state == "selected" ? "issuing" : state + " stalls";
-    add_share(name, what + " " + arrow(percent(shares.first), percent(shares.second)) + " of the warps' time",
+    add_share(name,
+              state_words(name.substr(std::string("stall_").size())) + " " +
+                  arrow(format_share(shares.first), format_share(shares.second)) + " of the warps' time" +
+                  (name == "stall_barrier" ? barriers() : ""),
               shares.first, shares.second);
   }
+}
+
+// "; 6.1 -> 0.9 barriers a step", of a call where the work has no steps; "" where one of them was not counted.
+std::string Comparison::barriers() const {
+  for (const auto& [metric, of] :
+       {std::pair{"barriers_per_step", " barriers a step"}, std::pair{"barriers_per_warp", " barriers a call"}}) {
+    const double before = a_.metric(metric);
+    const double after = b_.metric(metric);
+    if (std::isfinite(before) && std::isfinite(after)) {
+      return "; " + arrow(format_g(before, 4), format_g(after, 4)) + of;
+    }
+  }
+  return "";
 }
 
 void Comparison::add_shares() {
@@ -132,7 +154,7 @@ void Comparison::add_shares() {
     const double before = a_.metric(one.metric);
     const double after = b_.metric(one.metric);
     if (std::isfinite(before) && std::isfinite(after)) {
-      add_share(one.metric, std::string(one.words) + " " + arrow(percent(before), percent(after)) + " " + one.of,
+      add_share(one.metric, std::string(one.words) + " " + arrow(format_share(before), format_share(after)) + " " + one.of,
                 before, after);
     }
   }

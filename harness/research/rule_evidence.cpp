@@ -66,26 +66,71 @@ double largest(const Diagnosis& d, const char* const (&metrics)[n]) {
 
 }  // namespace
 
-std::optional<Bottleneck> at_line(const Diagnosis& d, std::optional<Bottleneck> bottleneck,
-                                  const std::vector<std::string>& states) {
-  std::map<std::pair<std::string, int>, std::int64_t> lines;
+namespace {
+
+using Place = std::pair<std::string, int>;
+
+// Other files are headers that the variant includes.
+bool is_own(const std::string& file, int line) {
+  return line > 0 && file.ends_with(".cu");
+}
+
+bool contains(const std::vector<std::string>& list, const std::string& one) {
+  return std::find(list.begin(), list.end(), one) != list.end();
+}
+
+// Of an instruction that has been executed a warp is sampled at what comes after it.
+bool stands_behind(const std::string& stall) {
+  return stall == "barrier" || stall == "membar" || stall == "sleeping";
+}
+
+std::optional<Place> largest_count(const Diagnosis& d, const std::string& what) {
+  const LineCount* most = nullptr;
+  for (const LineCount& one : d.profile.counts) {
+    const bool counts = one.what == what && is_own(one.file, one.line);
+    most = counts && (most == nullptr || one.count > most->count) ? &one : most;
+  }
+  return most == nullptr ? std::nullopt : std::optional(Place{most->file, most->line});
+}
+
+std::optional<Place> most_sampled(const Diagnosis& d, const Where& where) {
+  std::map<Place, std::int64_t> lines;
   for (const StallSample& one : d.profile.stalls) {
-    const bool counts = states.empty() || std::find(states.begin(), states.end(), one.stall) != states.end();
-    if (counts && one.line > 0 && one.file.ends_with(".cu")) {  // other files are headers that the variant includes
+    if (!where.states.empty() && !contains(where.states, one.stall)) {
+      continue;
+    }
+    if (!where.opcodes.empty() && !contains(where.opcodes, one.opcode)) {
+      continue;
+    }
+    const bool by_cause = (!where.opcodes.empty() || stands_behind(one.stall)) && is_own(one.cause_file, one.cause_line);
+    if (by_cause) {
+      lines[{one.cause_file, one.cause_line}] += one.samples;
+    } else if (is_own(one.file, one.line)) {
       lines[{one.file, one.line}] += one.samples;
     }
   }
   const auto most =
       std::max_element(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (bottleneck && most != lines.end()) {
-    std::tie(bottleneck->file, bottleneck->line) = most->first;
+  return most == lines.end() ? std::nullopt : std::optional(most->first);
+}
+
+}  // namespace
+
+std::optional<Bottleneck> at_line(const Diagnosis& d, std::optional<Bottleneck> bottleneck, const Where& where) {
+  auto place = largest_count(d, where.count);
+  place = place ? place : most_sampled(d, where);
+  if (!place && !where.opcodes.empty()) {
+    place = most_sampled(d, {.count = "", .states = where.states, .opcodes = {}});
+  }
+  if (bottleneck && place) {
+    std::tie(bottleneck->file, bottleneck->line) = *place;
   }
   return bottleneck;
 }
 
 std::optional<Bottleneck> cause(const Diagnosis& d, const char* name, const std::string& evidence, double bound,
-                                const std::vector<std::string>& states) {
-  auto bottleneck = at_line(d, found(d, name, evidence, bound), states);
+                                const Where& where) {
+  auto bottleneck = at_line(d, found(d, name, evidence, bound), where);
   if (bottleneck) {
     bottleneck->kind = BottleneckKind::cause;
   }
@@ -138,7 +183,7 @@ double at_most(double bound, double share) {
 }
 
 std::string percent(double share) {
-  return format_g(100 * share, 2) + " %";
+  return format_share(share);
 }
 std::string per_second(double value, const char* unit) {
   return format_si(value, unit);

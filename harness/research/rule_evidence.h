@@ -27,12 +27,20 @@ double share_of_time(const Diagnosis& d, double ns);
 // The bottleneck with its bound held under the floor's; nullopt when nothing bounds it.
 std::optional<Bottleneck> found(const Diagnosis& d, const char* name, const std::string& evidence, double bound);
 
-// With the variant's line where warps are most often sampled in one of `states`, or in any where there are none.
-std::optional<Bottleneck> at_line(const Diagnosis& d, std::optional<Bottleneck> bottleneck,
-                                  const std::vector<std::string>& states);
+// How a bottleneck's line is found.
+struct Where {
+  // The line with the largest LineCount of this kind, where instructions were counted.
+  std::string count;
+  // Else the line where warps are most often sampled in one of these states; in any where there are none.
+  std::vector<std::string> states;
+  // Of those only the ones that one of these instructions holds up, and at its line; all where there is no such one.
+  std::vector<std::string> opcodes;
+};
+// With the variant's line, where one is found.
+std::optional<Bottleneck> at_line(const Diagnosis& d, std::optional<Bottleneck> bottleneck, const Where& where);
 // Found, as a cause, and at its line.
 std::optional<Bottleneck> cause(const Diagnosis& d, const char* name, const std::string& evidence, double bound,
-                                const std::vector<std::string>& states = {});
+                                const Where& where = {});
 
 // A unit that needs this share of the time, by a measured rate, is what a kernel waits for; below it, something else
 // is.

@@ -38,6 +38,16 @@ constexpr double kLongWait = 10;
 const std::vector<std::string> kGlobal = {"long_scoreboard", "lg_throttle", "drain"};
 const std::vector<std::string> kShared = {"short_scoreboard", "mio_throttle"};
 
+// The machine's instructions, and where warps are sampled that wait for them or for room in their queue.
+using Words = std::vector<std::string>;
+const Words kLoads = {"LDG", "LD", "LDGSTS"};
+const Words kStores = {"STG", "ST"};
+const Words kLoadsAndStores = {"LDG", "LD", "LDGSTS", "STG", "ST"};
+const Words kLocal = {"LDL", "STL"};
+const Words kSharedAccess = {"LDS", "STS", "LDSM", "STSM", "ATOMS"};
+const Words kAtomics = {"ATOM", "ATOMG", "ATOMS", "RED"};
+const Words kMemoryWaits = {"long_scoreboard", "lg_throttle"};
+
 // The part of the time for which warps wait on global memory; all of it where stalls are not known.
 double waits_for_memory(const Diagnosis& d) {
   return sampled(d) ? stall_share(d, kGlobal) : 1.0;
@@ -47,11 +57,28 @@ double share_of_instructions(const Diagnosis& d, const char* counter) {
   return d.profile.metric(counter) / d.profile.metric("smsp__inst_executed.sum");
 }
 
-// The worse of loads and stores; infinite where there are none.
-double worst_efficiency(const Diagnosis& d) {
-  const double loads = d.profile.metric("load_efficiency");
-  const double stores = d.profile.metric("store_efficiency");
-  return std::fmin(loads > 0 ? loads : kInfinity, stores > 0 ? stores : kInfinity);
+struct Waste {
+  bool of_loads = false;
+  double efficiency = 1;  // bytes used of those in the sectors
+  double share = 0;       // of all sectors that loads and stores touch
+};
+
+// Of loads or of stores, whichever wastes more sectors, where they use few of the bytes and it is not a few accesses
+// that do; nullopt where neither is so.
+std::optional<Waste> wasted_sectors(const Diagnosis& d) {
+  const double loads = d.profile.metric("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum");
+  const double stores = d.profile.metric("sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum");
+  const double all = std::fmax(loads, 0.0) + std::fmax(stores, 0.0);
+  std::optional<Waste> most;
+  for (const auto& [of_loads, sectors] : {std::pair{true, loads}, std::pair{false, stores}}) {
+    const double efficiency = d.profile.metric(of_loads ? "load_efficiency" : "store_efficiency");
+    // Where sectors were not counted, each kind stands for itself.
+    const double share = (1 - efficiency) * (all > 0 ? sectors / all : 1.0);
+    if (efficiency > 0 && efficiency < kGoodEfficiency && share >= kMinorShare && (!most || share > most->share)) {
+      most = Waste{.of_loads = of_loads, .efficiency = efficiency, .share = share};
+    }
+  }
+  return most;
 }
 
 // A wait that nothing but its own cause explains.
@@ -60,24 +87,24 @@ std::optional<Bottleneck> own_wait(const Diagnosis& d, const char* name, const c
   if (!counted(d) || !(share >= kStallShare) || busiest_unit(d) >= kHighlyUsed) {
     return std::nullopt;
   }
-  return cause(d, name, percent(share) + " of the samples " + meaning, amdahl(share, kInfinity), {state});
+  return cause(d, name, percent(share) + " of the samples " + meaning, amdahl(share, kInfinity), {.states = {state}});
 }
 
 }  // namespace
 
 std::optional<Bottleneck> uncoalesced_access(const Diagnosis& d) {
-  const double worst = worst_efficiency(d);
+  const auto waste = wasted_sectors(d);
   const double waits = waits_for_memory(d);
-  if (!counted(d) || !(worst < kGoodEfficiency) || !(waits >= kMinorShare)) {
+  if (!counted(d) || !waste || !(waits >= kMinorShare)) {
     return std::nullopt;
   }
-  const bool of_loads = worst == d.profile.metric("load_efficiency");
-  const double sectors = d.profile.metric(of_loads ? "sectors_per_load" : "sectors_per_store");
+  const double sectors = d.profile.metric(waste->of_loads ? "sectors_per_load" : "sectors_per_store");
   return cause(d, "uncoalesced-access",
-               std::string(of_loads ? "loads" : "stores") + " use " + percent(worst) +
+               std::string(waste->of_loads ? "loads" : "stores") + " use " + percent(waste->efficiency) +
                    " of the bytes of their sectors" +
                    (std::isfinite(sectors) ? " and touch " + format_g(sectors, 3) + " sectors an instruction" : ""),
-               amdahl(waits, 1 / worst), {"long_scoreboard", "lg_throttle"});
+               amdahl(waits, 1 / (1 - waste->share)),
+               {.count = "excess_sectors", .states = kMemoryWaits, .opcodes = waste->of_loads ? kLoads : kStores});
 }
 
 // Bytes that come more than once, where DRAM is what the kernel waits for. Wasted sectors and local memory are causes
@@ -89,14 +116,14 @@ std::optional<Bottleneck> excess_dram_traffic(const Diagnosis& d) {
   const double excess = moved / d.work.bytes;
   const double local = d.profile.metric("local_bytes");
   if (!counted(d) || !(used >= kHighlyUsed) || !(d.work.bytes > 0) || !(excess >= kExcess) ||
-      worst_efficiency(d) < kGoodEfficiency || local > moved - d.work.bytes) {
+      wasted_sectors(d) || local > moved - d.work.bytes) {
     return std::nullopt;
   }
   return cause(d, "excess-dram-traffic",
                "DRAM moves " + format_bytes(d.profile.metric("bytes_moved")) + " a call, " +
                    format_ratio(d.profile.metric("bytes_over_compulsory")) + " the compulsory " +
                    format_bytes(d.work.bytes) + ", at " + percent(used) + " of its peak",
-               excess, {"long_scoreboard", "lg_throttle"});
+               excess, {.states = kMemoryWaits, .opcodes = kLoadsAndStores});
 }
 
 std::optional<Bottleneck> bank_conflicts(const Diagnosis& d) {
@@ -109,7 +136,8 @@ std::optional<Bottleneck> bank_conflicts(const Diagnosis& d) {
   return cause(d, "bank-conflicts",
                percent(share) + " of the wavefronts of shared memory are repeats because of bank conflicts" +
                    (sampled(d) ? "; " + percent(waits) + " of the warps wait for shared memory or its queue" : ""),
-               sampled(d) ? amdahl(waits, faster) : faster, kShared);
+               sampled(d) ? amdahl(waits, faster) : faster,
+               {.count = "excess_wavefronts", .states = kShared, .opcodes = kSharedAccess});
 }
 
 std::optional<Bottleneck> register_spills(const Diagnosis& d) {
@@ -124,21 +152,22 @@ std::optional<Bottleneck> register_spills(const Diagnosis& d) {
                    format_bytes(d.profile.metric("local_bytes")) + " a call)" +
                    (spilled > 0 ? "; the compiler spilled " + format_bytes(spilled) + " a thread"
                                 : "; nothing is spilled, so an array of a thread is indexed at run time"),
-               amdahl(std::max(share, waits < 1 ? waits : share), kInfinity), {"long_scoreboard", "lg_throttle"});
+               amdahl(std::max(share, waits < 1 ? waits : share), kInfinity),
+               {.count = "local_sectors", .states = kMemoryWaits, .opcodes = kLocal});
 }
 
 namespace {
 
 // Lanes matter as far as instructions are what takes the time.
 std::optional<Bottleneck> few_lanes(const Diagnosis& d, const char* name, const std::string& why,
-                                    const std::vector<std::string>& states) {
+                                    const Where& where) {
   const double lanes = d.profile.metric("threads_per_instruction");
   if (!counted(d) || !(lanes > 0) || !(lanes < kFewLanes)) {
     return std::nullopt;
   }
   const double elsewhere = sampled(d) ? stall_share(d, kGlobal) : 0;
   return cause(d, name, format_g(lanes, 3) + " of 32 lanes are active in an instruction: " + why,
-               amdahl(1 - elsewhere, kLanes / lanes), states);
+               amdahl(1 - elsewhere, kLanes / lanes), where);
 }
 
 bool diverges(const Diagnosis& d) {
@@ -151,14 +180,15 @@ std::optional<Bottleneck> divergent_branches(const Diagnosis& d) {
   return diverges(d) ? few_lanes(d, "divergent-branches",
                                  percent(d.profile.metric("divergent_share")) +
                                      " of the branches' targets are taken by a part of a warp only",
-                                 {"branch_resolving"})
+                                 {.count = "divergent_branches", .states = {"branch_resolving"}, .opcodes = {"BRA", "BRX"}})
                      : std::nullopt;
 }
 
 std::optional<Bottleneck> idle_lanes(const Diagnosis& d) {
   return diverges(d)
              ? std::nullopt
-             : few_lanes(d, "idle-lanes", "some lanes of a warp have no work, or blocks are no multiple of one", {});
+             : few_lanes(d, "idle-lanes", "some lanes of a warp have no work, or blocks are no multiple of one",
+                         {.count = "idle_lanes"});
 }
 
 std::optional<Bottleneck> atomics(const Diagnosis& d) {
@@ -173,7 +203,7 @@ std::optional<Bottleneck> atomics(const Diagnosis& d) {
                format_g(instructions) + " atomic instructions a call, " + percent(share) + " of all, mostly on " +
                    (of_shared ? "shared" : "global") + " memory; " + percent(waits) + " of the warps wait for it",
                amdahl(waits, kInfinity),
-               of_shared ? kShared : std::vector<std::string>{"long_scoreboard", "lg_throttle"});
+               {.count = "atomics", .states = of_shared ? kShared : kMemoryWaits, .opcodes = kAtomics});
 }
 
 std::optional<Bottleneck> double_precision(const Diagnosis& d) {
@@ -186,7 +216,7 @@ std::optional<Bottleneck> double_precision(const Diagnosis& d) {
                percent(share) + " of the instructions compute in double precision" +
                    (std::isfinite(pipe) ? ", whose pipe is busy for " + percent(pipe) + " of the active cycles" : "") +
                    ", and no tensor of the contract is f64",
-               amdahl(std::fmax(share, pipe), kDoubleCost), {"math_pipe_throttle", "wait", "selected"});
+               amdahl(std::fmax(share, pipe), kDoubleCost), {.states = {"math_pipe_throttle", "wait", "selected"}});
 }
 
 // Counted from the equations, work is floating point: integers are addresses, indices and divisions of them.
@@ -204,7 +234,7 @@ std::optional<Bottleneck> integer_arithmetic(const Diagnosis& d) {
           (conversions >= kManySlow
                ? "; conversions to and from floating point, as integer division has them, are " + percent(conversions)
                : ""),
-      amdahl(share * used, kInfinity), {"selected", "not_selected", "math_pipe_throttle", "wait"});
+      amdahl(share * used, kInfinity), {.states = {"selected", "not_selected", "math_pipe_throttle", "wait"}});
 }
 
 // A warp's load of a constant takes one request for each address. Every kernel loads its arguments, in some requests
@@ -223,7 +253,7 @@ std::optional<Bottleneck> constant_serialisation(const Diagnosis& d) {
                percent(share) + " of the instructions load constants at computed addresses, with " +
                    format_g(requests, 3) + " requests each; their cache is busy for " + percent(used) + " of the time",
                amdahl(waits, std::fmax(requests, kLanes / 2)),
-               {"short_scoreboard", "mio_throttle", "imc_miss", "wait"});
+               {.states = {"short_scoreboard", "mio_throttle", "imc_miss", "wait"}, .opcodes = {"LDC"}});
 }
 
 std::optional<Bottleneck> instruction_fetch_stalls(const Diagnosis& d) {
@@ -252,7 +282,7 @@ std::optional<Bottleneck> uneven_warps(const Diagnosis& d) {
                percent(share) + " of the samples wait at a block barrier, " + format_ns(wait) +
                    " at each where the barrier itself takes " + format_ns(barrier) +
                    ": some warps of a block have more to do than others",
-               amdahl(share, kInfinity), {"barrier"});
+               amdahl(share, kInfinity), {.states = {"barrier"}});
 }
 
 }  // namespace apo

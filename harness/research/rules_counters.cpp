@@ -39,7 +39,7 @@ std::optional<Bottleneck> wait(const Diagnosis& d, const char* name, const std::
   }
   return at_line(
       d, found(d, name, percent(share) + " of the samples " + meaning, at_most(amdahl(share, kInfinity), units)),
-      states);
+      {.states = states});
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ std::optional<Bottleneck> l2_bound(const Diagnosis& d) {
             "the L2 moves " + format_bytes(l2_bytes_moved(d)) + " a call, " + percent(share) +
                 " of what it can; DRAM is used at " + percent(std::isfinite(dram) ? dram : 0) + " of its peak",
             1 / share),
-      {"long_scoreboard", "lg_throttle"});
+      {.states = {"long_scoreboard", "lg_throttle"}});
 }
 
 std::optional<Bottleneck> shared_bandwidth(const Diagnosis& d) {
@@ -117,7 +117,7 @@ std::optional<Bottleneck> barrier_stalls(const Diagnosis& d) {
   if (!bottleneck || busiest_unit(d) >= kHighlyUsed || uneven_warps(d)) {
     return bottleneck;
   }
-  return cause(d, "barrier-stalls", bottleneck->evidence, bottleneck->bound, {"barrier"});
+  return cause(d, "barrier-stalls", bottleneck->evidence, bottleneck->bound, {.states = {"barrier"}});
 }
 
 std::optional<Bottleneck> memory_latency_stalls(const Diagnosis& d) {

@@ -34,6 +34,7 @@
 #include "harness/worker/cuda_facts.h"
 #include "harness/worker/cuda_image.h"
 #include "harness/worker/cuda_module.h"
+#include "harness/worker/instruction_counts.h"
 #include "harness/worker/mapping.h"
 #include "harness/worker/module_watch.h"
 #include "harness/worker/nvml.h"
@@ -75,6 +76,7 @@ class CudaDevice : public Device {
     return watch_.missing();
   }
   std::vector<std::string> loaded_images(int slot) override;
+  Result<InstructionReport> count_instructions(const InstructionRequest& request) override;
   std::optional<DeviceFacts> facts() const override { return facts_; }
   std::optional<DeviceState> state() const override { return nvml_.state(); }
   std::string activity_missing() const override { return activity_.missing(); }
@@ -599,6 +601,39 @@ Result<SampleReport> CudaDevice::sample_stalls(const SampleRequest& request) {
     return *not_loaded;
   }
   if (auto failure = check(error, "the kernel under PC sampling", request.slot)) {
+    return *failure;
+  }
+  status_.running_slot.store(-1);
+  return report;
+}
+
+Result<InstructionReport> CudaDevice::count_instructions(const InstructionRequest& request) {
+  const StageRange range("count instructions slot" + std::to_string(request.slot));
+  if (auto failure = begin_profile(request.slot)) {
+    return *failure;
+  }
+  CudaModule& loaded = modules_.at(static_cast<std::size_t>(request.slot));
+  std::optional<Failure> not_loaded;
+  CountedCall call{.cubin = loaded.image,
+                   .kernels = {},
+                   .reload =
+                       [&] {
+                         driver_->unload_module(loaded.module);  // fails only after a sticky error
+                         not_loaded = load_module(*driver_, loaded, request.slot);
+                         return not_loaded ? cuda::kNotFound : cuda::kSuccess;
+                       },
+                   .prepare = [&] { return prepare_profiled(request.slot, CachePolicy::cold); },
+                   .launch = [&] { return launch_profiled(request.slot, true); },
+                   .wait = [&] { return driver_->synchronize(stream_); }};
+  for (const CudaKernel& kernel : loaded.kernels) {
+    call.kernels.push_back(kernel.launch.kernel);
+  }
+  cuda::Result error = cuda::kSuccess;
+  InstructionReport report = apo::count_instructions(gpu_, call, error);
+  if (not_loaded) {
+    return *not_loaded;
+  }
+  if (auto failure = check(error, "the kernel while its instructions were counted", request.slot)) {
     return *failure;
   }
   status_.running_slot.store(-1);

@@ -39,6 +39,9 @@ class Device {
   virtual std::string watch_modules() { return "only a GPU loads modules"; }
   // The images that the driver has loaded for the slot, since the last load(); needs watch_modules().
   virtual std::vector<std::string> loaded_images(int /*slot*/) { return {}; }
+  virtual Result<InstructionReport> count_instructions(const InstructionRequest&) {
+    return InstructionReport{.missing = "only a GPU's instructions are counted"};
+  }
   virtual std::optional<DeviceFacts> facts() const { return std::nullopt; }
   virtual std::optional<DeviceState> state() const { return std::nullopt; }
   // Why samples with RunRequest::activity have no second clock; empty when they have.

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "harness/worker/machine_code.h"
 #include "harness/worker/metric_names.h"
 #include "harness/worker/profiler_lock.h"
 
@@ -227,16 +228,31 @@ bool StallSampler::reasons_are_disjoint(const SampleReport& report) const {
 
 void StallSampler::write_rows(SampleReport& report) const {
   const bool disjoint = reasons_are_disjoint(report);
+  std::map<std::string, MachineCode> codes;
+  std::map<std::pair<std::string, std::uint64_t>, SourcePlace> places;  // looking one up takes CUPTI long
+  const auto place_of = [&](const std::string& kernel, std::uint64_t offset) -> const SourcePlace& {
+    const auto known = places.find({kernel, offset});
+    return known != places.end() ? known->second
+                                 : places.emplace(std::pair(kernel, offset),
+                                                  source_place(sampling_, call_.cubin, kernel, offset))
+                                       .first->second;
+  };
   for (const auto& [pc, stalls] : sums_) {
-    const SourcePlace place = source_place(sampling_, call_.cubin, pc.first, pc.second);
+    const SourcePlace place = place_of(pc.first, pc.second);
+    const MachineCode& code = codes.try_emplace(pc.first, call_.cubin, pc.first).first->second;
     for (const auto& [stall, samples] : stalls) {
+      const std::uint64_t cause = code.held_up_by(pc.second, stall);
+      const SourcePlace& cause_place = place_of(pc.first, cause);
       report.samples.push_back(
           {.kernel = pc.first,
            .pc_offset = static_cast<std::int64_t>(pc.second),
            .file = place.file,
            .line = place.line,
            .stall = stall,
-           .samples = disjoint ? samples.plain + samples.not_issued : std::max(samples.plain, samples.not_issued)});
+           .samples = disjoint ? samples.plain + samples.not_issued : std::max(samples.plain, samples.not_issued),
+           .opcode = code.opcode(cause),
+           .cause_file = cause_place.file,
+           .cause_line = cause_place.line});
     }
   }
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "harness/worker/instruction_counts.h"
+
 namespace apo {
 namespace {
 
@@ -55,10 +57,19 @@ std::string encode(const CounterReport& report) {
 std::string encode(const SampleReport& report) {
   Json samples = Json::array();
   for (const StallSample& one : report.samples) {
-    samples.push_back({one.kernel, one.pc_offset, one.file, one.line, one.stall, one.samples});
+    samples.push_back({one.kernel, one.pc_offset, one.file, one.line, one.stall, one.samples, one.opcode,
+                       one.cause_file, one.cause_line});
   }
   return text_of(
       {{"samples", samples}, {"total", report.total}, {"dropped", report.dropped}, {"missing", report.missing}});
+}
+
+std::string encode(const InstructionReport& report) {
+  Json instructions = Json::array();
+  for (const InstructionCount& one : report.instructions) {
+    instructions.push_back({one.kernel, one.pc_offset, one.opcode, one.file, one.line, one.values});
+  }
+  return text_of({{"instructions", instructions}, {"kernels", report.kernels}, {"missing", report.missing}});
 }
 
 std::optional<CounterReport> decode_counters(std::string_view text) {
@@ -92,7 +103,31 @@ std::optional<SampleReport> decode_samples(std::string_view text) {
                                 .file = one.at(2),
                                 .line = one.at(3),
                                 .stall = one.at(4),
-                                .samples = one.at(5)});
+                                .samples = one.at(5),
+                                .opcode = one.at(6),
+                                .cause_file = one.at(7),
+                                .cause_line = one.at(8)});
+    }
+    return report;
+  } catch (const std::exception&) {
+    return std::nullopt;  // the caller names the outcome
+  }
+}
+
+std::optional<InstructionReport> decode_instructions(std::string_view text) {
+  try {
+    const Json json = Json::parse(text);
+    InstructionReport report{.instructions = {}, .kernels = json.at("kernels"), .missing = json.at("missing")};
+    for (const Json& one : json.at("instructions")) {
+      report.instructions.push_back({.kernel = one.at(0),
+                                     .pc_offset = one.at(1),
+                                     .opcode = one.at(2),
+                                     .file = one.at(3),
+                                     .line = one.at(4),
+                                     .values = one.at(5)});
+      if (report.instructions.back().values.size() != kCountedKinds) {
+        return std::nullopt;
+      }
     }
     return report;
   } catch (const std::exception&) {

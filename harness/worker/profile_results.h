@@ -40,10 +40,28 @@ struct SampleReport {
   std::string missing;  // one sentence when there are no samples
 };
 
+// One instruction of one kernel.
+struct InstructionCount {
+  std::string kernel;
+  std::int64_t pc_offset = 0;
+  std::string opcode;  // "LDG", ...; "" for those that no diagnosis asks for
+  std::string file;    // without its folder; looked up only where something else than executions was counted
+  int line = 0;
+  std::vector<std::int64_t> values;  // in the order of CountedOf
+};
+
+struct InstructionReport {
+  std::vector<InstructionCount> instructions;  // of one call; those that were executed
+  std::vector<std::string> kernels;            // of one call, in launch order
+  std::string missing;                         // one sentence when there are none
+};
+
 std::string encode(const CounterReport& report);
 std::string encode(const SampleReport& report);
+std::string encode(const InstructionReport& report);
 // nullopt when it is not one: the text comes from another process.
 std::optional<CounterReport> decode_counters(std::string_view text);
 std::optional<SampleReport> decode_samples(std::string_view text);
+std::optional<InstructionReport> decode_instructions(std::string_view text);
 
 }  // namespace apo

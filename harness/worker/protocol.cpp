@@ -205,6 +205,9 @@ Json body_of(const Request& request) {
           [](const ImagesRequest& images) -> Json {
             return {{"op", "images"}, {"slot", images.slot}};
           },
+          [](const InstructionRequest& instructions) -> Json {
+            return {{"op", "instructions"}, {"slot", instructions.slot}};
+          },
       },
       request.body);
 }
@@ -332,6 +335,8 @@ Request decode_request(std::string_view text) {
     request.body = WatchRequest{};
   } else if (op == "images") {
     request.body = ImagesRequest{.slot = json.at("slot")};
+  } else if (op == "instructions") {
+    request.body = InstructionRequest{.slot = json.at("slot")};
   } else if (op == "continue") {
     request.body = ContinueRequest{.read_back = json.at("read_back")};
   } else {

@@ -129,10 +129,15 @@ struct ImagesRequest {
   int slot = 0;
 };
 
+// And for an InstructionReport: how often each instruction of one call is executed.
+struct InstructionRequest {
+  int slot = 0;
+};
+
 struct Request {
   std::string nonce;
   std::variant<HelloRequest, LoadRequest, AttachRequest, RunRequest, ContinueRequest, CopyRequest, CountRequest,
-               SampleRequest, WatchRequest, ImagesRequest>
+               SampleRequest, WatchRequest, ImagesRequest, InstructionRequest>
       body;
 };
 

@@ -529,6 +529,16 @@ Result<std::vector<std::string>> Worker::loaded_images(int slot, Deadline deadli
   return images ? Result<std::vector<std::string>>(*images) : forged("its images make no sense");
 }
 
+Result<InstructionReport> Worker::count_instructions(const InstructionRequest& request, Deadline deadline) {
+  const auto text =
+      exchange_for_file(prepare(request, "counting instructions", deadline.value_or(kProfileDeadline)));
+  if (!text) {
+    return text.failure();
+  }
+  const auto report = decode_instructions(*text);
+  return report ? Result<InstructionReport>(*report) : forged("its counts of instructions make no sense");
+}
+
 void Worker::freeze() {
   if (!options_.watcher.empty() || !guard_is_on(Guard::freeze)) {
     return;  // a stopped watcher holds nothing still, and a stopped worker could not end

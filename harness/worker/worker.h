@@ -83,7 +83,7 @@ class Worker {
   Result<RawSample> call(int slot, int set = 0, Deadline deadline = {});
   // Target cuda: nanoseconds of each of `samples` copies of `bytes` bytes within the GPU's memory.
   Result<std::vector<std::int64_t>> copy(std::int64_t bytes, int samples, Deadline deadline = {});
-  // Target cuda, untimed: hardware counters, and PC samples. Trouble with the profiler stands in the report; a Failure
+  // Target cuda, untimed: hardware counters, PC samples, and executed instructions. Trouble with the profiler stands in the report; a Failure
   // is the candidate's. Use a worker of their own: what they change about the GPU must not reach timed calls.
   Result<CounterReport> count(const CountRequest& request, Deadline deadline = {});
   Result<SampleReport> sample_stalls(const SampleRequest& request, Deadline deadline = {});
@@ -91,6 +91,7 @@ class Worker {
   Result<std::vector<std::string>> loaded_images(int slot, Deadline deadline = {});
   // Why there is none of them; empty when there is.
   const std::string& watch_missing() const { return watch_missing_; }
+  Result<InstructionReport> count_instructions(const InstructionRequest& request, Deadline deadline = {});
   // Whether the worker's code, and that of what was loaded, is still what it was; a Failure ends the worker.
   std::optional<Failure> check_code();
   // Whether the outputs, which hold still, are those that the sample's last call left; a Failure ends the worker.

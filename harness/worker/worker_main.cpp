@@ -170,6 +170,7 @@ class Session {
   Reply answer(const SampleRequest& sample, const FileDescriptor& attached);
   Reply answer(const WatchRequest& watch, const FileDescriptor& attached);
   Reply answer(const ImagesRequest& images, const FileDescriptor& attached);
+  Reply answer(const InstructionRequest& instructions, const FileDescriptor& attached);
   bool pause(Reply& reply);
   Device& device() const;
 
@@ -327,6 +328,10 @@ Reply Session::answer(const WatchRequest&, const FileDescriptor&) {
 
 Reply Session::answer(const ImagesRequest& images, const FileDescriptor& attached) {
   return left_in_file(encode_images(device().loaded_images(images.slot)), attached);
+}
+
+Reply Session::answer(const InstructionRequest& instructions, const FileDescriptor& attached) {
+  return left_in_file(device().count_instructions(instructions), attached);
 }
 
 // False when the parent does not go on, or with the failure in `reply`.

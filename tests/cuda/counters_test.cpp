@@ -15,6 +15,7 @@
 #include "harness/core/error.h"
 #include "harness/implement/cuda_build.h"
 #include "harness/implement/metadata.h"
+#include "harness/worker/instruction_counts.h"
 #include "harness/worker/metric_names.h"
 #include "harness/worker/pc_sampling.h"
 #include "harness/worker/profiler_lock.h"
@@ -420,10 +421,87 @@ TEST(SourcePlaces, ComeFromTheLineTableOfTheCubin) {
   EXPECT_EQ(source_place(*sampling, "no cubin", "k", 0).line, 0);
 }
 
+// Each of the 264 blocks has 32 warps, which pass 512 barriers.
+TEST_F(Counters, InstructionsAreCountedExactly) {
+  Bench bench(kBarriers, 1024, "grid=264 block=1024");
+  const auto report = bench.worker().count_instructions({});
+  ASSERT_TRUE(report) << report.failure().evidence;
+  if (!report->missing.empty()) {
+    GTEST_SKIP() << report->missing;
+  }
+  std::int64_t warps = 0;
+  std::map<int, std::int64_t> barriers;
+  std::map<int, std::int64_t> divergent;
+  for (const InstructionCount& one : report->instructions) {
+    EXPECT_EQ(one.kernel, "k");
+    warps += one.pc_offset == 0 ? one.values[kWarps] : 0;
+    barriers[one.line] += one.opcode == "BAR" ? one.values[kWarps] : 0;
+    divergent[one.line] += one.values[kDivergent];
+  }
+  barriers.erase(0);
+  EXPECT_EQ(warps, 264 * 32);
+  EXPECT_EQ(barriers, (std::map<int, std::int64_t>{{11, 264 * 32 * 512}}));
+  for (const auto& [line, count] : divergent) {
+    EXPECT_EQ(count, 0) << "whole warps take one way, also in line " << line;
+  }
+}
+
+TEST_F(Counters, AllKernelsOfACallHaveTheirInstructionsCounted) {
+  const std::string two =
+      "extern \"C\" __global__ void first(copy_args a) { if (threadIdx.x == 0) a.y[blockIdx.x] = 0; }\n" +
+      std::string(kCopy);
+  Bench bench(two, 1024, "grid=4 block=256\n// apo:launch first grid=4 block=64");
+  const auto report = bench.worker().count_instructions({});
+  ASSERT_TRUE(report) << report.failure().evidence;
+  if (!report->missing.empty()) {
+    GTEST_SKIP() << report->missing;
+  }
+  std::map<std::string, std::int64_t> warps;
+  for (const InstructionCount& one : report->instructions) {
+    warps[one.kernel] += one.pc_offset == 0 ? one.values[kWarps] : 0;
+  }
+  EXPECT_EQ(warps, (std::map<std::string, std::int64_t>{{"k", 4 * 8}, {"first", 4 * 2}}));
+}
+
+TEST_F(Counters, ABankConflictIsCountedOnItsLine) {
+  Bench bench(kBankConflicts, 1024, "grid=64 block=256");
+  const auto report = bench.worker().count_instructions({});
+  ASSERT_TRUE(report) << report.failure().evidence;
+  if (!report->missing.empty()) {
+    GTEST_SKIP() << report->missing;
+  }
+  std::map<int, std::int64_t> excess;
+  for (const InstructionCount& one : report->instructions) {
+    excess[one.line] += one.values[kSharedWavefronts] - one.values[kSharedIdeal];
+  }
+  // The seventh line of the code is the thirteenth of the file. 31 repeats of each load of 64 blocks of 8 warps.
+  EXPECT_EQ(excess[13], std::int64_t{64} * 8 * 256 * 31);
+}
+
+// Where warps wait at a barrier, the sampler says which: they stand at an instruction behind it.
+TEST_F(Counters, ABarrierIsWhatItsWaitsAreHeldUpBy) {
+  Bench bench(kBarriers, 1024, "grid=264 block=1024");
+  const auto report = bench.worker().sample_stalls({.repetitions = 20});
+  ASSERT_TRUE(report) << report.failure().evidence;
+  if (!report->missing.empty()) {
+    GTEST_SKIP() << report->missing;
+  }
+  std::int64_t at_barrier = 0;
+  std::int64_t elsewhere = 0;
+  for (const StallSample& one : report->samples) {
+    if (one.stall == "barrier") {
+      (one.opcode == "BAR" && one.cause_line == 11 ? at_barrier : elsewhere) += one.samples;
+    }
+  }
+  EXPECT_GT(at_barrier, 100);
+  EXPECT_EQ(elsewhere, 0);
+}
+
 TEST_F(Counters, AProfiledWorkerStillRunsItsKernel) {
   Bench bench(kCopy, 1024, "grid=4 block=256");
   ASSERT_TRUE(bench.worker().count({.metrics = {kRead}}));
   ASSERT_TRUE(bench.worker().sample_stalls({}));
+  ASSERT_TRUE(bench.worker().count_instructions({}));
   const auto sample = bench.worker().call(0);
   ASSERT_TRUE(sample) << sample.failure().evidence;
   EXPECT_GT(sample->device_ns, 0);

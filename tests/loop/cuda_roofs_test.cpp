@@ -12,7 +12,7 @@
 #include "harness/core/error.h"
 #include "harness/core/files.h"
 #include "harness/implement/cuda_build.h"
-#include "harness/implement/elf_object.h"
+#include "harness/core/elf_object.h"
 #include "harness/implement/metadata.h"
 #include "harness/implement/settings.h"
 

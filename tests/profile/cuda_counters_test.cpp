@@ -5,8 +5,10 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "harness/core/stalls.h"
+#include "harness/worker/instruction_counts.h"
 #include "harness/worker/metric_names.h"
 
 namespace apo {
@@ -190,6 +192,65 @@ TEST(SetSamples, KeepsTheMostFrequent) {
   EXPECT_EQ(profile.stalls[1].samples, 25);
   EXPECT_TRUE(profile.lines.empty()) << "the source has no second line";
   EXPECT_TRUE(hot_lines({}, 5).empty());
+}
+
+// Two kernels, of which the second one is launched twice: 4 warps pass 10 barriers each, and 8 warps in two launches
+// one each.
+InstructionReport two_kernels() {
+  const auto row = [](const char* kernel, std::int64_t pc, const char* opcode, int line, std::int64_t warps) {
+    InstructionCount one{.kernel = kernel, .pc_offset = pc, .opcode = opcode, .file = "variant.cu", .line = line};
+    one.values.assign(kCountedKinds, 0);
+    one.values[kWarps] = warps;
+    one.values[kThreads] = 32 * warps;
+    return one;
+  };
+  return {.instructions = {row("a", 0, "", 1, 4), row("a", 64, "BAR", 5, 40), row("b", 0, "", 1, 8),
+                           row("b", 96, "BAR", 9, 8)},
+          .kernels = {"a", "b", "b"}};
+}
+
+TEST(InstructionMetrics, BarriersAreThoseThatAWarpPasses) {
+  const Profile p{.metrics = instruction_metrics(two_kernels(), {.serial_steps = 6})};
+  EXPECT_EQ(p.metric("barriers"), 48);
+  EXPECT_EQ(p.metric("barriers_per_warp"), 10 + 1 + 1);
+  EXPECT_EQ(p.metric("barriers_per_step"), 2);
+  const Profile no_steps{.metrics = instruction_metrics(two_kernels(), {})};
+  EXPECT_TRUE(std::isnan(no_steps.metric("barriers_per_step"))) << "the work has no steps";
+  EXPECT_TRUE(instruction_metrics({.missing = "no"}, {}).empty()) << "nothing was counted, which is not 0 barriers";
+}
+
+TEST(InstructionMetrics, CountedBarriersTakeThePlaceOfTheirUnitsInstructions) {
+  Profile p{.metrics = {{.name = "stall_barrier", .value = 0.5},
+                        {.name = "sm__warps_active.avg.per_cycle_active", .value = 10},
+                        {.name = "sm__cycles_active.sum", .value = 1000},
+                        {.name = "sm__cycles_elapsed.avg.per_second", .value = 1e9},
+                        {.name = "sm__inst_executed_pipe_adu.sum", .value = 150},
+                        {.name = "smsp__inst_executed_op_ldc.sum", .value = 50}}};
+  const Profile estimated{.metrics = derived_metrics(p, {})};
+  EXPECT_NEAR(estimated.metric("barrier_wait"), 50, 1e-9);
+  p.metrics.push_back({.name = "barriers", .value = 50});
+  const Profile counted{.metrics = derived_metrics(p, {})};
+  EXPECT_NEAR(counted.metric("barrier_wait"), 100, 1e-9);
+}
+
+TEST(LineCounts, AreSumsOfWhatIsWastedTheLargestFirst) {
+  InstructionReport report = two_kernels();
+  report.instructions[0].values[kGlobalSectors] = 40;
+  report.instructions[0].values[kGlobalIdeal] = 8;
+  report.instructions[2].values[kGlobalSectors] = 16;
+  report.instructions[2].values[kGlobalIdeal] = 16;
+  report.instructions[3].values[kThreads] = 100;
+  report.instructions[3].values[kDivergent] = 3;
+  std::map<std::string, std::vector<std::pair<int, std::int64_t>>> counts;
+  for (const LineCount& one : line_counts(report)) {
+    counts[one.what].emplace_back(one.line, one.count);
+  }
+  using Lines = std::vector<std::pair<int, std::int64_t>>;
+  EXPECT_EQ(counts["barriers"], (Lines{{5, 40}, {9, 8}}));
+  EXPECT_EQ(counts["excess_sectors"], (Lines{{1, 32}}));
+  EXPECT_EQ(counts["idle_lanes"], (Lines{{9, 32 * 8 - 100}}));
+  EXPECT_EQ(counts["divergent_branches"], (Lines{{9, 3}}));
+  EXPECT_EQ(counts.size(), 4U);
 }
 
 }  // namespace

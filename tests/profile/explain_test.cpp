@@ -36,6 +36,26 @@ TEST(Explain, RanksStallsByTheTimeThatTheyAccountFor) {
       << explained.sentence;
 }
 
+TEST(Explain, BarrierStallsAreToldWithTheBarriersOfAStepOrElseOfACall) {
+  Profile a = profile(10, {{"stall_barrier", 0.41}, {"stall_selected", 0.59}, {"barriers_per_warp", 2440}});
+  Profile b = profile(6, {{"stall_barrier", 0.03}, {"stall_selected", 0.97}, {"barriers_per_warp", 576}});
+  EXPECT_EQ(find(explain(a, b, {}, {}), "stall_barrier")->words,
+            "barrier stalls 41 % -> 3 % of the warps' time; 2440 -> 576 barriers a call");
+  a.metrics.push_back({.name = "barriers_per_step", .value = 6.1});
+  b.metrics.push_back({.name = "barriers_per_step", .value = 0.9});
+  EXPECT_EQ(find(explain(a, b, {}, {}), "stall_barrier")->words,
+            "barrier stalls 41 % -> 3 % of the warps' time; 6.1 -> 0.9 barriers a step");
+  EXPECT_EQ(find(explain(a, b, {}, {}), "barriers_per_step")->words, "barriers that a warp passes in a step 6.1 -> 0.9");
+}
+
+TEST(Explain, SharesAndStatesAreWordsThatPeopleSay) {
+  const Profile a = profile(10, {{"stall_dispatch_stall", 0.5}, {"stall_selected", 0.5}, {"dram_utilisation", 1}});
+  const Profile b = profile(5, {{"stall_dispatch_stall", 0.2}, {"stall_selected", 0.8}, {"dram_utilisation", 0.5}});
+  EXPECT_EQ(find(explain(a, b, {}, {}), "stall_dispatch_stall")->words,
+            "dispatch stalls 50 % -> 20 % of the warps' time");
+  EXPECT_EQ(find(explain(a, b, {}, {}), "dram_utilisation")->words, "DRAM busy 100 % -> 50 % of the time");
+}
+
 TEST(Explain, StatesAddUpToTheWholeDifference) {
   const Profile a = profile(10, {{"stall_barrier", 0.4}, {"stall_wait", 0.3}, {"stall_selected", 0.3}});
   const Profile b = profile(5, {{"stall_wait", 0.2}, {"stall_selected", 0.4}, {"stall_membar", 0.4}});

@@ -229,10 +229,71 @@ TEST(Blocks, TooFewUnevenOrTooManyForTheLastRound) {
   set_metric(d, "sm_active", 0.5);
   EXPECT_EQ(tail_wave(d)->name, "idle-sms");
   Diagnosis uneven = gpu({{"idle_share", 0.02}, {"sm_active", 0.2}});
-  EXPECT_NEAR(uneven_blocks(uneven)->bound, 1 / 0.22, 1e-9);
+  EXPECT_NEAR(uneven_blocks(uneven)->bound, 1 / (0.22 + 0.0015), 1e-9) << "one launch of 1.5 us is no idle block";
   uneven.profile.time_ns = 2000;  // a launch takes 1.5 us of these
   set_metric(uneven, "sm_active", 0.3);
   EXPECT_FALSE(uneven_blocks(uneven));
+}
+
+// 32 launches in which SMs have a block for a sixth of the time, and half of the whole is the launches' own.
+TEST(Blocks, WhatStartingThemTakesIsTheLaunchesOwn) {
+  Diagnosis d = gpu({{"idle_share", 0.02}, {"sm_active", 0.16}});
+  d.profile.time_ns = 96e3;
+  d.incumbent.launches.resize(32);
+  EXPECT_EQ(first_of(d), "launch-overhead");
+  EXPECT_NEAR(uneven_blocks(d)->bound, 1 / (1 - 0.32), 1e-9);
+}
+
+TEST(UncoalescedAccess, IsNoMatterOfAFewStores) {
+  Diagnosis d = sampled({{"long_scoreboard", 0.9}}, {{"load_efficiency", 1},
+                                                     {"store_efficiency", 0.125},
+                                                     {"sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 4e6},
+                                                     {"sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 3e4}});
+  EXPECT_FALSE(uncoalesced_access(d)) << "one lane of each warp stores its sum";
+  set_metric(d, "sm__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 4e6);
+  ASSERT_TRUE(uncoalesced_access(d));
+  EXPECT_NEAR(uncoalesced_access(d)->bound, 1 / (0.1 + 0.9 * (1 - 0.875 / 2)), 1e-9)
+      << "the waits, without the wasted part of all sectors";
+}
+
+TEST(Lines, AreOfTheInstructionThatHoldsTheWarpsUp) {
+  Diagnosis d = sampled({{"lg_throttle", 0.4}, {"long_scoreboard", 0.4}},
+                        {{"sm__sass_inst_executed_op_local.sum", 10}, {"smsp__inst_executed.sum", 100}});
+  EXPECT_EQ(register_spills(d)->line, 7) << "nothing is known of the instructions";
+  d.profile.stalls.push_back({.kernel = "k",
+                              .file = "variant.cu",
+                              .line = 9,
+                              .stall = "long_scoreboard",
+                              .samples = 20,
+                              .opcode = "LDL",
+                              .cause_file = "variant.cu",
+                              .cause_line = 8});
+  EXPECT_EQ(register_spills(d)->line, 8) << "few of the samples, but those that local memory holds up";
+  EXPECT_EQ(memory_latency_stalls(d)->line, 7) << "a wait is where warps wait";
+  d.profile.stalls.back().cause_file = "local.hpp";
+  EXPECT_EQ(register_spills(d)->line, 9) << "where a header is waited for";
+}
+
+TEST(Lines, OfWhatHasBeenExecutedAreNotThoseBehindIt) {
+  Diagnosis d = sampled({{"barrier", 0.6}}, {{"barrier_wait", 1500}});
+  for (StallSample& one : d.profile.stalls) {
+    one.opcode = "BAR";
+    one.cause_file = "variant.cu";
+    one.cause_line = 3;
+  }
+  EXPECT_EQ(uneven_warps(d)->line, 3);
+  EXPECT_EQ(barrier_stalls(d)->line, 3);
+}
+
+TEST(Lines, ThatWereCountedStandBeforeThoseThatWereSampled) {
+  Diagnosis d = sampled({{"mio_throttle", 0.5}}, {{"bank_conflict_share", 0.9}});
+  d.profile.counts = {{.what = "excess_sectors", .file = "variant.cu", .line = 1, .count = 1000},
+                      {.what = "excess_wavefronts", .file = "math.hpp", .line = 2, .count = 900},
+                      {.what = "excess_wavefronts", .file = "variant.cu", .line = 3, .count = 100},
+                      {.what = "excess_wavefronts", .file = "variant.cu", .line = 4, .count = 200}};
+  EXPECT_EQ(bank_conflicts(d)->line, 4);
+  d.profile.counts.clear();
+  EXPECT_EQ(bank_conflicts(d)->line, 7);
 }
 
 TEST(TinyBlocks, AreThoseThatTheNumberOfBlocksLimits) {

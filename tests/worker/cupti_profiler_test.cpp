@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "harness/worker/counter_host.h"
 #include "harness/worker/cupti_sampling.h"
+#include "harness/worker/cupti_sass.h"
+#include "harness/worker/instruction_counts.h"
 #include "harness/worker/metric_names.h"
 
 #if __has_include(<cupti_range_profiler.h>) && __has_include(<cupti_pcsampling.h>)
@@ -16,6 +19,7 @@
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_result.h>
+#include <cupti_sass_metrics.h>
 #include <cupti_target.h>
 #define APO_HAS_CUPTI_HEADERS 1
 #endif
@@ -123,8 +127,37 @@ TEST(ProfilerDeclarations, ValuesAreThoseOfTheHeader) {
   EXPECT_EQ(cupti::kKernelReplay, int{CUPTI_KernelReplay});
   EXPECT_EQ(cupti::kApiRange, int{CUPTI_PROFILER_RANGE_PROFILING});
   EXPECT_EQ(cupti::kApiPcSampling, int{CUPTI_PROFILER_PC_SAMPLING});
+  EXPECT_EQ(cupti::kApiSass, int{CUPTI_PROFILER_SASS_METRICS});
+  EXPECT_EQ(cupti::kWholeGpu, int{CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU});
   EXPECT_EQ(cupti::kLevelSupported, int{CUPTI_PROFILER_CONFIGURATION_SUPPORTED});
   EXPECT_EQ(cupti::kHardwareBusy, int{CUPTI_ERROR_HARDWARE_BUSY});
+}
+
+TEST(ProfilerDeclarations, StructuresOfInstructionCountsAreThoseOfTheHeader) {
+  using namespace cupti;
+  EXPECT_EQ(sizeof(SassMetric), sizeof(CUpti_SassMetrics_MetricDetails));
+  APO_SAME_SIZE(GetSassProperties, CUpti_SassMetrics_GetProperties_Params);
+  APO_SAME_FIELD(GetSassProperties, chip, CUpti_SassMetrics_GetProperties_Params, pChipName);
+  APO_SAME_FIELD(GetSassProperties, metric, CUpti_SassMetrics_GetProperties_Params, metric);
+  EXPECT_EQ(sizeof(SassConfig), sizeof(CUpti_SassMetrics_Config));
+  APO_SAME_FIELD(SassConfig, granularity, CUpti_SassMetrics_Config, outputGranularity);
+  APO_SAME_SIZE(SetSassConfig, CUpti_SassMetricsSetConfig_Params);
+  APO_SAME_FIELD(SetSassConfig, configs, CUpti_SassMetricsSetConfig_Params, pConfigs);
+  APO_SAME_FIELD(SetSassConfig, device_index, CUpti_SassMetricsSetConfig_Params, deviceIndex);
+  APO_SAME_SIZE(UnsetSassConfig, CUpti_SassMetricsUnsetConfig_Params);
+  APO_SAME_SIZE(EnableSass, CUpti_SassMetricsEnable_Params);
+  APO_SAME_FIELD(EnableSass, lazily, CUpti_SassMetricsEnable_Params, enableLazyPatching);
+  APO_SAME_SIZE(DisableSass, CUpti_SassMetricsDisable_Params);
+  APO_SAME_SIZE(GetSassData, CUpti_SassMetricsGetDataProperties_Params);
+  APO_SAME_FIELD(GetSassData, records, CUpti_SassMetricsGetDataProperties_Params, numOfPatchedInstructionRecords);
+  APO_SAME_FIELD(GetSassData, instances, CUpti_SassMetricsGetDataProperties_Params, numOfInstances);
+  APO_SAME_SIZE(FlushSass, CUpti_SassMetricsFlushData_Params);
+  APO_SAME_FIELD(FlushSass, data, CUpti_SassMetricsFlushData_Params, pMetricsData);
+  EXPECT_EQ(sizeof(SassRecord), sizeof(CUpti_SassMetrics_Data));
+  APO_SAME_FIELD(SassRecord, function, CUpti_SassMetrics_Data, functionName);
+  APO_SAME_FIELD(SassRecord, pc_offset, CUpti_SassMetrics_Data, pcOffset);
+  APO_SAME_FIELD(SassRecord, values, CUpti_SassMetrics_Data, pInstanceValues);
+  EXPECT_EQ(sizeof(SassValue), sizeof(CUpti_SassMetrics_InstanceValue));
 }
 
 #define APO_SAME_PC_SIZE(ours, theirs)     \
@@ -223,6 +256,22 @@ class HostMetrics : public ::testing::Test {
   std::unique_ptr<const cupti::Library> library_;
   std::unique_ptr<const cupti::Profiler> profiler_;
 };
+
+TEST_F(HostMetrics, EveryCountOfInstructionsIsOneThatGh100Has) {
+  std::string missing;
+  const auto sass = cupti::load_sass(*library_, missing);
+  ASSERT_TRUE(sass) << missing;
+  ASSERT_EQ(instruction_counters().size(), std::size_t{kCountedKinds});
+  std::set<std::uint64_t> ids;
+  for (const std::string& name : instruction_counters()) {
+    cupti::GetSassProperties asked{.chip = "GH100", .name = name.c_str()};
+    EXPECT_EQ(sass->properties(&asked), cupti::kSuccess) << name;
+    ids.insert(asked.metric.id);
+  }
+  EXPECT_EQ(ids.size(), std::size_t{kCountedKinds});
+  cupti::GetSassProperties unknown{.chip = "GH100", .name = "smsp__sass_no_such"};
+  EXPECT_NE(sass->properties(&unknown), cupti::kSuccess);
+}
 
 TEST_F(HostMetrics, TheDefaultSetIsAcceptedWholeAndTakesFewPasses) {
   std::vector<RefusedMetric> refused;

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 
+#include "harness/worker/instruction_counts.h"
 #include "harness/worker/profile_results.h"
 #include "harness/worker/profiler_lock.h"
 #include "harness/worker/protocol.h"
@@ -99,7 +100,10 @@ TEST(SampleReport, SurvivesTheWayToTheParent) {
                                          .file = "variant.cu",
                                          .line = 7,
                                          .stall = "barrier",
-                                         .samples = 1LL << 33}},
+                                         .samples = 1LL << 33,
+                                         .opcode = "BAR",
+                                         .cause_file = "b.cu",
+                                         .cause_line = 6}},
                             .total = 9,
                             .dropped = 2,
                             .missing = "\xff"};
@@ -128,6 +132,28 @@ TEST(Protocol, ProfileRequestsSurviveTheWayToTheWorker) {
   EXPECT_EQ(sampled.repetitions, 5);
   EXPECT_EQ(sampled.cache, CachePolicy::cold);
   EXPECT_EQ(sampled.period_log2, 12);
+  const Request instructions = decode_request(encode(Request{.nonce = "n", .body = InstructionRequest{.slot = 1}}));
+  EXPECT_EQ(std::get<InstructionRequest>(instructions.body).slot, 1);
+}
+
+TEST(ProfileResults, CountsOfInstructionsComeBackAsTheyWere) {
+  InstructionReport report{.kernels = {"k", "k"}, .missing = "no"};
+  report.instructions.push_back({.kernel = "k",
+                                 .pc_offset = 32,
+                                 .opcode = "LDG",
+                                 .file = "a.cu",
+                                 .line = 4,
+                                 .values = std::vector<std::int64_t>(kCountedKinds, 1LL << 40)});
+  const auto back = decode_instructions(encode(report));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->kernels, report.kernels);
+  EXPECT_EQ(back->missing, "no");
+  ASSERT_EQ(back->instructions.size(), 1U);
+  EXPECT_EQ(back->instructions[0].values, report.instructions[0].values);
+  EXPECT_EQ(back->instructions[0].opcode + back->instructions[0].file, "LDGa.cu");
+  EXPECT_FALSE(decode_instructions(R"({"instructions":[["k",0,"","",0,[1,2]]],"kernels":[],"missing":""})"))
+      << "it has too few values for what would be read from it";
+  EXPECT_FALSE(decode_instructions("{}"));
 }
 
 TEST(ProfilerLock, ASecondOneWaitsForTheFirst) {

@@ -11,96 +11,10 @@
 #include "harness/profile/occupancy.h"
 #include "harness/worker/pc_sampling.h"
 #include "tests/executor/cpu_lab.h"
+#include "tests/zoo/profile/zoo.h"
 
 namespace apo::testing {
 namespace {
-
-namespace fs = std::filesystem;
-const fs::path kZoo = fs::path(APO_SOURCE_FOLDER) / "tests" / "zoo" / "profile";
-
-const DeviceFacts kH200 = {.name = "none",
-                           .major = 9,
-                           .sms = 132,
-                           .threads_per_block = 1024,
-                           .threads_per_sm = 2048,
-                           .blocks_per_sm = 32,
-                           .shared_per_block = 232'448,
-                           .shared_per_sm = 233'472,
-                           .registers_per_sm = 65'536};
-
-std::string source_of(const std::string& name) {
-  return read_file(kZoo / (name + ".cu"));
-}
-
-// What stands behind "// zoo: KEY ".
-std::string says(const std::string& source, const std::string& key) {
-  const std::string mark = "// zoo: " + key + " ";
-  for (const std::string& line : split(source, '\n')) {
-    if (line.starts_with(mark)) {
-      return trim(line.substr(mark.size()));
-    }
-  }
-  return "";
-}
-
-std::vector<std::string> names() {
-  std::vector<std::string> found;
-  for (const auto& entry : fs::directory_iterator(kZoo)) {
-    if (entry.path().extension() == ".cu") {
-      found.push_back(entry.path().stem().string());
-    }
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-// Where threads work together, or the result is more than a copy with ballast.
-std::vector<std::string> names_worth_running() {
-  std::vector<std::string> all = names();
-  std::erase_if(all, [](const std::string& name) {
-    const std::string source = source_of(name);
-    const bool together = source.find("__shared__") != std::string::npos || source.find("_sync") != std::string::npos ||
-                          source.find("apo:scratch") != std::string::npos;
-    return !says(source, "cpu").empty() || (!together && says(source, "expect") != "none");
-  });
-  return all;
-}
-
-// From 1; 0 when none is marked.
-std::ptrdiff_t planted_line(const std::string& source) {
-  const std::vector<std::string> text = split(source, '\n');
-  const auto planted =
-      std::find_if(text.begin(), text.end(), [](const auto& line) { return line.ends_with("// planted"); });
-  return planted == text.end() ? 0 : planted - text.begin() + 1;
-}
-
-std::vector<std::string> names_with_a_line() {
-  std::vector<std::string> all = names();
-  std::erase_if(all, [](const std::string& name) { return planted_line(source_of(name)) == 0; });
-  return all;
-}
-
-// Its block is held against the contract, which has to be there first.
-Variant variant_of(const std::string& name) {
-  if (find_family("zoo_copy") == nullptr) {
-    load_family_library(APO_ZOO_FAMILIES);
-  }
-  return load_variant((kZoo / (name + ".cu")).string());
-}
-
-const Workload& workload_of(const Variant& variant) {
-  const std::string named = says(variant.source, "workload");
-  const Family& family = *find_family(variant.family);
-  return named.empty() ? family.workloads.front() : *find_workload(family, named);
-}
-
-// For the GPU that the defects were planted for; throws EnvironmentError where there is no compiler.
-Build build(const std::string& name) {
-  const Variant variant = variant_of(name);
-  const Builder builder(
-      {.cache = fs::path(APO_BINARY_FOLDER) / "test-builds", .home = APO_SOURCE_FOLDER, .device = kH200});
-  return builder.build(*find_family(variant.family), variant, workload_of(variant).axes, {});
-}
 
 double value(const std::vector<Metric>& metrics, const std::string& name) {
   const auto found = std::find_if(metrics.begin(), metrics.end(), [&](const Metric& one) { return one.name == name; });
@@ -113,15 +27,6 @@ std::vector<Metric> launch_metrics(const Build& built) {
       {"threads_per_sm", "2048"}, {"blocks_per_sm", "32"}, {"registers_per_sm", "65536"}, {"shared_per_sm", "233472"}};
   return occupancy_metrics(built, machine);
 }
-
-#define APO_BUILD_OR_SKIP(built, name)      \
-  Build built;                              \
-  try {                                     \
-    (built) = build(name);                  \
-  } catch (const EnvironmentError& error) { \
-    GTEST_SKIP() << error.what();           \
-  }                                         \
-  ASSERT_EQ((built).outcome, Outcome::valid) << (built).evidence << (built).log
 
 TEST(ProfileZooFolder, HasThirtyDefectsAndTenCleanKernelsAndSaysWhatEachIs) {
   int clean = 0;

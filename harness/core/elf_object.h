@@ -1,4 +1,4 @@
-// harness/implement/elf_object.h - a bounds-checked reader of section headers, symbols and relocations (System V ABI,
+// harness/core/elf_object.h - a bounds-checked reader of section headers, symbols and relocations (System V ABI,
 // <elf.h>).
 #pragma once
 

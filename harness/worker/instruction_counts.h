@@ -1,0 +1,42 @@
+// harness/worker/instruction_counts.h - how often each instruction of a kernel is executed, counted exactly in code that
+// CUPTI patches.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/worker/counters.h"
+#include "harness/worker/profile_results.h"
+
+namespace apo {
+
+// One call, whose kernels run slower by far: it is not for times.
+struct CountedCall {
+  std::string cubin;
+  std::vector<std::string> kernels;      // of one call, in launch order
+  std::function<cuda::Result()> reload;  // loads the cubin anew, so that CUPTI sees it
+  std::function<cuda::Result()> prepare;
+  std::function<cuda::Result()> launch;  // each kernel finished before the next
+  std::function<cuda::Result()> wait;    // until the GPU is idle
+};
+
+// What is counted for each instruction; the values of an InstructionCount are in this order.
+enum CountedOf : std::size_t {
+  kWarps,             // executions by a warp
+  kThreads,           // by a thread
+  kDivergent,         // by warps whose threads went apart there
+  kGlobalSectors,     // of global memory that were touched
+  kGlobalIdeal,       // if no byte of them had been wasted
+  kLocalSectors,      // of local memory
+  kSharedWavefronts,  // of shared memory
+  kSharedIdeal,       // without bank conflicts
+  kCountedKinds
+};
+// CUPTI's names for them.
+const std::vector<std::string>& instruction_counters();
+
+// Trouble with the profiler stands in the report; `error` is the kernels' own.
+InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& call, cuda::Result& error);
+
+}  // namespace apo

@@ -1,0 +1,110 @@
+// tests/zoo/profile/recorded_test.cpp - the rules on what an H200 recorded of the kernels with planted defects: the
+// defect comes first, at the marked line.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "harness/core/error.h"
+#include "harness/research/rules.h"
+#include "harness/worker/machine_code.h"
+#include "journal/journal.h"
+#include "tests/zoo/profile/zoo.h"
+
+namespace apo::testing {
+namespace {
+
+const std::string kMachine = "GPU-1628dc50-53d7-d317-eab6-018cf691d6c5";  // its only one
+
+// A copy, because opening it brings it up to date.
+class Recorded : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const fs::path copy = folder_.path() / "recorded.db";
+    fs::copy_file(fs::path(APO_SOURCE_FOLDER) / "experiments" / "nvidia-h200" / "profiles" / "planted-defects.db",
+                  copy);
+    journal_ = std::make_unique<Journal>(Journal::open(copy, Access::read_write));
+  }
+
+  // Without counts of instructions, which that sitting did not take; the lines are the samples' alone.
+  Diagnosis diagnosis_of(const std::string& name) {
+    const Variant variant = variant_of(name);
+    const Workload& workload = workload_of(variant);
+    const Family& family = *find_family(variant.family);
+    const auto recorded = journal_->newest_variant(variant.id());
+    EXPECT_TRUE(recorded) << name;
+    const auto profile = journal_->newest_profile({.variant = variant.id(), .settings = {}}, workload.name,
+                                                  {.machine = kMachine, .source_hash = recorded->source_hash});
+    EXPECT_TRUE(profile) << name;
+    return {.profile = *profile,
+            .work = family.work(workload.axes),
+            .axes = workload.axes,
+            .incumbent = variant,
+            .units = family.unit_count(workload.axes),
+            .l2_bytes = journal_->machine(kMachine)->l2_bytes};
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<Journal> journal_;
+};
+
+// What the sampler would have said of the machine code, had it read it.
+void add_causes(Diagnosis& diagnosis, const std::string& cubin, const cupti::Sampling& sampling) {
+  std::map<std::string, MachineCode> codes;
+  for (StallSample& one : diagnosis.profile.stalls) {
+    const MachineCode& code = codes.try_emplace(one.kernel, cubin, one.kernel).first->second;
+    const std::uint64_t cause = code.held_up_by(static_cast<std::uint64_t>(one.pc_offset), one.stall);
+    const SourcePlace place = source_place(sampling, cubin, one.kernel, cause);
+    one.opcode = code.opcode(cause);
+    one.cause_file = place.file;
+    one.cause_line = place.line;
+  }
+}
+
+TEST_F(Recorded, EveryPlantedDefectComesFirst) {
+  int right = 0;
+  for (const std::string& name : names()) {
+    const std::string expected = says(source_of(name), "expect");
+    const std::vector<Bottleneck> found = diagnose(diagnosis_of(name));
+    ASSERT_FALSE(found.empty()) << name;
+    const bool clean = expected == "none" && found.front().kind != BottleneckKind::cause;
+    EXPECT_TRUE(clean || found.front().name == expected)
+        << name << ": " << found.front().name << ", " << found.front().evidence;
+    right += clean || found.front().name == expected ? 1 : 0;
+  }
+  EXPECT_EQ(right, static_cast<int>(names().size()));
+}
+
+// The recorded offsets are of one version of the compiler; another one lays the code out differently.
+bool same_code(const Diagnosis& diagnosis, const std::string& cubin, const cupti::Sampling& sampling) {
+  return std::all_of(diagnosis.profile.stalls.begin(), diagnosis.profile.stalls.end(), [&](const StallSample& one) {
+    return source_place(sampling, cubin, one.kernel, static_cast<std::uint64_t>(one.pc_offset)).line == one.line;
+  });
+}
+
+TEST_F(Recorded, EveryPlantedLineIsNamed) {
+  std::string missing;
+  const auto library = cupti::load_library(missing);
+  const auto sampling = library == nullptr ? nullptr : cupti::load_sampling(*library, missing);
+  if (sampling == nullptr) {
+    GTEST_SKIP() << missing;
+  }
+  int compared = 0;
+  for (const std::string& name : names_with_a_line()) {
+    APO_BUILD_OR_SKIP(built, name);
+    const std::string cubin = read_file(built.object_path);
+    Diagnosis diagnosis = diagnosis_of(name);
+    if (!same_code(diagnosis, cubin, *sampling)) {
+      continue;
+    }
+    ++compared;
+    add_causes(diagnosis, cubin, *sampling);
+    const std::vector<Bottleneck> found = diagnose(diagnosis);
+    EXPECT_EQ(found.front().line, planted_line(source_of(name))) << name << ": " << found.front().name;
+  }
+  if (compared == 0) {
+    GTEST_SKIP() << "this compiler's code is not the recorded one";
+  }
+}
+
+}  // namespace
+}  // namespace apo::testing
