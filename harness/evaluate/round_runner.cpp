@@ -34,7 +34,7 @@ constexpr double kEventResolutionNs = 2000;
 constexpr double kShortCallNs = 50e3;
 constexpr int kSetsInRound = 2;
 constexpr std::size_t kFewestSets = 4;  // of a pool
-constexpr int kSecondClockAttempts = 2;
+constexpr int kSecondClockAttempts = 5;
 constexpr int kAloneWarmup = 3;  // blocks of the incumbent without the candidate
 constexpr int kAloneBlocks = 6;
 // Keys of Round::environment: whether the second clock was there, and each arm's time of one call by it. With several

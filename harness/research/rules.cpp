@@ -15,6 +15,7 @@ using namespace diagnosis;
 
 constexpr double kNoisySpread = 0.05;
 constexpr double kNearFloor = 0.7;
+constexpr double kAtTheRoof = 0.85;
 
 // On a GPU, where units and warps are observed, a cause comes before what merely shows it; a cause that is worth less
 // than an experiment counts as one of the limits. A host's rules are all of one kind.
@@ -269,6 +270,14 @@ std::vector<Bottleneck> diagnose(const Diagnosis& diagnosis) {
   for (const Rule rule : diagnosis_rules()) {
     if (auto bottleneck = rule(diagnosis)) {
       bottlenecks.push_back(std::move(*bottleneck));
+    }
+  }
+  // At the roof nothing is wrong that would be worth more than the little that is left, and what waits there does so
+  // because the roof holds it up.
+  const bool at_the_roof = measured(diagnosis) && diagnosis.profile.floor_fraction >= kAtTheRoof;
+  for (Bottleneck& bottleneck : bottlenecks) {
+    if (at_the_roof && bottleneck.kind == BottleneckKind::cause) {
+      bottleneck.kind = BottleneckKind::limit;
     }
   }
   std::stable_sort(bottlenecks.begin(), bottlenecks.end(), [](const Bottleneck& a, const Bottleneck& b) {

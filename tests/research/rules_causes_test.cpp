@@ -74,6 +74,16 @@ TEST(Causes, StandBeforeTheWaitsThatShowThem) {
   EXPECT_GT(all[1].bound, all[0].bound) << "or the order would be that of the bounds";
 }
 
+TEST(Causes, DoNotStandFirstInAKernelThatIsAtItsRoof) {
+  Diagnosis d = gpu({{"sm_active", 0.8}, {"idle_share", 0}});
+  EXPECT_EQ(first_of(d), "uneven-blocks");
+  d.profile.floor_ns = 0.89 * d.profile.time_ns;
+  d.profile.floor_fraction = 0.89;
+  const auto all = diagnose(d);
+  ASSERT_FALSE(all.empty());
+  EXPECT_EQ(all.front().name, "near-floor");
+}
+
 TEST(Causes, WorthLessThanAnExperimentStandAmongTheLimits) {
   const Diagnosis d = sampled({{"long_scoreboard", 0.5}, {"membar", 0.15}}, {{"idle_share", 0.05}});
   EXPECT_EQ(first_of(d), "fence-stalls") << "1.18x";
