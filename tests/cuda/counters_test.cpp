@@ -289,6 +289,9 @@ TEST_F(Counters, AFaultUnderTheProfilerIsTheKernelsAndHangsNothing) {
   Bench sampled(faulty, 1024, "grid=4 block=256");
   const auto samples = sampled.worker().sample_stalls({});
   ASSERT_TRUE(!samples || !samples->missing.empty());
+  Bench patched(faulty, 1024, "grid=4 block=256");
+  const auto instructions = patched.worker().count_instructions({});
+  ASSERT_TRUE(!instructions || !instructions->missing.empty());
   Bench next(kCopy, 1024, "grid=4 block=256");
   EXPECT_TRUE(next.worker().count({.metrics = {kRead}})) << "the next process counts as before";
 }
@@ -303,6 +306,9 @@ TEST_F(Counters, WithoutCuptiTheReasonIsSaid) {
   const auto samples = bench.worker().sample_stalls({});
   ASSERT_TRUE(samples) << samples.failure().evidence;
   EXPECT_NE(samples->missing.find("CUPTI does not load"), std::string::npos) << samples->missing;
+  const auto instructions = bench.worker().count_instructions({});
+  ASSERT_TRUE(instructions) << instructions.failure().evidence;
+  EXPECT_NE(instructions->missing.find("CUPTI does not load"), std::string::npos) << instructions->missing;
 }
 
 // Two processes profile at the same time: one waits, and both get their counters.

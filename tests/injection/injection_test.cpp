@@ -165,6 +165,14 @@ TEST_F(Injection, AnotherProfilerIsLeftAloneAndNamed) {
   EXPECT_TRUE(profile_.processes.at(0).work.empty());
 }
 
+TEST_F(Injection, ACuptiOfAnotherVersionIsNotReadWrongly) {
+  EXPECT_EQ(run({"exit", "10"}, {"APO_TEST_CUPTI_VERSION=110100"}).exit_code, 0);
+  EXPECT_EQ(calls(0), 0);
+  EXPECT_NE(notes().find("is version 110100 of CUPTI, whose records this program does not know; it knows those of CUDA"),
+            std::string::npos)
+      << notes();
+}
+
 TEST_F(Injection, WithoutCuptiTheApplicationRunsAndTheReasonIsTold) {
   EXPECT_EQ(run({"nothing"}, {"APO_CUPTI_LIBRARY=/nonexistent"}).exit_code, 0);
   EXPECT_NE(notes().find("CUPTI does not load"), std::string::npos) << notes();

@@ -335,6 +335,11 @@ TEST_F(HostMetrics, AMetricNamedTwiceIsCollectedOnce) {
 
 TEST_F(HostMetrics, TroubleIsSaidInWordsWithCuptisOwn) {
   EXPECT_NE(cupti::explain_trouble(*library_, 35, "starting").find("only an administrator"), std::string::npos);
+  EXPECT_NE(cupti::explain_trouble(*library_, 35, "starting").find("NVreg_RestrictProfilingToAdminUsers=0"),
+            std::string::npos)
+      << "and what to do about it";
+  EXPECT_EQ(cupti::explain_trouble(*library_, cupti::kHardwareBusy, "starting").find("another process profiles"), 0U);
+  EXPECT_EQ(cupti::explain_trouble(*library_, cupti::kMultipleSubscribers, "x").find("another profiler watches"), 0U);
   EXPECT_NE(cupti::explain_trouble(*library_, 43, "starting").find("MIG"), std::string::npos);
   EXPECT_EQ(cupti::explain_trouble(*library_, 1, "starting"), "starting: CUPTI_ERROR_INVALID_PARAMETER");
   std::string missing;
