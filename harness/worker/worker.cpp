@@ -494,8 +494,7 @@ Result<SampleReport> Worker::sample_stalls(const SampleRequest& request, Deadlin
 }
 
 Result<InstructionReport> Worker::count_instructions(const InstructionRequest& request, Deadline deadline) {
-  const auto text =
-      exchange_for_file(prepare(request, "counting instructions", deadline.value_or(kProfileDeadline)));
+  const auto text = exchange_for_file(prepare(request, "counting instructions", deadline.value_or(kProfileDeadline)));
   if (!text) {
     return text.failure();
   }

@@ -168,8 +168,9 @@ TEST_F(Injection, AnotherProfilerIsLeftAloneAndNamed) {
 TEST_F(Injection, ACuptiOfAnotherVersionIsNotReadWrongly) {
   EXPECT_EQ(run({"exit", "10"}, {"APO_TEST_CUPTI_VERSION=110100"}).exit_code, 0);
   EXPECT_EQ(calls(0), 0);
-  EXPECT_NE(notes().find("is version 110100 of CUPTI, whose records this program does not know; it knows those of CUDA"),
-            std::string::npos)
+  EXPECT_NE(
+      notes().find("is version 110100 of CUPTI, whose records this program does not know; it knows those of CUDA"),
+      std::string::npos)
       << notes();
 }
 
