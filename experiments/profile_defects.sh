@@ -4,7 +4,7 @@
 # BUNDLE is from bundle.sh, of a build with the tests. Jobs, all of them where none is named:
 #   profile   every kernel of tests/zoo/profile: its first diagnosis and line against the planted ones, OUT/profile.md
 #   ncu       what the rules of Nsight Compute say first on the same launches, OUT/ncu.md
-#   speed     whole processes against each other, the same counters of the same kernels, median of 3, OUT/speed.md
+#   speed     whole processes against each other: the same counters of the same kernels by our code and by ncu, OUT/speed.md
 #   tracing   host time of a launch with and without `apo profile -- COMMAND`, OUT/tracing.md
 # Fails when a diagnosis is not the planted one. A clean kernel is right when the first diagnosis is no cause.
 set -u
@@ -195,48 +195,122 @@ ncu_rows() {
   done
 }
 
-counters=dram__bytes_read.sum,dram__bytes_write.sum,sm__warps_active.avg.pct_of_peak_sustained_active,smsp__inst_executed.sum,lts__t_sector_hit_rate.pct,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,smsp__issue_active.avg.pct_of_peak_sustained_active,sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,sm__sass_inst_executed_op_global_ld.sum,gpu__time_duration.sum
+# Which GPU, driver and versions a table is about.
+environment() {
+  echo "$("$bundle/variant_launcher" --about); $(uname -sr); $("$bundle/apo" --version | head -1)"
+  command -v ncu >/dev/null && ncu --version | grep -i '^version' || echo "ncu: not installed here"
+}
+
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (a + 0 > 0 && b + 0 > 0) printf "%.1fx", a / b }'; }
+less() { awk -v a="$1" -v b="$2" 'BEGIN { if (a != "" && b != "") printf "%.2f", a - b }'; }
+
+# One process that launches these variants once each: alone, counting with our code, or under ncu. Seconds of the whole
+# process; all three build, fill and launch the same. ncu neither locks clocks nor flushes caches, which costs it time
+# that we do not spend.
+launched() {
+  local how=$1 list=$2 begin seconds names
+  shift 2
+  names=$("$bundle/variant_launcher" --list "$list")
+  begin=$(now)
+  case $how in
+  plain) "$bundle/variant_launcher" "$families" "$out/cache/builds" "$@" ;;
+  ours) APO_LAUNCHER_COUNT=$list "$bundle/variant_launcher" "$families" "$out/cache/builds" "$@" ;;
+  ncu) ncu --metrics "$names" --cache-control none --clock-control none \
+    -k 'regex:^(kernel|clear|first|second|third|slice_[0-9]+)$' "$bundle/variant_launcher" "$families" "$out/cache/builds" "$@" ;;
+  esac >"$out/log/speed_$how" 2>&1 || return 1
+  seconds=$(since "$begin")
+  # A process that counted nothing would be a fast one.
+  [ "$how" != ncu ] || grep -q 'gpu__time_duration' "$out/log/speed_ncu" || return 1
+  echo "$seconds"
+}
+
+# TIMES WHAT LIST FILE:WORKLOAD... - a row: the medians, taken in turns.
+speed_row() {
+  local times=$1 what=$2 list=$3 how plain ours theirs counted
+  shift 3
+  rm -f "$out"/speed_*.seconds
+  for _ in $(seq "$times"); do
+    for how in plain ours ncu; do
+      [ "$how" != ncu ] || command -v ncu >/dev/null || continue
+      launched "$how" "$list" "$@" >>"$out/speed_$how.seconds" || echo "speed: $how failed for $what, see $out/log/speed_$how" >&2
+    done
+  done
+  plain=$(median <"$out/speed_plain.seconds")
+  ours=$(median <"$out/speed_ours.seconds")
+  theirs=$([ -e "$out/speed_ncu.seconds" ] && median <"$out/speed_ncu.seconds")
+  counted=$(sed -n 's/^counted in //p' "$out/log/speed_ours")
+  echo "| $what | $("$bundle/variant_launcher" --list "$list" | tr ',' '\n' | wc -l) | $plain | $ours | $theirs | $(ratio "$theirs" "$ours") | $(less "$ours" "$plain") | $(less "$theirs" "$plain") | $(ratio "$(less "$theirs" "$plain")" "$(less "$ours" "$plain")") | $counted |"
+}
+
+of_zoo() {
+  local name
+  for name in "$@"; do
+    echo "$zoo/$name.cu:$(workload_of "$zoo/$name.cu")"
+  done
+}
 
 speed_job() {
-  local name file begin mine theirs
-  command -v ncu >/dev/null || echo "ncu: not installed here"
+  local five all begin
+  mapfile -t five < <(of_zoo clean_copy conflict_32 clean_matmul many_barriers clean_softmax)
+  mapfile -t all < <(for file in "$zoo"/*.cu; do echo "$file:$(workload_of "$file")"; done)
   {
-    echo "# Whole processes, eleven counters, median of 3"
+    echo "# Counting against Nsight Compute, whole processes"
     echo
-    echo "| kernel | apo profile --metrics, s | ncu --metrics, s |"
-    echo "|---|---|---|"
-    for name in clean_copy conflict_32 clean_matmul; do
-      file=$zoo/$name.cu
-      mine=$(for _ in 1 2 3; do
-        begin=$(now)
-        profile_variant "$file" --metrics "$counters" --no-journal >/dev/null 2>>"$out/log/speed"
-        since "$begin" && echo
-      done | median)
-      theirs=$(for _ in 1 2 3; do
-        begin=$(now)
-        command -v ncu >/dev/null && ncu --metrics "$counters" -k kernel "$bundle/variant_launcher" "$families" \
-          "$out/cache/builds" "$file:$(workload_of "$file")" >"$out/log/ncu_speed" 2>&1
-        since "$begin" && echo
-      done | median)
-      echo "| $name | $mine | $theirs |"
+    environment
+    echo
+    echo "Each process launches the same variants once each: without a profiler, counting with our code, under \`ncu\`. Medians of 3, all kernels once. Profiling alone is less the process without one; the last column is what our process itself spent counting, in all and for each variant, of which the first one holds the profiler's start-up."
+    echo
+    echo "| kernels | metrics | no profiler, s | ours, s | ncu, s | ncu / ours | ours alone, s | ncu alone, s | ncu / ours | counting |"
+    echo "|---|---|---|---|---|---|---|---|---|---|"
+    speed_row 3 "clean_copy" short "${five[0]}"
+    speed_row 3 "clean_copy" default "${five[0]}"
+    speed_row 3 "five" short "${five[@]}"
+    speed_row 3 "five" default "${five[@]}"
+    speed_row 3 "five" long "${five[@]}"
+    speed_row 1 "all ${#all[@]}" short "${all[@]}"
+    echo
+    echo "\`apo profile\` of clean_copy as a user runs it, with times, PC samples and lines, three times after its roofs are known:"
+    profile_variant "$zoo/clean_copy.cu" >/dev/null 2>>"$out/log/speed"
+    for _ in 1 2 3; do
+      begin=$(now)
+      profile_variant "$zoo/clean_copy.cu" --no-journal >/dev/null 2>>"$out/log/speed" || echo "failed, see $out/log/speed"
+      echo "$(since "$begin") s"
     done
   } | tee "$out/speed.md"
 }
 
+# Host time of a launch; plain and traced runs in turns, so that a change of the clock meets both.
 tracing_job() {
-  local plain traced
+  local mode how
   launch_ns() { sed -n 's/^launch_ns //p' "$out/cost"; }
-  plain=$(for _ in 1 2 3; do "$bundle/launcher_program" cost "$out/cost" && launch_ns; done | median)
-  traced=$(for _ in 1 2 3; do
-    "$bundle/apo" profile --quiet --json --output "$out/json/tracing.json" -- "$bundle/launcher_program" cost "$out/cost" \
-      >/dev/null 2>>"$out/log/tracing" && launch_ns
-  done | median)
+  launcher() {
+    rm -f "$out/cost"
+    case $1 in
+    plain) "$bundle/launcher_program" "$2" "$out/cost" >/dev/null ;;
+    traced) "$bundle/apo" profile --quiet --json --output "$out/json/tracing.json" -- "$bundle/launcher_program" "$2" \
+      "$out/cost" >/dev/null 2>>"$out/log/tracing" ;;
+    esac && launch_ns
+  }
   {
-    echo "# Host time of a launch, median of 3"
+    echo "# Host time of a launch"
     echo
-    echo "| plain, ns | under \`apo profile -- COMMAND\`, ns | difference, ns |"
-    echo "|---|---|---|"
-    echo "| $plain | $traced | $(awk "BEGIN { print $traced - $plain }") |"
+    environment
+    echo
+    echo "The best batch of 500 launches of a process, median of 5 processes each, in turns; traced: under \`apo profile -- COMMAND\`."
+    echo
+    echo "| launched | plain, ns | traced, ns | difference, ns |"
+    echo "|---|---|---|---|"
+    for mode in cost cost_in_range; do
+      rm -f "$out"/tracing_*.ns
+      for _ in 1 2 3 4 5; do
+        for how in plain traced; do
+          launcher "$how" "$mode" >>"$out/tracing_$how.ns" || echo "tracing: $how $mode failed, see $out/log/tracing" >&2
+        done
+      done
+      plain=$(median <"$out/tracing_plain.ns")
+      traced=$(median <"$out/tracing_traced.ns")
+      echo "| $([ "$mode" = cost ] && echo "outside NVTX ranges" || echo "in an NVTX range") | $plain | $traced | $(awk -v a="$traced" -v b="$plain" 'BEGIN { if (a != "" && b != "") print a - b }') |"
+    done
   } | tee "$out/tracing.md"
 }
 

@@ -47,13 +47,16 @@ def main():
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
     tokens = torch.randint(VOCABULARY, (options.batch, options.length + 1), device="cuda")
 
+    @torch.cuda.nvtx.range("step")
     def step():
         optimizer.zero_grad(set_to_none=True)
-        with torch.autocast("cuda", dtype=torch.bfloat16):
+        with torch.cuda.nvtx.range("forward"), torch.autocast("cuda", dtype=torch.bfloat16):
             logits = model(tokens[:, :-1])
             loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), tokens[:, 1:].flatten())
-        loss.backward()
-        optimizer.step()
+        with torch.cuda.nvtx.range("backward"):
+            loss.backward()
+        with torch.cuda.nvtx.range("optimizer"):
+            optimizer.step()
         return loss
 
     for _ in range(options.warmup):

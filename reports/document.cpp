@@ -115,6 +115,7 @@ void write_document(const ReportModel& model, Writer& writer) {
   write_trajectory(model, writer);
   write_experiments(model, writer);
   write_profile(model, writer);
+  write_applications(model, writer);
   write_lessons(model, writer);
   write_predictions(model, writer);
   write_certification(model, writer);

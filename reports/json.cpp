@@ -332,6 +332,41 @@ Json score_json(const PredictionScore& score) {
           {"mean_absolute_log_error", number_or_null(score.mean_absolute_error)}};
 }
 
+Json application_json(const Application& application) {
+  Json work = Json::array();
+  for (const WorkRow& row : application.work) {
+    work.push_back({{"name", row.work.name},
+                    {"category", row.category},
+                    {"calls", row.work.calls},
+                    {"total_ns", row.work.total_ns},
+                    {"share", number_or_null(row.share)}});
+  }
+  Json categories = Json::array();
+  for (const CategoryRow& row : application.categories) {
+    categories.push_back(
+        {{"name", row.name}, {"calls", row.calls}, {"total_ns", row.total_ns}, {"share", number_or_null(row.share)}});
+  }
+  Json metrics = Json::array();
+  for (const KernelMetric& metric : application.metrics) {
+    metrics.push_back({{"kernel", metric.kernel},
+                       {"name", metric.name},
+                       {"unit", metric.unit},
+                       {"mean", number_or_null(metric.mean)},
+                       {"samples", metric.samples}});
+  }
+  return {{"id", application.id},
+          {"at", application.at},
+          {"source", application.source},
+          {"command", application.command},
+          {"total_ns", number_or_null(application.total_ns)},
+          {"busy_ns", number_or_null(application.busy_ns)},
+          {"span_ns", number_or_null(application.span_ns)},
+          {"work", work},
+          {"categories", categories},
+          {"metrics", metrics},
+          {"notes", application.notes}};
+}
+
 Json abandoned_json(const Abandoned& abandoned) {
   return {{"why", abandoned.why}, {"experiment", to_json(abandoned.experiment)}};
 }
@@ -360,7 +395,8 @@ std::string render_json(const ReportModel& model) {
                        {"predictions", list_of(model.predictions, convert)},
                        {"prediction_score", score_json(model.prediction_score)},
                        {"certifications", list_of(model.certifications, convert)},
-                       {"sentinels", list_of(model.sentinels, convert)}};
+                       {"sentinels", list_of(model.sentinels, convert)},
+                       {"applications", list_of(model.applications, application_json)}};
   // Bytes that are no UTF-8 become U+FFFD instead of an exception.
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -2,6 +2,8 @@
 #include "reports/load.h"
 
 #include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
 
 #include "harness/core/error.h"
 #include "journal/journal.h"
@@ -59,6 +61,87 @@ std::map<std::int64_t, std::string> load_abandonments(Journal& journal, const st
   return abandonments;
 }
 
+double number_of(const Cell& cell) {
+  const std::int64_t* integer = std::get_if<std::int64_t>(&cell);
+  const double* real = std::get_if<double>(&cell);
+  return integer != nullptr ? static_cast<double>(*integer) : real != nullptr ? *real : kNotMeasured;
+}
+
+std::int64_t integer_of(const Cell& cell) {
+  const std::int64_t* integer = std::get_if<std::int64_t>(&cell);
+  return integer != nullptr ? *integer : 0;
+}
+
+double ceiling_of(double share) {
+  return share < 1 ? 1 / (1 - share) : std::numeric_limits<double>::infinity();
+}
+
+void load_work(Journal& journal, const std::string& id, Application& application) {
+  const Table work = run_sql(journal.path(),
+                             "SELECT name, category, calls, total_ns, share FROM application_work"
+                             " WHERE profile = " +
+                                 id + " ORDER BY position LIMIT " + std::to_string(kShownWork));
+  for (const std::vector<Cell>& row : work.rows) {
+    const double share = number_of(row.at(4));
+    application.work.push_back(
+        {.work = {.name = text_of(row.at(0)), .calls = integer_of(row.at(2)), .total_ns = integer_of(row.at(3))},
+         .category = text_of(row.at(1)),
+         .share = share,
+         .ceiling = ceiling_of(share)});
+  }
+  const Table categories = run_sql(
+      journal.path(), "SELECT category, calls, total_ns, share FROM application_categories WHERE profile = " + id +
+                          " ORDER BY total_ns DESC, category");
+  for (const std::vector<Cell>& row : categories.rows) {
+    const double share = number_of(row.at(3));
+    application.categories.push_back({.name = text_of(row.at(0)),
+                                      .calls = integer_of(row.at(1)),
+                                      .total_ns = integer_of(row.at(2)),
+                                      .share = share,
+                                      .ceiling = ceiling_of(share)});
+  }
+  const Table metrics = run_sql(
+      journal.path(), "SELECT kernel, name, unit, value, samples FROM application_metric WHERE profile = " + id +
+                          " ORDER BY position LIMIT " + std::to_string(kShownMetrics));
+  for (const std::vector<Cell>& row : metrics.rows) {
+    application.metrics.push_back({.kernel = text_of(row.at(0)),
+                                   .name = text_of(row.at(1)),
+                                   .unit = text_of(row.at(2)),
+                                   .mean = number_of(row.at(3)),
+                                   .samples = integer_of(row.at(4))});
+  }
+}
+
+std::vector<Application> load_applications(Journal& journal, const std::string& campaign) {
+  std::vector<Application> applications;
+  const Table found =
+      run_sql(journal.path(),
+              "SELECT a.id, a.at, a.source, a.command, a.total_ns, a.busy_ns, a.span_ns, a.notes,"
+              " (SELECT count(*) FROM application_work w WHERE w.profile = a.id) FROM application_profile a"
+              " WHERE a.machine IS NULL OR a.machine = (SELECT machine FROM campaign WHERE id = " +
+                  campaign +
+                  ")"
+                  " ORDER BY a.id DESC LIMIT " +
+                  std::to_string(kShownApplications));
+  for (const std::vector<Cell>& row : found.rows) {
+    Application application{.id = integer_of(row.at(0)),
+                            .at = text_of(row.at(1)),
+                            .source = text_of(row.at(2)),
+                            .command = text_of(row.at(3)),
+                            .total_ns = number_of(row.at(4)),
+                            .busy_ns = number_of(row.at(5)),
+                            .span_ns = number_of(row.at(6)),
+                            .kernels = integer_of(row.at(8))};
+    const nlohmann::json notes = nlohmann::json::parse(text_of(row.at(7)), nullptr, false);
+    for (const auto& note : notes.is_array() ? notes : nlohmann::json::array()) {
+      application.notes.push_back(note.is_string() ? note.get<std::string>() : "");
+    }
+    load_work(journal, std::to_string(application.id), application);
+    applications.push_back(std::move(application));
+  }
+  return applications;
+}
+
 void load_end(Journal& journal, const std::string& campaign, CampaignRecords& records) {
   const Table table =
       run_sql(journal.path(), "SELECT ended_at, note FROM campaign_end WHERE campaign = " + campaign +
@@ -84,6 +167,7 @@ ReportModel load_model(Journal& journal, std::int64_t campaign) {
   records.certifications = journal.certifications(campaign);
   records.sentinels = load_sentinels(journal, campaign);
   records.abandonments = load_abandonments(journal, std::to_string(campaign));
+  records.applications = load_applications(journal, std::to_string(campaign));
   load_end(journal, std::to_string(campaign), records);
   // The machine in the state that it was in; without an experiment, in its newest.
   std::optional<Machine> machine =

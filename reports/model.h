@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/application.h"
 #include "harness/core/records.h"
 
 namespace apo::report {
@@ -39,6 +40,25 @@ struct Sentinel {
   std::string cache_policy;
 };
 
+// Where the GPU time of a whole application went: profiled on the campaign's machine, or imported.
+struct Application {
+  std::int64_t id = 0;
+  std::string at;
+  std::string source;   // "run", "nsys" or "ncu"
+  std::string command;  // or the imported file
+  double total_ns = 0;
+  double busy_ns = 0;
+  double span_ns = 0;         // 0 where it is not known
+  std::vector<WorkRow> work;  // by time, the first kShownWork of them
+  std::int64_t kernels = 0;   // rows of all its work
+  std::vector<CategoryRow> categories;
+  std::vector<KernelMetric> metrics;  // of an import from ncu, the first kShownMetrics
+  std::vector<std::string> notes;     // what the numbers lack
+};
+inline constexpr int kShownApplications = 3;  // the newest
+inline constexpr int kShownWork = 10;
+inline constexpr int kShownMetrics = 60;
+
 // Everything that the journal holds about one campaign, in any order.
 struct CampaignRecords {
   Campaign campaign;
@@ -52,6 +72,7 @@ struct CampaignRecords {
   std::vector<Certification> certifications;
   std::vector<Sentinel> sentinels;
   std::map<std::int64_t, std::string> abandonments;  // experiment -> why it will not be finished
+  std::vector<Application> applications;             // newest first
 };
 
 // Where the campaign stood after one judged experiment. Index 0 is the baseline.
@@ -121,6 +142,7 @@ struct ReportModel {
   std::vector<Sentinel> sentinels;     // by time
   std::vector<PredictionOutcome> predictions;
   PredictionScore prediction_score;
+  std::vector<Application> applications;  // newest first
 };
 
 ReportModel build_model(CampaignRecords records);

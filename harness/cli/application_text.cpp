@@ -86,6 +86,24 @@ std::string categories_text(const ApplicationSummary& summary) {
   return format_table(rows);
 }
 
+// Ranges that launched nothing are left out; --json has them.
+std::string ranges_text(const ApplicationSummary& summary) {
+  Cells rows = {{"  NVTX range", "entered", "launched", "total", "alone", "share", "mostly"}};
+  for (const RangeRow& row : summary.ranges) {
+    if (row.calls == 0 || rows.size() > kMostRows) {
+      continue;
+    }
+    const CategoryRow& most = row.categories.front();
+    rows.push_back({"  " + std::string(2 * static_cast<std::size_t>(row.depth), ' ') + short_name(row.name),
+                    std::to_string(row.entered), std::to_string(row.calls), ns_text(row.total_ns), ns_text(row.own_ns),
+                    percent_text(row.share), most.name + " " + percent_text(most.share)});
+  }
+  return rows.size() > 1 ? "\n" + format_table(rows) +
+                               "  of a range: what was launched while it was open, whenever it ran; alone: without the "
+                               "ranges within\n"
+                         : "";
+}
+
 std::string gap_limit(std::size_t i) {
   return i < kGapLimits.size() ? "up to " + ns_text(kGapLimits[i]) : "longer";
 }
@@ -130,6 +148,24 @@ Json process_document(const ProcessRecording& process) {
           {"dropped", process.dropped}, {"untimed", process.untimed}};
 }
 
+Json category_document(const CategoryRow& row) {
+  return {{"name", row.name},
+          {"calls", row.calls},
+          {"total_ns", row.total_ns},
+          {"share", row.share},
+          {"ceiling", number_or_null(row.ceiling)}};
+}
+
+Json range_document(const RangeRow& row) {
+  Json categories = Json::array();
+  for (const CategoryRow& category : row.categories) {
+    categories.push_back(category_document(category));
+  }
+  return {{"path", row.path},       {"name", row.name},   {"depth", row.depth},
+          {"entered", row.entered}, {"calls", row.calls}, {"total_ns", row.total_ns},
+          {"own_ns", row.own_ns},   {"share", row.share}, {"categories", categories}};
+}
+
 Json gaps_document(const ApplicationSummary& summary) {
   Json gaps = Json::array();
   for (std::size_t i = 0; i < summary.gaps.size(); ++i) {
@@ -154,7 +190,7 @@ Json list_of(const Rows& rows, const Document& document) {
 std::string describe_application(const ApplicationProfile& profile, const ApplicationSummary& summary) {
   std::string text = head_text(profile, summary);
   if (summary.total_ns > 0) {
-    text += "\n" + work_text(summary) + "\n" + categories_text(summary) + gaps_text(summary);
+    text += "\n" + work_text(summary) + "\n" + categories_text(summary) + ranges_text(summary) + gaps_text(summary);
     text += "  ceiling: how much faster the GPU's work as a whole could get if this took no time\n";
   }
   if (!profile.metrics.empty()) {
@@ -177,14 +213,8 @@ Json to_document(const ApplicationProfile& profile, const ApplicationSummary& su
           {"longest_gap_ns", summary.longest_gap_ns},
           {"gaps", gaps_document(summary)},
           {"work", list_of(summary.work, work_document)},
-          {"categories", list_of(summary.categories,
-                                 [](const CategoryRow& row) {
-                                   return Json{{"name", row.name},
-                                               {"calls", row.calls},
-                                               {"total_ns", row.total_ns},
-                                               {"share", row.share},
-                                               {"ceiling", number_or_null(row.ceiling)}};
-                                 })},
+          {"categories", list_of(summary.categories, category_document)},
+          {"ranges", list_of(summary.ranges, range_document)},
           {"metrics", list_of(profile.metrics,
                               [](const KernelMetric& metric) {
                                 return Json{{"kernel", metric.kernel},

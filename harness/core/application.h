@@ -31,6 +31,21 @@ struct GpuWork {
   std::int64_t bytes = 0;  // of copies and fills
 };
 
+// What was launched in one range, or another range within it.
+struct RangeWork {
+  std::size_t work = 0;  // of ProcessRecording::work
+  std::int64_t calls = 0;
+  std::int64_t total_ns = 0;
+};
+
+// One place in the nesting of NVTX ranges: all ranges of one name that were pushed in one other range.
+struct NvtxRange {
+  std::string name;
+  std::int64_t parent = -1;  // of ProcessRecording::ranges, before this one; -1: in no other
+  std::int64_t entered = 0;
+  std::vector<RangeWork> work;  // in this range itself, not in those within it
+};
+
 // What one process left behind.
 struct ProcessRecording {
   std::int64_t pid = 0;
@@ -43,6 +58,7 @@ struct ProcessRecording {
   std::int64_t untimed = 0;  // records without a time: work that had not ended
   std::vector<GpuWork> work;
   std::vector<DeviceBusy> devices;
+  std::vector<NvtxRange> ranges;
 };
 
 // A number of ncu's, over all calls of a kernel.
@@ -83,6 +99,19 @@ struct CategoryRow {
   double ceiling = 1;
 };
 
+// All ranges of one name within one other; in depth first order, the longest of each first.
+struct RangeRow {
+  std::string name;
+  std::string path;  // "step / forward"
+  int depth = 0;
+  std::int64_t entered = 0;
+  std::int64_t calls = 0;               // launched in it and in the ranges within
+  std::int64_t total_ns = 0;            // of these
+  std::int64_t own_ns = 0;              // without the ranges within
+  double share = 0;                     // of the work's total_ns
+  std::vector<CategoryRow> categories;  // of total_ns; shares are of the range's
+};
+
 struct ApplicationSummary {
   std::int64_t total_ns = 0;  // of all work; more than busy_ns where work overlapped
   std::int64_t span_ns = 0;   // of all GPUs and processes
@@ -91,7 +120,8 @@ struct ApplicationSummary {
   std::array<Gaps, kGapLimits.size() + 1> gaps{};
   std::vector<WorkRow> work;            // by time
   std::vector<CategoryRow> categories;  // by time; a partition: their total_ns add up to total_ns
-  double idle_share() const;            // of the span; NaN without one
+  std::vector<RangeRow> ranges;
+  double idle_share() const;  // of the span; NaN without one
 };
 
 }  // namespace apo

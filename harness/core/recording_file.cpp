@@ -14,6 +14,8 @@ constexpr std::string_view kHeader = "apo-recording\t1";
 // So that sums over all files of an application cannot overflow: 115 days of GPU time in one process.
 constexpr std::int64_t kMostNs = 10'000'000'000'000'000;
 constexpr std::int64_t kMostCount = std::int64_t{1} << 50;
+constexpr std::size_t kMostRangesOfAFile = 1024;
+constexpr int kMostDepth = 64;
 
 // Fields hold no tab and no line end.
 void add_text(std::string& line, std::string_view text) {
@@ -130,7 +132,48 @@ DeviceBusy read_device(Fields& fields) {
   return busy;
 }
 
-void read_line(std::string_view line, ProcessRecording& recording, std::int64_t& total_ns) {
+// Readers follow a range's parents: they are few, and come before it.
+void add_range(Fields& fields, ProcessRecording& recording) {
+  NvtxRange range;
+  range.parent = fields.number(static_cast<std::int64_t>(recording.ranges.size())) - 1;
+  range.entered = fields.number(kMostCount);
+  range.name = fields.text();
+  int depth = 0;
+  for (std::int64_t parent = range.parent; parent >= 0; ++depth) {
+    parent = recording.ranges[static_cast<std::size_t>(parent)].parent;
+  }
+  if (depth >= kMostDepth || recording.ranges.size() >= kMostRangesOfAFile) {
+    throw UserError("more ranges than are told apart");
+  }
+  recording.ranges.push_back(std::move(range));
+}
+
+// Of the range before it. No work is in two ranges, so that they have no more of it together than there is.
+void add_range_work(Fields& fields, ProcessRecording& recording, std::vector<RangeWork>& claimed) {
+  RangeWork within;
+  within.work = static_cast<std::size_t>(fields.number(kMostCount));
+  within.calls = fields.number(kMostCount);
+  within.total_ns = fields.number(kMostNs);
+  claimed.resize(recording.work.size());
+  if (recording.ranges.empty() || within.work >= recording.work.size()) {
+    throw UserError("work of a range that is not there");
+  }
+  RangeWork& sum = claimed[within.work];
+  sum.calls += within.calls;
+  sum.total_ns += within.total_ns;
+  if (sum.calls > recording.work[within.work].calls || sum.total_ns > recording.work[within.work].total_ns) {
+    throw UserError("ranges with more work than there was");
+  }
+  recording.ranges.back().work.push_back(within);
+}
+
+// Sums over all lines so far, against which one is checked.
+struct Sums {
+  std::int64_t total_ns = 0;
+  std::vector<RangeWork> claimed;  // by ranges, of each work
+};
+
+void read_line(std::string_view line, ProcessRecording& recording, Sums& sums) {
   Fields fields(line);
   const std::string_view word = fields.next();
   if (word == "process") {
@@ -146,10 +189,14 @@ void read_line(std::string_view line, ProcessRecording& recording, std::int64_t&
     recording.missing = fields.text();
   } else if (word == "work") {
     recording.work.push_back(read_work(fields));
-    total_ns += recording.work.back().total_ns;
-    if (total_ns > kMostNs) {
+    sums.total_ns += recording.work.back().total_ns;
+    if (sums.total_ns > kMostNs) {
       throw UserError("more time than a process can have");
     }
+  } else if (word == "range") {
+    add_range(fields, recording);
+  } else if (word == "within") {
+    add_range_work(fields, recording, sums.claimed);
   } else if (word == "device") {
     recording.devices.push_back(read_device(fields));
   } else {
@@ -177,6 +224,15 @@ std::string encode_recording(const ProcessRecording& recording) {
     add_text(text, work.name);
     text += '\n';
   }
+  for (const NvtxRange& range : recording.ranges) {
+    add_line(text, "range", {range.parent + 1, range.entered});
+    add_text(text, range.name);
+    text += '\n';
+    for (const RangeWork& work : range.work) {
+      add_line(text, "within", {static_cast<std::int64_t>(work.work), work.calls, work.total_ns});
+      text += '\n';
+    }
+  }
   for (const DeviceBusy& busy : recording.devices) {
     add_line(text, "device", {busy.device, busy.first_ns, busy.last_ns, busy.busy_ns, busy.late, busy.longest_gap_ns});
     for (const Gaps& gaps : busy.gaps) {
@@ -192,7 +248,7 @@ std::string encode_recording(const ProcessRecording& recording) {
 
 ProcessRecording decode_recording(std::string_view text) {
   ProcessRecording recording;
-  std::int64_t total_ns = 0;
+  Sums sums;
   std::int64_t lines = 0;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
@@ -213,7 +269,7 @@ ProcessRecording decode_recording(std::string_view text) {
         throw UserError("it does not start with 'apo-recording 1'");
       }
       if (lines > 0) {
-        read_line(line, recording, total_ns);
+        read_line(line, recording, sums);
       }
     } catch (const UserError& error) {
       throw UserError("no recording of a process: line " + std::to_string(lines + 1) + ": " + error.what());

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "harness/core/hash.h"
 #include "harness/core/elf_object.h"
+#include "harness/core/hash.h"
 
 namespace apo {
 namespace {

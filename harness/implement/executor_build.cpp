@@ -5,13 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "harness/core/elf_object.h"
 #include "harness/core/error.h"
 #include "harness/core/files.h"
 #include "harness/core/hash.h"
 #include "harness/core/text.h"
 #include "harness/implement/args_header.h"
 #include "harness/implement/compile.h"
-#include "harness/core/elf_object.h"
 #include "harness/implement/launch_plan.h"
 #include "harness/implement/ptx.h"
 

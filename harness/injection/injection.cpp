@@ -21,8 +21,10 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "harness/core/recording_file.h"
+#include "harness/injection/nvtx_tool.h"
 #include "harness/injection/recorder.h"
 #include "harness/worker/cupti.h"
 #include "harness/worker/cupti_records.h"
@@ -39,8 +41,10 @@ constexpr long kPatienceS = 2;          // for our thread to end, before the pro
 
 // CUPTI's callbacks and our thread may still run while the process ends: it is never destroyed.
 struct Session {
+  Ranges ranges;
+
   std::mutex mutex;  // of all that follows, until `cupti`
-  Recorder recorder;
+  Recorder recorder{&ranges};
   std::int64_t dropped = 0;
   std::string missing;
 
@@ -49,6 +53,8 @@ struct Session {
   pid_t owner = 0;  // a fork is not ours to record
   std::string program;
   std::string path;
+  std::atomic<bool> recording{false};
+  std::atomic<bool> watching{false};  // launches, because there are ranges
 
   std::atomic<bool> buffer_asked{false};  // CUPTI has something to hand over
 
@@ -186,7 +192,22 @@ void complete_buffer(cupti::Context, std::uint32_t, std::uint8_t* buffer, std::s
   errno = error;
 }
 
-void ignore_callback(void*, int, std::uint32_t, const void*) {}
+// Launches, copies and fills of the driver and of the runtime; of the rest nothing is recorded.
+bool starts_work(const char* function) {
+  const std::string_view name = function == nullptr ? "" : function;
+  const std::string_view call = name.substr(name.starts_with("cuda") ? 4 : std::min<std::size_t>(2, name.size()));
+  return call.starts_with("Launch") || call.starts_with("Mem") || call.starts_with("GraphLaunch");
+}
+
+// Only asked for once there are ranges. A call of the runtime makes one of the driver, and CUPTI names the record after
+// one of the two.
+void note_launch(void*, int domain, std::uint32_t, const void* data) {
+  const auto* const call = static_cast<const cupti::CallbackData*>(data);
+  const bool enters = (domain == cupti::kDriverApi || domain == cupti::kRuntimeApi) && call->site == cupti::kEnter;
+  if (enters && starts_work(call->function)) {
+    session().ranges.launched(call->correlation);
+  }
+}
 
 // ---------------------------------------------------------------- our thread
 
@@ -286,7 +307,7 @@ bool start_recording(Session& self) {
   if (self.cupti == nullptr) {
     return false;
   }
-  const cupti::Result subscribed = self.cupti->subscribe(&self.subscriber, ignore_callback, nullptr);
+  const cupti::Result subscribed = self.cupti->subscribe(&self.subscriber, note_launch, nullptr);
   if (!check(self, subscribed,
              subscribed == cupti::kMultipleSubscribers ? "another profiler watches this process"
                                                        : "CUPTI does not start")) {
@@ -308,6 +329,15 @@ bool start_recording(Session& self) {
   return true;
 }
 
+// At the first range, or at CUDA's start where that comes later.
+void watch_launches(Session& self) {
+  if (self.recording && !self.watching.exchange(true)) {
+    for (const int domain : {cupti::kDriverApi, cupti::kRuntimeApi}) {
+      self.cupti->enable_domain(1, self.subscriber, domain);  // where it fails, no work is known to be in a range
+    }
+  }
+}
+
 void initialize(const char* folder) {
   Session& self = session();
   if (self.owner != 0) {
@@ -322,9 +352,120 @@ void initialize(const char* folder) {
     const SignalsBlocked blocked;
     write_recording(self, !recording);
   }
+  self.recording = recording;
+  if (self.ranges.used()) {
+    watch_launches(self);
+  }
   if (recording && std::atexit(finish) == 0) {
     start_writer(self);
   }
+}
+
+// ---------------------------------------------------------------- NVTX's callbacks
+
+// Wide texts of names are ASCII nearly always; what is not becomes a question mark.
+std::string narrow(const wchar_t* text) {
+  std::string narrowed;
+  for (; text != nullptr && *text != L'\0' && narrowed.size() < kMostRangeName; ++text) {
+    narrowed += *text > 0 && *text < 0x80 ? static_cast<char>(*text) : '?';
+  }
+  return narrowed;
+}
+
+int push_range(const void* domain, std::string_view name) {
+  const int error = errno;
+  int depth = -1;
+  try {
+    Session& self = session();
+    depth = self.ranges.push(domain, name.empty() ? "(no name)" : name);
+    watch_launches(self);
+  } catch (const std::exception&) {
+    // Out of memory: this range is not told apart from the one that holds it, and its pop ends that one too early.
+    errno = error;
+  }
+  errno = error;
+  return depth;
+}
+
+int push_attributes(const void* domain, const nvtx::Attributes* attributes) {
+  if (attributes == nullptr || attributes->message == nullptr) {
+    return push_range(domain, "");
+  }
+  switch (attributes->message_type) {
+    case nvtx::kAscii:
+      return push_range(domain, static_cast<const char*>(attributes->message));
+    case nvtx::kUnicode:
+      return push_range(domain, narrow(static_cast<const wchar_t*>(attributes->message)));
+    case nvtx::kRegistered:
+      return push_range(domain, *static_cast<const std::string*>(attributes->message));
+    default:
+      return push_range(domain, "");
+  }
+}
+
+int push_ex(const nvtx::Attributes* attributes) {
+  return push_attributes(nullptr, attributes);
+}
+int push_ascii(const char* name) {
+  return push_range(nullptr, name == nullptr ? "" : name);
+}
+int push_wide(const wchar_t* name) {
+  return push_range(nullptr, narrow(name));
+}
+int pop() {
+  return session().ranges.pop(nullptr);
+}
+int domain_push(const void* domain, const nvtx::Attributes* attributes) {
+  return push_attributes(domain, attributes);
+}
+int domain_pop(const void* domain) {
+  return session().ranges.pop(domain);
+}
+
+// A registered text, or a domain, is known by its address. They live as long as the process.
+const void* keep_text(const std::string& text) {
+  return new (std::nothrow) std::string(text);
+}
+const void* register_ascii(const void*, const char* text) {
+  return keep_text(text == nullptr ? "" : text);
+}
+const void* register_wide(const void*, const wchar_t* text) {
+  return keep_text(narrow(text));
+}
+const void* create_domain(const char* name) {
+  return keep_text(name == nullptr ? "" : name);
+}
+const void* create_domain_wide(const wchar_t* name) {
+  return keep_text(narrow(name));
+}
+
+template <class Callback>
+void set(nvtx::FunctionTable table, unsigned count, unsigned id, Callback callback) {
+  if (id < count && table[id] != nullptr) {
+    *table[id] = reinterpret_cast<nvtx::Function>(callback);
+  }
+}
+
+bool take_over_ranges(const nvtx::CallbackTable& callbacks) {
+  nvtx::FunctionTable core = nullptr;
+  nvtx::FunctionTable core2 = nullptr;
+  unsigned of_core = 0;
+  unsigned of_core2 = 0;
+  if (callbacks.module_functions(nvtx::kCore, &core, &of_core) == 0 ||
+      callbacks.module_functions(nvtx::kCore2, &core2, &of_core2) == 0) {
+    return false;
+  }
+  set(core, of_core, nvtx::kRangePushEx, push_ex);
+  set(core, of_core, nvtx::kRangePushA, push_ascii);
+  set(core, of_core, nvtx::kRangePushW, push_wide);
+  set(core, of_core, nvtx::kRangePop, pop);
+  set(core2, of_core2, nvtx::kDomainRangePushEx, domain_push);
+  set(core2, of_core2, nvtx::kDomainRangePop, domain_pop);
+  set(core2, of_core2, nvtx::kDomainRegisterStringA, register_ascii);
+  set(core2, of_core2, nvtx::kDomainRegisterStringW, register_wide);
+  set(core2, of_core2, nvtx::kDomainCreateA, create_domain);
+  set(core2, of_core2, nvtx::kDomainCreateW, create_domain_wide);
+  return true;
 }
 
 }  // namespace
@@ -344,4 +485,12 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   }
   errno = error;
   return 1;
+}
+
+// What an application's NVTX calls at its first range; 0 means that there is no tool.
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(apo::nvtx::GetExportTable get_table) {
+  const auto* const callbacks =
+      get_table == nullptr ? nullptr : static_cast<const apo::nvtx::CallbackTable*>(get_table(apo::nvtx::kCallbacks));
+  const bool usable = callbacks != nullptr && callbacks->size >= sizeof *callbacks;
+  return usable && apo::take_over_ranges(*callbacks) ? 1 : 0;
 }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kMostDevices = 64;
 constexpr std::size_t kMostPointers = 65'536;
+constexpr std::size_t kFirstCopy = kMostKernels + 2;  // behind all kernels' rows
 
 template <class Record>
 Record copy_of(const void* bytes) {
@@ -40,20 +41,23 @@ void Recorder::add(const void* record) {
 
 void Recorder::add_kernel(const void* record) {
   const auto kernel = copy_of<cupti::KernelRecord>(record);
-  add_call(kernels_[kernel_row(kernel.name)], kernel.device, kernel.start, kernel.end, 0);
+  const std::size_t row = kernel_row(kernel.name);
+  add_call(kernels_[row], row, kernel.device, kernel.start, kernel.end, 0, kernel.correlation);
 }
 
 void Recorder::add_copy(const void* record) {
   const auto copy = copy_of<cupti::CopyRecord>(record);
-  GpuWork& work = copies_[std::min<std::size_t>(copy.direction, copies_.size() - 1)];
+  const std::size_t direction = std::min<std::size_t>(copy.direction, copies_.size() - 1);
+  GpuWork& work = copies_[direction];
   work.kind = WorkKind::copy;
   work.name = copy_name(copy.direction);
-  add_call(work, copy.device, copy.start, copy.end, copy.bytes);
+  add_call(work, kFirstCopy + direction, copy.device, copy.start, copy.end, copy.bytes,
+           copy.kind == cupti::kPeerMemcpy ? 0 : copy.correlation);  // a copy between two GPUs has it elsewhere
 }
 
 void Recorder::add_fill(const void* record) {
   const auto fill = copy_of<cupti::FillRecord>(record);
-  add_call(fills_, fill.device, fill.start, fill.end, fill.bytes);
+  add_call(fills_, kFirstCopy + copies_.size(), fill.device, fill.start, fill.end, fill.bytes, fill.correlation);
 }
 
 std::size_t Recorder::kernel_row(const char* pointer) {
@@ -75,8 +79,8 @@ std::size_t Recorder::kernel_row(const char* pointer) {
   return row->second;
 }
 
-void Recorder::add_call(GpuWork& work, std::uint32_t device, std::uint64_t start, std::uint64_t end,
-                        std::uint64_t bytes) {
+void Recorder::add_call(GpuWork& work, std::size_t row, std::uint32_t device, std::uint64_t start, std::uint64_t end,
+                        std::uint64_t bytes, std::uint32_t correlation) {
   if (start == 0 || end < start) {
     ++untimed_;
     return;
@@ -87,22 +91,46 @@ void Recorder::add_call(GpuWork& work, std::uint32_t device, std::uint64_t start
   work.total_ns += ns;
   work.bytes += static_cast<std::int64_t>(bytes);
   ++work.calls;
+  if (const std::uint32_t place = ranges_ == nullptr ? 0 : ranges_->of(correlation); place > 0) {
+    if (const std::pair key(place, row); in_ranges_.size() < kMostRangeRows || in_ranges_.contains(key)) {
+      RangeWork& within = in_ranges_[key];
+      ++within.calls;
+      within.total_ns += ns;
+    }
+  }
   if (devices_.size() < kMostDevices || devices_.contains(device)) {
     devices_[device].add(static_cast<std::int64_t>(start), static_cast<std::int64_t>(end));
   }
 }
 
+std::vector<NvtxRange> Recorder::ranges_with(const std::map<std::size_t, std::size_t>& work_of_row) const {
+  std::vector<NvtxRange> ranges = ranges_ == nullptr ? std::vector<NvtxRange>() : ranges_->places();
+  for (const auto& [key, within] : in_ranges_) {
+    const auto [place, row] = key;
+    ranges.at(place - 1).work.push_back(
+        {.work = work_of_row.at(row), .calls = within.calls, .total_ns = within.total_ns});
+  }
+  return ranges;
+}
+
 ProcessRecording Recorder::summary() const {
   ProcessRecording recording;
   recording.untimed = untimed_;
-  const auto keep = [&](const GpuWork& work) {
+  std::map<std::size_t, std::size_t> work_of_row;
+  const auto keep = [&](const GpuWork& work, std::size_t row) {
     if (work.calls > 0) {
+      work_of_row[row] = recording.work.size();
       recording.work.push_back(work);
     }
   };
-  std::for_each(kernels_.begin(), kernels_.end(), keep);
-  std::for_each(copies_.begin(), copies_.end(), keep);
-  keep(fills_);
+  for (std::size_t row = 0; row < kernels_.size(); ++row) {
+    keep(kernels_[row], row);
+  }
+  for (std::size_t direction = 0; direction < copies_.size(); ++direction) {
+    keep(copies_[direction], kFirstCopy + direction);
+  }
+  keep(fills_, kFirstCopy + copies_.size());
+  recording.ranges = ranges_with(work_of_row);
   for (const auto& [device, timeline] : devices_) {
     recording.devices.push_back(timeline.busy());
     recording.devices.back().device = static_cast<int>(device);

@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "harness/core/application.h"
+#include "harness/injection/ranges.h"
 
 namespace apo {
 
+// Rows of different ranges, so that the file stays small.
+inline constexpr std::size_t kMostRangeRows = 65'536;
 // Not more than this many kernels are told apart; the others share one row.
 inline constexpr std::size_t kMostKernels = 4096;
 inline constexpr std::size_t kMostNameBytes = std::size_t{16} << 20;  // of all names together
@@ -20,6 +23,9 @@ inline constexpr const char* kOtherKernels = "(kernels beyond the first 4096)";
 
 class Recorder {
  public:
+  // `ranges` says which of its work belongs to a range; without them none does.
+  explicit Recorder(const Ranges* ranges = nullptr) : ranges_(ranges) {}
+
   // One record of CUPTI; kinds that are neither kernel, copy nor fill are passed over.
   void add(const void* record);
   // The names that records point to are only sure to live as long as their buffer.
@@ -32,7 +38,10 @@ class Recorder {
   void add_kernel(const void* record);
   void add_copy(const void* record);
   void add_fill(const void* record);
-  void add_call(GpuWork& work, std::uint32_t device, std::uint64_t start, std::uint64_t end, std::uint64_t bytes);
+  // `row` numbers kernels, then copies, then fills.
+  void add_call(GpuWork& work, std::size_t row, std::uint32_t device, std::uint64_t start, std::uint64_t end,
+                std::uint64_t bytes, std::uint32_t correlation);
+  std::vector<NvtxRange> ranges_with(const std::map<std::size_t, std::size_t>& work_of_row) const;
   std::size_t kernel_row(const char* name);
 
   std::vector<GpuWork> kernels_;
@@ -44,6 +53,8 @@ class Recorder {
   std::map<std::uint32_t, GpuTimeline> devices_;
   std::int64_t untimed_ = 0;
   std::int64_t records_ = 0;
+  const Ranges* ranges_;
+  std::map<std::pair<std::uint32_t, std::size_t>, RangeWork> in_ranges_;  // by place and row
 };
 
 }  // namespace apo

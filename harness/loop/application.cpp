@@ -96,16 +96,25 @@ ApplicationProfile run_application(const std::vector<std::string>& command, bool
                     "run without it: 'env -u CUDA_INJECTION64_PATH apo profile -- ...'");
   }
   const TemporaryFolder folder("apo-recordings");
+  const std::string library = injection_library().string();
+  std::vector<std::string> environment = {"CUDA_INJECTION64_PATH=" + library,
+                                          "APO_RECORDINGS=" + fs::absolute(folder.path()).string()};
+  const char* tool = std::getenv("NVTX_INJECTION64_PATH");
+  const bool other_tool = tool != nullptr && *tool != '\0';
+  if (!other_tool) {
+    environment.push_back("NVTX_INJECTION64_PATH=" + library);
+  }
   const ForegroundResult ran =
-      run_foreground(command, {.environment = {"CUDA_INJECTION64_PATH=" + injection_library().string(),
-                                               "APO_RECORDINGS=" + fs::absolute(folder.path()).string()},
-                               .output_to_stderr = output_to_stderr});
+      run_foreground(command, {.environment = environment, .output_to_stderr = output_to_stderr});
   ApplicationProfile profile{
       .source = "run", .command = join(command, " "), .signal = ran.signal, .seconds = ran.seconds};
   if (ran.signal == 0) {
     profile.exit_code = ran.exit_code;
   }
   collect_recordings(folder.path(), profile);
+  if (other_tool) {
+    profile.notes.push_back("without NVTX ranges: NVTX_INJECTION64_PATH is set to '" + std::string(tool) + "'");
+  }
   if (profile.processes.empty()) {
     profile.notes.emplace_back("no process started CUDA, so nothing was launched");
   }

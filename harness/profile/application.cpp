@@ -67,6 +67,82 @@ void add_categories(ApplicationSummary& summary) {
   sort_by_time(summary.categories, [](const CategoryRow& row) { return std::pair(-row.total_ns, row.name); });
 }
 
+// The ranges of one name within one other, of all processes.
+struct RangeNode {
+  std::map<std::string, RangeNode> within;
+  std::int64_t entered = 0;
+  std::int64_t calls = 0;  // with those within, once they are summed up
+  std::int64_t own_ns = 0;
+  std::int64_t total_ns = 0;
+  std::map<std::string, CategoryRow> categories;
+};
+
+void add_ranges(RangeNode& root, const ProcessRecording& process, const Categories& categories) {
+  std::vector<RangeNode*> nodes;  // of process.ranges; a parent comes before what is within it
+  for (const NvtxRange& range : process.ranges) {
+    RangeNode& parent = range.parent < 0 ? root : *nodes.at(static_cast<std::size_t>(range.parent));
+    RangeNode& node = parent.within[range.name];
+    nodes.push_back(&node);
+    node.entered += range.entered;
+    for (const RangeWork& one : range.work) {
+      const GpuWork& work = process.work.at(one.work);
+      CategoryRow& category =
+          node.categories[categories.of(work.kind == WorkKind::kernel ? demangled(work.name) : work.name)];
+      category.calls += one.calls;
+      category.total_ns += one.total_ns;
+      node.calls += one.calls;
+      node.own_ns += one.total_ns;
+    }
+  }
+}
+
+void sum_up(RangeNode& node) {
+  node.total_ns = node.own_ns;
+  for (auto& [name, inner] : node.within) {
+    sum_up(inner);
+    node.calls += inner.calls;
+    node.total_ns += inner.total_ns;
+    for (const auto& [category, row] : inner.categories) {
+      node.categories[category].calls += row.calls;
+      node.categories[category].total_ns += row.total_ns;
+    }
+  }
+}
+
+std::vector<CategoryRow> categories_of(const RangeNode& node) {
+  std::vector<CategoryRow> rows;
+  for (const auto& [name, category] : node.categories) {
+    rows.push_back({.name = name,
+                    .calls = category.calls,
+                    .total_ns = category.total_ns,
+                    .share = share_of_total(category.total_ns, node.total_ns),
+                    .ceiling = ceiling_of(category.total_ns, node.total_ns)});
+  }
+  sort_by_time(rows, [](const CategoryRow& row) { return std::pair(-row.total_ns, row.name); });
+  return rows;
+}
+
+void write_ranges(const RangeNode& node, const std::string& path, int depth, ApplicationSummary& summary) {
+  std::vector<std::pair<std::string, const RangeNode*>> inner;
+  for (const auto& [name, one] : node.within) {
+    inner.emplace_back(name, &one);
+  }
+  sort_by_time(inner, [](const auto& one) { return std::pair(-one.second->total_ns, one.first); });
+  for (const auto& [name, one] : inner) {
+    const std::string its_path = path.empty() ? name : path + " / " + name;
+    summary.ranges.push_back({.name = name,
+                              .path = its_path,
+                              .depth = depth,
+                              .entered = one->entered,
+                              .calls = one->calls,
+                              .total_ns = one->total_ns,
+                              .own_ns = one->own_ns,
+                              .share = share_of_total(one->total_ns, summary.total_ns),
+                              .categories = categories_of(*one)});
+    write_ranges(*one, its_path, depth + 1, summary);
+  }
+}
+
 }  // namespace
 
 std::string demangled(const std::string& name) {
@@ -114,6 +190,12 @@ ApplicationSummary summarise(const ApplicationProfile& profile, const Categories
   sort_by_time(summary.work,
                [](const WorkRow& row) { return std::tuple(-row.work.total_ns, row.work.kind, row.work.name); });
   add_categories(summary);
+  RangeNode root;
+  for (const ProcessRecording& process : profile.processes) {
+    add_ranges(root, process, categories);
+  }
+  sum_up(root);
+  write_ranges(root, "", 0, summary);
   return summary;
 }
 

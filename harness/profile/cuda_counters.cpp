@@ -118,9 +118,9 @@ void add_waiting(Derived& derived, const Profile& p) {
   derived.add("sm_active", p.metric("sm__cycles_active.avg.pct_of_peak_sustained_elapsed") / 100, "ratio");
   // The unit that executes barriers loads constants besides, some of them in two instructions.
   const double counted = p.metric("barriers");
-  const double barriers = std::isfinite(counted) ? counted
-                                                 : p.metric("sm__inst_executed_pipe_adu.sum") -
-                                                       p.metric("smsp__inst_executed_op_ldc.sum");
+  const double barriers = std::isfinite(counted)
+                              ? counted
+                              : p.metric("sm__inst_executed_pipe_adu.sum") - p.metric("smsp__inst_executed_op_ldc.sum");
   const double warp_cycles = p.metric("sm__warps_active.avg.per_cycle_active") * p.metric("sm__cycles_active.sum");
   if (barriers > 0) {
     const double cycles = p.metric("stall_barrier") * warp_cycles / barriers;

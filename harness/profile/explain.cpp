@@ -154,8 +154,9 @@ void Comparison::add_shares() {
     const double before = a_.metric(one.metric);
     const double after = b_.metric(one.metric);
     if (std::isfinite(before) && std::isfinite(after)) {
-      add_share(one.metric, std::string(one.words) + " " + arrow(format_share(before), format_share(after)) + " " + one.of,
-                before, after);
+      add_share(one.metric,
+                std::string(one.words) + " " + arrow(format_share(before), format_share(after)) + " " + one.of, before,
+                after);
     }
   }
 }

@@ -102,7 +102,8 @@ std::optional<Place> most_sampled(const Diagnosis& d, const Where& where) {
     if (!where.opcodes.empty() && !contains(where.opcodes, one.opcode)) {
       continue;
     }
-    const bool by_cause = (!where.opcodes.empty() || stands_behind(one.stall)) && is_own(one.cause_file, one.cause_line);
+    const bool by_cause =
+        (!where.opcodes.empty() || stands_behind(one.stall)) && is_own(one.cause_file, one.cause_line);
     if (by_cause) {
       lines[{one.cause_file, one.cause_line}] += one.samples;
     } else if (is_own(one.file, one.line)) {

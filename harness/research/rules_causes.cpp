@@ -115,8 +115,8 @@ std::optional<Bottleneck> excess_dram_traffic(const Diagnosis& d) {
   const double moved = d.profile.metric("bytes_moved") - static_cast<double>(d.l2_bytes);
   const double excess = moved / d.work.bytes;
   const double local = d.profile.metric("local_bytes");
-  if (!counted(d) || !(used >= kHighlyUsed) || !(d.work.bytes > 0) || !(excess >= kExcess) ||
-      wasted_sectors(d) || local > moved - d.work.bytes) {
+  if (!counted(d) || !(used >= kHighlyUsed) || !(d.work.bytes > 0) || !(excess >= kExcess) || wasted_sectors(d) ||
+      local > moved - d.work.bytes) {
     return std::nullopt;
   }
   return cause(d, "excess-dram-traffic",
@@ -159,8 +159,7 @@ std::optional<Bottleneck> register_spills(const Diagnosis& d) {
 namespace {
 
 // Lanes matter as far as instructions are what takes the time.
-std::optional<Bottleneck> few_lanes(const Diagnosis& d, const char* name, const std::string& why,
-                                    const Where& where) {
+std::optional<Bottleneck> few_lanes(const Diagnosis& d, const char* name, const std::string& why, const Where& where) {
   const double lanes = d.profile.metric("threads_per_instruction");
   if (!counted(d) || !(lanes > 0) || !(lanes < kFewLanes)) {
     return std::nullopt;
@@ -177,18 +176,18 @@ bool diverges(const Diagnosis& d) {
 }  // namespace
 
 std::optional<Bottleneck> divergent_branches(const Diagnosis& d) {
-  return diverges(d) ? few_lanes(d, "divergent-branches",
-                                 percent(d.profile.metric("divergent_share")) +
-                                     " of the branches' targets are taken by a part of a warp only",
-                                 {.count = "divergent_branches", .states = {"branch_resolving"}, .opcodes = {"BRA", "BRX"}})
-                     : std::nullopt;
+  return diverges(d)
+             ? few_lanes(d, "divergent-branches",
+                         percent(d.profile.metric("divergent_share")) +
+                             " of the branches' targets are taken by a part of a warp only",
+                         {.count = "divergent_branches", .states = {"branch_resolving"}, .opcodes = {"BRA", "BRX"}})
+             : std::nullopt;
 }
 
 std::optional<Bottleneck> idle_lanes(const Diagnosis& d) {
-  return diverges(d)
-             ? std::nullopt
-             : few_lanes(d, "idle-lanes", "some lanes of a warp have no work, or blocks are no multiple of one",
-                         {.count = "idle_lanes"});
+  return diverges(d) ? std::nullopt
+                     : few_lanes(d, "idle-lanes", "some lanes of a warp have no work, or blocks are no multiple of one",
+                                 {.count = "idle_lanes"});
 }
 
 std::optional<Bottleneck> atomics(const Diagnosis& d) {

@@ -164,16 +164,17 @@ std::optional<Bottleneck> uneven_blocks(const Diagnosis& d) {
   const double even = d.profile.metric("idle_share");
   const double launches = std::max<double>(1, static_cast<double>(d.incumbent.launches.size()));
   const double starting = share_of_time(d, 1e9 * launches * roof_value(d.profile, "launch_latency"));
-  const double idle = 1 - d.profile.metric("sm_active") - (std::isfinite(even) ? even : 0) -
-                      (std::isfinite(starting) ? starting : 0);
+  const double idle =
+      1 - d.profile.metric("sm_active") - (std::isfinite(even) ? even : 0) - (std::isfinite(starting) ? starting : 0);
   if (!measured(d) || !(idle >= kMinorShare)) {
     return std::nullopt;
   }
-  return cause(d, "uneven-blocks",
-               "SMs have no block for " + percent(idle) +
-                   " of the time beyond what the number of blocks and starting them explain: some blocks take longer than "
-                   "others",
-               amdahl(idle, kInfinity));
+  return cause(
+      d, "uneven-blocks",
+      "SMs have no block for " + percent(idle) +
+          " of the time beyond what the number of blocks and starting them explain: some blocks take longer than "
+          "others",
+      amdahl(idle, kInfinity));
 }
 
 }  // namespace apo

@@ -96,12 +96,22 @@ cupti::Result CounterHost::evaluate(const std::vector<std::uint8_t>& data, std::
 std::vector<std::string> accepted_metrics(const cupti::Library& library, const cupti::Profiler& profiler,
                                           const std::string& chip, const std::vector<std::uint8_t>& availability,
                                           const std::vector<std::string>& wanted, std::vector<RefusedMetric>& refused) {
+  std::vector<std::string> once;
+  for (const std::string& metric : wanted) {
+    if (std::find(once.begin(), once.end(), metric) == once.end()) {
+      once.push_back(metric);
+    }
+  }
+  // Nearly always all of them exist, which one host object tells instead of one for each.
+  CounterHost together(library, profiler, chip, availability);
+  CounterConfig whole;
+  if (!once.empty() && together.missing().empty() && together.configure(once, whole) == cupti::kSuccess &&
+      whole.passes > 0) {
+    return once;
+  }
   std::vector<std::string> accepted;
   std::vector<std::string> bases;  // asked for at the first refusal
-  for (const std::string& metric : wanted) {
-    if (std::find(accepted.begin(), accepted.end(), metric) != accepted.end()) {
-      continue;
-    }
+  for (const std::string& metric : once) {
     CounterHost alone(library, profiler, chip, availability);
     CounterConfig config;
     if (alone.missing().empty() && alone.configure({metric}, config) == cupti::kSuccess && config.passes > 0) {

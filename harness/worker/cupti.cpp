@@ -13,6 +13,7 @@ bool find_functions(void* library, Library& cupti, std::string& missing) {
          find_function(library, cupti.result_string, "cuptiGetResultString", missing) &&
          find_function(library, cupti.subscribe, "cuptiSubscribe", missing) &&
          find_function(library, cupti.unsubscribe, "cuptiUnsubscribe", missing) &&
+         find_function(library, cupti.enable_domain, "cuptiEnableDomain", missing) &&
          find_function(library, cupti.register_callbacks, "cuptiActivityRegisterCallbacks", missing) &&
          find_function(library, cupti.enable, "cuptiActivityEnable", missing) &&
          find_function(library, cupti.disable, "cuptiActivityDisable", missing) &&

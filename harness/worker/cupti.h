@@ -28,6 +28,22 @@ inline constexpr Result kMultipleSubscribers = 39;
 
 enum Kind : int { kMemcpy = 1, kMemset = 2, kKernel = 3, kConcurrentKernel = 10 };
 
+enum Domain : int { kDriverApi = 1, kRuntimeApi = 2 };
+inline constexpr int kEnter = 0;  // CUPTI_API_ENTER
+
+// What a callback of a domain is given.
+struct CallbackData {
+  int site;
+  const char* function;
+  const void* parameters;
+  void* result;
+  const char* symbol;
+  void* context;
+  std::uint32_t context_number;
+  std::uint64_t* own_data;
+  std::uint32_t correlation;
+};
+
 inline constexpr std::uint32_t kFlushForced = 1;
 inline constexpr std::size_t kBufferAlignment = 8;
 
@@ -68,6 +84,7 @@ struct Library {
   Result (*result_string)(Result result, const char** text);
   Result (*subscribe)(Subscriber* subscriber, Callback callback, void* user);
   Result (*unsubscribe)(Subscriber subscriber);
+  Result (*enable_domain)(std::uint32_t enable, Subscriber subscriber, int domain);
   Result (*register_callbacks)(RequestBuffer request, CompleteBuffer complete);
   Result (*enable)(int kind);
   Result (*disable)(int kind);

@@ -21,7 +21,7 @@ inline constexpr int kAutoRange = 1;       // one range for each launch
 inline constexpr int kKernelReplay = 2;    // CUPTI repeats a launch for every pass and restores memory between them
 inline constexpr int kApiRange = 0;        // CUPTI_PROFILER_RANGE_PROFILING
 inline constexpr int kApiPcSampling = 1;   // CUPTI_PROFILER_PC_SAMPLING
-inline constexpr int kApiSass = 2;        // CUPTI_PROFILER_SASS_METRICS
+inline constexpr int kApiSass = 2;         // CUPTI_PROFILER_SASS_METRICS
 inline constexpr int kLevelSupported = 3;  // CUPTI_PROFILER_CONFIGURATION_SUPPORTED
 
 // ---------------------------------------------------------------- target: the GPU

@@ -18,7 +18,9 @@ struct KernelRecord {
   std::uint64_t end;
   std::uint64_t completed;
   std::uint32_t device;
-  std::array<char, 60> geometry;
+  std::array<char, 48> geometry;
+  std::uint32_t correlation;  // of the call that launched it
+  std::uint64_t grid;
   const char* name;  // mangled; CUPTI's own
 };
 
@@ -30,6 +32,9 @@ struct CopyRecord {
   std::uint64_t start;
   std::uint64_t end;
   std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t correlation;
 };
 
 struct FillRecord {
@@ -39,6 +44,9 @@ struct FillRecord {
   std::uint64_t start;
   std::uint64_t end;
   std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t correlation;
 };
 
 }  // namespace apo::cupti

@@ -91,9 +91,8 @@ bool InstructionCounter::enable(Way way, cuda::Result& error) {
   if (error != cuda::kSuccess) {
     return false;
   }
-  cupti::SetSassConfig config{.count = configs_.size(),
-                              .configs = configs_.data(),
-                              .device_index = static_cast<std::uint32_t>(gpu_.index)};
+  cupti::SetSassConfig config{
+      .count = configs_.size(), .configs = configs_.data(), .device_index = static_cast<std::uint32_t>(gpu_.index)};
   if (!ok(sass_.set_config(&config), "configuring the counts of instructions")) {
     return false;
   }

@@ -1,5 +1,5 @@
-// harness/worker/instruction_counts.h - how often each instruction of a kernel is executed, counted exactly in code that
-// CUPTI patches.
+// harness/worker/instruction_counts.h - how often each instruction of a kernel is executed, counted exactly in code
+// that CUPTI patches.
 #pragma once
 
 #include <functional>

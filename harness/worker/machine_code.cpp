@@ -289,9 +289,8 @@ std::uint64_t MachineCode::held_up_by(std::uint64_t offset, std::string_view sta
   // A warp stands behind what it has executed, and not always directly: others may issue in the meantime.
   const auto executed = [&](auto... operations) -> std::optional<std::size_t> {
     const std::vector<std::size_t> order = before(index);
-    const auto found = std::find_if(order.begin(), order.end(), [&](std::size_t i) {
-      return ((code_[i].operation == operations) || ...);
-    });
+    const auto found = std::find_if(order.begin(), order.end(),
+                                    [&](std::size_t i) { return ((code_[i].operation == operations) || ...); });
     return found == order.end() ? std::nullopt : std::optional(*found);
   };
   std::optional<std::size_t> found;

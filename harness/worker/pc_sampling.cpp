@@ -232,10 +232,10 @@ void StallSampler::write_rows(SampleReport& report) const {
   std::map<std::pair<std::string, std::uint64_t>, SourcePlace> places;  // looking one up takes CUPTI long
   const auto place_of = [&](const std::string& kernel, std::uint64_t offset) -> const SourcePlace& {
     const auto known = places.find({kernel, offset});
-    return known != places.end() ? known->second
-                                 : places.emplace(std::pair(kernel, offset),
-                                                  source_place(sampling_, call_.cubin, kernel, offset))
-                                       .first->second;
+    return known != places.end()
+               ? known->second
+               : places.emplace(std::pair(kernel, offset), source_place(sampling_, call_.cubin, kernel, offset))
+                     .first->second;
   };
   for (const auto& [pc, stalls] : sums_) {
     const SourcePlace place = place_of(pc.first, pc.second);

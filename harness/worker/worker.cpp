@@ -530,8 +530,7 @@ Result<std::vector<std::string>> Worker::loaded_images(int slot, Deadline deadli
 }
 
 Result<InstructionReport> Worker::count_instructions(const InstructionRequest& request, Deadline deadline) {
-  const auto text =
-      exchange_for_file(prepare(request, "counting instructions", deadline.value_or(kProfileDeadline)));
+  const auto text = exchange_for_file(prepare(request, "counting instructions", deadline.value_or(kProfileDeadline)));
   if (!text) {
     return text.failure();
   }

@@ -83,8 +83,9 @@ class Worker {
   Result<RawSample> call(int slot, int set = 0, Deadline deadline = {});
   // Target cuda: nanoseconds of each of `samples` copies of `bytes` bytes within the GPU's memory.
   Result<std::vector<std::int64_t>> copy(std::int64_t bytes, int samples, Deadline deadline = {});
-  // Target cuda, untimed: hardware counters, PC samples, and executed instructions. Trouble with the profiler stands in the report; a Failure
-  // is the candidate's. Use a worker of their own: what they change about the GPU must not reach timed calls.
+  // Target cuda, untimed: hardware counters, PC samples, and executed instructions. Trouble with the profiler stands in
+  // the report; a Failure is the candidate's. Use a worker of their own: what they change about the GPU must not reach
+  // timed calls.
   Result<CounterReport> count(const CountRequest& request, Deadline deadline = {});
   Result<SampleReport> sample_stalls(const SampleRequest& request, Deadline deadline = {});
   // With WorkerOptions::watch_modules: the images that the driver has loaded for the slot and its kernels, each once.

@@ -24,6 +24,11 @@ ProcessRecording a_recording() {
                      .min_ns = 5,
                      .max_ns = 5,
                      .bytes = 1'024}};
+  recording.ranges = {{.name = "step\t1", .entered = 4, .work = {{.work = 0, .calls = 1, .total_ns = 20}}},
+                      {.name = "forward",
+                       .parent = 0,
+                       .entered = 2,
+                       .work = {{.work = 0, .calls = 2, .total_ns = 40}, {.work = 1, .calls = 1, .total_ns = 5}}}};
   GpuTimeline timeline;
   timeline.add(1'000, 1'060);
   timeline.add(9'000, 9'005);
@@ -54,6 +59,14 @@ TEST(RecordingFile, ComesBackWhole) {
   EXPECT_EQ(read.work[0].total_ns, 60);
   EXPECT_EQ(read.work[1].kind, WorkKind::copy);
   EXPECT_EQ(read.work[1].bytes, 1'024);
+  ASSERT_EQ(read.ranges.size(), 2U);
+  EXPECT_EQ(read.ranges[0].name, "step\t1");
+  EXPECT_EQ(read.ranges[0].parent, -1);
+  EXPECT_EQ(read.ranges[1].parent, 0);
+  EXPECT_EQ(read.ranges[1].entered, 2);
+  ASSERT_EQ(read.ranges[1].work.size(), 2U);
+  EXPECT_EQ(read.ranges[1].work[1].work, 1U);
+  EXPECT_EQ(read.ranges[1].work[0].total_ns, 40);
   ASSERT_EQ(read.devices.size(), 1U);
   EXPECT_EQ(read.devices[0].device, 3);
   EXPECT_EQ(read.devices[0].busy_ns, 65);
@@ -102,10 +115,22 @@ TEST(RecordingFile, EachLieIsNamed) {
       {with("work\tkernel\t1\t5\t5\t5\t0\ta\\x"), "an escape that is none"},
       {with("device\t0\t10\t5\t1\t0\t0" + std::string(14, '\t')), "is no number"},
       {with("missing\tx") + "more\n", "the number of lines"},
+      {with("range\t1\t1\tr"), "'1' is no number from 0 to 0"},
+      {with("within\t0\t1\t1"), "a range that is not there"},
+      {with("work\tkernel\t1\t5\t5\t5\t0\tk\nrange\t0\t1\tr\nwithin\t0\t1\t4\nwithin\t0\t0\t4"),
+       "more work than there was"},
   };
   for (const auto& [text, part] : cases) {
     EXPECT_NE(error_of(text).find(part), std::string::npos) << text << " gives: " << error_of(text);
   }
+}
+
+TEST(RecordingFile, RangesWithinRangesWithoutEndAreRefused) {
+  std::string text = "apo-recording\t1\nrange\t0\t1\tr\n";
+  for (int i = 1; i <= 64; ++i) {
+    text += "range\t" + std::to_string(i) + "\t1\tr\n";
+  }
+  EXPECT_NE(error_of(text).find("line 66: more ranges than are told apart"), std::string::npos) << error_of(text);
 }
 
 TEST(RecordingFile, MoreTimeThanCanBeIsRefusedBeforeASumOverflows) {

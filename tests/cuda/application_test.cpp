@@ -105,6 +105,36 @@ TEST_F(ProfiledApplication, IsNotHeldUpAtEachLaunch) {
   EXPECT_EQ(work(kShort).calls, 60 * 500);
 }
 
+// Without the NVTX header the program has no such mode, and its recording no range.
+TEST_F(ProfiledApplication, HasItsTimeByNvtxRanges) {
+  run("ranges");
+  if (work(kShort).calls == 0) {
+    GTEST_SKIP() << "built without the NVTX header";
+  }
+  EXPECT_EQ(work(kShort).calls, 37);
+  ASSERT_EQ(summary_.ranges.size(), 2U);
+  EXPECT_EQ(summary_.ranges[0].path, "step");
+  EXPECT_EQ(summary_.ranges[0].entered, 5);
+  EXPECT_EQ(summary_.ranges[0].calls, 30);
+  EXPECT_EQ(summary_.ranges[1].path, "step / forward");
+  EXPECT_EQ(summary_.ranges[1].entered, 5);
+  EXPECT_EQ(summary_.ranges[1].calls, 20);
+  EXPECT_EQ(summary_.ranges[1].own_ns, summary_.ranges[1].total_ns);
+  EXPECT_NEAR(summary_.ranges[0].share, 30.0 / 37, 0.1);
+}
+
+TEST_F(ProfiledApplication, PaysLittleMoreForALaunchInARange) {
+  ASSERT_TRUE(run_process({APO_LAUNCHER_PROGRAM, "cost_in_range", numbers_file()}).ok());
+  const double plain = number("launch_ns");
+  run("cost_in_range");
+  if (work(kShort).calls == 0) {
+    GTEST_SKIP() << "built without the NVTX header";
+  }
+  std::cout << "  a launch in a range costs " << plain << " ns plain, " << number("launch_ns") << " ns profiled\n";
+  EXPECT_LT(number("launch_ns") - plain, 3'000);
+  EXPECT_EQ(summary_.ranges.at(0).calls, 60 * 500);
+}
+
 TEST_F(ProfiledApplication, LosesNoneOfManyLaunches) {
   run("many");
   EXPECT_EQ(work(kShort).calls, 200'000);

@@ -20,6 +20,7 @@
 #include "harness/worker/pc_sampling.h"
 #include "harness/worker/profiler_lock.h"
 #include "harness/worker/worker.h"
+#include "tests/cuda/metric_lists.h"
 
 namespace apo {
 namespace {
@@ -217,19 +218,6 @@ TEST_F(Counters, TheDefaultSetTakesFewPasses) {
 }
 
 TEST_F(Counters, ALongListOfFiveKernelsIsCountedInOneSession) {
-  std::vector<std::string> metrics = stall_counters();
-  for (const std::string& name : default_counters()) {
-    if (metrics.size() < 36) {
-      metrics.push_back(name);
-    }
-  }
-  for (const char* name :
-       {"sm__throughput.avg.pct_of_peak_sustained_elapsed",
-        "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "l1tex__t_sector_hit_rate.pct",
-        "l1tex__data_bank_conflicts_pipe_lsu.sum", "sm__inst_executed_pipe_xu.sum", "sm__inst_executed_pipe_tensor.sum",
-        "gpc__cycles_elapsed.avg.per_second", "dram__cycles_elapsed.avg.per_second"}) {
-    metrics.push_back(name);
-  }
   std::string code = kCopy;
   std::string launches = "grid=ceil_div(n,256) block=256";
   for (const char* name : {"l", "m", "o", "p"}) {
@@ -238,10 +226,10 @@ TEST_F(Counters, ALongListOfFiveKernelsIsCountedInOneSession) {
             "(copy_args a) { a.y[256LL * blockIdx.x + threadIdx.x] = a.x[256LL * blockIdx.x + threadIdx.x]; }\n";
   }
   Bench bench(code, 1 << 20, launches);
-  const CounterReport report = count_alone(bench, metrics);
+  const CounterReport report = count_alone(bench, testing::long_list());
   EXPECT_LE(report.passes, 20);
   EXPECT_EQ(report.launches.size(), 5U);
-  EXPECT_EQ(report.metrics.size(), metrics.size());
+  EXPECT_EQ(report.metrics.size(), testing::long_list().size());
 }
 
 // Every pass runs the kernel again; between them CUPTI restores what it wrote.
@@ -303,6 +291,9 @@ TEST_F(Counters, AFaultUnderTheProfilerIsTheKernelsAndHangsNothing) {
   Bench sampled(faulty, 1024, "grid=4 block=256");
   const auto samples = sampled.worker().sample_stalls({});
   ASSERT_TRUE(!samples || !samples->missing.empty());
+  Bench patched(faulty, 1024, "grid=4 block=256");
+  const auto instructions = patched.worker().count_instructions({});
+  ASSERT_TRUE(!instructions || !instructions->missing.empty());
   Bench next(kCopy, 1024, "grid=4 block=256");
   EXPECT_TRUE(next.worker().count({.metrics = {kRead}})) << "the next process counts as before";
 }
@@ -317,6 +308,9 @@ TEST_F(Counters, WithoutCuptiTheReasonIsSaid) {
   const auto samples = bench.worker().sample_stalls({});
   ASSERT_TRUE(samples) << samples.failure().evidence;
   EXPECT_NE(samples->missing.find("CUPTI does not load"), std::string::npos) << samples->missing;
+  const auto instructions = bench.worker().count_instructions({});
+  ASSERT_TRUE(instructions) << instructions.failure().evidence;
+  EXPECT_NE(instructions->missing.find("CUPTI does not load"), std::string::npos) << instructions->missing;
 }
 
 // Two processes profile at the same time: one waits, and both get their counters.

@@ -17,6 +17,11 @@
 
 #include "harness/worker/cuda_driver.h"
 
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define APO_HAS_NVTX 1
+#endif
+
 namespace {
 
 using namespace apo::cuda;
@@ -47,10 +52,9 @@ class Gpu {
       std::_Exit(kNoGpu);
     }
     Device device = 0;
-    Context context = nullptr;
     check(driver_->device_get(&device, 0), "device");
-    check(driver_->retain_context(&context, device), "context");
-    check(driver_->set_context(context), "context");
+    check(driver_->retain_context(&context_, device), "context");
+    check(driver_->set_context(context_), "context");
     const std::string code = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry _Z9spin_longPyy" +
                              std::string(kBody) + ".visible .entry spin_short" + kBody;
     check(driver_->load_module(&module_, code.c_str()), "module");
@@ -61,6 +65,8 @@ class Gpu {
     check(driver_->create_stream(&stream_, kStreamNonBlocking), "stream");
   }
 
+  // In a thread that did not make this.
+  void make_current() { check(driver_->set_context(context_), "context"); }
   void spin_long() { launch(long_, kLongCycles); }
   void spin_short(std::uint64_t cycles = kShortCycles) { launch(short_, cycles); }
   void copy_in() { check(driver_->copy_to_device(memory_, host_, kBytes), "copy"); }
@@ -100,6 +106,7 @@ class Gpu {
   }
 
   std::unique_ptr<const Driver> driver_;
+  Context context_ = nullptr;
   Module module_ = nullptr;
   Function long_ = nullptr;
   Function short_ = nullptr;
@@ -159,6 +166,25 @@ void short_ones(Gpu& gpu, int count) {
   gpu.wait();
 }
 
+#ifdef APO_HAS_NVTX
+// 30 launches in "step": 20 in "forward" within it, 5 of a thread that it waits for, and 5 of its own; 7 outside.
+void in_ranges(Gpu& gpu) {
+  for (int step = 0; step < 5; ++step) {
+    nvtxRangePushA("step");
+    nvtxRangePushA("forward");
+    short_ones(gpu, 4);
+    nvtxRangePop();
+    std::thread([&] {
+      gpu.make_current();
+      short_ones(gpu, 1);
+    }).join();
+    short_ones(gpu, 1);
+    nvtxRangePop();
+  }
+  short_ones(gpu, 7);
+}
+#endif
+
 // CUDA cannot be used in the child of a process that used it.
 void fork_after_cuda(Gpu& gpu) {
   short_ones(gpu, 10);
@@ -199,6 +225,14 @@ int main(int argc, char** argv) {
     all_kinds(gpu, out);
   } else if (mode == "cost") {
     cost_of_a_launch(gpu, out);
+#ifdef APO_HAS_NVTX
+  } else if (mode == "ranges") {
+    in_ranges(gpu);
+  } else if (mode == "cost_in_range") {
+    nvtxRangePushA("step");
+    cost_of_a_launch(gpu, out);
+    nvtxRangePop();
+#endif
   } else if (mode == "many") {
     many(gpu);
   } else if (mode == "fork") {

@@ -1,11 +1,16 @@
 // tests/cuda/variant_launcher.cpp - launches device variants once each, in this process and with nothing between, so
 // that another profiler can look at them: variant_launcher FAMILY_LIBRARY CACHE FILE[:WORKLOAD]...
 //
+// With APO_LAUNCHER_COUNT=short|default|long it counts these lists' metrics of each itself, and says on the last line
+// how long that took. --list LIST prints the names of a list, --about the GPU, the driver and CUPTI's version.
 // Exit code 77: there is no GPU.
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -17,7 +22,9 @@
 #include "harness/implement/metadata.h"
 #include "harness/implement/settings.h"
 #include "harness/worker/cuda_device.h"
+#include "harness/worker/cupti.h"
 #include "harness/worker/protocol.h"
+#include "tests/cuda/metric_lists.h"
 
 namespace {
 
@@ -39,7 +46,30 @@ void require_value(const Result<T>& result, const std::string& what) {
   }
 }
 
-void launch(Device& device, const Builder& builder, const std::string& file, const std::string& workload_name) {
+std::vector<std::string> metrics_of(const std::string& list) {
+  if (list != "short" && list != "default" && list != "long") {
+    throw std::runtime_error("no list '" + list + "': known are short, default and long");
+  }
+  return list == "short" ? testing::short_list() : list == "long" ? testing::long_list() : default_counters();
+}
+
+// Launches what is loaded; counts it instead where metrics are asked for. Seconds of that.
+double launch_or_count(Device& device, const std::vector<std::string>& metrics, const std::string& file) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (metrics.empty()) {
+    require_value(device.run({}, 0), file);
+  } else {
+    const auto report = device.count({.metrics = metrics});
+    require_value(report, file);
+    if (!report->missing.empty() || report->launches.empty()) {
+      throw std::runtime_error(file + ": nothing was counted: " + report->missing);
+    }
+  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double launch(Device& device, const Builder& builder, const std::string& file, const std::string& workload_name,
+              const std::vector<std::string>& metrics) {
   const Variant variant = load_variant(file);
   const Family* family = find_family(variant.family);
   if (family == nullptr) {
@@ -58,19 +88,47 @@ void launch(Device& device, const Builder& builder, const std::string& file, con
   write_inputs(arena, 0, make_inputs(*family, workload->axes, 1, family->regimes.front(), 1));
   require(device.load(0, built.object_path, built.plan), file);
   require_value(device.attach(arena.layout(), FileDescriptor(dup(arena.fd()))), file);
-  require_value(device.run({}, 0), file);
+  const double seconds = launch_or_count(device, metrics, file);
   std::printf("%s\n", variant.id().c_str());
+  return seconds;
+}
+
+void print_environment(const Device& device) {
+  std::string missing;
+  const auto library = cupti::load_library(missing);
+  std::printf("%s, driver %s, CUPTI %s\n", device.facts()->name.c_str(), device.facts()->driver.c_str(),
+              library == nullptr ? missing.c_str() : std::to_string(library->version).c_str());
+}
+
+// In all, and of the first few variants: the first one has the profiler's start-up.
+void print_seconds(const std::vector<double>& seconds) {
+  constexpr std::size_t kShown = 5;
+  std::string each;
+  for (std::size_t i = 0; i < std::min(kShown, seconds.size()); ++i) {
+    each += (i == 0 ? "" : " + ") + format_seconds(seconds[i]);
+  }
+  std::printf("counted in %s: %s%s\n", format_seconds(std::accumulate(seconds.begin(), seconds.end(), 0.0)).c_str(),
+              each.c_str(), seconds.size() > kShown ? " + ..." : "");
+}
+
+// Without a GPU.
+int print_list(const std::string& list) {
+  std::printf("%s\n", join(metrics_of(list), ",").c_str());
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 4) {
-    std::fprintf(stderr, "usage: variant_launcher FAMILY_LIBRARY CACHE FILE[:WORKLOAD]...\n");
+  const std::string first = argc > 1 ? argv[1] : "";
+  if (argc < 4 && first != "--about" && (first != "--list" || argc < 3)) {
+    std::fprintf(stderr, "usage: variant_launcher FAMILY_LIBRARY CACHE FILE[:WORKLOAD]... | --list LIST | --about\n");
     return 1;
   }
   try {
-    load_family_library(argv[1]);
+    if (first == "--list") {
+      return print_list(argv[2]);
+    }
     SharedStatus status;
     std::string missing;
     // Watched: no gate, which a profiler that waits for each launch would never see opened.
@@ -79,12 +137,23 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "variant_launcher: %s\n", missing.c_str());
       return kNoGpu;
     }
+    if (first == "--about") {
+      print_environment(*device);
+      return 0;
+    }
+    load_family_library(first);
     const char* home = std::getenv("APO_HOME");
+    const char* list = std::getenv("APO_LAUNCHER_COUNT");
+    const std::vector<std::string> metrics = list == nullptr ? std::vector<std::string>() : metrics_of(list);
+    std::vector<double> seconds;
     const Builder builder(
         {.cache = argv[2], .home = home != nullptr ? home : APO_SOURCE_FOLDER, .device = device->facts()});
     for (int i = 3; i < argc; ++i) {
       const std::vector<std::string> parts = split(argv[i], ':');
-      launch(*device, builder, parts.front(), parts.size() > 1 ? parts[1] : "");
+      seconds.push_back(launch(*device, builder, parts.front(), parts.size() > 1 ? parts[1] : "", metrics));
+    }
+    if (!metrics.empty()) {
+      print_seconds(seconds);
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "variant_launcher: %s\n", error.what());

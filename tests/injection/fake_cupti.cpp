@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "harness/worker/cupti.h"
 #include "harness/worker/cupti_records.h"
@@ -21,6 +22,9 @@ struct Buffer {
 };
 
 std::mutex mutex;
+Callback callback = nullptr;
+bool watched[3] = {};  // by domain
+std::uint32_t calls = 0;
 Buffer current;
 RequestBuffer request_buffer = nullptr;
 CompleteBuffer complete_buffer = nullptr;
@@ -56,18 +60,24 @@ void add(const Known& known) {
 #define APO_EXPORTED extern "C" __attribute__((visibility("default")))
 
 APO_EXPORTED Result cuptiGetVersion(std::uint32_t* version) {
-  *version = 130'001;
+  const char* other = std::getenv("APO_TEST_CUPTI_VERSION");
+  *version = other != nullptr ? static_cast<std::uint32_t>(std::atoi(other)) : 130'001;
   return kSuccess;
 }
 APO_EXPORTED Result cuptiGetResultString(Result, const char** text) {
   *text = "CUPTI_ERROR_OF_THE_TEST";
   return kSuccess;
 }
-APO_EXPORTED Result cuptiSubscribe(Subscriber* subscriber, Callback, void*) {
+APO_EXPORTED Result cuptiSubscribe(Subscriber* subscriber, Callback given, void*) {
   *subscriber = subscriber;
+  callback = given;
   return std::getenv("APO_TEST_OTHER_PROFILER") != nullptr ? kMultipleSubscribers : kSuccess;
 }
 APO_EXPORTED Result cuptiUnsubscribe(Subscriber) {
+  return kSuccess;
+}
+APO_EXPORTED Result cuptiEnableDomain(std::uint32_t enable, Subscriber, int domain) {
+  watched[domain] = enable != 0;
   return kSuccess;
 }
 APO_EXPORTED Result cuptiActivityRegisterCallbacks(RequestBuffer request, CompleteBuffer complete) {
@@ -101,8 +111,17 @@ APO_EXPORTED Result cuptiActivityFlushAll(std::uint32_t) {
 }
 
 // What a test program "runs on the GPU".
+// The runtime calls the driver; the record is named after the runtime's call, which came first.
 APO_EXPORTED void fake_kernel(const char* name, std::uint64_t start, std::uint64_t end) {
-  add(KernelRecord{.kind = kConcurrentKernel, .start = start, .end = end, .name = name});
+  const std::uint32_t correlation = calls + 1;
+  for (const auto& [domain, function] :
+       {std::pair{kRuntimeApi, "cudaLaunchKernel"}, std::pair{kDriverApi, "cuLaunchKernel"}}) {
+    const CallbackData data{.site = kEnter, .function = function, .correlation = ++calls};
+    if (watched[domain]) {
+      callback(nullptr, domain, 0, &data);
+    }
+  }
+  add(KernelRecord{.kind = kConcurrentKernel, .start = start, .end = end, .correlation = correlation, .name = name});
 }
 APO_EXPORTED void fake_copy(std::uint8_t direction, std::uint64_t bytes, std::uint64_t start, std::uint64_t end) {
   add(CopyRecord{.kind = kMemcpy, .direction = direction, .bytes = bytes, .start = start, .end = end});

@@ -14,6 +14,11 @@
 #include <string>
 #include <thread>
 
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define APO_HAS_NVTX 1
+#endif
+
 namespace {
 
 using Kernel = void (*)(const char* name, std::uint64_t start, std::uint64_t end);
@@ -73,6 +78,34 @@ int start_cuda_in_two_children() {
   return 0;
 }
 
+#ifdef APO_HAS_NVTX
+// 3 launches in "step", 2 in "forward" within it, 1 outside, and 1 of a thread that works for "step" while it waits.
+int launch_in_ranges(bool before_cuda) {
+  if (before_cuda) {
+    nvtxRangePushA("step");  // NVTX starts its tool before CUDA starts its own
+  }
+  start_cuda();
+  launch(1);
+  if (!before_cuda) {
+    nvtxRangePushA("step");
+  }
+  launch(2);
+  nvtxEventAttributes_t forward{};
+  forward.version = NVTX_VERSION;
+  forward.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  forward.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  nvtxDomainHandle_t domain = nvtxDomainCreateA("guest");
+  forward.message.registered = nvtxDomainRegisterStringA(domain, "forward");
+  nvtxDomainRangePushEx(domain, &forward);
+  launch(2);
+  nvtxDomainRangePop(domain);
+  std::thread([] { launch(1); }).join();
+  nvtxRangePop();
+  launch(1);
+  return 0;
+}
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -80,6 +113,11 @@ int main(int argc, char** argv) {
   if (mode == "children") {
     return start_cuda_in_two_children();
   }
+#ifdef APO_HAS_NVTX
+  if (mode == "ranges" || mode == "early_ranges") {
+    return launch_in_ranges(mode == "early_ranges");
+  }
+#endif
   start_cuda();
   if (mode == "nothing") {
     return 0;

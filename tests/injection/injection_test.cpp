@@ -63,6 +63,48 @@ TEST_F(Injection, SumsUpWhatRanAndLeavesTheOutputAlone) {
   EXPECT_EQ(notes(), "");
 }
 
+#if __has_include(<nvtx3/nvToolsExt.h>)
+// In the order of the process: "step", and "forward" within it; one launch a kernel of 100 ns.
+void expect_ranges(const ProcessRecording& process, std::int64_t in_step) {
+  ASSERT_EQ(process.ranges.size(), 2U);
+  const auto calls = [](const NvtxRange& range) {
+    std::int64_t sum = 0;
+    for (const RangeWork& work : range.work) {
+      EXPECT_EQ(work.total_ns, 100 * work.calls);
+      sum += work.calls;
+    }
+    return sum;
+  };
+  EXPECT_EQ(process.ranges[0].name, "step");
+  EXPECT_EQ(process.ranges[0].parent, -1);
+  EXPECT_EQ(process.ranges[0].entered, 1);
+  EXPECT_EQ(calls(process.ranges[0]), in_step);
+  EXPECT_EQ(process.ranges[1].name, "forward");
+  EXPECT_EQ(process.ranges[1].parent, 0);
+  EXPECT_EQ(calls(process.ranges[1]), 2);
+}
+
+TEST_F(Injection, NvtxRangesHaveWhatWasLaunchedInThem) {
+  EXPECT_EQ(run({"ranges"}, {"NVTX_INJECTION64_PATH=" APO_INJECTION}).exit_code, 0);
+  ASSERT_EQ(profile_.processes.size(), 1U);
+  EXPECT_EQ(calls(0), 7);
+  expect_ranges(profile_.processes[0], 3);
+}
+
+TEST_F(Injection, ARangeMayBeginBeforeCudaDoes) {
+  EXPECT_EQ(run({"early_ranges"}, {"NVTX_INJECTION64_PATH=" APO_INJECTION}).exit_code, 0);
+  ASSERT_EQ(profile_.processes.size(), 1U);
+  expect_ranges(profile_.processes[0], 4);
+}
+
+TEST_F(Injection, RangesAreNoneWhereAnotherToolHasThem) {
+  EXPECT_EQ(run({"ranges"}).exit_code, 0);
+  ASSERT_EQ(profile_.processes.size(), 1U);
+  EXPECT_EQ(calls(0), 7);
+  EXPECT_TRUE(profile_.processes[0].ranges.empty());
+}
+#endif
+
 TEST_F(Injection, KeepsTheExitCode) {
   EXPECT_EQ(run({"fail"}).exit_code, 3);
   EXPECT_EQ(calls(0), 10);
@@ -121,6 +163,15 @@ TEST_F(Injection, AnotherProfilerIsLeftAloneAndNamed) {
   EXPECT_EQ(run({"exit", "10"}, {"APO_TEST_OTHER_PROFILER=1"}).exit_code, 0);
   EXPECT_NE(notes().find("another profiler watches this process"), std::string::npos) << notes();
   EXPECT_TRUE(profile_.processes.at(0).work.empty());
+}
+
+TEST_F(Injection, ACuptiOfAnotherVersionIsNotReadWrongly) {
+  EXPECT_EQ(run({"exit", "10"}, {"APO_TEST_CUPTI_VERSION=110100"}).exit_code, 0);
+  EXPECT_EQ(calls(0), 0);
+  EXPECT_NE(
+      notes().find("is version 110100 of CUPTI, whose records this program does not know; it knows those of CUDA"),
+      std::string::npos)
+      << notes();
 }
 
 TEST_F(Injection, WithoutCuptiTheApplicationRunsAndTheReasonIsTold) {

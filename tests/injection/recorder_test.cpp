@@ -3,11 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+#include <thread>
+
+#include "harness/injection/nvtx_tool.h"
 #include "harness/worker/cupti.h"
 #include "harness/worker/cupti_records.h"
 
 #if __has_include(<cupti.h>)
 #include <cupti.h>
+#endif
+#if __has_include(<nvtx3/nvtxDetail/nvtxTypes.h>)
+#include <nvtx3/nvToolsExt.h>
 #endif
 
 namespace apo {
@@ -62,6 +69,102 @@ TEST(Recorder, CopiesAndFillsAreKeptApartFromKernels) {
   EXPECT_EQ(sums.work[3].name, "memcpy of another kind");
   EXPECT_EQ(sums.work[4].kind, WorkKind::fill);
   EXPECT_EQ(sums.devices.at(0).busy_ns, 101);
+}
+
+void add_launched(Recorder& recorder, const char* name, std::uint32_t correlation) {
+  const KernelRecord record{
+      .kind = kConcurrentKernel, .start = 100, .end = 110, .correlation = correlation, .name = name};
+  recorder.add(&record);
+}
+
+TEST(Recorder, WorkOfARangeIsWhatWasLaunchedInIt) {
+  Ranges ranges;
+  Recorder recorder(&ranges);
+  ranges.launched(1);
+  EXPECT_EQ(ranges.push(nullptr, "step"), 0);
+  ranges.launched(2);
+  EXPECT_EQ(ranges.push(nullptr, "forward"), 1);
+  ranges.launched(3);
+  EXPECT_EQ(ranges.pop(nullptr), 1);
+  EXPECT_EQ(ranges.pop(nullptr), 0);
+  EXPECT_LT(ranges.pop(nullptr), 0) << "one more than was pushed";
+  ranges.launched(4);
+  for (const std::uint32_t correlation :
+       std::initializer_list<std::uint32_t>{1, 2, 3, 3, 4, 5}) {  // a graph's kernels share one
+    add_launched(recorder, "k", correlation);
+  }
+  const ProcessRecording sums = recorder.summary();
+  ASSERT_EQ(sums.ranges.size(), 2U);
+  ASSERT_EQ(sums.ranges[0].work.size(), 1U);
+  EXPECT_EQ(sums.ranges[0].work[0].calls, 1);
+  ASSERT_EQ(sums.ranges[1].work.size(), 1U);
+  EXPECT_EQ(sums.ranges[1].work[0].calls, 2);
+  EXPECT_EQ(sums.ranges[1].work[0].total_ns, 20);
+  EXPECT_EQ(sums.ranges[1].parent, 0);
+}
+
+TEST(Ranges, OfTwoDomainsEndEachForItself) {
+  Ranges ranges;
+  const int domain = 0;
+  ranges.push(&domain, "outer");
+  ranges.push(nullptr, "inner");
+  ranges.pop(&domain);
+  ranges.launched(7);
+  EXPECT_EQ(ranges.of(7), 2U) << "the inner one is open still";
+  ranges.pop(nullptr);
+  ranges.launched(8);
+  EXPECT_EQ(ranges.of(8), 0U);
+}
+
+TEST(Ranges, AreBoundedInNumberDepthAndNames) {
+  Ranges ranges;
+  for (std::size_t i = 0; i < kMostRanges + 10; ++i) {
+    ranges.push(nullptr, "iteration " + std::to_string(i) + std::string(1'000, 'x'));
+    ranges.pop(nullptr);
+  }
+  EXPECT_EQ(ranges.places().size(), kMostRanges);
+  EXPECT_EQ(ranges.places()[0].name.size(), kMostRangeName);
+  for (std::size_t i = 0; i < kMostRangeDepth + 5; ++i) {
+    ranges.push(nullptr, "deep");
+  }
+  EXPECT_LT(ranges.push(nullptr, "deeper"), 0);
+  for (std::size_t i = 0; i < kMostRangeDepth; ++i) {
+    EXPECT_GE(ranges.pop(nullptr), 0);
+  }
+  EXPECT_LT(ranges.pop(nullptr), 0);
+}
+
+TEST(Ranges, ALaunchLongAgoIsForgottenRatherThanMistaken) {
+  Ranges ranges;
+  ranges.push(nullptr, "r");
+  ranges.launched(5);
+  EXPECT_EQ(ranges.of(5), 1U);
+  EXPECT_EQ(ranges.of(5 + kMostLaunches), 0U);
+  ranges.launched(5 + kMostLaunches);
+  EXPECT_EQ(ranges.of(5), 0U);
+  ranges.pop(nullptr);
+}
+
+// A thread without ranges works for the only one that has any; between two it is nobody's.
+TEST(Ranges, AThreadWithoutOneWorksForTheOnlyThreadThatHasOne) {
+  Ranges ranges;
+  ranges.push(nullptr, "step");
+  std::thread([&] { ranges.launched(1); }).join();
+  EXPECT_EQ(ranges.of(1), 1U);
+  std::promise<void> pushed;
+  std::promise<void> over;
+  std::thread other([&] {
+    ranges.push(nullptr, "other");
+    pushed.set_value();
+    over.get_future().wait();
+    ranges.pop(nullptr);
+  });
+  pushed.get_future().wait();
+  std::thread([&] { ranges.launched(2); }).join();
+  over.set_value();
+  other.join();
+  EXPECT_EQ(ranges.of(2), 0U);
+  ranges.pop(nullptr);
 }
 
 TEST(Recorder, EveryDeviceHasItsOwnTimeline) {
@@ -128,6 +231,7 @@ void expect_kernel_layout() {
   EXPECT_EQ(offsetof(KernelRecord, start), offsetof(Theirs, start));
   EXPECT_EQ(offsetof(KernelRecord, end), offsetof(Theirs, end));
   EXPECT_EQ(offsetof(KernelRecord, device), offsetof(Theirs, deviceId));
+  EXPECT_EQ(offsetof(KernelRecord, correlation), offsetof(Theirs, correlationId));
   EXPECT_EQ(offsetof(KernelRecord, name), offsetof(Theirs, name));
   EXPECT_LE(sizeof(KernelRecord), sizeof(Theirs));
 }
@@ -142,9 +246,43 @@ void expect_copy_layout() {
   EXPECT_LE(sizeof(CopyRecord), sizeof(Theirs));
 }
 
+#if __has_include(<nvtx3/nvtxDetail/nvtxTypes.h>)
+TEST(NvtxTool, DeclarationsAreThoseOfTheHeader) {
+  EXPECT_EQ(sizeof(nvtx::Attributes), sizeof(nvtxEventAttributes_t));
+  EXPECT_EQ(offsetof(nvtx::Attributes, message_type), offsetof(nvtxEventAttributes_t, messageType));
+  EXPECT_EQ(offsetof(nvtx::Attributes, message), offsetof(nvtxEventAttributes_t, message));
+  EXPECT_EQ(int{nvtx::kAscii}, int{NVTX_MESSAGE_TYPE_ASCII});
+  EXPECT_EQ(int{nvtx::kUnicode}, int{NVTX_MESSAGE_TYPE_UNICODE});
+  EXPECT_EQ(int{nvtx::kRegistered}, int{NVTX_MESSAGE_TYPE_REGISTERED});
+  EXPECT_EQ(offsetof(nvtx::CallbackTable, module_functions),
+            offsetof(NvtxExportTableCallbacks, GetModuleFunctionTable));
+  EXPECT_EQ(int{nvtx::kCallbacks}, int{NVTX_ETID_CALLBACKS});
+  EXPECT_EQ(int{nvtx::kCore}, int{NVTX_CB_MODULE_CORE});
+  EXPECT_EQ(int{nvtx::kCore2}, int{NVTX_CB_MODULE_CORE2});
+  EXPECT_EQ(int{nvtx::kRangePushEx}, int{NVTX_CBID_CORE_RangePushEx});
+  EXPECT_EQ(int{nvtx::kRangePushA}, int{NVTX_CBID_CORE_RangePushA});
+  EXPECT_EQ(int{nvtx::kRangePushW}, int{NVTX_CBID_CORE_RangePushW});
+  EXPECT_EQ(int{nvtx::kRangePop}, int{NVTX_CBID_CORE_RangePop});
+  EXPECT_EQ(int{nvtx::kDomainRangePushEx}, int{NVTX_CBID_CORE2_DomainRangePushEx});
+  EXPECT_EQ(int{nvtx::kDomainRangePop}, int{NVTX_CBID_CORE2_DomainRangePop});
+  EXPECT_EQ(int{nvtx::kDomainRegisterStringA}, int{NVTX_CBID_CORE2_DomainRegisterStringA});
+  EXPECT_EQ(int{nvtx::kDomainRegisterStringW}, int{NVTX_CBID_CORE2_DomainRegisterStringW});
+  EXPECT_EQ(int{nvtx::kDomainCreateA}, int{NVTX_CBID_CORE2_DomainCreateA});
+  EXPECT_EQ(int{nvtx::kDomainCreateW}, int{NVTX_CBID_CORE2_DomainCreateW});
+}
+#endif
+
 TEST(Recorder, LayoutsAreThoseOfTheHeader) {
   expect_kernel_layout<CUpti_ActivityKernel8>();
   expect_kernel_layout<CUpti_ActivityKernel9>();
+  EXPECT_EQ(offsetof(CopyRecord, correlation), offsetof(CUpti_ActivityMemcpy5, correlationId));
+  EXPECT_EQ(offsetof(FillRecord, correlation), offsetof(CUpti_ActivityMemset4, correlationId));
+  EXPECT_EQ(offsetof(CallbackData, site), offsetof(CUpti_CallbackData, callbackSite));
+  EXPECT_EQ(offsetof(CallbackData, function), offsetof(CUpti_CallbackData, functionName));
+  EXPECT_EQ(offsetof(CallbackData, correlation), offsetof(CUpti_CallbackData, correlationId));
+  EXPECT_EQ(int{kDriverApi}, int{CUPTI_CB_DOMAIN_DRIVER_API});
+  EXPECT_EQ(int{kRuntimeApi}, int{CUPTI_CB_DOMAIN_RUNTIME_API});
+  EXPECT_EQ(kEnter, int{CUPTI_API_ENTER});
   expect_copy_layout<CUpti_ActivityMemcpy5>();
   expect_copy_layout<CUpti_ActivityMemcpyPtoP4>();
 #if CUPTI_API_VERSION >= 130000

@@ -9,10 +9,10 @@
 #include <map>
 #include <memory>
 
+#include "harness/core/elf_object.h"
 #include "harness/core/error.h"
 #include "harness/core/files.h"
 #include "harness/implement/cuda_build.h"
-#include "harness/core/elf_object.h"
 #include "harness/implement/metadata.h"
 #include "harness/implement/settings.h"
 

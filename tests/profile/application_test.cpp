@@ -54,6 +54,35 @@ TEST(Application, TheSameKernelOfAllProcessesIsOneRow) {
   EXPECT_DOUBLE_EQ(summary.work[1].share, 0.43);
 }
 
+// Two processes push "step" and, in it, "forward".
+TEST(Application, RangesOfAllProcessesAreOneTreeByTime) {
+  ApplicationProfile profile = two_processes();
+  profile.processes[0].ranges = {
+      {.name = "step", .entered = 2, .work = {{.work = 2, .calls = 1, .total_ns = 50}}},
+      {.name = "forward", .parent = 0, .entered = 2, .work = {{.work = 0, .calls = 4, .total_ns = 400}}},
+      {.name = "backward", .parent = 0, .entered = 1, .work = {{.work = 1, .calls = 1, .total_ns = 500}}}};
+  profile.processes[1].ranges = {
+      {.name = "step", .entered = 1},
+      {.name = "forward", .parent = 0, .entered = 1, .work = {{.work = 0, .calls = 2, .total_ns = 30}}}};
+  const auto ranges = summarise(profile, Categories::for_pytorch()).ranges;
+  ASSERT_EQ(ranges.size(), 3U);
+  EXPECT_EQ(ranges[0].path, "step");
+  EXPECT_EQ(ranges[0].entered, 3);
+  EXPECT_EQ(ranges[0].calls, 8);
+  EXPECT_EQ(ranges[0].total_ns, 980);
+  EXPECT_EQ(ranges[0].own_ns, 50);
+  EXPECT_DOUBLE_EQ(ranges[0].share, 0.98);
+  EXPECT_EQ(ranges[1].path, "step / backward") << "by time";
+  EXPECT_EQ(ranges[1].depth, 1);
+  EXPECT_EQ(ranges[2].path, "step / forward");
+  EXPECT_EQ(ranges[2].total_ns, 430);
+  std::int64_t in_categories = 0;
+  for (const CategoryRow& category : ranges[0].categories) {
+    in_categories += category.total_ns;
+  }
+  EXPECT_EQ(in_categories, ranges[0].total_ns) << "they divide the range, too";
+}
+
 TEST(Application, CeilingIsAmdahlsBoundForWorkThatTookNoTime) {
   const ApplicationSummary summary = summarise(two_processes(), Categories::for_pytorch());
   EXPECT_DOUBLE_EQ(summary.work[0].ceiling, 2.0);

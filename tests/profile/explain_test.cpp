@@ -45,7 +45,8 @@ TEST(Explain, BarrierStallsAreToldWithTheBarriersOfAStepOrElseOfACall) {
   b.metrics.push_back({.name = "barriers_per_step", .value = 0.9});
   EXPECT_EQ(find(explain(a, b, {}, {}), "stall_barrier")->words,
             "barrier stalls 41 % -> 3 % of the warps' time; 6.1 -> 0.9 barriers a step");
-  EXPECT_EQ(find(explain(a, b, {}, {}), "barriers_per_step")->words, "barriers that a warp passes in a step 6.1 -> 0.9");
+  EXPECT_EQ(find(explain(a, b, {}, {}), "barriers_per_step")->words,
+            "barriers that a warp passes in a step 6.1 -> 0.9");
 }
 
 TEST(Explain, SharesAndStatesAreWordsThatPeopleSay) {

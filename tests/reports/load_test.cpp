@@ -157,5 +157,44 @@ TEST_F(LoadModel, UnknownCampaignIsTheUsersMistake) {
   EXPECT_THROW(newest_campaign(journal), UserError);
 }
 
+// One that was profiled where the campaign ran, one of another machine, and an import.
+TEST_F(LoadModel, ShowsTheApplicationsOfItsMachineAndImports) {
+  Journal journal = Journal::open(path_, Access::read_write);
+  const CampaignRecords records = fixture::realistic_campaign();
+  const std::int64_t campaign = store(journal, records);
+  journal.add_machine({.id = "another", .model = "another"});
+  const auto add = [&](const std::string& source, const std::string& command, const std::string& machine) {
+    ApplicationSummary summary{.total_ns = 4'560, .span_ns = machine.empty() ? 0 : 4'000, .busy_ns = 1'000};
+    for (int i = 0; i < 12; ++i) {
+      summary.work.push_back({.work = {.name = "kernel|" + std::to_string(i), .calls = 2, .total_ns = 600 - 40 * i},
+                              .category = i == 0 ? "gemm" : "other",
+                              .share = (600.0 - 40 * i) / 4560});
+    }
+    ApplicationProfile profile{.source = source, .command = command, .notes = {"a *note*"}};
+    if (source == "ncu") {
+      profile.metrics = {{.kernel = "k", .name = "dram__bytes.sum", .unit = "byte", .mean = 5e6, .samples = 3}};
+    }
+    journal.add_application(profile, summary, machine);
+  };
+  add("run", "python3 step.py", records.machine.id);
+  add("run", "elsewhere", "another");
+  add("ncu", "table.csv", "");
+  const ReportModel model = load_model(journal, campaign);
+  ASSERT_EQ(model.applications.size(), 2U);
+  EXPECT_EQ(model.applications[0].command, "table.csv") << "the newest first";
+  EXPECT_EQ(model.applications[1].command, "python3 step.py");
+  EXPECT_EQ(model.applications[1].work.size(), 10U);
+  EXPECT_EQ(model.applications[1].kernels, 12);
+  const std::string text = render(model, Format::markdown);
+  for (const char* part :
+       {"## Applications", "`python3 step.py`, profiled ", "4.56 us of work on the GPU, busy for 25 % of 4 us",
+        "`table.csv`, imported from ncu", "dram__bytes.sum", "the first 10 of 12", "kernel\\|0", "a \\*note\\*"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  EXPECT_EQ(text.find("elsewhere"), std::string::npos);
+  EXPECT_NE(render(model, Format::json).find("\"source\": \"ncu\""), std::string::npos);
+  EXPECT_NE(render(model, Format::html).find("Applications"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace apo::report

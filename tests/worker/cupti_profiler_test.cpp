@@ -257,6 +257,19 @@ class HostMetrics : public ::testing::Test {
   std::unique_ptr<const cupti::Profiler> profiler_;
 };
 
+TEST_F(HostMetrics, AListIsAcceptedWithoutItsRepeatsAndWithoutWhatDoesNotExist) {
+  std::vector<RefusedMetric> refused;
+  const std::string real = "dram__bytes_read.sum";
+  const std::string other = "smsp__inst_executed.sum";
+  EXPECT_EQ(accepted_metrics(*library_, *profiler_, "GH100", {}, {real, other, real}, refused),
+            (std::vector<std::string>{real, other}));
+  EXPECT_TRUE(refused.empty());
+  EXPECT_EQ(accepted_metrics(*library_, *profiler_, "GH100", {}, {real, "dram__bytez_read.sum", other, real}, refused),
+            (std::vector<std::string>{real, other}));
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_NE(refused[0].why.find("did you mean 'dram__bytes_read'?"), std::string::npos) << refused[0].why;
+}
+
 TEST_F(HostMetrics, EveryCountOfInstructionsIsOneThatGh100Has) {
   std::string missing;
   const auto sass = cupti::load_sass(*library_, missing);
@@ -322,6 +335,11 @@ TEST_F(HostMetrics, AMetricNamedTwiceIsCollectedOnce) {
 
 TEST_F(HostMetrics, TroubleIsSaidInWordsWithCuptisOwn) {
   EXPECT_NE(cupti::explain_trouble(*library_, 35, "starting").find("only an administrator"), std::string::npos);
+  EXPECT_NE(cupti::explain_trouble(*library_, 35, "starting").find("NVreg_RestrictProfilingToAdminUsers=0"),
+            std::string::npos)
+      << "and what to do about it";
+  EXPECT_EQ(cupti::explain_trouble(*library_, cupti::kHardwareBusy, "starting").find("another process profiles"), 0U);
+  EXPECT_EQ(cupti::explain_trouble(*library_, cupti::kMultipleSubscribers, "x").find("another profiler watches"), 0U);
   EXPECT_NE(cupti::explain_trouble(*library_, 43, "starting").find("MIG"), std::string::npos);
   EXPECT_EQ(cupti::explain_trouble(*library_, 1, "starting"), "starting: CUPTI_ERROR_INVALID_PARAMETER");
   std::string missing;

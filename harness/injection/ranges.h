@@ -1,0 +1,60 @@
+// harness/injection/ranges.h - the NVTX ranges that an application's threads are in, and which of them launched what.
+//
+// Pushing and popping takes a lock; a launch takes none, because it is what is measured. Of launches only the newest
+// kMostLaunches are known: CUPTI's records come later, but not that late.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/core/application.h"
+
+namespace apo {
+
+// Not more than this many places in the nesting of ranges are told apart; what is pushed beyond them counts for the
+// range that it is pushed in.
+inline constexpr std::size_t kMostRanges = 1024;
+inline constexpr std::size_t kMostRangeName = 200;  // bytes
+inline constexpr std::size_t kMostRangeDepth = 64;  // of one thread; deeper ones count for the one that holds them
+inline constexpr std::uint32_t kMostLaunches = std::uint32_t{1} << 18;
+
+class Ranges {
+ public:
+  // Of the calling thread. Both return the depth of that range as NVTX wants it, from 0; negative where there is none.
+  // A domain's ranges nest among themselves: a pop ends the innermost one of its domain.
+  int push(const void* domain, std::string_view name);
+  int pop(const void* domain);
+  // Whether any was pushed so far.
+  bool used() const { return launches_.load(std::memory_order_acquire) != nullptr; }
+
+  // The calling thread launches what CUPTI calls `correlation`. A thread without a range of its own works for the only
+  // thread that has one, if there is just one: so do the threads of PyTorch that run a backward.
+  void launched(std::uint32_t correlation);
+  // The number of a place in `places()`, from 1; 0 for what was launched outside all ranges.
+  std::uint32_t of(std::uint32_t correlation) const;
+
+  // Without their work. A place's parent comes before it.
+  std::vector<NvtxRange> places() const;
+
+ private:
+  using Launch = std::atomic<std::uint64_t>;  // correlation << 32 | place
+
+  std::uint32_t place(std::uint32_t parent, std::string_view name);
+
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> by_name_;
+  std::vector<NvtxRange> places_;
+  std::unique_ptr<Launch[]> storage_;
+  std::atomic<Launch*> launches_{nullptr};
+  std::atomic<int> threads_in_ranges_{0};
+  std::atomic<std::uint32_t> newest_{0};  // the innermost range of the thread that pushed or popped last
+};
+
+}  // namespace apo
