@@ -159,6 +159,7 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   loaded = {};
   watch_.forget();
   if (plan.library) {
+    watch_.stop();  // host code loads what it likes, and some libraries bring hundreds of megabytes
     status_.running_slot.store(slot);
     auto failure = load_library(path, slot, loaded.launcher);
     status_.running_slot.store(-1);
