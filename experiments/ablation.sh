@@ -14,6 +14,7 @@ guard_of() {
   *"by the clock of the parent"*) echo parent-clock ;;
   *"in a process without the candidate"*) echo rival ;;
   *"bound symbols"* | *"made code of its own"* | *"after it was loaded"* | *"wrote to the code"* | *"in the place of"*) echo code ;;
+  *"a library that it does not name"* | *"than was built"* | *"is not what was built"*) echo code ;;
   *"time stamp counter"* | *"of CPU time in"*) echo clocks ;;
   *"CUPTI Activity"*) echo second-clock ;;
   *"below the physical floor"*) echo floor ;;

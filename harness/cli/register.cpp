@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
@@ -89,15 +90,16 @@ std::vector<GateResult> run_gates(Workbench& bench, const Variant& variant, Obse
   std::vector<GateResult> gates = {build_gate(lab, configuration, workload, log)};
   const std::uint64_t seed = secret_seed();
   const auto plan = correctness_plan(family, {workload.name}, seed);
-  SanitizerCheck sanitizers(lab, configuration, plan, seed);
+  std::optional<SanitizerCheck> sanitizers;
   if (gates.back().outcome == Outcome::valid) {
+    sanitizers.emplace(lab, configuration, plan, seed);
     gates.push_back(correctness_gate(lab, configuration, plan, seed, [&](int done, int all, const std::string& what) {
       observer.progress({.what = "verify " + variant.id() + " on " + what, .done = done, .expected = all});
     }));
   }
   if (gates.back().outcome == Outcome::valid) {
     observer.progress({.what = "verify " + variant.id() + " with sanitizers"});
-    gates.push_back(sanitizers.run());
+    gates.push_back(sanitizers->run());
   }
   return gates;
 }

@@ -269,9 +269,11 @@ int verify(const VerifyOptions& options, const Globals& globals) {
   const Configuration configuration = bench.catalogue().configuration(options.variant);
   const Variant& variant = bench.catalogue().get(configuration.variant);
   const Family& family = bench.family(variant.family);
+  const bool one = options.debug || !options.workload.empty() || !options.regime.empty() || !options.dump.empty() ||
+                   !options.inputs.empty();
   const auto start = Clock::now();
   if (options.on.empty()) {
-    bench.use(variant.target, Workbench::AskedWorker::serves);
+    bench.use(variant.target, one ? Workbench::AskedWorker::ends : Workbench::AskedWorker::serves);
   } else {
     use_cpu(options, variant, bench);
   }
@@ -281,8 +283,6 @@ int verify(const VerifyOptions& options, const Globals& globals) {
     throw UserError("unknown regime '" + options.regime + "' of family " + family.name,
                     did_you_mean(options.regime, family.regimes) + "\nknown: " + join(family.regimes, ", "));
   }
-  const bool one = options.debug || !options.workload.empty() || !options.regime.empty() || !options.dump.empty() ||
-                   !options.inputs.empty();
   return one ? verify_one(options, globals, bench, family, configuration)
              : verify_all(options, globals, bench, family, configuration, device_s);
 }

@@ -190,7 +190,8 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
   const CacheEntry entry =
       cache_.publish(draft, build.key, {kSource, args_header_name(family), kObject, kLibrary, kLog}, record);
   if (entry.info != record) {
-    return recorded_build(entry, build.key, kLibrary, kLog);  // somebody who built the same was faster
+    build = recorded_build(entry, build.key, kLibrary, kLog);  // somebody who built the same was faster
+    build.from_cache = false;
   }
   build.object_path = (entry.folder / kLibrary).string();
   return build;
@@ -231,7 +232,8 @@ Build Builder::with_layout(const Build& base) const {
   const std::string record = record_of(build, "");
   const CacheEntry entry = cache_.publish(draft, build.key, {kLayout, kLibrary, kLog}, record);
   if (entry.info != record) {
-    return recorded_build(entry, build.key, kLibrary, kLog);
+    build = recorded_build(entry, build.key, kLibrary, kLog);
+    build.from_cache = false;
   }
   build.object_path = (entry.folder / kLibrary).string();
   return build;

@@ -254,7 +254,8 @@ Build CudaBuilder::build_cubin(const Family& family, const Variant& variant, con
   const std::string info = info_of(build, facts.kernels, variant.id());
   const CacheEntry entry = cache_.publish(draft, build.key, {kSource, args_header_name(family), kCubin, kLog}, info);
   if (entry.info != info) {
-    return from_entry(entry, build.key);  // whoever built the same beside us was faster: its files are those that stay
+    build = from_entry(entry, build.key);  // whoever built the same beside us was faster: its files are those that stay
+    build.from_cache = false;
   }
   build.object_path = (entry.folder / kCubin).string();
   return build;

@@ -190,6 +190,7 @@ Build CudaLibraryBuilder::build(const Family& family, const Variant& variant, co
       cache_.publish(draft, build.key, {kSource, args_header_name(family), kObject, kLibrary, kCubin, kLog}, record);
   if (entry.info != record) {
     build = recorded_build(entry, build.key, kLibrary, kLog);  // somebody who built the same was faster
+    build.from_cache = false;
   }
   build.object_path = (entry.folder / kLibrary).string();
   build.plan.library = true;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <tuple>
 
 #include "harness/core/elf_object.h"
 #include "harness/core/error.h"
@@ -260,7 +261,9 @@ class ExecutorBuild {
     const CacheEntry entry =
         cache_.publish(draft, build.key, {kSource, args_header_name(family), kLibrary, kLog}, info);
     if (entry.info != info) {
-      return from_entry(entry, build);  // whoever built the same beside us was faster: its files are those that stay
+      // Whoever built the same beside us was faster: its files are those that stay.
+      std::tie(build, kernels) = from_entry(entry, build);
+      build.from_cache = false;
     }
     build.object_path = (entry.folder / kLibrary).string();
     return {build, kernels};

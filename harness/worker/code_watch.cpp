@@ -128,8 +128,9 @@ bool CodeWatch::belongs_to_the_driver(const std::string& name) const {
   // What NVIDIA's own libraries open when they are used.
   constexpr std::array kLibraries = {"libcublasLt.so", "libnvrtc", "libnvJitLink.so"};
   const auto begins_name = [&](const char* prefix) { return name.starts_with(prefix); };
-  const bool has_libraries = std::ranges::any_of(
-      expected_, [](const std::string& one) { return one.starts_with("libcu") && !one.starts_with("libcudart"); });
+  const bool has_libraries = std::ranges::any_of(expected_, [](const std::string& one) {
+    return one.starts_with("libcu") && !one.starts_with("libcuda") && !one.starts_with("libcupti");
+  });
   return made_code_ &&
          (std::ranges::any_of(kDriver, begins_name) || (has_libraries && std::ranges::any_of(kLibraries, begins_name)));
 }

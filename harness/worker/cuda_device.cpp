@@ -1,4 +1,4 @@
-// harness/worker/cuda_device.cpp - device copies of the arena, gated and event-timed samples.
+// harness/worker/cuda_device.cpp - modules in two slots, gated and event-timed samples, profiles.
 //
 // A sample is queued behind a gate, a word in host memory that the stream waits for: poison, flush, event, launches,
 // event. The gate opens once all of it is queued, so that the time between the events holds no launch gap of this
@@ -17,9 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -32,10 +30,9 @@
 #include "harness/worker/clock.h"
 #include "harness/worker/counters.h"
 #include "harness/worker/cuda_facts.h"
-#include "harness/worker/cuda_image.h"
 #include "harness/worker/cuda_module.h"
+#include "harness/worker/cuda_tensors.h"
 #include "harness/worker/instruction_counts.h"
-#include "harness/worker/mapping.h"
 #include "harness/worker/module_watch.h"
 #include "harness/worker/nvml.h"
 #include "harness/worker/overdue.h"
@@ -44,11 +41,9 @@
 namespace apo {
 namespace {
 
-constexpr unsigned char kPoison = 0xFF;  // NaN in bf16, f32 and f64
 // A stream takes about a thousand operations before a launch waits for room; the gate opens well before that.
 constexpr int kQueued = 200;
 constexpr int kMostImages = 64;
-constexpr std::int64_t kMostPadding = std::int64_t{64} << 20;
 // Should CUPTI ever wait for the GPU inside of a launch, the GPU would wait for the gate. Launches take far less.
 constexpr std::chrono::milliseconds kGatePatience{2000};
 
@@ -56,7 +51,12 @@ class CudaDevice : public Device {
  public:
   CudaDevice(std::unique_ptr<const cuda::Driver> driver, DeviceFacts facts, cuda::Device device, cuda::Context context,
              bool watched, SharedStatus& status)
-      : driver_(std::move(driver)), facts_(std::move(facts)), watched_(watched), nvml_(facts_.uuid), status_(status) {
+      : driver_(std::move(driver)),
+        facts_(std::move(facts)),
+        watched_(watched),
+        nvml_(facts_.uuid),
+        status_(status),
+        tensors_(*driver_, watched ? CudaImage::Form::pieces : CudaImage::Form::whole) {
     gpu_ = {.device = device, .index = facts_.index, .uuid = facts_.uuid, .context = context};
     const std::string version = nvml_.driver_version();
     facts_.driver = version.empty() ? facts_.driver : version + " (" + facts_.driver + ")";
@@ -85,16 +85,7 @@ class CudaDevice : public Device {
   std::optional<Failure> check(cuda::Result error, const std::string& what, int slot = -1) const {
     return cuda_failure(*driver_, error, what, slot);
   }
-  std::optional<Failure> make_images(std::size_t count);
-  std::optional<Failure> refresh() const;
-  std::optional<Failure> wait_for_copies() const;
-  void free_images();
   std::size_t images_for(const RunRequest& request, int slot, int set) const;
-  bool belongs_to(const BufferPlace& place, int slot, int set) const {
-    return place.role == BufferRole::output || place.owner == (place.role == BufferRole::input ? set : slot);
-  }
-  std::vector<std::uint64_t> arguments(std::size_t image, int slot, int set) const;
-  std::int64_t bytes_at(std::uint64_t address) const;
   cuda::Result prepare(const RunRequest& request, std::size_t images, int slot) const;
   cuda::Result reset_l2(const LaunchPlan& plan);
   cuda::Result queue_sample(const RunRequest& request, std::size_t images, int slot, int set);
@@ -124,10 +115,7 @@ class CudaDevice : public Device {
   cuda::Pointer flush_ = 0;
   std::size_t flush_bytes_ = 0;
   std::array<CudaModule, 2> modules_;
-  Mapping mapping_;
-  ArenaLayout layout_;
-  std::vector<CudaImage> images_;
-  cuda::Pointer padding_ = 0;
+  CudaTensors tensors_;
   std::size_t last_image_ = 0;          // that the last launch worked on
   std::int64_t persisting_limit_ = -1;  // not set yet
   Activity activity_;
@@ -161,6 +149,7 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   loaded = {};
   watch_.forget();
   if (plan.library) {
+    watch_.stop();  // host code loads what it likes, and some libraries bring hundreds of megabytes
     status_.running_slot.store(slot);
     auto failure = load_library(path, slot, loaded.launcher);
     status_.running_slot.store(-1);
@@ -182,74 +171,18 @@ std::vector<std::string> CudaDevice::loaded_images(int slot) {
   return watch_.images(kernels);
 }
 
-void CudaDevice::free_images() {
-  for (CudaImage& image : images_) {
-    image.free(*driver_);
-  }
-  images_.clear();
-  if (padding_ != 0) {
-    driver_->free(padding_);
-    padding_ = 0;
-  }
-}
-
 Result<std::uint64_t> CudaDevice::attach(const ArenaLayout& layout, const FileDescriptor& file) {
   const StageRange range("attach");
-  free_images();
-  if (!mapping_.map(file.get(), layout.bytes)) {
-    return Failure{Outcome::out_of_memory, std::string("cannot map the tensors: ") + std::strerror(errno)};
-  }
-  layout_ = layout;
-  // Where things lie on the GPU is drawn anew with every arena, as on the host.
-  std::int64_t draw = 0;
-  for (const BufferPlace& place : layout_.buffers) {
-    draw = (draw * 31 + place.offset) % kMostPadding;
-  }
-  if (auto failure =
-          check(driver_->allocate(&padding_, static_cast<std::size_t>(draw) + 1), "cannot allocate padding")) {
-    return *failure;
-  }
-  if (auto failure = make_images(1)) {
+  if (auto failure = tensors_.attach(layout, file)) {
     return *failure;
   }
   for (std::size_t slot = 0; slot < modules_.size(); ++slot) {
-    const std::size_t bytes = arguments(0, static_cast<int>(slot), 0).size() * sizeof(std::uint64_t);
+    const std::size_t bytes = tensors_.arguments(0, static_cast<int>(slot), 0).size() * sizeof(std::uint64_t);
     if (auto failure = check_parameters(*driver_, modules_.at(slot), bytes, static_cast<int>(slot))) {
       return *failure;
     }
   }
-  return reinterpret_cast<std::uint64_t>(mapping_.memory());
-}
-
-// Device copies of the arena as the parent wrote it.
-std::optional<Failure> CudaDevice::make_images(std::size_t count) {
-  if (images_.size() >= count) {
-    return std::nullopt;
-  }
-  while (images_.size() < count) {
-    images_.emplace_back();
-    // All of them come from the host: a candidate may have changed the first.
-    if (auto failure = images_.back().make(*driver_, layout_, mapping_.memory(),
-                                           watched_ ? CudaImage::Form::pieces : CudaImage::Form::whole)) {
-      return failure;
-    }
-  }
-  return wait_for_copies();
-}
-
-// The copies are on another stream than the launches, and may still be under way when the driver returns.
-std::optional<Failure> CudaDevice::wait_for_copies() const {
-  return check(driver_->synchronize_context(), "cannot copy the tensors to the GPU");
-}
-
-// The inputs of every copy as the parent has just written them.
-std::optional<Failure> CudaDevice::refresh() const {
-  for (const CudaImage& image : images_) {
-    if (auto failure = image.copy_inputs(*driver_, layout_, mapping_.memory())) {
-      return failure;
-    }
-  }
-  return wait_for_copies();
+  return tensors_.base();
 }
 
 // Copies of the tensors that the launches of a sample take in turn: together twice the L2 and one more.
@@ -257,29 +190,8 @@ std::size_t CudaDevice::images_for(const RunRequest& request, int slot, int set)
   if (request.cache != CachePolicy::cold || request.repetitions == 1) {
     return 1;
   }
-  std::int64_t bytes = 0;
-  for (const BufferPlace& place : layout_.buffers) {
-    bytes += belongs_to(place, slot, set) ? place.bytes : 0;
-  }
-  const std::int64_t wanted = 2 + 2 * facts_.l2_bytes / std::max<std::int64_t>(bytes, 1);
+  const std::int64_t wanted = 2 + 2 * facts_.l2_bytes / std::max<std::int64_t>(tensors_.call_bytes(slot, set), 1);
   return static_cast<std::size_t>(std::clamp<std::int64_t>(wanted, 1, std::min(request.repetitions, kMostImages)));
-}
-
-// The argument struct of kernels/abi.h with device pointers: inputs, outputs, scratch, axes, each one 8-byte word.
-std::vector<std::uint64_t> CudaDevice::arguments(std::size_t image, int slot, int set) const {
-  std::vector<std::uint64_t> words;
-  for (const BufferRole role : {BufferRole::input, BufferRole::output, BufferRole::scratch}) {
-    for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
-      const BufferPlace& place = layout_.buffers[i];
-      if (place.role == role && belongs_to(place, slot, set)) {
-        words.push_back(images_.at(image).address(i));
-      }
-    }
-  }
-  for (const std::int64_t axis : layout_.axes) {
-    words.push_back(static_cast<std::uint64_t>(axis));
-  }
-  return words;
 }
 
 // Poisons what a launch may write, so that nothing of an earlier sample is left, and flushes the L2.
@@ -287,20 +199,9 @@ cuda::Result CudaDevice::prepare(const RunRequest& request, std::size_t images, 
   if (watched_) {
     return cuda::kSuccess;
   }
-  for (std::size_t image = 0; image < images; ++image) {
-    for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
-      const BufferPlace& place = layout_.buffers[i];
-      const bool written =
-          place.role == BufferRole::output || (place.role == BufferRole::scratch && place.owner == slot);
-      if (!written || place.bytes == 0 || !guard_is_on(Guard::poison)) {
-        continue;
-      }
-      if (const auto error =
-              driver_->fill(images_[image].address(i), kPoison, static_cast<std::size_t>(place.bytes), stream_);
-          error != 0) {
-        return error;
-      }
-    }
+  if (const auto error = guard_is_on(Guard::poison) ? tensors_.poison(images, slot, stream_) : cuda::kSuccess;
+      error != cuda::kSuccess) {
+    return error;
   }
   if (request.cache == CachePolicy::cold) {
     return driver_->fill(flush_, static_cast<unsigned char>(generation_), flush_bytes_, stream_);
@@ -308,25 +209,10 @@ cuda::Result CudaDevice::prepare(const RunRequest& request, std::size_t images, 
   return cuda::kSuccess;
 }
 
-// The size of the buffer that begins there.
-std::int64_t CudaDevice::bytes_at(std::uint64_t address) const {
-  for (const CudaImage& image : images_) {
-    for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
-      if (image.address(i) == address) {
-        return layout_.buffers[i].bytes;
-      }
-    }
-  }
-  return 0;
-}
-
 // Everything of one sample, in order. The gate may be open when it returns, and is when it fails.
 cuda::Result CudaDevice::queue_sample(const RunRequest& request, std::size_t images, int slot, int set) {
   const CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
-  int sets = 1;
-  for (const BufferPlace& place : layout_.buffers) {
-    sets = std::max(sets, place.role == BufferRole::input ? place.owner + 1 : 1);
-  }
+  const int sets = tensors_.input_sets();
   ++generation_;
   refusal_.reset();
   if (watched_ || loaded.launcher != nullptr) {
@@ -343,7 +229,7 @@ cuda::Result CudaDevice::queue_sample(const RunRequest& request, std::size_t ima
     // The last launch takes the set that was asked for; the ones before it take turns.
     const int turn = images > 1 ? (set + request.repetitions - 1 - i) % sets : set;
     last_image_ = static_cast<std::size_t>(i) % images;
-    std::vector<std::uint64_t> words = arguments(last_image_, slot, turn);
+    std::vector<std::uint64_t> words = tensors_.arguments(last_image_, slot, turn);
     if (loaded.launcher != nullptr) {
       refusal_ = call_library(loaded.launcher, words, slot);
     } else {
@@ -361,7 +247,7 @@ cuda::Result CudaDevice::queue_sample(const RunRequest& request, std::size_t ima
 cuda::Result CudaDevice::launch(const CudaKernel& kernel, std::vector<std::uint64_t>& words) const {
   const int kept = kernel.launch.persist - 1;
   const std::int64_t persisting =
-      kept < 0 ? 0 : std::min(bytes_at(words.at(static_cast<std::size_t>(kept))), facts_.persisting_l2_bytes);
+      kept < 0 ? 0 : std::min(tensors_.bytes_at(words.at(static_cast<std::size_t>(kept))), facts_.persisting_l2_bytes);
   return launch_kernel(*driver_, kernel, words, persisting, stream_);
 }
 
@@ -453,7 +339,7 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   const int slot = request.order.at(index);
   const int set = request.sets.empty() ? 0 : request.sets.at(index);
   CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
-  if (!loaded.loaded() || images_.empty()) {
+  if (!loaded.loaded() || !tensors_.attached()) {
     throw std::logic_error("asked to run before load and attach");
   }
   const StageRange range((request.activity ? "recorded slot" : "timed slot") + std::to_string(slot));
@@ -470,10 +356,10 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
     }
   }
   const std::size_t images = images_for(request, slot, set);
-  if (auto failure = request.refresh && index == 0 ? refresh() : std::nullopt) {
+  if (auto failure = request.refresh && index == 0 ? tensors_.refresh() : std::nullopt) {
     return *failure;
   }
-  if (auto failure = make_images(images)) {
+  if (auto failure = tensors_.make_images(images)) {
     return *failure;
   }
   if (auto failure = check(reset_l2(loaded.plan), "cannot reset the persisting L2", slot)) {
@@ -521,13 +407,13 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
 
 std::optional<Failure> CudaDevice::read_back(int set) {
   const StageRange range("read back");
-  return images_.at(last_image_).copy_back(*driver_, layout_, mapping_.memory(), set);
+  return tensors_.read_back(last_image_, set);
 }
 
 // What comes before a profile of a slot: nothing of the second clock, fresh state, persisting L2 reset.
 std::optional<Failure> CudaDevice::begin_profile(int slot) {
   CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
-  if (loaded.module == nullptr || images_.empty()) {
+  if (loaded.module == nullptr || !tensors_.attached()) {
     throw std::logic_error("asked to profile before load and attach");
   }
   status_.running_slot.store(slot);
@@ -547,7 +433,7 @@ cuda::Result CudaDevice::prepare_profiled(int slot, CachePolicy cache) {
 
 cuda::Result CudaDevice::launch_profiled(int slot, bool one_by_one) {
   const CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
-  std::vector<std::uint64_t> words = arguments(0, slot, 0);
+  std::vector<std::uint64_t> words = tensors_.arguments(0, slot, 0);
   for (const CudaKernel& kernel : loaded.kernels) {
     cuda::Result error = launch(kernel, words);
     error = error == cuda::kSuccess && one_by_one ? driver_->synchronize(stream_) : error;

@@ -279,7 +279,12 @@ std::optional<std::vector<std::string>> decode_images(std::string_view text) {
   try {
     std::vector<std::string> images;
     std::string_view left = text.substr(end + 1);
-    for (const std::size_t size : Json::parse(text.substr(0, end)).get<std::vector<std::size_t>>()) {
+    const Json sizes = Json::parse(text.substr(0, end));
+    if (!sizes.is_array()) {
+      return std::nullopt;
+    }
+    for (const Json& one : sizes) {
+      const std::size_t size = one.is_number_unsigned() ? one.get<std::size_t>() : std::string::npos;
       if (size > left.size()) {
         return std::nullopt;
       }

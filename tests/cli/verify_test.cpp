@@ -1,7 +1,9 @@
 // tests/cli/verify_test.cpp - the commands that run candidates without judging their speed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "harness/core/npy.h"
 #include "tests/cli/workplace.h"
@@ -18,6 +20,21 @@ TEST(Verify, RightVariantPassesBothGates) {
   EXPECT_EQ(document["outcome"], "valid");
   ASSERT_EQ(document["gates"].size(), 2U);
   EXPECT_EQ(document["gates"][1]["gate"], "sanitizers");
+}
+
+TEST(Verify, SaysWhereTheTimeOfAGateGoes) {
+  const Ran ran = Workplace().apo({"verify", "copy/simple", "--no-sanitizers", "--json", "--verbose"});
+  const auto gate = only_document(ran)["gates"][0];
+  std::set<std::string> parts;
+  for (const auto& step : gate["steps"]) {
+    const std::string what = step["what"];
+    parts.insert(what.substr(0, what.find(' ')));
+    EXPECT_LE(step["begin"], step["end"]);
+    EXPECT_LE(step["end"], gate["seconds"]) << what;
+  }
+  EXPECT_TRUE(std::ranges::includes(parts, std::set<std::string>{"build", "calls", "inputs", "worker"})) << ran.out;
+  EXPECT_LE(gate["seconds"], only_document(ran)["seconds"]);
+  EXPECT_NE(ran.err.find("calls on n1001"), std::string::npos) << ran.err;
 }
 
 TEST(Verify, WrongVariantFailsWithTheElement) {

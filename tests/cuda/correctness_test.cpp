@@ -17,10 +17,10 @@ namespace {
 using testing::cuda_worker;
 using testing::CudaLab;
 
-constexpr const char* kHead =
+constexpr const char* kMetadata =
     "// apo:target cuda\n// apo:technique t\n// apo:idea i\n"
     "// apo:launch k grid=ceil_div(n,256) block=256\n#include \"copy.args.h\"\n";
-constexpr const char* kCopy =
+constexpr const char* kCopyKernel =
     "extern \"C\" __global__ void k(copy_args a) {\n  const long long i = 256LL * blockIdx.x + threadIdx.x;\n"
     "  if (i < a.n) a.y[i] = a.x[i];\n";
 
@@ -98,8 +98,8 @@ TEST_F(GpuCorrectness, ALibraryVariantGetsAProcessForEveryCase) {
 
 TEST_F(GpuCorrectness, NothingOfACaseReachesTheNextOneInItsWorker) {
   // Right only as long as its variable starts as the source says.
-  cuda_->add(std::string("// apo:variant copy/remembers_across_modules\n// apo:launch mark grid=1 block=1\n") + kHead +
-             "__device__ int seen = 0;\n" + kCopy + "  if (seen == 2 && i < a.n) a.y[i] = -1.0f;\n}\n" +
+  cuda_->add(std::string("// apo:variant copy/remembers_across_modules\n// apo:launch mark grid=1 block=1\n") + kMetadata +
+             "__device__ int seen = 0;\n" + kCopyKernel + "  if (seen == 2 && i < a.n) a.y[i] = -1.0f;\n}\n" +
              "extern \"C\" __global__ void mark(copy_args) { ++seen; }\n");
   WorkerYard yard;
   CheckWorkers workers(cuda_worker(), 1, 7, yard);

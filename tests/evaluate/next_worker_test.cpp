@@ -1,11 +1,13 @@
-// tests/evaluate/next_worker_test.cpp - a worker that starts ahead, with real processes.
+// tests/evaluate/next_worker_test.cpp - workers that start ahead, are shared, and end later, with real processes.
 #include "harness/evaluate/next_worker.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <array>
 #include <cerrno>
 
+#include "harness/evaluate/check_workers.h"
 #include "harness/evaluate/lab.h"
 #include "tests/evaluate/lab_fixture.h"
 
@@ -56,6 +58,71 @@ TEST_F(NextWorkerTest, NoProcessIsLeftBehind) {
     gone.end(std::move(worker));
   }
   EXPECT_FALSE(runs(ended));
+}
+
+struct CheckWorkersTest : NextWorkerTest {
+  WorkerYard yard;
+
+  // Of the worker that is taken, after it has answered; `keep` gives it to the next one.
+  static int pid_of(CheckWorkers& workers, bool keep) {
+    CheckWorkers::Lease lease = workers.take(true);
+    if (!lease) {
+      return 0;
+    }
+    (*lease).await_start();
+    if (keep) {
+      lease.keep();
+    }
+    return (*lease).pid();
+  }
+};
+
+TEST_F(CheckWorkersTest, TheOneThatWasKeptServesTheNextCase) {
+  CheckWorkers workers(options(1), 2, 1, yard);
+  const int first = pid_of(workers, true);
+  EXPECT_EQ(pid_of(workers, true), first);
+  EXPECT_EQ(pid_of(workers, true), first);
+}
+
+TEST_F(CheckWorkersTest, OneThatFailedServesNobodyAndAnotherTakesItsPlace) {
+  CheckWorkers workers(options(1), 2, 1, yard);
+  const int first = pid_of(workers, false);
+  const int second = pid_of(workers, true);
+  EXPECT_NE(first, second);
+  yard.clear();
+  EXPECT_FALSE(runs(first));
+  {
+    CheckWorkers::Lease dead = workers.take(true);
+    (*dead).stop();
+    dead.keep();
+  }
+  EXPECT_EQ(pid_of(workers, true), 0) << "none is left, and nobody waits for ever";
+}
+
+TEST_F(CheckWorkersTest, WhoDoesNotWaitGetsNoneWhileAllAreBusy) {
+  CheckWorkers workers(options(1), 1, 1, yard);
+  CheckWorkers::Lease busy = workers.take(false);
+  EXPECT_TRUE(busy);
+  EXPECT_FALSE(workers.take(false));
+}
+
+TEST_F(CheckWorkersTest, TheFreshOneOfTheYardServesFirst) {
+  auto fresh = std::make_unique<Worker>(options(3));
+  const int pid = fresh->pid();
+  yard.keep(std::move(fresh));
+  CheckWorkers workers(options(1), 1, 1, yard);
+  EXPECT_EQ(pid_of(workers, true), pid);
+}
+
+TEST_F(CheckWorkersTest, NothingIsLeftOfAYardThatWasCleared) {
+  auto kept = std::make_unique<Worker>(options(3));
+  auto ending = std::make_unique<Worker>(options(4));
+  const std::array<int, 2> pids = {kept->pid(), ending->pid()};
+  yard.keep(std::move(kept));
+  yard.end(std::move(ending));
+  yard.clear();
+  EXPECT_FALSE(runs(pids[0]));
+  EXPECT_FALSE(runs(pids[1]));
 }
 
 TEST(CheckScratch, BeyondAllMemoryIsTheCandidatesOutOfMemory) {

@@ -280,16 +280,18 @@ TEST_F(BuilderTest, DraftOfALivingBuilderIsNotSwept) {
 }
 
 TEST_F(BuilderTest, ConcurrentBuildersOfOneKeyAllSucceed) {
-  // All compilers wait until each of the three has started, so that every one of them publishes.
+  // All compilers wait until each of the three has started, so that every one of them publishes what no other made.
   BuildOptions together = options();
   together.compiler = scripted_compiler("touch " + (root() / "started").string() + ".$$; while [ $(ls " +
-                                        root().string() + " | grep -c started) -lt 3 ]; do sleep 0.01; done");
+                                        root().string() + " | grep -c started) -lt 3 ]; do sleep 0.01; done; " +
+                                        "echo \"__attribute__((used)) static const int salt = $$;\" >>variant.cpp");
   std::vector<pid_t> children;
   for (int i = 0; i < 3; ++i) {
     children.push_back(in_child([&] {
       const Build built = build_with(together, variant());
-      if (built.outcome != Outcome::valid || built.from_cache || !fs::exists(built.object_path)) {
-        throw std::runtime_error("not built");
+      if (built.outcome != Outcome::valid || built.from_cache ||
+          sha256(read_file(built.object_path)) != built.object_hash) {
+        throw std::runtime_error("not built, or another object than it says");
       }
     }));
   }

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "harness/worker/activity.h"
+#include "harness/worker/module_watch.h"
 #include "harness/worker/overdue.h"
 
 #if __has_include(<cupti.h>)
@@ -85,6 +86,23 @@ TEST(Activity, WithoutADriverSaysThatItDoesNotStart) {
   EXPECT_EQ(activity.end().kernels, 0);
 }
 
+TEST(ModuleWatch, WithoutALibraryOrADriverSaysWhyAndHasNoImages) {
+  ModuleWatch watch;
+  EXPECT_EQ(watch.missing(), "nobody asked for it");
+  {
+    const Environment chosen("APO_CUPTI_LIBRARY", "/nonexistent");
+    watch.start();
+    EXPECT_NE(watch.missing().find("CUPTI does not load"), std::string::npos) << watch.missing();
+  }
+  std::string missing;
+  if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr && cupti::load_library(missing) != nullptr) {
+    watch.start();
+    EXPECT_NE(watch.missing().find("CUPTI_ERROR_"), std::string::npos) << watch.missing();
+  }
+  EXPECT_TRUE(watch.images({"k"}).empty());
+  watch.stop();
+}
+
 TEST(ActivityRecords, SpanAllStreamsFromTheFirstBeginToTheLastEnd) {
   ActivityRecords records;
   EXPECT_EQ(records.span().ns, 0);
@@ -146,6 +164,16 @@ TEST(CuptiDeclarations, EveryRecordOfTheHeaderBeginsAsOurs) {
   expect_beginning_of<CUpti_ActivityKernel10>();
   expect_beginning_of<CUpti_ActivityMemcpy6>();
 #endif
+}
+
+TEST(CuptiDeclarations, ModulesOfTheHeaderAreLaidOutAsOurs) {
+  EXPECT_EQ(cupti::kResourceDomain, int{CUPTI_CB_DOMAIN_RESOURCE});
+  EXPECT_EQ(cupti::kModuleLoaded, std::uint32_t{CUPTI_CBID_RESOURCE_MODULE_LOADED});
+  EXPECT_EQ(offsetof(cupti::ResourceData, descriptor), offsetof(CUpti_ResourceData, resourceDescriptor));
+  EXPECT_EQ(sizeof(cupti::ResourceData), sizeof(CUpti_ResourceData));
+  EXPECT_EQ(offsetof(cupti::ModuleData, bytes), offsetof(CUpti_ModuleResourceData, cubinSize));
+  EXPECT_EQ(offsetof(cupti::ModuleData, cubin), offsetof(CUpti_ModuleResourceData, pCubin));
+  EXPECT_EQ(sizeof(cupti::ModuleData), sizeof(CUpti_ModuleResourceData));
 }
 
 TEST(CuptiDeclarations, ValuesAndFunctionsAreThoseOfTheHeader) {

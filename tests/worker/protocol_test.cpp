@@ -144,6 +144,22 @@ INSTANTIATE_TEST_SUITE_P(
                       "{\"nonce\":\"n\",\"failure\":{\"outcome\":\"excellent\",\"evidence\":\"\",\"slot\":0}}",
                       "{\"nonce\":\"n\",\"paused\":\"yes\"}", "\xff\xfe\x00"));
 
+TEST(Protocol, ImagesComeBackByteForByte) {
+  const std::vector<std::string> images = {std::string("\x7f"
+                                                       "ELF\0\n",
+                                                       6),
+                                           "", "b\n"};
+  EXPECT_EQ(decode_images(encode_images(images)), images);
+  EXPECT_EQ(decode_images(encode_images({})), std::vector<std::string>());
+}
+
+TEST(Protocol, HostileImagesAreNone) {
+  for (const char* text : {"", "[]", "3\nabc", "[4]\nabc", "[2]\nabc", "[-1]\nabc", "[\"3\"]\nabc", "[1e30]\nabc",
+                           "[18446744073709551615,4]\nabc", "{\n"}) {
+    EXPECT_FALSE(decode_images(text)) << text;
+  }
+}
+
 TEST(Protocol, DeepNestingIsNoReply) {
   EXPECT_FALSE(decode_reply(std::string(60'000, '[')));
 }

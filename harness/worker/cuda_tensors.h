@@ -1,0 +1,64 @@
+// harness/worker/cuda_tensors.h - the tensors of the attached arena on the GPU: one copy of it, or several that take
+// turns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "harness/core/files.h"
+#include "harness/worker/arena.h"
+#include "harness/worker/cuda_driver.h"
+#include "harness/worker/cuda_image.h"
+#include "harness/worker/mapping.h"
+#include "harness/worker/result.h"
+
+namespace apo {
+
+// What it holds on the GPU goes with the process, or with the next arena.
+class CudaTensors {
+ public:
+  // `driver` has to outlive it.
+  CudaTensors(const cuda::Driver& driver, CudaImage::Form form) : driver_(driver), form_(form) {}
+  CudaTensors(const CudaTensors&) = delete;
+  CudaTensors& operator=(const CudaTensors&) = delete;
+
+  // In place of the arena attached before: one copy of it, as the parent wrote it.
+  std::optional<Failure> attach(const ArenaLayout& layout, const FileDescriptor& file);
+  bool attached() const { return !images_.empty(); }
+  // Where the arena lies in this process.
+  std::uint64_t base() const { return reinterpret_cast<std::uint64_t>(mapping_.memory()); }
+  // At least so many copies from here on.
+  std::optional<Failure> make_images(std::size_t count);
+  // The inputs of every copy as the parent has just written them.
+  std::optional<Failure> refresh() const;
+  // The outputs, the inputs of `set` and the guards of a copy, back into the arena.
+  std::optional<Failure> read_back(std::size_t image, int set) const;
+
+  // Of all tensors of a call.
+  std::int64_t call_bytes(int slot, int set) const;
+  int input_sets() const;
+  // The argument struct of kernels/abi.h with device pointers: inputs, outputs, scratch, axes, each one 8-byte word.
+  std::vector<std::uint64_t> arguments(std::size_t image, int slot, int set) const;
+  // The size of the buffer that begins there; 0 when none does.
+  std::int64_t bytes_at(std::uint64_t address) const;
+  // Queues NaN for what a launch of the slot may write in the first `images` copies.
+  cuda::Result poison(std::size_t images, int slot, cuda::Stream stream) const;
+
+ private:
+  void free_images();
+  std::optional<Failure> wait_for_copies() const;
+  static bool belongs_to(const BufferPlace& place, int slot, int set) {
+    return place.role == BufferRole::output || place.owner == (place.role == BufferRole::input ? set : slot);
+  }
+
+  const cuda::Driver& driver_;
+  CudaImage::Form form_;
+  Mapping mapping_;
+  ArenaLayout layout_;
+  std::vector<CudaImage> images_;
+  cuda::Pointer padding_ = 0;
+};
+
+}  // namespace apo
