@@ -118,6 +118,7 @@ void insert_judgement(Database& database, const Experiment& experiment) {
        timed ? judgement.speedup_lower() : kNotANumber,
        timed ? judgement.speedup_upper() : kNotANumber,
        time_or_now(experiment.finished_at)});
+  index_sentence(database, experiment.id, judgement.sentence);
 }
 
 }  // namespace
@@ -136,6 +137,7 @@ std::int64_t Journal::begin_campaign(const Campaign& campaign) {
        policy.family, policy.workload_class, encode(policy.workloads), policy.baseline, policy.iterations,
        policy.candidates_per_iteration, policy.budget_s, policy.cache_policy, policy.judge_profile,
        to_string(policy.target), time_or_now(campaign.started_at)});
+  self_->database.run("INSERT INTO campaign_layout (campaign, layout) VALUES (?, ?)", {id, policy.layout});
   transaction.commit();
   return id;
 }

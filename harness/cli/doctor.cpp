@@ -156,10 +156,7 @@ Check check_sanitizers(Workbench& bench) {
 // ---------------------------------------------------------------- what is on disk
 
 std::string open_work(Journal& journal) {
-  int campaigns = 0;
-  for (const Campaign& campaign : journal.campaigns()) {
-    campaigns += campaign.state == "open" ? 1 : 0;
-  }
+  const std::size_t campaigns = journal.open_campaigns().size();
   int experiments = 0;
   for (const Unfinished& one : journal.unfinished()) {
     experiments += one.kind == Unfinished::Kind::experiment ? 1 : 0;

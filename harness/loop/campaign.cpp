@@ -65,7 +65,9 @@ class CampaignRun {
       const Policy asked_now = asked;
       summary_.policy = open->policy;
       summary_.policy.application_kernels = asked_now.application_kernels;
-      summary_.policy.layout = asked_now.layout;
+      if (summary_.policy.layout.empty()) {
+        summary_.policy.layout = asked_now.layout;
+      }
       summary_.baseline = open->baseline;
       summary_.resumed = true;
       // The secret seed of the interrupted run is gone with it, on purpose: rounds must not be foreseeable.

@@ -25,6 +25,7 @@ int rank(const Bottleneck& bottleneck) {
     case BottleneckKind::limit:
       return 1;
     case BottleneckKind::remainder:
+    case BottleneckKind::unknown:
       return 2;
   }
   return 2;
