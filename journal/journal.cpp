@@ -210,6 +210,11 @@ std::vector<Unfinished> Journal::unfinished() {
   return result;
 }
 
+std::optional<std::string> Journal::who_works_on(const Unfinished& what) const {
+  const bool alone = what.campaign == 0;
+  return apo::who_works_on(self_->path, alone ? Task::experiment : Task::campaign, alone ? what.id : what.campaign);
+}
+
 void Journal::mark_abandoned(const Unfinished& what, const std::string& why) {
   Transaction transaction(self_->database);
   const auto id_if = [&](Unfinished::Kind kind) { return Value::reference(what.kind == kind ? what.id : 0); };

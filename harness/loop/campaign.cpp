@@ -59,8 +59,15 @@ class CampaignRun {
 
  private:
   void open() {
+    Journal::Batch batch(journal_);  // of two that start at once, one finds the other's campaign
+    open_or_resume();
+    batch.commit();
+  }
+
+  void open_or_resume() {
     const Policy& asked = summary_.policy;
     if (const auto open = journal_.open_campaign(asked.family, asked.workload_class, bench_.machine().id)) {
+      journal_.take_campaign(*open);
       summary_.id = open->id;
       const Policy asked_now = asked;
       summary_.policy = open->policy;
