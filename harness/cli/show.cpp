@@ -10,6 +10,7 @@
 #include "harness/cli/documents.h"
 #include "harness/cli/variant_text.h"
 #include "harness/core/error.h"
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/round_runner.h"
 #include "harness/loop/reproduction.h"
@@ -76,8 +77,8 @@ std::string judgement_text(const Experiment& experiment) {
       {"  verdict", std::string(to_string(one.verdict)) + " (" + std::string(to_string(one.reason)) + ")"},
       {"  because", one.sentence}};
   if (was_timed(experiment)) {
-    rows.push_back({"  speed-up", format_ratio(one.speedup()) + " [" + format_ratio(one.speedup_lower()) + ", " +
-                                      format_ratio(one.speedup_upper()) + "] at " + format_g(100 * one.confidence, 3) +
+    rows.push_back({"  speed-up", format_interval(one.speedup(), one.speedup_lower(), one.speedup_upper()).all() +
+                                      " at " + format_g(100 * one.confidence, 3) +
                                       " % confidence, n=" + std::to_string(one.rounds) + " rounds"});
     rows.push_back({"  one call", format_ns(one.incumbent_ns) + " -> " + format_ns(one.candidate_ns)});
     rows.push_back({"  resolves", format_percent(one.minimum_detectable) + " at least"});
@@ -115,8 +116,8 @@ std::string prediction_text(const Experiment& experiment) {
 std::string gates_text(const Experiment& experiment) {
   std::vector<std::vector<std::string>> rows = {{"  gate", "outcome", "time", "evidence"}};
   for (const GateResult& gate : experiment.gates) {
-    rows.push_back(
-        {"  " + gate.gate, std::string(to_string(gate.outcome)), format_seconds(gate.seconds), gate.evidence});
+    rows.push_back({"  " + gate.gate, std::string(to_string(gate.outcome)),
+                    gate.seconds > 0 ? format_seconds(gate.seconds) : "-", gate.evidence});
   }
   return heading("gates") + format_table(rows);
 }

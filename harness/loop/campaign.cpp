@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "harness/core/error.h"
+#include "harness/core/interval.h"
 #include "harness/core/secret.h"
 #include "harness/core/text.h"
 #include "harness/loop/iteration.h"
@@ -157,9 +158,8 @@ class CampaignRun {
       summary_.certifications.push_back(certify_incumbent(context, cache));
       const Certification& one = summary_.certifications.back();
       observer_.say("certified (" + one.cache_policy + "): " + one.champion.label() + " is " +
-                    format_ratio(std::exp(one.effect)) + " [" + format_ratio(std::exp(one.lower)) + ", " +
-                    format_ratio(std::exp(one.upper)) + "] the speed of " + one.baseline.label() +
-                    ", n=" + std::to_string(one.rounds) +
+                    format_interval(std::exp(one.effect), std::exp(one.lower), std::exp(one.upper)).all() +
+                    " the speed of " + one.baseline.label() + ", n=" + std::to_string(one.rounds) +
                     (one.alarm ? "  ALARM: well below what was claimed step by step" : ""));
     }
     context.accepts_since_certificate = 0;
