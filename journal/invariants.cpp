@@ -69,6 +69,9 @@ constexpr Invariant kInvariants[] = {
      " SELECT experiment FROM facet_member WHERE experiment NOT IN (SELECT id FROM experiment)"},
     {"the count of a combination is that of its experiments",
      "SELECT f.id FROM facet f WHERE f.experiments <> (SELECT count(*) FROM facet_member m WHERE m.facet = f.id)"},
+    {"the span of an experiment's number holds its start",
+     "SELECT e.id FROM experiment e LEFT JOIN experiment_span s ON s.block = e.id / 4096"
+     " WHERE (e.started_at BETWEEN s.earliest AND s.latest) IS NOT 1"},
     {"the sentence of what is over can be sought",
      "SELECT e.id FROM experiment e LEFT JOIN sentence_index_docsize s ON s.id = e.id WHERE (s.id IS NULL) <>"
      " (e.id NOT IN (SELECT experiment FROM judgement UNION ALL"

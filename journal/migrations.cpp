@@ -22,7 +22,7 @@ void make_append_only(Database& database) {
   std::vector<std::string> tables;
   Statement names = database.query(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-      " AND name NOT IN ('facet', 'facet_member') AND name NOT LIKE 'sentence_index%'");
+      " AND name NOT IN ('facet', 'facet_member', 'experiment_span') AND name NOT LIKE 'sentence_index%'");
   while (names.step()) {
     tables.push_back(names.text());
   }

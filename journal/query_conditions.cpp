@@ -246,6 +246,28 @@ bool are_few(Database& database, const Condition& condition) {
   return row.integer() <= kFewRows;
 }
 
+std::vector<Predicate> bounds_of_number(Database& database, const Predicate& predicate) {
+  const bool is_start = predicate.key == "since" || predicate.key == "until" || predicate.key == "started_at";
+  const bool equal = predicate.operation == Operator::equal;
+  const bool above = predicate.key == "since" || predicate.operation == Operator::greater ||
+                     predicate.operation == Operator::greater_equal;
+  const bool below =
+      predicate.key == "until" || predicate.operation == Operator::less || predicate.operation == Operator::less_equal;
+  if (!is_start || above == below || (predicate.key == "started_at" && equal)) {
+    return {};
+  }
+  Statement row = database.query(above ? "SELECT 4096 * min(block) FROM experiment_span WHERE latest >= ?"
+                                       : "SELECT 4096 * max(block) + 4095 FROM experiment_span WHERE earliest <= ?",
+                                 {bound(predicate.values.front())});
+  row.step();
+  const bool none = row.next_is_null();
+  return {{.key = "id",
+           .operation = none    ? Operator::less
+                        : above ? Operator::greater_equal
+                                : Operator::less_equal,
+           .values = {row.integer()}}};
+}
+
 Predicate with_known_values(Database& database, const Predicate& predicate) {
   if (predicate.operation != Operator::contains) {
     return predicate;

@@ -37,6 +37,9 @@ std::string indexed(std::string_view column);
 
 bool are_few(Database& database, const Condition& condition);
 
+// Between which numbers experiments lie that a predicate on the start allows, as predicates that lead to them faster.
+std::vector<Predicate> bounds_of_number(Database& database, const Predicate& predicate);
+
 // "~" on a column of few distinct values among many rows becomes "=" with those of them that contain the text, so that
 // an index finds the rows. Left as it is where the values are too many for that.
 Predicate with_known_values(Database& database, const Predicate& predicate);

@@ -124,6 +124,10 @@ struct Plan {
                       ? predicate
                       : with_known_values(database, predicate);
     }
+    for (const Predicate& predicate : asked.where) {
+      const std::vector<Predicate> bounds = bounds_of_number(database, predicate);
+      query.where.insert(query.where.end(), bounds.begin(), bounds.end());
+    }
     facets = find_facets(database, query);
     walk = Walk::in_order_of(database, query, facets);
     const bool few = facets.asked && facets.experiments <= kFewRows;

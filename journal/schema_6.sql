@@ -1,8 +1,8 @@
 -- journal/schema_6.sql - version 6: where a bottleneck sits, a campaign's layout, and what answers queries on very many
 -- experiments at once.
 --
--- The tables facet, facet_member and sentence_index repeat what experiment, judgement and abandonment say, and are written
--- in the same transactions. They alone are no facts, so they may be changed (migrations.cpp), and 'apo doctor' holds them
+-- The tables facet, facet_member, experiment_span and sentence_index repeat what experiment, judgement and abandonment say,
+-- and are written in the same transactions. They alone are no facts, so they may be changed (migrations.cpp), and 'apo doctor' holds them
 -- against the facts (invariants.cpp).
 
 CREATE TABLE bottleneck_place (
@@ -61,6 +61,13 @@ SELECT f.id AS facet, f.family, f.workload_class, m.model AS machine, m.key AS m
 FROM facet f JOIN machine m ON m.id = f.machine
 WHERE f.experiments > 0;
 
+-- When the experiments of each 4096 numbers in a row started: numbers grow with time but where a clock was set back.
+CREATE TABLE experiment_span (
+  block    INTEGER PRIMARY KEY,  -- number / 4096
+  earliest TEXT NOT NULL,
+  latest   TEXT NOT NULL
+) STRICT;
+
 -- Every three letters in a row of the sentence of an experiment (its rowid), for what is sought inside sentences. Written
 -- by the program: SQLite lets no trigger of an untrusted file write to a virtual table.
 CREATE VIRTUAL TABLE sentence_index USING fts5(sentence, content = '', tokenize = 'trigram');
@@ -82,6 +89,9 @@ JOIN facet f ON f.family = e.family AND f.workload_class = e.workload_class AND 
   AND f.profile = coalesce(j.profile, '') AND f.cache_policy = coalesce(j.cache_policy, '')
   AND f.judge = coalesce(j.rule_version, '');
 
+INSERT INTO experiment_span (block, earliest, latest)
+SELECT id / 4096, min(started_at), max(started_at) FROM experiment GROUP BY 1;
+
 INSERT INTO sentence_index (rowid, sentence)
 SELECT e.id, coalesce(j.sentence, a.why)
 FROM experiment e LEFT JOIN judgement j ON j.experiment = e.id LEFT JOIN abandonment a ON a.experiment = e.id
@@ -99,6 +109,12 @@ BEGIN
   INSERT INTO facet_member (facet, experiment)
   SELECT id, NEW.id FROM facet WHERE family = NEW.family AND workload_class = NEW.workload_class
      AND machine = NEW.machine AND state = 'running' AND outcome = '';
+END;
+
+CREATE TRIGGER span_of_begun AFTER INSERT ON experiment
+BEGIN
+  INSERT INTO experiment_span (block, earliest, latest) VALUES (NEW.id / 4096, NEW.started_at, NEW.started_at)
+  ON CONFLICT DO UPDATE SET earliest = min(earliest, NEW.started_at), latest = max(latest, NEW.started_at);
 END;
 
 CREATE TRIGGER facet_of_judged AFTER INSERT ON judgement

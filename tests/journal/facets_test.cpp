@@ -28,7 +28,8 @@ void fill(Journal& journal) {
                         .technique = index % 3 == 0 ? "cp-async" : "padded-cache",
                         .verdict = kVerdicts[index * 5 % 3],
                         .effect = 0.01 * (index * 11 % 13 - 6),
-                        .setting = index % 9});
+                        .setting = index % 9,
+                        .started_at = "2026-02-" + std::to_string(10 + index * 3 % 19) + "T01:02:03Z"});
   }
   const std::int64_t abandoned = journal.begin_experiment(an_experiment(0, 0));
   journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = abandoned}, "the machine went away");
@@ -58,7 +59,8 @@ class Facets : public ::testing::Test {
     std::size_t count = 0;
     for (const std::string& finding : journal.check_invariants()) {
       const bool ours = finding.find("stands under") != std::string::npos ||
-                        finding.find("combination") != std::string::npos || finding.find("sought") != std::string::npos;
+                        finding.find("combination") != std::string::npos ||
+                        finding.find("sought") != std::string::npos || finding.find("span") != std::string::npos;
       count += ours ? 1 : 0;
     }
     return count;
@@ -91,6 +93,8 @@ TEST_F(Facets, EveryPairOfPredicatesInEveryOrderFindsWhatReadingEveryRowFinds) {
                                 {"candidate~k=1", "candidate LIKE '%k=1%'"},
                                 {"speedup>1.01", "speedup > 1.01"},
                                 {"id<=40", "id <= 40"},
+                                {"until=2026-02-20", "started_at < '2026-02-21'"},
+                                {"started_at>2026-02-10T00:00:00Z", "started_at > '2026-02-10T00:00:00Z'"},
                                 {"sentence~MEASURED: it", "sentence LIKE '%measured: it%'"},
                                 {"sentence~no such words", "sentence LIKE '%no such words%'"}};
   const Meaning orders[] = {{"sort=-id", "id DESC"},
@@ -137,6 +141,7 @@ TEST_F(Facets, WhatDisagreesWithTheFactsIsABrokenInvariant) {
        {"UPDATE facet SET experiments = experiments + 1 WHERE verdict = 'accepted'",
         "DELETE FROM facet_member WHERE experiment = 7", "UPDATE facet_member SET speedup = 2 WHERE experiment = 7",
         "INSERT INTO facet_member (facet, experiment) VALUES (1, 12345)",
+        "UPDATE experiment_span SET latest = earliest",
         "INSERT INTO sentence_index (rowid, sentence) VALUES (62, 'of one that is not over')"}) {
     Journal::Batch undone(journal);
     journal.implementation().database.run(change);

@@ -56,6 +56,24 @@ void append_in_batches_of_1000(benchmark::State& state) {
 }
 BENCHMARK(append_in_batches_of_1000)->Unit(benchmark::kMillisecond)->UseRealTime();
 
+// Where every index is deep and the pages that change are spread over gigabytes.
+void append_to_the_big_one_in_batches_of_1000(benchmark::State& state) {
+  Journal& journal = big_journal();
+  prepare(journal);
+  std::int64_t number = 0;
+  for (auto _ : state) {
+    Journal::Batch batch(journal);
+    for (int count = 0; count < 1000; ++count, ++number) {
+      add_quick(journal, {.technique = "technique-" + std::to_string(number % 100),
+                          .effect = 0.001 * static_cast<double>(number * 7919 % 1009 - 500),
+                          .setting = number % 1000});
+    }
+    batch.commit();
+  }
+  state.SetItemsProcessed(state.iterations() * 1000);
+}
+BENCHMARK(append_to_the_big_one_in_batches_of_1000)->Unit(benchmark::kMillisecond)->UseRealTime();
+
 void append_round(benchmark::State& state) {
   Scratch scratch;
   Journal journal = scratch.open();
@@ -99,6 +117,9 @@ BENCHMARK_CAPTURE(query, of_outcome, {"outcome=valid"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, of_reason, {"reason=regression"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, resource, {"metric:registers>200"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, counter, {"metric:dram__bytes_read.sum>1.099e8"})->Unit(kUnit);
+BENCHMARK_CAPTURE(query, since_the_newest, {"verdict=accepted", "since=2025-08-01"})->Unit(kUnit);
+BENCHMARK_CAPTURE(query, until_long_ago, {"until=2023-11-20"})->Unit(kUnit);
+BENCHMARK_CAPTURE(query, accepted_until_long_ago, {"verdict=reverted", "until=2024-01-20"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, words_of_a_sentence, {"sentence~77 of 10"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, worst_of_the_reverted, {"verdict=reverted", "sort=speedup"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, best_of_the_reverted, {"verdict=reverted", "class=n64", "sort=-speedup"})->Unit(kUnit);
