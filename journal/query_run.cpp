@@ -34,7 +34,7 @@ std::string sign_of(const Sql& sql) {
 }
 
 bool leads(const Query& query, const Predicate& predicate) {
-  return !query.sort.empty() && predicate.key == query.sort.front().column;
+  return predicate.key == (query.sort.empty() ? "id" : query.sort.front().column);
 }
 
 void add_conditions(Database& database, Sql& sql, const Query& query, const std::vector<Cell>& metric_names,
@@ -66,7 +66,7 @@ void add_conditions(Database& database, Sql& sql, const Query& query, const std:
   }
   for (const Part& part : all) {
     // Without a limit every row is wanted, so the order leads nowhere sooner.
-    const bool finds = !part.negated && !sql.walks && (query.limit == 0 || part.leads || part.few);
+    const bool finds = !part.negated && !sql.walks && (query.limit == 0 || part.few || (part.leads && !sql.sorts));
     const Form& form = finds ? part.condition.finds : part.condition.tests;
     // ifnull: a row without a value meets nothing, and SQLite does not take this for a reason to start at that table.
     parts.push_back(part.negated ? "NOT ifnull(" + form.text + ", 1)" : form.text);

@@ -94,7 +94,9 @@ void write_brief(const IterationRecord& iteration, Writer& writer) {
   for (const Bottleneck& bottleneck : iteration.brief.bottlenecks) {
     bottlenecks.rows.push_back({{plain(bottleneck.name)},
                                 {plain(std::string(to_string(bottleneck.kind)))},
-                                {plain(bottleneck.bound > 0 ? format_ratio(bottleneck.bound) : kNotMeasuredText)},
+                                {plain(bottleneck.bound == 1  ? "nothing"
+                                       : bottleneck.bound > 0 ? format_ratio(bottleneck.bound)
+                                                              : kNotMeasuredText)},
                                 place_of(bottleneck),
                                 {plain(bottleneck.evidence)}});
   }

@@ -162,7 +162,8 @@ std::string bottlenecks_text(const std::vector<Bottleneck>& bottlenecks) {
   }
   std::vector<std::vector<std::string>> rows = {{"  bottleneck", "kind", "worth at most", "mostly at", "evidence"}};
   for (const Bottleneck& one : bottlenecks) {
-    rows.push_back({"  " + one.name, std::string(to_string(one.kind)), format_ratio(one.bound),
+    rows.push_back({"  " + one.name, std::string(to_string(one.kind)),
+                    one.bound > 1 ? format_ratio(one.bound) : "nothing",
                     one.line > 0 ? one.file + ":" + std::to_string(one.line) : "-", one.evidence});
   }
   return heading("what its iteration found short in the incumbent") + format_table(rows);
