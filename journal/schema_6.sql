@@ -55,8 +55,10 @@ CREATE INDEX facet_member_speedup ON facet_member (facet, speedup);
 -- How many experiments there are of each combination: what would take seconds to count from `experiments`.
 CREATE VIEW experiment_counts AS
 SELECT f.id AS facet, f.family, f.workload_class, m.model AS machine, m.key AS machine_id, f.state,
-       nullif(f.outcome, '') AS outcome, nullif(f.verdict, '') AS verdict, nullif(f.reason, '') AS reason,
-       nullif(f.profile, '') AS profile, nullif(f.cache_policy, '') AS cache_policy, nullif(f.judge, '') AS judge,
+       CASE f.state WHEN 'finished' THEN f.outcome END AS outcome, CASE f.state WHEN 'finished' THEN f.verdict END AS verdict,
+       CASE f.state WHEN 'finished' THEN f.reason END AS reason, CASE f.state WHEN 'finished' THEN f.profile END AS profile,
+       CASE f.state WHEN 'finished' THEN f.cache_policy END AS cache_policy,
+       CASE f.state WHEN 'finished' THEN f.judge END AS judge,
        f.experiments
 FROM facet f JOIN machine m ON m.id = f.machine
 WHERE f.experiments > 0;

@@ -18,7 +18,8 @@ using namespace apo::test;
 
 constexpr Verdict kVerdicts[] = {Verdict::reverted, Verdict::accepted, Verdict::inconclusive};
 
-// Sixty judged experiments of several classes, verdicts, settings and equal speed-ups; one open, one abandoned.
+// Sixty judged experiments of several classes, verdicts, settings and equal speed-ups; one that failed a gate, one
+// open, one abandoned.
 void fill(Journal& journal) {
   Journal::Batch batch(journal);
   prepare(journal);
@@ -31,6 +32,13 @@ void fill(Journal& journal) {
                         .setting = index % 9,
                         .started_at = "2026-02-" + std::to_string(10 + index * 3 % 19) + "T01:02:03Z"});
   }
+  Experiment failed = an_experiment(0, 0);
+  failed.outcome = Outcome::incorrect;
+  failed.judgement = {.verdict = Verdict::reverted, .reason = Reason::gate_failed, .sentence = "NaN in dS"};
+  failed.judgement->profile = "";
+  failed.judgement->cache_policy = "";
+  failed.id = journal.begin_experiment(failed);
+  journal.finish_experiment(failed);
   const std::int64_t abandoned = journal.begin_experiment(an_experiment(0, 0));
   journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = abandoned}, "the machine went away");
   journal.begin_experiment(an_experiment(0, 0));
@@ -89,6 +97,7 @@ TEST_F(Facets, EveryPairOfPredicatesInEveryOrderFindsWhatReadingEveryRowFinds) {
                                 {"machine~xeon", "(machine LIKE '%xeon%' OR machine_id LIKE '%xeon%')"},
                                 {"technique!=cp-async", "techniques NOT LIKE '%cp-async%'"},
                                 {"technique~ASYNC", "techniques LIKE '%async%'"},
+                                {"cache_policy!=cold", "cache_policy <> 'cold'"},
                                 {"settings!={\"K\":3}", "settings <> '{\"K\":3}'"},
                                 {"candidate~k=1", "candidate LIKE '%k=1%'"},
                                 {"speedup>1.01", "speedup > 1.01"},
@@ -101,6 +110,7 @@ TEST_F(Facets, EveryPairOfPredicatesInEveryOrderFindsWhatReadingEveryRowFinds) {
                             {"sort=-speedup", "speedup DESC, id DESC"},
                             {"sort=speedup", "speedup, id"},
                             {"sort=verdict", "verdict, id"},
+                            {"sort=profile", "profile, id"},
                             {"sort=-class,id", "workload_class DESC, id"},
                             {"sort=class,-verdict", "workload_class, verdict DESC, id"},
                             {"sort=-lower", "lower DESC, id DESC"},
@@ -142,7 +152,7 @@ TEST_F(Facets, WhatDisagreesWithTheFactsIsABrokenInvariant) {
         "DELETE FROM facet_member WHERE experiment = 7", "UPDATE facet_member SET speedup = 2 WHERE experiment = 7",
         "INSERT INTO facet_member (facet, experiment) VALUES (1, 12345)",
         "UPDATE experiment_span SET latest = earliest",
-        "INSERT INTO sentence_index (rowid, sentence) VALUES (62, 'of one that is not over')"}) {
+        "INSERT INTO sentence_index (rowid, sentence) VALUES (63, 'of one that is not over')"}) {
     Journal::Batch undone(journal);
     journal.implementation().database.run(change);
     EXPECT_NE(broken(), 0u) << change;
