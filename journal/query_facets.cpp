@@ -11,8 +11,8 @@
 namespace apo {
 namespace {
 
-constexpr std::array kColumns = {"family", "workload_class", "state",        "outcome", "verdict",
-                                 "reason", "profile",        "cache_policy", "judge",   "machine"};
+constexpr std::array kFacetColumns = {"family", "workload_class", "state",        "outcome", "verdict",
+                                      "reason", "profile",        "cache_policy", "judge",   "machine"};
 
 std::string rank_of(const Query& query) {
   std::vector<std::string> keys;
@@ -28,7 +28,7 @@ std::string rank_of(const Query& query) {
 bool is_of_facets(const std::string& key) {
   const KeySpec* spec = find_key(key);
   const bool has_kind = spec != nullptr && (spec->kind == KeyKind::plain || spec->kind == KeyKind::machine);
-  return has_kind && std::find(kColumns.begin(), kColumns.end(), spec->column) != kColumns.end();
+  return has_kind && std::find(kFacetColumns.begin(), kFacetColumns.end(), spec->column) != kFacetColumns.end();
 }
 
 std::size_t facet_keys_of(const Query& query) {
