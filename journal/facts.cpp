@@ -416,7 +416,9 @@ void Journal::add_brief(std::int64_t iteration, const ResearchBrief& brief) {
   int position = 0;
   for (const Bottleneck& bottleneck : brief.bottlenecks) {
     self_->database.run("INSERT INTO bottleneck (iteration, position, name, evidence, bound) VALUES (?, ?, ?, ?, ?)",
-                        {iteration, position++, bottleneck.name, bottleneck.evidence, bottleneck.bound});
+                        {iteration, position, bottleneck.name, bottleneck.evidence, bottleneck.bound});
+    self_->database.run("INSERT INTO bottleneck_place (iteration, position, kind, file, line) VALUES (?, ?, ?, ?, ?)",
+                        {iteration, position++, to_string(bottleneck.kind), bottleneck.file, bottleneck.line});
   }
   position = 0;
   for (const Candidate& candidate : brief.ranked) {
@@ -432,9 +434,15 @@ void Journal::add_brief(std::int64_t iteration, const ResearchBrief& brief) {
 ResearchBrief Journal::brief(std::int64_t iteration) {
   ResearchBrief brief;
   Statement bottlenecks = self_->database.query(
-      "SELECT name, evidence, bound FROM bottleneck WHERE iteration = ? ORDER BY position", {iteration});
+      "SELECT name, evidence, bound, kind, file, line FROM iteration_bottlenecks WHERE iteration = ? ORDER BY position",
+      {iteration});
   while (bottlenecks.step()) {
-    brief.bottlenecks.push_back({bottlenecks.text(), bottlenecks.text(), bottlenecks.real()});
+    brief.bottlenecks.push_back({.name = bottlenecks.text(),
+                                 .evidence = bottlenecks.text(),
+                                 .bound = bottlenecks.real(),
+                                 .kind = bottleneck_kind_from(bottlenecks.text()),
+                                 .file = bottlenecks.text(),
+                                 .line = bottlenecks.small()});
   }
   Statement rows = self_->database.query(
       "SELECT left_out, configuration, techniques, predicted_low, predicted_high, predicted_over, predicted_because,"

@@ -11,7 +11,7 @@ struct Journal::Implementation {
   Implementation(const std::filesystem::path& file, Access access);
 
   std::filesystem::path path;
-  std::optional<WriterLock> lock;  // before the database: freed after it is closed
+  std::optional<WriterLock> lock;  // of a writer; before the database: freed after it is closed
   Database database;
   std::map<std::string, std::int64_t, std::less<>> machines;  // the state that this process added, by Machine::id
 
@@ -24,10 +24,13 @@ struct Journal::Implementation {
   // Exactly one of the three owners is not 0.
   void add_round(std::int64_t experiment, std::int64_t certification, std::int64_t sentinel, const Round& round);
   std::int64_t add_lesson(const Lesson& lesson);
-  std::vector<Incumbent> incumbents(std::string_view condition, const std::vector<Value>& values);
+  void take(Task what, std::int64_t id);  // what this process has just begun
+  std::vector<Incumbent> incumbents(const std::string& of_scope, const std::vector<Value>& scope);
   std::vector<Round> rounds(std::string_view owner_column, std::int64_t owner);
 };
 
+// So that 'sentence~TEXT' finds what was just written of the experiment; in the transaction that writes it.
+void index_sentence(Database& database, std::int64_t experiment, const std::string& sentence);
 std::string time_or_now(const std::string& time);
 // Of all the facts of a machine's state.
 std::string machine_fingerprint(const Machine& machine);

@@ -57,6 +57,25 @@ constexpr Invariant kInvariants[] = {
      " WHERE l.experiment IS NOT NULL AND j.verdict IS NOT l.verdict"},
     {"a source is stored with the variant that it is of",
      "SELECT v.source_hash FROM variant v LEFT JOIN blob b ON b.sha256 = v.source_hash WHERE b.kind IS NOT 'source'"},
+    {"an experiment stands under what was found of it, and there alone",
+     "SELECT e.id FROM experiments e JOIN experiment x ON x.id = e.id LEFT JOIN judgement j ON j.experiment = e.id"
+     " LEFT JOIN facet f ON f.family = e.family AND f.workload_class = e.workload_class AND f.machine = x.machine"
+     " AND f.state = e.state AND f.outcome = coalesce(e.outcome, '') AND f.verdict = coalesce(e.verdict, '')"
+     " AND f.reason = coalesce(e.reason, '') AND f.profile = coalesce(e.profile, '')"
+     " AND f.cache_policy = coalesce(e.cache_policy, '') AND f.judge = coalesce(e.judge, '')"
+     " LEFT JOIN facet_member m ON m.facet = f.id AND m.experiment = e.id"
+     " WHERE m.experiment IS NULL OR m.speedup IS NOT e.speedup UNION ALL"
+     " SELECT experiment FROM facet_member GROUP BY experiment HAVING count(*) > 1 UNION ALL"
+     " SELECT experiment FROM facet_member WHERE experiment NOT IN (SELECT id FROM experiment)"},
+    {"the count of a combination is that of its experiments",
+     "SELECT f.id FROM facet f WHERE f.experiments <> (SELECT count(*) FROM facet_member m WHERE m.facet = f.id)"},
+    {"the span of an experiment's number holds its start",
+     "SELECT e.id FROM experiment e LEFT JOIN experiment_span s ON s.block = e.id / 4096"
+     " WHERE (e.started_at BETWEEN s.earliest AND s.latest) IS NOT 1"},
+    {"the sentence of what is over can be sought",
+     "SELECT e.id FROM experiment e LEFT JOIN sentence_index_docsize s ON s.id = e.id WHERE (s.id IS NULL) <>"
+     " (e.id NOT IN (SELECT experiment FROM judgement UNION ALL"
+     " SELECT experiment FROM abandonment WHERE experiment IS NOT NULL))"},
 };
 
 std::string finding_of(Database& database, const Invariant& invariant) {

@@ -95,6 +95,10 @@ std::optional<WriterLock> lock_for(const std::filesystem::path& path, Access acc
 
 }  // namespace
 
+void index_sentence(Database& database, std::int64_t experiment, const std::string& sentence) {
+  database.run("INSERT INTO sentence_index (rowid, sentence) VALUES (?, ?)", {experiment, sentence});
+}
+
 std::string time_or_now(const std::string& time) {
   return time.empty() ? utc_now() : time;
 }
@@ -166,14 +170,14 @@ std::vector<std::string> Journal::check_integrity() {
   return findings;
 }
 
+// Iterations are looked for in open campaigns only: none outlives its campaign (invariants.cpp).
 std::vector<Unfinished> Journal::unfinished() {
   std::vector<Unfinished> result;
   Statement experiments = self_->database.query(
       "SELECT e.id, coalesce(e.campaign, 0), c.label, e.started_at,"
       " (SELECT count(*) FROM round r WHERE r.experiment = e.id)"
-      " FROM experiment e JOIN configuration c ON c.id = e.candidate"
-      " WHERE NOT EXISTS (SELECT 1 FROM judgement j WHERE j.experiment = e.id)"
-      " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.experiment = e.id) ORDER BY e.id");
+      " FROM facet f CROSS JOIN facet_member m ON m.facet = f.id CROSS JOIN experiment e ON e.id = m.experiment"
+      " JOIN configuration c ON c.id = e.candidate WHERE f.state = 'running' ORDER BY e.id");
   while (experiments.step()) {
     Unfinished open{.kind = Unfinished::Kind::experiment, .id = experiments.integer()};
     open.campaign = experiments.integer();
@@ -182,35 +186,45 @@ std::vector<Unfinished> Journal::unfinished() {
     open.rounds = experiments.small();
     result.push_back(std::move(open));
   }
-  Statement iterations = self_->database.query(
-      "SELECT i.id, i.campaign, i.idx, i.started_at FROM iteration i"
-      " WHERE NOT EXISTS (SELECT 1 FROM iteration_end z WHERE z.iteration = i.id)"
-      " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.iteration = i.id) ORDER BY i.id");
-  while (iterations.step()) {
-    Unfinished open{.kind = Unfinished::Kind::iteration, .id = iterations.integer()};
-    open.campaign = iterations.integer();
-    open.what = "iteration " + std::to_string(iterations.integer()) + " of campaign " + std::to_string(open.campaign);
-    open.started_at = iterations.text();
-    result.push_back(std::move(open));
-  }
-  for (const Campaign& campaign : campaigns()) {
-    if (campaign.state == "open") {
-      result.push_back({.kind = Unfinished::Kind::campaign,
-                        .id = campaign.id,
-                        .campaign = campaign.id,
-                        .what = "campaign " + std::to_string(campaign.id) + ": " + campaign.policy.family + " " +
-                                campaign.policy.workload_class,
-                        .started_at = campaign.started_at});
+  std::vector<Unfinished> campaigns;
+  for (const Campaign& campaign : open_campaigns()) {
+    Statement iterations = self_->database.query(
+        "SELECT i.id, i.idx, i.started_at FROM iteration i WHERE i.campaign = ?"
+        " AND NOT EXISTS (SELECT 1 FROM iteration_end z WHERE z.iteration = i.id)"
+        " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.iteration = i.id) ORDER BY i.id",
+        {campaign.id});
+    const std::string name = "campaign " + std::to_string(campaign.id);
+    while (iterations.step()) {
+      Unfinished open{.kind = Unfinished::Kind::iteration, .id = iterations.integer(), .campaign = campaign.id};
+      open.what = "iteration " + std::to_string(iterations.integer()) + " of " + name;
+      open.started_at = iterations.text();
+      result.push_back(std::move(open));
     }
+    campaigns.push_back({.kind = Unfinished::Kind::campaign,
+                         .id = campaign.id,
+                         .campaign = campaign.id,
+                         .what = name + ": " + campaign.policy.family + " " + campaign.policy.workload_class,
+                         .started_at = campaign.started_at});
   }
+  result.insert(result.end(), campaigns.begin(), campaigns.end());
   return result;
 }
 
+std::optional<std::string> Journal::who_works_on(const Unfinished& what) const {
+  const bool alone = what.campaign == 0;
+  return apo::who_works_on(self_->path, alone ? Task::experiment : Task::campaign, alone ? what.id : what.campaign);
+}
+
 void Journal::mark_abandoned(const Unfinished& what, const std::string& why) {
+  Transaction transaction(self_->database);
   const auto id_if = [&](Unfinished::Kind kind) { return Value::reference(what.kind == kind ? what.id : 0); };
   self_->database.run("INSERT INTO abandonment (experiment, iteration, campaign, why, at) VALUES (?, ?, ?, ?, ?)",
                       {id_if(Unfinished::Kind::experiment), id_if(Unfinished::Kind::iteration),
                        id_if(Unfinished::Kind::campaign), why, utc_now()});
+  if (what.kind == Unfinished::Kind::experiment) {
+    index_sentence(self_->database, what.id, why);
+  }
+  transaction.commit();
 }
 
 std::map<std::int64_t, std::string> Journal::abandoned_experiments(std::int64_t campaign) {

@@ -114,8 +114,9 @@ enum class Detail : std::uint8_t { rounds, summary };  // with or without rounds
 // std::logic_error; what a person can mend throws UserError.
 class Journal {
  public:
-  // read_write creates folder and file, takes the writer's lock and brings an older file up to date. Throws UserError
-  // naming the file and the fix: not ours, newer, damaged, read-only, a folder, or written by another process.
+  // read_write creates folder and file and brings an older file up to date; several processes may write at a time.
+  // Throws UserError naming the file and the fix: not ours, newer, damaged, read-only, a folder, or held by an older
+  // apo.
   static Journal open(const std::filesystem::path& path, Access access);
   Journal(Journal&& other) noexcept;
   Journal& operator=(Journal&& other) noexcept;
@@ -132,7 +133,8 @@ class Journal {
   // Every round, with whose it is: "experiment 12".
   void visit_rounds(const std::function<void(const std::string& owner, const Round& round)>& visit);
 
-  // Groups calls into one transaction, for imports: all or nothing. Destroyed uncommitted it undoes them.
+  // Groups calls into one transaction: all or nothing, and no other process writes in between. Destroyed uncommitted it
+  // undoes them.
   class Batch {
    public:
     explicit Batch(Journal& journal);
@@ -155,10 +157,13 @@ class Journal {
   std::vector<Variant> variants(const std::string& family);  // newest source of each; "" = all families
 
   // ---- campaigns. The policy's seed is written at the end, so that nothing can foresee a round.
-  std::int64_t begin_campaign(const Campaign& campaign);
+  std::int64_t begin_campaign(const Campaign& campaign);  // and takes it
+  // To go on with an open campaign: throws UserError naming the process when another one runs it.
+  void take_campaign(const Campaign& campaign);
   void finish_campaign(std::int64_t id, std::uint64_t seed, const std::string& note = "");
   std::optional<Campaign> campaign(std::int64_t id);
   std::vector<Campaign> campaigns();
+  std::vector<Campaign> open_campaigns();
   std::optional<Campaign> open_campaign(const std::string& family, const std::string& workload_class,
                                         const std::string& machine);
   std::optional<Incumbent> incumbent(const std::string& family, const std::string& workload_class,
@@ -229,8 +234,10 @@ class Journal {
   // Of all finished ones of this state of the machine under that rule: what the newest says of each kernel.
   std::vector<SelftestKernel> selftest_kernels(const Machine& machine, const std::string& rule_version);
 
-  // ---- after a kill. Meaningful for the writer, when no other process can be at work.
+  // ---- after a kill
   std::vector<Unfinished> unfinished();
+  // "process 4711" when one that lives works on it.
+  std::optional<std::string> who_works_on(const Unfinished& what) const;
   void mark_abandoned(const Unfinished& what, const std::string& why);
   std::map<std::int64_t, std::string> abandoned_experiments(std::int64_t campaign);  // id -> why
 

@@ -1,4 +1,4 @@
-// journal/lock.cpp - takes the writer's lock and leaves our process id in it for the next one to name.
+// journal/lock.cpp - see lock.h.
 #include "journal/lock.h"
 
 #include <fcntl.h>
@@ -15,30 +15,82 @@
 namespace apo {
 namespace {
 
-std::string holder(int file) {
-  char buffer[32] = {};
-  const ssize_t size = pread(file, buffer, sizeof buffer - 1, 0);
-  const auto pid = parse_int(trim(std::string_view(buffer, size > 0 ? static_cast<std::size_t>(size) : 0)));
+// The process id of who took a campaign stands at its place in the file; that of the last writer at place 0.
+constexpr off_t kPlace = 16;
+constexpr off_t kExperiments = off_t{1} << 40;  // locked beyond the file's end: nothing stands there
+
+off_t place_of(Task what, std::int64_t id) {
+  return what == Task::campaign ? kPlace * id : kExperiments + id;
+}
+
+std::string path_of(const std::filesystem::path& journal) {
+  return journal.string() + ".lock";
+}
+
+std::string holder(int file, off_t place) {
+  char buffer[kPlace + 1] = {};
+  const ssize_t size = pread(file, buffer, kPlace, place);
+  const auto pid = parse_int(trim(std::string_view(buffer, size > 0 ? std::strlen(buffer) : 0)));
   return pid ? "process " + std::to_string(*pid) : "another process";
+}
+
+// The id only serves messages: without room for it the locks still hold.
+void leave_name(int file, off_t place) {
+  std::string pid = std::to_string(getpid());
+  pid.resize(kPlace - 1, ' ');
+  pid += '\n';
+  [[maybe_unused]] const ssize_t written = pwrite(file, pid.data(), pid.size(), place);
+}
+
+struct flock range_of(Task what, std::int64_t id) {
+  struct flock range {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  range.l_start = place_of(what, id);
+  range.l_len = 1;
+  return range;
 }
 
 }  // namespace
 
 WriterLock::WriterLock(const std::filesystem::path& journal) {
-  const std::string path = journal.string() + ".lock";
+  const std::string path = path_of(journal);
   file_ = FileDescriptor(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!file_) {
     throw UserError("cannot write the journal '" + journal.string() + "': '" + path + "': " + std::strerror(errno),
                     "make its folder writable, or name another file with --journal");
   }
-  if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
-    throw UserError("the journal '" + journal.string() + "' is being written by " + holder(file_.get()),
+  if (flock(file_.get(), LOCK_SH | LOCK_NB) != 0) {
+    throw UserError("the journal '" + journal.string() + "' is being written by " + holder(file_.get(), 0) +
+                        ", an older apo that shares it with nobody",
                     "wait for it to end, stop it, or name another file with --journal");
   }
-  const std::string pid = std::to_string(getpid()) + "\n";
-  // The id only serves the message above: without room for it the lock still holds.
-  [[maybe_unused]] const bool named =
-      ftruncate(file_.get(), 0) == 0 && pwrite(file_.get(), pid.data(), pid.size(), 0) > 0;
+  leave_name(file_.get(), 0);
+}
+
+bool WriterLock::take(Task what, std::int64_t id) {
+  struct flock range = range_of(what, id);
+  // Of the open file, not of the process: two journals open in one process are told apart too.
+  if (fcntl(file_.get(), F_OFD_SETLK, &range) != 0) {
+    if (errno == EAGAIN || errno == EACCES) {
+      return false;
+    }
+    throw EnvironmentError(std::string("cannot lock a part of the journal's lock file: ") + std::strerror(errno),
+                           "put the journal on a file system with locks, such as a local disk");
+  }
+  if (what == Task::campaign) {
+    leave_name(file_.get(), place_of(what, id));
+  }
+  return true;
+}
+
+std::optional<std::string> who_works_on(const std::filesystem::path& journal, Task what, std::int64_t id) {
+  const FileDescriptor file(open(path_of(journal).c_str(), O_RDONLY | O_CLOEXEC));
+  struct flock range = range_of(what, id);
+  if (!file || fcntl(file.get(), F_OFD_GETLK, &range) != 0 || range.l_type == F_UNLCK) {
+    return std::nullopt;
+  }
+  return what == Task::campaign ? holder(file.get(), place_of(what, id)) : "another process";
 }
 
 }  // namespace apo

@@ -1,19 +1,32 @@
-// journal/lock.h - one writer at a time: an flock on <journal>.lock, which the system frees when the writer dies.
+// journal/lock.h - which processes write a journal, and who works on what: locks on <journal>.lock, which the system
+// frees when their holder dies.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
 
 #include "harness/core/files.h"
 
 namespace apo {
 
+// What only one process at a time may work on.
+enum class Task : std::uint8_t { campaign, experiment };  // with all that belongs to it; one outside campaigns
+
+// Writers share it. A program of before campaigns could run side by side holds it alone.
 class WriterLock {
  public:
-  // Throws UserError naming the process that holds it.
+  // Throws UserError naming the process that holds it alone.
   explicit WriterLock(const std::filesystem::path& journal);
+  // Until this lock ends. False when another process has it.
+  bool take(Task what, std::int64_t id);
 
  private:
   FileDescriptor file_;
 };
+
+// "process 4711" that has taken it and lives; std::nullopt when nobody has.
+std::optional<std::string> who_works_on(const std::filesystem::path& journal, Task what, std::int64_t id);
 
 }  // namespace apo

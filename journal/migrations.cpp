@@ -1,6 +1,8 @@
 // journal/migrations.cpp - the numbered steps, and the triggers that make facts append-only.
 #include "journal/migrations.h"
 
+#include <algorithm>
+
 #include "harness/core/error.h"
 #include "journal_schema.h"
 
@@ -12,9 +14,15 @@ std::int64_t number(Database& database, std::string_view sql) {
   return statement.step() ? statement.integer() : 0;
 }
 
+// What follows these words in a step changes tables that an older file has, which stand-ins cannot.
+constexpr const char* kNotForStandIns = "not for stand-ins";
+
+// All but what repeats facts for queries (schema_6.sql), with the tables in which SQLite keeps an index of text.
 void make_append_only(Database& database) {
   std::vector<std::string> tables;
-  Statement names = database.query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
+  Statement names = database.query(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+      " AND name NOT IN ('facet', 'facet_member', 'experiment_span') AND name NOT LIKE 'sentence_index%'");
   while (names.step()) {
     tables.push_back(names.text());
   }
@@ -27,10 +35,16 @@ void make_append_only(Database& database) {
   }
 }
 
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
 }  // namespace
 
 std::span<const std::string> migrations() {
-  static const std::string steps[] = {kSchema, kSchema2, kSchema3, kSchema4, kSchema5};
+  static const std::string steps[] = {kSchema, kSchema2, kSchema3, kSchema4, kSchema5, kSchema6};
   return steps;
 }
 
@@ -56,13 +70,11 @@ void stand_in_for(Database& database, std::span<const std::string> steps) {
   for (int version = checked_version(database, static_cast<int>(steps.size()));
        version < static_cast<int>(steps.size()); ++version) {
     std::string step = steps[static_cast<std::size_t>(version)];
-    for (const std::string what : {"TABLE ", "VIEW "}) {
-      const std::string create = "CREATE " + what;
-      for (std::size_t at = step.find(create); at != std::string::npos; at = step.find(create, at + create.size())) {
-        step.replace(at, create.size(), "CREATE TEMP " + what);
-      }
-    }
-    database.execute(("PRAGMA query_only = OFF; " + step + "; PRAGMA query_only = ON;").c_str());
+    step.erase(std::min(step.find(kNotForStandIns), step.size()));
+    replace_all(step, "CREATE TABLE ", "CREATE TEMP TABLE ");
+    replace_all(step, "CREATE VIEW ", "CREATE TEMP VIEW ");
+    replace_all(step, "CREATE VIRTUAL TABLE ", "CREATE VIRTUAL TABLE temp.");
+    database.execute(("PRAGMA query_only = OFF; " + step + "\n; PRAGMA query_only = ON;").c_str());
   }
 }
 

@@ -34,6 +34,10 @@ std::vector<KeySpec> make_key_specs() {
   const auto one_of = [](std::string_view name, std::string_view meaning, std::vector<std::string_view> words) {
     return KeySpec{{name, Type::text, meaning}, KeyKind::plain, name, std::move(words)};
   };
+  const auto of_bottleneck = [](std::string_view name, Type type, std::string_view meaning, std::string_view stored,
+                                std::string_view column, std::vector<std::string_view> words = {}) {
+    return KeySpec{{name, type, meaning}, KeyKind::bottleneck, column, std::move(words), stored};
+  };
   const auto special = [](std::string_view name, std::string_view meaning, KeyKind kind, std::string_view column) {
     return KeySpec{{name, Type::text, meaning}, kind, column, {}};
   };
@@ -50,6 +54,19 @@ std::vector<KeySpec> make_key_specs() {
       text("candidate", "its variant with parameters"),
       special("technique", "one of its techniques", KeyKind::technique, "techniques"),
       text("incumbent", "what it was judged against"),
+      of_bottleneck("bottleneck", Type::text, "one of the bottlenecks that its iteration found", "name",
+                    "(SELECT group_concat(name, ',') FROM (SELECT name FROM bottleneck b"
+                    " WHERE b.iteration = experiments.iteration ORDER BY position))"),
+      of_bottleneck("bottleneck_kind", Type::text, "how one of them is to be read", "kind",
+                    "(SELECT group_concat(kind, ',') FROM (SELECT kind FROM iteration_bottlenecks b"
+                    " WHERE b.iteration = experiments.iteration ORDER BY position))",
+                    words_of(BottleneckKind::remainder)),
+      of_bottleneck("bottleneck_file", Type::text, "the source file that one of them is sampled at", "file",
+                    "(SELECT file FROM iteration_bottlenecks b WHERE b.iteration = experiments.iteration"
+                    " AND file IS NOT NULL ORDER BY position LIMIT 1)"),
+      of_bottleneck("bottleneck_line", Type::integer, "the line that one of them is sampled at", "line",
+                    "(SELECT line FROM iteration_bottlenecks b WHERE b.iteration = experiments.iteration"
+                    " AND line IS NOT NULL ORDER BY position LIMIT 1)"),
       one_of("outcome", "what happened to the candidate", words_of(Outcome::unstable_clock)),
       one_of("verdict", "the judge's decision", words_of(Verdict::inconclusive)),
       one_of("reason", "why, as a word", words_of(Reason::interrupted)),

@@ -1,12 +1,16 @@
-// journal/query_run.cpp - turns a query into one SELECT with bound values, and runs it.
-#include <map>
-
-#include "harness/core/error.h"
+// journal/query_run.cpp - turns a query into SELECTs with bound values, and runs them.
+//
+// Two ways lead to the rows, and the counts of what meets each predicate choose: find those that meet the rarest and
+// sort them, or walk the experiments in the order of the answer and test each. Where predicates on columns of few
+// values are frequent one by one and rare together, it walks only those that meet all of these.
 #include "harness/core/text.h"
 #include "journal/implementation.h"
 #include "journal/queries.h"
+#include "journal/query_conditions.h"
+#include "journal/query_facets.h"
 #include "journal/query_keys.h"
 #include "journal/query_sql.h"
+#include "journal/query_walk.h"
 
 namespace apo {
 namespace {
@@ -19,161 +23,60 @@ struct Sql {
   std::string text;
   std::vector<Value> values;  // point into the query
   bool sorts = false;         // few rows are found and then sorted
+  bool walks = false;         // rows are those of a Walk
 };
 
-// One predicate in two forms with the same values. `finds` lets SQLite start at an index and sort what it finds;
-// `tests` looks at a row that the order of the answer has led to. Which is fast depends on how many rows there are:
-// `probe` counts them, and is empty where no index can find them.
-struct Condition {
-  std::string finds;
-  std::string tests;
-  std::string probe;
-  std::vector<Value> values;
-  std::vector<Value> probed;  // the values of `probe`, where they are not all
-};
+constexpr const char* kOfWalked = "id IN (SELECT value FROM json_each(?))";
 
-// The experiments whose candidate has a resource or a metric of that name and value. `metric` is there in both forms:
-// profiles are few.
-Condition metric_condition(const Predicate& predicate, const Cell& name) {
-  Condition condition;
-  condition.values.push_back(bound(name));
-  const std::string of_resource =
-      "role = 'candidate' AND name = ? AND " + comparison("value", predicate, condition.values);
-  condition.values.push_back(bound(name));
-  const std::string of_metric =
-      "SELECT x.id FROM metric mt JOIN profile p ON p.id = mt.profile"
-      " JOIN experiment x ON x.candidate = p.configuration AND x.machine = p.machine"
-      " AND (p.source IS NULL OR p.source = x.candidate_source) WHERE mt.name = ? AND " +
-      comparison("mt.value", predicate, condition.values);
-  const std::string resources = "SELECT experiment FROM build_resource WHERE " + of_resource;
-  condition.finds = "id IN (" + resources + " UNION ALL " + of_metric + ")";
-  condition.tests = "(EXISTS (SELECT 1 FROM build_resource WHERE experiment = experiments.id AND " + of_resource +
-                    ") OR id IN (" + of_metric + "))";
-  condition.probe = resources;
-  condition.probed.assign(condition.values.begin(),
-                          condition.values.begin() + 1 + static_cast<std::ptrdiff_t>(predicate.values.size()));
-  return condition;
+// The sign keeps SQLite from walking all rows in this order where few are found otherwise.
+std::string sign_of(const Sql& sql) {
+  return sql.sorts ? "+" : "";
 }
 
-// Where the rows of a column of the view are found by an index: "FROM ... WHERE COLUMN"; "" where there is none.
-std::string indexed(std::string_view column) {
-  static const std::map<std::string_view, std::string> kIndexed = {
-      {"id", "experiment WHERE id"},
-      {"verdict", "judgement WHERE verdict"},
-      {"reason", "judgement WHERE reason"},
-      {"outcome", "judgement WHERE outcome"},
-      {"speedup", "judgement WHERE speedup"},
-      {"campaign", "experiment WHERE campaign"},
-      {"iteration", "experiment WHERE iteration"},
-      {"family", "experiment WHERE family"},
-      {"workload_class", "experiment WHERE workload_class"},
-      {"source_hash", "experiment WHERE candidate_source"},
-      {"started_at", "experiment WHERE started_at"},
-      {"code_hash", "build WHERE role = 'candidate' AND code_hash"},
-      {"variant", "configuration c CROSS JOIN experiment x ON x.candidate = c.id WHERE c.variant"},
-      {"candidate", "configuration c CROSS JOIN experiment x ON x.candidate = c.id WHERE c.label"},
+bool leads(const Query& query, const Predicate& predicate) {
+  return predicate.key == (query.sort.empty() ? "id" : query.sort.front().column);
+}
+
+void add_conditions(Database& database, Sql& sql, const Query& query, const std::vector<Cell>& metric_names,
+                    const Facets& facets) {
+  struct Part {
+    Condition condition;
+    bool negated = false;
+    bool leads = false;
+    bool few = false;
   };
-  const auto found = kIndexed.find(column);
-  return found == kIndexed.end() ? "" : found->second;
-}
-
-Condition plain_condition(const std::string& column, const Predicate& predicate, std::string_view compared_by) {
-  Condition condition;
-  std::vector<Value> again;
-  const auto compare = [&](const std::string& what, std::vector<Value>& values) {
-    if (compared_by.empty()) {
-      return comparison(what, predicate, values);
-    }
-    values.push_back(bound(predicate.values.front()));
-    return what + std::string(compared_by);
-  };
-  condition.finds = compare(column, condition.values);
-  condition.tests = compare("+" + column, again);  // the sign keeps SQLite from the column's index
-  const std::string source = indexed(column);
-  if (!source.empty() && predicate.operation != Operator::contains) {
-    const std::size_t last = source.rfind(' ') + 1;
-    condition.probe = "SELECT 1 FROM " + source.substr(0, last) + compare(source.substr(last), again);
-  }
-  return condition;
-}
-
-Condition condition_of(const KeySpec& spec, const Predicate& predicate) {
-  Condition condition;
-  std::vector<Value>& values = condition.values;
-  switch (spec.kind) {
-    case KeyKind::workload: {
-      const std::string of_class = comparison("workload_class", predicate, values);
-      const std::string one = comparison("workload", predicate, values);
-      const std::string found = " FROM experiment x WHERE x." + of_class;
-      condition.finds =
-          "id IN (SELECT x.id" + found + " UNION ALL SELECT experiment FROM experiment_workload WHERE " + one + ")";
-      condition.tests = "(+" + of_class +
-                        " OR EXISTS (SELECT 1 FROM experiment_workload WHERE experiment = experiments.id AND " + one +
-                        "))";
-      condition.probe = "SELECT 1" + found + " UNION ALL SELECT 1 FROM experiment_workload WHERE " + one;
-      return condition;
-    }
-    case KeyKind::technique: {
-      const std::string found = " FROM experiment_technique WHERE " + comparison("technique", predicate, values);
-      condition.finds = "id IN (SELECT experiment" + found + ")";
-      condition.tests = "EXISTS (SELECT 1" + found + " AND experiment = experiments.id)";
-      condition.probe = "SELECT 1" + found;
-      return condition;
-    }
-    case KeyKind::machine: {
-      const std::string model = comparison("machine", predicate, values);
-      condition.finds = "(" + model + " OR " + comparison("machine_id", predicate, values) + ")";
-      condition.tests = condition.finds;
-      return condition;
-    }
-    case KeyKind::since:
-      return plain_condition(std::string(spec.column), predicate, " >= ?");
-    case KeyKind::until:
-      return plain_condition(std::string(spec.column), predicate, " <= ?");
-    case KeyKind::plain:
-      break;
-  }
-  return plain_condition(std::string(spec.column), predicate, "");
-}
-
-// Up to this many rows are found and sorted in milliseconds; where there are more, the first ones that pass are met
-// soon enough by walking in the order of the answer.
-constexpr int kFewRows = 3000;
-
-bool are_few(Database& database, const Condition& condition) {
-  if (condition.probe.empty()) {
-    return false;
-  }
-  std::vector<Value> values = condition.probed.empty() ? condition.values : condition.probed;
-  values.emplace_back(kFewRows + 1);
-  Statement row = database.query("SELECT count(*) FROM (" + condition.probe + " LIMIT ?)", values);
-  row.step();
-  return row.integer() <= kFewRows;
-}
-
-void add_conditions(Database& database, Sql& sql, const Query& query, const std::vector<Cell>& metric_names) {
-  std::vector<std::string> parts;
+  std::vector<Part> all;
   std::size_t next_metric = 0;
   for (const Predicate& predicate : query.where) {
     const bool metric = predicate.key.starts_with(kMetricPrefix);
-    const bool negated = predicate.operation == Operator::unequal;
-    const bool leads = !query.sort.empty() && predicate.key == query.sort.front().column;
-    const Condition one = metric ? metric_condition(predicate, metric_names[next_metric++])
-                                 : condition_of(*find_key(predicate.key), predicate);
-    sql.values.insert(sql.values.end(), one.values.begin(), one.values.end());
-    if (negated) {
-      parts.push_back("NOT (" + one.tests + ")");
-      continue;
-    }
-    const bool few = are_few(database, one);
-    sql.sorts = sql.sorts || (few && !leads);
+    Part part{.condition = condition_of(predicate, metric ? &metric_names[next_metric++] : nullptr)};
+    part.negated = predicate.operation == Operator::unequal;
+    part.leads = leads(query, predicate);
+    part.few = !part.negated && !is_of_facets(predicate.key) && are_few(database, part.condition);
+    sql.sorts = sql.sorts || (part.few && !part.leads);
+    all.push_back(std::move(part));
+  }
+  std::vector<std::string> parts;
+  sql.walks = sql.walks && !sql.sorts;
+  if (sql.walks) {
+    parts.emplace_back(kOfWalked);  // its value comes with each chunk, first
+  } else if (facets.asked && !sql.sorts && (facets.experiments <= kFewRows || query.limit == 0)) {
+    parts.push_back(facets.members());
+    sql.sorts = true;
+  }
+  for (const Part& part : all) {
     // Without a limit every row is wanted, so the order leads nowhere sooner.
-    parts.push_back(query.limit == 0 || leads || few ? one.finds : one.tests);
+    const bool finds = !part.negated && !sql.walks && (query.limit == 0 || part.few || (part.leads && !sql.sorts));
+    const Form& form = finds ? part.condition.finds : part.condition.tests;
+    // ifnull: a row without a value meets nothing, and SQLite does not take this for a reason to start at that table.
+    parts.push_back(part.negated ? "NOT ifnull(" + form.text + ", 1)" : form.text);
+    sql.values.insert(sql.values.end(), form.values.begin(), form.values.end());
   }
   if (!query.sort.empty()) {
     // Says that there is a value, in a form from which SQLite sees that it may start at that column's index.
     const KeySpec& first = *find_key(query.sort.front().column);
-    parts.push_back(std::string(first.column) + (first.key.type == ColumnType::text ? " >= ''" : " >= -9e999"));
+    parts.push_back(sign_of(sql) + std::string(first.column) +
+                    (first.key.type == ColumnType::text ? " >= ''" : " >= -9e999"));
   }
   if (!parts.empty()) {
     sql.text += " WHERE " + join(parts, " AND ");
@@ -184,13 +87,12 @@ void add_order(Sql& sql, const Query& query) {
   std::vector<std::string> parts;
   bool by_id = false;
   for (const SortKey& key : query.sort) {
-    parts.push_back(std::string(find_key(key.column)->column) + (key.descending ? " DESC" : ""));
+    parts.push_back(sign_of(sql) + std::string(find_key(key.column)->column) + (key.descending ? " DESC" : ""));
     by_id = by_id || key.column == "id";
   }
   if (!by_id) {
     const bool ascending = !query.sort.empty() && !query.sort.front().descending;
-    // The sign keeps SQLite from walking all rows in this order where few are found otherwise.
-    parts.push_back(std::string(sql.sorts ? "+id" : "id") + (ascending ? "" : " DESC"));
+    parts.push_back(sign_of(sql) + "id" + (ascending ? "" : " DESC"));
   }
   sql.text += " ORDER BY " + join(parts, ", ");
 }
@@ -199,19 +101,73 @@ std::vector<std::string> selected(const Query& query) {
   return query.columns.empty() ? kDefaultColumns : query.columns;
 }
 
-Sql to_sql(Database& database, const Query& query, const std::vector<Cell>& metric_names) {
+Sql to_sql(Database& database, const Query& query, const std::vector<Cell>& metric_names, const Facets& facets,
+           bool walk) {
   std::vector<std::string> columns;
   for (const std::string& name : selected(query)) {
     columns.emplace_back(find_key(name)->column);
   }
-  Sql sql{"SELECT " + join(columns, ", ") + " FROM experiments", {}};
-  add_conditions(database, sql, query, metric_names);
+  Sql sql{.text = "SELECT " + join(columns, ", ") + " FROM experiments", .walks = walk};
+  add_conditions(database, sql, query, metric_names, facets);
   add_order(sql, query);
   if (query.limit > 0) {
-    sql.text += " LIMIT ?";
-    sql.values.emplace_back(query.limit + 1);  // one more tells whether the limit cut anything
+    sql.text += " LIMIT " + std::to_string(query.limit + 1);  // one more tells whether the limit cut anything
   }
   return sql;
+}
+
+// Everything about a query that does not change while it runs; the values of `sql` point into it.
+struct Plan {
+  Plan(Database& database, const Query& asked) : query(asked), names(metric_names(asked)) {
+    for (Predicate& predicate : query.where) {
+      predicate = predicate.key.starts_with(kMetricPrefix) || is_of_facets(predicate.key)
+                      ? predicate
+                      : with_known_values(database, predicate);
+    }
+    for (const Predicate& predicate : asked.where) {
+      const std::vector<Predicate> bounds = bounds_of_number(database, predicate);
+      query.where.insert(query.where.end(), bounds.begin(), bounds.end());
+    }
+    facets = find_facets(database, query);
+    walk = Walk::in_order_of(database, query, facets);
+    const bool few = facets.asked && facets.experiments <= kFewRows;
+    const bool useful = walk.has_value() && query.limit > 0 && (walk->is_of_facets() || !few);
+    sql = to_sql(database, query, names, facets, useful);
+  }
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  Query query;
+  std::vector<Cell> names;
+  Facets facets;
+  std::optional<Walk> walk;
+  Sql sql;
+};
+
+std::string json_list(const std::vector<std::int64_t>& ids) {
+  std::vector<std::string> texts;
+  for (const std::int64_t id : ids) {
+    texts.push_back(std::to_string(id));
+  }
+  return "[" + join(texts, ",") + "]";
+}
+
+constexpr std::size_t kLargestChunk = 4096;
+
+// Looks at ever more members at a time: often the first ones are the answer.
+void run_walk(Database& database, Plan& plan, Table& table) {
+  const auto wanted = static_cast<std::size_t>(plan.query.limit) + 1;
+  for (std::size_t chunk = wanted; !table.more; chunk = std::min(2 * chunk, std::max(wanted, kLargestChunk))) {
+    const std::vector<std::int64_t> ids = plan.walk->next(chunk);
+    if (ids.empty()) {
+      return;
+    }
+    const std::string list = json_list(ids);
+    std::vector<Value> values = {list};
+    values.insert(values.end(), plan.sql.values.begin(), plan.sql.values.end());
+    Statement rows = database.query(plan.sql.text, values);
+    add_rows(table, rows, plan.query.limit);
+  }
 }
 
 }  // namespace
@@ -221,18 +177,26 @@ Table run_query(Journal& journal, const Query& query) {
   for (const std::string& name : selected(query)) {
     table.columns.push_back({name, find_key(name)->key.type});
   }
-  const std::vector<Cell> names = metric_names(query);
-  const Sql sql = to_sql(journal.implementation().database, query, names);
-  Statement rows = journal.implementation().database.query(sql.text, sql.values);
+  Database& database = journal.implementation().database;
+  Plan plan(database, query);
+  if (plan.sql.walks) {
+    run_walk(database, plan, table);
+    return table;
+  }
+  Statement rows = database.query(plan.sql.text, plan.sql.values);
   add_rows(table, rows, query.limit);
   return table;
 }
 
 std::vector<std::string> explain_query(Journal& journal, const Query& query) {
-  const std::vector<Cell> names = metric_names(query);
-  const Sql sql = to_sql(journal.implementation().database, query, names);
+  Database& database = journal.implementation().database;
+  const Plan plan(database, query);
+  std::vector<Value> values = plan.sql.values;
+  if (plan.sql.walks) {
+    values.insert(values.begin(), "[]");
+  }
   std::vector<std::string> steps;
-  Statement rows = journal.implementation().database.query("EXPLAIN QUERY PLAN " + sql.text, sql.values);
+  Statement rows = database.query("EXPLAIN QUERY PLAN " + plan.sql.text, values);
   while (rows.step()) {
     rows.integer();
     rows.integer();

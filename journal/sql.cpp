@@ -33,7 +33,8 @@ int only_reading(void*, int action, const char* first, const char* second, const
       const std::string_view name = first == nullptr ? "" : first;
       const bool describes = name == "table_info" || name == "table_xinfo" || name == "table_list" ||
                              name == "index_list" || name == "index_info" || name == "foreign_key_list";
-      return describes || (name == "user_version" && second == nullptr) ? SQLITE_OK : SQLITE_DENY;
+      return describes || ((name == "user_version" || name == "data_version") && second == nullptr) ? SQLITE_OK
+                                                                                                    : SQLITE_DENY;
     }
     default:
       return SQLITE_DENY;

@@ -3,6 +3,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "harness/core/error.h"
 #include "harness/core/text.h"
 #include "journal/encode.h"
 #include "journal/implementation.h"
@@ -118,6 +119,7 @@ void insert_judgement(Database& database, const Experiment& experiment) {
        timed ? judgement.speedup_lower() : kNotANumber,
        timed ? judgement.speedup_upper() : kNotANumber,
        time_or_now(experiment.finished_at)});
+  index_sentence(database, experiment.id, judgement.sentence);
 }
 
 }  // namespace
@@ -136,8 +138,27 @@ std::int64_t Journal::begin_campaign(const Campaign& campaign) {
        policy.family, policy.workload_class, encode(policy.workloads), policy.baseline, policy.iterations,
        policy.candidates_per_iteration, policy.budget_s, policy.cache_policy, policy.judge_profile,
        to_string(policy.target), time_or_now(campaign.started_at)});
+  self_->database.run("INSERT INTO campaign_layout (campaign, layout) VALUES (?, ?)", {id, policy.layout});
+  self_->take(Task::campaign, id);  // before anybody can see it open and unattended
   transaction.commit();
   return id;
+}
+
+void Journal::take_campaign(const Campaign& campaign) {
+  if (!self_->lock->take(Task::campaign, campaign.id)) {
+    const auto who = apo::who_works_on(self_->path, Task::campaign, campaign.id);
+    throw UserError(
+        "campaign " + std::to_string(campaign.id) + " of " + campaign.policy.family + ", class " +
+            campaign.policy.workload_class + ", on this machine is being run by " + who.value_or("another process"),
+        "wait for it to end or stop it; another family or class can run beside it, and another journal with "
+        "--journal can hold this one");
+  }
+}
+
+void Journal::Implementation::take(Task what, std::int64_t id) {
+  if (!lock->take(what, id)) {
+    throw std::logic_error("what was just begun is taken");
+  }
 }
 
 void Journal::finish_campaign(std::int64_t id, std::uint64_t seed, const std::string& note) {
@@ -185,6 +206,9 @@ std::int64_t Journal::begin_experiment(const Experiment& experiment) {
   for (const std::string& technique : experiment.techniques) {
     self_->database.run("INSERT INTO experiment_technique (experiment, position, technique) VALUES (?, ?, ?)",
                         {id, position++, technique});
+  }
+  if (experiment.campaign == 0) {
+    self_->take(Task::experiment, id);
   }
   transaction.commit();
   return id;

@@ -82,6 +82,10 @@ void write_environment(const ReportModel& model, Writer& writer) {
   add_row(table, "workloads", join(policy.workloads, ", "));
   add_row(table, "target", std::string(to_string(policy.target)));
   add_row(table, "judge", policy.judge_profile + " profile, " + policy.cache_policy + " cache");
+  add_row(table, "layout",
+          policy.layout.empty()      ? ""
+          : policy.layout == "fixed" ? "fixed: code and buffers where they fell"
+                                     : policy.layout + ": code and buffers laid out anew in every round");
   add_row(table, "budget", budget_text(policy));
   add_row(table, "baseline", model.campaign.baseline.label());
   add_row(table, "started", known(model.campaign.started_at));

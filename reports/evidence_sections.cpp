@@ -102,7 +102,7 @@ void write_gates(const Experiment& experiment, Writer& writer) {
   for (const GateResult& gate : experiment.gates) {
     table.rows.push_back({{plain(gate.gate)},
                           {plain(std::string(to_string(gate.outcome)))},
-                          {plain(gate.seconds > 0 ? format_seconds(gate.seconds) : kNotMeasuredText)},
+                          {plain(gate.seconds > 0 ? format_seconds(gate.seconds) : "-")},
                           {plain(gate.evidence)}});
   }
   writer.table(table);

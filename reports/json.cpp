@@ -212,7 +212,15 @@ Json to_json(const Candidate& candidate) {
 
 Json to_json(const IterationRecord& iteration) {
   const auto bottleneck_json = [](const Bottleneck& one) -> Json {
-    return {{"name", one.name}, {"bound", positive_or_null(one.bound)}, {"evidence", one.evidence}};
+    Json json = {{"name", one.name},
+                 {"kind", to_string(one.kind)},
+                 {"bound", positive_or_null(one.bound)},
+                 {"evidence", one.evidence}};
+    if (one.line > 0) {
+      json["file"] = one.file;
+      json["line"] = one.line;
+    }
+    return json;
   };
   const auto left_out_json = [](const LeftOut& one) -> Json {
     return {{"configuration", to_json(one.configuration)}, {"why", one.why}};
@@ -319,6 +327,7 @@ Json campaign_json(const ReportModel& model) {
           {"budget_s", positive_or_null(policy.budget_s)},
           {"cache_policy", policy.cache_policy},
           {"judge_profile", policy.judge_profile},
+          {"layout", policy.layout.empty() ? Json(nullptr) : Json(policy.layout)},
           {"seed", open ? Json(nullptr) : Json(policy.seed)},
           {"baseline", to_json(model.campaign.baseline)},
           {"champion", model.champion}};

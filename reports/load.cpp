@@ -183,7 +183,8 @@ std::int64_t newest_campaign(Journal& journal) {
     newest = std::max(newest, campaign.id);
   }
   if (newest == 0) {
-    throw UserError("the journal " + journal.path().string() + " has no campaign", "'apo run' makes one");
+    throw UserError("the journal " + journal.path().string() + " has no campaign to report on",
+                    "'apo run' makes one; what other commands wrote, 'apo query' lists and 'apo show' shows");
   }
   return newest;
 }

@@ -30,7 +30,8 @@ std::string quantity_text(double value, const std::string& unit) {
   }
   const std::string shown = unit == "ratio" ? "" : unit;
   const bool prefixed = !unit.empty() && std::string_view("kMGT").find(unit.front()) != std::string_view::npos;
-  return trim(std::fabs(value) >= 1e4 && !prefixed ? format_si(value, shown) : format_g(value) + " " + shown);
+  const bool large = std::fabs(value) >= 1e4;
+  return trim(large && !prefixed ? format_si(value, shown) : (large ? fixed(value, 0) : format_g(value)) + " " + shown);
 }
 
 }  // namespace

@@ -79,16 +79,25 @@ void list_missing(const ReportModel& model, Writer& writer) {
   }
 }
 
+Line place_of(const Bottleneck& bottleneck) {
+  return bottleneck.line == 0 ? Line{plain("no one line")}
+                              : Line{code(bottleneck.file + ":" + std::to_string(bottleneck.line))};
+}
+
 void write_brief(const IterationRecord& iteration, Writer& writer) {
   if (iteration.brief.bottlenecks.empty() && iteration.brief.ranked.empty()) {
     return;
   }
   writer.heading(3, {plain("Iteration " + std::to_string(iteration.index) + ": what "),
                      code(iteration.incumbent.label()), plain(" was short of")});
-  Table bottlenecks{{"bottleneck", "could give back at most", "evidence"}, {}};
+  Table bottlenecks{{"bottleneck", "kind", "could give back at most", "mostly at", "evidence"}, {}};
   for (const Bottleneck& bottleneck : iteration.brief.bottlenecks) {
     bottlenecks.rows.push_back({{plain(bottleneck.name)},
-                                {plain(bottleneck.bound > 0 ? format_ratio(bottleneck.bound) : kNotMeasuredText)},
+                                {plain(std::string(to_string(bottleneck.kind)))},
+                                {plain(bottleneck.bound == 1  ? "nothing"
+                                       : bottleneck.bound > 0 ? format_ratio(bottleneck.bound)
+                                                              : kNotMeasuredText)},
+                                place_of(bottleneck),
                                 {plain(bottleneck.evidence)}});
   }
   if (!bottlenecks.rows.empty()) {

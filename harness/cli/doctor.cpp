@@ -25,7 +25,6 @@
 #include "harness/profile/perf_counters.h"
 #include "journal/database.h"
 #include "journal/journal.h"
-#include "journal/lock.h"
 #include "journal/queries.h"
 
 namespace apo {
@@ -157,10 +156,7 @@ Check check_sanitizers(Workbench& bench) {
 // ---------------------------------------------------------------- what is on disk
 
 std::string open_work(Journal& journal) {
-  int campaigns = 0;
-  for (const Campaign& campaign : journal.campaigns()) {
-    campaigns += campaign.state == "open" ? 1 : 0;
-  }
+  const std::size_t campaigns = journal.open_campaigns().size();
   int experiments = 0;
   for (const Unfinished& one : journal.unfinished()) {
     experiments += one.kind == Unfinished::Kind::experiment ? 1 : 0;
@@ -168,17 +164,21 @@ std::string open_work(Journal& journal) {
   return std::to_string(campaigns) + " open campaigns, " + std::to_string(experiments) + " unfinished experiments";
 }
 
-// Only looks when somebody locked it before: asking must not leave files behind.
-std::string who_writes(const fs::path& journal) {
-  if (!fs::exists(journal.string() + ".lock")) {
-    return "";
+struct Attended {
+  std::vector<std::string> by;  // a sentence for each that a living process works on
+  bool all = true;
+};
+
+Attended attended(Journal& journal) {
+  Attended attended;
+  for (const Unfinished& one : journal.unfinished()) {
+    const auto who = journal.who_works_on(one);
+    attended.all = attended.all && who;
+    if (who && (one.kind == Unfinished::Kind::campaign || one.campaign == 0)) {
+      attended.by.push_back(one.what + " is being run by " + *who);
+    }
   }
-  try {
-    const WriterLock lock(journal);
-    return "";
-  } catch (const UserError& error) {
-    return error.what();
-  }
+  return attended;
 }
 
 Check check_journal(const Paths& paths) {
@@ -199,10 +199,11 @@ Check check_journal(const Paths& paths) {
                 .finding = "'" + paths.journal.string() + "' is whole, schema version " +
                            std::to_string(std::get<std::int64_t>(version.rows.at(0).at(0))) + ", " +
                            open_work(journal)};
-    const std::string busy = who_writes(paths.journal);
-    if (!busy.empty()) {
-      check.finding += "; " + busy;
-    } else if (!journal.unfinished().empty()) {
+    const Attended now = attended(journal);
+    for (const std::string& sentence : now.by) {
+      check.finding += "; " + sentence;
+    }
+    if (!now.all) {
       check.state = CheckState::limited;
       check.fix = "an earlier run was interrupted: 'apo run' with the same family resumes it";
     }

@@ -10,6 +10,7 @@
 #include "harness/cli/dispatch_document.h"
 #include "harness/core/error.h"
 #include "harness/core/files.h"
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
 #include "harness/loop/dispatch_header.h"
 #include "harness/loop/dispatch_sources.h"
@@ -28,8 +29,8 @@ struct ExportOptions {
 
 std::string speedup_text(const DispatchEvidence& evidence) {
   const Judgement& judgement = evidence.judgement;
-  return format_ratio(judgement.speedup()) + " [" + format_ratio(judgement.speedup_lower()) + ", " +
-         format_ratio(judgement.speedup_upper()) + "] over " + evidence.replaced.label();
+  return format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper()).all() + " over " +
+         evidence.replaced.label();
 }
 
 void print_tables(const Dispatch& dispatch) {

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -49,7 +50,8 @@ std::string readable(const Cell& cell) {
     return std::to_string(*integer);
   }
   if (const auto* real = std::get_if<double>(&cell)) {
-    return format_g(*real, 5);
+    const bool whole = std::abs(*real) >= 1e5 && std::abs(*real) < 1e15;  // five digits would need an exponent
+    return whole ? std::to_string(std::llround(*real)) : format_g(*real, 5);
   }
   const auto* text = std::get_if<std::string>(&cell);
   return text == nullptr ? "-" : one_line(*text);
@@ -202,7 +204,13 @@ std::string help_on_keys() {
          "  apo query verdict=accepted 'speedup>1.05' --sort -speedup\n"
          "  apo query technique=padded-cache,fused-dk since=2026-01-01 --columns id,candidate,speedup --csv\n"
          "  apo query --profiles 'metric:dram__bytes_read.sum>1e9'\n"
-         "  apo query --sql 'SELECT verdict, count(*) FROM experiments GROUP BY verdict'";
+         "  apo query bottleneck_kind=cause bottleneck_file=simple.cu columns=id,candidate,bottleneck,bottleneck_line\n"
+         "  apo query --sql 'SELECT verdict, sum(experiments) FROM experiment_counts GROUP BY verdict'\n"
+         "A million experiments are answered in milliseconds, but for what reads every row: ~ on started_at and\n"
+         "finished_at (since and until do not), on more than 20000 different hashes, and on a sentence for less than\n"
+         "three letters or letters beyond ASCII; an order by technique, sentence, hash of a build or bottleneck;\n"
+         "predicates on columns of many values that are frequent one by one and rare together; and SQL over\n"
+         "experiments, which ends after 10 s: experiment_counts has the counts of the columns of few values.";
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "harness/cli/console.h"
 #include "harness/cli/documents.h"
 #include "harness/core/error.h"
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -28,8 +29,8 @@ std::string result_text(const Experiment& experiment) {
   if (one.reason == Reason::gate_failed) {
     return text + ", " + std::string(to_string(experiment.outcome));
   }
-  return text + ", " + format_ratio(one.speedup()) + " [" + format_ratio(one.speedup_lower()) + ", " +
-         format_ratio(one.speedup_upper()) + "] n=" + std::to_string(one.rounds);
+  return text + ", " + format_interval(one.speedup(), one.speedup_lower(), one.speedup_upper()).all() +
+         " n=" + std::to_string(one.rounds);
 }
 
 Json replay_document(const Replay& replay, Kind kind) {

@@ -10,6 +10,7 @@
 #include "harness/cli/console.h"
 #include "harness/cli/documents.h"
 #include "harness/core/error.h"
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
 #include "harness/loop/campaign.h"
 #include "harness/loop/policy.h"
@@ -122,8 +123,8 @@ std::string effect_text(const Judgement& judgement) {
   if (judgement.reason == Reason::gate_failed) {
     return "not timed";
   }
-  return format_ratio(judgement.speedup()) + " [" + format_ratio(judgement.speedup_lower()) + ", " +
-         format_ratio(judgement.speedup_upper()) + "] n=" + std::to_string(judgement.rounds);
+  return format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper()).all() +
+         " n=" + std::to_string(judgement.rounds);
 }
 
 std::string verdict_text(Verdict verdict) {
@@ -148,9 +149,8 @@ void print_summary(const CampaignSummary& summary) {
   }
   for (const Certification& one : summary.certifications) {
     print("certified, " + one.cache_policy + " cache: " + one.champion.label() + " is " +
-          format_ratio(std::exp(one.effect)) + " [" + format_ratio(std::exp(one.lower)) + ", " +
-          format_ratio(std::exp(one.upper)) + "] the speed of " + one.baseline.label() +
-          ", n=" + std::to_string(one.rounds) + "\n");
+          format_interval(std::exp(one.effect), std::exp(one.lower), std::exp(one.upper)).all() + " the speed of " +
+          one.baseline.label() + ", n=" + std::to_string(one.rounds) + "\n");
   }
   if (!summary.certifications.empty()) {
     print("no claims: the product of the accepted effects is " + format_ratio(std::exp(summary.naive_effect)) + ", " +

@@ -10,7 +10,9 @@
 #include "harness/cli/documents.h"
 #include "harness/cli/variant_text.h"
 #include "harness/core/error.h"
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/round_runner.h"
 #include "harness/loop/reproduction.h"
 #include "harness/loop/workbench.h"
 #include "journal/journal.h"
@@ -31,7 +33,18 @@ std::string heading(const std::string& text) {
   return "\n" + paint(text, "bold") + "\n";
 }
 
-std::string head_text(const Experiment& experiment, const std::string& abandoned_why) {
+// As its rounds had it, else as its campaign asked for it; "" where neither is known.
+std::string layout_of(Journal& journal, const Experiment& experiment) {
+  for (const Round& round : experiment.rounds) {
+    if (const auto random = round.environment.find(kRandomLayout); random != round.environment.end()) {
+      return random->second == 0 ? "fixed" : "random";
+    }
+  }
+  const auto campaign = journal.campaign(experiment.campaign);
+  return campaign ? campaign->policy.layout : "";
+}
+
+std::string head_text(const Experiment& experiment, const std::string& layout, const std::string& abandoned_why) {
   std::string text = paint("experiment " + std::to_string(experiment.id), "bold") + ": " +
                      experiment.candidate.label() + " against " + experiment.incumbent.label() + "\n";
   std::vector<std::vector<std::string>> rows = {
@@ -40,6 +53,7 @@ std::string head_text(const Experiment& experiment, const std::string& abandoned
                          ? "none: apo compare"
                          : std::to_string(experiment.campaign) + ", candidate " + std::to_string(experiment.index)},
       {"  machine", experiment.machine},
+      {"  layout", layout.empty() ? "not known" : layout},
       {"  techniques", join(experiment.techniques, ", ")},
       {"  started", experiment.started_at},
       {"  finished", !experiment.finished_at.empty() ? experiment.finished_at
@@ -63,8 +77,8 @@ std::string judgement_text(const Experiment& experiment) {
       {"  verdict", std::string(to_string(one.verdict)) + " (" + std::string(to_string(one.reason)) + ")"},
       {"  because", one.sentence}};
   if (was_timed(experiment)) {
-    rows.push_back({"  speed-up", format_ratio(one.speedup()) + " [" + format_ratio(one.speedup_lower()) + ", " +
-                                      format_ratio(one.speedup_upper()) + "] at " + format_g(100 * one.confidence, 3) +
+    rows.push_back({"  speed-up", format_interval(one.speedup(), one.speedup_lower(), one.speedup_upper()).all() +
+                                      " at " + format_g(100 * one.confidence, 3) +
                                       " % confidence, n=" + std::to_string(one.rounds) + " rounds"});
     rows.push_back({"  one call", format_ns(one.incumbent_ns) + " -> " + format_ns(one.candidate_ns)});
     rows.push_back({"  resolves", format_percent(one.minimum_detectable) + " at least"});
@@ -102,8 +116,8 @@ std::string prediction_text(const Experiment& experiment) {
 std::string gates_text(const Experiment& experiment) {
   std::vector<std::vector<std::string>> rows = {{"  gate", "outcome", "time", "evidence"}};
   for (const GateResult& gate : experiment.gates) {
-    rows.push_back(
-        {"  " + gate.gate, std::string(to_string(gate.outcome)), format_seconds(gate.seconds), gate.evidence});
+    rows.push_back({"  " + gate.gate, std::string(to_string(gate.outcome)),
+                    gate.seconds > 0 ? format_seconds(gate.seconds) : "-", gate.evidence});
   }
   return heading("gates") + format_table(rows);
 }
@@ -136,6 +150,23 @@ std::string rounds_text(const std::vector<Round>& rounds) {
                     std::to_string(round.seed), round.void_why.empty() ? "" : round.void_why});
   }
   return heading("rounds (coin: who was in slot 0 and in slot 1)") + format_table(rows);
+}
+
+std::vector<Bottleneck> bottlenecks_of(Journal& journal, const Experiment& experiment) {
+  return experiment.iteration == 0 ? std::vector<Bottleneck>{} : journal.brief(experiment.iteration).bottlenecks;
+}
+
+std::string bottlenecks_text(const std::vector<Bottleneck>& bottlenecks) {
+  if (bottlenecks.empty()) {
+    return "";
+  }
+  std::vector<std::vector<std::string>> rows = {{"  bottleneck", "kind", "worth at most", "mostly at", "evidence"}};
+  for (const Bottleneck& one : bottlenecks) {
+    rows.push_back({"  " + one.name, std::string(to_string(one.kind)),
+                    one.bound > 1 ? format_ratio(one.bound) : "nothing",
+                    one.line > 0 ? one.file + ":" + std::to_string(one.line) : "-", one.evidence});
+  }
+  return heading("what its iteration found short in the incumbent") + format_table(rows);
 }
 
 void add_block(std::string& text, const std::string& prefix, const Block& block) {
@@ -231,6 +262,12 @@ Json experiment_document(Journal& journal, const Experiment& experiment, const S
       }
     }
   }
+  document["bottlenecks"] = Json::array();
+  for (const Bottleneck& bottleneck : bottlenecks_of(journal, experiment)) {
+    document["bottlenecks"].push_back(to_document(bottleneck));
+  }
+  const std::string layout = layout_of(journal, experiment);
+  document["layout"] = layout.empty() ? Json(nullptr) : Json(layout);
   document["measured_again"] = replays_document(journal, experiment);
   if (const auto row = journal.replay(experiment.id)) {
     document["measures_again"] = row->original;
@@ -248,9 +285,10 @@ Json experiment_document(Journal& journal, const Experiment& experiment, const S
 }
 
 std::string experiment_text(Journal& journal, const Experiment& experiment, const ShowOptions& options) {
-  std::string text = head_text(experiment, why_abandoned(journal, experiment)) + judgement_text(experiment) +
-                     replays_text(journal, experiment) + prediction_text(experiment) + gates_text(experiment) +
-                     build_text("candidate", experiment.candidate_build) +
+  std::string text = head_text(experiment, layout_of(journal, experiment), why_abandoned(journal, experiment)) +
+                     judgement_text(experiment) + replays_text(journal, experiment) +
+                     bottlenecks_text(bottlenecks_of(journal, experiment)) + prediction_text(experiment) +
+                     gates_text(experiment) + build_text("candidate", experiment.candidate_build) +
                      build_text("incumbent", experiment.incumbent_build) + rounds_text(experiment.rounds);
   if (options.samples) {
     text += samples_text(experiment.rounds);

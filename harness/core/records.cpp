@@ -96,6 +96,8 @@ std::string_view to_string(BottleneckKind kind) {
       return "limit";
     case BottleneckKind::remainder:
       return "remainder";
+    case BottleneckKind::unknown:
+      return "unknown";
   }
   return "?";
 }
@@ -107,6 +109,15 @@ std::optional<Verdict> verdict_from(std::string_view text) {
 }
 std::optional<Reason> reason_from(std::string_view text) {
   return value_of(kReasons, text);
+}
+
+BottleneckKind bottleneck_kind_from(std::string_view text) {
+  for (const BottleneckKind kind : {BottleneckKind::cause, BottleneckKind::limit, BottleneckKind::remainder}) {
+    if (to_string(kind) == text) {
+      return kind;
+    }
+  }
+  return BottleneckKind::unknown;
 }
 
 const char* to_string(SelftestKind kind) {

@@ -310,6 +310,7 @@ enum class BottleneckKind : std::uint8_t {
   cause,      // seen in itself, in the code or its launch: what is to be changed
   limit,      // what the time goes to, a unit or a wait, whatever the cause
   remainder,  // what nothing else explains, and how certain the rest is
+  unknown,    // read from a journal of before kinds were kept
 };
 
 struct Bottleneck {
@@ -401,7 +402,7 @@ struct Policy {
   std::uint64_t seed = 0;  // secret until the campaign ends; logged
   Target target = Target::host;
   bool target_named = false;      // by a campaign file: then nothing else chooses it
-  std::string layout = "random";  // or "fixed": not kept in the journal either, but in every round
+  std::string layout = "random";  // or "fixed"; empty of a campaign of before it was kept, whose rounds tell
   // The kernels of an application that this family stands for; empty = the family is all there is. Not kept in the
   // journal: a resumed campaign takes that of its file.
   std::string application_kernels;
@@ -441,5 +442,6 @@ std::string_view to_string(BottleneckKind kind);
 std::optional<Outcome> outcome_from(std::string_view text);
 std::optional<Verdict> verdict_from(std::string_view text);
 std::optional<Reason> reason_from(std::string_view text);
+BottleneckKind bottleneck_kind_from(std::string_view text);  // unknown for any other word
 
 }  // namespace apo

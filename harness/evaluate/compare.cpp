@@ -86,7 +86,9 @@ class TensorComparer {
     result_.evidence = element_name(tensor_, axes_, gathered_.index[worst]) + " = " +
                        format_g(gathered_.actual[worst], 6) + ", expected " + format_g(gathered_.expected[worst], 6);
     result_.evidence += close.element <= 1 ? "; no single element is out of bounds, but unit " + std::to_string(unit) +
-                                                 " as a whole is " + format_g(close.rms, 3) + "x its RMS bound"
+                                                 " as a whole is " +
+                                                 (std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"
+                                                                           : "beyond its RMS bound of zero")
                                            : " (" + excess(close.element, gathered_.actual[worst]) + ")";
   }
 

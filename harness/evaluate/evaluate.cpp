@@ -9,6 +9,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
+#include "harness/core/interval.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness.h"
@@ -235,7 +236,7 @@ class Evaluation {
   void pass_search_gate(std::ptrdiff_t rounds, const std::string& second_clock, double seconds) {
     pass({.gate = "timing",
           .evidence = std::to_string(rounds) + " rounds in fresh processes, search estimate " +
-                      format_percent(experiment_.judgement->search_effect) +
+                      format_effect(experiment_.judgement->search_effect) +
                       (second_clock.empty() ? "" : "; " + second_clock),
           .seconds = seconds});
   }
@@ -251,8 +252,8 @@ class Evaluation {
     }
     if (count("confirm") > 0) {
       pass({.gate = "confirmation",
-            .evidence = std::to_string(count("confirm")) + " more rounds, " + format_percent(judgement.effect) + " [" +
-                        format_percent(judgement.lower) + ", " + format_percent(judgement.upper) + "]",
+            .evidence = std::to_string(count("confirm")) + " more rounds, " + format_effect(judgement.effect) + " [" +
+                        format_effect(judgement.lower) + ", " + format_effect(judgement.upper) + "]",
             .seconds = seconds["confirm"]});
     }
   }

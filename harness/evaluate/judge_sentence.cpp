@@ -1,23 +1,20 @@
 // harness/evaluate/judge_sentence.cpp - a judgement as one sentence for people, with its numbers.
 #include <cmath>
 
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge_comparison.h"
 
 namespace apo {
 namespace {
 
-std::string interval(const Judgement& judgement, std::string (*format)(double)) {
+std::string interval(const Judgement& judgement, const std::string& lower, const std::string& upper) {
   if (!std::isfinite(judgement.lower) || !std::isfinite(judgement.upper)) {
     return "too few rounds for an interval";
   }
-  return format_g(100 * judgement.confidence) + " % interval [" + format(judgement.lower) + ", " +
-         format(judgement.upper) + "]";
+  return format_g(100 * judgement.confidence) + " % interval [" + lower + ", " + upper + "]";
 }
 
-std::string ratio(double effect) {
-  return format_ratio(std::exp(effect));
-}
 std::string percent(double effect) {
   return format_percent(effect);
 }
@@ -26,9 +23,16 @@ std::string over_processes(const Judgement& judgement) {
   return " over " + std::to_string(judgement.rounds) + " fresh process" + (judgement.rounds == 1 ? "" : "es");
 }
 
+// "1.4907x faster, 98 % interval [1.4889x, 1.4921x] over 14 fresh processes"
+std::string gain(const Judgement& judgement) {
+  const IntervalText text = format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper());
+  return text.ratio + " faster, " + interval(judgement, text.lower, text.upper) + over_processes(judgement);
+}
+
 // "+0.12 %, 98 % interval [-0.10 %, +0.34 %] over 14 fresh processes"
 std::string change(const Judgement& judgement) {
-  return percent(judgement.effect) + ", " + interval(judgement, percent) + over_processes(judgement);
+  return percent(judgement.effect) + ", " + interval(judgement, percent(judgement.lower), percent(judgement.upper)) +
+         over_processes(judgement);
 }
 
 std::string describe_noise(const Judgement& judgement, const std::string& detail) {
@@ -44,7 +48,7 @@ std::string describe_noise(const Judgement& judgement, const std::string& detail
 std::string describe(const Judgement& judgement, const JudgeProfile& profile, const std::string& detail) {
   switch (judgement.reason) {
     case Reason::faster:
-      return ratio(judgement.effect) + " faster, " + interval(judgement, ratio) + over_processes(judgement) + ".";
+      return gain(judgement) + ".";
     case Reason::regression:
       return "Slower: " + change(judgement) + ".";
     case Reason::equivalent:

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "harness/core/error.h"
+#include "harness/core/interval.h"
 #include "harness/core/secret.h"
 #include "harness/core/text.h"
 #include "harness/loop/iteration.h"
@@ -59,13 +60,22 @@ class CampaignRun {
 
  private:
   void open() {
+    Journal::Batch batch(journal_);  // of two that start at once, one finds the other's campaign
+    open_or_resume();
+    batch.commit();
+  }
+
+  void open_or_resume() {
     const Policy& asked = summary_.policy;
     if (const auto open = journal_.open_campaign(asked.family, asked.workload_class, bench_.machine().id)) {
+      journal_.take_campaign(*open);
       summary_.id = open->id;
       const Policy asked_now = asked;
       summary_.policy = open->policy;
       summary_.policy.application_kernels = asked_now.application_kernels;
-      summary_.policy.layout = asked_now.layout;
+      if (summary_.policy.layout.empty()) {
+        summary_.policy.layout = asked_now.layout;
+      }
       summary_.baseline = open->baseline;
       summary_.resumed = true;
       // The secret seed of the interrupted run is gone with it, on purpose: rounds must not be foreseeable.
@@ -148,9 +158,8 @@ class CampaignRun {
       summary_.certifications.push_back(certify_incumbent(context, cache));
       const Certification& one = summary_.certifications.back();
       observer_.say("certified (" + one.cache_policy + "): " + one.champion.label() + " is " +
-                    format_ratio(std::exp(one.effect)) + " [" + format_ratio(std::exp(one.lower)) + ", " +
-                    format_ratio(std::exp(one.upper)) + "] the speed of " + one.baseline.label() +
-                    ", n=" + std::to_string(one.rounds) +
+                    format_interval(std::exp(one.effect), std::exp(one.lower), std::exp(one.upper)).all() +
+                    " the speed of " + one.baseline.label() + ", n=" + std::to_string(one.rounds) +
                     (one.alarm ? "  ALARM: well below what was claimed step by step" : ""));
     }
     context.accepts_since_certificate = 0;

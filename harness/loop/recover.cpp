@@ -7,8 +7,14 @@ namespace apo {
 
 std::vector<std::string> recover(Journal& journal, Observer& observer) {
   std::vector<std::string> said;
+  Journal::Batch batch(journal);  // nobody finishes meanwhile what is found open and unattended
   for (const Unfinished& what : journal.unfinished()) {
-    if (what.kind == Unfinished::Kind::campaign) {
+    const std::optional<std::string> who = journal.who_works_on(what);
+    if (what.kind == Unfinished::Kind::campaign && who) {
+      observer.say(what.what + " is being run by " + *who + ": where the two share a device, both measure slower and " +
+                   "resolve less");
+    }
+    if (what.kind == Unfinished::Kind::campaign || who) {
       continue;
     }
     std::string line = "an earlier run was interrupted in " + what.what + " (begun " + what.started_at + ")";
@@ -19,6 +25,7 @@ std::vector<std::string> recover(Journal& journal, Observer& observer) {
     observer.say(line);
     said.push_back(line);
   }
+  batch.commit();
   return said;
 }
 

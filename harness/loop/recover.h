@@ -10,7 +10,7 @@
 namespace apo {
 
 // Marks experiments and iterations that no process works on any more as abandoned; open campaigns stay open, to be
-// resumed. Returns one sentence each. Needs the writer's lock, which `journal` holds.
+// resumed. Returns one sentence each.
 std::vector<std::string> recover(Journal& journal, Observer& observer);
 
 }  // namespace apo

@@ -26,6 +26,7 @@ int rank(const Bottleneck& bottleneck) {
     case BottleneckKind::limit:
       return 1;
     case BottleneckKind::remainder:
+    case BottleneckKind::unknown:
       return 2;
   }
   return 2;
@@ -64,7 +65,7 @@ std::optional<Bottleneck> libm_special_functions(const Diagnosis& d) {
     return std::nullopt;
   }
   return found(d, "libm-special-functions",
-               format_g(executed_special(d)) + " special functions a call take " + percent(share) +
+               format_si(executed_special(d), "") + " special functions a call take " + percent(share) +
                    " of the time at libm's rate (" + per_second(rate(d, "libm_tanh"), "op/s") +
                    "); the arithmetic units reach " + per_second(rate(d, "special_tanh"), "op/s"),
                amdahl(share, rate(d, "special_tanh") / rate(d, "libm_tanh")));

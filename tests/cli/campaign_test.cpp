@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
+#include <future>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -156,6 +158,54 @@ TEST(Campaign, EveryReaderUnderstandsWhatARunWroteAndTheRangesOfItsStagesNest) {
   check_show(place);
   check_reports(place);
   check_the_rest(place);
+}
+
+// On one journal, at once; a third process that asks for the first one's campaign is told who runs it.
+TEST(Campaign, TwoRunBesideEachOtherOnOneJournalAndKeepTheirExperimentsApart) {
+  const Workplace place;
+  const auto run = [&](const std::string& family, const std::string& workload) {
+    return place.apo({"run", family, "--workload", workload, "--iterations", "1", "--candidates", "1", "--judge",
+                      "standard", "--json"},
+                     150);
+  };
+  std::future<Ran> copy = std::async(std::launch::async, run, "copy", "n4k");
+  std::future<Ran> spin = std::async(std::launch::async, run, "spin", "s5k");
+  const auto running = [&] {
+    return place.apo({"query", "--csv", "--sql", "SELECT count(*) FROM campaigns WHERE state = 'open'"}).out ==
+           "count(*)\r\n2\r\n";
+  };
+  bool both = false;
+  while (!both && copy.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
+    both = running();
+  }
+  Ran third;
+  if (both) {
+    third = run("copy", "n4k");
+  }
+  const Ran first = copy.get();
+  const Ran second = spin.get();
+  if (too_restless(first) || too_restless(second)) {
+    GTEST_SKIP() << first.err << second.err;
+  }
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_TRUE(both) << "they never ran at the same time";
+  EXPECT_EQ(third.exit_code, 1);
+  EXPECT_NE(third.err.find("of copy, class any, on this machine is being run by process"), std::string::npos)
+      << third.err;
+  for (const Ran& ran : {first, second}) {
+    const Json summary = only_document(ran);
+    const std::string campaign = std::to_string(summary["campaign"].get<int>());
+    const Json rows = only_document(place.apo({"query", "campaign=" + campaign, "columns=id,family,state", "--json"}));
+    ASSERT_EQ(rows["rows"].size(), 1U) << campaign;
+    EXPECT_EQ(rows["rows"][0][0], summary["iterations"][0]["experiments"][0]["id"]);
+    EXPECT_EQ(rows["rows"][0][1], summary["family"]);
+    EXPECT_EQ(rows["rows"][0][2], "finished");
+  }
+  const Ran doctor = place.apo({"doctor"});
+  EXPECT_NE(doctor.out.find("is whole, schema version 6, 0 open campaigns, 0 unfinished experiments"),
+            std::string::npos)
+      << doctor.out;
 }
 
 // A right variant of copy that begins with `first`; `calls` counts the calls of its process.

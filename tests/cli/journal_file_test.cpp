@@ -1,12 +1,13 @@
 // tests/cli/journal_file_test.cpp - journals that cannot be used: a message that names the fix, and nothing is harmed.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
 #include "journal/database.h"
 #include "journal/journal.h"
-#include "journal/lock.h"
 #include "tests/cli/workplace.h"
 
 namespace apo {
@@ -78,9 +79,12 @@ TEST(JournalFile, ReadOnlyOneCanBeReadButNotWritten) {
   EXPECT_EQ(place.apo({"query", "--journal", "journal.db"}).exit_code, 0);
 }
 
-TEST(JournalFile, LockedByARunningCampaignNamesTheProcessAndStaysReadable) {
+// Programs of before journals could be shared lock the whole file.
+TEST(JournalFile, LockedByAnOlderProgramNamesTheProcessAndStaysReadable) {
   const Workplace place;
-  const Journal journal = Journal::open(place.path("journal.db"), Access::read_write);
+  { const Journal journal = Journal::open(place.path("journal.db"), Access::read_write); }
+  const FileDescriptor lock(open(place.path("journal.db.lock").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(flock(lock.get(), LOCK_EX | LOCK_NB), 0);
   for (const Words& words : kWriters) {
     expect_refused(place, words, "journal.db", "process " + std::to_string(getpid()));
   }

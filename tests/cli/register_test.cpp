@@ -1,5 +1,7 @@
 // tests/cli/register_test.cpp - what may join the catalogue, what may not, and that a refusal changes nothing.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 
 #include <nlohmann/json.hpp>
 
@@ -101,7 +103,9 @@ TEST(Register, CrashIsTheCandidatesOutcomeNotOurs) {
 TEST(Register, LockedJournalLeavesTheCatalogueAlone) {
   const Workplace place;
   place.write("mine.cpp", Workplace::variant("mine"));
-  const Journal journal = Journal::open(place.path(".apo/journal.db"), Access::read_write);
+  { const Journal journal = Journal::open(place.path(".apo/journal.db"), Access::read_write); }
+  const FileDescriptor lock(open(place.path(".apo/journal.db.lock").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(flock(lock.get(), LOCK_EX | LOCK_NB), 0);  // as an older program does
   const Ran ran = place.apo({"register", "mine.cpp", "--no-verify"});
   EXPECT_EQ(ran.exit_code, 1);
   EXPECT_NE(ran.err.find("is being written by process"), std::string::npos) << ran.err;

@@ -77,7 +77,8 @@ constexpr const char* kCopies[] = {
     "INSERT INTO round_workload SELECT round + 100 * k, position, workload, repetitions, effect, incumbent_p90_ns,"
     " candidate_p90_ns, incumbent_median_ns, candidate_median_ns, samples FROM copies JOIN round_workload ON round <= "
     "100",
-    "INSERT INTO judgement SELECT experiment + 100 * k, outcome, verdict, reason, sentence, effect, lower, upper,"
+    "INSERT INTO judgement SELECT experiment + 100 * k, outcome, verdict, reason, sentence || ' ' || k || ' of 10', "
+    "effect, lower, upper,"
     " confidence, rounds, processes, samples, seconds, search_effect, alpha, minimum_detectable, minimum_claim,"
     " incumbent_ns, candidate_ns, profile, cache_policy, rule_version, 0.78 + ((experiment + 100 * k) * 7919 % 10007) /"
     " 20000.0, speedup_lower, speedup_upper, finished_at FROM copies JOIN judgement ON experiment <= 100",
@@ -85,7 +86,10 @@ constexpr const char* kCopies[] = {
     "e.candidate,"
     " l.source_hash, l.incumbent, l.incumbent_source, json_array('technique-' || ((l.experiment + k) % 100), 'every'),"
     " l.verdict, l.speedup, l.text, l.at FROM copies JOIN lesson l ON l.id <= 100 JOIN experiment e ON e.id ="
-    " l.experiment + 100 * k"};
+    " l.experiment + 100 * k",
+    "INSERT INTO sentence_index (rowid, sentence) SELECT experiment + 100 * k, sentence || ' ' || k || ' of 10' FROM "
+    "copies JOIN judgement ON"
+    " experiment <= 100"};
 
 }  // namespace
 

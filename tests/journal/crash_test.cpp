@@ -109,7 +109,10 @@ TEST(Crash, ReaderOfAKilledWritersJournalSeesTheFinishedRows) {
   {
     Journal concurrent = scratch.open(Access::read_only);  // while the other process writes
     EXPECT_TRUE(concurrent.load_experiment(3).judgement);
-    EXPECT_NE(user_error([&] { scratch.open(); }).find("process " + std::to_string(child)), std::string::npos);
+    const Campaign campaign = concurrent.open_campaigns().at(0);
+    Journal writer = scratch.open();
+    EXPECT_NE(user_error([&] { writer.take_campaign(campaign); }).find("process " + std::to_string(child)),
+              std::string::npos);
   }
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);

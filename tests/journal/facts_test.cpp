@@ -68,7 +68,10 @@ void fill_and_close(const Scratch& scratch) {
 TEST(AppendOnly, NoTableCanBeUpdatedOrDeletedFrom) {
   Scratch scratch;
   fill_and_close(scratch);
-  const Table tables = run_sql(scratch.path, "SELECT name FROM sqlite_schema WHERE type = 'table'");
+  const Table tables =
+      run_sql(scratch.path,
+              "SELECT name FROM sqlite_schema WHERE type = 'table'"  // but what only repeats facts
+              " AND name NOT LIKE 'facet%' AND name <> 'experiment_span' AND name NOT LIKE 'sentence_index%'");
   EXPECT_GE(tables.rows.size(), 30u);
   for (const auto& row : tables.rows) {
     const std::string table = text_of(row[0]);

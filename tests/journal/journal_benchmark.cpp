@@ -56,6 +56,24 @@ void append_in_batches_of_1000(benchmark::State& state) {
 }
 BENCHMARK(append_in_batches_of_1000)->Unit(benchmark::kMillisecond)->UseRealTime();
 
+// Where every index is deep and the pages that change are spread over gigabytes.
+void append_to_the_big_one_in_batches_of_1000(benchmark::State& state) {
+  Journal& journal = big_journal();
+  prepare(journal);
+  std::int64_t number = 0;
+  for (auto _ : state) {
+    Journal::Batch batch(journal);
+    for (int count = 0; count < 1000; ++count, ++number) {
+      add_quick(journal, {.technique = "technique-" + std::to_string(number % 100),
+                          .effect = 0.001 * static_cast<double>(number * 7919 % 1009 - 500),
+                          .setting = number % 1000});
+    }
+    batch.commit();
+  }
+  state.SetItemsProcessed(state.iterations() * 1000);
+}
+BENCHMARK(append_to_the_big_one_in_batches_of_1000)->Unit(benchmark::kMillisecond)->UseRealTime();
+
 void append_round(benchmark::State& state) {
   Scratch scratch;
   Journal journal = scratch.open();
@@ -99,7 +117,38 @@ BENCHMARK_CAPTURE(query, of_outcome, {"outcome=valid"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, of_reason, {"reason=regression"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, resource, {"metric:registers>200"})->Unit(kUnit);
 BENCHMARK_CAPTURE(query, counter, {"metric:dram__bytes_read.sum>1.099e8"})->Unit(kUnit);
-BENCHMARK_CAPTURE(query, sentence_scan, {"sentence~no such words"})->Unit(kUnit);
+BENCHMARK_CAPTURE(query, since_the_newest, {"verdict=accepted", "since=2025-08-01"})->Unit(kUnit);
+BENCHMARK_CAPTURE(query, until_long_ago, {"until=2023-11-20"})->Unit(kUnit);
+BENCHMARK_CAPTURE(query, accepted_until_long_ago, {"verdict=reverted", "until=2024-01-20"})->Unit(kUnit);
+BENCHMARK_CAPTURE(query, words_of_a_sentence, {"sentence~77 of 10"})->Unit(kUnit);
+BENCHMARK_CAPTURE(query, worst_of_the_reverted, {"verdict=reverted", "sort=speedup"})->Unit(kUnit);
+BENCHMARK_CAPTURE(query, best_of_the_reverted, {"verdict=reverted", "class=n64", "sort=-speedup"})->Unit(kUnit);
+BENCHMARK_CAPTURE(query, all_of_a_combination, {"verdict=accepted", "class=n64", "limit=0"})->Unit(kUnit);
+
+// Each key by itself: what has the text that nothing has, what is unequal to it, and the first in its order.
+void add_benchmarks_of_keys() {
+  for (const QueryKey& key : query_keys()) {
+    const std::string name(key.name);
+    if (name == "metric:NAME" || name == "since" || name == "until") {
+      continue;
+    }
+    const auto add = [&](const std::string& what, const std::vector<std::string>& words) {
+      try {
+        parse_query(words);
+      } catch (const std::exception&) {
+        return;  // the operator does not apply to the key
+      }
+      benchmark::RegisterBenchmark(("key/" + what + "/" + name).c_str(), [words](benchmark::State& state) {
+        query(state, words);
+      })->Unit(kUnit);
+    };
+    add("contains", {name + "~no such text"});
+    add("equal", {name + (key.type == ColumnType::text ? "=no such text" : "=123456789")});
+    add("unequal", {name + (key.type == ColumnType::text ? "!=no such text" : "!=123456789")});
+    add("least", {"sort=" + name});
+    add("greatest", {"sort=-" + name});
+  }
+}
 
 // A step that `apo list`, `apo show`, `apo lessons`, `apo report`, `apo run` and `apo doctor` take.
 void step(benchmark::State& state, const std::function<void(Journal&)>& work) {
@@ -128,11 +177,21 @@ BENCHMARK_CAPTURE(step, open_campaign,
     ->Unit(kUnit);
 BENCHMARK_CAPTURE(step, unfinished, answers([](Journal& j) { return j.unfinished(); }))->Unit(kUnit);
 BENCHMARK_CAPTURE(step, sql_verdicts, answers([](Journal& j) {
-                    return run_sql(j.path(), "SELECT verdict, count(*) FROM experiments GROUP BY verdict");
+                    return run_sql(j.path(),
+                                   "SELECT verdict, sum(experiments) FROM experiment_counts GROUP BY verdict");
                   }))
     ->Unit(kUnit);
 
 }  // namespace
 }  // namespace apo
 
-BENCHMARK_MAIN();
+int main(int count, char** words) {
+  apo::add_benchmarks_of_keys();
+  benchmark::Initialize(&count, words);
+  if (benchmark::ReportUnrecognizedArguments(count, words)) {
+    return 1;
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

@@ -1,5 +1,7 @@
 // tests/journal/open_test.cpp - what is refused, with which words, and what is left untouched.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -96,18 +98,44 @@ TEST(Open, FolderIsRefused) {
   EXPECT_NE(open_error(scratch.path / "below"), "");
 }
 
-TEST(Open, SecondWriterIsToldWhoWrites) {
+// Programs of before version 6 locked the whole file.
+TEST(Open, AnOlderProgramThatWritesIsNamed) {
   Scratch scratch;
-  Journal first = scratch.open();
+  scratch.create();
+  const FileDescriptor lock(open((scratch.path.string() + ".lock").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(flock(lock.get(), LOCK_EX | LOCK_NB), 0);
   const std::string error = open_error(scratch.path);
   EXPECT_TRUE(contains(error, "process " + std::to_string(getpid()))) << error;
   EXPECT_TRUE(contains(error, scratch.path.string())) << error;
   std::filesystem::create_symlink(scratch.path, scratch.folder.path() / "alias.db");
   EXPECT_NE(open_error(scratch.folder.path() / "alias.db"), "");
-  Journal moved = std::move(first);
-  EXPECT_NE(open_error(scratch.path), "");
-  { const Journal last = std::move(moved); }
-  EXPECT_EQ(open_error(scratch.path), "");
+  ASSERT_EQ(flock(lock.get(), LOCK_UN), 0);
+  const Journal writer = scratch.open();
+  EXPECT_NE(flock(lock.get(), LOCK_EX | LOCK_NB), 0) << "and is kept away from one that others share";
+}
+
+TEST(Open, TwoWritersShareAJournalButNotACampaign) {
+  Scratch scratch;
+  Journal first = scratch.open();
+  prepare(first);
+  first.begin_campaign(a_campaign());
+  Journal second = scratch.open();
+  const Campaign open = second.open_campaigns().at(0);
+  const std::string error = user_error([&] { second.take_campaign(open); });
+  EXPECT_TRUE(contains(error, "campaign 1 of e88_backward, class n32")) << error;
+  EXPECT_TRUE(contains(error, "process " + std::to_string(getpid()))) << error;
+  EXPECT_TRUE(contains(error, "--journal")) << error;
+  const std::int64_t alone = second.begin_experiment(an_experiment(0, 0));
+  first.begin_experiment(an_experiment(1, 0));
+  for (const Unfinished& one : first.unfinished()) {
+    EXPECT_TRUE(first.who_works_on(one)) << one.what;
+  }
+  { const Journal ended = std::move(second); }
+  EXPECT_FALSE(first.who_works_on({.kind = Unfinished::Kind::experiment, .id = alone}));
+  { const Journal moved = std::move(first); }
+  Journal third = scratch.open();
+  EXPECT_FALSE(third.who_works_on({.kind = Unfinished::Kind::campaign, .id = 1, .campaign = 1}));
+  EXPECT_EQ(user_error([&] { third.take_campaign(open); }), "");
 }
 
 TEST(Open, ReadersSeeFinishedRowsWhileAWriterWrites) {

@@ -240,6 +240,7 @@ TEST(RoundTrip, CampaignKeepsItsSeedSecretUntilItEnds) {
   EXPECT_EQ(back.policy.cache_policy, campaign.policy.cache_policy);
   EXPECT_EQ(back.policy.judge_profile, campaign.policy.judge_profile);
   EXPECT_EQ(back.policy.target, campaign.policy.target);
+  EXPECT_EQ(back.policy.layout, "fixed");
 }
 
 TEST(RoundTrip, VariantKeepsItsMetadataAndEveryByteOfItsSource) {
@@ -368,22 +369,28 @@ TEST(RoundTrip, ProfilesRoofsAndBriefs) {
   EXPECT_EQ(back.roofs[1].note, kAwkward);
   EXPECT_EQ(journal.roofs("cpu-1")[1].samples, 21);
 
-  const ResearchBrief brief{.bottlenecks = {{"single-thread", kAwkward, 1.9}, {"barriers", "", kNaN}},
-                            .ranked = {{.configuration = {"e88_backward/padded_cache", {{"K", -1}}},
-                                        .techniques = {"padded-cache", "a,b"},
-                                        .prediction = {1.1, 1.3, "incumbent", "why"},
-                                        .attacks = "barriers",
-                                        .score = 0.1 + 0.2,
-                                        .why = kAwkward,
-                                        .origin = "tuning"},
-                                       {.configuration = {"e88_backward/simple", {}}}},
-                            .left_out = {{{"e88_backward/simple", {{"K", 9}}}, "refuted by experiment 3"}}};
+  const ResearchBrief brief{
+      .bottlenecks = {{"single-thread", kAwkward, 1.9, BottleneckKind::cause, "simple.cu", 42}, {"barriers", "", kNaN}},
+      .ranked = {{.configuration = {"e88_backward/padded_cache", {{"K", -1}}},
+                  .techniques = {"padded-cache", "a,b"},
+                  .prediction = {1.1, 1.3, "incumbent", "why"},
+                  .attacks = "barriers",
+                  .score = 0.1 + 0.2,
+                  .why = kAwkward,
+                  .origin = "tuning"},
+                 {.configuration = {"e88_backward/simple", {}}}},
+      .left_out = {{{"e88_backward/simple", {{"K", 9}}}, "refuted by experiment 3"}}};
   journal.add_brief(iteration, brief);
   const ResearchBrief read = journal.brief(iteration);
   ASSERT_EQ(read.bottlenecks.size(), 2u);
   EXPECT_EQ(read.bottlenecks[0].evidence, kAwkward);
   EXPECT_EQ(read.bottlenecks[0].bound, 1.9);
+  EXPECT_EQ(read.bottlenecks[0].kind, BottleneckKind::cause);
+  EXPECT_EQ(read.bottlenecks[0].file, "simple.cu");
+  EXPECT_EQ(read.bottlenecks[0].line, 42);
   EXPECT_TRUE(std::isnan(read.bottlenecks[1].bound));
+  EXPECT_EQ(read.bottlenecks[1].kind, BottleneckKind::limit);
+  EXPECT_EQ(read.bottlenecks[1].line, 0);
   ASSERT_EQ(read.ranked.size(), 2u);
   EXPECT_EQ(read.ranked[0].configuration, brief.ranked[0].configuration);
   EXPECT_EQ(read.ranked[0].techniques, brief.ranked[0].techniques);

@@ -123,7 +123,8 @@ Campaign a_campaign() {
                      .cache_policy = "warm",
                      .judge_profile = "extended",
                      .seed = 0xFFFF'FFFF'FFFF'FFFEu,
-                     .target = Target::host};
+                     .target = Target::host,
+                     .layout = "fixed"};
   campaign.baseline = {"e88_backward/simple", {}};
   campaign.machine = "cpu-1";
   campaign.started_at = "2026-02-03T04:05:06Z";
