@@ -1,4 +1,4 @@
-// harness/worker/counters.cpp - CUPTI's range profiler with automatic ranges and kernel replay, one session a call.
+// harness/worker/counters.cpp - CUPTI's range profiler with automatic ranges, one session a call.
 #include "harness/worker/counters.h"
 
 #include <cmath>
@@ -22,11 +22,16 @@ class RangeSession {
   RangeSession& operator=(const RangeSession&) = delete;
   ~RangeSession() { end(); }
 
-  // Up to `launches` launches are counted from here on.
-  cupti::Result begin(cupti::Context context, const std::vector<std::string>& metrics, std::size_t launches);
-  cupti::Result finish();
+  // Up to `launches` launches a pass. `repeatable`: the passes are ours to repeat, if CUPTI lets us.
+  cupti::Result begin(cupti::Context context, const std::vector<std::string>& metrics, std::size_t launches,
+                      bool repeatable);
+  cupti::Result start();
+  cupti::Result stop();
+  cupti::Result finish();  // after the last pass
   void end();
 
+  // After stop(): no further pass is needed.
+  bool complete() const { return complete_; }
   // After finish().
   std::size_t ranges() const { return ranges_; }
   std::size_t dropped() const { return dropped_; }
@@ -45,11 +50,13 @@ class RangeSession {
   void* session_ = nullptr;
   std::size_t ranges_ = 0;
   std::size_t dropped_ = 0;
+  bool by_user_ = false;
+  bool complete_ = false;
   std::string step_;
 };
 
 cupti::Result RangeSession::begin(cupti::Context context, const std::vector<std::string>& metrics,
-                                  std::size_t launches) {
+                                  std::size_t launches, bool repeatable) {
   cupti::Enable enabled{.context = context};
   if (const auto result = at("opening a session", profiler_.enable(&enabled)); result != cupti::kSuccess) {
     return result;
@@ -75,19 +82,30 @@ cupti::Result RangeSession::begin(cupti::Context context, const std::vector<std:
                        .config = config_.image.data(),
                        .data_bytes = data_.size(),
                        .data = data_.data(),
+                       .replay = repeatable ? cupti::kUserReplay : cupti::kKernelReplay,
                        .most_ranges_in_pass = launches};
-  if (const auto result = at("configuring the counters", profiler_.set_config(&set)); result != cupti::kSuccess) {
-    return result;
+  auto result = at("configuring the counters", profiler_.set_config(&set));
+  if (result != cupti::kSuccess && repeatable) {
+    set.replay = cupti::kKernelReplay;
+    result = at("configuring the counters", profiler_.set_config(&set));
   }
+  by_user_ = set.replay == cupti::kUserReplay;
+  return result;
+}
+
+cupti::Result RangeSession::start() {
   cupti::OfSession start{.session = session_};
   return at("starting the counters", profiler_.start(&start));
 }
 
-cupti::Result RangeSession::finish() {
+cupti::Result RangeSession::stop() {
   cupti::Stop stop{.session = session_};
-  if (const auto result = at("stopping the counters", profiler_.stop(&stop)); result != cupti::kSuccess) {
-    return result;
-  }
+  const auto result = at("stopping the counters", profiler_.stop(&stop));
+  complete_ = !by_user_ || stop.all_passes_submitted != 0;
+  return result;
+}
+
+cupti::Result RangeSession::finish() {
   cupti::DecodeData decoded{.session = session_};
   if (const auto result = at("decoding the counters", profiler_.decode(&decoded)); result != cupti::kSuccess) {
     return result;
@@ -141,7 +159,7 @@ class Collection {
  private:
   bool prepare_metrics(const std::vector<std::string>& wanted, CounterReport& report);
   bool count_one_call(CounterReport& report, cuda::Result& error);
-  bool start(RangeSession& session, const CounterReport& report, std::string& missing) const;
+  bool open(RangeSession& session, const CounterReport& report, std::string& missing) const;
   bool add_values(const RangeSession& session, CounterReport& report) const;
 
   const cupti::Library& library_;
@@ -177,14 +195,18 @@ bool Collection::prepare_metrics(const std::vector<std::string>& wanted, Counter
   return true;
 }
 
-// Waits as long as another process uses the counters of this GPU.
-bool Collection::start(RangeSession& session, const CounterReport& report, std::string& missing) const {
+// With its first pass started. Waits as long as another process uses the counters of this GPU.
+bool Collection::open(RangeSession& session, const CounterReport& report, std::string& missing) const {
   const auto until = std::chrono::steady_clock::now() + kProfilerPatience;
-  cupti::Result result = session.begin(gpu_.context, report.metrics, call_.kernels.size() + 1);
+  const auto begin = [&] {
+    const auto result = session.begin(gpu_.context, report.metrics, call_.kernels.size() + 1, call_.repeatable);
+    return result == cupti::kSuccess ? session.start() : result;
+  };
+  cupti::Result result = begin();
   while (result == cupti::kHardwareBusy && std::chrono::steady_clock::now() < until) {
     session.end();
     std::this_thread::sleep_for(kBusyPause);
-    result = session.begin(gpu_.context, report.metrics, call_.kernels.size() + 1);
+    result = begin();
   }
   if (result != cupti::kSuccess) {
     missing = cupti::explain_trouble(library_, result, session.step());
@@ -212,19 +234,34 @@ bool Collection::add_values(const RangeSession& session, CounterReport& report) 
 
 bool Collection::count_one_call(CounterReport& report, cuda::Result& error) {
   RangeSession session(profiler_, config_);
-  // Before the session starts, so that no fill is among its ranges.
-  error = call_.prepare();
-  if (error != cuda::kSuccess || !start(session, report, report.missing)) {
+  const auto trouble = [&](cupti::Result result) {
+    report.missing = cupti::explain_trouble(library_, result, session.step());
     return false;
+  };
+  for (std::size_t pass = 0; pass == 0 || !session.complete(); ++pass) {
+    if (pass > config_.passes) {
+      report.missing = "CUPTI asks for more passes than the " + std::to_string(config_.passes) + " that it needs";
+      return false;
+    }
+    // Before the pass starts, so that no fill is among its ranges.
+    error = call_.prepare();
+    if (error != cuda::kSuccess || (pass == 0 && !open(session, report, report.missing))) {
+      return false;
+    }
+    if (const auto started = pass == 0 ? cupti::kSuccess : session.start(); started != cupti::kSuccess) {
+      return trouble(started);
+    }
+    error = call_.launch();
+    const auto stopped = session.stop();
+    if (error != cuda::kSuccess) {
+      return false;
+    }
+    if (stopped != cupti::kSuccess) {
+      return trouble(stopped);
+    }
   }
-  error = call_.launch();
-  const auto finished = session.finish();
-  if (error != cuda::kSuccess) {
-    return false;
-  }
-  if (finished != cupti::kSuccess) {
-    report.missing = cupti::explain_trouble(library_, finished, session.step());
-    return false;
+  if (const auto finished = session.finish(); finished != cupti::kSuccess) {
+    return trouble(finished);
   }
   return add_values(session, report);
 }

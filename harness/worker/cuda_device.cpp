@@ -143,9 +143,7 @@ std::optional<Failure> CudaDevice::set_up() {
 std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const LaunchPlan& plan) {
   const StageRange range("load slot" + std::to_string(slot));
   CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
-  if (loaded.module != nullptr) {
-    driver_->unload_module(loaded.module);  // fails only after a sticky error, which the next call reports
-  }
+  unload_module(*driver_, loaded);
   loaded = {};
   watch_.forget();
   if (plan.library) {
@@ -160,7 +158,7 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   }
   loaded.image = read_file(path);
   loaded.plan = plan;
-  return load_module(*driver_, loaded, slot);
+  return load_module(*driver_, loaded, slot, stream_);
 }
 
 std::vector<std::string> CudaDevice::loaded_images(int slot) {
@@ -350,8 +348,7 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
     activity_.stop();
   }
   if (loaded.plan.keeps_state && guard_is_on(Guard::state)) {
-    driver_->unload_module(loaded.module);
-    if (auto failure = load_module(*driver_, loaded, slot)) {
+    if (auto failure = restore_module(*driver_, loaded, slot, stream_)) {
       return *failure;
     }
   }
@@ -424,9 +421,12 @@ std::optional<Failure> CudaDevice::begin_profile(int slot) {
 
 // Warm: one call fills the caches. No gate: a profiler that runs each launch to its end would wait for it for ever.
 cuda::Result CudaDevice::prepare_profiled(int slot, CachePolicy cache) {
-  cuda::Result error = prepare({.cache = cache}, 1, slot);
+  const CudaVariables& variables = modules_.at(static_cast<std::size_t>(slot)).variables;
+  cuda::Result error = variables.restore(*driver_, stream_);
+  error = error != cuda::kSuccess ? error : prepare({.cache = cache}, 1, slot);
   if (error == cuda::kSuccess && cache == CachePolicy::warm) {
     error = launch_profiled(slot, false);
+    error = error != cuda::kSuccess ? error : variables.restore(*driver_, stream_);
   }
   return error != cuda::kSuccess ? error : driver_->synchronize(stream_);
 }
@@ -449,10 +449,12 @@ Result<CounterReport> CudaDevice::count(const CountRequest& request) {
   if (auto failure = begin_profile(request.slot)) {
     return *failure;
   }
+  CudaModule& loaded = modules_.at(static_cast<std::size_t>(request.slot));
   ProfiledCall call{.kernels = {},
+                    .repeatable = !loaded.plan.keeps_state || loaded.restorable,
                     .prepare = [&] { return prepare_profiled(request.slot, request.cache); },
                     .launch = [&] { return launch_profiled(request.slot, true); }};
-  for (const CudaKernel& kernel : modules_.at(static_cast<std::size_t>(request.slot)).kernels) {
+  for (const CudaKernel& kernel : loaded.kernels) {
     call.kernels.push_back(kernel.launch.kernel);
   }
   cuda::Result error = cuda::kSuccess;
@@ -474,8 +476,8 @@ Result<SampleReport> CudaDevice::sample_stalls(const SampleRequest& request) {
   const SampledCall call{.cubin = loaded.image,
                          .reload =
                              [&] {
-                               driver_->unload_module(loaded.module);  // fails only after a sticky error
-                               not_loaded = load_module(*driver_, loaded, request.slot);
+                               unload_module(*driver_, loaded);
+                               not_loaded = load_module(*driver_, loaded, request.slot, stream_);
                                return not_loaded ? cuda::kNotFound : cuda::kSuccess;
                              },
                          .prepare = [&] { return prepare_profiled(request.slot, request.cache); },
@@ -504,8 +506,8 @@ Result<InstructionReport> CudaDevice::count_instructions(const InstructionReques
                    .kernels = {},
                    .reload =
                        [&] {
-                         driver_->unload_module(loaded.module);  // fails only after a sticky error
-                         not_loaded = load_module(*driver_, loaded, request.slot);
+                         unload_module(*driver_, loaded);
+                         not_loaded = load_module(*driver_, loaded, request.slot, stream_);
                          return not_loaded ? cuda::kNotFound : cuda::kSuccess;
                        },
                    .prepare = [&] { return prepare_profiled(request.slot, CachePolicy::cold); },

@@ -50,6 +50,7 @@ void find_module_functions(Finder& finder, Driver& driver) {
   finder.find(driver.load_module, "cuModuleLoadData");
   finder.find(driver.unload_module, "cuModuleUnload");
   finder.find(driver.get_function, "cuModuleGetFunction");
+  finder.find(driver.get_global, "cuModuleGetGlobal_v2");
   finder.find(driver.get_function_attribute, "cuFuncGetAttribute");
   finder.find(driver.set_function_attribute, "cuFuncSetAttribute");
   finder.find_optional(driver.parameter_info, "cuFuncGetParamInfo");

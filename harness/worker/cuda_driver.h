@@ -121,6 +121,7 @@ struct Driver {
   Result (*load_module)(Module* module, const void* image);
   Result (*unload_module)(Module module);
   Result (*get_function)(Function* function, Module module, const char* name);
+  Result (*get_global)(Pointer* pointer, std::size_t* bytes, Module module, const char* name);
   Result (*get_function_attribute)(int* value, int attribute, Function function);
   Result (*set_function_attribute)(Function function, int attribute, int value);
   Result (*parameter_info)(Function function, std::size_t index, std::size_t* offset, std::size_t* bytes);  // 12.4

@@ -69,7 +69,7 @@ std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result err
   return Failure{outcome_of(error), what + ": " + cuda::describe(driver, error), slot};
 }
 
-std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loaded, int slot) {
+std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loaded, int slot, cuda::Stream stream) {
   if (auto failure = cuda_failure(driver, driver.load_module(&loaded.module, loaded.image.c_str()),
                                   "the cubin does not load", slot)) {
     loaded.module = nullptr;
@@ -81,7 +81,24 @@ std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loade
       return failure;
     }
   }
+  loaded.restorable = loaded.plan.keeps_state && loaded.variables.keep(driver, loaded.module, loaded.image, stream);
   return std::nullopt;
+}
+
+void unload_module(const cuda::Driver& driver, CudaModule& loaded) {
+  loaded.variables.forget(driver);
+  if (loaded.module != nullptr) {
+    driver.unload_module(loaded.module);  // fails only after a sticky error, which the next call reports
+    loaded.module = nullptr;
+  }
+}
+
+std::optional<Failure> restore_module(const cuda::Driver& driver, CudaModule& loaded, int slot, cuda::Stream stream) {
+  if (loaded.restorable) {
+    return cuda_failure(driver, loaded.variables.restore(driver, stream), "putting back the module's variables", slot);
+  }
+  unload_module(driver, loaded);
+  return load_module(driver, loaded, slot, stream);
 }
 
 // The driver reads as many bytes as the kernel declares; the argument struct has to have exactly that many.

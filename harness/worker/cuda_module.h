@@ -9,6 +9,7 @@
 
 #include "harness/core/device.h"
 #include "harness/worker/cuda_driver.h"
+#include "harness/worker/cuda_variables.h"
 #include "harness/worker/host_library.h"
 #include "harness/worker/result.h"
 
@@ -27,14 +28,19 @@ struct CudaModule {
   LaunchPlan plan;
   std::vector<CudaKernel> kernels;  // one for each launch
   Launcher launcher = nullptr;      // of a library variant, which has none of the above
+  CudaVariables variables;          // as they were loaded
+  bool restorable = false;          // they are known: else only loading the module anew restores them
 };
 
 // nullopt for success, else the candidate's outcome with the error's name.
 std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result error, const std::string& what,
                                     int slot = -1);
 
-// Loads `image` and finds the kernels of `plan`.
-std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loaded, int slot);
+// Loads `image`, finds the kernels of `plan`, and keeps a copy of the variables where the plan says that there are any.
+std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loaded, int slot, cuda::Stream stream);
+void unload_module(const cuda::Driver& driver, CudaModule& loaded);
+// Its variables as they were loaded: put back in the order of the stream, or with the module loaded anew.
+std::optional<Failure> restore_module(const cuda::Driver& driver, CudaModule& loaded, int slot, cuda::Stream stream);
 // Every kernel takes one struct of `expected` bytes and nothing else.
 std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaModule& loaded, std::size_t expected,
                                         int slot);

@@ -18,6 +18,7 @@ namespace apo::cupti {
 inline constexpr int kRangeProfiler = 0;   // CUPTI_PROFILER_TYPE_RANGE_PROFILER
 inline constexpr int kMetricTypes = 3;     // counters, ratios, throughputs
 inline constexpr int kAutoRange = 1;       // one range for each launch
+inline constexpr int kUserReplay = 3;      // we repeat what is between start and stop until all passes are there
 inline constexpr int kKernelReplay = 2;    // CUPTI repeats a launch for every pass and restores memory between them
 inline constexpr int kApiRange = 0;        // CUPTI_PROFILER_RANGE_PROFILING
 inline constexpr int kApiPcSampling = 1;   // CUPTI_PROFILER_PC_SAMPLING
