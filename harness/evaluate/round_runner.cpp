@@ -315,7 +315,8 @@ struct RoundRunner::Session {
   }
 
   // One call of each slot on inputs that nothing in the worker had seen before: they are written while it stands still,
-  // right before, and on a GPU copied there anew for each slot. The call before it, on the other set, warms up what any call warms up. Nanoseconds of each slot.
+  // right before, and on a GPU copied there anew for each slot. The call before it, on the other set, warms up what any
+  // call warms up. Nanoseconds of each slot.
   Result<std::array<double, 2>> fresh_calls(std::size_t inputs, int set, int first_slot) {
     const StageRange range("fresh inputs");
     std::array<double, 2> ns{};

@@ -55,8 +55,8 @@ class RangeSession {
   std::string step_;
 };
 
-cupti::Result RangeSession::begin(cupti::Context context, const std::vector<std::string>& metrics,
-                                  std::size_t launches, bool repeatable) {
+cupti::Result RangeSession::begin(cupti::Context context, const std::vector<std::string>& metrics, std::size_t launches,
+                                  bool repeatable) {
   cupti::Enable enabled{.context = context};
   if (const auto result = at("opening a session", profiler_.enable(&enabled)); result != cupti::kSuccess) {
     return result;

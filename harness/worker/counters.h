@@ -22,7 +22,7 @@ struct ProfiledGpu {
 
 // What is profiled. Both return CUDA's error.
 struct ProfiledCall {
-  std::vector<std::string> kernels;       // of one call, in launch order
+  std::vector<std::string> kernels;  // of one call, in launch order
   // The call does the same again after `prepare`, which then comes before every pass. Else CUPTI repeats each launch
   // by itself, some 17 ms each time, and restores memory in between, which leaves the caches full of it.
   bool repeatable = false;
@@ -31,7 +31,8 @@ struct ProfiledCall {
   std::function<cuda::Result()> launch;
 };
 
-// Collects `metrics` for every launch of `repetitions` calls, each repeated for every pass. Trouble with the profiler stands in the report; `error` is the kernels' own.
+// Collects `metrics` for every launch of `repetitions` calls, each repeated for every pass. Trouble with the profiler
+// stands in the report; `error` is the kernels' own.
 CounterReport collect_counters(const ProfiledGpu& gpu, const ProfiledCall& call,
                                const std::vector<std::string>& metrics, int repetitions, cuda::Result& error);
 

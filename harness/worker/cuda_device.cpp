@@ -158,7 +158,11 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   }
   loaded.image = read_file(path);
   loaded.plan = plan;
-  return load_module(*driver_, loaded, slot, stream_);
+  auto failure = load_module(*driver_, loaded, slot);
+  if (!failure) {
+    keep_variables(*driver_, loaded, stream_);
+  }
+  return failure;
 }
 
 std::vector<std::string> CudaDevice::loaded_images(int slot) {
@@ -477,7 +481,7 @@ Result<SampleReport> CudaDevice::sample_stalls(const SampleRequest& request) {
                          .reload =
                              [&] {
                                unload_module(*driver_, loaded);
-                               not_loaded = load_module(*driver_, loaded, request.slot, stream_);
+                               not_loaded = load_module(*driver_, loaded, request.slot);
                                return not_loaded ? cuda::kNotFound : cuda::kSuccess;
                              },
                          .prepare = [&] { return prepare_profiled(request.slot, request.cache); },
@@ -507,7 +511,7 @@ Result<InstructionReport> CudaDevice::count_instructions(const InstructionReques
                    .reload =
                        [&] {
                          unload_module(*driver_, loaded);
-                         not_loaded = load_module(*driver_, loaded, request.slot, stream_);
+                         not_loaded = load_module(*driver_, loaded, request.slot);
                          return not_loaded ? cuda::kNotFound : cuda::kSuccess;
                        },
                    .prepare = [&] { return prepare_profiled(request.slot, CachePolicy::cold); },

@@ -69,7 +69,7 @@ std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result err
   return Failure{outcome_of(error), what + ": " + cuda::describe(driver, error), slot};
 }
 
-std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loaded, int slot, cuda::Stream stream) {
+std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loaded, int slot) {
   if (auto failure = cuda_failure(driver, driver.load_module(&loaded.module, loaded.image.c_str()),
                                   "the cubin does not load", slot)) {
     loaded.module = nullptr;
@@ -81,12 +81,16 @@ std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loade
       return failure;
     }
   }
-  loaded.restorable = loaded.plan.keeps_state && loaded.variables.keep(driver, loaded.module, loaded.image, stream);
   return std::nullopt;
+}
+
+void keep_variables(const cuda::Driver& driver, CudaModule& loaded, cuda::Stream stream) {
+  loaded.restorable = loaded.plan.keeps_state && loaded.variables.keep(driver, loaded.module, loaded.image, stream);
 }
 
 void unload_module(const cuda::Driver& driver, CudaModule& loaded) {
   loaded.variables.forget(driver);
+  loaded.restorable = false;
   if (loaded.module != nullptr) {
     driver.unload_module(loaded.module);  // fails only after a sticky error, which the next call reports
     loaded.module = nullptr;
@@ -98,7 +102,7 @@ std::optional<Failure> restore_module(const cuda::Driver& driver, CudaModule& lo
     return cuda_failure(driver, loaded.variables.restore(driver, stream), "putting back the module's variables", slot);
   }
   unload_module(driver, loaded);
-  return load_module(driver, loaded, slot, stream);
+  return load_module(driver, loaded, slot);
 }
 
 // The driver reads as many bytes as the kernel declares; the argument struct has to have exactly that many.

@@ -36,10 +36,13 @@ struct CudaModule {
 std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result error, const std::string& what,
                                     int slot = -1);
 
-// Loads `image`, finds the kernels of `plan`, and keeps a copy of the variables where the plan says that there are any.
-std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loaded, int slot, cuda::Stream stream);
+// Loads `image` and finds the kernels of `plan`.
+std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loaded, int slot);
+// Of a module that has not run: copies its variables, where there are any and the driver finds all of them.
+void keep_variables(const cuda::Driver& driver, CudaModule& loaded, cuda::Stream stream);
 void unload_module(const cuda::Driver& driver, CudaModule& loaded);
-// Its variables as they were loaded: put back in the order of the stream, or with the module loaded anew.
+// Its variables as they were loaded: put back in the order of the stream where they were kept, else with the module
+// loaded anew.
 std::optional<Failure> restore_module(const cuda::Driver& driver, CudaModule& loaded, int slot, cuda::Stream stream);
 // Every kernel takes one struct of `expected` bytes and nothing else.
 std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaModule& loaded, std::size_t expected,

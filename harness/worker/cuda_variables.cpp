@@ -1,4 +1,4 @@
-// harness/worker/cuda_variables.cpp - the names from the cubin's symbols, the places from the driver, one copy on the GPU.
+// harness/worker/cuda_variables.cpp - names from the cubin's symbols, places from the driver, one copy on the GPU.
 #include "harness/worker/cuda_variables.h"
 
 #include <algorithm>

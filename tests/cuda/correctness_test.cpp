@@ -98,8 +98,9 @@ TEST_F(GpuCorrectness, ALibraryVariantGetsAProcessForEveryCase) {
 
 TEST_F(GpuCorrectness, NothingOfACaseReachesTheNextOneInItsWorker) {
   // Right only as long as its variable starts as the source says.
-  cuda_->add(std::string("// apo:variant copy/remembers_across_modules\n// apo:launch mark grid=1 block=1\n") + kMetadata +
-             "__device__ int seen = 0;\n" + kCopyKernel + "  if (seen == 2 && i < a.n) a.y[i] = -1.0f;\n}\n" +
+  cuda_->add(std::string("// apo:variant copy/remembers_across_modules\n// apo:launch mark grid=1 block=1\n") +
+             kMetadata + "__device__ int seen = 0;\n" + kCopyKernel +
+             "  if (seen == 2 && i < a.n) a.y[i] = -1.0f;\n}\n" +
              "extern \"C\" __global__ void mark(copy_args) { ++seen; }\n");
   WorkerYard yard;
   CheckWorkers workers(cuda_worker(), 1, 7, yard);
