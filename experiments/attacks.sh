@@ -78,7 +78,10 @@ judge() {
     how=verify
     "$bundle/apo" verify "$variant" --on cpu "$@" >"$out/stdout" 2>"$out/stderr"
     ;;
-  *\ register) "$bundle/apo" register "$file" "$@" >"$out/stdout" 2>"$out/stderr" ;;
+  *\ register)
+    [[ $file == */zoo/cuda/* ]] && set -- --no-executor "$@"  # what they try is met on the GPU
+    "$bundle/apo" register "$file" "$@" >"$out/stdout" 2>"$out/stderr"
+    ;;
   *\ verify) "$bundle/apo" verify "$variant" "$@" >"$out/stdout" 2>"$out/stderr" ;;
   *\ compare*)
     read -r _ cache workload <<<"$how"
