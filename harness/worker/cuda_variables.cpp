@@ -2,7 +2,6 @@
 #include "harness/worker/cuda_variables.h"
 
 #include <algorithm>
-#include <string>
 
 #include "harness/core/elf_object.h"
 
@@ -11,6 +10,8 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;  // copying more takes longer than loading a module
 constexpr std::size_t kMostGap = 256;                      // between two variables that are copied as one
+
+}  // namespace
 
 std::vector<std::string> variables_in(std::string_view image) {
   const ElfObject cubin(image, ET_EXEC);
@@ -28,8 +29,6 @@ std::vector<std::string> variables_in(std::string_view image) {
   }
   return names;
 }
-
-}  // namespace
 
 bool CudaVariables::find(const cuda::Driver& driver, cuda::Module module, std::string_view image) {
   std::vector<Range> found;

@@ -2,12 +2,17 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "harness/worker/cuda_driver.h"
 
 namespace apo {
+
+// The names of the variables of a cubin, those that only its compiler knows included. Throws EnvironmentError where it
+// is none.
+std::vector<std::string> variables_in(std::string_view image);
 
 // A copy of a module's variables, __constant__ ones included, as they are right after the module was loaded.
 class CudaVariables {
