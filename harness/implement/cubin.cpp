@@ -134,8 +134,7 @@ CubinFacts read_cubin(std::string_view bytes) {
       parts.push_back(name.substr(0, name.find('.', 1)) + " " + std::to_string(header.sh_size));
       parts.emplace_back(cubin.contents(header));
     }
-    // A kernel that takes the address of a constant can write there, and finds it at its next launch.
-    if (name.starts_with(".nv.global") || name == ".nv.constant3") {
+    if (name.starts_with(".nv.global")) {
       facts.resources["writable_bytes"] += static_cast<std::int64_t>(header.sh_size);
     }
   }
