@@ -153,7 +153,7 @@ void print_summary(const CampaignSummary& summary) {
           one.baseline.label() + ", n=" + std::to_string(one.rounds) + "\n");
   }
   if (!summary.certifications.empty()) {
-    print("no claims: the product of the accepted effects is " + format_ratio(std::exp(summary.naive_effect)) + ", " +
+    print("not claimed: the product of the accepted effects is " + format_ratio(std::exp(summary.naive_effect)) + ", " +
           format_ratio(std::exp(summary.shrunken_effect)) + " with their luck taken off\n");
   }
   print("incumbent: " + summary.champion.label() + "\n");
