@@ -126,16 +126,6 @@ void RangeSession::end() {
   }
 }
 
-std::string chip_of(const cupti::Library& library, const cupti::Profiler& profiler, int index, std::string& missing) {
-  cupti::GetChipName asked{.device_index = static_cast<std::size_t>(index)};
-  const auto result = profiler.chip_name(&asked);
-  if (result != cupti::kSuccess || asked.chip == nullptr) {
-    missing = cupti::explain_trouble(library, result, "asking for the chip");
-    return "";
-  }
-  return asked.chip;
-}
-
 // Empty when CUPTI does not tell: then the chip's full set is assumed.
 std::vector<std::uint8_t> availability_of(const cupti::Profiler& profiler, cupti::Context context) {
   cupti::GetCounterAvailability asked{.context = context};
@@ -172,7 +162,7 @@ class Collection {
 };
 
 bool Collection::prepare_metrics(const std::vector<std::string>& wanted, CounterReport& report) {
-  report.chip = chip_of(library_, profiler_, gpu_.index, report.missing);
+  report.chip = cupti::chip_of(library_, profiler_, gpu_.index, report.missing);
   if (!report.missing.empty()) {
     return false;
   }

@@ -98,6 +98,7 @@ class CudaDevice : public Device {
   std::optional<Failure> begin_profile(int slot);
   cuda::Result prepare_profiled(int slot, CachePolicy cache);
   cuda::Result launch_profiled(int slot, bool one_by_one);
+  cuda::Result reload(int slot, std::optional<Failure>& not_loaded);
   void open_gate() { __atomic_store_n(gate_, generation_, __ATOMIC_SEQ_CST); }
 
   std::unique_ptr<const cuda::Driver> driver_;
@@ -166,11 +167,7 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
 }
 
 std::vector<std::string> CudaDevice::loaded_images(int slot) {
-  std::vector<std::string> kernels;
-  for (const CudaKernel& kernel : modules_.at(static_cast<std::size_t>(slot)).kernels) {
-    kernels.push_back(kernel.launch.kernel);
-  }
-  return watch_.images(kernels);
+  return watch_.images(kernel_names(modules_.at(static_cast<std::size_t>(slot))));
 }
 
 Result<std::uint64_t> CudaDevice::attach(const ArenaLayout& layout, const FileDescriptor& file) {
@@ -448,19 +445,24 @@ cuda::Result CudaDevice::launch_profiled(int slot, bool one_by_one) {
   return cuda::kSuccess;
 }
 
+// For a profiler that has to see the module being loaded.
+cuda::Result CudaDevice::reload(int slot, std::optional<Failure>& not_loaded) {
+  CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
+  unload_module(*driver_, loaded);
+  not_loaded = load_module(*driver_, loaded, slot);
+  return not_loaded ? cuda::kNotFound : cuda::kSuccess;
+}
+
 Result<CounterReport> CudaDevice::count(const CountRequest& request) {
   const StageRange range("count slot" + std::to_string(request.slot));
   if (auto failure = begin_profile(request.slot)) {
     return *failure;
   }
-  CudaModule& loaded = modules_.at(static_cast<std::size_t>(request.slot));
-  ProfiledCall call{.kernels = {},
-                    .repeatable = !loaded.plan.keeps_state || loaded.restorable,
-                    .prepare = [&] { return prepare_profiled(request.slot, request.cache); },
-                    .launch = [&] { return launch_profiled(request.slot, true); }};
-  for (const CudaKernel& kernel : loaded.kernels) {
-    call.kernels.push_back(kernel.launch.kernel);
-  }
+  const CudaModule& loaded = modules_.at(static_cast<std::size_t>(request.slot));
+  const ProfiledCall call{.kernels = kernel_names(loaded),
+                          .repeatable = !loaded.plan.keeps_state || loaded.restorable,
+                          .prepare = [&] { return prepare_profiled(request.slot, request.cache); },
+                          .launch = [&] { return launch_profiled(request.slot, true); }};
   cuda::Result error = cuda::kSuccess;
   CounterReport report = collect_counters(gpu_, call, request.metrics, request.repetitions, error);
   if (auto failure = check(error, "the kernel under the range profiler", request.slot)) {
@@ -475,15 +477,10 @@ Result<SampleReport> CudaDevice::sample_stalls(const SampleRequest& request) {
   if (auto failure = begin_profile(request.slot)) {
     return *failure;
   }
-  CudaModule& loaded = modules_.at(static_cast<std::size_t>(request.slot));
+  const CudaModule& loaded = modules_.at(static_cast<std::size_t>(request.slot));
   std::optional<Failure> not_loaded;
   const SampledCall call{.cubin = loaded.image,
-                         .reload =
-                             [&] {
-                               unload_module(*driver_, loaded);
-                               not_loaded = load_module(*driver_, loaded, request.slot);
-                               return not_loaded ? cuda::kNotFound : cuda::kSuccess;
-                             },
+                         .reload = [&] { return reload(request.slot, not_loaded); },
                          .prepare = [&] { return prepare_profiled(request.slot, request.cache); },
                          .launch = [&] { return launch_profiled(request.slot, false); },
                          .wait = [&] { return driver_->synchronize(stream_); }};
@@ -504,22 +501,14 @@ Result<InstructionReport> CudaDevice::count_instructions(const InstructionReques
   if (auto failure = begin_profile(request.slot)) {
     return *failure;
   }
-  CudaModule& loaded = modules_.at(static_cast<std::size_t>(request.slot));
+  const CudaModule& loaded = modules_.at(static_cast<std::size_t>(request.slot));
   std::optional<Failure> not_loaded;
-  CountedCall call{.cubin = loaded.image,
-                   .kernels = {},
-                   .reload =
-                       [&] {
-                         unload_module(*driver_, loaded);
-                         not_loaded = load_module(*driver_, loaded, request.slot);
-                         return not_loaded ? cuda::kNotFound : cuda::kSuccess;
-                       },
-                   .prepare = [&] { return prepare_profiled(request.slot, CachePolicy::cold); },
-                   .launch = [&] { return launch_profiled(request.slot, true); },
-                   .wait = [&] { return driver_->synchronize(stream_); }};
-  for (const CudaKernel& kernel : loaded.kernels) {
-    call.kernels.push_back(kernel.launch.kernel);
-  }
+  const CountedCall call{.cubin = loaded.image,
+                         .kernels = kernel_names(loaded),
+                         .reload = [&] { return reload(request.slot, not_loaded); },
+                         .prepare = [&] { return prepare_profiled(request.slot, CachePolicy::cold); },
+                         .launch = [&] { return launch_profiled(request.slot, true); },
+                         .wait = [&] { return driver_->synchronize(stream_); }};
   cuda::Result error = cuda::kSuccess;
   InstructionReport report = apo::count_instructions(gpu_, call, error);
   if (not_loaded) {

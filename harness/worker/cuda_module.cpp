@@ -62,6 +62,14 @@ std::optional<Failure> load_kernel(const cuda::Driver& driver, CudaModule& loade
 
 }  // namespace
 
+std::vector<std::string> kernel_names(const CudaModule& loaded) {
+  std::vector<std::string> names;
+  for (const CudaKernel& kernel : loaded.kernels) {
+    names.push_back(kernel.launch.kernel);
+  }
+  return names;
+}
+
 std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result error, const std::string& what, int slot) {
   if (error == cuda::kSuccess) {
     return std::nullopt;

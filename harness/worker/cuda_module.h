@@ -32,6 +32,9 @@ struct CudaModule {
   bool restorable = false;          // they are known: else only loading the module anew restores them
 };
 
+// Of its launches, in their order.
+std::vector<std::string> kernel_names(const CudaModule& loaded);
+
 // nullopt for success, else the candidate's outcome with the error's name.
 std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result error, const std::string& what,
                                     int slot = -1);

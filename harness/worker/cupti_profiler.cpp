@@ -129,4 +129,14 @@ std::string unsupported_reason(const Library& library, const Profiler& profiler,
   return "CUPTI cannot profile this GPU, and does not say why";
 }
 
+std::string chip_of(const Library& library, const Profiler& profiler, int index, std::string& missing) {
+  GetChipName asked{.device_index = static_cast<std::size_t>(index)};
+  const auto result = profiler.chip_name(&asked);
+  if (result != kSuccess || asked.chip == nullptr) {
+    missing = explain_trouble(library, result, "asking for the chip");
+    return "";
+  }
+  return asked.chip;
+}
+
 }  // namespace apo::cupti

@@ -252,6 +252,9 @@ std::unique_ptr<const Profiler> load_profiler(const Library& library, std::strin
 // Why counters or PC samples are not there, in a sentence that says what to do: "this user may not read ...".
 std::string explain_trouble(const Library& library, Result result, const std::string& during);
 
+// Of CUDA's device `index`, such as "GH100"; empty when CUPTI does not tell, and `missing` says why.
+std::string chip_of(const Library& library, const Profiler& profiler, int index, std::string& missing);
+
 // Asks whether `api` works on that GPU at all; nullopt when it does. Permissions show only in a real collection.
 std::string unsupported_reason(const Library& library, const Profiler& profiler, int device, int api);
 

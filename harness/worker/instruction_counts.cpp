@@ -21,16 +21,6 @@ struct Way {
 };
 constexpr Way kWays[] = {{.lazily = true}, {.lazily = false}};
 
-std::string chip_name(const cupti::Library& library, const cupti::Profiler& profiler, int index, std::string& missing) {
-  cupti::GetChipName asked{.device_index = static_cast<std::size_t>(index)};
-  const auto result = profiler.chip_name(&asked);
-  if (result != cupti::kSuccess || asked.chip == nullptr) {
-    missing = cupti::explain_trouble(library, result, "asking for the chip");
-    return "";
-  }
-  return asked.chip;
-}
-
 class InstructionCounter {
  public:
   InstructionCounter(const cupti::Library& library, const cupti::Sass& sass, const ProfiledGpu& gpu,
@@ -245,7 +235,7 @@ InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& 
     return report;
   }
   report.missing = cupti::unsupported_reason(*library, *profiler, gpu.device, cupti::kApiSass);
-  const std::string chip = report.missing.empty() ? chip_name(*library, *profiler, gpu.index, report.missing) : "";
+  const std::string chip = report.missing.empty() ? cupti::chip_of(*library, *profiler, gpu.index, report.missing) : "";
   if (chip.empty()) {
     return report;
   }
