@@ -27,6 +27,16 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// Rounds share processes as the plan says, except where several workloads take turns in a round, and where host code
+// could keep in a process what it learns in one.
+RoundOptions options_of(const EvaluatePlan& plan, const std::vector<TimedWorkload>& timed) {
+  RoundOptions options = plan.rounds;
+  if (timed.size() > 1 || std::ranges::any_of(timed, &TimedWorkload::has_host_code)) {
+    options.rounds_per_process = 1;
+  }
+  return options;
+}
+
 // Carries one experiment through its gates; each gate returns false when the experiment ends with it.
 class Evaluation {
  public:
@@ -183,7 +193,8 @@ class Evaluation {
     }
     const std::string comparison = std::to_string(experiment_.id) + " " + experiment_.incumbent.label() + " " +
                                    experiment_.candidate.label() + (plan_.trial.empty() ? "" : " " + plan_.trial);
-    RoundRunner runner(lab_, std::move(timed_), plan_.profile, plan_.seed, comparison, plan_.cache, plan_.rounds);
+    const RoundOptions options = options_of(plan_, timed_);
+    RoundRunner runner(lab_, std::move(timed_), plan_.profile, plan_.seed, comparison, plan_.cache, options);
     Judge judge({.profile = plan_.profile,
                  .index = plan_.index,
                  .cache_policy = plan_.cache == CachePolicy::cold ? "cold" : "warm",
@@ -235,8 +246,9 @@ class Evaluation {
 
   void pass_search_gate(std::ptrdiff_t rounds, const std::string& second_clock, double seconds) {
     pass({.gate = "timing",
-          .evidence = std::to_string(rounds) + " rounds in fresh processes, search estimate " +
-                      format_effect(experiment_.judgement->search_effect) +
+          .evidence = std::to_string(rounds) + " rounds in " +
+                      (processes_of(experiment_.rounds) < std::ssize(experiment_.rounds) ? "shared" : "fresh") +
+                      " processes, search estimate " + format_effect(experiment_.judgement->search_effect) +
                       (second_clock.empty() ? "" : "; " + second_clock),
           .seconds = seconds});
   }
@@ -308,7 +320,7 @@ std::vector<Round> run_rounds(RoundRunner& runner, const std::string& stage, int
     Round round = *result;
     round.void_why = void_reason(round, seconds, profile);
     summarise_round(round);
-    seconds.push_back(round.seconds);
+    seconds.push_back(busy_seconds(round));
     counted += round.void_why.empty() ? 1 : 0;
     rounds.push_back(std::move(round));
   }
@@ -335,8 +347,9 @@ SentinelResult run_sentinel(const Lab& lab, const Configuration& configuration, 
                             const std::vector<double>& earlier_effects, const EvaluateHooks& hooks) {
   const auto start = Clock::now();
   const std::uint64_t seed = derive_seed(plan.seed, "sentinel", static_cast<std::uint64_t>(index));
-  RoundRunner runner(lab, build_pair(lab, configuration, configuration, plan, seed), plan.profile, seed,
-                     configuration.label(), plan.cache, plan.rounds);
+  std::vector<TimedWorkload> timed = build_pair(lab, configuration, configuration, plan, seed);
+  const RoundOptions options = options_of(plan, timed);
+  RoundRunner runner(lab, std::move(timed), plan.profile, seed, configuration.label(), plan.cache, options);
   SentinelResult result;
   result.rounds =
       run_rounds(runner, "sentinel", kSentinelRounds, plan.profile, hooks, "A/A sentinel " + configuration.label());
@@ -380,8 +393,10 @@ CertificationResult run_certification(const Lab& lab, const Configuration& champ
                                       const EvaluateHooks& hooks) {
   const auto start = Clock::now();
   const std::uint64_t seed = derive_seed(plan.seed, "certify", static_cast<std::uint64_t>(index));
+  RoundOptions options = plan.rounds;
+  options.rounds_per_process = 1;  // what is published owes nothing to a process that was shared
   RoundRunner runner(lab, build_pair(lab, baseline, champion, plan, seed), plan.profile, seed, champion.label(),
-                     plan.cache, plan.rounds);
+                     plan.cache, options);
   CertificationResult result;
   const bool cold = plan.cache == CachePolicy::cold;
   result.rounds = run_rounds(

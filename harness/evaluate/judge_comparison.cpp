@@ -105,7 +105,7 @@ const Round& Judge::add(Round round) {
   check(round);
   std::vector<double> earlier_seconds;
   for (const Round& earlier : rounds_) {
-    earlier_seconds.push_back(earlier.seconds);
+    earlier_seconds.push_back(busy_seconds(earlier));
   }
   round.void_why = void_reason(round, earlier_seconds, plan_.profile);
   summarise_round(round);
@@ -182,7 +182,7 @@ Judgement Judge::judgement() const {
                       .upper = std::numeric_limits<double>::infinity(),
                       .confidence = 1 - 2 * profile.interval_alpha,
                       .rounds = static_cast<int>(effects.size()),
-                      .processes = static_cast<int>(rounds_.size()),
+                      .processes = processes_of(rounds_),
                       .alpha = confirm_alpha_,
                       .profile = profile.name,
                       .cache_policy = plan_.cache_policy,

@@ -175,6 +175,15 @@ int block_count(const std::vector<Block>& warmup, const JudgeProfile& profile) {
       std::clamp(count, static_cast<double>(profile.blocks_min), static_cast<double>(profile.blocks_max)));
 }
 
+int processes_of(std::span<const Round> rounds) {
+  return static_cast<int>(std::count_if(
+      rounds.begin(), rounds.end(), [](const Round& round) { return environment_value(round, kSameProcess, 0) == 0; }));
+}
+
+double busy_seconds(const Round& round) {
+  return round.seconds - environment_value(round, kStartWait, 0);
+}
+
 std::string void_reason(const Round& round, std::span<const double> earlier_seconds, const JudgeProfile& profile) {
   // Hardware slowdown, software thermal, hardware thermal, power brake (nvml.h, nvmlClocksEventReason*).
   constexpr std::uint64_t kSlowdown = 0x8 | 0x20 | 0x40 | 0x80;
@@ -192,8 +201,8 @@ std::string void_reason(const Round& round, std::span<const double> earlier_seco
   }
   if (earlier_seconds.size() >= 3) {  // below three there is no usual time yet
     const double usual = median({earlier_seconds.begin(), earlier_seconds.end()});
-    if (usual > 0 && round.seconds > profile.slow_round * usual) {
-      return "it took " + format_seconds(round.seconds) + ", the median round " + format_seconds(usual);
+    if (usual > 0 && busy_seconds(round) > profile.slow_round * usual) {
+      return "it took " + format_seconds(busy_seconds(round)) + ", the median round " + format_seconds(usual);
     }
   }
   return "";

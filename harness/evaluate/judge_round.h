@@ -52,8 +52,15 @@ int block_count(const std::vector<Block>& warmup, const JudgeProfile& profile);
 inline constexpr const char* kThrottleBits = "throttle_bits";  // NVML clock event reasons seen during the round
 inline constexpr const char* kClockBefore = "sm_mhz_before";   // after the warm-up
 inline constexpr const char* kClockAfter = "sm_mhz_after";
-// Why the round does not count, from whole-round evidence alone; "" when it counts. `earlier_seconds`: the rounds of
-// this comparison so far.
+// Further keys: seconds that the round waited for its worker to start, and that it is a later one of a process.
+inline constexpr const char* kStartWait = "start_wait_s";
+inline constexpr const char* kSameProcess = "same_process";
+// What a round took of itself: how long a process needs to start says nothing about what it measures.
+double busy_seconds(const Round& round);
+// How many processes these rounds had.
+int processes_of(std::span<const Round> rounds);
+// Why the round does not count, from whole-round evidence alone; "" when it counts. `earlier_seconds`: what the rounds
+// of this comparison took of themselves so far.
 std::string void_reason(const Round& round, std::span<const double> earlier_seconds, const JudgeProfile& profile);
 
 // ---------------------------------------------------------------- the numbers, after the round

@@ -19,8 +19,13 @@ std::string percent(double effect) {
   return format_percent(effect);
 }
 
+// Where rounds share processes there are fewer of these, in all stages together, than rounds in the last.
 std::string over_processes(const Judgement& judgement) {
-  return " over " + std::to_string(judgement.rounds) + " fresh process" + (judgement.rounds == 1 ? "" : "es");
+  const std::string rounds = std::to_string(judgement.rounds);
+  if (judgement.processes < judgement.rounds) {
+    return " over " + rounds + " rounds, several in a process";
+  }
+  return " over " + rounds + " fresh process" + (judgement.rounds == 1 ? "" : "es");
 }
 
 // "1.4907x faster, 98 % interval [1.4889x, 1.4921x] over 14 fresh processes"
@@ -66,7 +71,7 @@ std::string describe(const Judgement& judgement, const JudgeProfile& profile, co
     case Reason::noisy:
       return describe_noise(judgement, detail);
     case Reason::interrupted:
-      return "Interrupted after " + std::to_string(judgement.processes) + " rounds: no verdict.";
+      return "Interrupted after " + std::to_string(judgement.processes) + " processes: no verdict.";
     case Reason::gate_failed:
       break;
   }

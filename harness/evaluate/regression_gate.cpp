@@ -144,7 +144,7 @@ class RegressionGate {
   void add(Round round) {
     std::vector<double> earlier_seconds;
     for (const Round& earlier : result_.rounds) {
-      earlier_seconds.push_back(earlier.seconds);
+      earlier_seconds.push_back(busy_seconds(earlier));
     }
     round.void_why = void_reason(round, earlier_seconds, plan_.profile);
     summarise_round(round);
@@ -199,7 +199,8 @@ class RegressionGate {
         break;
     }
     pass({.gate = "timing",
-          .evidence = std::to_string(result_.rounds.size()) + " rounds in fresh processes; " + result_.sentence,
+          .evidence = std::to_string(result_.rounds.size()) + " rounds in " +
+                      std::to_string(processes_of(result_.rounds)) + " processes; " + result_.sentence,
           .seconds = seconds});
   }
 

@@ -12,30 +12,12 @@
 #include "harness/core/records.h"
 #include "harness/evaluate/judge_profile.h"
 #include "harness/evaluate/lab.h"
+#include "harness/evaluate/next_tensors.h"
 #include "harness/evaluate/next_worker.h"
+#include "harness/evaluate/round_session.h"
+#include "harness/evaluate/timed_workload.h"
 
 namespace apo {
-
-// Inputs with their expected outputs; each round of a comparison draws two of them.
-using InputPool = std::vector<CheckedPointer>;
-
-// Different regimes' inputs take the same path through a kernel; the pool holds typical ones from secret seeds.
-InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed);
-
-struct TimedArm {
-  Configuration configuration;
-  Build build;
-};
-
-// One workload of a comparison, with both arms built for its axes.
-struct TimedWorkload {
-  std::string name;
-  Axes axes;
-  TimedArm incumbent;
-  TimedArm candidate;
-  InputPool pool;
-  double floor_ns = 0;  // no call can be faster: physics of this machine
-};
 
 // What is done against the luck of where code and buffers land. `random` draws it anew in every round and for each
 // arm: on target host the order and the gaps of the code, by linking again; on both targets the place of the buffers,
@@ -76,27 +58,36 @@ class RoundRunner {
   std::string second_clock() const;
 
  private:
-  struct Session;
+  // A round's place for a session: that of the workload at `position` of its order.
+  struct Opening {
+    std::string stage;
+    int index = 0;
+    std::size_t position = 0;
+  };
+  Opening opening(const Round& round, std::size_t which) const;
+  // The one that comes then if the comparison goes on as it is; in another round, so many later.
+  Opening after(const Opening& opening, int rounds) const;
+  std::size_t workload_of(const Opening& opening) const;
+  SessionDraw draw_session(const Opening& opening) const;
   // The session of this round: a new process, or a later round of the one that is there.
-  Result<Session*> open_session(std::size_t which, Round& round, std::uint64_t order_seed);
-  // Of the session that will come after this one, whose process starts ahead.
-  std::uint64_t next_layout_seed(std::size_t which, const Round& round) const;
+  Result<RoundSession*> open_session(std::size_t which, Round& round);
+  void start_workers_ahead(const Opening& opened);
   // Adds what it saw of the device to the round's environment.
   Result<RoundWorkload> measure(std::size_t which, Round& round, std::uint64_t order_seed);
   // The timed blocks, with the looks at outputs among them.
-  Result<Done> measure_blocks(Session& session, std::size_t which, const Round& round, std::uint64_t order_seed,
+  Result<Done> measure_blocks(RoundSession& session, std::size_t which, const Round& round, std::uint64_t order_seed,
                               int blocks, RoundWorkload& result);
   // One call of each arm on inputs of the pool that the session has not seen.
-  static Result<Done> take_fresh_calls(Session& session, std::size_t which, int block, std::uint64_t round_seed,
+  static Result<Done> take_fresh_calls(RoundSession& session, std::size_t which, int block, std::uint64_t round_seed,
                                        std::vector<std::size_t>& unseen);
   // What the claims of a candidate are held against, into the round's environment.
-  void note_claims(const Session& session, std::size_t which, Round& round) const;
+  void note_claims(const RoundSession& session, std::size_t which, Round& round) const;
   // The incumbent in a process without the candidate; its median call, and what only the parent
   // saw, into the round's environment.
   Result<Done> measure_alone(std::size_t which, Round& round, std::uint64_t order_seed, int repetitions);
   // Target cuda: one more block, which CUPTI Activity records and no verdict rests on. Adds each arm's time to the
   // round's environment.
-  Result<Done> check_second_clock(Session& session, std::size_t which, int block, Round& round,
+  Result<Done> check_second_clock(RoundSession& session, std::size_t which, int block, Round& round,
                                   std::uint64_t order_seed);
 
   const Lab& lab_;
@@ -105,14 +96,15 @@ class RoundRunner {
   std::uint64_t campaign_seed_;
   std::string comparison_;
   CachePolicy cache_;
-  std::shared_ptr<ArenaMemory> memory_ = std::make_shared<ArenaMemory>();  // of one round's arena after the other
-  std::vector<int> repetitions_;                                           // fixed in the first round, 0 before
-  int recorded_samples_ = 0;                                               // by the second clock
-  std::string no_second_clock_;                                            // why; later rounds do not try again
+  std::vector<int> repetitions_;  // fixed in the first round, 0 before
+  int recorded_samples_ = 0;      // by the second clock
+  std::string no_second_clock_;   // why; later rounds do not try again
   RoundOptions options_;
-  int rounds_run_ = 0;
+  std::string stage_;  // of the last round
+  int age_ = 0;        // rounds that the process of the next one has had
   NextWorker workers_;
-  std::vector<std::unique_ptr<Session>> sessions_;  // of each workload, as long as their process lives
+  NextTensors tensors_;
+  std::vector<std::unique_ptr<RoundSession>> sessions_;  // of each workload, as long as their process lives
 };
 
 }  // namespace apo

@@ -24,6 +24,19 @@ std::optional<double> largest_of(const std::vector<SelftestKernel>& kernels, con
   return largest;
 }
 
+// Of kernels of the family on the one workload; 1 where none was measured, and where there are several workloads.
+int fewest_rounds(const std::vector<SelftestKernel>& kernels, const std::string& family,
+                  const std::vector<std::string>& workloads) {
+  std::optional<int> fewest;
+  for (const SelftestKernel& kernel : kernels) {
+    if (workloads.size() == 1 && kernel.workload == workloads.front() &&
+        kernel.configuration.variant.starts_with(family + "/")) {
+      fewest = std::min(fewest.value_or(kernel.rounds_per_process), kernel.rounds_per_process);
+    }
+  }
+  return fewest.value_or(1);
+}
+
 double median_of(const std::vector<SelftestKernel>& kernels) {
   std::vector<double> claims;
   std::transform(kernels.begin(), kernels.end(), std::back_inserter(claims),
@@ -58,7 +71,8 @@ ClaimFloor claim_floor(Journal& journal, const Machine& machine, const std::stri
   }
   return {.smallest = *smallest,
           .sentence = "claims below " + format_percent(*smallest) +
-                      " are refused on this machine: that much its selftests saw identical code differ by on " + about};
+                      " are refused on this machine: that much its selftests saw identical code differ by on " + about,
+          .rounds_per_process = fewest_rounds(kernels, family, workloads)};
 }
 
 ClaimFloor claim_floor(const std::filesystem::path& path, const Machine& machine, const std::string& family,

@@ -14,6 +14,8 @@ namespace apo {
 struct ClaimFloor {
   double smallest = 0;   // log effect; 0 without a selftest
   std::string sentence;  // where it comes from, or that there is no selftest
+  // How many rounds may share a process: what a selftest found for this very workload, the fewest of its kernels.
+  int rounds_per_process = 1;
 };
 
 // What the selftests of this very state of the machine, under this program's rule, saw identical code seem to differ

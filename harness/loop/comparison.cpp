@@ -104,6 +104,7 @@ Experiment compare_variants(Workbench& bench, const ComparisonRequest& request, 
                                    : claim_floor(bench.paths().journal, bench.machine(), family.name, policy.workloads);
   observer.say(floor.sentence);
   plan.profile = with_floor(plan.profile, floor);
+  plan.rounds.rounds_per_process = floor.rounds_per_process;
   Experiment experiment{.index = 1,
                         .family = family.name,
                         .workload_class = policy.workload_class,

@@ -257,6 +257,7 @@ void check_machine(IterationContext& context) {
   context.claim_floor =
       claim_floor(context.journal, context.bench.machine(), context.family->name, context.policy.workloads);
   context.plan.profile = with_floor(context.plan.profile, context.claim_floor);
+  context.plan.rounds.rounds_per_process = context.claim_floor.rounds_per_process;
   context.observer.say(context.claim_floor.sentence);
   context.minimum_detectable =
       std::max(context.plan.profile.margin,

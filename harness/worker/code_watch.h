@@ -25,6 +25,8 @@ class CodeWatch {
   // A candidate with host code that is about to be loaded. From here on the process may run code of it, of the
   // libraries that it names, and of those that these name: what it opens itself belongs to somebody else.
   void expect(const std::filesystem::path& object);
+  // Whether there is code of a candidate in the process. A kernel of a GPU is none.
+  bool has_host_code() const { return host_code_; }
   // In words, the first thing that is not as it was; the process stands still.
   std::optional<std::string> change(int pid);
 

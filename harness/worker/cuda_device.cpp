@@ -354,7 +354,7 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
     }
   }
   const std::size_t images = images_for(request, slot, set);
-  if (auto failure = request.refresh && index == 0 ? tensors_.refresh() : std::nullopt) {
+  if (auto failure = request.refresh_set >= 0 && index == 0 ? tensors_.refresh(request.refresh_set) : std::nullopt) {
     return *failure;
   }
   if (auto failure = tensors_.make_images(images)) {

@@ -103,11 +103,11 @@ std::optional<Failure> CudaImage::make_pieces(const cuda::Driver& driver, const 
   return std::nullopt;
 }
 
-std::optional<Failure> CudaImage::copy_inputs(const cuda::Driver& driver, const ArenaLayout& layout,
-                                              const void* memory) const {
+std::optional<Failure> CudaImage::copy_inputs(const cuda::Driver& driver, const ArenaLayout& layout, const void* memory,
+                                              int set) const {
   for (std::size_t i = 0; i < layout.buffers.size(); ++i) {
     const BufferPlace& place = layout.buffers[i];
-    if (place.bytes == 0 || !is_input(place)) {
+    if (place.bytes == 0 || !is_input(place) || place.owner != set) {
       continue;
     }
     const auto* from = static_cast<const std::byte*>(memory) + place.offset;

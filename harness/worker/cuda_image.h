@@ -21,8 +21,9 @@ class CudaImage {
 
   // `memory` is the arena as the parent wrote it. What is there already stays when it fails; free() removes it.
   std::optional<Failure> make(const cuda::Driver& driver, const ArenaLayout& layout, const void* memory, Form form);
-  // The inputs once more, from the arena as it is now.
-  std::optional<Failure> copy_inputs(const cuda::Driver& driver, const ArenaLayout& layout, const void* memory) const;
+  // The inputs of `set` once more, from the arena as it is now.
+  std::optional<Failure> copy_inputs(const cuda::Driver& driver, const ArenaLayout& layout, const void* memory,
+                                     int set) const;
   // Back into the arena: the outputs, the inputs of `set`, and whole the guards.
   std::optional<Failure> copy_back(const cuda::Driver& driver, const ArenaLayout& layout, void* memory, int set) const;
   void free(const cuda::Driver& driver);

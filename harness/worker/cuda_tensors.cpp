@@ -21,6 +21,7 @@ void CudaTensors::free_images() {
     image.free(driver_);
   }
   images_.clear();
+  outdated_sets_.clear();
   if (padding_ != 0) {
     driver_.free(padding_);
     padding_ = 0;
@@ -46,8 +47,19 @@ std::optional<Failure> CudaTensors::attach(const ArenaLayout& layout, const File
 }
 
 std::optional<Failure> CudaTensors::make_images(std::size_t count) {
-  if (images_.size() >= count) {
+  const bool outdated = count > 1 && !outdated_sets_.empty();
+  if (images_.size() >= count && !outdated) {
     return std::nullopt;
+  }
+  for (std::size_t image = 1; image < images_.size() && outdated; ++image) {
+    for (const int set : outdated_sets_) {
+      if (auto failure = images_[image].copy_inputs(driver_, layout_, mapping_.memory(), set)) {
+        return failure;
+      }
+    }
+  }
+  if (outdated) {
+    outdated_sets_.clear();
   }
   while (images_.size() < count) {
     images_.emplace_back();
@@ -64,11 +76,12 @@ std::optional<Failure> CudaTensors::wait_for_copies() const {
   return cuda_failure(driver_, driver_.synchronize_context(), "cannot copy the tensors to the GPU");
 }
 
-std::optional<Failure> CudaTensors::refresh() const {
-  for (const CudaImage& image : images_) {
-    if (auto failure = image.copy_inputs(driver_, layout_, mapping_.memory())) {
-      return failure;
-    }
+std::optional<Failure> CudaTensors::refresh(int set) {
+  if (auto failure = images_.at(0).copy_inputs(driver_, layout_, mapping_.memory(), set)) {
+    return failure;
+  }
+  if (images_.size() > 1) {
+    outdated_sets_.insert(set);
   }
   return wait_for_copies();
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "harness/core/files.h"
@@ -29,10 +30,10 @@ class CudaTensors {
   bool attached() const { return !images_.empty(); }
   // Where the arena lies in this process.
   std::uint64_t base() const { return reinterpret_cast<std::uint64_t>(mapping_.memory()); }
-  // At least so many copies from here on.
+  // At least so many copies from here on, each with the inputs as the parent wrote them last.
   std::optional<Failure> make_images(std::size_t count);
-  // The inputs of every copy as the parent has just written them.
-  std::optional<Failure> refresh() const;
+  // The inputs of `set` as the parent has just written them: in the first copy now, in the others when they are needed.
+  std::optional<Failure> refresh(int set);
   // The outputs, the inputs of `set` and the guards of a copy, back into the arena.
   std::optional<Failure> read_back(std::size_t image, int set) const;
 
@@ -58,6 +59,7 @@ class CudaTensors {
   Mapping mapping_;
   ArenaLayout layout_;
   std::vector<CudaImage> images_;
+  std::set<int> outdated_sets_;  // in all copies but the first
   cuda::Pointer padding_ = 0;
 };
 

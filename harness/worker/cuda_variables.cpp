@@ -2,20 +2,21 @@
 #include "harness/worker/cuda_variables.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "harness/core/elf_object.h"
+#include "harness/core/text.h"
 
 namespace apo {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;  // copying more takes longer than loading a module
-constexpr std::size_t kMostGap = 256;                      // between two variables that are copied as one
 
 }  // namespace
 
-std::vector<std::string> variables_in(std::string_view image) {
+std::vector<CudaVariable> variables_in(std::string_view image) {
   const ElfObject cubin(image, ET_EXEC);
-  std::vector<std::string> names;
+  std::vector<CudaVariable> found;
   for (std::size_t i = 0; i < cubin.symbol_count(); ++i) {
     const Elf64_Sym symbol = cubin.symbol(i);
     if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx >= cubin.sections().size() ||
@@ -24,50 +25,61 @@ std::vector<std::string> variables_in(std::string_view image) {
     }
     const std::string section = cubin.name(cubin.section(symbol.st_shndx));
     if (section.starts_with(".nv.global") || section == ".nv.constant3") {
-      names.push_back(cubin.name(symbol));
+      found.push_back({.name = cubin.name(symbol), .section = symbol.st_shndx, .offset = symbol.st_value});
     }
   }
-  return names;
+  std::ranges::sort(found, {}, [](const CudaVariable& one) { return std::pair(one.section, one.offset); });
+  return found;
 }
 
+bool CudaVariables::worked(const cuda::Driver& driver, cuda::Result result, const std::string& what) {
+  if (result != cuda::kSuccess) {
+    why_not_ = what + ": " + cuda::describe(driver, result);
+  }
+  return result == cuda::kSuccess;
+}
+
+// Variables of one section that lie as far apart as there are copied as one. Memory between two sections may be
+// nobody's.
 bool CudaVariables::find(const cuda::Driver& driver, cuda::Module module, std::string_view image) {
-  std::vector<Range> found;
-  for (const std::string& name : variables_in(image)) {
-    Range range;
-    if (driver.get_global(&range.at, &range.bytes, module, name.c_str()) != cuda::kSuccess) {
+  std::size_t total = 0;
+  for (const CudaVariable& one : variables_in(image)) {
+    Range range{.section = one.section, .offset = one.offset};
+    if (!worked(driver, driver.get_global(&range.at, &range.bytes, module, one.name.c_str()), one.name)) {
       return false;
     }
-    found.push_back(range);
-  }
-  std::ranges::sort(found, {}, &Range::at);
-  std::size_t total = 0;
-  for (const Range& range : found) {
-    const bool joined = !ranges_.empty() && range.at <= ranges_.back().at + ranges_.back().bytes + kMostGap;
-    if (joined) {
-      Range& last = ranges_.back();
-      const std::size_t end = std::max<std::size_t>(last.at + last.bytes, range.at + range.bytes);
-      total += end - (last.at + last.bytes);
-      last.bytes = end - last.at;
+    Range* const last = ranges_.empty() ? nullptr : &ranges_.back();
+    if (last != nullptr && last->section == one.section && range.at - last->at == one.offset - last->offset) {
+      const std::size_t end = std::max<std::size_t>(last->bytes, one.offset - last->offset + range.bytes);
+      total += end - last->bytes;
+      last->bytes = end;
     } else {
-      ranges_.push_back({.at = range.at, .bytes = range.bytes, .kept_at = total});
+      range.kept_at = total;
       total += range.bytes;
+      ranges_.push_back(range);
     }
   }
-  return total <= kMostBytes && (total == 0 || driver.allocate(&kept_, total) == cuda::kSuccess);
+  if (total > kMostBytes) {
+    why_not_ = "they have " + format_bytes(static_cast<double>(total));
+    return false;
+  }
+  return total == 0 || worked(driver, driver.allocate(&kept_, total), "memory for a copy");
 }
 
 bool CudaVariables::keep(const cuda::Driver& driver, cuda::Module module, std::string_view image, cuda::Stream stream) {
   forget(driver);
+  why_not_.clear();
   bool kept = false;
   try {
     kept = find(driver, module, image);
-  } catch (const EnvironmentError&) {
-    kept = false;  // not a cubin, but PTX that the driver compiled
+  } catch (const EnvironmentError& error) {
+    why_not_ = error.what();  // not a cubin, but PTX that the driver compiled
   }
   for (const Range& range : ranges_) {
-    kept = kept && driver.copy_on_device(kept_ + range.kept_at, range.at, range.bytes, stream) == cuda::kSuccess;
+    kept = kept && worked(driver, driver.copy_on_device(kept_ + range.kept_at, range.at, range.bytes, stream),
+                          "copying " + std::to_string(range.bytes) + " bytes");
   }
-  kept = kept && driver.synchronize(stream) == cuda::kSuccess;
+  kept = kept && worked(driver, driver.synchronize(stream), "waiting for the copies");
   if (!kept) {
     forget(driver);
   }

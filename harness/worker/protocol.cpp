@@ -175,7 +175,7 @@ Json body_of(const Request& request) {
                     {"verify_after", run.pause_each ? -1 : run.verify_after},
                     {"pause_each", run.pause_each},
                     {"read_back", run.read_back},
-                    {"refresh", run.refresh},
+                    {"refresh_set", run.refresh_set},
                     {"activity", run.activity}};
           },
           [](const ContinueRequest& go_on) -> Json {
@@ -321,7 +321,7 @@ Request decode_request(std::string_view text) {
                               .verify_after = json.at("verify_after"),
                               .pause_each = json.at("pause_each"),
                               .read_back = json.at("read_back"),
-                              .refresh = json.at("refresh"),
+                              .refresh_set = json.at("refresh_set"),
                               .activity = json.at("activity")};
   } else if (op == "copy") {
     request.body = CopyRequest{.bytes = json.at("bytes"), .samples = json.at("samples")};

@@ -47,8 +47,9 @@ struct RunRequest {
   bool pause_each = false;
   // Target cuda: bring the tensors back into the arena after the last sample too, not only at the pause.
   bool read_back = false;
-  // Target cuda: take the inputs from the arena again before the first sample: the parent has written new ones.
-  bool refresh = false;
+  // Target cuda: take the inputs of this set from the arena again before the first sample: the parent has written new
+  // ones. -1: none.
+  int refresh_set = -1;
   // Target cuda: record each sample with CUPTI Activity too, the second clock. Its launches cost about 1 us more.
   bool activity = false;
 };
@@ -163,6 +164,7 @@ struct SharedStatus {
   std::atomic<std::int32_t> stack_overflow{0};
   std::atomic<std::int32_t> forbidden_call{-1};  // number of the system call that the confinement refused
   std::atomic<std::int64_t> address_space{0};    // bytes, at the signal
+  std::atomic<std::int64_t> ready_ns{0};         // CLOCK_MONOTONIC_RAW, when it could answer for the first time
 };
 
 std::string encode(const Request& request);

@@ -80,7 +80,7 @@ Worker::~Worker() {
 }
 
 void Worker::start() {
-  const auto begin = Clock::now();
+  started_ns_ = raw_ns();
   std::vector<std::string> command = options_.watcher;
   command.insert(command.end(), {options_.program.string(), "worker"});
   process_ = std::make_unique<ChildProcess>(command, environment());
@@ -96,7 +96,6 @@ void Worker::start() {
   if (const auto sent = ask(*hello_); !sent) {
     throw EnvironmentError("the worker '" + options_.program.string() + "' does not start: " + sent.failure().evidence);
   }
-  start_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
   if (options_.await_start) {
     await_start();
   }
@@ -106,7 +105,6 @@ void Worker::await_start() {
   if (!hello_) {
     return;
   }
-  const auto begin = Clock::now();
   const auto reply = await(*hello_);
   hello_.reset();
   if (!reply && reply.failure().outcome == Outcome::refused) {
@@ -118,6 +116,8 @@ void Worker::await_start() {
                            "' does not start: " + reply.failure().evidence);
   }
   device_ = reply->device;
+  // By its own stamp: who starts a worker ahead asks for the answer much later.
+  start_seconds_ = 1e-9 * static_cast<double>(status_->ready_ns.load() - started_ns_);
   if (options_.watch_modules && options_.target == Target::cuda && options_.watcher.empty()) {
     // CUPTI loads while the parent does something else: the next request waits for it.
     watch_ = prepare(WatchRequest{}, "the start of CUPTI", kStartDeadline);
@@ -127,7 +127,6 @@ void Worker::await_start() {
   } else {
     remember_code();
   }
-  start_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 // No candidate is in the process yet.
@@ -411,7 +410,7 @@ std::optional<Failure> Worker::look(const RunRequest& request, const RawSample& 
   if (auto failure = inspect(request.verify_after)) {
     return fail(*failure);
   }
-  if (auto changed = check_code()) {
+  if (auto changed = code_.has_host_code() ? check_code() : std::nullopt) {
     return changed;
   }
   return request.pause_each ? check_idle() : std::nullopt;

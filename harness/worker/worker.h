@@ -162,6 +162,7 @@ class Worker {
   std::optional<Exchange> hello_;  // sent, not answered yet
   std::optional<Exchange> watch_;  // likewise
   std::string watch_missing_ = "nobody asked for it";
+  std::int64_t started_ns_ = 0;
   double start_seconds_ = 0;
   std::string confinement_;
   std::int64_t own_address_space_ = 0;  // of the worker before any candidate

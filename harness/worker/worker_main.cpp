@@ -25,6 +25,7 @@
 #include <thread>
 
 #include "harness/core/guards.h"
+#include "harness/worker/clock.h"
 #include "harness/worker/confinement.h"
 #include "harness/worker/cuda_device.h"
 #include "harness/worker/executor_device.h"
@@ -202,6 +203,9 @@ bool Session::receive(Request& request, FileDescriptor& attached) {
 }
 
 void Session::send(const Reply& reply) const {
+  if (shared_status != nullptr && shared_status->ready_ns == 0) {
+    shared_status->ready_ns = raw_ns();
+  }
   Reply stamped = reply;
   stamped.nonce = nonce_;
   if (!send_message(kWorkerFd, encode(stamped))) {

@@ -40,9 +40,10 @@ TEST(CudaVariables, AreNamedByTheCubinAndMakeItKeepState) {
   }
   ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
   EXPECT_TRUE(built.plan.keeps_state);
-  const std::vector<std::string> names = variables_in(read_file(built.object_path));
+  const std::vector<CudaVariable> variables = variables_in(read_file(built.object_path));
   for (const char* end : {"6hiddenE", "seen", "empty", "given"}) {
-    EXPECT_EQ(std::ranges::count_if(names, [&](const std::string& name) { return name.ends_with(end); }), 1) << end;
+    const auto ends = [&](const CudaVariable& one) { return one.name.ends_with(end); };
+    EXPECT_EQ(std::ranges::count_if(variables, ends), 1) << end;
   }
 }
 
@@ -69,17 +70,17 @@ TEST(CudaVariables, ArePutBackAsTheyWereLoaded) {
   CudaModule module{.image = read_file(built.object_path), .plan = built.plan};
   ASSERT_FALSE(load_module(*driver, module, 0));
   std::array<cuda::Pointer, 2> places{};
-  for (const std::string& name : variables_in(module.image)) {
+  for (const CudaVariable& one : variables_in(module.image)) {
     cuda::Pointer at = 0;
     std::size_t bytes = 0;
-    const auto found = driver->get_global(&at, &bytes, module.module, name.c_str());
-    std::cout << "  " << name << ": " << (found == cuda::kSuccess ? "found" : cuda::describe(*driver, found)) << ", "
-              << bytes << " bytes\n";
-    places[0] = name == "seen" ? at : places[0];
-    places[1] = name == "given" ? at : places[1];
+    const auto found = driver->get_global(&at, &bytes, module.module, one.name.c_str());
+    std::cout << "  " << one.name << ": " << (found == cuda::kSuccess ? "found" : cuda::describe(*driver, found))
+              << ", " << bytes << " bytes at " << at << ", section " << one.section << " + " << one.offset << "\n";
+    places[0] = one.name == "seen" ? at : places[0];
+    places[1] = one.name == "given" ? at : places[1];
   }
   keep_variables(*driver, module, stream);
-  ASSERT_TRUE(module.restorable) << "else every sample loads the module anew";
+  ASSERT_TRUE(module.restorable) << "every sample loads the module anew: " << module.variables.why_not();
   const std::array<int, 2> expected = {5, 7};
   for (std::size_t i = 0; i < places.size(); ++i) {
     ASSERT_NE(places.at(i), 0U);

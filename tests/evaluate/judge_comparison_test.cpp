@@ -105,6 +105,18 @@ TEST(Judge, SentenceOfAnAcceptHasRatioIntervalAndProcesses) {
   EXPECT_EQ(judgement.profile, "standard");
 }
 
+TEST(Judge, RoundsThatShareProcessesAreNotCalledFreshOnes) {
+  Judge judge({.profile = standard_profile()});
+  for (NextStep step = judge.next(); !step.finished; step = judge.next()) {
+    Round round = make_round(step, {0.0});
+    round.environment[kSameProcess] = step.index % 4 == 0 ? 0 : 1;
+    judge.add(round);
+  }
+  const Judgement judgement = judge.judgement();
+  EXPECT_EQ(judgement.processes, 4);
+  EXPECT_NE(judgement.sentence.find("over 14 rounds, several in a process"), std::string::npos) << judgement.sentence;
+}
+
 TEST(Judge, EveryReasonHasASentenceWithItsNumbers) {
   const auto sentence = [](double effect, double sd) { return judge_effect(effect, sd).judgement().sentence; };
   EXPECT_EQ(sentence(0.0, 0.0),
@@ -128,7 +140,7 @@ TEST(Judge, InterruptedComparisonHasNoVerdict) {
   const Judgement judgement = judge.judgement();
   EXPECT_EQ(judgement.verdict, Verdict::inconclusive);
   EXPECT_EQ(judgement.reason, Reason::interrupted);
-  EXPECT_EQ(judgement.sentence, "Interrupted after 20 rounds: no verdict.");
+  EXPECT_EQ(judgement.sentence, "Interrupted after 20 processes: no verdict.");
 }
 
 TEST(Judge, LateCandidatesNeedStrongerConfirmation) {

@@ -184,6 +184,16 @@ TEST(VoidReason, NamesEachKindOfWholeRoundEvidence) {
   EXPECT_EQ(void_reason(round, std::vector<double>{0.4, 0.4}, profile), "");  // no usual time yet
 }
 
+TEST(VoidReason, IsNotThatAProcessTookLongToStart) {
+  const std::vector<double> usual = {0.4, 0.5, 0.4};
+  Round round = make_round({.stage = "search"}, {0.0});
+  round.seconds = 2;
+  EXPECT_NE(void_reason(round, usual, standard_profile()), "");
+  round.environment = {{kStartWait, 1.5}};
+  EXPECT_EQ(void_reason(round, usual, standard_profile()), "");
+  EXPECT_DOUBLE_EQ(busy_seconds(round), 0.5);
+}
+
 TEST(VoidReason, NeverLooksAtTheEffect) {
   Round slow = make_round({.stage = "search"}, {-5.0});
   Round fast = make_round({.stage = "search"}, {+5.0});

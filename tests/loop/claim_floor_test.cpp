@@ -50,6 +50,24 @@ TEST_F(ClaimFloorTest, ALaterSelftestOfOtherKernelsChangesOnlyWhatItMeasured) {
   EXPECT_EQ(floor("copy", {"n4k"}), 0.03);
 }
 
+TEST_F(ClaimFloorTest, RoundsShareAProcessAsFarAsEveryKernelOnThisVeryWorkloadLetsThem) {
+  SelftestKernel two = kernel("copy/simple", "n4k", 0.01);
+  SelftestKernel five = kernel("copy/unrolled", "n4k", 0.01);
+  two.rounds_per_process = 2;
+  five.rounds_per_process = 5;
+  const auto rounds = [&](const std::string& family, const std::vector<std::string>& workloads) {
+    return claim_floor(journal_, machine_, family, workloads).rounds_per_process;
+  };
+  EXPECT_EQ(rounds("copy", {"n4k"}), 1);
+  add({five});
+  EXPECT_EQ(rounds("copy", {"n4k"}), 5);
+  add({two});
+  EXPECT_EQ(rounds("copy", {"n4k"}), 2);
+  EXPECT_EQ(rounds("copy", {"n1m"}), 1);
+  EXPECT_EQ(rounds("spin", {"n4k"}), 1);
+  EXPECT_EQ(rounds("copy", {"n4k", "n1m"}), 1);
+}
+
 TEST_F(ClaimFloorTest, WithoutASelftestOfThisMachineAndRuleThereIsNoneAndThatIsSaid) {
   EXPECT_EQ(floor("copy", {}), 0);
   EXPECT_NE(claim_floor(journal_, machine_, "copy", {}).sentence.find("no selftest of this machine"),

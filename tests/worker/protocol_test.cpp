@@ -38,7 +38,7 @@ TEST(Protocol, RequestsKeepEveryField) {
   EXPECT_EQ(hello.target, Target::cuda);
   EXPECT_EQ(hello.device, 3);
   EXPECT_TRUE(sent(RunRequest{.read_back = true}).read_back);
-  EXPECT_TRUE(sent(RunRequest{.refresh = true}).refresh);
+  EXPECT_EQ(sent(RunRequest{.refresh_set = 1}).refresh_set, 1);
   EXPECT_TRUE(sent(ContinueRequest{.read_back = true}).read_back);
   EXPECT_EQ(sent(HelloRequest{.guards_off = {"poison"}}).guards_off, (std::vector<std::string>{"poison"}));
   EXPECT_TRUE(sent(RunRequest{.activity = true}).activity);

@@ -1,0 +1,193 @@
+// harness/evaluate/round_session.cpp - links, loads, asks for blocks, looks at outputs.
+#include "harness/evaluate/round_session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <utility>
+
+#include "harness/core/guards.h"
+#include "harness/core/nvtx.h"
+#include "harness/core/text.h"
+#include "harness/worker/samples.h"
+#include "kernels/random.h"
+
+namespace apo {
+
+using Clock = std::chrono::steady_clock;
+
+RoundSession::RoundSession(const Lab& lab, const TimedWorkload& workload, const SessionDraw& draw, CachePolicy cache,
+                           std::unique_ptr<Arena> arena, std::unique_ptr<Worker> process, bool is_new)
+    : family_(*lab.family),
+      timed_(workload),
+      draw_(draw),
+      cache_(cache),
+      target_(lab.worker.target),
+      threads_(lab.threads),
+      new_process_(is_new),
+      worker_(std::move(process)),
+      arena_(std::move(arena)) {
+  lay_out_code(lab);
+}
+
+WorkerOptions RoundSession::options(const Lab& lab, std::uint64_t layout_seed) {
+  WorkerOptions options = lab.worker;
+  options.layout_seed = derive_seed(layout_seed, "environment");
+  return options;
+}
+
+void RoundSession::lay_out_code(const Lab& lab) {
+  std::array<std::future<Build>, 2> links;
+  for (std::size_t slot = 0; slot < builds_.size(); ++slot) {
+    const bool candidate = (slot == 0) == draw_.candidate_in_slot0;
+    builds_.at(slot) = arm(static_cast<int>(slot)).build;
+    const std::uint64_t seed = draw_.code_seeds.at(candidate ? 1 : 0);
+    if (seed != 0 && lab.relink) {
+      const std::filesystem::path folder = linked_.path() / std::to_string(slot);
+      std::filesystem::create_directories(folder);
+      links.at(slot) = std::async(
+          std::launch::async, [&lab, folder, seed, base = builds_.at(slot)] { return lab.relink(base, seed, folder); });
+    }
+  }
+  for (std::size_t slot = 0; slot < builds_.size(); ++slot) {
+    builds_.at(slot) = links.at(slot).valid() ? links.at(slot).get() : builds_.at(slot);
+  }
+}
+
+Result<Done> RoundSession::prepare() {
+  {
+    const StageRange range("start of the worker");
+    const auto begin = Clock::now();
+    worker_->await_start();
+    start_wait_s_ = std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+  const StageRange range("load and attach");
+  const int first = Random(derive_seed(draw_.layout_seed, "loading")).coin() ? 1 : 0;
+  for (const int slot : {first, 1 - first}) {
+    if (auto loaded = load_build(*worker_, slot, builds_.at(static_cast<std::size_t>(slot))); !loaded) {
+      Failure failure = loaded.failure();
+      failure.slot = slot;
+      return failure;
+    }
+  }
+  return worker_->attach(*arena_);
+}
+
+void RoundSession::begin_round_again() {
+  raw_.clear();
+  unaccounted_.clear();
+  fresh_ = {};
+  new_process_ = false;
+  start_wait_s_ = 0;
+}
+
+RunRequest RoundSession::block_request(BlockKind kind, std::uint64_t order_seed, int which, int index,
+                                       int repetitions) const {
+  const std::array<int, 4> slots = block_slots(order_seed, kind, which, index);
+  RunRequest request;
+  request.order.assign(slots.begin(), slots.end());
+  // Each slot sees both input sets in each block; which one first is drawn apart from the slots.
+  const int first = Random(derive_seed(order_seed, "sets", static_cast<std::uint64_t>(index))).coin() ? 1 : 0;
+  request.sets = {first, first, 1 - first, 1 - first};
+  request.repetitions = repetitions;
+  request.cache = cache_;
+  return request;
+}
+
+Result<Block> RoundSession::block(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions,
+                                  int verify_sample) {
+  const StageRange range(kind == BlockKind::warmup ? "warm-up" : verify_sample < 0 ? "timed" : "timed and verified");
+  RunRequest request = block_request(kind, order_seed, which, index, repetitions);
+  request.verify_after = guard_is_on(Guard::timed_check) ? verify_sample : -1;
+  // Warming up takes up to a thousand short samples, and every pause is an exchange of messages.
+  request.pause_each = timed_.has_host_code() && kind == BlockKind::timed;
+  auto samples = worker_->run(request, inspection(request, "timed call"));
+  if (!samples) {
+    return samples.failure();
+  }
+  Block block;
+  for (const RawSample& sample : *samples) {
+    if (auto failure = keep(sample, repetitions)) {
+      return *failure;
+    }
+    block.samples.push_back({.slot = sample.slot, .ns = static_cast<std::int64_t>(elapsed_ns(sample, target_))});
+  }
+  if (kind == BlockKind::timed && target_ == Target::host) {
+    for (std::size_t i = 0; i < worker_->waited_ns().size(); ++i) {
+      const RawSample& sample = samples->at(i);
+      const auto seen = static_cast<double>(worker_->waited_ns()[i] - (sample.end_ns - sample.begin_ns));
+      unaccounted_.push_back(seen);
+    }
+  }
+  return block;
+}
+
+Inspect RoundSession::inspection(const RunRequest& request, const std::string& what) {
+  return [this, &request, what](int sample) -> std::optional<Failure> {
+    const StageRange range("compare");
+    const auto at = static_cast<std::size_t>(sample);
+    const int set = request.sets[at];
+    const CheckedPointer& inputs = timed_.pool[draw_.sets.at(static_cast<std::size_t>(set))];
+    auto failure = inspect_call(*arena_, family_, timed_.axes, inputs->expected, set, threads_);
+    if (failure) {
+      failure->evidence = what + ": " + failure->evidence;
+      failure->slot = request.order[at];
+    }
+    return failure;
+  };
+}
+
+std::optional<Failure> RoundSession::keep(const RawSample& sample, int repetitions) {
+  raw_.push_back(sample);
+  const double ns = elapsed_ns(sample, target_);
+  if (ns < timed_.floor_ns * repetitions && guard_is_on(Guard::floor)) {
+    return Failure{.outcome = Outcome::unstable_clock,
+                   .evidence = "a call of " + format_ns(ns / repetitions) + " is below the physical floor of " +
+                               format_ns(timed_.floor_ns),
+                   .slot = sample.slot};
+  }
+  return std::nullopt;
+}
+
+Result<Done> RoundSession::fresh_calls(std::size_t inputs, int set, int first_slot) {
+  const StageRange range("fresh inputs");
+  draw_.sets.at(static_cast<std::size_t>(set)) = inputs;
+  worker_->freeze();
+  share_inputs(*arena_, set, family_, timed_.pool[inputs]->inputs, threads_);
+  for (const int slot : {first_slot, 1 - first_slot}) {
+    const RunRequest request{.order = {slot, slot},
+                             .sets = {1 - set, set},
+                             .repetitions = 1,
+                             .cache = cache_,
+                             .verify_after = 1,
+                             .refresh_set = set};
+    const auto samples = worker_->run(request, inspection(request, "call on inputs made right before it"));
+    if (!samples) {
+      return samples.failure();
+    }
+    for (const RawSample& sample : *samples) {
+      if (auto failure = keep(sample, 1)) {
+        return *failure;
+      }
+    }
+    fresh_.at(static_cast<std::size_t>(slot)).push_back(elapsed_ns(samples->back(), target_));
+  }
+  return Done{};
+}
+
+std::int64_t RoundSession::launches(int slot) const {
+  return std::ssize(arm(slot).build.plan.launches);
+}
+
+std::vector<std::size_t> RoundSession::unseen() const {
+  std::vector<std::size_t> unseen;
+  for (std::size_t i = 0; i < timed_.pool.size(); ++i) {
+    if (std::ranges::find(draw_.sets, i) == draw_.sets.end()) {
+      unseen.push_back(i);
+    }
+  }
+  return unseen;
+}
+
+}  // namespace apo

@@ -1,0 +1,87 @@
+// harness/evaluate/round_session.h - one worker with both arms loaded, for one workload of one round.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/files.h"
+#include "harness/core/records.h"
+#include "harness/evaluate/judge_round.h"
+#include "harness/evaluate/timed_workload.h"
+#include "harness/worker/arena.h"
+#include "harness/worker/worker.h"
+
+namespace apo {
+
+// Blocks of samples, calls on fresh inputs, and what was seen of them. `lab` and `workload` have to outlive it.
+class RoundSession {
+ public:
+  // In a process that has just been started, or (is_new = false) in that of an earlier session.
+  RoundSession(const Lab& lab, const TimedWorkload& workload, const SessionDraw& draw, CachePolicy cache,
+               std::unique_ptr<Arena> arena, std::unique_ptr<Worker> process, bool is_new);
+
+  // For a worker of a session with this layout.
+  static WorkerOptions options(const Lab& lab, std::uint64_t layout_seed);
+
+  // Waits for the worker, loads both slots, attaches the tensors.
+  Result<Done> prepare();
+  double start_wait_s() const { return start_wait_s_; }  // for the worker, in prepare()
+  // The same session serves another round.
+  void begin_round_again();
+
+  RunRequest block_request(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions) const;
+  // One block; verify_sample < 0: nothing is looked at.
+  Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions,
+                      int verify_sample);
+  // One call of each slot on inputs that nothing in the worker had seen before: they are written while it stands still,
+  // right before, and on a GPU copied there anew for each slot. The call before it, on the other set, warms up what any
+  // call warms up. Nanoseconds of each slot go to fresh_ns().
+  Result<Done> fresh_calls(std::size_t inputs, int set, int first_slot);
+
+  Worker& worker() { return *worker_; }
+  std::unique_ptr<Worker> take_worker() { return std::move(worker_); }
+  const TimedWorkload& workload() const { return timed_; }
+  Target target() const { return target_; }
+  bool is_new_process() const { return new_process_; }
+  bool candidate_in_slot0() const { return draw_.candidate_in_slot0; }
+  // How many kernels one call of the slot launches.
+  std::int64_t launches(int slot) const;
+  // Inputs of the pool that the session has not seen.
+  std::vector<std::size_t> unseen() const;
+  const std::array<std::vector<double>, 2>& fresh_ns() const { return fresh_; }  // of each slot's calls
+  const std::vector<double>& unaccounted_ns() const { return unaccounted_; }     // of samples, seen by the parent only
+  const std::vector<RawSample>& raw() const { return raw_; }                     // of the whole round
+
+ private:
+  const TimedArm& arm(int slot) const {
+    return (slot == 0) == draw_.candidate_in_slot0 ? timed_.candidate : timed_.incumbent;
+  }
+  // Links the code of each slot in its order of this round, both at once.
+  void lay_out_code(const Lab& lab);
+  // Looks at the outputs of the sample that the request verifies.
+  Inspect inspection(const RunRequest& request, const std::string& what);
+  // For the comparison of the clocks; a time below the floor is none.
+  std::optional<Failure> keep(const RawSample& sample, int repetitions);
+
+  const Family& family_;
+  const TimedWorkload& timed_;
+  SessionDraw draw_;  // with the sets as they are now
+  CachePolicy cache_;
+  Target target_;
+  int threads_;
+  bool new_process_;
+  double start_wait_s_ = 0;
+  std::unique_ptr<Worker> worker_;
+  std::unique_ptr<Arena> arena_;
+  TemporaryFolder linked_;
+  std::array<Build, 2> builds_;  // of each slot, as they are loaded
+  std::array<std::vector<double>, 2> fresh_;
+  std::vector<double> unaccounted_;
+  std::vector<RawSample> raw_;
+};
+
+}  // namespace apo

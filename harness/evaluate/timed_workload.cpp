@@ -1,0 +1,36 @@
+// harness/evaluate/timed_workload.cpp - the pool of inputs, drawn side by side.
+#include "harness/evaluate/timed_workload.h"
+
+#include <algorithm>
+#include <future>
+
+#include "kernels/random.h"
+
+namespace apo {
+
+InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed) {
+  // Two for the timed calls, the others for calls on fresh inputs: more where they cost little, since the noise of a
+  // single short call is large.
+  constexpr std::int64_t kMost = 10;
+  constexpr std::int64_t kCheap = std::int64_t{8} << 20;  // bytes of all of them
+  const std::int64_t bytes = 1 + tensor_bytes(*lab.family, workload.axes);
+  const auto sets = static_cast<std::uint64_t>(std::clamp<std::int64_t>(kCheap / bytes, kFewestSets, kMost));
+  // Side by side as far as memory allows: drawing them takes five times what they take in the end.
+  constexpr std::int64_t kMany = std::int64_t{512} << 20;  // bytes of a set
+  const bool together = bytes < kMany && lab.threads > 1;
+  const int threads = together ? std::max(1, lab.threads / static_cast<int>(sets)) : lab.threads;
+  std::vector<std::future<CheckedPointer>> drawing;
+  for (std::uint64_t i = 0; i < sets; ++i) {
+    drawing.push_back(std::async(together ? std::launch::async : std::launch::deferred, [&, i] {
+      return lab.inputs->get(*lab.family, workload, derive_seed(seed, workload.name, i), lab.family->regimes.front(),
+                             threads);
+    }));
+  }
+  InputPool pool;
+  for (std::future<CheckedPointer>& one : drawing) {
+    pool.push_back(one.get());
+  }
+  return pool;
+}
+
+}  // namespace apo
