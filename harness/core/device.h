@@ -48,7 +48,7 @@ struct KernelLaunch {
 // The launches of one call, in order; of a library variant none, because it launches its work itself.
 struct LaunchPlan {
   std::vector<KernelLaunch> launches;
-  bool keeps_state = false;  // the module has writable globals: it is loaded anew before every sample
+  bool keeps_state = false;  // the module has variables: they are put back before every sample
   bool library = false;      // a shared object with apo_launch
   bool operator==(const LaunchPlan&) const = default;
 };

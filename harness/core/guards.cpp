@@ -39,7 +39,7 @@ constexpr std::array kRows = {
     GuardRow{Guard::timed_check, "timed-check", "outputs of randomly chosen timed calls are right", true},
     GuardRow{Guard::fresh_inputs, "fresh-inputs", "calls on inputs made right before are right, and the gain holds",
              true},
-    GuardRow{Guard::state, "state", "a module with variables is loaded anew before every sample", true},
+    GuardRow{Guard::state, "state", "a module's variables, constants included, are put back before every sample", true},
     GuardRow{Guard::l2, "l2", "nothing persists in the L2 from one sample to the next", true},
     GuardRow{Guard::rival, "rival", "the incumbent is as fast in a process without the candidate", true},
     GuardRow{Guard::same_code, "same-code", "machine code identical to the incumbent's is no change", true},

@@ -14,6 +14,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness.h"
 #include "harness/evaluate/judge_round.h"
+#include "harness/evaluate/round_turn.h"
 #include "harness/evaluate/sanitizer_gate.h"
 #include "harness/evaluate/signed_rank.h"
 #include "kernels/random.h"
@@ -200,17 +201,19 @@ class Evaluation {
                  .cache_policy = plan_.cache == CachePolicy::cold ? "cold" : "warm",
                  .confirm_rounds = plan_.confirm_rounds});
     const auto start = Clock::now();
-    std::map<std::string, double> seconds;  // by stage, pauses included
+    std::map<std::string, double> seconds;  // by stage, pauses included, waits for other processes not
+    double waited_s = 0;
     for (NextStep step = judge.next(); !step.finished; step = judge.next()) {
       const auto step_start = Clock::now();
       if (step.pause_s > 0) {
         std::this_thread::sleep_for(std::chrono::duration<double>(step.pause_s));
       }
       report_round(judge, step, seconds_since(start));
-      auto round = runner.run(step.stage, step.index);
-      seconds[step.stage] += seconds_since(step_start);
+      const double waited_before_s = waited_s;
+      auto round = run_in_turn(lab_, runner, step.stage, step.index, hooks_, waited_s);
+      seconds[step.stage] += seconds_since(step_start) - (waited_s - waited_before_s);
       if (!round) {
-        fail_timing(judge, round.failure(), seconds_since(start));
+        fail_timing(judge, round.failure(), seconds_since(start) - waited_s);
         return;
       }
       const Round& recorded = judge.add(*round);
@@ -297,8 +300,9 @@ std::vector<TimedWorkload> build_pair(const Lab& lab, const Configuration& incum
 }
 
 // `wanted` rounds that count; void ones are run again, as far as the profile allows.
-std::vector<Round> run_rounds(RoundRunner& runner, const std::string& stage, int wanted, const JudgeProfile& profile,
-                              const EvaluateHooks& hooks, const std::string& what) {
+std::vector<Round> run_rounds(const Lab& lab, RoundRunner& runner, const std::string& stage, int wanted,
+                              const JudgeProfile& profile, const EvaluateHooks& hooks, const std::string& what,
+                              double& waited_s) {
   std::vector<Round> rounds;
   std::vector<double> seconds;
   int counted = 0;
@@ -313,7 +317,7 @@ std::vector<Round> run_rounds(RoundRunner& runner, const std::string& stage, int
     if (hooks.on_progress) {
       hooks.on_progress(what, counted, wanted, index == 0 ? 0 : seconds_since(start) / index * (wanted - counted));
     }
-    auto result = runner.run(stage, index);
+    auto result = run_in_turn(lab, runner, stage, index, hooks, waited_s);
     if (!result) {
       throw EnvironmentError("the " + stage + " could not run: " + result.failure().evidence);
     }
@@ -351,14 +355,15 @@ SentinelResult run_sentinel(const Lab& lab, const Configuration& configuration, 
   const RoundOptions options = options_of(plan, timed);
   RoundRunner runner(lab, std::move(timed), plan.profile, seed, configuration.label(), plan.cache, options);
   SentinelResult result;
-  result.rounds =
-      run_rounds(runner, "sentinel", kSentinelRounds, plan.profile, hooks, "A/A sentinel " + configuration.label());
+  double waited_s = 0;
+  result.rounds = run_rounds(lab, runner, "sentinel", kSentinelRounds, plan.profile, hooks,
+                             "A/A sentinel " + configuration.label(), waited_s);
   const std::vector<double> effects = counted_effects(result.rounds);
   result.check = check_sentinel(effects, earlier_effects, plan.profile);
   const WalshAverages walsh(effects);
   result.lower = walsh.lower(plan.profile.interval_alpha);
   result.upper = walsh.upper(plan.profile.interval_alpha);
-  result.seconds = seconds_since(start);
+  result.seconds = seconds_since(start) - waited_s;
   return result;
 }
 
@@ -376,7 +381,8 @@ std::vector<Round> run_noise_study(const Lab& lab, const Configuration& configur
     if (hooks.on_progress) {
       hooks.on_progress("noise of " + configuration.label(), round, wanted, 0);
     }
-    auto result = runner.run("noise", round);
+    double waited_s = 0;
+    auto result = run_in_turn(lab, runner, "noise", round, hooks, waited_s);
     if (!result) {
       throw EnvironmentError("the noise of " + configuration.label() +
                              " cannot be measured: " + result.failure().evidence);
@@ -399,9 +405,11 @@ CertificationResult run_certification(const Lab& lab, const Configuration& champ
                      plan.cache, options);
   CertificationResult result;
   const bool cold = plan.cache == CachePolicy::cold;
+  double waited_s = 0;
   result.rounds = run_rounds(
-      runner, "certify", kCertificationRounds, plan.profile, hooks,
-      std::string("certify ") + (cold ? "cold " : "warm ") + champion.label() + " against " + baseline.label());
+      lab, runner, "certify", kCertificationRounds, plan.profile, hooks,
+      std::string("certify ") + (cold ? "cold " : "warm ") + champion.label() + " against " + baseline.label(),
+      waited_s);
   std::vector<Round> counted;
   std::copy_if(result.rounds.begin(), result.rounds.end(), std::back_inserter(counted),
                [](const Round& round) { return round.void_why.empty(); });
@@ -409,7 +417,7 @@ CertificationResult run_certification(const Lab& lab, const Configuration& champ
   result.certification.champion = champion;
   result.certification.baseline = baseline;
   result.certification.cache_policy = cold ? "cold" : "warm";
-  result.certification.seconds = seconds_since(start);
+  result.certification.seconds = seconds_since(start) - waited_s;
   result.certification.at = utc_now();
   return result;
 }

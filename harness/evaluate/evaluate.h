@@ -36,6 +36,7 @@ struct EvaluateHooks {
   std::function<void(const GateResult&)> on_gate;
   std::function<void(const Round&)> on_round;
   std::function<void(const std::string& what, int done, int expected, double seconds_left)> on_progress;
+  std::function<void(const std::string& line)> on_note;  // what is worth a line, such as a long wait
 };
 
 // Fills outcome, gates, builds, rounds and judgement of an experiment whose candidate, incumbent and prediction are

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/device_turns.h"
 #include "harness/core/records.h"
 #include "harness/evaluate/compare.h"
 #include "harness/evaluate/data.h"
@@ -36,7 +37,8 @@ struct Lab {
   int threads = 1;       // CPUs for the parent's own arithmetic
   std::shared_ptr<InputStore> inputs = std::make_shared<InputStore>();
   std::shared_ptr<WorkerYard> yard = std::make_shared<WorkerYard>();
-  std::string sanitizer_runtime;  // for LD_PRELOAD; empty: the sanitizer gate says that it could not run
+  std::shared_ptr<DeviceTurns> turns;  // with other processes that time on this device; nullptr: there are none
+  std::string sanitizer_runtime;       // for LD_PRELOAD; empty: the sanitizer gate says that it could not run
   // Target cuda: the program compute-sanitizer, empty when it is not installed, and which of its tools the gate runs.
   std::string compute_sanitizer;
   std::vector<std::string> device_sanitizers = {"memcheck", "racecheck"};

@@ -9,6 +9,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness.h"
 #include "harness/evaluate/judge_round.h"
+#include "harness/evaluate/round_turn.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -122,12 +123,13 @@ class RegressionGate {
                        plan_.rounds);
     result_.state = gate_state(rule_, effects_);
     const auto start = Clock::now();
+    double waited_s = 0;
     for (int index = 0; !result_.state.finished; ++index) {
       const auto done = static_cast<int>(effects_.front().size());
       const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
       const int most = rule_.looks.back().rounds;
       progress("gate " + candidate_.label(), done, most, done == 0 ? 0 : seconds / done * (most - done));
-      auto round = runner.run("gate", index);
+      auto round = run_in_turn(lab_, runner, "gate", index, hooks_, waited_s);
       if (!round) {
         fail_timing(round.failure());
         return;
@@ -138,7 +140,7 @@ class RegressionGate {
       }
       result_.state = gate_state(rule_, effects_);
     }
-    conclude(std::chrono::duration<double>(Clock::now() - start).count());
+    conclude(std::chrono::duration<double>(Clock::now() - start).count() - waited_s);
   }
 
   void add(Round round) {

@@ -24,7 +24,7 @@ struct CubinFacts {
   std::string code_hash;
   std::vector<KernelFacts> kernels;  // in the cubin's order
   // Of the kernel that uses most: registers, local_bytes, shared_bytes, constant_bytes; sums: text_bytes,
-  // writable_bytes (globals that outlive a launch).
+  // writable_bytes (variables that outlive a launch, __constant__ ones too).
   std::map<std::string, std::int64_t> resources;
 };
 

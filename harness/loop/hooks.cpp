@@ -8,6 +8,7 @@ EvaluateHooks hooks_for(Observer& observer, Journal* journal, std::int64_t exper
   hooks.on_progress = [&observer](const std::string& what, int done, int expected, double left) {
     observer.progress({.what = what, .done = done, .expected = expected, .seconds_left = left});
   };
+  hooks.on_note = [&observer](const std::string& line) { observer.say(line); };
   if (journal != nullptr) {
     hooks.on_build = [journal, experiment](const Build& build, bool candidate) {
       journal->add_build(experiment, candidate ? Journal::Role::candidate : Journal::Role::incumbent, build);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "harness/core/error.h"
 #include "harness/core/machine.h"
@@ -284,6 +285,10 @@ Profile measure_profile(const Lab& lab, const Configuration& configuration, cons
                          .roofs = roofs,
                          .l2_bytes = machine.l2_bytes,
                          .l3_bytes = machine.l3_bytes};
+  std::optional<DeviceTurns::Turn> turn;
+  if (lab.turns != nullptr) {
+    turn.emplace(lab.turns->take([&observer](const std::string& line) { observer.say(line); }));
+  }
   if (machine.target == Target::cuda) {
     const CudaSubject subject{lab, build, inputs, configuration, workload, cache};
     return profile_on_cuda(subject, machine, std::move(measured), choice, lab.source(configuration));

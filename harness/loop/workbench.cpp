@@ -104,6 +104,7 @@ bool Workbench::has_gpu(std::string* why_not) {
 
 std::vector<Roof> Workbench::measure_roofs() {
   constexpr double kHostBudgetS = 1.5;
+  const DeviceTurns::Turn turn = turns()->take({});
   if (machine_.target == Target::host) {
     return measure_host_roofs(machine_.cores, kHostBudgetS);
   }
@@ -171,6 +172,15 @@ Build Workbench::build(const Family& family, const Variant& variant, const Confi
   return built;
 }
 
+std::shared_ptr<DeviceTurns> Workbench::turns() {
+  std::shared_ptr<DeviceTurns>& turns = turns_[machine_.id];
+  if (turns == nullptr) {
+    turns = machine_.target == Target::host ? std::make_shared<DeviceTurns>(runtime_folder(), "host", usable_cpus())
+                                            : std::make_shared<DeviceTurns>(runtime_folder(), machine_.id);
+  }
+  return turns;
+}
+
 Lab Workbench::lab(const Family& family, std::map<std::string, Variant> sources) {
   const auto kept = std::make_shared<const std::map<std::string, Variant>>(std::move(sources));
   const auto find = [this, kept](const std::string& id) -> const Variant& {
@@ -201,6 +211,7 @@ Lab Workbench::lab(const Family& family, std::map<std::string, Variant> sources)
   };
   lab.source = [this](const Configuration& configuration) { return catalogue_.get(configuration.variant).source; };
   lab.code_of = [](std::string_view image) { return read_cubin(image).code_hash; };
+  lab.turns = executor_ ? nullptr : turns();  // nothing is timed on the executor
   lab.threads = host_.cores;
   if (machine_.target == Target::host && !executor_) {
     lab.relink = [this](const Build& base, std::uint64_t seed, const fs::path& folder) {

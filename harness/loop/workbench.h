@@ -65,6 +65,8 @@ class Workbench {
 
  private:
   void forget_builds();
+  // Of the target: one for all of its labs.
+  std::shared_ptr<DeviceTurns> turns();
   Build build(const Family& family, const Variant& variant, const Configuration& configuration, const Axes& axes,
               bool sanitize);
 
@@ -73,6 +75,7 @@ class Workbench {
   Machine machine_;  // of the target: host_, or the GPU
   std::optional<DeviceFacts> device_;
   std::unique_ptr<Worker> asked_;
+  std::map<std::string, std::shared_ptr<DeviceTurns>> turns_;  // by the machine's id
   bool executor_ = false;
   Catalogue catalogue_;
   std::unique_ptr<Builder> plain_;

@@ -1,11 +1,7 @@
 // harness/worker/profiler_lock.cpp - a lock file that the kernel releases when its process ends, however it ends.
 #include "harness/worker/profiler_lock.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-
 #include <filesystem>
-#include <thread>
 
 namespace apo {
 
@@ -16,17 +12,6 @@ std::string profiler_lock_path(const std::string& uuid) {
 }
 
 ProfilerLock::ProfilerLock(const std::string& uuid, std::chrono::milliseconds patience)
-    : file_(open(profiler_lock_path(uuid).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)) {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  while (file_ && !held_) {
-    held_ = flock(file_.get(), LOCK_EX | LOCK_NB) == 0;
-    if (!held_ && std::chrono::steady_clock::now() >= until) {
-      return;
-    }
-    if (!held_) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-  }
-}
+    : file_(profiler_lock_path(uuid)), held_(file_.lock_within({}, patience)) {}
 
 }  // namespace apo

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "harness/core/files.h"
+#include "harness/core/lock_file.h"
 
 namespace apo {
 
@@ -16,7 +16,7 @@ class ProfilerLock {
   bool held() const { return held_; }
 
  private:
-  FileDescriptor file_;
+  LockFile file_;
   bool held_ = false;
 };
 

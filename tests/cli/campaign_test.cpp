@@ -8,8 +8,12 @@
 #include <future>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <thread>
 
+#include "harness/core/device_turns.h"
+#include "harness/core/machine.h"
 #include "harness/core/process.h"
 #include "harness/core/text.h"
 #include "tests/cli/workplace.h"
@@ -276,16 +280,30 @@ TEST(Campaign, HungCandidatesAreGoneWithinTenSecondsAndItGoesOn) {
   EXPECT_EQ(processes_with_files_of(place), 0);
 }
 
-TEST(Compare, JudgesTwoVariantsAndRecordsIt) {
+TEST(Compare, JudgesTwoVariantsAndRecordsItAndWaitsForWhoMeasuresOnItsCpus) {
   const Workplace place;
+  DeviceTurns others(place.path("apo"), "host", usable_cpus());
+  std::optional<DeviceTurns::Turn> theirs(others.take({}));
+  std::thread ending([&] {
+    const LockFile locks(place.path("apo/turn-host.lock"));
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (locks.holder_of({.first = usable_cpus().front()}) < 0 && std::chrono::steady_clock::now() < until) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));  // until the program waits
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    theirs.reset();
+  });
   const Ran ran = place.apo({"compare", "copy/simple", "copy/parallel", "--workload", "n4k", "--judge", "standard",
                              "--skip-correctness", "--json"},
                             110);
+  ending.join();
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   const Json experiment = only_document(ran);
   EXPECT_TRUE(is_verdict(experiment["judgement"]["verdict"]));
   EXPECT_EQ(experiment["incumbent"]["variant"], "copy/simple");
-  EXPECT_EQ(only_document(place.apo({"show", "1", "--json"}))["candidate"]["variant"], "copy/parallel");
+  const Json shown = only_document(place.apo({"show", "1", "--json"}));
+  EXPECT_EQ(shown["candidate"]["variant"], "copy/parallel");
+  EXPECT_GT(shown["rounds"][0]["environment"].value("waited_for_turn_s", 0.0), 0.02) << shown["rounds"][0];
 }
 
 TEST(Compare, IdenticalCodeIsNotTimed) {
@@ -298,8 +316,9 @@ TEST(Compare, IdenticalCodeIsNotTimed) {
   EXPECT_FALSE(std::filesystem::exists(place.path(".apo/journal.db")));
 }
 
-TEST(Profile, ReportsTimeFloorRoofsAndScaling) {
+TEST(Profile, ReportsTimeFloorRoofsAndScalingAlsoWhereTurnsCannotBeTaken) {
   const Workplace place;
+  place.write("apo", "no folder for locks");
   const Ran ran = place.apo({"profile", "copy/simple", "--workload", "n4k", "--json"}, 110);
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   const Json profile = only_document(ran);
@@ -310,6 +329,11 @@ TEST(Profile, ReportsTimeFloorRoofsAndScaling) {
   const Ran again = place.apo({"profile", "copy/simple", "--workload", "n4k", "--cache", "warm"}, 110);
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(again.err.find("measuring the roofs"), std::string::npos) << again.err;
+  const std::string words = "other processes that measure here are not waited for";
+  const std::size_t said = again.err.find(words);
+  ASSERT_NE(said, std::string::npos) << again.err;
+  EXPECT_NE(again.err.find("/apo' is no folder of this user"), std::string::npos) << again.err;
+  EXPECT_EQ(again.err.find(words, said + 1), std::string::npos) << "once is enough: " << again.err;
   for (const char* part : {"thread scaling", "metrics", "roofs", "bottlenecks", "floor"}) {
     EXPECT_NE(again.out.find(part), std::string::npos) << part;
   }

@@ -20,6 +20,8 @@ Ran Workplace::apo_with_environment(const std::vector<std::string>& words, const
   ProcessOptions options{.timeout_s = timeout_s,
                          .working_folder = folder_.path(),
                          .environment = {"APO_HOME=" APO_SOURCE_FOLDER, "APO_JOURNAL="}};
+  // Tests that run beside each other do not take turns: no verdict of theirs needs quiet.
+  options.environment.push_back("XDG_RUNTIME_DIR=" + folder_.path().string());
   options.environment.insert(options.environment.end(), environment.begin(), environment.end());
   const ProcessResult result = run_process(argv, options);
   return {.exit_code = result.exit_code, .out = result.output, .err = result.error};

@@ -1,9 +1,11 @@
-// tests/cuda/variables_test.cpp - a module's variables: named by its cubin, found by the driver, kept and put back.
+// tests/cuda/variables_test.cpp - a module's variables: named by its cubin, found by the driver, kept and put back, and
+// constants among them because a kernel can store there.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <stdexcept>
 
 #include "harness/core/error.h"
 #include "harness/implement/cuda_build.h"
@@ -25,16 +27,60 @@ constexpr const char* kVariables =
     "  a.y[threadIdx.x] = a.x[threadIdx.x] + hidden[threadIdx.x % kUnchanging] + seen + empty[threadIdx.x] + given;\n"
     "  hidden[0] = seen = 9;\n  empty[5] = 1.0f;\n}\n";
 
-Build build_of_variables(const TemporaryFolder& folder, const std::optional<DeviceFacts>& device) {
+// Through the generic address, which the compiler no longer knows to be that of a constant.
+constexpr const char* kStoresToAConstant =
+    "// apo:variant copy/stores_to_a_constant\n// apo:target cuda sm_80\n// apo:technique t\n// apo:idea i\n"
+    "// apo:launch k grid=1 block=32\n#include \"copy.args.h\"\n"
+    "__constant__ int given = 7;\n"
+    "extern \"C\" __global__ void k(copy_args a) {\n"
+    "  const auto at = reinterpret_cast<unsigned long long>(&given) + (a.n < 0 ? 4 : 0);\n"
+    "  if (threadIdx.x == 0) *reinterpret_cast<volatile int*>(at) = 8;\n}\n";
+
+Build build_of(const char* source, const TemporaryFolder& folder, const std::optional<DeviceFacts>& device) {
   const CudaBuilder builder(folder.path(), device, 60);
-  return builder.build(*find_family("copy"), parse_variant(kVariables, "a.cu"), {{"n", 32}}, {});
+  return builder.build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", 32}}, {});
+}
+
+// What a module needs to be loaded and run in this process.
+struct Gpu {
+  std::optional<DeviceFacts> facts;  // none: no GPU here, and `missing` says why
+  std::string missing;
+  std::unique_ptr<const cuda::Driver> driver;
+  cuda::Stream stream = nullptr;
+};
+
+Gpu open_gpu() {
+  Gpu gpu;
+  try {
+    gpu.facts = Worker(cuda_worker()).device();
+  } catch (const EnvironmentError& error) {
+    gpu.missing = error.what();
+    return gpu;
+  }
+  gpu.driver = cuda::load_driver(gpu.missing);
+  cuda::Device device = 0;
+  cuda::Context context = nullptr;
+  if (gpu.driver == nullptr || gpu.driver->device_get(&device, 0) != cuda::kSuccess ||
+      gpu.driver->retain_context(&context, device) != cuda::kSuccess ||
+      gpu.driver->set_context(context) != cuda::kSuccess ||
+      gpu.driver->create_stream(&gpu.stream, cuda::kStreamNonBlocking) != cuda::kSuccess) {
+    throw std::runtime_error("the GPU of the worker does not open here: " + gpu.missing);
+  }
+  return gpu;
+}
+
+int value_at(const cuda::Driver& driver, cuda::Pointer place) {
+  int value = 0;
+  EXPECT_EQ(driver.copy_to_host(&value, place, sizeof value), cuda::kSuccess);
+  return value;
 }
 
 TEST(CudaVariables, AreNamedByTheCubinAndMakeItKeepState) {
   const TemporaryFolder folder;
   Build built;
   try {
-    built = build_of_variables(folder, DeviceFacts{.name = "none", .major = 9, .sms = 132, .threads_per_block = 1024});
+    built =
+        build_of(kVariables, folder, DeviceFacts{.name = "none", .major = 9, .sms = 132, .threads_per_block = 1024});
   } catch (const EnvironmentError& error) {
     GTEST_SKIP() << error.what();
   }
@@ -49,23 +95,13 @@ TEST(CudaVariables, AreNamedByTheCubinAndMakeItKeepState) {
 
 TEST(CudaVariables, ArePutBackAsTheyWereLoaded) {
   const TemporaryFolder folder;
-  std::optional<DeviceFacts> facts;
-  try {
-    facts = Worker(cuda_worker()).device();
-  } catch (const EnvironmentError& error) {
-    GTEST_SKIP() << error.what();
+  const Gpu gpu = open_gpu();
+  if (!gpu.facts) {
+    GTEST_SKIP() << gpu.missing;
   }
-  std::string missing;
-  const auto driver = cuda::load_driver(missing);
-  ASSERT_NE(driver, nullptr) << missing;
-  cuda::Device device = 0;
-  cuda::Context context = nullptr;
-  cuda::Stream stream = nullptr;
-  ASSERT_EQ(driver->device_get(&device, 0), cuda::kSuccess);
-  ASSERT_EQ(driver->retain_context(&context, device), cuda::kSuccess);
-  ASSERT_EQ(driver->set_context(context), cuda::kSuccess);
-  ASSERT_EQ(driver->create_stream(&stream, cuda::kStreamNonBlocking), cuda::kSuccess);
-  const Build built = build_of_variables(folder, facts);
+  const auto& driver = gpu.driver;
+  const cuda::Stream stream = gpu.stream;
+  const Build built = build_of(kVariables, folder, gpu.facts);
   ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
   CudaModule module{.image = read_file(built.object_path), .plan = built.plan};
   ASSERT_FALSE(load_module(*driver, module, 0));
@@ -87,11 +123,35 @@ TEST(CudaVariables, ArePutBackAsTheyWereLoaded) {
     ASSERT_EQ(driver->fill(places.at(i), 0xFF, sizeof(int), stream), cuda::kSuccess);
     ASSERT_FALSE(restore_module(*driver, module, 0, stream));
     ASSERT_EQ(driver->synchronize(stream), cuda::kSuccess);
-    int now = 0;
-    ASSERT_EQ(driver->copy_to_host(&now, places.at(i), sizeof now), cuda::kSuccess);
-    EXPECT_EQ(now, expected.at(i));
+    EXPECT_EQ(value_at(*driver, places.at(i)), expected.at(i));
   }
   unload_module(*driver, module);
+}
+
+TEST(CudaVariables, AKernelStoresToAConstantWhichIsPutBack) {
+  const TemporaryFolder folder;
+  const Gpu gpu = open_gpu();
+  if (!gpu.facts) {
+    GTEST_SKIP() << gpu.missing;
+  }
+  const Build built = build_of(kStoresToAConstant, folder, gpu.facts);
+  ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
+  ASSERT_TRUE(built.plan.keeps_state);
+  CudaModule module{.image = read_file(built.object_path), .plan = built.plan};
+  ASSERT_FALSE(load_module(*gpu.driver, module, 0));
+  cuda::Pointer given = 0;
+  std::size_t bytes = 0;
+  ASSERT_EQ(gpu.driver->get_global(&given, &bytes, module.module, "given"), cuda::kSuccess);
+  keep_variables(*gpu.driver, module, gpu.stream);
+  ASSERT_TRUE(module.restorable);
+  std::vector<std::uint64_t> words = {0, 0, 32};  // x and y, which the kernel does not touch, and n
+  ASSERT_EQ(launch_kernel(*gpu.driver, module.kernels.at(0), words, 0, gpu.stream), cuda::kSuccess);
+  ASSERT_EQ(gpu.driver->synchronize(gpu.stream), cuda::kSuccess);
+  EXPECT_EQ(value_at(*gpu.driver, given), 8) << "constants are no state here";
+  ASSERT_FALSE(restore_module(*gpu.driver, module, 0, gpu.stream));
+  ASSERT_EQ(gpu.driver->synchronize(gpu.stream), cuda::kSuccess);
+  EXPECT_EQ(value_at(*gpu.driver, given), 7);
+  unload_module(*gpu.driver, module);
 }
 
 }  // namespace

