@@ -120,6 +120,7 @@ class CudaDevice : public Device {
   std::size_t last_image_ = 0;          // that the last launch worked on
   std::int64_t persisting_limit_ = -1;  // not set yet
   Activity activity_;
+  CounterCollector counters_;
   ModuleWatch watch_;
   std::optional<Failure> refusal_;  // of a library variant in the sample under way
 };
@@ -148,7 +149,8 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   loaded = {};
   watch_.forget();
   if (plan.library) {
-    watch_.stop();  // host code loads what it likes, and some libraries bring hundreds of megabytes
+    watch_.stop();        // host code loads what it likes, and some libraries bring hundreds of megabytes
+    counters_.release();  // and profiles what it likes
     status_.running_slot.store(slot);
     auto failure = load_library(path, slot, loaded.launcher);
     status_.running_slot.store(-1);
@@ -343,6 +345,7 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   }
   const StageRange range((request.activity ? "recorded slot" : "timed slot") + std::to_string(slot));
   status_.running_slot.store(slot);
+  counters_.release();  // nothing of a profiler is beside a timed sample
   if (request.activity) {
     watch_.stop();  // CUPTI has one subscriber
   } else {
@@ -464,7 +467,7 @@ Result<CounterReport> CudaDevice::count(const CountRequest& request) {
                           .prepare = [&] { return prepare_profiled(request.slot, request.cache); },
                           .launch = [&] { return launch_profiled(request.slot, true); }};
   cuda::Result error = cuda::kSuccess;
-  CounterReport report = collect_counters(gpu_, call, request.metrics, request.repetitions, error);
+  CounterReport report = counters_.collect(gpu_, call, request.metrics, request.repetitions, request.more, error);
   if (auto failure = check(error, "the kernel under the range profiler", request.slot)) {
     return *failure;
   }
@@ -474,6 +477,7 @@ Result<CounterReport> CudaDevice::count(const CountRequest& request) {
 
 Result<SampleReport> CudaDevice::sample_stalls(const SampleRequest& request) {
   const StageRange range("sample slot" + std::to_string(request.slot));
+  counters_.release();
   if (auto failure = begin_profile(request.slot)) {
     return *failure;
   }
@@ -498,6 +502,7 @@ Result<SampleReport> CudaDevice::sample_stalls(const SampleRequest& request) {
 
 Result<InstructionReport> CudaDevice::count_instructions(const InstructionRequest& request) {
   const StageRange range("count instructions slot" + std::to_string(request.slot));
+  counters_.release();
   if (auto failure = begin_profile(request.slot)) {
     return *failure;
   }
@@ -524,6 +529,7 @@ Result<InstructionReport> CudaDevice::count_instructions(const InstructionReques
 // Ten copies a sample, back to back: what fits the L2 is then read from it.
 Result<std::vector<std::int64_t>> CudaDevice::copy(const CopyRequest& request) {
   constexpr int kCopies = 10;
+  counters_.release();
   const auto bytes = static_cast<std::size_t>(request.bytes);
   cuda::Pointer memory = 0;
   if (auto failure = check(driver_->allocate(&memory, 2 * bytes), "cannot allocate two buffers to copy")) {
