@@ -1,10 +1,10 @@
 // harness/worker/counter_host.cpp - CUPTI's host interface, which works without a GPU and without a driver.
 #include "harness/worker/counter_host.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "harness/core/text.h"
 #include "harness/worker/metric_names.h"
 
 namespace apo {
@@ -112,16 +112,6 @@ void sort_out(const cupti::Library& library, const cupti::Profiler& profiler, co
     schedule.refused.push_back(
         {.metric = metric, .why = explain_refused(metric, bases, names.rollups(base_metric(metric)))});
   }
-}
-
-std::vector<std::string> each_once(const std::vector<std::string>& metrics) {
-  std::vector<std::string> once;
-  for (const std::string& metric : metrics) {
-    if (std::find(once.begin(), once.end(), metric) == once.end()) {
-      once.push_back(metric);
-    }
-  }
-  return once;
 }
 
 }  // namespace

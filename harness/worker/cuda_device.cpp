@@ -18,6 +18,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -44,6 +45,7 @@ namespace {
 // A stream takes about a thousand operations before a launch waits for room; the gate opens well before that.
 constexpr int kQueued = 200;
 constexpr int kMostImages = 64;
+constexpr std::size_t kAllLaunches = std::numeric_limits<std::size_t>::max();
 // Should CUPTI ever wait for the GPU inside of a launch, the GPU would wait for the gate. Launches take far less.
 constexpr std::chrono::milliseconds kGatePatience{2000};
 
@@ -97,7 +99,7 @@ class CudaDevice : public Device {
   std::optional<Failure> call_library(Launcher launcher, const std::vector<std::uint64_t>& words, int slot) const;
   std::optional<Failure> begin_profile(int slot);
   cuda::Result prepare_profiled(int slot, CachePolicy cache);
-  cuda::Result launch_profiled(int slot, bool one_by_one);
+  cuda::Result launch_profiled(int slot, bool one_by_one, std::size_t first = 0, std::size_t end = kAllLaunches);
   cuda::Result reload(int slot, std::optional<Failure>& not_loaded);
   void open_gate() { __atomic_store_n(gate_, generation_, __ATOMIC_SEQ_CST); }
 
@@ -435,11 +437,12 @@ cuda::Result CudaDevice::prepare_profiled(int slot, CachePolicy cache) {
   return error != cuda::kSuccess ? error : driver_->synchronize(stream_);
 }
 
-cuda::Result CudaDevice::launch_profiled(int slot, bool one_by_one) {
+// Those launches of a call.
+cuda::Result CudaDevice::launch_profiled(int slot, bool one_by_one, std::size_t first, std::size_t end) {
   const CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
   std::vector<std::uint64_t> words = tensors_.arguments(0, slot, 0);
-  for (const CudaKernel& kernel : loaded.kernels) {
-    cuda::Result error = launch(kernel, words);
+  for (std::size_t i = first; i < std::min(end, loaded.kernels.size()); ++i) {
+    cuda::Result error = launch(loaded.kernels[i], words);
     error = error == cuda::kSuccess && one_by_one ? driver_->synchronize(stream_) : error;
     if (error != cuda::kSuccess) {
       return error;
@@ -508,14 +511,17 @@ Result<InstructionReport> CudaDevice::count_instructions(const InstructionReques
   }
   const CudaModule& loaded = modules_.at(static_cast<std::size_t>(request.slot));
   std::optional<Failure> not_loaded;
-  const CountedCall call{.cubin = loaded.image,
-                         .kernels = kernel_names(loaded),
-                         .reload = [&] { return reload(request.slot, not_loaded); },
-                         .prepare = [&] { return prepare_profiled(request.slot, CachePolicy::cold); },
-                         .launch = [&] { return launch_profiled(request.slot, true); },
-                         .wait = [&] { return driver_->synchronize(stream_); }};
+  const CountedCall call{
+      .cubin = loaded.image,
+      .kernels = kernel_names(loaded),
+      .warps = launched_warps(loaded.plan),
+      .keeps_state = loaded.plan.keeps_state,
+      .reload = [&] { return reload(request.slot, not_loaded); },
+      .prepare = [&] { return prepare_profiled(request.slot, CachePolicy::cold); },
+      .launch = [&](std::size_t first, std::size_t end) { return launch_profiled(request.slot, true, first, end); },
+      .wait = [&] { return driver_->synchronize(stream_); }};
   cuda::Result error = cuda::kSuccess;
-  InstructionReport report = apo::count_instructions(gpu_, call, error);
+  InstructionReport report = apo::count_instructions(gpu_, call, request.kernel, error);
   if (not_loaded) {
     return *not_loaded;
   }
