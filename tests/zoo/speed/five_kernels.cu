@@ -42,13 +42,14 @@ extern "C" __global__ void staged(const zoo_copy_args a) {
   }
 }
 
-// Each lane hands its neighbour's element back to it.
+// Each lane loads its neighbour's element, and they exchange them.
 extern "C" __global__ void shuffled(const zoo_copy_args a) {
-  const long long i = index_in(a, 3) ^ 1;
-  const float mine = i < begin_of(a, 4) ? a.x[i] : 0;
-  const float other = __shfl_xor_sync(0xffffffffU, mine, 1);
-  if ((i ^ 1) < begin_of(a, 4)) {
-    a.y[i ^ 1] = other;
+  const long long i = index_in(a, 3);
+  const long long neighbour = i + 1 - 2LL * (threadIdx.x & 1);
+  const float other = neighbour < a.n ? a.x[neighbour] : 0;
+  const float mine = __shfl_xor_sync(0xffffffffU, other, 1);
+  if (i < begin_of(a, 4)) {
+    a.y[i] = mine;
   }
 }
 
