@@ -39,10 +39,10 @@ void check(const ExplainOptions& options, const Variant& a, const Variant& b) {
   }
 }
 
-// "3.9 ms less, 90 % of the difference".
+// "3.9 ms less, 90 % of the difference"; "at most" before it.
 std::string time_text(const Difference& difference, double whole_ns) {
   const double ns = difference.accounts_ns;
-  return format_ns(std::fabs(ns)) + (ns > 0 ? " less" : " more") +
+  return (difference.at_most ? "at most " : "") + format_ns(std::fabs(ns)) + (ns > 0 ? " less" : " more") +
          (ns * whole_ns > 0 ? ", " + format_share(ns / whole_ns) + " of the difference" : "");
 }
 
@@ -67,6 +67,7 @@ Json to_document(const Explanation& explanation) {
                     {"words", one.words},
                     {"a", number_or_null(one.before)},
                     {"b", number_or_null(one.after)},
+                    {"at_most", one.at_most},
                     {"accounts_ns", one.in_time ? number_or_null(one.accounts_ns) : Json()}});
   }
   return {{"sentence", explanation.sentence},
