@@ -13,6 +13,7 @@
 #include "harness/cli/documents.h"
 #include "harness/core/error.h"
 #include "harness/core/text.h"
+#include "harness/loop/chosen_workload.h"
 #include "harness/loop/kept_profile.h"
 
 namespace apo {
@@ -83,9 +84,9 @@ int explain_variants(const ExplainOptions& options, const Globals& globals) {
   check(options, variant, bench.catalogue().get(configurations[1].variant));
   const Family& family = bench.family(variant.family);
   bench.use(variant.target);
-  const Workload& workload =
-      options.workload.empty() ? family.workloads.front() : bench.workload(family, options.workload);
   ConsoleObserver observer(globals);
+  const Workload& workload =
+      profiled_workload(bench, family, {configurations[0], configurations[1]}, options.workload, observer);
   const CachePolicy cache = options.cache == "warm" ? CachePolicy::warm : CachePolicy::cold;
   Profile profiles[2];
   Build builds[2];
@@ -125,7 +126,8 @@ Action define_explain(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ExplainOptions>();
   app.add_option("a", options->a, "A: the variant to start from")->required();
   app.add_option("b", options->b, "B: the variant whose difference is explained")->required();
-  app.add_option("--workload", options->workload, "the workload (default: the family's first)");
+  app.add_option("--workload", options->workload,
+                 "the workload (default: that of their newest judgement here, else the family's first for the target)");
   app.add_option("--cache", options->cache, "cold (caches flushed before every call) or warm");
   app.add_flag("--remeasure", options->remeasure, "profile both anew, although the journal has them");
   return [options, &globals] { return explain_variants(*options, globals); };

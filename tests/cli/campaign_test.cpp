@@ -276,7 +276,8 @@ TEST(Campaign, HungCandidatesAreGoneWithinTenSecondsAndItGoesOn) {
   EXPECT_EQ(processes_with_files_of(place), 0);
 }
 
-TEST(Compare, JudgesTwoVariantsAndRecordsIt) {
+// Whoever profiles a variant next does so where it was judged, which is not the family's first workload.
+TEST(Compare, JudgesTwoVariantsAndRecordsItAndTheirProfilesAreOfThatWorkload) {
   const Workplace place;
   const Ran ran = place.apo({"compare", "copy/simple", "copy/parallel", "--workload", "n4k", "--judge", "standard",
                              "--skip-correctness", "--json"},
@@ -286,6 +287,13 @@ TEST(Compare, JudgesTwoVariantsAndRecordsIt) {
   EXPECT_TRUE(is_verdict(experiment["judgement"]["verdict"]));
   EXPECT_EQ(experiment["incumbent"]["variant"], "copy/simple");
   EXPECT_EQ(only_document(place.apo({"show", "1", "--json"}))["candidate"]["variant"], "copy/parallel");
+  if (experiment["judgement"]["effect"].is_null()) {
+    GTEST_SKIP() << "not timed: " << experiment["judgement"]["sentence"];
+  }
+  const Ran profiled = place.apo({"profile", "copy/simple", "--no-journal", "--json"}, 110);
+  ASSERT_EQ(profiled.exit_code, 0) << profiled.err;
+  EXPECT_EQ(only_document(profiled)["workload"], "n4k");
+  EXPECT_NE(profiled.err.find("on n4k, where experiment 1 judged"), std::string::npos) << profiled.err;
 }
 
 TEST(Compare, IdenticalCodeIsNotTimed) {
