@@ -216,7 +216,7 @@ launched() {
   plain) "$bundle/variant_launcher" "$families" "$out/cache/builds" "$@" ;;
   ours) APO_LAUNCHER_COUNT=$list "$bundle/variant_launcher" "$families" "$out/cache/builds" "$@" ;;
   ncu) ncu --metrics "$names" --cache-control none --clock-control none \
-    -k 'regex:^(kernel|clear|first|second|third|slice_[0-9]+)$' "$bundle/variant_launcher" "$families" "$out/cache/builds" "$@" ;;
+    -k 'regex:^(kernel|clear|first|second|third|slice_[0-9]+|plain|strided|staged|shuffled|added)$' "$bundle/variant_launcher" "$families" "$out/cache/builds" "$@" ;;
   esac >"$out/log/speed_$how" 2>&1 || return 1
   seconds=$(since "$begin")
   # A process that counted nothing would be a fast one.
@@ -239,6 +239,7 @@ speed_row() {
   ours=$(median <"$out/speed_ours.seconds")
   theirs=$([ -e "$out/speed_ncu.seconds" ] && median <"$out/speed_ncu.seconds")
   counted=$(sed -n 's/^counted in //p' "$out/log/speed_ours")
+  { echo "$what, $list list"; grep '^steps: ' "$out/log/speed_ours"; echo; } >>"$out/speed_steps"
   echo "| $what | $("$bundle/variant_launcher" --list "$list" | tr ',' '\n' | wc -l) | $plain | $ours | $theirs | $(ratio "$theirs" "$ours") | $(less "$ours" "$plain") | $(less "$theirs" "$plain") | $(ratio "$(less "$theirs" "$plain")" "$(less "$ours" "$plain")") | $counted |"
 }
 
@@ -250,27 +251,34 @@ of_zoo() {
 }
 
 speed_job() {
-  local five all begin
+  local five many kernels all begin
+  rm -f "$out/speed_steps"
   mapfile -t five < <(of_zoo clean_copy conflict_32 clean_matmul many_barriers clean_softmax)
   mapfile -t many < <(of_zoo many_launches)
+  kernels=$root/tests/zoo/speed/five_kernels.cu
   mapfile -t all < <(for file in "$zoo"/*.cu; do echo "$file:$(workload_of "$file")"; done)
   {
     echo "# Counting against Nsight Compute, whole processes"
     echo
     environment
     echo
-    echo "Each process launches the same variants once each: without a profiler, counting with our code, under \`ncu\`. Medians of 3; once: many_launches with the long list, and all kernels. many_launches is one call of 32 launches. Profiling alone is less the process without one; the last column is what our process itself spent counting, in all and for each variant, of which the first one holds the profiler's start-up."
+    echo "Each process launches the same variants once each: without a profiler, counting with our code, under \`ncu\`. Medians of 3; once: many_launches with the long list, and all kernels. many_launches is one call of 32 launches; \`five\` are five variants one after the other, counted in one session. Profiling alone is less the process without one; the last column is what our process itself spent counting, in all and for each variant, of which the first one holds the profiler's start-up."
     echo
     echo "| kernels | metrics | no profiler, s | ours, s | ncu, s | ncu / ours | ours alone, s | ncu alone, s | ncu / ours | counting |"
     echo "|---|---|---|---|---|---|---|---|---|---|"
     speed_row 3 "clean_copy" short "${five[0]}"
     speed_row 3 "clean_copy" default "${five[0]}"
+    speed_row 3 "five kernels of one call" short "$kernels:$(workload_of "$kernels")"
+    speed_row 3 "five kernels of one call" long "$kernels:$(workload_of "$kernels")"
     speed_row 3 "many_launches" short "${many[0]}"
     speed_row 1 "many_launches" long "${many[0]}"
     speed_row 3 "five" short "${five[@]}"
     speed_row 3 "five" long "${five[@]}"
     speed_row 1 "all ${#all[@]}" short "${all[@]}"
     echo
+    echo "Where the time of the last process of each row went, variant by variant:"
+    echo
+    sed 's/^/    /' "$out/speed_steps"
     echo "\`apo profile\` of clean_copy as a user runs it, with times, PC samples and lines, three times after its roofs are known:"
     profile_variant "$zoo/clean_copy.cu" >/dev/null 2>>"$out/log/speed"
     for _ in 1 2 3; do

@@ -107,6 +107,12 @@ struct ApplicationRow {
   ApplicationSummary summary;
 };
 
+// On which an experiment judged.
+struct JudgedWorkload {
+  std::int64_t experiment = 0;
+  std::string workload;  // its first one
+};
+
 enum class Detail : std::uint8_t { rounds, summary };  // with or without rounds and their samples
 
 // Every function that writes is one transaction, on disk when it returns. Times that are empty become now.
@@ -204,6 +210,9 @@ class Journal {
   Experiment load_experiment(std::int64_t id, Detail detail = Detail::rounds);  // UserError when there is none
   std::vector<Experiment> experiments(std::int64_t campaign, Detail detail = Detail::summary);
   std::optional<Machine> machine_of(std::int64_t experiment);  // in the state it was in
+  // Of the newest one on that machine that timed `variant` against `opponent`, or against any for "".
+  std::optional<JudgedWorkload> newest_judged_workload(const std::string& variant, const std::string& opponent,
+                                                       const std::string& machine);
 
   // begin_experiment of one that measures `original` again, and that it does, together.
   std::int64_t begin_replay(const Experiment& experiment, std::int64_t original, ReplayRow::Kind kind);

@@ -245,4 +245,26 @@ std::vector<Lesson> Journal::lessons(const LessonFilter& filter) {
   return result;
 }
 
+// From the newest one back, which ends at the first that fits.
+std::optional<JudgedWorkload> Journal::newest_judged_workload(const std::string& variant, const std::string& opponent,
+                                                              const std::string& machine) {
+  constexpr std::string_view kQuery =
+      "WITH mine AS MATERIALIZED (SELECT id FROM configuration WHERE variant = ?1),"
+      " theirs AS MATERIALIZED (SELECT id FROM configuration WHERE ?2 = '' OR variant = ?2),"
+      " here AS MATERIALIZED (SELECT id FROM machine WHERE key = ?3)"
+      " SELECT e.id, w.workload FROM experiment e"
+      " JOIN experiment_workload w ON w.experiment = e.id AND w.position = 0"
+      " WHERE ((e.candidate IN mine AND e.incumbent IN theirs) OR (e.incumbent IN mine AND e.candidate IN theirs))"
+      " AND e.machine IN here"
+      " AND EXISTS (SELECT 1 FROM judgement j WHERE j.experiment = e.id AND j.effect IS NOT NULL)"
+      " ORDER BY e.id DESC LIMIT 1";
+  Statement row = self_->database.query(kQuery, {variant, opponent, machine});
+  if (!row.step()) {
+    return std::nullopt;
+  }
+  JudgedWorkload judged{.experiment = row.integer()};
+  judged.workload = row.text();
+  return judged;
+}
+
 }  // namespace apo

@@ -14,6 +14,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/judge_round.h"
 #include "harness/implement/settings.h"
+#include "harness/loop/chosen_workload.h"
 #include "harness/loop/workbench.h"
 #include "harness/worker/samples.h"
 
@@ -183,16 +184,6 @@ std::vector<Configuration> chosen(Workbench& bench, const std::vector<std::strin
   return configurations;
 }
 
-// --workload, else the family's first one that makes sense on the target.
-const Workload& workload_for(Workbench& bench, const Family& family, const std::string& name) {
-  if (!name.empty()) {
-    return bench.workload(family, name);
-  }
-  const auto fitting = std::find_if(family.workloads.begin(), family.workloads.end(),
-                                    [&](const Workload& one) { return one.target == bench.target(); });
-  return fitting == family.workloads.end() ? family.workloads.front() : *fitting;
-}
-
 std::vector<std::unique_ptr<Benchmarked>> prepare(Workbench& bench, const BenchOptions& options,
                                                   const std::vector<std::string>& names) {
   std::vector<std::unique_ptr<Benchmarked>> all;
@@ -201,7 +192,8 @@ std::vector<std::unique_ptr<Benchmarked>> prepare(Workbench& bench, const BenchO
     const Variant& variant = bench.catalogue().get(configuration.variant);
     const Family& family = bench.family(variant.family);
     bench.use(variant.target);
-    const Workload& workload = workload_for(bench, family, options.workload);
+    const Workload& workload =
+        options.workload.empty() ? first_workload(family, bench.target()) : bench.workload(family, options.workload);
     const Lab lab = bench.lab(family);
     if (const std::string why = lab.unsupported(configuration, workload.axes); !why.empty()) {
       std::fprintf(stderr, "apo: %s left out: %s\n", configuration.label().c_str(), why.c_str());

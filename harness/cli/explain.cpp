@@ -13,6 +13,7 @@
 #include "harness/cli/documents.h"
 #include "harness/core/error.h"
 #include "harness/core/text.h"
+#include "harness/loop/chosen_workload.h"
 #include "harness/loop/kept_profile.h"
 
 namespace apo {
@@ -39,10 +40,10 @@ void check(const ExplainOptions& options, const Variant& a, const Variant& b) {
   }
 }
 
-// "3.9 ms less, 90 % of the difference".
+// "3.9 ms less, 90 % of the difference"; "at most" before it.
 std::string time_text(const Difference& difference, double whole_ns) {
   const double ns = difference.accounts_ns;
-  return format_ns(std::fabs(ns)) + (ns > 0 ? " less" : " more") +
+  return (difference.at_most ? "at most " : "") + format_ns(std::fabs(ns)) + (ns > 0 ? " less" : " more") +
          (ns * whole_ns > 0 ? ", " + format_share(ns / whole_ns) + " of the difference" : "");
 }
 
@@ -67,6 +68,7 @@ Json to_document(const Explanation& explanation) {
                     {"words", one.words},
                     {"a", number_or_null(one.before)},
                     {"b", number_or_null(one.after)},
+                    {"at_most", one.at_most},
                     {"accounts_ns", one.in_time ? number_or_null(one.accounts_ns) : Json()}});
   }
   return {{"sentence", explanation.sentence},
@@ -82,9 +84,9 @@ int explain_variants(const ExplainOptions& options, const Globals& globals) {
   check(options, variant, bench.catalogue().get(configurations[1].variant));
   const Family& family = bench.family(variant.family);
   bench.use(variant.target);
-  const Workload& workload =
-      options.workload.empty() ? family.workloads.front() : bench.workload(family, options.workload);
   ConsoleObserver observer(globals);
+  const Workload& workload =
+      profiled_workload(bench, family, {configurations[0], configurations[1]}, options.workload, observer);
   const CachePolicy cache = options.cache == "warm" ? CachePolicy::warm : CachePolicy::cold;
   Profile profiles[2];
   Build builds[2];
@@ -124,7 +126,8 @@ Action define_explain(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ExplainOptions>();
   app.add_option("a", options->a, "A: the variant to start from")->required();
   app.add_option("b", options->b, "B: the variant whose difference is explained")->required();
-  app.add_option("--workload", options->workload, "the workload (default: the family's first)");
+  app.add_option("--workload", options->workload,
+                 "the workload (default: that of their newest judgement here, else the family's first for the target)");
   app.add_option("--cache", options->cache, "cold (caches flushed before every call) or warm");
   app.add_flag("--remeasure", options->remeasure, "profile both anew, although the journal has them");
   return [options, &globals] { return explain_variants(*options, globals); };

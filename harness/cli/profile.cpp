@@ -12,6 +12,7 @@
 #include "harness/core/error.h"
 #include "harness/core/stalls.h"
 #include "harness/core/text.h"
+#include "harness/loop/chosen_workload.h"
 #include "harness/loop/kept_profile.h"
 #include "harness/loop/measure.h"
 #include "harness/loop/workbench.h"
@@ -245,14 +246,13 @@ int profile(const ProfileOptions& options, const Globals& globals) {
   const Family& family = bench.family(variant.family);
   const CounterChoice counters = chosen_counters(options, variant);
   bench.use(variant.target);
-  const Workload& workload =
-      options.workload.empty() ? family.workloads.front() : bench.workload(family, options.workload);
+  ConsoleObserver observer(globals);
+  const Workload& workload = profiled_workload(bench, family, {configuration}, options.workload, observer);
   const Lab lab = bench.lab(family);
   if (const std::string why = lab.unsupported(configuration, workload.axes); !why.empty()) {
     throw UserError(configuration.label() + " does not support " + workload.name + ": " + why,
                     "choose another one with --workload; 'apo list " + family.name + "' shows them");
   }
-  ConsoleObserver observer(globals);
   const CachePolicy cache = options.cache == "warm" ? CachePolicy::warm : CachePolicy::cold;
   const Profile measured =
       measure_profile(lab, configuration, workload, bench.machine(),
@@ -282,7 +282,9 @@ int profile(const ProfileOptions& options, const Globals& globals) {
 Action define_profile(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ProfileOptions>();
   app.add_option("variant", options->variant, "FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]");
-  app.add_option("--workload", options->workload, "the workload (default: the family's first)");
+  app.add_option(
+      "--workload", options->workload,
+      "the workload (default: that of the variant's newest judgement here, else the family's first for the target)");
   app.add_option("--cache", options->cache, "cold (caches flushed before every call) or warm");
   app.add_option("--metrics", options->metrics,
                  "counters of the GPU to read instead of the default set: dram__bytes_read.sum,...");

@@ -13,6 +13,7 @@
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
 #include "harness/loop/campaign.h"
+#include "harness/loop/chosen_workload.h"
 #include "harness/loop/policy.h"
 
 namespace apo {
@@ -76,10 +77,7 @@ void choose_target(const RunOptions& options, Workbench& bench, Policy& policy, 
     return;
   }
   if (options.workloads.empty() && options.campaign_file.empty()) {
-    const std::vector<Workload>& workloads = bench.family(policy.family).workloads;
-    const auto fitting = std::find_if(workloads.begin(), workloads.end(),
-                                      [](const Workload& workload) { return workload.target == Target::cuda; });
-    policy.workloads = {(fitting == workloads.end() ? workloads.front() : *fitting).name};
+    policy.workloads = {first_workload(bench.family(policy.family), Target::cuda).name};
     complete_policy(policy, "");
   }
 }

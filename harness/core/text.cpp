@@ -88,6 +88,16 @@ std::string trim(std::string_view text) {
   return std::string(text);
 }
 
+std::vector<std::string> each_once(const std::vector<std::string>& texts) {
+  std::vector<std::string> once;
+  for (const std::string& text : texts) {
+    if (std::find(once.begin(), once.end(), text) == once.end()) {
+      once.push_back(text);
+    }
+  }
+  return once;
+}
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
   std::string text;
   for (std::size_t i = 0; i < parts.size(); ++i) {

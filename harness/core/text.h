@@ -13,6 +13,8 @@ std::vector<std::string> split(std::string_view text, char separator);  // keeps
 std::vector<std::string> split_words(std::string_view text);            // by white space, no empty fields
 std::string trim(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
+// Without repeats, in the order in which they come first.
+std::vector<std::string> each_once(const std::vector<std::string>& texts);
 bool is_identifier(std::string_view text);  // [A-Za-z_][A-Za-z0-9_]*
 
 std::optional<std::int64_t> parse_int(std::string_view text);  // the whole text, decimal, optional sign

@@ -87,7 +87,10 @@ class Bench {
     return worker_.sample_stalls({.repetitions = repetitions, .cache = cache, .period_log2 = kSamplingPeriodLog2});
   }
 
-  Result<InstructionReport> count_instructions() { return worker_.count_instructions({}); }
+  // Of all kernels, or of the one of that name.
+  Result<InstructionReport> count_instructions(const std::string& kernel) {
+    return worker_.count_instructions({.kernel = kernel});
+  }
 
   int pid() const { return worker_.pid(); }
 
@@ -170,6 +173,36 @@ CounterReport count_chosen(const CudaSubject& subject, const CounterChoice& choi
   return report;
 }
 
+InstructionReport count_instructions_of(const CudaSubject& subject, const std::string& kernel) {
+  return ask_fresh_process<InstructionReport>(subject, [&](Bench& bench) { return bench.count_instructions(kernel); });
+}
+
+// Where CUPTI does not count all kernels of a call in one process, each gets its own.
+InstructionReport count_instructions(const CudaSubject& subject) {
+  constexpr std::size_t kMostProcesses = 8;
+  InstructionReport whole = count_instructions_of(subject, "");
+  std::vector<std::string> launched;
+  for (const KernelLaunch& one : subject.build.plan.launches) {
+    launched.push_back(one.kernel);
+  }
+  const std::vector<std::string> kernels = each_once(launched);
+  const bool attempted = !whole.attempts.empty() || whole.kernels.empty();  // no kernels: its process did not survive
+  if (whole.missing.empty() || !attempted || kernels.size() < 2 || kernels.size() > kMostProcesses) {
+    return whole;
+  }
+  InstructionReport all{.kernels = launched};
+  for (const std::string& kernel : kernels) {
+    InstructionReport one = count_instructions_of(subject, kernel);
+    if (!one.missing.empty()) {
+      whole.missing += "; " + kernel + " in a process of its own: " + one.missing;
+      return whole;
+    }
+    all.instructions.insert(all.instructions.end(), std::make_move_iterator(one.instructions.begin()),
+                            std::make_move_iterator(one.instructions.end()));
+  }
+  return all;
+}
+
 std::string conditions_of(const CounterReport& report, CachePolicy cache) {
   std::string text =
       caches_text(cache) + ": " +
@@ -207,10 +240,7 @@ void add_counters(Profile& profile, const CudaSubject& subject, const CounterCho
     append(profile.metrics, stall_metrics(sampled.samples));
     set_samples(profile, sampled.samples, kMostSampleRows, source);
   }
-  const auto instructions =
-      choice.metrics.empty()
-          ? ask_fresh_process<InstructionReport>(subject, [](Bench& bench) { return bench.count_instructions(); })
-          : InstructionReport();
+  const auto instructions = choice.metrics.empty() ? count_instructions(subject) : InstructionReport();
   append(profile.metrics, instruction_metrics(instructions, subject.lab.family->work(subject.workload.axes)));
   profile.counts = line_counts(instructions);
   if (counted->missing.empty()) {

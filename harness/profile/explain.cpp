@@ -17,7 +17,7 @@ std::string arrow(const std::string& before, const std::string& after) {
   return before + " -> " + after;
 }
 
-// A share of the time, of which the rest is spent otherwise.
+// A share of the time in which a unit works or is idle, whatever the others do.
 struct TimedShare {
   const char* metric;
   const char* words;
@@ -93,12 +93,28 @@ class Comparison {
   std::vector<Difference> ranked();
 
  private:
-  // Shares of the two times; a state that one profile never saw is absent there and took no time.
-  void add_share(const std::string& metric, const std::string& words, double before, double after) {
+  // Parts of the two times; a state that one profile never saw is absent there and took no time.
+  void add_part(const std::string& metric, const std::string& words, double before, double after) {
     const double ns = before * a_.time_ns - after * b_.time_ns;
     if (std::fabs(ns) >= kLeastTimeChange * a_.time_ns) {
       differences_.push_back(
           {.name = metric, .words = words, .before = before, .after = after, .in_time = true, .accounts_ns = ns});
+    }
+  }
+  void add_overlapping(const std::string& metric, const std::string& words, double before, double after) {
+    const double whole = a_.time_ns - b_.time_ns;
+    const double ns = before * a_.time_ns - after * b_.time_ns;
+    const bool same_way = whole * ns > 0 && whole * (before - after) > 0;
+    if (same_way && std::fabs(ns) >= kLeastTimeChange * a_.time_ns) {
+      differences_.push_back({.name = metric,
+                              .words = words,
+                              .before = before,
+                              .after = after,
+                              .in_time = true,
+                              .at_most = true,
+                              .accounts_ns = std::copysign(std::min(std::fabs(ns), std::fabs(whole)), whole)});
+    } else {
+      add_plain(metric, words, before, after);
     }
   }
   void add_plain(const std::string& name, const std::string& words, double before, double after) {
@@ -128,11 +144,11 @@ void Comparison::add_stalls() {
     }
   }
   for (const auto& [name, shares] : states) {
-    add_share(name,
-              state_words(name.substr(std::string("stall_").size())) + " " +
-                  arrow(format_share(shares.first), format_share(shares.second)) + " of the warps' time" +
-                  (name == "stall_barrier" ? barriers() : ""),
-              shares.first, shares.second);
+    add_part(name,
+             state_words(name.substr(std::string("stall_").size())) + " " +
+                 arrow(format_share(shares.first), format_share(shares.second)) + " of the warps' time" +
+                 (name == "stall_barrier" ? barriers() : ""),
+             shares.first, shares.second);
   }
 }
 
@@ -154,9 +170,9 @@ void Comparison::add_shares() {
     const double before = a_.metric(one.metric);
     const double after = b_.metric(one.metric);
     if (std::isfinite(before) && std::isfinite(after)) {
-      add_share(one.metric,
-                std::string(one.words) + " " + arrow(format_share(before), format_share(after)) + " " + one.of, before,
-                after);
+      add_overlapping(one.metric,
+                      std::string(one.words) + " " + arrow(format_share(before), format_share(after)) + " " + one.of,
+                      before, after);
     }
   }
 }
@@ -166,8 +182,8 @@ void Comparison::add_host_instructions() {
   const double before = a_.metric("instructions");
   const double after = b_.metric("instructions");
   if (before > 0 && after > 0) {
-    add_share("instructions", "instructions a call " + arrow(format_g(before), format_g(after)) + ", at A's rate", 1,
-              after / before * a_.time_ns / b_.time_ns);
+    add_part("instructions", "instructions a call " + arrow(format_g(before), format_g(after)) + ", at A's rate", 1,
+             after / before * a_.time_ns / b_.time_ns);
   }
 }
 
@@ -193,15 +209,17 @@ void Comparison::add_resources(const std::map<std::string, std::int64_t>& of_a,
   }
 }
 
-// What explains the difference in its own direction first; then what speaks against it; then what has no time.
 std::vector<Difference> Comparison::ranked() {
   const double sign = a_.time_ns >= b_.time_ns ? 1 : -1;
+  const auto place = [&](const Difference& one) {
+    return !one.in_time ? 3 : sign * one.accounts_ns <= 0 ? 2 : one.at_most ? 1 : 0;
+  };
   const auto change = [](const Difference& one) {
     return std::fabs(one.before - one.after) / std::max(std::fabs(one.before), std::fabs(one.after));
   };
   std::stable_sort(differences_.begin(), differences_.end(), [&](const Difference& x, const Difference& y) {
-    if (x.in_time != y.in_time) {
-      return x.in_time;
+    if (place(x) != place(y)) {
+      return place(x) < place(y);
     }
     return x.in_time ? sign * x.accounts_ns > sign * y.accounts_ns : change(x) > change(y);
   });
@@ -217,8 +235,13 @@ std::string sentence_of(const Profile& a, const Profile& b, const std::vector<Di
   text += ", " + format_ns(std::fabs(difference)) + (difference > 0 ? " less" : " more");
   const bool known =
       !differences.empty() && differences.front().in_time && differences.front().accounts_ns * difference > 0;
-  return known ? text + "; most of it: " + differences.front().words
-               : text + "; no counter that both profiles have accounts for it";
+  if (!known) {
+    return text + "; no counter that both profiles have accounts for it";
+  }
+  const Difference& first = differences.front();
+  return text +
+         (first.at_most ? "; at most " + format_ns(std::fabs(first.accounts_ns)) + " of it: " : "; most of it: ") +
+         first.words;
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // harness/worker/counter_host.cpp - CUPTI's host interface, which works without a GPU and without a driver.
 #include "harness/worker/counter_host.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "harness/core/text.h"
 #include "harness/worker/metric_names.h"
 
 namespace apo {
@@ -93,36 +93,57 @@ cupti::Result CounterHost::evaluate(const std::vector<std::uint8_t>& data, std::
   return profiler_.evaluate(&asked);
 }
 
-std::vector<std::string> accepted_metrics(const cupti::Library& library, const cupti::Profiler& profiler,
-                                          const std::string& chip, const std::vector<std::uint8_t>& availability,
-                                          const std::vector<std::string>& wanted, std::vector<RefusedMetric>& refused) {
-  std::vector<std::string> once;
-  for (const std::string& metric : wanted) {
-    if (std::find(once.begin(), once.end(), metric) == once.end()) {
-      once.push_back(metric);
-    }
-  }
-  // Nearly always all of them exist, which one host object tells instead of one for each.
-  CounterHost together(library, profiler, chip, availability);
-  CounterConfig whole;
-  if (!once.empty() && together.missing().empty() && together.configure(once, whole) == cupti::kSuccess &&
-      whole.passes > 0) {
-    return once;
-  }
-  std::vector<std::string> accepted;
+namespace {
+
+// Asks for each metric by itself, and says of the refused ones why.
+void sort_out(const cupti::Library& library, const cupti::Profiler& profiler, const std::string& chip,
+              const std::vector<std::uint8_t>& availability, const std::vector<std::string>& wanted,
+              CounterSchedule& schedule) {
   std::vector<std::string> bases;  // asked for at the first refusal
-  for (const std::string& metric : once) {
+  for (const std::string& metric : wanted) {
     CounterHost alone(library, profiler, chip, availability);
     CounterConfig config;
     if (alone.missing().empty() && alone.configure({metric}, config) == cupti::kSuccess && config.passes > 0) {
-      accepted.push_back(metric);
+      schedule.metrics.push_back(metric);
       continue;
     }
     const CounterHost names(library, profiler, chip, availability);
     bases = bases.empty() ? names.base_metrics() : bases;
-    refused.push_back({.metric = metric, .why = explain_refused(metric, bases, names.rollups(base_metric(metric)))});
+    schedule.refused.push_back(
+        {.metric = metric, .why = explain_refused(metric, bases, names.rollups(base_metric(metric)))});
   }
-  return accepted;
+}
+
+}  // namespace
+
+CounterSchedule schedule_counters(const cupti::Library& library, const cupti::Profiler& profiler,
+                                  const std::string& chip, const std::vector<std::uint8_t>& availability,
+                                  const std::vector<std::string>& wanted) {
+  CounterSchedule schedule;
+  const std::vector<std::string> once = each_once(wanted);
+  const auto new_host = [&] {
+    schedule.host = std::make_unique<CounterHost>(library, profiler, chip, availability);
+    schedule.missing = schedule.host->missing();
+    return schedule.missing.empty();
+  };
+  if (!new_host()) {
+    return schedule;
+  }
+  // Nearly always all of them exist, which this one object then tells, instead of one for each.
+  if (!once.empty() && schedule.host->configure(once, schedule.config) == cupti::kSuccess &&
+      schedule.config.passes > 0) {
+    schedule.metrics = once;
+    return schedule;
+  }
+  sort_out(library, profiler, chip, availability, once, schedule);
+  if (schedule.metrics.empty()) {
+    schedule.missing = "none of the metrics exists on this GPU";
+  } else if (new_host()) {
+    const auto result = schedule.host->configure(schedule.metrics, schedule.config);
+    schedule.missing =
+        result == cupti::kSuccess ? "" : cupti::explain_trouble(library, result, "scheduling the counters");
+  }
+  return schedule;
 }
 
 }  // namespace apo

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -48,10 +49,17 @@ class CounterHost {
   void* host_ = nullptr;
 };
 
-// Those of `wanted` that the chip has, each once and in order; the others go to `refused` with the reason.
-std::vector<std::string> accepted_metrics(const cupti::Library& library, const cupti::Profiler& profiler,
-                                          const std::string& chip, const std::vector<std::uint8_t>& availability,
-                                          const std::vector<std::string>& wanted, std::vector<RefusedMetric>& refused);
+// A list of metrics, ready to be collected and evaluated.
+struct CounterSchedule {
+  std::unique_ptr<CounterHost> host;
+  CounterConfig config;
+  std::vector<std::string> metrics;    // those of the wanted ones that the chip has, each once and in order
+  std::vector<RefusedMetric> refused;  // the others, with the reason
+  std::string missing;                 // one sentence when nothing can be collected
+};
+CounterSchedule schedule_counters(const cupti::Library& library, const cupti::Profiler& profiler,
+                                  const std::string& chip, const std::vector<std::uint8_t>& availability,
+                                  const std::vector<std::string>& wanted);
 
 // The names as CUPTI takes them; they live as long as `names`.
 std::vector<const char*> c_names(const std::vector<std::string>& names);

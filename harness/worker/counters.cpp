@@ -1,129 +1,34 @@
-// harness/worker/counters.cpp - CUPTI's range profiler with automatic ranges, one session a call.
+// harness/worker/counters.cpp - CUPTI's range profiler with automatic ranges, one session for one call or for several.
+//
+// What a collection costs is nearly all the same for every kernel: starting the profiler, asking which counters there
+// are, and a session's first pass, which takes some 200 ms. So a session is used for further calls where the caller
+// says that there are some. Should CUPTI not take a further call, or answer otherwise than for the first, the call is
+// counted anew in a session of its own.
 #include "harness/worker/counters.h"
 
 #include <cmath>
 #include <thread>
 #include <utility>
 
-#include "harness/worker/counter_host.h"
 #include "harness/worker/metric_names.h"
-#include "harness/worker/profiler_lock.h"
 
 namespace apo {
 namespace {
 
 constexpr std::chrono::milliseconds kBusyPause{250};
 
-// One session of the range profiler. What it reads and writes has to stay until it is over.
-class RangeSession {
- public:
-  RangeSession(const cupti::Profiler& profiler, const CounterConfig& config) : profiler_(profiler), config_(config) {}
-  RangeSession(const RangeSession&) = delete;
-  RangeSession& operator=(const RangeSession&) = delete;
-  ~RangeSession() { end(); }
-
-  // Up to `launches` launches a pass. `repeatable`: the passes are ours to repeat, if CUPTI lets us.
-  cupti::Result begin(cupti::Context context, const std::vector<std::string>& metrics, std::size_t launches,
-                      bool repeatable);
-  cupti::Result start();
-  cupti::Result stop();
-  cupti::Result finish();  // after the last pass
-  void end();
-
-  // After stop(): no further pass is needed.
-  bool complete() const { return complete_; }
-  // After finish().
-  std::size_t ranges() const { return ranges_; }
-  std::size_t dropped() const { return dropped_; }
-  const std::vector<std::uint8_t>& data() const { return data_; }
-  const std::string& step() const { return step_; }
-
- private:
-  cupti::Result at(const char* step, cupti::Result result) {
-    step_ = step;
-    return result;
-  }
-
-  const cupti::Profiler& profiler_;
-  const CounterConfig& config_;
-  std::vector<std::uint8_t> data_;
-  void* session_ = nullptr;
-  std::size_t ranges_ = 0;
-  std::size_t dropped_ = 0;
-  bool by_user_ = false;
-  bool complete_ = false;
-  std::string step_;
-};
-
-cupti::Result RangeSession::begin(cupti::Context context, const std::vector<std::string>& metrics, std::size_t launches,
-                                  bool repeatable) {
-  cupti::Enable enabled{.context = context};
-  if (const auto result = at("opening a session", profiler_.enable(&enabled)); result != cupti::kSuccess) {
-    return result;
-  }
-  session_ = enabled.session;
-  std::vector<const char*> names = c_names(metrics);
-  cupti::GetCounterDataSize sized{.session = session_,
-                                  .names = names.data(),
-                                  .count = names.size(),
-                                  .most_ranges = launches,
-                                  .most_nodes = static_cast<std::uint32_t>(launches)};
-  if (const auto result = at("sizing the counters", profiler_.counter_data_size(&sized)); result != cupti::kSuccess) {
-    return result;
-  }
-  data_.assign(sized.bytes, 0);
-  cupti::InitializeCounterData initial{.session = session_, .bytes = data_.size(), .data = data_.data()};
-  if (const auto result = at("making room for the counters", profiler_.initialize_counter_data(&initial));
-      result != cupti::kSuccess) {
-    return result;
-  }
-  cupti::SetConfig set{.session = session_,
-                       .config_bytes = config_.image.size(),
-                       .config = config_.image.data(),
-                       .data_bytes = data_.size(),
-                       .data = data_.data(),
-                       .replay = repeatable ? cupti::kUserReplay : cupti::kKernelReplay,
-                       .most_ranges_in_pass = launches};
-  auto result = at("configuring the counters", profiler_.set_config(&set));
-  if (result != cupti::kSuccess && repeatable) {
-    set.replay = cupti::kKernelReplay;
-    result = at("configuring the counters", profiler_.set_config(&set));
-  }
-  by_user_ = set.replay == cupti::kUserReplay;
+// Does `work`, and notes in the report how long that took.
+template <class Work>
+auto timed(CounterReport& report, std::string what, const Work& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto result = work();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  report.steps.push_back({.what = std::move(what), .seconds = elapsed.count()});
   return result;
 }
 
-cupti::Result RangeSession::start() {
-  cupti::OfSession start{.session = session_};
-  return at("starting the counters", profiler_.start(&start));
-}
-
-cupti::Result RangeSession::stop() {
-  cupti::Stop stop{.session = session_};
-  const auto result = at("stopping the counters", profiler_.stop(&stop));
-  complete_ = !by_user_ || stop.all_passes_submitted != 0;
-  return result;
-}
-
-cupti::Result RangeSession::finish() {
-  cupti::DecodeData decoded{.session = session_};
-  if (const auto result = at("decoding the counters", profiler_.decode(&decoded)); result != cupti::kSuccess) {
-    return result;
-  }
-  dropped_ = decoded.dropped;
-  cupti::GetCounterDataInfo info{.data = data_.data(), .bytes = data_.size()};
-  const auto result = at("reading the counters", profiler_.counter_data_info(&info));
-  ranges_ = info.ranges;
-  return result;
-}
-
-// Errors are passed over: after a kernel's fault nothing of CUPTI works, and the fault is what is reported.
-void RangeSession::end() {
-  if (session_ != nullptr) {
-    cupti::OfSession disable{.session = session_};
-    profiler_.disable(&disable);
-    session_ = nullptr;
-  }
+std::string of_pass(std::size_t pass, const char* what) {
+  return "pass " + std::to_string(pass + 1) + " " + what;
 }
 
 // Empty when CUPTI does not tell: then the chip's full set is assumed.
@@ -135,139 +40,6 @@ std::vector<std::uint8_t> availability_of(const cupti::Profiler& profiler, cupti
   std::vector<std::uint8_t> image(asked.bytes);
   asked.image = image.data();
   return profiler.counter_availability(&asked) == cupti::kSuccess ? image : std::vector<std::uint8_t>();
-}
-
-// One collection: everything between the profiler's initialisation and its end.
-class Collection {
- public:
-  Collection(const cupti::Library& library, const cupti::Profiler& profiler, const ProfiledGpu& gpu,
-             const ProfiledCall& call)
-      : library_(library), profiler_(profiler), gpu_(gpu), call_(call) {}
-
-  void run(const std::vector<std::string>& wanted, int repetitions, cuda::Result& error, CounterReport& report);
-
- private:
-  bool prepare_metrics(const std::vector<std::string>& wanted, CounterReport& report);
-  bool count_one_call(CounterReport& report, cuda::Result& error);
-  bool open(RangeSession& session, const CounterReport& report, std::string& missing) const;
-  bool add_values(const RangeSession& session, CounterReport& report) const;
-
-  const cupti::Library& library_;
-  const cupti::Profiler& profiler_;
-  const ProfiledGpu& gpu_;
-  const ProfiledCall& call_;
-  std::vector<std::uint8_t> availability_;
-  CounterConfig config_;
-  std::unique_ptr<CounterHost> host_;
-};
-
-bool Collection::prepare_metrics(const std::vector<std::string>& wanted, CounterReport& report) {
-  report.chip = cupti::chip_of(library_, profiler_, gpu_.index, report.missing);
-  if (!report.missing.empty()) {
-    return false;
-  }
-  availability_ = availability_of(profiler_, gpu_.context);
-  host_ = std::make_unique<CounterHost>(library_, profiler_, report.chip, availability_);
-  if (!host_->missing().empty()) {
-    report.missing = host_->missing();
-    return false;
-  }
-  report.metrics = accepted_metrics(library_, profiler_, report.chip, availability_, wanted, report.refused);
-  if (report.metrics.empty()) {
-    report.missing = "none of the metrics exists on this GPU";
-    return false;
-  }
-  if (const auto result = host_->configure(report.metrics, config_); result != cupti::kSuccess) {
-    report.missing = cupti::explain_trouble(library_, result, "scheduling the counters");
-    return false;
-  }
-  report.passes = static_cast<int>(config_.passes);
-  return true;
-}
-
-// With its first pass started. Waits as long as another process uses the counters of this GPU.
-bool Collection::open(RangeSession& session, const CounterReport& report, std::string& missing) const {
-  const auto until = std::chrono::steady_clock::now() + kProfilerPatience;
-  const auto begin = [&] {
-    const auto result = session.begin(gpu_.context, report.metrics, call_.kernels.size() + 1, call_.repeatable);
-    return result == cupti::kSuccess ? session.start() : result;
-  };
-  cupti::Result result = begin();
-  while (result == cupti::kHardwareBusy && std::chrono::steady_clock::now() < until) {
-    session.end();
-    std::this_thread::sleep_for(kBusyPause);
-    result = begin();
-  }
-  if (result != cupti::kSuccess) {
-    missing = cupti::explain_trouble(library_, result, session.step());
-  }
-  return result == cupti::kSuccess;
-}
-
-bool Collection::add_values(const RangeSession& session, CounterReport& report) const {
-  if (session.ranges() != call_.kernels.size() || session.dropped() > 0) {
-    report.missing = "CUPTI counted " + std::to_string(session.ranges()) + " launches of " +
-                     std::to_string(call_.kernels.size()) + " and dropped " + std::to_string(session.dropped());
-    return false;
-  }
-  for (std::size_t range = 0; range < session.ranges(); ++range) {
-    LaunchCounters launch{.kernel = call_.kernels[range], .values = {}};
-    if (const auto result = host_->evaluate(session.data(), range, report.metrics, launch.values);
-        result != cupti::kSuccess) {
-      report.missing = cupti::explain_trouble(library_, result, "computing the metrics");
-      return false;
-    }
-    report.launches.push_back(std::move(launch));
-  }
-  return true;
-}
-
-bool Collection::count_one_call(CounterReport& report, cuda::Result& error) {
-  RangeSession session(profiler_, config_);
-  const auto trouble = [&](cupti::Result result) {
-    report.missing = cupti::explain_trouble(library_, result, session.step());
-    return false;
-  };
-  for (std::size_t pass = 0; pass == 0 || !session.complete(); ++pass) {
-    if (pass > config_.passes) {
-      report.missing = "CUPTI asks for more passes than the " + std::to_string(config_.passes) + " that it needs";
-      return false;
-    }
-    // Before the pass starts, so that no fill is among its ranges.
-    error = call_.prepare();
-    if (error != cuda::kSuccess || (pass == 0 && !open(session, report, report.missing))) {
-      return false;
-    }
-    if (const auto started = pass == 0 ? cupti::kSuccess : session.start(); started != cupti::kSuccess) {
-      return trouble(started);
-    }
-    error = call_.launch();
-    const auto stopped = session.stop();
-    if (error != cuda::kSuccess) {
-      return false;
-    }
-    if (stopped != cupti::kSuccess) {
-      return trouble(stopped);
-    }
-  }
-  if (const auto finished = session.finish(); finished != cupti::kSuccess) {
-    return trouble(finished);
-  }
-  return add_values(session, report);
-}
-
-void Collection::run(const std::vector<std::string>& wanted, int repetitions, cuda::Result& error,
-                     CounterReport& report) {
-  report.missing = cupti::unsupported_reason(library_, profiler_, gpu_.device, cupti::kApiRange);
-  if (!report.missing.empty() || !prepare_metrics(wanted, report)) {
-    return;
-  }
-  const ProfilerLock lock(gpu_.uuid, kProfilerPatience);
-  for (int i = 0; i < repetitions; ++i) {
-    if (!count_one_call(report, error)) {
-      return;
-    }
-  }
 }
 
 // Counters of different passes see slightly different runs, so that hits can outnumber lookups.
@@ -288,25 +60,218 @@ void clamp_percentages(CounterReport& report) {
 
 }  // namespace
 
-CounterReport collect_counters(const ProfiledGpu& gpu, const ProfiledCall& call,
-                               const std::vector<std::string>& metrics, int repetitions, cuda::Result& error) {
+bool CounterCollector::start(const ProfiledGpu& gpu, CounterReport& report) {
+  if (library_ == nullptr) {
+    library_ = timed(report, "library", [&] { return cupti::load_library(report.missing); });
+  }
+  if (library_ != nullptr && profiler_ == nullptr) {
+    profiler_ = timed(report, "profiler's library", [&] { return cupti::load_profiler(*library_, report.missing); });
+  }
+  if (profiler_ == nullptr) {
+    return false;
+  }
+  if (!initialized_) {
+    cupti::Initialize initialize;
+    const auto result = timed(report, "profiler start", [&] { return profiler_->initialize(&initialize); });
+    if (result != cupti::kSuccess) {
+      report.missing = cupti::explain_trouble(*library_, result, "starting the profiler");
+      return false;
+    }
+    initialized_ = true;
+    report.missing = timed(report, "support", [&] {
+      return cupti::unsupported_reason(*library_, *profiler_, gpu.device, cupti::kApiRange);
+    });
+  }
+  if (report.missing.empty() && chip_.empty()) {
+    chip_ = cupti::chip_of(*library_, *profiler_, gpu.index, report.missing);
+  }
+  report.chip = chip_;
+  return report.missing.empty();
+}
+
+// Tells which of the chip's counters this GPU has; not while there is a session.
+void CounterCollector::ask_availability(const ProfiledGpu& gpu, CounterReport& report) {
+  if (availability_.empty() && !session_) {
+    availability_ = timed(report, "availability", [&] { return availability_of(*profiler_, gpu.context); });
+    schedule_ = {};
+  }
+}
+
+bool CounterCollector::schedule(const std::vector<std::string>& wanted, CounterReport& report) {
+  if (schedule_.host == nullptr || wanted != wanted_) {
+    end_session();  // it reads the configuration
+    wanted_ = wanted;
+    schedule_ = timed(report, "schedule",
+                      [&] { return schedule_counters(*library_, *profiler_, chip_, availability_, wanted); });
+  }
+  report.refused = schedule_.refused;
+  report.missing = schedule_.missing;
+  report.metrics = schedule_.metrics;
+  report.passes = static_cast<int>(schedule_.config.passes);
+  return report.missing.empty();
+}
+
+void CounterCollector::end_session() {
+  session_.reset();
+  lock_.reset();
+  renewable_ = false;
+  passes_of_new_session_ = 0;
+}
+
+// What the host alone has learnt about the GPU stays true.
+void CounterCollector::release() {
+  end_session();
+  schedule_ = {};
+  wanted_.clear();
+  if (initialized_) {
+    cupti::Initialize deinitialize;
+    profiler_->deinitialize(&deinitialize);  // after a kernel's fault it fails, and the fault is what is reported
+    initialized_ = false;
+  }
+}
+
+// With its first pass started. Waits as long as another process uses the counters of this GPU.
+bool CounterCollector::open_session(const ProfiledGpu& gpu, const ProfiledCall& call, CounterReport& report) {
+  const auto until = std::chrono::steady_clock::now() + kProfilerPatience;
+  const auto begin = [&] {
+    session_.emplace(*profiler_, schedule_.config);
+    auto result = timed(report, "session", [&] { return session_->open(gpu.context); });
+    if (result == cupti::kSuccess) {
+      result = timed(report, "configuration",
+                     [&] { return session_->set_up(report.metrics, call.kernels.size() + 1, call.repeatable); });
+    }
+    return result == cupti::kSuccess ? timed(report, of_pass(0, "start"), [&] { return session_->start(); }) : result;
+  };
+  cupti::Result result = begin();
+  while (result == cupti::kHardwareBusy && std::chrono::steady_clock::now() < until) {
+    session_->end();
+    std::this_thread::sleep_for(kBusyPause);
+    result = begin();
+  }
+  if (result != cupti::kSuccess) {
+    report.missing = cupti::explain_trouble(*library_, result, session_->step());
+  }
+  return result == cupti::kSuccess;
+}
+
+// A new call in a session that has counted another one begins with fresh counters.
+bool CounterCollector::begin_pass(std::size_t pass, const ProfiledGpu& gpu, const ProfiledCall& call,
+                                  CounterReport& report) {
+  if (pass == 0 && !session_) {
+    return open_session(gpu, call, report);
+  }
+  auto result = cupti::kSuccess;
+  if (pass == 0) {
+    result = timed(report, "renewal",
+                   [&] { return session_->set_up(report.metrics, call.kernels.size() + 1, call.repeatable); });
+  }
+  if (result == cupti::kSuccess) {
+    result = timed(report, of_pass(pass, "start"), [&] { return session_->start(); });
+  }
+  if (result != cupti::kSuccess) {
+    report.missing = cupti::explain_trouble(*library_, result, session_->step());
+  }
+  return result == cupti::kSuccess;
+}
+
+bool CounterCollector::run_passes(const ProfiledGpu& gpu, const ProfiledCall& call, CounterReport& report,
+                                  cuda::Result& error) {
+  for (std::size_t pass = 0; pass == 0 || !session_->complete(); ++pass) {
+    if (pass > schedule_.config.passes) {
+      report.missing =
+          "CUPTI asks for more passes than the " + std::to_string(schedule_.config.passes) + " that it needs";
+      return false;
+    }
+    // Before the pass starts, so that no fill is among its ranges.
+    error = timed(report, of_pass(pass, "preparation"), call.prepare);
+    if (error != cuda::kSuccess || !begin_pass(pass, gpu, call, report)) {
+      return false;
+    }
+    error = timed(report, of_pass(pass, "launches"), call.launch);
+    const auto stopped = timed(report, of_pass(pass, "stop"), [&] { return session_->stop(); });
+    if (error != cuda::kSuccess) {
+      return false;
+    }
+    if (stopped != cupti::kSuccess) {
+      report.missing = cupti::explain_trouble(*library_, stopped, session_->step());
+      return false;
+    }
+  }
+  return true;
+}
+
+bool CounterCollector::add_values(const ProfiledCall& call, CounterReport& report) {
+  const auto finished = timed(report, "decoding", [&] { return session_->finish(); });
+  if (finished != cupti::kSuccess) {
+    report.missing = cupti::explain_trouble(*library_, finished, session_->step());
+    return false;
+  }
+  if (session_->ranges() != call.kernels.size() || session_->dropped() > 0) {
+    report.missing = "CUPTI counted " + std::to_string(session_->ranges()) + " launches of " +
+                     std::to_string(call.kernels.size()) + " and dropped " + std::to_string(session_->dropped());
+    return false;
+  }
+  const auto evaluated = timed(report, "evaluation", [&] {
+    auto result = cupti::kSuccess;
+    for (std::size_t range = 0; range < call.kernels.size() && result == cupti::kSuccess; ++range) {
+      report.launches.push_back({.kernel = call.kernels[range], .values = {}});
+      result = schedule_.host->evaluate(session_->data(), range, report.metrics, report.launches.back().values);
+    }
+    return result;
+  });
+  if (evaluated != cupti::kSuccess) {
+    report.missing = cupti::explain_trouble(*library_, evaluated, "computing the metrics");
+  }
+  return evaluated == cupti::kSuccess;
+}
+
+// In the session that there is, else in a new one. `error` is that of the kernels.
+bool CounterCollector::count_one_call(const ProfiledGpu& gpu, const ProfiledCall& call, CounterReport& report,
+                                      cuda::Result& error) {
+  if (!call.repeatable || !renewable_) {
+    session_.reset();  // what CUPTI repeats by itself shows no passes to tell a used session's from a new one's
+  }
+  const bool renewed = session_.has_value();
+  const std::size_t launches_before = report.launches.size();
+  if (!lock_) {
+    timed(report, "lock", [&] { return lock_.emplace(gpu.uuid, kProfilerPatience).held(); });
+  }
+  bool counted = run_passes(gpu, call, report, error) && add_values(call, report);
+  if (counted && renewed && session_->repeated_passes() != passes_of_new_session_) {
+    report.missing = "it ended after " + std::to_string(session_->repeated_passes()) + " passes instead of " +
+                     std::to_string(passes_of_new_session_);
+    counted = false;
+  }
+  if (!counted && renewed && error == cuda::kSuccess) {
+    report.steps.push_back({.what = "a new session, since the open one took no other call: " + report.missing});
+    report.missing.clear();
+    report.launches.resize(launches_before);
+    session_.reset();
+    renewable_ = false;
+    return count_one_call(gpu, call, report, error);
+  }
+  passes_of_new_session_ = session_ && !renewed ? session_->repeated_passes() : passes_of_new_session_;
+  renewable_ = counted && passes_of_new_session_ > 0;
+  return counted;
+}
+
+CounterReport CounterCollector::collect(const ProfiledGpu& gpu, const ProfiledCall& call,
+                                        const std::vector<std::string>& metrics, int repetitions, bool more,
+                                        cuda::Result& error) {
   CounterReport report;
   error = cuda::kSuccess;
-  const auto library = cupti::load_library(report.missing);
-  const auto profiler = library == nullptr ? nullptr : cupti::load_profiler(*library, report.missing);
-  if (profiler == nullptr) {
-    return report;
+  if (start(gpu, report)) {
+    ask_availability(gpu, report);
+    bool counted = schedule(metrics, report);
+    for (int i = 0; i < repetitions && counted; ++i) {
+      counted = count_one_call(gpu, call, report, error);
+    }
   }
-  cupti::Initialize initialize;
-  if (const auto result = profiler->initialize(&initialize); result != cupti::kSuccess) {
-    report.missing = cupti::explain_trouble(*library, result, "starting the profiler");
-    return report;
-  }
-  Collection(*library, *profiler, gpu, call).run(metrics, repetitions, error, report);
-  cupti::Initialize deinitialize;
-  profiler->deinitialize(&deinitialize);  // after a kernel's fault it fails, and the fault is what is reported
-  if (!report.missing.empty()) {
+  if (error != cuda::kSuccess || !report.missing.empty()) {
+    release();
     report.launches.clear();
+  } else if (!more) {
+    end_session();
   }
   clamp_percentages(report);
   return report;

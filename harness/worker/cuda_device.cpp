@@ -18,6 +18,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -44,6 +45,7 @@ namespace {
 // A stream takes about a thousand operations before a launch waits for room; the gate opens well before that.
 constexpr int kQueued = 200;
 constexpr int kMostImages = 64;
+constexpr std::size_t kAllLaunches = std::numeric_limits<std::size_t>::max();
 // Should CUPTI ever wait for the GPU inside of a launch, the GPU would wait for the gate. Launches take far less.
 constexpr std::chrono::milliseconds kGatePatience{2000};
 
@@ -97,7 +99,7 @@ class CudaDevice : public Device {
   std::optional<Failure> call_library(Launcher launcher, const std::vector<std::uint64_t>& words, int slot) const;
   std::optional<Failure> begin_profile(int slot);
   cuda::Result prepare_profiled(int slot, CachePolicy cache);
-  cuda::Result launch_profiled(int slot, bool one_by_one);
+  cuda::Result launch_profiled(int slot, bool one_by_one, std::size_t first = 0, std::size_t end = kAllLaunches);
   cuda::Result reload(int slot, std::optional<Failure>& not_loaded);
   void open_gate() { __atomic_store_n(gate_, generation_, __ATOMIC_SEQ_CST); }
 
@@ -120,6 +122,7 @@ class CudaDevice : public Device {
   std::size_t last_image_ = 0;          // that the last launch worked on
   std::int64_t persisting_limit_ = -1;  // not set yet
   Activity activity_;
+  CounterCollector counters_;
   ModuleWatch watch_;
   std::optional<Failure> refusal_;  // of a library variant in the sample under way
 };
@@ -148,7 +151,8 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   loaded = {};
   watch_.forget();
   if (plan.library) {
-    watch_.stop();  // host code loads what it likes, and some libraries bring hundreds of megabytes
+    watch_.stop();        // host code loads what it likes, and some libraries bring hundreds of megabytes
+    counters_.release();  // and profiles what it likes
     status_.running_slot.store(slot);
     auto failure = load_library(path, slot, loaded.launcher);
     status_.running_slot.store(-1);
@@ -343,6 +347,7 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   }
   const StageRange range((request.activity ? "recorded slot" : "timed slot") + std::to_string(slot));
   status_.running_slot.store(slot);
+  counters_.release();  // nothing of a profiler is beside a timed sample
   if (request.activity) {
     watch_.stop();  // CUPTI has one subscriber
   } else {
@@ -432,11 +437,12 @@ cuda::Result CudaDevice::prepare_profiled(int slot, CachePolicy cache) {
   return error != cuda::kSuccess ? error : driver_->synchronize(stream_);
 }
 
-cuda::Result CudaDevice::launch_profiled(int slot, bool one_by_one) {
+// Those launches of a call.
+cuda::Result CudaDevice::launch_profiled(int slot, bool one_by_one, std::size_t first, std::size_t end) {
   const CudaModule& loaded = modules_.at(static_cast<std::size_t>(slot));
   std::vector<std::uint64_t> words = tensors_.arguments(0, slot, 0);
-  for (const CudaKernel& kernel : loaded.kernels) {
-    cuda::Result error = launch(kernel, words);
+  for (std::size_t i = first; i < std::min(end, loaded.kernels.size()); ++i) {
+    cuda::Result error = launch(loaded.kernels[i], words);
     error = error == cuda::kSuccess && one_by_one ? driver_->synchronize(stream_) : error;
     if (error != cuda::kSuccess) {
       return error;
@@ -464,7 +470,7 @@ Result<CounterReport> CudaDevice::count(const CountRequest& request) {
                           .prepare = [&] { return prepare_profiled(request.slot, request.cache); },
                           .launch = [&] { return launch_profiled(request.slot, true); }};
   cuda::Result error = cuda::kSuccess;
-  CounterReport report = collect_counters(gpu_, call, request.metrics, request.repetitions, error);
+  CounterReport report = counters_.collect(gpu_, call, request.metrics, request.repetitions, request.more, error);
   if (auto failure = check(error, "the kernel under the range profiler", request.slot)) {
     return *failure;
   }
@@ -474,6 +480,7 @@ Result<CounterReport> CudaDevice::count(const CountRequest& request) {
 
 Result<SampleReport> CudaDevice::sample_stalls(const SampleRequest& request) {
   const StageRange range("sample slot" + std::to_string(request.slot));
+  counters_.release();
   if (auto failure = begin_profile(request.slot)) {
     return *failure;
   }
@@ -498,19 +505,23 @@ Result<SampleReport> CudaDevice::sample_stalls(const SampleRequest& request) {
 
 Result<InstructionReport> CudaDevice::count_instructions(const InstructionRequest& request) {
   const StageRange range("count instructions slot" + std::to_string(request.slot));
+  counters_.release();
   if (auto failure = begin_profile(request.slot)) {
     return *failure;
   }
   const CudaModule& loaded = modules_.at(static_cast<std::size_t>(request.slot));
   std::optional<Failure> not_loaded;
-  const CountedCall call{.cubin = loaded.image,
-                         .kernels = kernel_names(loaded),
-                         .reload = [&] { return reload(request.slot, not_loaded); },
-                         .prepare = [&] { return prepare_profiled(request.slot, CachePolicy::cold); },
-                         .launch = [&] { return launch_profiled(request.slot, true); },
-                         .wait = [&] { return driver_->synchronize(stream_); }};
+  const CountedCall call{
+      .cubin = loaded.image,
+      .kernels = kernel_names(loaded),
+      .warps = launched_warps(loaded.plan),
+      .keeps_state = loaded.plan.keeps_state,
+      .reload = [&] { return reload(request.slot, not_loaded); },
+      .prepare = [&] { return prepare_profiled(request.slot, CachePolicy::cold); },
+      .launch = [&](std::size_t first, std::size_t end) { return launch_profiled(request.slot, true, first, end); },
+      .wait = [&] { return driver_->synchronize(stream_); }};
   cuda::Result error = cuda::kSuccess;
-  InstructionReport report = apo::count_instructions(gpu_, call, error);
+  InstructionReport report = apo::count_instructions(gpu_, call, request.kernel, error);
   if (not_loaded) {
     return *not_loaded;
   }
@@ -524,6 +535,7 @@ Result<InstructionReport> CudaDevice::count_instructions(const InstructionReques
 // Ten copies a sample, back to back: what fits the L2 is then read from it.
 Result<std::vector<std::int64_t>> CudaDevice::copy(const CopyRequest& request) {
   constexpr int kCopies = 10;
+  counters_.release();
   const auto bytes = static_cast<std::size_t>(request.bytes);
   cuda::Pointer memory = 0;
   if (auto failure = check(driver_->allocate(&memory, 2 * bytes), "cannot allocate two buffers to copy")) {

@@ -70,6 +70,16 @@ std::vector<std::string> kernel_names(const CudaModule& loaded) {
   return names;
 }
 
+std::vector<std::int64_t> launched_warps(const LaunchPlan& plan) {
+  constexpr std::int64_t kWarp = 32;
+  std::vector<std::int64_t> warps;
+  for (const KernelLaunch& one : plan.launches) {
+    const std::int64_t threads = one.block[0] * one.block[1] * one.block[2];
+    warps.push_back(one.grid[0] * one.grid[1] * one.grid[2] * ((threads + kWarp - 1) / kWarp));
+  }
+  return warps;
+}
+
 std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result error, const std::string& what, int slot) {
   if (error == cuda::kSuccess) {
     return std::nullopt;

@@ -34,6 +34,7 @@ struct CudaModule {
 
 // Of its launches, in their order.
 std::vector<std::string> kernel_names(const CudaModule& loaded);
+std::vector<std::int64_t> launched_warps(const LaunchPlan& plan);
 
 // nullopt for success, else the candidate's outcome with the error's name.
 std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result error, const std::string& what,

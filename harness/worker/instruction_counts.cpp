@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "harness/core/text.h"
 #include "harness/worker/cupti_sass.h"
 #include "harness/worker/machine_code.h"
 #include "harness/worker/pc_sampling.h"
@@ -15,11 +16,21 @@ namespace {
 
 constexpr std::uint64_t kNoMetric = std::numeric_limits<std::uint64_t>::max();
 
-// Two ways in which CUPTI comes to know a kernel: as it runs first, or all of the context's at once.
+// What CUPTI's documentation leaves open is which kernels of a process it counts: those of a call are tried in several
+// ways, and each of them is believed only for kernels whose first instruction as many warps have executed as were
+// launched.
 struct Way {
-  bool lazily;
+  const char* words;
+  bool lazily;        // CUPTI patches a kernel as it first runs; else all that are loaded, at once
+  bool reload_first;  // before CUPTI is told to patch; else behind that, so that it sees the module being loaded
+  bool read_each = false;
 };
-constexpr Way kWays[] = {{.lazily = true}, {.lazily = false}};
+constexpr Way kTogether[] = {{.words = "together", .lazily = true, .reload_first = false},
+                             {.words = "together, patched at once", .lazily = false, .reload_first = true}};
+constexpr Way kAlone[] = {{.words = "alone", .lazily = true, .reload_first = false},
+                          {.words = "alone, in the module loaded before", .lazily = true, .reload_first = true}};
+constexpr Way kReadEach = {
+    .words = "together, read after each", .lazily = true, .reload_first = false, .read_each = true};
 
 class InstructionCounter {
  public:
@@ -28,28 +39,39 @@ class InstructionCounter {
       : library_(library), sass_(sass), gpu_(gpu), call_(call) {}
   InstructionCounter(const InstructionCounter&) = delete;
   InstructionCounter& operator=(const InstructionCounter&) = delete;
-  ~InstructionCounter() { end(); }
+  ~InstructionCounter() { unset_config(); }
 
   using Values = std::vector<std::int64_t>;
   using Place = std::pair<std::string, std::uint32_t>;  // kernel, offset
 
   bool find_metrics(const std::string& chip);
-  bool run(Way way, cuda::Result& error);
+  // One way after the other, until `kernels` are counted. CUDA's error.
+  cuda::Result count(const std::vector<std::string>& kernels);
+  bool has_counted(const std::vector<std::string>& kernels) const { return uncounted(kernels).empty(); }
   const std::map<Place, Values>& counts() const { return counts_; }
-  bool has_all_kernels() const;
-  const std::string& missing() const { return missing_; }
+  const std::vector<std::string>& attempts() const { return attempts_; }
+  const std::string& trouble() const { return trouble_; }
 
  private:
   bool ok(cupti::Result result, const char* during) {
     if (result != cupti::kSuccess) {
-      missing_ = cupti::explain_trouble(library_, result, during);
+      trouble_ = cupti::explain_trouble(library_, result, during);
     }
     return result == cupti::kSuccess;
   }
-  bool enable(Way way, cuda::Result& error);
+  std::vector<std::string> uncounted(const std::vector<std::string>& kernels) const;
+  cuda::Result count_alone(const Way& way, const std::vector<std::string>& kernels, const std::string& configured);
+  cuda::Result attempt(const Way& way, const std::vector<std::string>& kernels, const std::string& words);
+  bool run(const Way& way, std::size_t first, std::size_t end, cuda::Result& error);
+  bool enable(const Way& way, std::size_t first, cuda::Result& error);
+  bool launch(const Way& way, std::size_t first, std::size_t end, cuda::Result& error);
   bool read();
   void add(const cupti::SassRecord& record, std::size_t values);
-  void end();
+  std::int64_t counted_warps(const std::string& kernel) const;
+  std::int64_t launched_warps(const std::string& kernel) const;
+  bool set_config();
+  bool unset_config();
+  bool disable();
 
   const cupti::Library& library_;
   const cupti::Sass& sass_;
@@ -59,8 +81,10 @@ class InstructionCounter {
   std::vector<cupti::SassConfig> configs_;
   bool configured_ = false;
   bool enabled_ = false;
-  std::map<Place, Values> counts_;
-  std::string missing_;
+  std::map<Place, Values> attempted_;  // of the attempt under way
+  std::map<Place, Values> counts_;     // of the kernels that were counted
+  std::vector<std::string> attempts_;
+  std::string trouble_;
 };
 
 bool InstructionCounter::find_metrics(const std::string& chip) {
@@ -76,39 +100,166 @@ bool InstructionCounter::find_metrics(const std::string& chip) {
   return true;
 }
 
-bool InstructionCounter::enable(Way way, cuda::Result& error) {
+std::vector<std::string> InstructionCounter::uncounted(const std::vector<std::string>& kernels) const {
+  std::vector<std::string> rest;
+  for (const std::string& kernel : kernels) {
+    const auto first = counts_.lower_bound({kernel, 0});
+    if (first == counts_.end() || first->first.first != kernel) {
+      rest.push_back(kernel);
+    }
+  }
+  return rest;
+}
+
+// A second configuration in one process has been refused for want of memory, so that it comes last.
+cuda::Result InstructionCounter::count(const std::vector<std::string>& kernels) {
+  const bool one = kernels.size() == 1;
+  cuda::Result error = cuda::kSuccess;
+  for (const Way& way : kTogether) {
+    if (!one && error == cuda::kSuccess && !uncounted(kernels).empty()) {
+      error = attempt(way, kernels, way.words);
+    }
+  }
+  for (const Way& way : kAlone) {
+    error = error != cuda::kSuccess ? error : count_alone(way, uncounted(kernels), "");
+  }
+  if (!one && error == cuda::kSuccess && !uncounted(kernels).empty()) {
+    error = attempt(kReadEach, kernels, kReadEach.words);
+  }
+  for (const Way& way : kAlone) {
+    if (error == cuda::kSuccess && !uncounted(kernels).empty() && unset_config()) {
+      error = count_alone(way, uncounted(kernels), ", configured anew");
+    }
+  }
+  return error;
+}
+
+// Given up with the first kernel that it does not count.
+cuda::Result InstructionCounter::count_alone(const Way& way, const std::vector<std::string>& kernels,
+                                             const std::string& configured) {
+  for (const std::string& kernel : kernels) {
+    const cuda::Result error = attempt(way, {kernel}, kernel + " " + way.words + configured);
+    if (error != cuda::kSuccess || !uncounted({kernel}).empty()) {
+      return error;
+    }
+  }
+  return cuda::kSuccess;
+}
+
+// From the first launch of these kernels to their last one. What is counted of them is kept if it is all of it.
+cuda::Result InstructionCounter::attempt(const Way& way, const std::vector<std::string>& kernels,
+                                         const std::string& words) {
+  const auto wanted = [&](const std::string& name) {
+    return std::find(kernels.begin(), kernels.end(), name) != kernels.end();
+  };
+  const auto first = std::find_if(call_.kernels.begin(), call_.kernels.end(), wanted);
+  const auto last = std::find_if(call_.kernels.rbegin(), call_.kernels.rend(), wanted);
+  attempted_.clear();
+  trouble_.clear();
+  cuda::Result error = cuda::kSuccess;
+  run(way, static_cast<std::size_t>(first - call_.kernels.begin()),
+      static_cast<std::size_t>(call_.kernels.rend() - last), error);
+  std::string came_to = trouble_;
+  for (const std::string& kernel : kernels) {
+    const std::int64_t launched = launched_warps(kernel);
+    const std::int64_t counted = counted_warps(kernel);
+    came_to += (came_to.empty() ? "" : ", ") + kernel + " " + std::to_string(counted) + " of " +
+               std::to_string(launched) + " warps";
+    for (auto one = attempted_.lower_bound({kernel, 0});
+         counted == launched && one != attempted_.end() && one->first.first == kernel; ++one) {
+      counts_.insert_or_assign(one->first, one->second);
+    }
+  }
+  attempts_.push_back(words + ": " + came_to);
+  return error;
+}
+
+// At its first instruction, which each warp executes once.
+std::int64_t InstructionCounter::counted_warps(const std::string& kernel) const {
+  const auto first = attempted_.find({kernel, 0});
+  return first == attempted_.end() ? 0 : first->second[kWarps];
+}
+
+std::int64_t InstructionCounter::launched_warps(const std::string& kernel) const {
+  std::int64_t warps = 0;
+  for (std::size_t i = 0; i < call_.kernels.size(); ++i) {
+    warps += call_.kernels[i] == kernel ? call_.warps.at(i) : 0;
+  }
+  return warps;
+}
+
+bool InstructionCounter::set_config() {
+  if (!configured_) {
+    cupti::SetSassConfig config{
+        .count = configs_.size(), .configs = configs_.data(), .device_index = static_cast<std::uint32_t>(gpu_.index)};
+    configured_ = ok(sass_.set_config(&config), "configuring the counts of instructions");
+  }
+  return configured_;
+}
+
+// False when CUPTI is still at it.
+bool InstructionCounter::unset_config() {
+  if (!disable()) {
+    return false;
+  }
+  if (configured_) {
+    cupti::UnsetSassConfig asked{.device_index = static_cast<std::uint32_t>(gpu_.index)};
+    configured_ = !ok(sass_.unset_config(&asked), "ending the counts of instructions");
+  }
+  return !configured_;
+}
+
+bool InstructionCounter::disable() {
+  if (enabled_) {
+    cupti::DisableSass asked{.context = gpu_.context};
+    enabled_ = !ok(sass_.disable(&asked), "putting the kernels back");
+  }
+  return !enabled_;
+}
+
+// Up to the launches that are counted, which those before them may have to prepare.
+bool InstructionCounter::enable(const Way& way, std::size_t first, cuda::Result& error) {
+  if (!disable()) {
+    return false;
+  }
   error = call_.prepare();
-  if (error != cuda::kSuccess) {
-    return false;
+  if (error == cuda::kSuccess && (way.reload_first || first > 0)) {
+    error = call_.reload();
   }
-  cupti::SetSassConfig config{
-      .count = configs_.size(), .configs = configs_.data(), .device_index = static_cast<std::uint32_t>(gpu_.index)};
-  if (!ok(sass_.set_config(&config), "configuring the counts of instructions")) {
-    return false;
-  }
-  configured_ = true;
-  error = way.lazily ? cuda::kSuccess : call_.reload();
+  error = error != cuda::kSuccess ? error : call_.launch(0, first);
+  error = error != cuda::kSuccess ? error : call_.wait();
   cupti::EnableSass asked{.context = gpu_.context, .lazily = static_cast<std::uint8_t>(way.lazily ? 1 : 0)};
-  if (error != cuda::kSuccess || !ok(sass_.enable(&asked), "patching the kernels")) {
+  if (error != cuda::kSuccess || !set_config() || !ok(sass_.enable(&asked), "patching the kernels")) {
     return false;
   }
   enabled_ = true;
-  error = way.lazily ? call_.reload() : cuda::kSuccess;
+  error = way.reload_first ? cuda::kSuccess : call_.reload();
   return error == cuda::kSuccess;
 }
 
-bool InstructionCounter::run(Way way, cuda::Result& error) {
-  counts_.clear();
-  missing_.clear();
-  if (!enable(way, error)) {
-    end();
+bool InstructionCounter::launch(const Way& way, std::size_t first, std::size_t end, cuda::Result& error) {
+  for (std::size_t at = first; at < end;) {
+    const std::size_t next = way.read_each ? at + 1 : end;
+    error = call_.launch(at, next);
+    const cuda::Result finished = call_.wait();
+    error = error != cuda::kSuccess ? error : finished;
+    if (error != cuda::kSuccess || !read()) {
+      return false;
+    }
+    at = next;
+  }
+  return true;
+}
+
+bool InstructionCounter::run(const Way& way, std::size_t first, std::size_t end, cuda::Result& error) {
+  if (!way.reload_first && first > 0 && call_.keeps_state) {
+    trouble_ = "a reload would reset what the launches before it left in the module's variables";
     return false;
   }
-  error = call_.launch();
-  const cuda::Result finished = call_.wait();
-  error = error != cuda::kSuccess ? error : finished;
-  const bool done = error == cuda::kSuccess && read();
-  end();
+  const bool done = enable(way, first, error) && launch(way, first, end, error);
+  const std::string trouble = trouble_;
+  disable();
+  trouble_ = trouble.empty() ? trouble_ : trouble;
   return done;
 }
 
@@ -119,7 +270,7 @@ bool InstructionCounter::read() {
     return false;
   }
   if (sized.records == 0 || sized.instances == 0) {
-    missing_ = "CUPTI patched no instruction of these kernels";
+    trouble_ = "CUPTI patched no instruction of these kernels";
     return false;
   }
   const std::size_t each = std::max<std::size_t>(1, sized.instances) * configs_.size();
@@ -143,33 +294,12 @@ void InstructionCounter::add(const cupti::SassRecord& record, std::size_t values
   if (record.function == nullptr) {
     return;
   }
-  Values& sums = counts_[{record.function, record.pc_offset}];
+  Values& sums = attempted_[{record.function, record.pc_offset}];
   sums.resize(kCountedKinds);
   for (std::size_t i = 0; i < values; ++i) {
     if (const auto kind = kinds_.find(record.values[i].id); kind != kinds_.end()) {
       sums[kind->second] += static_cast<std::int64_t>(record.values[i].value);
     }
-  }
-}
-
-bool InstructionCounter::has_all_kernels() const {
-  return std::all_of(call_.kernels.begin(), call_.kernels.end(), [&](const std::string& kernel) {
-    const auto first = counts_.lower_bound({kernel, 0});
-    return first != counts_.end() && first->first.first == kernel;
-  });
-}
-
-// Errors are passed over: after a kernel's fault nothing of CUPTI works, and the fault is what is reported.
-void InstructionCounter::end() {
-  if (enabled_) {
-    cupti::DisableSass asked{.context = gpu_.context};
-    sass_.disable(&asked);
-    enabled_ = false;
-  }
-  if (configured_) {
-    cupti::UnsetSassConfig asked{.device_index = static_cast<std::uint32_t>(gpu_.index)};
-    sass_.unset_config(&asked);
-    configured_ = false;
   }
 }
 
@@ -220,7 +350,8 @@ const std::vector<std::string>& instruction_counters() {
   return names;
 }
 
-InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& call, cuda::Result& error) {
+InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& call, const std::string& kernel,
+                                     cuda::Result& error) {
   InstructionReport report{.kernels = call.kernels};
   error = cuda::kSuccess;
   const auto library = cupti::load_library(report.missing);
@@ -242,21 +373,24 @@ InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& 
   std::string no_lines;
   const auto lines = cupti::load_sampling(*library, no_lines);
   InstructionCounter counter(*library, *sass, gpu, call);
-  const bool known = counter.find_metrics(chip);
-  for (const Way way : kWays) {
-    if (known && error == cuda::kSuccess && !counter.has_all_kernels()) {
-      counter.run(way, error);
-    }
+  if (!counter.find_metrics(chip)) {
+    report.missing = counter.trouble();
+    return report;
   }
+  if (!kernel.empty() && std::find(call.kernels.begin(), call.kernels.end(), kernel) == call.kernels.end()) {
+    report.missing = "the call has no kernel '" + kernel + "'";
+    return report;
+  }
+  const std::vector<std::string> wanted = kernel.empty() ? each_once(call.kernels) : std::vector{kernel};
+  error = counter.count(wanted);
+  report.attempts = counter.attempts();
   if (error != cuda::kSuccess) {
     return report;
   }
-  report.missing = counter.missing();
-  if (report.missing.empty() && !counter.has_all_kernels()) {
-    report.missing = "CUPTI counted only some of the kernels of a call";
-  }
-  if (report.missing.empty()) {
+  if (counter.has_counted(wanted)) {
     write_rows(counter, lines.get(), call, report);
+  } else {
+    report.missing = "CUPTI did not count all kernels: " + join(report.attempts, "; ");
   }
   return report;
 }

@@ -15,10 +15,13 @@ namespace apo {
 struct CountedCall {
   std::string cubin;
   std::vector<std::string> kernels;      // of one call, in launch order
+  std::vector<std::int64_t> warps;       // of each of these launches
+  bool keeps_state = false;              // launches leave something in the module's variables, which a reload resets
   std::function<cuda::Result()> reload;  // loads the cubin anew, so that CUPTI sees it
   std::function<cuda::Result()> prepare;
-  std::function<cuda::Result()> launch;  // each kernel finished before the next
-  std::function<cuda::Result()> wait;    // until the GPU is idle
+  // These launches of a call, each finished before the next.
+  std::function<cuda::Result(std::size_t first, std::size_t end)> launch;
+  std::function<cuda::Result()> wait;  // until the GPU is idle
 };
 
 // What is counted for each instruction; the values of an InstructionCount are in this order.
@@ -36,7 +39,9 @@ enum CountedOf : std::size_t {
 // CUPTI's names for them.
 const std::vector<std::string>& instruction_counters();
 
+// Of every kernel of the call, or only of the one named `kernel`, which then is the only one that CUPTI has to do with.
 // Trouble with the profiler stands in the report; `error` is the kernels' own.
-InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& call, cuda::Result& error);
+InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& call, const std::string& kernel,
+                                     cuda::Result& error);
 
 }  // namespace apo

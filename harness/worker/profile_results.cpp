@@ -45,13 +45,18 @@ std::string encode(const CounterReport& report) {
   for (const RefusedMetric& one : report.refused) {
     refused.push_back({one.metric, one.why});
   }
+  Json steps = Json::array();
+  for (const CountingStep& one : report.steps) {
+    steps.push_back({one.what, one.seconds});
+  }
   return text_of({{"metrics", report.metrics},
                   {"launches", launches},
                   {"refused", refused},
                   {"clamped", report.clamped},
                   {"passes", report.passes},
                   {"chip", report.chip},
-                  {"missing", report.missing}});
+                  {"missing", report.missing},
+                  {"steps", steps}});
 }
 
 std::string encode(const SampleReport& report) {
@@ -69,7 +74,10 @@ std::string encode(const InstructionReport& report) {
   for (const InstructionCount& one : report.instructions) {
     instructions.push_back({one.kernel, one.pc_offset, one.opcode, one.file, one.line, one.values});
   }
-  return text_of({{"instructions", instructions}, {"kernels", report.kernels}, {"missing", report.missing}});
+  return text_of({{"instructions", instructions},
+                  {"kernels", report.kernels},
+                  {"missing", report.missing},
+                  {"attempts", report.attempts}});
 }
 
 std::optional<CounterReport> decode_counters(std::string_view text) {
@@ -85,6 +93,9 @@ std::optional<CounterReport> decode_counters(std::string_view text) {
     }
     for (const Json& one : json.at("refused")) {
       report.refused.push_back({.metric = one.at(0), .why = one.at(1)});
+    }
+    for (const Json& one : json.at("steps")) {
+      report.steps.push_back({.what = one.at(0), .seconds = one.at(1)});
     }
     return report;
   } catch (const std::exception&) {
@@ -117,7 +128,10 @@ std::optional<SampleReport> decode_samples(std::string_view text) {
 std::optional<InstructionReport> decode_instructions(std::string_view text) {
   try {
     const Json json = Json::parse(text);
-    InstructionReport report{.instructions = {}, .kernels = json.at("kernels"), .missing = json.at("missing")};
+    InstructionReport report{.instructions = {},
+                             .kernels = json.at("kernels"),
+                             .missing = json.at("missing"),
+                             .attempts = json.at("attempts")};
     for (const Json& one : json.at("instructions")) {
       report.instructions.push_back({.kernel = one.at(0),
                                      .pc_offset = one.at(1),

@@ -23,14 +23,21 @@ struct RefusedMetric {
   std::string why;
 };
 
+// What a step of collecting took of the host's time: "profiler", "pass 1 start", ...
+struct CountingStep {
+  std::string what;
+  double seconds = 0;
+};
+
 struct CounterReport {
   std::vector<std::string> metrics;      // those that were collected
   std::vector<LaunchCounters> launches;  // in launch order
   std::vector<RefusedMetric> refused;    // those that this GPU does not have
   std::vector<std::string> clamped;      // percentages that came out above 100 and were cut there
   int passes = 0;
-  std::string chip;     // "GH100"
-  std::string missing;  // one sentence when there are no counters
+  std::string chip;                 // "GH100"
+  std::string missing;              // one sentence when there are no counters
+  std::vector<CountingStep> steps;  // in the order in which they came
 };
 
 struct SampleReport {
@@ -54,6 +61,7 @@ struct InstructionReport {
   std::vector<InstructionCount> instructions;  // of one call; those that were executed
   std::vector<std::string> kernels;            // of one call, in launch order
   std::string missing;                         // one sentence when there are none
+  std::vector<std::string> attempts;           // what each way of counting came to, in their order
 };
 
 std::string encode(const CounterReport& report);

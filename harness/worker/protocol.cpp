@@ -190,6 +190,7 @@ Json body_of(const Request& request) {
                     {"metrics", count.metrics},
                     {"repetitions", count.repetitions},
                     {"read_back", count.read_back},
+                    {"more", count.more},
                     {"cold", count.cache == CachePolicy::cold}};
           },
           [](const SampleRequest& sample) -> Json {
@@ -206,7 +207,7 @@ Json body_of(const Request& request) {
             return {{"op", "images"}, {"slot", images.slot}};
           },
           [](const InstructionRequest& instructions) -> Json {
-            return {{"op", "instructions"}, {"slot", instructions.slot}};
+            return {{"op", "instructions"}, {"slot", instructions.slot}, {"kernel", instructions.kernel}};
           },
       },
       request.body);
@@ -330,7 +331,8 @@ Request decode_request(std::string_view text) {
                                 .metrics = json.at("metrics"),
                                 .repetitions = json.at("repetitions"),
                                 .cache = cache_from(json),
-                                .read_back = json.at("read_back")};
+                                .read_back = json.at("read_back"),
+                                .more = json.at("more")};
   } else if (op == "sample") {
     request.body = SampleRequest{.slot = json.at("slot"),
                                  .repetitions = json.at("repetitions"),
@@ -341,7 +343,7 @@ Request decode_request(std::string_view text) {
   } else if (op == "images") {
     request.body = ImagesRequest{.slot = json.at("slot")};
   } else if (op == "instructions") {
-    request.body = InstructionRequest{.slot = json.at("slot")};
+    request.body = InstructionRequest{.slot = json.at("slot"), .kernel = json.at("kernel")};
   } else if (op == "continue") {
     request.body = ContinueRequest{.read_back = json.at("read_back")};
   } else {

@@ -115,6 +115,9 @@ struct CountRequest {
   int repetitions = 1;
   CachePolicy cache = CachePolicy::cold;
   bool read_back = false;  // bring the tensors back into the arena, as the last launch left them
+  // Another one of the same metrics follows: the session on the counters stays open, which spares the next one its
+  // opening, and no other process can count meanwhile. Timed samples, PC samples and counts of instructions end it.
+  bool more = false;
 };
 // The same for a SampleReport: where the warps stand and why, every 2^period_log2 cycles of each SM.
 struct SampleRequest {
@@ -130,9 +133,11 @@ struct ImagesRequest {
   int slot = 0;
 };
 
-// And for an InstructionReport: how often each instruction of one call is executed.
+// And for an InstructionReport: how often each instruction of one call is executed. With a kernel's name, only that
+// one's: CUPTI does not count all kernels of a call in every process.
 struct InstructionRequest {
   int slot = 0;
+  std::string kernel;
 };
 
 struct Request {

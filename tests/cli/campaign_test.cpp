@@ -280,7 +280,9 @@ TEST(Campaign, HungCandidatesAreGoneWithinTenSecondsAndItGoesOn) {
   EXPECT_EQ(processes_with_files_of(place), 0);
 }
 
-TEST(Compare, JudgesTwoVariantsAndRecordsItAndWaitsForWhoMeasuresOnItsCpus) {
+// It waits for who measures on its CPUs; whoever profiles a variant next does so where it was judged, which is not the
+// family's first workload.
+TEST(Compare, JudgesTwoVariantsInTurnAndRecordsItAndTheirProfilesAreOfThatWorkload) {
   const Workplace place;
   DeviceTurns others(place.path("apo"), "host", usable_cpus());
   std::optional<DeviceTurns::Turn> theirs(others.take({}));
@@ -304,6 +306,13 @@ TEST(Compare, JudgesTwoVariantsAndRecordsItAndWaitsForWhoMeasuresOnItsCpus) {
   const Json shown = only_document(place.apo({"show", "1", "--json"}));
   EXPECT_EQ(shown["candidate"]["variant"], "copy/parallel");
   EXPECT_GT(shown["rounds"][0]["environment"].value("waited_for_turn_s", 0.0), 0.02) << shown["rounds"][0];
+  if (experiment["judgement"]["effect"].is_null()) {
+    GTEST_SKIP() << "not timed: " << experiment["judgement"]["sentence"];
+  }
+  const Ran profiled = place.apo({"profile", "copy/simple", "--no-journal", "--json"}, 110);
+  ASSERT_EQ(profiled.exit_code, 0) << profiled.err;
+  EXPECT_EQ(only_document(profiled)["workload"], "n4k");
+  EXPECT_NE(profiled.err.find("on n4k, where experiment 1 judged"), std::string::npos) << profiled.err;
 }
 
 TEST(Compare, IdenticalCodeIsNotTimed) {

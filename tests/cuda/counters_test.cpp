@@ -74,17 +74,21 @@ WorkerOptions options() {
 // One worker with one kernel in it.
 class Bench {
  public:
-  Bench(const std::string& code, std::int64_t n, const std::string& launch) : worker_(options()) {
-    const CudaBuilder builder(folder_.path(), worker_.device(), 60);
-    // Four lines of kBlock, the launch and the include: `code` begins in line 7.
-    const std::string source =
-        std::string(kBlock) + "// apo:launch k " + launch + "\n#include \"copy.args.h\"\n" + code;
-    const Build built = builder.build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", n}}, {});
+  Bench(const std::string& code, std::int64_t n, const std::string& launch) : n_(n), worker_(options()) {
     arena_ = std::make_unique<Arena>(
         ArenaSpec{.buffers = {{.name = "x", .bytes = 4 * n, .role = BufferRole::input, .element_bytes = 4},
                               {.name = "y", .bytes = 4 * n, .role = BufferRole::output, .element_bytes = 4}},
                   .axes = {n},
                   .alignment = 256});
+    load(code, launch);
+  }
+  // In place of the kernel before.
+  void load(const std::string& code, const std::string& launch) {
+    const CudaBuilder builder(folder_.path(), worker_.device(), 60);
+    // Four lines of kBlock, the launch and the include: `code` begins in line 7.
+    const std::string source =
+        std::string(kBlock) + "// apo:launch k " + launch + "\n#include \"copy.args.h\"\n" + code;
+    const Build built = builder.build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", n_}}, {});
     if (built.outcome != Outcome::valid) {
       throw std::runtime_error(built.evidence + built.log);
     }
@@ -98,6 +102,7 @@ class Bench {
   const Arena& arena() const { return *arena_; }
 
  private:
+  std::int64_t n_;
   TemporaryFolder folder_;
   Worker worker_;
   std::unique_ptr<Arena> arena_;
@@ -202,13 +207,15 @@ TEST_F(Counters, TheDefaultSetIsWholeAndWarpsWaitAtTheBarrier) {
 
 // What does not depend on the kernel comes once a process, and is left out here: the first count.
 CounterReport count_alone(Bench& bench, const std::vector<std::string>& metrics) {
-  EXPECT_TRUE(bench.worker().count({.metrics = {kRead}}));
+  const auto first = bench.worker().count({.metrics = {kRead}});
+  EXPECT_TRUE(first) << first.failure().evidence;
+  std::cout << "  steps of the process's first count: " << (first ? testing::steps_text(*first) : "") << "\n";
   const auto begin = std::chrono::steady_clock::now();
   const auto report = bench.worker().count({.metrics = metrics});
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   EXPECT_TRUE(report) << report.failure().evidence;
   std::cout << "  " << metrics.size() << " counters, " << (report ? report->passes : 0) << " passes, "
-            << elapsed.count() << " s\n";
+            << elapsed.count() << " s\n  steps: " << (report ? testing::steps_text(*report) : "") << "\n";
   return report ? *report : CounterReport();
 }
 
@@ -230,6 +237,43 @@ TEST_F(Counters, ALongListOfFiveKernelsIsCountedInOneSession) {
   EXPECT_LE(report.passes, 20);
   EXPECT_EQ(report.launches.size(), 5U);
   EXPECT_EQ(report.metrics.size(), testing::long_list().size());
+}
+
+// The same kernel before and after another one of two launches, all in one session if CUPTI lets us, and once more in a
+// session of its own. Prints where the time goes.
+TEST_F(Counters, ACallInTheSessionOfOthersIsCountedAsInItsOwn) {
+  Bench bench(kFfma, 1024, "grid=64 block=256");
+  const auto count = [&](const std::string& what, bool more) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto report = bench.worker().count({.metrics = testing::short_list(), .more = more});
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    EXPECT_TRUE(report) << report.failure().evidence;
+    std::cout << "  " << what << ": " << elapsed.count()
+              << " s\n  steps: " << (report ? testing::steps_text(*report) + report->missing : "") << "\n";
+    return report ? *report : CounterReport();
+  };
+  const CounterReport alone = count("the first call", true);
+  if (!alone.missing.empty()) {
+    GTEST_SKIP() << alone.missing;
+  }
+  bench.load(std::string(kCopy) + "extern \"C\" __global__ void l(copy_args) {}\n",
+             "grid=4 block=256\n// apo:launch l grid=1 block=32");
+  EXPECT_EQ(count("another call, of two launches", true).launches.size(), 2U);
+  bench.load(kFfma, "grid=64 block=256");
+  const std::map<std::string, CounterReport> again = {{"in the session", count("the first call again", true)},
+                                                      {"after it", count("the last one", false)},
+                                                      {"in its own", count("in a session of its own", false)}};
+  for (const auto& [when, report] : again) {
+    ASSERT_EQ(report.launches.size(), 1U) << when << report.missing;
+    EXPECT_EQ(report.passes, alone.passes) << when;
+    for (std::size_t i = 0; i < report.metrics.size(); ++i) {
+      const std::string& name = report.metrics[i];
+      if (name.find("inst_executed") != std::string::npos) {
+        EXPECT_EQ(report.launches[0].values[i], alone.launches[0].values[i]) << name << " " << when;
+      }
+      EXPECT_TRUE(std::isfinite(report.launches[0].values[i])) << name << " " << when;
+    }
+  }
 }
 
 // Every pass runs the kernel again; between them CUPTI restores what it wrote.
@@ -440,21 +484,48 @@ TEST_F(Counters, InstructionsAreCountedExactly) {
   }
 }
 
+// Prints what each way of counting came to.
+void print_attempts(const std::string& what, const InstructionReport& report) {
+  std::cout << "  " << what << (report.missing.empty() ? " is counted" : " is not counted: " + report.missing) << "\n";
+  for (const std::string& one : report.attempts) {
+    std::cout << "    " << one << "\n";
+  }
+}
+
+// Where one process does not count them all, another one for each does.
 TEST_F(Counters, AllKernelsOfACallHaveTheirInstructionsCounted) {
-  const std::string two =
-      "extern \"C\" __global__ void first(copy_args a) { if (threadIdx.x == 0) a.y[blockIdx.x] = 0; }\n" +
+  const std::string three =
+      "extern \"C\" __global__ void first(copy_args a) { if (threadIdx.x == 0) a.y[blockIdx.x] = 0; }\n"
+      "extern \"C\" __global__ void last(copy_args a) { if (threadIdx.x == 1) a.y[blockIdx.x] = 1; }\n" +
       std::string(kCopy);
-  Bench bench(two, 1024, "grid=4 block=256\n// apo:launch first grid=4 block=64");
-  const auto report = bench.worker().count_instructions({});
-  ASSERT_TRUE(report) << report.failure().evidence;
-  if (!report->missing.empty()) {
-    GTEST_SKIP() << report->missing;
+  const std::string launches =
+      "grid=4 block=256\n// apo:launch first grid=4 block=64\n// apo:launch last grid=2 block=96\n"
+      "// apo:launch first grid=1 block=32";
+  const auto warps_of = [](const InstructionReport& report) {
+    std::map<std::string, std::int64_t> warps;
+    for (const InstructionCount& one : report.instructions) {
+      warps[one.kernel] += one.pc_offset == 0 ? one.values[kWarps] : 0;
+    }
+    return warps;
+  };
+  const std::map<std::string, std::int64_t> launched = {{"k", 4 * 8}, {"first", 4 * 2 + 1}, {"last", 2 * 3}};
+  Bench bench(three, 1024, launches);
+  const auto whole = bench.worker().count_instructions({});
+  ASSERT_TRUE(whole) << whole.failure().evidence;
+  if (whole->attempts.empty()) {
+    GTEST_SKIP() << whole->missing;
   }
-  std::map<std::string, std::int64_t> warps;
-  for (const InstructionCount& one : report->instructions) {
-    warps[one.kernel] += one.pc_offset == 0 ? one.values[kWarps] : 0;
+  print_attempts("all kernels in one process", *whole);
+  if (whole->missing.empty()) {
+    EXPECT_EQ(warps_of(*whole), launched);
   }
-  EXPECT_EQ(warps, (std::map<std::string, std::int64_t>{{"k", 4 * 8}, {"first", 4 * 2}}));
+  for (const auto& [kernel, warps] : launched) {
+    Bench own(three, 1024, launches);
+    const auto one = own.worker().count_instructions({.kernel = kernel});
+    ASSERT_TRUE(one) << one.failure().evidence;
+    print_attempts(kernel + " in a process of its own", *one);
+    EXPECT_EQ(warps_of(*one), (std::map<std::string, std::int64_t>{{kernel, warps}}));
+  }
 }
 
 TEST_F(Counters, ABankConflictIsCountedOnItsLine) {
@@ -493,12 +564,21 @@ TEST_F(Counters, ABarrierIsWhatItsWaitsAreHeldUpBy) {
 
 TEST_F(Counters, AProfiledWorkerStillRunsItsKernel) {
   Bench bench(kCopy, 1024, "grid=4 block=256");
-  ASSERT_TRUE(bench.worker().count({.metrics = {kRead}}));
+  // Each of them comes upon a session that is left open for a count to come.
+  const auto count = [&] { return bench.worker().count({.metrics = {kRead}, .more = true}); };
+  const auto counted = count();
+  ASSERT_TRUE(counted);
   ASSERT_TRUE(bench.worker().sample_stalls({}));
+  ASSERT_TRUE(count());
   ASSERT_TRUE(bench.worker().count_instructions({}));
+  ASSERT_TRUE(count());
   const auto sample = bench.worker().call(0);
   ASSERT_TRUE(sample) << sample.failure().evidence;
   EXPECT_GT(sample->device_ns, 0);
+  const auto last = count();
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->missing, counted->missing);
+  EXPECT_EQ(last->launches.size(), counted->launches.size());
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
-// tests/cuda/metric_lists.h - the lists of counters whose collection is timed: by a test, and against Nsight Compute.
+// tests/cuda/metric_lists.h - the lists of counters whose collection is timed: by a test, and against Nsight Compute;
+// and where that time went.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "harness/core/text.h"
 #include "harness/worker/metric_names.h"
+#include "harness/worker/profile_results.h"
 
 namespace apo::testing {
 
@@ -40,6 +43,19 @@ inline std::vector<std::string> short_list() {
           "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
           "sm__sass_inst_executed_op_global_ld.sum",
           "gpu__time_duration.sum"};
+}
+
+// "profiler start 61.0 ms, session 12.1 ms, ...": what took a millisecond or more, and what it was worth a word.
+inline std::string steps_text(const CounterReport& report) {
+  constexpr double kShown = 1e-3;
+  std::string text;
+  double rest = 0;
+  for (const CountingStep& one : report.steps) {
+    const bool shown = one.seconds >= kShown || one.seconds == 0;
+    text += shown ? one.what + " " + format_ns(1e9 * one.seconds) + ", " : "";
+    rest += shown ? 0 : one.seconds;
+  }
+  return text + "the rest " + format_ns(1e9 * rest);
 }
 
 }  // namespace apo::testing

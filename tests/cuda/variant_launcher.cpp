@@ -1,9 +1,9 @@
 // tests/cuda/variant_launcher.cpp - launches device variants once each, in this process and with nothing between, so
 // that another profiler can look at them: variant_launcher FAMILY_LIBRARY CACHE FILE[:WORKLOAD]...
 //
-// With APO_LAUNCHER_COUNT=short|default|long it counts these lists' metrics of each itself, and says on the last line
-// how long that took. --list LIST prints the names of a list, --about the GPU, the driver and CUPTI's version.
-// Exit code 77: there is no GPU.
+// With APO_LAUNCHER_COUNT=short|default|long it counts these lists' metrics of each itself, and says where the time of
+// each went ("steps: ...") and on the last line how long all that took. --list LIST prints the names of a list, --about
+// the GPU, the driver and CUPTI's version. Exit code 77: there is no GPU.
 #include <unistd.h>
 
 #include <algorithm>
@@ -53,23 +53,24 @@ std::vector<std::string> metrics_of(const std::string& list) {
   return list == "short" ? testing::short_list() : list == "long" ? testing::long_list() : default_counters();
 }
 
-// Launches what is loaded; counts it instead where metrics are asked for. Seconds of that.
-double launch_or_count(Device& device, const std::vector<std::string>& metrics, const std::string& file) {
+// Launches what is loaded; counts it instead where metrics are asked for. Seconds of that. `more`: another one follows.
+double launch_or_count(Device& device, const std::vector<std::string>& metrics, const std::string& file, bool more) {
   const auto begin = std::chrono::steady_clock::now();
   if (metrics.empty()) {
     require_value(device.run({}, 0), file);
   } else {
-    const auto report = device.count({.metrics = metrics});
+    const auto report = device.count({.metrics = metrics, .more = more});
     require_value(report, file);
     if (!report->missing.empty() || report->launches.empty()) {
       throw std::runtime_error(file + ": nothing was counted: " + report->missing);
     }
+    std::printf("steps: %s\n", testing::steps_text(*report).c_str());
   }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 double launch(Device& device, const Builder& builder, const std::string& file, const std::string& workload_name,
-              const std::vector<std::string>& metrics) {
+              const std::vector<std::string>& metrics, bool more) {
   const Variant variant = load_variant(file);
   const Family* family = find_family(variant.family);
   if (family == nullptr) {
@@ -88,7 +89,7 @@ double launch(Device& device, const Builder& builder, const std::string& file, c
   write_inputs(arena, 0, make_inputs(*family, workload->axes, 1, family->regimes.front(), 1));
   require(device.load(0, built.object_path, built.plan), file);
   require_value(device.attach(arena.layout(), FileDescriptor(dup(arena.fd()))), file);
-  const double seconds = launch_or_count(device, metrics, file);
+  const double seconds = launch_or_count(device, metrics, file, more);
   std::printf("%s\n", variant.id().c_str());
   return seconds;
 }
@@ -150,7 +151,8 @@ int main(int argc, char** argv) {
         {.cache = argv[2], .home = home != nullptr ? home : APO_SOURCE_FOLDER, .device = device->facts()});
     for (int i = 3; i < argc; ++i) {
       const std::vector<std::string> parts = split(argv[i], ':');
-      seconds.push_back(launch(*device, builder, parts.front(), parts.size() > 1 ? parts[1] : "", metrics));
+      seconds.push_back(
+          launch(*device, builder, parts.front(), parts.size() > 1 ? parts[1] : "", metrics, i + 1 < argc));
     }
     if (!metrics.empty()) {
       print_seconds(seconds);

@@ -213,6 +213,32 @@ TEST(RoundTrip, NotANumberComesBackAsNotANumber) {
   EXPECT_EQ(back.judgement->upper, std::numeric_limits<double>::infinity());
 }
 
+// padded_cache is the candidate and simple the incumbent of each.
+TEST(RoundTrip, TheNewestWorkloadThatTwoVariantsWereTimedOnIsFoundFromEitherSide) {
+  Scratch scratch;
+  Journal journal = scratch.open();
+  const std::int64_t campaign = begin(journal);
+  EXPECT_FALSE(journal.newest_judged_workload("e88_backward/simple", "", "cpu-1"));
+  add_quick(journal, {.campaign = campaign, .workload_class = "n32"});
+  const std::int64_t newest = add_quick(journal, {.campaign = campaign, .workload_class = "n64"});
+  Experiment stopped = an_experiment(campaign, 0);
+  stopped.workloads = {"b9_n128"};
+  stopped.rounds.clear();
+  stopped.judgement->effect = kNaN;
+  stopped.id = journal.begin_experiment(stopped);
+  journal.finish_experiment(stopped);
+  for (const auto& [variant, opponent] :
+       {std::pair{"e88_backward/simple", "e88_backward/padded_cache"},
+        std::pair{"e88_backward/padded_cache", "e88_backward/simple"}, std::pair{"e88_backward/simple", ""}}) {
+    const auto judged = journal.newest_judged_workload(variant, opponent, "cpu-1");
+    ASSERT_TRUE(judged) << variant;
+    EXPECT_EQ(judged->experiment, newest) << "the one behind it was stopped by a gate";
+    EXPECT_EQ(judged->workload, "b1_n64");
+  }
+  EXPECT_FALSE(journal.newest_judged_workload("e88_backward/simple", "e88_backward/simple", "cpu-1"));
+  EXPECT_FALSE(journal.newest_judged_workload("e88_backward/simple", "", "another machine"));
+}
+
 TEST(RoundTrip, CampaignKeepsItsSeedSecretUntilItEnds) {
   Scratch scratch;
   Journal journal = scratch.open();

@@ -81,8 +81,56 @@ TEST(Explain, ASlowerVariantIsExplainedByWhatItSpendsMore) {
   const Profile b = profile(10, {{"dram_utilisation", 0.6}});
   const Explanation explained = explain(a, b, {}, {});
   EXPECT_NEAR(explained.differences.front().accounts_ns, -5e6, 1);
-  EXPECT_NE(explained.sentence.find("5 ms more; most of it: DRAM busy 20 % -> 60 %"), std::string::npos)
+  EXPECT_NE(explained.sentence.find("5 ms more; at most 5 ms of it: DRAM busy 20 % -> 60 %"), std::string::npos)
       << explained.sentence;
+}
+
+// 91.5 us of idle SMs before and 83.2 us after are less, of a time that is much less itself.
+TEST(Explain, AShareThatRoseIsNoReasonForATimeThatFell) {
+  const Profile a = profile(0.176, {{"idle_share", 0.52}, {"pipe_fp32", 0.4}});
+  const Profile b = profile(0.084, {{"idle_share", 0.99}, {"pipe_fp32", 0.2}});
+  const Explanation explained = explain(a, b, {}, {});
+  ASSERT_TRUE(find(explained, "idle_share"));
+  EXPECT_FALSE(find(explained, "idle_share")->in_time) << "it only differs";
+  EXPECT_EQ(find(explained, "idle_share")->words, "SMs idle in the last round of blocks 52 % -> 99 % of the time");
+  EXPECT_EQ(explained.differences.front().name, "pipe_fp32");
+  EXPECT_TRUE(explained.differences.front().at_most);
+}
+
+// 2.8 % of 100 us are 2.8 us; 21 % of 60 us are 12.6 us: the pipe does more, which is no cost.
+TEST(Explain, AUnitThatIsUsedMoreInLessTimeIsNoCost) {
+  const Explanation explained =
+      explain(profile(0.1, {{"pipe_special", 0.028}}), profile(0.06, {{"pipe_special", 0.21}}), {}, {});
+  ASSERT_TRUE(find(explained, "pipe_special"));
+  EXPECT_FALSE(find(explained, "pipe_special")->in_time);
+  EXPECT_NE(explained.sentence.find("no counter that both profiles have accounts for it"), std::string::npos)
+      << explained.sentence;
+}
+
+// And in more time it is no relief that it is used less.
+TEST(Explain, AUnitThatIsUsedLessIsNoReasonForATimeThatRose) {
+  const Explanation explained =
+      explain(profile(5, {{"dram_utilisation", 0.9}}), profile(10, {{"dram_utilisation", 0.1}}), {}, {});
+  EXPECT_FALSE(find(explained, "dram_utilisation")->in_time);
+}
+
+// 10 ms of DRAM before and 0.5 ms after are more than the 5 ms that there are to explain.
+TEST(Explain, AUnitAccountsForNoMoreThanTheDifference) {
+  const Explanation explained =
+      explain(profile(10, {{"dram_utilisation", 1}}), profile(5, {{"dram_utilisation", 0.1}}), {}, {});
+  EXPECT_NEAR(explained.differences.front().accounts_ns, 5e6, 1);
+}
+
+TEST(Explain, PartsOfTheTimeComeBeforeWhatOverlapsWithThem) {
+  const Profile a =
+      profile(10, {{"stall_barrier", 0.4}, {"stall_wait", 0.1}, {"stall_selected", 0.5}, {"dram_utilisation", 0.9}});
+  const Profile b =
+      profile(6, {{"stall_barrier", 0.1}, {"stall_wait", 0.4}, {"stall_selected", 0.5}, {"dram_utilisation", 0.1}});
+  std::vector<std::string> order;
+  for (const Difference& one : explain(a, b, {}, {}).differences) {
+    order.push_back(one.name);
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{"stall_barrier", "stall_selected", "dram_utilisation", "stall_wait"}));
 }
 
 TEST(Explain, ComparesOnlyWhatBothHave) {

@@ -247,10 +247,14 @@ class HostMetrics : public ::testing::Test {
     EXPECT_FALSE(config.image.empty());
     return config.passes;
   }
+  CounterSchedule schedule(const std::vector<std::string>& wanted) const {
+    return schedule_counters(*library_, *profiler_, "GH100", {}, wanted);
+  }
   std::string refusal(const std::string& metric) const {
-    std::vector<RefusedMetric> refused;
-    EXPECT_TRUE(accepted_metrics(*library_, *profiler_, "GH100", {}, {metric}, refused).empty());
-    return refused.empty() ? "" : refused.front().why;
+    const CounterSchedule refused = schedule({metric});
+    EXPECT_TRUE(refused.metrics.empty());
+    EXPECT_EQ(refused.missing, "none of the metrics exists on this GPU");
+    return refused.refused.empty() ? "" : refused.refused.front().why;
   }
 
   std::unique_ptr<const cupti::Library> library_;
@@ -258,16 +262,17 @@ class HostMetrics : public ::testing::Test {
 };
 
 TEST_F(HostMetrics, AListIsAcceptedWithoutItsRepeatsAndWithoutWhatDoesNotExist) {
-  std::vector<RefusedMetric> refused;
   const std::string real = "dram__bytes_read.sum";
   const std::string other = "smsp__inst_executed.sum";
-  EXPECT_EQ(accepted_metrics(*library_, *profiler_, "GH100", {}, {real, other, real}, refused),
-            (std::vector<std::string>{real, other}));
-  EXPECT_TRUE(refused.empty());
-  EXPECT_EQ(accepted_metrics(*library_, *profiler_, "GH100", {}, {real, "dram__bytez_read.sum", other, real}, refused),
-            (std::vector<std::string>{real, other}));
-  ASSERT_EQ(refused.size(), 1U);
-  EXPECT_NE(refused[0].why.find("did you mean 'dram__bytes_read'?"), std::string::npos) << refused[0].why;
+  const CounterSchedule whole = schedule({real, other, real});
+  EXPECT_EQ(whole.metrics, (std::vector<std::string>{real, other}));
+  EXPECT_TRUE(whole.refused.empty());
+  const CounterSchedule rest = schedule({real, "dram__bytez_read.sum", other, real});
+  EXPECT_EQ(rest.metrics, (std::vector<std::string>{real, other}));
+  ASSERT_EQ(rest.refused.size(), 1U);
+  EXPECT_NE(rest.refused[0].why.find("did you mean 'dram__bytes_read'?"), std::string::npos) << rest.refused[0].why;
+  EXPECT_EQ(rest.config.image, whole.config.image) << "what is refused leaves no trace in what the GPU is given";
+  EXPECT_EQ(rest.missing + whole.missing, "");
 }
 
 TEST_F(HostMetrics, EveryCountOfInstructionsIsOneThatGh100Has) {
@@ -287,19 +292,18 @@ TEST_F(HostMetrics, EveryCountOfInstructionsIsOneThatGh100Has) {
 }
 
 TEST_F(HostMetrics, TheDefaultSetIsAcceptedWholeAndTakesFewPasses) {
-  std::vector<RefusedMetric> refused;
-  const auto accepted = accepted_metrics(*library_, *profiler_, "GH100", {}, default_counters(), refused);
-  EXPECT_EQ(accepted, default_counters());
-  for (const RefusedMetric& one : refused) {
+  const CounterSchedule accepted = schedule(default_counters());
+  EXPECT_EQ(accepted.metrics, default_counters());
+  for (const RefusedMetric& one : accepted.refused) {
     ADD_FAILURE() << one.metric << ": " << one.why;
   }
-  EXPECT_LE(passes(accepted), 5U);
+  EXPECT_LE(accepted.config.passes, 5U);
 }
 
 TEST_F(HostMetrics, TheStallAndFullSetsAreAcceptedWhole) {
-  std::vector<RefusedMetric> refused;
-  EXPECT_EQ(accepted_metrics(*library_, *profiler_, "GH100", {}, full_counters(), refused), full_counters());
-  EXPECT_TRUE(refused.empty()) << refused.front().metric << ": " << refused.front().why;
+  const CounterSchedule full = schedule(full_counters());
+  EXPECT_EQ(full.metrics, full_counters());
+  EXPECT_TRUE(full.refused.empty()) << full.refused.front().metric << ": " << full.refused.front().why;
   EXPECT_LE(passes(stall_counters()), 7U);
   EXPECT_GT(passes(full_counters()), passes(default_counters()));
 }
@@ -328,9 +332,7 @@ TEST_F(HostMetrics, AChipThatCuptiDoesNotKnowIsSaid) {
 }
 
 TEST_F(HostMetrics, AMetricNamedTwiceIsCollectedOnce) {
-  std::vector<RefusedMetric> refused;
-  const std::vector<std::string> twice = {"dram__bytes_read.sum", "dram__bytes_read.sum"};
-  EXPECT_EQ(accepted_metrics(*library_, *profiler_, "GH100", {}, twice, refused).size(), 1U);
+  EXPECT_EQ(schedule({"dram__bytes_read.sum", "dram__bytes_read.sum"}).metrics.size(), 1U);
 }
 
 TEST_F(HostMetrics, TroubleIsSaidInWordsWithCuptisOwn) {

@@ -74,7 +74,8 @@ TEST(CounterReport, SurvivesTheWayToTheParent) {
       .clamped = {"b.pct"},
       .passes = 4,
       .chip = "GH100",
-      .missing = "m"};
+      .missing = "m",
+      .steps = {{.what = "session", .seconds = 0.25}, {.what = "pass 1 start", .seconds = 0.125}}};
   const auto back = decode_counters(encode(report));
   ASSERT_TRUE(back);
   EXPECT_EQ(back->metrics, report.metrics);
@@ -86,6 +87,9 @@ TEST(CounterReport, SurvivesTheWayToTheParent) {
   EXPECT_EQ(back->clamped, report.clamped);
   EXPECT_EQ(back->passes, 4);
   EXPECT_EQ(back->chip + back->missing, "GH100m");
+  ASSERT_EQ(back->steps.size(), 2U);
+  EXPECT_EQ(back->steps[1].what, "pass 1 start");
+  EXPECT_EQ(back->steps[1].seconds, 0.125);
 }
 
 TEST(CounterReport, WithAValueTooFewIsRefused) {
@@ -115,16 +119,19 @@ TEST(SampleReport, SurvivesTheWayToTheParent) {
 }
 
 TEST(Protocol, ProfileRequestsSurviveTheWayToTheWorker) {
-  const Request count = decode_request(encode(
-      Request{.nonce = "n",
-              .body = CountRequest{
-                  .slot = 1, .metrics = {"a.sum"}, .repetitions = 3, .cache = CachePolicy::warm, .read_back = true}}));
+  const Request count = decode_request(encode(Request{.nonce = "n",
+                                                      .body = CountRequest{.slot = 1,
+                                                                           .metrics = {"a.sum"},
+                                                                           .repetitions = 3,
+                                                                           .cache = CachePolicy::warm,
+                                                                           .read_back = true,
+                                                                           .more = true}}));
   const auto& counted = std::get<CountRequest>(count.body);
   EXPECT_EQ(counted.slot, 1);
   EXPECT_EQ(counted.metrics, std::vector<std::string>{"a.sum"});
   EXPECT_EQ(counted.repetitions, 3);
   EXPECT_EQ(counted.cache, CachePolicy::warm);
-  EXPECT_TRUE(counted.read_back);
+  EXPECT_TRUE(counted.read_back && counted.more);
   const Request sample = decode_request(encode(
       Request{.nonce = "n",
               .body = SampleRequest{.slot = 1, .repetitions = 5, .cache = CachePolicy::cold, .period_log2 = 12}}));
