@@ -10,7 +10,7 @@
 #   aa                                       AA comparisons (default 40) of a variant with itself
 #   selftest                                 identical code through the judge, in SELFTEST_SECONDS (450); KERNELS: words such as
 #                                            copy/cuda_simple@n1m instead of the bundled kernels
-#   power                                    spins of known difference, in as many seconds
+#   power                                    spins of known difference, in as many seconds; DIFFERENCES: in percent, such as 0.3
 #   verify                                   every variant through all correctness gates, compute-sanitizer included
 #   faults                                   the candidates of tests/zoo/cuda, which have to end as they say
 #   attacks, ablation                        the attacks on the judge, and each with the guards off that catch it
@@ -85,7 +85,7 @@ job() {
       ;;
     aa) aa ;;
     selftest) selftest --parts identical --round-time 30ms ;;
-    power) KERNELS=spin/cuda_chain@n16k_s8k selftest --parts known ;;
+    power) KERNELS=spin/cuda_chain@n16k_s8k selftest --parts known --judge precise --differences "${DIFFERENCES:-}" ;;
     verify) verify ;;
     faults) "$root/experiments/faults.sh" "$bundle" "$out/faults" ;;
     attacks) "$root/experiments/attacks.sh" "$bundle" "$out/attacks" cuda ;;

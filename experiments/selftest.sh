@@ -5,6 +5,7 @@
 # differences and layouts for SECONDS_EACH (900) each. JUDGES (1) run side by side, each on its share of the CPUs and with
 # a journal of its own, FOLDER/selftest-N.db: what was interrupted goes on from there. On two cores and with one judge about
 # three hours. LIMIT: after so many seconds nothing new is begun. KERNELS: VARIANT@WORKLOAD words instead of the bundled ones.
+# DIFFERENCES: such as 0.5,1 percent, instead of all known ones.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 folder=$(readlink -f "${1:?usage: experiments/selftest.sh FOLDER}")
@@ -35,7 +36,7 @@ judge() {
     # In pieces, so that an interruption costs little.
     selftest 600 --round-time "${ROUND_TIME:-25ms}" --rounds "$((left * 15))" --parts identical || return 0
   done
-  [ "$(count power)" -gt 0 ] || selftest "${SECONDS_EACH:-900}" --parts known || return 0
+  [ "$(count power)" -gt 0 ] || selftest "${SECONDS_EACH:-900}" --parts known --differences "${DIFFERENCES:-}" || return 0
   [ "$(count layout)" -gt 0 ] || selftest "${SECONDS_EACH:-900}" --parts layouts || return 0
 }
 # totals KIND: the sums over all judges' journals.

@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +14,7 @@
 #include "harness/cli/selftest_document.h"
 #include "harness/core/error.h"
 #include "harness/core/text.h"
+#include "harness/loop/selftest_plan.h"
 
 namespace apo {
 namespace {
@@ -25,6 +28,7 @@ struct SelftestOptions {
   std::string parts = "identical,known";
   std::string seconds;
   std::string round_time;
+  std::string differences;
   int comparisons = 0;
   int rounds = 0;
   bool quick = false;
@@ -66,6 +70,24 @@ void read_parts(const std::string& parts, SelftestRequest& request) {
   }
 }
 
+// "0.3,-1" percent, as thousandths.
+std::vector<int> differences_of(const std::string& text) {
+  std::vector<int> thousandths;
+  for (const std::string& part : text.empty() ? std::vector<std::string>() : split(text, ',')) {
+    double percent = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), percent);
+    const bool whole = error == std::errc() && end == part.data() + part.size();
+    const double wanted = std::round(10 * percent);
+    if (!whole || std::fabs(wanted - 10 * percent) > 1e-6 ||
+        std::ranges::find(kSpinThousandths, std::fabs(wanted)) == std::end(kSpinThousandths)) {
+      throw UserError("--differences '" + part + "' is no difference that a spin can have",
+                      "known: 0.1, 0.2, 0.3, 0.5, 1, 2 and 5 percent, gains or losses, such as 0.3,1,-1");
+    }
+    thousandths.push_back(static_cast<int>(wanted));
+  }
+  return thousandths;
+}
+
 void read_layout(const std::string& layout, SelftestRequest& request) {
   if (layout != "random" && layout != "fixed" && layout != "both") {
     throw UserError("unknown layout '" + layout + "'", "known: random, fixed, both");
@@ -88,6 +110,7 @@ int selftest(const SelftestOptions& options, const Globals& globals) {
     throw UserError("--comparisons and --rounds are at least 1");
   }
   read_parts(options.parts, request);
+  request.differences = differences_of(options.differences);
   read_layout(options.layout, request);
   request.seconds = options.quick ? kQuickSeconds : request.seconds;
   request.seconds = options.seconds.empty() ? request.seconds : duration_of("--seconds", options.seconds);
@@ -119,6 +142,8 @@ Action define_selftest(CLI::App& app, Globals& globals) {
                  "(default: random)")
       ->expected(0, 1)
       ->default_str("both");
+  app.add_option("--differences", options->differences,
+                 "known differences to judge, in percent with commas, such as 0.3,-1 (default: several)");
   app.add_option("--seconds", options->seconds, "how long all of it may take (default: 10m)");
   app.add_option("--comparisons", options->comparisons, "so many judgements of identical code, however long they take");
   app.add_option("--rounds", options->rounds, "begin no judgement after so many rounds");

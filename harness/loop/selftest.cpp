@@ -310,13 +310,13 @@ class SelftestRun {
     std::vector<Known> known;
     for (Subject& subject : subjects_) {
       if (is_spin(subject.what)) {
-        for (const KnownPair& pair : known_pairs(subject.what)) {
+        for (const KnownPair& pair : known_pairs(subject.what, request_.differences)) {
           known.push_back({&subject, pair});
         }
       }
     }
     if (known.empty()) {
-      result_.remarks.emplace_back("no spin among the kernels, so no pair of known difference was judged");
+      result_.remarks.emplace_back("no spin among the kernels has such a difference, so no pair of known difference was judged");
       return;
     }
     for (int done = 0; goes_on(until_s, done, 0); ++done) {

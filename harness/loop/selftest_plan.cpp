@@ -87,10 +87,12 @@ bool is_spin(const SelftestSubject& subject) {
   return subject.family->name == "spin" && subject.configuration.settings.contains(kExtra);
 }
 
-std::vector<KnownPair> known_pairs(const SelftestSubject& spin) {
-  std::vector<int> thousandths = {5, 10, 20, 50, -10};
-  if (spin.workload->target == Target::cuda) {
-    thousandths.insert(thousandths.begin(), {1, 2, 3});
+std::vector<KnownPair> known_pairs(const SelftestSubject& spin, std::vector<int> thousandths) {
+  if (thousandths.empty()) {
+    thousandths = {5, 10, 20, 50, -10};
+    if (spin.workload->target == Target::cuda) {
+      thousandths.insert(thousandths.begin(), {1, 2, 3});
+    }
   }
   const std::int64_t steps = spin.workload->axes.at("steps");
   std::vector<KnownPair> pairs;

@@ -27,8 +27,11 @@ struct KnownPair {
   Configuration candidate;
   double truth = 0;  // ln(time of incumbent / time of candidate), of the steps
 };
+// The differences, in thousandths, that EXTRA of the spins has values for.
+inline constexpr int kSpinThousandths[] = {1, 2, 3, 5, 10, 20, 50};
 bool is_spin(const SelftestSubject& subject);
-// The gains of 0.5, 1, 2 and 5 %, on a GPU 0.1, 0.2 and 0.3 % as well, and the loss of 1 %.
-std::vector<KnownPair> known_pairs(const SelftestSubject& spin);
+// Gains of so many thousandths, below 0 losses; of none given, 0.5, 1, 2 and 5 %, on a GPU 0.1, 0.2 and 0.3 % as well,
+// and the loss of 1 %. Those that are no whole step of this spin are left out.
+std::vector<KnownPair> known_pairs(const SelftestSubject& spin, std::vector<int> thousandths = {});
 
 }  // namespace apo

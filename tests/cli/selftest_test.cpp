@@ -46,6 +46,10 @@ TEST(SelftestCommand, MistakesAreNamed) {
   EXPECT_NE(said({"selftest", "--target", "host", "--kernels", "copy/cuda_simple"}).find("is for target cuda"),
             std::string::npos);
   EXPECT_NE(said({"selftest", "--target", "host", "--kernels", "copy/simple@n4"}).find("n4k"), std::string::npos);
+  for (const char* differences : {"much", "0.25", "0", "1,", "1e9", "nan"}) {
+    EXPECT_NE(said({"selftest", "--differences", differences}).find("such as 0.3,1,-1"), std::string::npos)
+        << differences;
+  }
   EXPECT_NE(said({"selftest", "--seconds", "soon"}).find("'soon' is not a duration"), std::string::npos);
   EXPECT_NE(said({"compare", "copy/simple", "copy/memcpy", "--layout", "odd"}).find("known: random, fixed"),
             std::string::npos);
