@@ -34,9 +34,9 @@ constexpr Way kReadEach = {
 
 class InstructionCounter {
  public:
-  InstructionCounter(const cupti::Library& library, const cupti::Sass& sass, const ProfiledGpu& gpu,
-                     const CountedCall& call)
-      : library_(library), sass_(sass), gpu_(gpu), call_(call) {}
+  InstructionCounter(const cupti::Library& library, const cupti::Profiler& profiler, const cupti::Sass& sass,
+                     const ProfiledGpu& gpu, const CountedCall& call)
+      : library_(library), profiler_(profiler), sass_(sass), gpu_(gpu), call_(call) {}
   InstructionCounter(const InstructionCounter&) = delete;
   InstructionCounter& operator=(const InstructionCounter&) = delete;
   ~InstructionCounter() { unset_config(); }
@@ -72,8 +72,10 @@ class InstructionCounter {
   bool set_config();
   bool unset_config();
   bool disable();
+  bool restart_profiler();
 
   const cupti::Library& library_;
+  const cupti::Profiler& profiler_;
   const cupti::Sass& sass_;
   const ProfiledGpu& gpu_;
   const CountedCall& call_;
@@ -130,6 +132,9 @@ cuda::Result InstructionCounter::count(const std::vector<std::string>& kernels) 
     if (error == cuda::kSuccess && !uncounted(kernels).empty() && unset_config()) {
       error = count_alone(way, uncounted(kernels), ", configured anew");
     }
+  }
+  if (error == cuda::kSuccess && !uncounted(kernels).empty() && unset_config() && restart_profiler()) {
+    error = count_alone(kAlone[0], uncounted(kernels), ", the profiler started anew");
   }
   return error;
 }
@@ -215,6 +220,13 @@ bool InstructionCounter::disable() {
     enabled_ = !ok(sass_.disable(&asked), "putting the kernels back");
   }
   return !enabled_;
+}
+
+bool InstructionCounter::restart_profiler() {
+  cupti::Initialize end;
+  cupti::Initialize begin;
+  return ok(profiler_.deinitialize(&end), "ending the profiler") &&
+         ok(profiler_.initialize(&begin), "starting the profiler anew");
 }
 
 // Up to the launches that are counted, which those before them may have to prepare.
@@ -372,7 +384,7 @@ InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& 
   }
   std::string no_lines;
   const auto lines = cupti::load_sampling(*library, no_lines);
-  InstructionCounter counter(*library, *sass, gpu, call);
+  InstructionCounter counter(*library, *profiler, *sass, gpu, call);
   if (!counter.find_metrics(chip)) {
     report.missing = counter.trouble();
     return report;
