@@ -25,12 +25,11 @@ struct Way {
   bool reload_first;  // before CUPTI is told to patch; else behind that, so that it sees the module being loaded
   bool read_each = false;
 };
-constexpr Way kTogether[] = {{.words = "together", .lazily = true, .reload_first = false},
-                             {.words = "together, patched at once", .lazily = false, .reload_first = true}};
+constexpr Way kTogether[] = {{.words = "patched as they run", .lazily = true, .reload_first = false},
+                             {.words = "patched at once", .lazily = false, .reload_first = true}};
 constexpr Way kAlone[] = {{.words = "alone", .lazily = true, .reload_first = false},
                           {.words = "alone, in the module loaded before", .lazily = true, .reload_first = true}};
-constexpr Way kReadEach = {
-    .words = "together, read after each", .lazily = true, .reload_first = false, .read_each = true};
+constexpr Way kReadEach = {.words = "read after each", .lazily = true, .reload_first = false, .read_each = true};
 
 class InstructionCounter {
  public:
@@ -118,12 +117,14 @@ cuda::Result InstructionCounter::count(const std::vector<std::string>& kernels) 
   const bool one = kernels.size() == 1;
   cuda::Result error = cuda::kSuccess;
   for (const Way& way : kTogether) {
-    if (!one && error == cuda::kSuccess && !uncounted(kernels).empty()) {
+    if (error == cuda::kSuccess && !uncounted(kernels).empty()) {
       error = attempt(way, kernels, way.words);
     }
   }
   for (const Way& way : kAlone) {
-    error = error != cuda::kSuccess ? error : count_alone(way, uncounted(kernels), "");
+    if (error == cuda::kSuccess && (!one || way.reload_first)) {  // else it was the first try
+      error = count_alone(way, uncounted(kernels), "");
+    }
   }
   if (!one && error == cuda::kSuccess && !uncounted(kernels).empty()) {
     error = attempt(kReadEach, kernels, kReadEach.words);

@@ -191,7 +191,7 @@ TEST_F(InstructionCounts, AreOfAllKernelsAtOnceWhereCuptiCountsThem) {
   EXPECT_EQ(report.missing, "");
   EXPECT_EQ(warps(report), all_);
   EXPECT_EQ(log(), "initialize prepare set lazily reload k l k flush off unset");
-  EXPECT_EQ(report.attempts, std::vector<std::string>{"together: k 10 of 10 warps, l 4 of 4 warps"});
+  EXPECT_EQ(report.attempts, std::vector<std::string>{"patched as they run: k 10 of 10 warps, l 4 of 4 warps"});
 }
 
 TEST_F(InstructionCounts, AreOfOneKernelAfterTheOtherWhereASessionCountsOnlyTheFirst) {
@@ -202,9 +202,9 @@ TEST_F(InstructionCounts, AreOfOneKernelAfterTheOtherWhereASessionCountsOnlyTheF
   EXPECT_EQ(log(),
             "initialize prepare set lazily reload k l k flush off prepare reload at-once k l k flush off "
             "prepare reload k lazily reload l flush off unset");
-  EXPECT_EQ(report.attempts, (std::vector<std::string>{"together: k 10 of 10 warps, l 0 of 4 warps",
-                                                       "together, patched at once: k 10 of 10 warps, l 0 of 4 warps",
-                                                       "l alone: l 4 of 4 warps"}));
+  EXPECT_EQ(report.attempts,
+            (std::vector<std::string>{"patched as they run: k 10 of 10 warps, l 0 of 4 warps",
+                                      "patched at once: k 10 of 10 warps, l 0 of 4 warps", "l alone: l 4 of 4 warps"}));
 }
 
 TEST_F(InstructionCounts, AreNotReloadedBetweenKernelsThatKeepState) {
@@ -231,8 +231,9 @@ TEST_F(InstructionCounts, ThatDoNotFitTheLaunchAreNotBelievedAndEveryAttemptIsSa
   fake_->configures_again = false;
   const InstructionReport report = count();
   EXPECT_TRUE(report.instructions.empty());
-  EXPECT_NE(report.missing.find("together: k 20 of 10 warps, l 8 of 4 warps; "), std::string::npos) << report.missing;
-  EXPECT_NE(report.missing.find("together, read after each"), std::string::npos) << report.missing;
+  EXPECT_NE(report.missing.find("patched as they run: k 20 of 10 warps, l 8 of 4 warps; "), std::string::npos)
+      << report.missing;
+  EXPECT_NE(report.missing.find("read after each"), std::string::npos) << report.missing;
   EXPECT_NE(report.missing.find("k alone, the profiler started anew: the GPU has too little free memory"),
             std::string::npos)
       << report.missing;
