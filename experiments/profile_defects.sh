@@ -65,11 +65,11 @@ workload_of() {
 build_all() {
   local begin
   begin=$(now)
-  for file in "$zoo"/*.cu; do
+  for file in "$zoo"/*.cu "$root"/tests/zoo/speed/*.cu; do
     echo "$file:$(workload_of "$file")"
   done | xargs -P "$(nproc)" -n 1 "$bundle/variant_launcher" "$families" "$out/cache/builds" >"$out/log/build" 2>&1 ||
     cat "$out/log/build" >&2
-  echo "built and launched $(ls "$zoo"/*.cu | wc -l) kernels in $(since "$begin") s"
+  echo "built and launched $(ls "$zoo"/*.cu "$root"/tests/zoo/speed/*.cu | wc -l) kernels in $(since "$begin") s"
 }
 
 # field FILE NAME [NUMBER]: of the NUMBER-th bottleneck (from 1) of an indented document.

@@ -35,6 +35,23 @@ void add_gaps(Database& database, std::int64_t id, const ApplicationSummary& sum
   }
 }
 
+void add_ranges(Database& database, std::int64_t profile, const ApplicationSummary& summary) {
+  int position = 0;
+  for (const RangeRow& row : summary.ranges) {
+    database.run(
+        "INSERT INTO application_range (profile, position, name, path, depth, entered, calls, total_ns, own_ns)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        {profile, position, row.name, row.path, row.depth, row.entered, row.calls, row.total_ns, row.own_ns});
+    for (const CategoryRow& category : row.categories) {
+      database.run(
+          "INSERT INTO application_range_category (profile, position, category, calls, total_ns)"
+          " VALUES (?, ?, ?, ?, ?)",
+          {profile, position, category.name, category.calls, category.total_ns});
+    }
+    ++position;
+  }
+}
+
 WorkKind kind_of(const std::string& word) {
   return word == "copy" ? WorkKind::copy : word == "fill" ? WorkKind::fill : WorkKind::kernel;
 }
@@ -55,6 +72,7 @@ std::int64_t Journal::add_application(const ApplicationProfile& profile, const A
   add_work(self_->database, id, summary);
   add_metrics(self_->database, id, profile);
   add_gaps(self_->database, id, summary);
+  add_ranges(self_->database, id, summary);
   transaction.commit();
   return id;
 }

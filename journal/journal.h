@@ -100,7 +100,7 @@ struct LessonFilter {  // empty = any
   std::int64_t experiment = 0;
 };
 
-// A profile of an application, as far as research needs it: without categories, gaps, processes and metrics.
+// A profile of an application, as far as research needs it: without categories, gaps, ranges, processes and metrics.
 struct ApplicationRow {
   std::int64_t id = 0;
   std::string command;

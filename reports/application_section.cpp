@@ -1,4 +1,5 @@
-// reports/application_section.cpp - whole applications, profiled here or imported: kernels, categories and metrics.
+// reports/application_section.cpp - whole applications, profiled here or imported: kernels, categories, NVTX ranges and
+// metrics.
 #include <cmath>
 
 #include "harness/core/text.h"
@@ -53,6 +54,41 @@ void write_work(const Application& application, Writer& writer) {
   writer.table(categories);
 }
 
+// "gemm 80 %, copies 20 %": what the time of a range went into.
+std::string parts_text(const RangeRow& range) {
+  std::vector<std::string> parts;
+  for (const CategoryRow& one : range.categories) {
+    if (one.total_ns > 0) {
+      parts.push_back(one.name + " " +
+                      percent_text(static_cast<double>(one.total_ns) / static_cast<double>(range.total_ns)));
+    }
+  }
+  return join(parts, ", ");
+}
+
+void write_ranges(const Application& application, Writer& writer) {
+  Table ranges{{"NVTX range", "entered", "launched", "total", "alone", "share", "into"}, {}};
+  for (const RangeRow& row : application.ranges) {
+    ranges.rows.push_back({{code(row.path)},
+                           {plain(std::to_string(row.entered))},
+                           {plain(std::to_string(row.calls))},
+                           {plain(time_text(static_cast<double>(row.total_ns)))},
+                           {plain(time_text(static_cast<double>(row.own_ns)))},
+                           {plain(percent_text(row.share))},
+                           {plain(parts_text(row))}});
+  }
+  if (ranges.rows.empty()) {
+    return;
+  }
+  writer.paragraph(
+      {plain("By NVTX range, with what was launched while it was open; alone: without the ranges within.")});
+  writer.table(ranges);
+  if (application.all_ranges > static_cast<std::int64_t>(application.ranges.size())) {
+    writer.paragraph({plain("These are the first " + std::to_string(application.ranges.size()) + " of " +
+                            std::to_string(application.all_ranges) + " ranges.")});
+  }
+}
+
 void write_metrics(const Application& application, Writer& writer) {
   Table metrics{{"kernel", "metric", "mean", "calls"}, {}};
   for (const KernelMetric& metric : application.metrics) {
@@ -79,6 +115,7 @@ void write_applications(const ReportModel& model, Writer& writer) {
     if (!application.work.empty()) {
       write_work(application, writer);
     }
+    write_ranges(application, writer);
     write_metrics(application, writer);
     std::vector<Line> notes;
     for (const std::string& note : application.notes) {

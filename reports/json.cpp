@@ -355,6 +355,19 @@ Json application_json(const Application& application) {
     categories.push_back(
         {{"name", row.name}, {"calls", row.calls}, {"total_ns", row.total_ns}, {"share", number_or_null(row.share)}});
   }
+  Json ranges = Json::array();
+  for (const RangeRow& row : application.ranges) {
+    Json parts = Json::array();
+    for (const CategoryRow& one : row.categories) {
+      parts.push_back({{"name", one.name}, {"calls", one.calls}, {"total_ns", one.total_ns}});
+    }
+    ranges.push_back({{"path", row.path},
+                      {"entered", row.entered},
+                      {"calls", row.calls},
+                      {"total_ns", row.total_ns},
+                      {"own_ns", row.own_ns},
+                      {"categories", parts}});
+  }
   Json metrics = Json::array();
   for (const KernelMetric& metric : application.metrics) {
     metrics.push_back({{"kernel", metric.kernel},
@@ -372,6 +385,7 @@ Json application_json(const Application& application) {
           {"span_ns", number_or_null(application.span_ns)},
           {"work", work},
           {"categories", categories},
+          {"ranges", ranges},
           {"metrics", metrics},
           {"notes", application.notes}};
 }

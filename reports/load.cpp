@@ -112,6 +112,35 @@ void load_work(Journal& journal, const std::string& id, Application& application
   }
 }
 
+// Those that launched something.
+void load_ranges(Journal& journal, const std::string& id, Application& application) {
+  const std::string of_it = " FROM application_range WHERE profile = " + id + " AND calls > 0";
+  const Table ranges =
+      run_sql(journal.path(), "SELECT name, path, depth, entered, calls, total_ns, own_ns, position, (SELECT count(*)" +
+                                  of_it + ")" + of_it + " ORDER BY position LIMIT " + std::to_string(kShownRanges));
+  for (const std::vector<Cell>& row : ranges.rows) {
+    application.all_ranges = integer_of(row.at(8));
+    RangeRow& range = application.ranges.emplace_back();
+    range.name = text_of(row.at(0));
+    range.path = text_of(row.at(1));
+    range.depth = static_cast<int>(integer_of(row.at(2)));
+    range.entered = integer_of(row.at(3));
+    range.calls = integer_of(row.at(4));
+    range.total_ns = integer_of(row.at(5));
+    range.own_ns = integer_of(row.at(6));
+    range.share = application.total_ns > 0 ? static_cast<double>(range.total_ns) / application.total_ns : 0;
+    const Table categories =
+        run_sql(journal.path(),
+                "SELECT category, calls, total_ns FROM application_range_category WHERE profile = " + id +
+                    " AND position = " + std::to_string(integer_of(row.at(7))) + " ORDER BY total_ns DESC, category");
+    for (const std::vector<Cell>& category : categories.rows) {
+      range.categories.push_back({.name = text_of(category.at(0)),
+                                  .calls = integer_of(category.at(1)),
+                                  .total_ns = integer_of(category.at(2))});
+    }
+  }
+}
+
 std::vector<Application> load_applications(Journal& journal, const std::string& campaign) {
   std::vector<Application> applications;
   const Table found =
@@ -137,6 +166,7 @@ std::vector<Application> load_applications(Journal& journal, const std::string& 
       application.notes.push_back(note.is_string() ? note.get<std::string>() : "");
     }
     load_work(journal, std::to_string(application.id), application);
+    load_ranges(journal, std::to_string(application.id), application);
     applications.push_back(std::move(application));
   }
   return applications;

@@ -52,11 +52,14 @@ struct Application {
   std::vector<WorkRow> work;  // by time, the first kShownWork of them
   std::int64_t kernels = 0;   // rows of all its work
   std::vector<CategoryRow> categories;
+  std::vector<RangeRow> ranges;       // that launched something, depth first, the first kShownRanges
+  std::int64_t all_ranges = 0;        // that did
   std::vector<KernelMetric> metrics;  // of an import from ncu, the first kShownMetrics
   std::vector<std::string> notes;     // what the numbers lack
 };
 inline constexpr int kShownApplications = 3;  // the newest
 inline constexpr int kShownWork = 10;
+inline constexpr int kShownRanges = 20;
 inline constexpr int kShownMetrics = 60;
 
 // Everything that the journal holds about one campaign, in any order.

@@ -1,6 +1,7 @@
-// harness/evaluate/next_worker.cpp - one worker ahead, one ending.
+// harness/evaluate/next_worker.cpp - some workers ahead, one ending.
 #include "harness/evaluate/next_worker.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace apo {
@@ -8,16 +9,22 @@ namespace apo {
 NextWorker::~NextWorker() = default;  // the future waits for the one that ends
 
 void NextWorker::start(WorkerOptions options) {
-  options.await_start = false;
-  seed_ = options.layout_seed;
-  next_ = std::make_unique<Worker>(std::move(options));
+  const std::uint64_t seed = options.layout_seed;
+  if (std::ranges::find(next_, seed, &Started::seed) == next_.end()) {
+    options.await_start = false;
+    next_.push_back({.seed = seed, .worker = std::make_unique<Worker>(std::move(options))});
+  }
 }
 
 std::unique_ptr<Worker> NextWorker::take(WorkerOptions options) {
-  if (next_ == nullptr || seed_ != options.layout_seed) {
-    start(std::move(options));
+  const std::uint64_t seed = options.layout_seed;
+  while (!next_.empty() && next_.front().seed != seed) {
+    next_.pop_front();
   }
-  return std::move(next_);
+  start(std::move(options));
+  std::unique_ptr<Worker> worker = std::move(next_.front().worker);
+  next_.pop_front();
+  return worker;
 }
 
 void NextWorker::end(std::unique_ptr<Worker> worker) {

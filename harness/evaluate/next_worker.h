@@ -1,6 +1,7 @@
-// harness/evaluate/next_worker.h - the worker of the next round starts while this one measures, the last one ends.
+// harness/evaluate/next_worker.h - the workers of the next rounds start while this one measures, the last one ends.
 #pragma once
 
+#include <deque>
 #include <future>
 #include <memory>
 
@@ -17,16 +18,19 @@ class NextWorker {
   NextWorker(const NextWorker&) = delete;
   NextWorker& operator=(const NextWorker&) = delete;
 
-  // Begins to start a worker, whose await_start() the taker calls.
+  // Begins to start a worker, whose await_start() the taker calls; nothing where one with this layout seed has begun.
   void start(WorkerOptions options);
-  // The one that start() began with this layout seed, else a new one; what was started for another seed ends.
+  // The one that start() began with this layout seed, else a new one. Those that were begun before it end.
   std::unique_ptr<Worker> take(WorkerOptions options);
   // Ends it beside the caller's next steps; at most one at a time.
   void end(std::unique_ptr<Worker> worker);
 
  private:
-  std::unique_ptr<Worker> next_;
-  std::uint64_t seed_ = 0;
+  struct Started {
+    std::uint64_t seed = 0;
+    std::unique_ptr<Worker> worker;
+  };
+  std::deque<Started> next_;  // in the order in which they were begun
   std::future<void> ending_;
 };
 

@@ -16,21 +16,15 @@ namespace {
 
 constexpr std::uint64_t kNoMetric = std::numeric_limits<std::uint64_t>::max();
 
-// What CUPTI's documentation leaves open is which kernels of a process it counts: those of a call are tried in several
-// ways, and each of them is believed only for kernels whose first instruction as many warps have executed as were
-// launched.
+// CUPTI patches a kernel as it first runs. On the drivers that were tried it counts one kernel of a process and no
+// other, and a second configuration is refused for want of memory, so that a call of several kernels needs as many
+// processes. Counts are believed only for kernels whose first instruction as many warps have executed as were launched.
 struct Way {
   const char* words;
-  bool lazily;        // CUPTI patches a kernel as it first runs; else all that are loaded, at once
   bool reload_first;  // before CUPTI is told to patch; else behind that, so that it sees the module being loaded
-  bool read_each = false;
 };
-constexpr Way kTogether[] = {{.words = "together", .lazily = true, .reload_first = false},
-                             {.words = "together, patched at once", .lazily = false, .reload_first = true}};
-constexpr Way kAlone[] = {{.words = "alone", .lazily = true, .reload_first = false},
-                          {.words = "alone, in the module loaded before", .lazily = true, .reload_first = true}};
-constexpr Way kReadEach = {
-    .words = "together, read after each", .lazily = true, .reload_first = false, .read_each = true};
+constexpr Way kWays[] = {{.words = "patched as they run", .reload_first = false},
+                         {.words = "in the module loaded before", .reload_first = true}};
 
 class InstructionCounter {
  public:
@@ -45,9 +39,9 @@ class InstructionCounter {
   using Place = std::pair<std::string, std::uint32_t>;  // kernel, offset
 
   bool find_metrics(const std::string& chip);
-  // One way after the other, until `kernels` are counted. CUDA's error.
+  // One kernel in one way after the other, until it is counted; several in the first. CUDA's error.
   cuda::Result count(const std::vector<std::string>& kernels);
-  bool has_counted(const std::vector<std::string>& kernels) const { return uncounted(kernels).empty(); }
+  bool has_counted(const std::vector<std::string>& kernels) const;
   const std::map<Place, Values>& counts() const { return counts_; }
   const std::vector<std::string>& attempts() const { return attempts_; }
   const std::string& trouble() const { return trouble_; }
@@ -59,18 +53,16 @@ class InstructionCounter {
     }
     return result == cupti::kSuccess;
   }
-  std::vector<std::string> uncounted(const std::vector<std::string>& kernels) const;
-  cuda::Result count_alone(const Way& way, const std::vector<std::string>& kernels, const std::string& configured);
-  cuda::Result attempt(const Way& way, const std::vector<std::string>& kernels, const std::string& words);
+  cuda::Result attempt(const Way& way, const std::vector<std::string>& kernels);
   bool run(const Way& way, std::size_t first, std::size_t end, cuda::Result& error);
   bool enable(const Way& way, std::size_t first, cuda::Result& error);
-  bool launch(const Way& way, std::size_t first, std::size_t end, cuda::Result& error);
+  bool launch(std::size_t first, std::size_t end, cuda::Result& error);
   bool read();
   void add(const cupti::SassRecord& record, std::size_t values);
   std::int64_t counted_warps(const std::string& kernel) const;
   std::int64_t launched_warps(const std::string& kernel) const;
   bool set_config();
-  bool unset_config();
+  void unset_config();
   bool disable();
 
   const cupti::Library& library_;
@@ -100,55 +92,23 @@ bool InstructionCounter::find_metrics(const std::string& chip) {
   return true;
 }
 
-std::vector<std::string> InstructionCounter::uncounted(const std::vector<std::string>& kernels) const {
-  std::vector<std::string> rest;
-  for (const std::string& kernel : kernels) {
+bool InstructionCounter::has_counted(const std::vector<std::string>& kernels) const {
+  return std::all_of(kernels.begin(), kernels.end(), [&](const std::string& kernel) {
     const auto first = counts_.lower_bound({kernel, 0});
-    if (first == counts_.end() || first->first.first != kernel) {
-      rest.push_back(kernel);
-    }
-  }
-  return rest;
+    return first != counts_.end() && first->first.first == kernel;
+  });
 }
 
-// A second configuration in one process has been refused for want of memory, so that it comes last.
 cuda::Result InstructionCounter::count(const std::vector<std::string>& kernels) {
-  const bool one = kernels.size() == 1;
-  cuda::Result error = cuda::kSuccess;
-  for (const Way& way : kTogether) {
-    if (!one && error == cuda::kSuccess && !uncounted(kernels).empty()) {
-      error = attempt(way, kernels, way.words);
-    }
-  }
-  for (const Way& way : kAlone) {
-    error = error != cuda::kSuccess ? error : count_alone(way, uncounted(kernels), "");
-  }
-  if (!one && error == cuda::kSuccess && !uncounted(kernels).empty()) {
-    error = attempt(kReadEach, kernels, kReadEach.words);
-  }
-  for (const Way& way : kAlone) {
-    if (error == cuda::kSuccess && !uncounted(kernels).empty() && unset_config()) {
-      error = count_alone(way, uncounted(kernels), ", configured anew");
-    }
+  cuda::Result error = attempt(kWays[0], kernels);
+  if (error == cuda::kSuccess && kernels.size() == 1 && !has_counted(kernels)) {
+    error = attempt(kWays[1], kernels);
   }
   return error;
 }
 
-// Given up with the first kernel that it does not count.
-cuda::Result InstructionCounter::count_alone(const Way& way, const std::vector<std::string>& kernels,
-                                             const std::string& configured) {
-  for (const std::string& kernel : kernels) {
-    const cuda::Result error = attempt(way, {kernel}, kernel + " " + way.words + configured);
-    if (error != cuda::kSuccess || !uncounted({kernel}).empty()) {
-      return error;
-    }
-  }
-  return cuda::kSuccess;
-}
-
 // From the first launch of these kernels to their last one. What is counted of them is kept if it is all of it.
-cuda::Result InstructionCounter::attempt(const Way& way, const std::vector<std::string>& kernels,
-                                         const std::string& words) {
+cuda::Result InstructionCounter::attempt(const Way& way, const std::vector<std::string>& kernels) {
   const auto wanted = [&](const std::string& name) {
     return std::find(kernels.begin(), kernels.end(), name) != kernels.end();
   };
@@ -170,7 +130,7 @@ cuda::Result InstructionCounter::attempt(const Way& way, const std::vector<std::
       counts_.insert_or_assign(one->first, one->second);
     }
   }
-  attempts_.push_back(words + ": " + came_to);
+  attempts_.push_back(std::string(way.words) + ": " + came_to);
   return error;
 }
 
@@ -197,16 +157,13 @@ bool InstructionCounter::set_config() {
   return configured_;
 }
 
-// False when CUPTI is still at it.
-bool InstructionCounter::unset_config() {
-  if (!disable()) {
-    return false;
-  }
-  if (configured_) {
+// Errors are passed over: after a kernel's fault nothing of CUPTI works, and the fault is what is reported.
+void InstructionCounter::unset_config() {
+  if (disable() && configured_) {
     cupti::UnsetSassConfig asked{.device_index = static_cast<std::uint32_t>(gpu_.index)};
-    configured_ = !ok(sass_.unset_config(&asked), "ending the counts of instructions");
+    sass_.unset_config(&asked);
+    configured_ = false;
   }
-  return !configured_;
 }
 
 bool InstructionCounter::disable() {
@@ -228,7 +185,7 @@ bool InstructionCounter::enable(const Way& way, std::size_t first, cuda::Result&
   }
   error = error != cuda::kSuccess ? error : call_.launch(0, first);
   error = error != cuda::kSuccess ? error : call_.wait();
-  cupti::EnableSass asked{.context = gpu_.context, .lazily = static_cast<std::uint8_t>(way.lazily ? 1 : 0)};
+  cupti::EnableSass asked{.context = gpu_.context, .lazily = 1};
   if (error != cuda::kSuccess || !set_config() || !ok(sass_.enable(&asked), "patching the kernels")) {
     return false;
   }
@@ -237,18 +194,11 @@ bool InstructionCounter::enable(const Way& way, std::size_t first, cuda::Result&
   return error == cuda::kSuccess;
 }
 
-bool InstructionCounter::launch(const Way& way, std::size_t first, std::size_t end, cuda::Result& error) {
-  for (std::size_t at = first; at < end;) {
-    const std::size_t next = way.read_each ? at + 1 : end;
-    error = call_.launch(at, next);
-    const cuda::Result finished = call_.wait();
-    error = error != cuda::kSuccess ? error : finished;
-    if (error != cuda::kSuccess || !read()) {
-      return false;
-    }
-    at = next;
-  }
-  return true;
+bool InstructionCounter::launch(std::size_t first, std::size_t end, cuda::Result& error) {
+  error = call_.launch(first, end);
+  const cuda::Result finished = call_.wait();
+  error = error != cuda::kSuccess ? error : finished;
+  return error == cuda::kSuccess && read();
 }
 
 bool InstructionCounter::run(const Way& way, std::size_t first, std::size_t end, cuda::Result& error) {
@@ -256,7 +206,7 @@ bool InstructionCounter::run(const Way& way, std::size_t first, std::size_t end,
     trouble_ = "a reload would reset what the launches before it left in the module's variables";
     return false;
   }
-  const bool done = enable(way, first, error) && launch(way, first, end, error);
+  const bool done = enable(way, first, error) && launch(first, end, error);
   const std::string trouble = trouble_;
   disable();
   trouble_ = trouble.empty() ? trouble_ : trouble;

@@ -86,6 +86,20 @@ TEST(ProfileApplication, IsKeptInTheJournalForQueries) {
   EXPECT_EQ(rows["rows"], (nlohmann::json{{"scale(float*)", "other", 5, 500}, {"sgemm", "GEMM", 5, 500}}));
 }
 
+TEST(ProfileApplication, ItsNvtxRangesAreKeptToo) {
+  const Workplace place;
+  const auto document = only_document(profile(place, {"--json"}, {APO_GUEST_PROGRAM, "ranges", "10"}));
+  if (document["ranges"].empty()) {
+    GTEST_SKIP() << "built without NVTX's header";
+  }
+  const auto rows = only_document(place.apo({"query", "--json", "--sql",
+                                             "SELECT r.path, r.entered, r.calls, r.total_ns, r.own_ns, sum(c.calls)"
+                                             " FROM application_range r JOIN application_range_category c"
+                                             " ON c.profile = r.profile AND c.position = r.position"
+                                             " GROUP BY r.position ORDER BY r.position"}));
+  EXPECT_EQ(rows["rows"], (nlohmann::json{{"step", 1, 5, 500, 300, 5}, {"step / forward", 1, 2, 200, 200, 2}}));
+}
+
 TEST(ProfileApplication, CategoriesComeFromAFile) {
   const Workplace place;
   place.write("rules.json", R"({"categories": [{"name": "mine", "pattern": "scale|gemm"}]})");

@@ -47,6 +47,21 @@ TEST_F(NextWorkerTest, AnotherSeedGetsAWorkerOfItsOwnAndTheOneAheadEnds) {
   next.end(std::move(worker));
 }
 
+TEST_F(NextWorkerTest, ThoseThatStartedAheadAreTakenInTheirOrder) {
+  for (const std::uint64_t seed : {5U, 6U, 6U, 7U}) {
+    next.start(options(seed));
+  }
+  auto first = next.take(options(5));
+  auto third = next.take(options(7));
+  first->await_start();
+  third->await_start();
+  EXPECT_TRUE(first->alive());
+  EXPECT_NE(first->pid(), third->pid());
+  auto again = next.take(options(6));
+  again->await_start();
+  EXPECT_TRUE(again->alive()) << "the one that was begun for it had to end when a later one was taken";
+}
+
 TEST_F(NextWorkerTest, NoProcessIsLeftBehind) {
   int ended = 0;
   {

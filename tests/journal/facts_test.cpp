@@ -51,6 +51,7 @@ std::int64_t fill(Journal& journal) {
   journal.finish_campaign(campaign, 5);
   ApplicationSummary summary{.total_ns = 5, .work = {{.work = {.name = "k", .calls = 1, .total_ns = 5}}}};
   summary.gaps[0].count = 1;
+  summary.ranges = {{.name = "r", .path = "r", .calls = 1, .categories = {{.name = "other", .calls = 1}}}};
   journal.add_application({.source = "ncu", .command = "f.csv", .metrics = {{.kernel = "k", .samples = 1}}}, summary,
                           "");
   Selftest selftest{.machine = "cpu-1", .kernels = {{.configuration = experiment.candidate}}};

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "journal/implementation.h"
 #include "tests/journal/samples.h"
 
 namespace apo::test {
@@ -135,6 +136,15 @@ TEST(Application, ComesBackFromTheJournal) {
                    .category = "copies",
                    .share = 0.25}};
   summary.gaps[2] = {.count = 3, .ns = 310};
+  summary.ranges = {{.name = "step", .path = "step", .entered = 4, .calls = 3, .total_ns = 90, .own_ns = 20},
+                    {.name = kAwkward,
+                     .path = std::string("step / ") + kAwkward,
+                     .depth = 1,
+                     .entered = 4,
+                     .calls = 1,
+                     .total_ns = 70,
+                     .own_ns = 70,
+                     .categories = {{.name = "GEMM", .calls = 1, .total_ns = 70}}}};
   const std::int64_t id = journal.add_application(profile, summary, "cpu-1");
   journal.add_application({.source = "ncu", .command = "empty"}, {}, "");
   const auto read = journal.newest_application();
@@ -147,7 +157,21 @@ TEST(Application, ComesBackFromTheJournal) {
   EXPECT_EQ(read->summary.work[1].work.kind, WorkKind::copy);
   EXPECT_EQ(read->summary.work[1].work.bytes, 8);
   EXPECT_TRUE(journal.check_integrity().empty());
-  EXPECT_NE(attack(scratch.path, "DELETE FROM application_work"), "") << "facts stay";
+  Statement ranges = journal.implementation().database.query(
+      "SELECT r.name, r.depth, r.own_ns, c.category FROM application_range r"
+      " LEFT JOIN application_range_category c ON c.profile = r.profile AND c.position = r.position"
+      " WHERE r.profile = ? ORDER BY r.position",
+      {id});
+  ASSERT_TRUE(ranges.step());
+  EXPECT_EQ(ranges.text(), "step");
+  ASSERT_TRUE(ranges.step());
+  EXPECT_EQ(ranges.text(), kAwkward);
+  EXPECT_EQ(ranges.integer(), 1);
+  EXPECT_EQ(ranges.integer(), 70);
+  EXPECT_EQ(ranges.text(), "GEMM");
+  for (const char* table : {"application_work", "application_range", "application_range_category"}) {
+    EXPECT_NE(attack(scratch.path, std::string("DELETE FROM ") + table), "") << "facts stay";
+  }
 }
 
 }  // namespace

@@ -170,6 +170,14 @@ TEST_F(LoadModel, ShowsTheApplicationsOfItsMachineAndImports) {
                               .category = i == 0 ? "gemm" : "other",
                               .share = (600.0 - 40 * i) / 4560});
     }
+    summary.ranges = {{.name = "step",
+                       .path = "step",
+                       .entered = 2,
+                       .calls = 24,
+                       .total_ns = 2'280,
+                       .own_ns = 1'000,
+                       .categories = {{.name = "gemm", .calls = 2, .total_ns = 570}}}};
+    summary.ranges.push_back({.name = "idle_range", .path = "idle_range", .entered = 1});
     ApplicationProfile profile{.source = source, .command = command, .notes = {"a *note*"}};
     if (source == "ncu") {
       profile.metrics = {{.kernel = "k", .name = "dram__bytes.sum", .unit = "byte", .mean = 5e6, .samples = 3}};
@@ -188,11 +196,14 @@ TEST_F(LoadModel, ShowsTheApplicationsOfItsMachineAndImports) {
   const std::string text = render(model, Format::markdown);
   for (const char* part :
        {"## Applications", "`python3 step.py`, profiled ", "4.56 us of work on the GPU, busy for 25 % of 4 us",
-        "`table.csv`, imported from ncu", "dram__bytes.sum", "the first 10 of 12", "kernel\\|0", "a \\*note\\*"}) {
+        "`table.csv`, imported from ncu", "dram__bytes.sum", "the first 10 of 12", "kernel\\|0", "a \\*note\\*",
+        "By NVTX range", "| `step` | 2 | 24 | 2.28 us | 1 us | 50 % | gemm 25 % |"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   EXPECT_EQ(text.find("elsewhere"), std::string::npos);
+  EXPECT_EQ(text.find("idle_range"), std::string::npos) << "it launched nothing";
   EXPECT_NE(render(model, Format::json).find("\"source\": \"ncu\""), std::string::npos);
+  EXPECT_NE(render(model, Format::json).find("\"own_ns\": 1000"), std::string::npos);
   EXPECT_NE(render(model, Format::html).find("Applications"), std::string::npos);
 }
 
