@@ -47,9 +47,9 @@ struct ResearchInputs {
   std::vector<RegisteredVariant> variants;  // the incumbent's may be among them; its ancestors should be
   std::vector<PastResult> past;             // of this family; other machines and classes count for nothing
   std::vector<Lesson> lessons;              // those that were reverted against the incumbent's source, and any others
-  double share = 1.0;                 // of the application's time that this kernel takes
-  double minimum_detectable = 0.003;  // log effect that this machine resolves
-  std::uint64_t seed = 0;             // orders candidates of equal score
+  double share = 1.0;                       // of the application's time that this kernel takes
+  double minimum_detectable = 0.003;        // log effect that this machine resolves
+  std::uint64_t seed = 0;                   // orders candidates of equal score
 };
 
 // `configuration` with every tunable of `variant` stated, so that "defaults left out" and "defaults written" are equal.
