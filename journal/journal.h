@@ -98,6 +98,8 @@ struct LessonFilter {  // empty = any
   std::optional<Verdict> verdict;
   std::int64_t campaign = 0;
   std::int64_t experiment = 0;
+  std::string incumbent_source;
+  std::int64_t newest = 0;  // only among so many newest ones of exactly this family, class and machine; 0: among all
 };
 
 // A profile of an application, as far as research needs it: without categories, gaps, ranges, processes and metrics.
@@ -209,6 +211,10 @@ class Journal {
   void finish_experiment(const Experiment& experiment, const std::optional<Lesson>& lesson = std::nullopt);
   Experiment load_experiment(std::int64_t id, Detail detail = Detail::rounds);  // UserError when there is none
   std::vector<Experiment> experiments(std::int64_t campaign, Detail detail = Detail::summary);
+  // The newest `most` judged ones of campaigns on that family, class and machine, in order; without builds, rounds, and
+  // gates that passed. Takes as long in a journal of any size.
+  std::vector<Experiment> newest_judged(const std::string& family, const std::string& workload_class,
+                                        const std::string& machine, std::int64_t most);
   std::optional<Machine> machine_of(std::int64_t experiment);  // in the state it was in
   // Of the newest one on that machine that timed `variant` against `opponent`, or against any for "".
   std::optional<JudgedWorkload> newest_judged_workload(const std::string& variant, const std::string& opponent,

@@ -1,5 +1,8 @@
 // journal/read_experiments.cpp - experiments with their builds, gates and rounds, and the lessons, back into the
 // records.
+#include <algorithm>
+#include <map>
+
 #include "harness/core/error.h"
 #include "journal/encode.h"
 #include "journal/implementation.h"
@@ -199,10 +202,85 @@ std::vector<Experiment> Journal::experiments(std::int64_t campaign, Detail detai
   return result;
 }
 
+namespace {
+
+// Of each combination of outcome, verdict, reason and so on the newest stand together; ascending.
+std::vector<std::int64_t> newest_judged_ids(Database& database, const std::string& family,
+                                            const std::string& workload_class, const std::string& machine,
+                                            std::int64_t most) {
+  std::vector<std::int64_t> ids;
+  Statement facets = database.query(
+      "SELECT f.id FROM facet f JOIN machine m ON m.id = f.machine"
+      " WHERE f.family = ? AND f.workload_class = ? AND m.key = ? AND f.state = 'finished'",
+      {family, workload_class, machine});
+  while (facets.step()) {
+    Statement members = database.query(
+        "SELECT f.experiment FROM facet_member f CROSS JOIN experiment e ON e.id = f.experiment"
+        " WHERE f.facet = ? AND e.campaign IS NOT NULL ORDER BY f.experiment DESC LIMIT ?",
+        {facets.integer(), most});
+    while (members.step()) {
+      ids.push_back(members.integer());
+    }
+  }
+  std::ranges::sort(ids);
+  ids.erase(ids.begin(), ids.end() - std::min<std::ptrdiff_t>(std::ssize(ids), most));
+  return ids;
+}
+
+}  // namespace
+
+std::vector<Experiment> Journal::newest_judged(const std::string& family, const std::string& workload_class,
+                                               const std::string& machine, std::int64_t most) {
+  Database& database = self_->database;
+  std::map<std::int64_t, Configuration> configurations;
+  const auto configuration = [&](std::int64_t row) {
+    const auto [known, added] = configurations.try_emplace(row);
+    if (added) {
+      known->second = self_->configuration(row);
+    }
+    return known->second;
+  };
+  std::vector<Experiment> result;
+  for (const std::int64_t id : newest_judged_ids(database, family, workload_class, machine, most)) {
+    Statement row = database.query(
+        "SELECT campaign, idx, candidate, incumbent, candidate_source, incumbent_source, predicted_low, predicted_high,"
+        " predicted_over, predicted_because FROM experiment WHERE id = ?",
+        {id});
+    row.step();
+    Experiment experiment{.id = id, .family = family, .workload_class = workload_class};
+    experiment.machine = machine;
+    experiment.campaign = row.integer();
+    experiment.index = row.small();
+    experiment.candidate = configuration(row.integer());
+    experiment.incumbent = configuration(row.integer());
+    experiment.candidate_source_hash = row.text();
+    experiment.incumbent_source_hash = row.text();
+    experiment.prediction = {row.real(), row.real(), row.text(), row.text()};
+    experiment.techniques =
+        texts(database, "SELECT technique FROM experiment_technique WHERE experiment = ? ORDER BY position", id);
+    experiment.judgement = load_judgement(database, experiment);
+    Statement gates = database.query(
+        "SELECT gate, outcome, evidence, seconds FROM gate WHERE experiment = ? AND outcome <> 'valid' ORDER BY "
+        "position",
+        {id});
+    while (gates.step()) {
+      experiment.gates.push_back({gates.text(), outcome_of(gates.text()), gates.text(), gates.real()});
+    }
+    result.push_back(std::move(experiment));
+  }
+  return result;
+}
+
 // Only what is asked for stands in the SQL, so that SQLite can start at an index.
 std::vector<Lesson> Journal::lessons(const LessonFilter& filter) {
   std::string conditions = " WHERE 1";
   std::vector<Value> values;
+  if (filter.newest > 0) {
+    conditions =
+        " WHERE l.id IN (SELECT id FROM lesson WHERE family = ? AND workload_class = ? AND machine = ?"
+        " ORDER BY id DESC LIMIT ?)";
+    values = {filter.family, filter.workload_class, filter.machine, filter.newest};
+  }
   const auto add = [&](bool asked, const char* condition, const Value& value) {
     if (asked) {
       conditions += condition;
@@ -217,6 +295,7 @@ std::vector<Lesson> Journal::lessons(const LessonFilter& filter) {
   add(!filter.technique.empty(), " AND ? IN (SELECT value FROM json_each(l.techniques))", filter.technique);
   add(filter.verdict.has_value(), " AND l.verdict = ?",
       filter.verdict ? to_string(*filter.verdict) : std::string_view());
+  add(!filter.incumbent_source.empty(), " AND l.incumbent_source = ?", filter.incumbent_source);
   add(filter.experiment != 0, " AND l.experiment = ?", filter.experiment);
   add(filter.campaign != 0, " AND l.experiment IN (SELECT id FROM experiment WHERE campaign = ?)", filter.campaign);
   std::vector<Lesson> result;

@@ -65,9 +65,7 @@ fs::path runtime_folder() {
       return base / "apo";
     }
   }
-  std::error_code error;
-  const fs::path temporary = fs::temp_directory_path(error);
-  return (error ? fs::path("/tmp") : temporary) / ("apo-" + user);
+  return fs::path("/tmp") / ("apo-" + user);  // not $TMPDIR, which a batch system makes another for each job
 }
 
 struct DeviceTurns::Wait {
@@ -162,7 +160,7 @@ DeviceTurns::Turn DeviceTurns::take(const Note& listener) {
   if (held) {
     leave_name();
   } else if (!trouble().empty() && !told_trouble_) {
-    told_trouble_ = true;
+    told_trouble_ = static_cast<bool>(listener);
     note("other processes that measure here are not waited for, which makes the numbers of both noisier: " + trouble());
   } else if (trouble().empty() && !impatient_) {
     note("waited for " + format_seconds(waited_s) +

@@ -13,7 +13,7 @@
 namespace apo {
 
 // Where the processes of this user find each other's locks: "apo" in $XDG_RUNTIME_DIR or /run/user/<uid>, whichever
-// there is and is the user's, else "apo-<uid>" in the system's folder for temporary files. Not yet made.
+// there is and is the user's, else /tmp/apo-<uid>. Not yet made.
 std::filesystem::path runtime_folder();
 
 // Turns only keep measurements from disturbing each other: nothing is wrong without one. So who cannot have one, or

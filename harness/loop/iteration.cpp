@@ -38,6 +38,9 @@ std::vector<Profile> profile_incumbent(IterationContext& context, std::int64_t i
   return profiles;
 }
 
+// Experiments of this machine and workload class that research goes by: what came before them may be tried again.
+constexpr std::int64_t kRemembered = 20'000;
+
 double total_scratch(const IterationContext& context, const Configuration& configuration, const Axes& axes) {
   double bytes = 0;
   for (const std::int64_t one : context.lab.scratch(configuration, axes)) {
@@ -71,16 +74,16 @@ ResearchInputs research_inputs(IterationContext& context, const Profile& profile
     }
     inputs.variants.push_back(std::move(registered));
   }
-  for (const Campaign& campaign : context.journal.campaigns()) {
-    if (campaign.policy.family == context.family->name) {
-      for (const Experiment& experiment : context.journal.experiments(campaign.id)) {
-        if (experiment.judgement) {
-          inputs.past.push_back(past_result(experiment, campaign.machine));
-        }
-      }
-    }
+  for (const Experiment& experiment :
+       context.journal.newest_judged(context.family->name, inputs.workload_class, inputs.machine, kRemembered)) {
+    inputs.past.push_back(past_result(experiment, inputs.machine));
   }
-  inputs.lessons = context.journal.lessons({.family = context.family->name});
+  inputs.lessons = context.journal.lessons({.family = context.family->name,
+                                            .workload_class = inputs.workload_class,
+                                            .machine = inputs.machine,
+                                            .verdict = Verdict::reverted,
+                                            .incumbent_source = inputs.diagnosis.incumbent.source_hash,
+                                            .newest = kRemembered});
   inputs.share = context.application_share;
   inputs.minimum_detectable = context.minimum_detectable;
   inputs.seed = derive_seed(context.policy.seed, "research", static_cast<std::uint64_t>(index));

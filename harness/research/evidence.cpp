@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <set>
+#include <tuple>
 
 #include "harness/core/text.h"
 #include "harness/research/prediction.h"
@@ -87,10 +88,10 @@ Evidence::Evidence(const ResearchInputs& inputs) {
     normalise(inputs, past.incumbent, past.incumbent_source_hash);
     const double half_width = 0.5 * (past.upper - past.lower);
     if (past.timed && std::isfinite(past.effect) && half_width >= 0 && std::isfinite(half_width)) {
-      const Subject candidate{past.candidate, past.candidate_source_hash};
-      const Subject incumbent{past.incumbent, past.incumbent_source_hash};
-      edges_.push_back({incumbent, candidate, past.effect, half_width, past.experiment});
-      edges_.push_back({candidate, incumbent, -past.effect, half_width, past.experiment});
+      const std::size_t candidate = node({past.candidate, past.candidate_source_hash});
+      const std::size_t incumbent = node({past.incumbent, past.incumbent_source_hash});
+      edges_[incumbent].push_back({candidate, past.effect, half_width, past.experiment});
+      edges_[candidate].push_back({incumbent, -past.effect, half_width, past.experiment});
     }
     results_.push_back(std::move(past));
   }
@@ -103,49 +104,72 @@ Evidence::Evidence(const ResearchInputs& inputs) {
   }
 }
 
-// Dijkstra over squared half-widths; the graph has as many nodes as the journal has configurations.
-std::optional<MeasuredEffect> Evidence::measured(const Subject& from, const Subject& to) const {
-  struct Node {
-    Subject subject;
-    MeasuredEffect effect;
-    double variance = 0;
-    bool done = false;
-  };
-  std::vector<Node> nodes = {{.subject = from, .effect = {}}};
-  while (true) {
-    std::size_t best = nodes.size();
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      if (!nodes[i].done && (best == nodes.size() || nodes[i].variance < nodes[best].variance)) {
-        best = i;
-      }
-    }
-    if (best == nodes.size()) {
-      return std::nullopt;
-    }
-    nodes[best].done = true;
-    const Node current = nodes[best];
-    if (current.subject == to) {
-      MeasuredEffect effect = current.effect;
-      effect.half_width = std::sqrt(current.variance);
-      return effect;
-    }
-    for (const Edge& edge : edges_) {
-      if (!(edge.from == current.subject)) {
+std::size_t Evidence::node(const Subject& subject) {
+  const auto [known, added] = nodes_.try_emplace({subject.configuration.label(), subject.source_hash}, edges_.size());
+  if (added) {
+    edges_.emplace_back();
+  }
+  return known->second;
+}
+
+std::optional<std::size_t> Evidence::find(const Subject& subject) const {
+  const auto known = nodes_.find({subject.configuration.label(), subject.source_hash});
+  return known == nodes_.end() ? std::nullopt : std::optional(known->second);
+}
+
+// Dijkstra over squared half-widths; of ways that are equally good the one that was found first.
+const std::vector<Evidence::Way>& Evidence::ways_from(std::size_t from) const {
+  const auto [kept, added] = ways_.try_emplace(from);
+  std::vector<Way>& ways = kept->second;
+  if (!added) {
+    return ways;
+  }
+  ways.resize(edges_.size());
+  std::vector<std::size_t> found_as(edges_.size());
+  std::size_t found = 0;
+  std::set<std::tuple<double, std::size_t, std::size_t>> open = {{0, found, from}};
+  ways[from].found = true;
+  while (!open.empty()) {
+    const std::size_t current = std::get<2>(*open.begin());
+    open.erase(open.begin());
+    for (const Edge& edge : edges_[current]) {
+      Way& way = ways[edge.to];
+      const double variance = ways[current].variance + edge.half_width * edge.half_width;
+      if (way.found && !(variance < way.variance)) {
         continue;
       }
-      Node next{.subject = edge.to,
-                .effect = current.effect,
-                .variance = current.variance + edge.half_width * edge.half_width};
-      next.effect.effect += edge.effect;
-      next.effect.experiments.push_back(edge.experiment);
-      const auto known = std::find_if(nodes.begin(), nodes.end(), [&](const Node& n) { return n.subject == edge.to; });
-      if (known == nodes.end()) {
-        nodes.push_back(std::move(next));
-      } else if (!known->done && next.variance < known->variance) {
-        *known = std::move(next);
+      if (way.found) {
+        open.erase({way.variance, found_as[edge.to], edge.to});
+      } else {
+        found_as[edge.to] = ++found;
       }
+      way = {.found = true,
+             .effect = ways[current].effect + edge.effect,
+             .variance = variance,
+             .before = current,
+             .experiment = edge.experiment};
+      open.emplace(variance, found_as[edge.to], edge.to);
     }
   }
+  return ways;
+}
+
+std::optional<MeasuredEffect> Evidence::measured(const Subject& from, const Subject& to) const {
+  if (from == to) {
+    return MeasuredEffect();
+  }
+  const auto start = find(from);
+  const auto end = find(to);
+  if (!start || !end || !ways_from(*start)[*end].found) {
+    return std::nullopt;
+  }
+  const std::vector<Way>& ways = ways_from(*start);
+  MeasuredEffect effect{.effect = ways[*end].effect, .half_width = std::sqrt(ways[*end].variance)};
+  for (std::size_t at = *end; at != *start; at = ways[at].before) {
+    effect.experiments.push_back(ways[at].experiment);
+  }
+  std::ranges::reverse(effect.experiments);
+  return effect;
 }
 
 std::string Evidence::refuted(const Subject& candidate, const Subject& incumbent) const {

@@ -2,9 +2,12 @@
 // changed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/research/inputs.h"
@@ -52,15 +55,29 @@ class Evidence {
 
  private:
   struct Edge {
-    Subject from;
-    Subject to;
+    std::size_t to = 0;
     double effect = 0;
     double half_width = 0;
     std::int64_t experiment = 0;
   };
+  // The last step of the chain with the least variance that leads to a subject.
+  struct Way {
+    bool found = false;
+    double effect = 0;  // of the whole chain
+    double variance = 0;
+    std::size_t before = 0;
+    std::int64_t experiment = 0;
+  };
+  std::size_t node(const Subject& subject);
+  std::optional<std::size_t> find(const Subject& subject) const;
+  // From one subject to each, by number.
+  const std::vector<Way>& ways_from(std::size_t from) const;
+
   std::vector<PastResult> results_;
   std::vector<Lesson> lessons_;
-  std::vector<Edge> edges_;  // both directions
+  std::map<std::pair<std::string, std::string>, std::size_t> nodes_;  // label and source: number of the subject
+  std::vector<std::vector<Edge>> edges_;                              // of each subject; both directions
+  mutable std::map<std::size_t, std::vector<Way>> ways_;              // what was asked before
 };
 
 // "experiments 3, 7"

@@ -45,11 +45,11 @@ struct ResearchInputs {
   std::string machine;
   std::string workload_class;
   std::vector<RegisteredVariant> variants;  // the incumbent's may be among them; its ancestors should be
-  std::vector<PastResult> past;             // of this family, any machine and class
-  std::vector<Lesson> lessons;
-  double share = 1.0;                 // of the application's time that this kernel takes
-  double minimum_detectable = 0.003;  // log effect that this machine resolves
-  std::uint64_t seed = 0;             // orders candidates of equal score
+  std::vector<PastResult> past;             // of this family; other machines and classes count for nothing
+  std::vector<Lesson> lessons;              // those that were reverted against the incumbent's source, and any others
+  double share = 1.0;                       // of the application's time that this kernel takes
+  double minimum_detectable = 0.003;        // log effect that this machine resolves
+  std::uint64_t seed = 0;                   // orders candidates of equal score
 };
 
 // `configuration` with every tunable of `variant` stated, so that "defaults left out" and "defaults written" are equal.

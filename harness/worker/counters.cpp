@@ -32,20 +32,12 @@ std::string of_pass(std::size_t pass, const char* what) {
 }
 
 // Empty when CUPTI does not tell: then the chip's full set is assumed.
-// Asking takes CUPTI some 60 ms each time, for the size alone too: the first time there is room for a large one.
 std::vector<std::uint8_t> availability_of(const cupti::Profiler& profiler, cupti::Context context) {
-  constexpr std::size_t kLarge = std::size_t{1} << 20;
-  std::vector<std::uint8_t> image(kLarge);
-  cupti::GetCounterAvailability asked{.context = context, .bytes = image.size(), .image = image.data()};
-  if (profiler.counter_availability(&asked) == cupti::kSuccess && asked.bytes < image.size()) {
-    image.resize(asked.bytes);
-    return image;
-  }
-  asked = {.context = context};
+  cupti::GetCounterAvailability asked{.context = context};
   if (profiler.counter_availability(&asked) != cupti::kSuccess) {
     return {};
   }
-  image.assign(asked.bytes, 0);
+  std::vector<std::uint8_t> image(asked.bytes);
   asked.image = image.data();
   return profiler.counter_availability(&asked) == cupti::kSuccess ? image : std::vector<std::uint8_t>();
 }

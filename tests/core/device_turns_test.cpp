@@ -146,9 +146,9 @@ TEST_F(Turns, WhoNeverEndsIsWaitedForOnce) {
 TEST_F(Turns, AreDoneWithoutWhereNoFileCanBeAndThatIsSaidOnce) {
   write_file_atomically(folder, "a file where the folder should be");
   DeviceTurns mine = turns();
+  EXPECT_FALSE(mine.take({}).held()) << "nobody listens yet";
   EXPECT_FALSE(mine.take(note).held());
   EXPECT_FALSE(mine.take(note).held());
-  EXPECT_FALSE(mine.take({}).held()) << "nobody listens";
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_NE(notes[0].find("'" + folder.string() + "' is no folder of this user"), std::string::npos) << notes[0];
   DeviceTurns deeper(folder / "below", "host");

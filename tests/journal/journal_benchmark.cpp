@@ -169,6 +169,19 @@ BENCHMARK_CAPTURE(step, lessons_of_campaign, answers([](Journal& j) { return j.l
     ->Unit(kUnit);
 BENCHMARK_CAPTURE(step, lessons_of_experiment, answers([](Journal& j) { return j.lessons({.experiment = 54321}); }))
     ->Unit(kUnit);
+// What an iteration asks before its research.
+BENCHMARK_CAPTURE(step, research_experiments,
+                  answers([](Journal& j) { return j.newest_judged("e88_backward", "n16", "cpu-1", 20'000); }))
+    ->Unit(kUnit);
+BENCHMARK_CAPTURE(step, research_lessons, answers([](Journal& j) {
+                    return j.lessons({.family = "e88_backward",
+                                      .workload_class = "n16",
+                                      .machine = "cpu-1",
+                                      .verdict = Verdict::reverted,
+                                      .incumbent_source = j.newest_variant("e88_backward/simple")->source_hash,
+                                      .newest = 20'000});
+                  }))
+    ->Unit(kUnit);
 BENCHMARK_CAPTURE(step, report_experiments, answers([](Journal& j) { return j.experiments(77); }))->Unit(kUnit);
 BENCHMARK_CAPTURE(step, report_iterations, answers([](Journal& j) { return j.iterations(77); }))->Unit(kUnit);
 BENCHMARK_CAPTURE(step, campaigns, answers([](Journal& j) { return j.campaigns(); }))->Unit(kUnit);

@@ -477,7 +477,8 @@ TEST(RoundTrip, LessonsAreFoundByEveryFilter) {
                                      {.technique = "adaptive-threads"},
                                      {.verdict = Verdict::accepted},
                                      {.campaign = campaign},
-                                     {.experiment = experiment.id}};
+                                     {.experiment = experiment.id},
+                                     {.family = "e88_backward", .incumbent_source = lesson.incumbent_source_hash}};
   for (const LessonFilter& filter : first_only) {
     const std::vector<Lesson> found = journal.lessons(filter);
     ASSERT_EQ(found.size(), 1u);
@@ -485,6 +486,86 @@ TEST(RoundTrip, LessonsAreFoundByEveryFilter) {
   }
   EXPECT_TRUE(journal.lessons({.technique = "adaptive"}).empty());
   EXPECT_TRUE(journal.lessons({.family = "' OR '1'='1"}).empty());
+}
+
+TEST(RoundTrip, LessonsAreOfTheNewestOfAScopeWhereThatIsAsked) {
+  Scratch scratch;
+  Journal journal = scratch.open();
+  const std::int64_t campaign = begin(journal);
+  Lesson lesson = a_lesson(an_experiment(campaign, 0));
+  for (const std::int64_t setting : {1, 2, 3, 4}) {
+    lesson.configuration.settings = {{"K", setting}};
+    lesson.verdict = setting == 4 ? Verdict::accepted : Verdict::reverted;
+    for (const char* workload_class : {"n32", "n64"}) {
+      lesson.workload_class = workload_class;
+      journal.add_lesson(lesson);
+    }
+  }
+  const auto settings = [&](const LessonFilter& filter) {
+    std::vector<std::int64_t> found;
+    for (const Lesson& one : journal.lessons(filter)) {
+      found.push_back(one.configuration.settings.begin()->second);
+    }
+    return found;
+  };
+  LessonFilter filter{.family = "e88_backward", .workload_class = "n32", .machine = "cpu-1", .newest = 2};
+  EXPECT_EQ(settings(filter), (std::vector<std::int64_t>{3, 4}));
+  filter.verdict = Verdict::reverted;
+  EXPECT_EQ(settings(filter), (std::vector<std::int64_t>{3})) << "the newest two, of which one is reverted";
+  filter.newest = 100;
+  EXPECT_EQ(settings(filter), (std::vector<std::int64_t>{1, 2, 3}));
+}
+
+// What research goes by, as `experiments` gives it.
+TEST(RoundTrip, TheNewestJudgedOfAScopeAreThoseOfItsCampaigns) {
+  Scratch scratch;
+  Journal journal = scratch.open();
+  const std::int64_t campaign = begin(journal);
+  const std::int64_t second = journal.begin_campaign(a_campaign());
+  Experiment whole = an_experiment(campaign, 0);
+  whole.gates = {{"build", Outcome::valid, "fine", 1}, {"correctness", Outcome::incorrect, "NaN in dS", 2}};
+  whole.outcome = Outcome::incorrect;
+  whole.id = journal.begin_experiment(whole);
+  journal.finish_experiment(whole);
+  add_quick(journal, {.campaign = campaign, .verdict = Verdict::inconclusive, .effect = 0.01, .setting = 3});
+  add_quick(journal, {.campaign = second, .verdict = Verdict::accepted, .effect = 0.2, .setting = 4});
+  add_quick(journal, {.setting = 5});                                               // outside campaigns
+  add_quick(journal, {.campaign = second, .workload_class = "n64", .setting = 6});  // another class
+  journal.begin_experiment(an_experiment(second, 0));                               // not judged
+  std::vector<Experiment> expected;
+  for (const std::int64_t one : {campaign, second}) {
+    for (const Experiment& experiment : journal.experiments(one)) {
+      if (experiment.judgement && experiment.workload_class == "n32") {
+        expected.push_back(experiment);
+      }
+    }
+  }
+  ASSERT_EQ(expected.size(), 3u);
+  const std::vector<Experiment> found = journal.newest_judged("e88_backward", "n32", "cpu-1", 100);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].id, expected[i].id);
+    EXPECT_EQ(found[i].campaign, expected[i].campaign);
+    EXPECT_EQ(found[i].machine, expected[i].machine);
+    EXPECT_EQ(found[i].candidate, expected[i].candidate);
+    EXPECT_EQ(found[i].incumbent, expected[i].incumbent);
+    EXPECT_EQ(found[i].candidate_source_hash, expected[i].candidate_source_hash);
+    EXPECT_EQ(found[i].incumbent_source_hash, expected[i].incumbent_source_hash);
+    EXPECT_EQ(found[i].techniques, expected[i].techniques);
+    EXPECT_EQ(found[i].prediction.because, expected[i].prediction.because);
+    EXPECT_TRUE(same_bits(found[i].prediction.high, expected[i].prediction.high));
+    EXPECT_EQ(found[i].outcome, expected[i].outcome);
+    EXPECT_EQ(found[i].judgement->verdict, expected[i].judgement->verdict);
+    EXPECT_TRUE(same_bits(found[i].judgement->effect, expected[i].judgement->effect));
+    EXPECT_EQ(found[i].judgement->rounds, expected[i].judgement->rounds);
+  }
+  ASSERT_EQ(found[0].gates.size(), 1u) << "those that failed";
+  EXPECT_EQ(found[0].gates[0].evidence, "NaN in dS");
+  const std::vector<Experiment> newest = journal.newest_judged("e88_backward", "n32", "cpu-1", 2);
+  ASSERT_EQ(newest.size(), 2u);
+  EXPECT_EQ(newest[0].id, expected[1].id);
+  EXPECT_TRUE(journal.newest_judged("e88_backward", "n32", "cpu-2", 100).empty());
+  EXPECT_TRUE(journal.newest_judged("copy", "n32", "cpu-1", 100).empty());
 }
 
 TEST(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
+#include <iterator>
 
 #include "tests/research/fixtures.h"
 
@@ -53,6 +55,49 @@ TEST(Evidence, TheMorePreciseWayWins) {
   vague.upper = vague.effect + 0.5;
   const Evidence evidence(with({vague, result(2, "a", "simple", 1.5, Verdict::accepted)}));
   EXPECT_NEAR(std::exp(evidence.measured(subject("simple"), subject("a"))->effect), 1.5, 1e-12);
+}
+
+// Of two ways that are as precise, the one that the older experiments make.
+TEST(Evidence, OfEquallyPreciseWaysTheFirstCounts) {
+  std::vector<PastResult> past = {
+      result(1, "b", "simple", 1.2, Verdict::accepted), result(2, "a", "simple", 1.1, Verdict::accepted),
+      result(3, "c", "a", 1.3, Verdict::accepted), result(4, "c", "b", 1.4, Verdict::accepted),
+      result(5, "a", "simple", 1.9, Verdict::accepted)};
+  for (PastResult& one : past) {
+    one.effect = 0.125 * static_cast<double>(one.experiment);
+    one.lower = one.effect - 0.0625;
+    one.upper = one.effect + 0.0625;
+  }
+  const Evidence evidence(with(std::move(past)));
+  EXPECT_EQ(name_experiments(evidence.measured(subject("simple"), subject("c"))->experiments), "experiments 1, 4");
+  EXPECT_EQ(name_experiments(evidence.measured(subject("simple"), subject("a"))->experiments), "experiment 2");
+  EXPECT_EQ(evidence.measured(subject("b"), subject("b"))->experiments.size(), 0U);
+}
+
+// Each step of a long campaign against the one before, and one comparison that nothing leads to.
+TEST(Evidence, TwentyThousandExperimentsAreNoLoad) {
+  std::vector<PastResult> past;
+  constexpr int kExperiments = 20'000;
+  for (int number = 1; number < kExperiments; ++number) {
+    PastResult one = result(number, "a", "a", 1.0001, Verdict::accepted);
+    one.candidate.settings = {{"K", number}};
+    one.incumbent.settings = {{"K", number - 1}};
+    past.push_back(one);
+  }
+  past.push_back(result(kExperiments, "c", "b", 1.5, Verdict::accepted));
+  const Evidence evidence(with(std::move(past)));
+  Subject first = subject("a");
+  first.configuration.settings = {{"K", 0}};
+  Subject last = first;
+  const auto start = std::chrono::steady_clock::now();
+  for (int number = 100; number < kExperiments; number += 100) {
+    last.configuration.settings = {{"K", number}};
+    const auto effect = evidence.measured(first, last);
+    ASSERT_TRUE(effect) << number;
+    ASSERT_EQ(std::ssize(effect->experiments), number);
+  }
+  EXPECT_FALSE(evidence.measured(first, subject("c")));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10)) << "some hundredths of a second";
 }
 
 TEST(Evidence, AnotherMachineClassOrSourceIsNoEvidence) {
