@@ -7,7 +7,7 @@
 // zoo: how compare warm n4k
 // zoo: against copy/cuda_slow
 // zoo: expect not_accepted
-// zoo: guard fresh-inputs
+// zoo: guard state
 // zoo: exploit 12
 #include "copy.args.h"
 
