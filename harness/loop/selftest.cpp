@@ -316,7 +316,8 @@ class SelftestRun {
       }
     }
     if (known.empty()) {
-      result_.remarks.emplace_back("no spin among the kernels has such a difference, so no pair of known difference was judged");
+      result_.remarks.emplace_back(
+          "no spin among the kernels has such a difference, so no pair of known difference was judged");
       return;
     }
     for (int done = 0; goes_on(until_s, done, 0); ++done) {
