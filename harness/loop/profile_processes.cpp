@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/core/error.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/secret.h"
 #include "kernels/random.h"
@@ -28,8 +29,13 @@ WorkerOptions ProfileProcesses::options(int index) const {
 }
 
 void ProfileProcesses::start_ahead(int count) {
-  while (roomy_ && started_ - taken_ < count) {
-    ahead_.start(options(started_++));
+  try {
+    while (roomy_ && started_ - taken_ < count) {
+      ahead_.start(options(started_));
+      ++started_;
+    }
+  } catch (const EnvironmentError&) {
+    // Who needs that process begins it again, and hears why there is none.
   }
 }
 

@@ -77,9 +77,12 @@ TEST_F(WorkerYardTest, TheFreshOneServesOnceAndOnlyWhoWantsItsModulesWatchedOrNo
 TEST_F(WorkerYardTest, OneThatDiesAtItsStartIsTheTakersToHear) {
   WorkerOptions broken = options(8);
   broken.program = "/bin/false";
-  yard.start(broken);
-  yard.await_starts();
-  EXPECT_THROW(yard.take(broken)->await_start(), EnvironmentError);
+  const auto use = [&] {  // it may be dead before it can be asked anything
+    yard.start(broken);
+    yard.await_starts();
+    yard.take(broken)->await_start();
+  };
+  EXPECT_THROW(use(), EnvironmentError);
 }
 
 TEST_F(WorkerYardTest, WhoWaitsForTheEndsLeavesThoseThatStartAlone) {
