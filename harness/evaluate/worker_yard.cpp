@@ -5,6 +5,8 @@
 #include <chrono>
 #include <utility>
 
+#include "harness/core/nvtx.h"
+
 namespace apo {
 
 void WorkerYard::keep(std::unique_ptr<Worker> fresh) {
@@ -68,6 +70,7 @@ void WorkerYard::await_ends() {
     const std::lock_guard lock(mutex_);
     ending = std::exchange(ending_, {});
   }
+  const StageRange range("workers end");
   for (const std::future<void>& one : ending) {
     one.wait();
   }

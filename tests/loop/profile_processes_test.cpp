@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "harness/core/error.h"
+#include "harness/core/files.h"
 #include "harness/loop/measure.h"
 #include "tests/executor/cpu_lab.h"
 #include "tests/loop/stages.h"
@@ -81,6 +82,36 @@ TEST_F(ProfileProcessesTest, TheLabsFreshProcessIsTheFirstAndTheOthersAreNewOnes
   EXPECT_FALSE(runs(pid));
 }
 
+// A program that notes each of its starts before it becomes the worker.
+struct CountedStarts {
+  explicit CountedStarts(Lab& lab) {
+    write_file_atomically(
+        program, "#!/bin/sh\necho x >> " + log.string() + "\nexec " + lab.worker.program.string() + " \"$@\"\n");
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    lab.worker.program = program;
+  }
+  std::size_t count() const { return read_file(log).size() / 2; }
+
+  TemporaryFolder folder{"apo-starts"};
+  std::filesystem::path program = folder.path() / "worker";
+  std::filesystem::path log = folder.path() / "log";
+};
+
+TEST_F(ProfileProcessesTest, AsManyStartAheadAsWereAskedForAndAreTheNextOnes) {
+  const CountedStarts starts(lab);
+  ProfileProcesses processes(lab, 1, 1 << 20);
+  Bench first = processes.next(subject, "times", 1);
+  processes.await_quiet("times", true);
+  EXPECT_EQ(starts.count(), 2U);
+  Bench second = processes.next(subject, "PC samples", 2);
+  processes.await_quiet("counters", true);
+  EXPECT_EQ(starts.count(), 4U);
+  Bench third = processes.next(subject, "counters", 1);
+  Bench fourth = processes.next(subject, "counts", 0);
+  processes.await_quiet("nothing", true);
+  EXPECT_EQ(starts.count(), 4U);
+}
+
 TEST_F(ProfileProcessesTest, AProcessThatDiesOrCannotStartLeavesTheNextOnesAlone) {
   ProfileProcesses processes(lab, 1, 1 << 20);
   Bench first = processes.next(subject, "times", 0);
@@ -107,8 +138,10 @@ TEST_F(ProfileProcessesTest, WhatCannotStartAheadIsNoTroubleOfTheOneThatWorks) {
 
 // A GPU has no room for a second copy of its tensors: the one before has ended when the next one attaches.
 TEST_F(ProfileProcessesTest, TensorsThatFillTheMemoryHaveItAlone) {
+  const CountedStarts starts(lab);
   ProfileProcesses processes(lab, 0.3, 1);
   Bench first = processes.next(subject, "times", 2);
+  EXPECT_EQ(starts.count(), 1U);
   const int pid = first.worker().pid();
   processes.end(first);
   Bench second = processes.next(subject, "PC samples", 0);
