@@ -76,9 +76,13 @@ Report ask_fresh_process(const CudaSubject& subject, ProfileProcesses& processes
 // Memory and L2 are counted for the whole device, so that no other process may start or end meanwhile.
 CounterReport count(const CudaSubject& subject, ProfileProcesses& processes, const std::vector<std::string>& metrics,
                     int ahead) {
-  return ask_fresh_process<CounterReport>(
+  CounterReport report = ask_fresh_process<CounterReport>(
       subject, processes, {.purpose = "counters", .ahead = ahead, .alone = true},
       [&](Worker& worker) { return worker.count({.metrics = metrics, .cache = subject.cache}); });
+  for (const CountingStep& step : report.steps) {
+    tell_stage("counters, " + step.what, step.seconds);
+  }
+  return report;
 }
 
 CounterReport count_chosen(const CudaSubject& subject, ProfileProcesses& processes, const CounterChoice& choice) {

@@ -61,6 +61,7 @@ Bench ProfileProcesses::next(const CudaSubject& subject, const std::string& purp
     const StageRange range("start of the process for " + purpose);
     worker->await_start();
   }
+  tell_stage("whole start of the process for " + purpose, worker->start_seconds());
   start_ahead(ahead);
   const StageRange range("load and attach for " + purpose);
   return {subject.build, subject.configuration, arena_, std::move(worker), lab_.worker.target};
