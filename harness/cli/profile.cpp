@@ -245,7 +245,7 @@ int profile(const ProfileOptions& options, const Globals& globals) {
   const Variant& variant = bench.catalogue().get(configuration.variant);
   const Family& family = bench.family(variant.family);
   const CounterChoice counters = chosen_counters(options, variant);
-  bench.use(variant.target);
+  bench.use(variant.target, Workbench::AskedWorker::measures);
   ConsoleObserver observer(globals);
   const Workload& workload = profiled_workload(bench, family, {configuration}, options.workload, observer);
   const Lab lab = bench.lab(family);

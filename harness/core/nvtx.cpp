@@ -55,8 +55,12 @@ StageRange::StageRange(std::string name) : name_(std::move(name)), begin_(std::c
 
 StageRange::~StageRange() {
   pop();
+  tell_stage(name_, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count());
+}
+
+void tell_stage(const std::string& name, double seconds) {
   if (observer_of_stages()) {
-    observer_of_stages()(name_, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count());
+    observer_of_stages()(name, seconds);
   }
 }
 

@@ -21,6 +21,9 @@ class StageRange {
   std::chrono::steady_clock::time_point begin_;
 };
 
+// Tells who observes the ranges of one that another process went through.
+void tell_stage(const std::string& name, double seconds);
+
 // Called at the end of every range of this process, from its thread. To be set before the first one.
 void on_stage_end(std::function<void(const std::string& name, double seconds)> observer);
 

@@ -9,7 +9,7 @@ namespace apo {
 
 CheckWorkers::CheckWorkers(const WorkerOptions& options, int count, std::uint64_t seed, WorkerYard& yard)
     : yard_(yard), left_(count) {
-  if (auto fresh = count > 0 ? yard_.take() : nullptr) {
+  if (auto fresh = count > 0 ? yard_.take_fresh(true) : nullptr) {
     idle_.push_back(std::move(fresh));
   }
   while (static_cast<int>(idle_.size()) < count) {

@@ -13,9 +13,9 @@
 #include "harness/evaluate/judge_profile.h"
 #include "harness/evaluate/lab.h"
 #include "harness/evaluate/next_tensors.h"
-#include "harness/evaluate/next_worker.h"
 #include "harness/evaluate/round_session.h"
 #include "harness/evaluate/timed_workload.h"
+#include "harness/evaluate/worker_yard.h"
 
 namespace apo {
 
@@ -102,7 +102,7 @@ class RoundRunner {
   RoundOptions options_;
   std::string stage_;  // of the last round
   int age_ = 0;        // rounds that the process of the next one has had
-  NextWorker workers_;
+  WorkerYard workers_;
   NextTensors tensors_;
   std::vector<std::unique_ptr<RoundSession>> sessions_;  // of each workload, as long as their process lives
 };

@@ -1,7 +1,11 @@
-// harness/evaluate/worker_yard.cpp - one fresh worker, and a thread for each that ends.
+// harness/evaluate/worker_yard.cpp - one fresh worker, some ahead, and a thread for each that ends.
 #include "harness/evaluate/worker_yard.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
+
+#include "harness/core/nvtx.h"
 
 namespace apo {
 
@@ -10,9 +14,42 @@ void WorkerYard::keep(std::unique_ptr<Worker> fresh) {
   std::swap(fresh_, fresh);
 }
 
-std::unique_ptr<Worker> WorkerYard::take() {
+std::unique_ptr<Worker> WorkerYard::take_fresh(bool watched) {
   const std::lock_guard lock(mutex_);
-  return std::move(fresh_);
+  return fresh_ != nullptr && fresh_->watches_modules() == watched ? std::move(fresh_) : nullptr;
+}
+
+void WorkerYard::start_if_absent(WorkerOptions options) {
+  const std::uint64_t seed = options.layout_seed;
+  if (std::ranges::find(next_, seed, &Started::seed) == next_.end()) {
+    options.await_start = false;
+    next_.push_back({.seed = seed, .worker = std::make_unique<Worker>(std::move(options))});
+  }
+}
+
+void WorkerYard::start(WorkerOptions options) {
+  const std::lock_guard lock(mutex_);
+  start_if_absent(std::move(options));
+}
+
+std::unique_ptr<Worker> WorkerYard::take(WorkerOptions options) {
+  std::vector<Started> passed_over;  // ends behind the lock
+  const std::lock_guard lock(mutex_);
+  while (!next_.empty() && next_.front().seed != options.layout_seed) {
+    passed_over.push_back(std::move(next_.front()));
+    next_.pop_front();
+  }
+  start_if_absent(std::move(options));
+  std::unique_ptr<Worker> worker = std::move(next_.front().worker);
+  next_.pop_front();
+  return worker;
+}
+
+void WorkerYard::await_starts() {
+  const std::lock_guard lock(mutex_);
+  for (const Started& one : next_) {
+    one.worker->wait_until_started();
+  }
 }
 
 void WorkerYard::end(std::unique_ptr<Worker> worker, std::unique_ptr<TemporaryFolder> folder) {
@@ -27,19 +64,29 @@ void WorkerYard::end(std::unique_ptr<Worker> worker, std::unique_ptr<TemporaryFo
   ending_.push_back(std::move(ending));
 }
 
-void WorkerYard::clear() {
-  std::unique_ptr<Worker> fresh;
+void WorkerYard::await_ends() {
   std::vector<std::future<void>> ending;
   {
     const std::lock_guard lock(mutex_);
-    fresh = std::move(fresh_);
-    ending = std::move(ending_);
-    ending_.clear();
+    ending = std::exchange(ending_, {});
   }
-  fresh.reset();
+  const StageRange range("workers end");
   for (const std::future<void>& one : ending) {
     one.wait();
   }
+}
+
+void WorkerYard::clear() {
+  std::unique_ptr<Worker> fresh;
+  std::deque<Started> next;
+  {
+    const std::lock_guard lock(mutex_);
+    fresh = std::move(fresh_);
+    next = std::exchange(next_, {});
+  }
+  fresh.reset();
+  next.clear();
+  await_ends();
 }
 
 }  // namespace apo

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "harness/core/error.h"
+#include "harness/core/nvtx.h"
 #include "harness/loop/known_roofs.h"
 #include "harness/loop/measure.h"
 #include "journal/journal.h"
@@ -28,6 +29,7 @@ std::optional<Profile> kept_profile(Workbench& bench, const Configuration& confi
 }  // namespace
 
 std::vector<Roof> kept_or_measured_roofs(Workbench& bench, bool remeasure, Observer& observer) {
+  const StageRange range("roofs");
   const Machine& machine = bench.machine();
   const auto& path = bench.paths().journal;
   if (!remeasure && std::filesystem::exists(path)) {
@@ -49,6 +51,7 @@ std::vector<Roof> kept_or_measured_roofs(Workbench& bench, bool remeasure, Obser
 }
 
 void keep_profile(Workbench& bench, const Profile& profile, Observer& observer) {
+  const StageRange range("keep the profile");
   const Variant& variant = bench.catalogue().get(profile.configuration.variant);
   try {
     Journal journal = Journal::open(bench.paths().journal, Access::read_write);

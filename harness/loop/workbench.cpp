@@ -7,6 +7,7 @@
 #include "harness/core/error.h"
 #include "harness/core/files.h"
 #include "harness/core/machine.h"
+#include "harness/core/nvtx.h"
 #include "harness/core/text.h"
 #include "harness/implement/cubin.h"
 #include "harness/implement/executor_build.h"
@@ -72,6 +73,7 @@ void Workbench::use(Target target, AskedWorker asked) {
     return;
   }
   if (!device_) {
+    const StageRange range("start of the worker that tells of the GPU");
     asked_ =
         std::make_unique<Worker>(WorkerOptions{.target = Target::cuda, .watch_modules = asked == AskedWorker::serves});
     device_ = asked_->device();

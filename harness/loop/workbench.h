@@ -45,8 +45,9 @@ class Workbench {
   const Family& family(std::string_view name) const;
   const Workload& workload(const Family& family, std::string_view name) const;
 
-  // What becomes of the worker that was asked who the GPU is: it ends, or it serves what the next lab checks first.
-  enum class AskedWorker : std::uint8_t { ends, serves };
+  // What becomes of the worker that was asked who the GPU is: it ends, or it serves what the next lab checks first, or
+  // what it measures first.
+  enum class AskedWorker : std::uint8_t { ends, serves, measures };
   // Where variants run from here on: machine(), builders and labs are the target's. For cuda it starts a worker to ask
   // the GPU who it is; throws EnvironmentError when there is no usable one.
   void use(Target target, AskedWorker asked = AskedWorker::ends);

@@ -129,6 +129,12 @@ void Worker::await_start() {
   }
 }
 
+void Worker::wait_until_started() {
+  if (hello_) {
+    process_->wait(Clock::now() + hello_->deadline);  // takes no message off
+  }
+}
+
 // No candidate is in the process yet.
 void Worker::remember_code() {
   if (options_.watcher.empty()) {

@@ -64,6 +64,8 @@ class Worker {
 
   // Until the process answers, for a worker that was made with await_start = false. Throws EnvironmentError.
   void await_start();
+  // The same without a word: await_start() tells how it went.
+  void wait_until_started();
 
   using Deadline = std::optional<std::chrono::milliseconds>;
 
@@ -90,6 +92,7 @@ class Worker {
   Result<SampleReport> sample_stalls(const SampleRequest& request, Deadline deadline = {});
   // With WorkerOptions::watch_modules: the images that the driver has loaded for the slot and its kernels, each once.
   Result<std::vector<std::string>> loaded_images(int slot, Deadline deadline = {});
+  bool watches_modules() const { return options_.watch_modules; }
   // Why there is none of them; empty when there is.
   const std::string& watch_missing() const { return watch_missing_; }
   Result<InstructionReport> count_instructions(const InstructionRequest& request, Deadline deadline = {});

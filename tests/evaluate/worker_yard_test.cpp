@@ -1,5 +1,5 @@
-// tests/evaluate/next_worker_test.cpp - workers that start ahead, are shared, and end later, with real processes.
-#include "harness/evaluate/next_worker.h"
+// tests/evaluate/worker_yard_test.cpp - workers that start ahead, are shared, and end later, with real processes.
+#include "harness/evaluate/worker_yard.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 
+#include "harness/core/error.h"
 #include "harness/evaluate/check_workers.h"
 #include "harness/evaluate/lab.h"
 #include "tests/evaluate/lab_fixture.h"
@@ -18,9 +19,9 @@ bool runs(int pid) {
   return kill(pid, 0) == 0 || errno == EPERM;
 }
 
-struct NextWorkerTest : ::testing::Test {
+struct WorkerYardTest : ::testing::Test {
   testing::CopyLab copy;
-  NextWorker next;
+  WorkerYard yard;
 
   WorkerOptions options(std::uint64_t seed) const {
     WorkerOptions options = copy.lab().worker;
@@ -29,43 +30,78 @@ struct NextWorkerTest : ::testing::Test {
   }
 };
 
-TEST_F(NextWorkerTest, TheOneThatStartedAheadIsTakenAndAnswers) {
-  next.start(options(5));
-  auto worker = next.take(options(5));
+TEST_F(WorkerYardTest, TheOneThatStartedAheadIsTakenAndAnswers) {
+  yard.start(options(5));
+  auto worker = yard.take(options(5));
   worker->await_start();
   EXPECT_TRUE(worker->alive());
-  auto other = next.take(options(5));
+  auto other = yard.take(options(5));
   other->await_start();
   EXPECT_NE(worker->pid(), other->pid());
 }
 
-TEST_F(NextWorkerTest, AnotherSeedGetsAWorkerOfItsOwnAndTheOneAheadEnds) {
-  next.start(options(5));
-  auto worker = next.take(options(6));
+TEST_F(WorkerYardTest, AnotherSeedGetsAWorkerOfItsOwnAndTheOneAheadEnds) {
+  yard.start(options(5));
+  auto worker = yard.take(options(6));
   worker->await_start();
   EXPECT_TRUE(worker->alive());
-  next.end(std::move(worker));
+  yard.end(std::move(worker));
 }
 
-TEST_F(NextWorkerTest, ThoseThatStartedAheadAreTakenInTheirOrder) {
+TEST_F(WorkerYardTest, ThoseThatStartedAheadAreTakenInTheirOrder) {
   for (const std::uint64_t seed : {5U, 6U, 6U, 7U}) {
-    next.start(options(seed));
+    yard.start(options(seed));
   }
-  auto first = next.take(options(5));
-  auto third = next.take(options(7));
+  auto first = yard.take(options(5));
+  auto third = yard.take(options(7));
   first->await_start();
   third->await_start();
   EXPECT_TRUE(first->alive());
   EXPECT_NE(first->pid(), third->pid());
-  auto again = next.take(options(6));
+  auto again = yard.take(options(6));
   again->await_start();
   EXPECT_TRUE(again->alive()) << "the one that was begun for it had to end when a later one was taken";
 }
 
-TEST_F(NextWorkerTest, NoProcessIsLeftBehind) {
+TEST_F(WorkerYardTest, TheFreshOneServesOnceAndOnlyWhoWantsItsModulesWatchedOrNot) {
+  auto fresh = std::make_unique<Worker>(options(3));
+  const int pid = fresh->pid();
+  yard.keep(std::move(fresh));
+  EXPECT_EQ(yard.take_fresh(true), nullptr);
+  const auto taken = yard.take_fresh(false);
+  ASSERT_NE(taken, nullptr);
+  EXPECT_EQ(taken->pid(), pid);
+  EXPECT_EQ(yard.take_fresh(false), nullptr);
+}
+
+TEST_F(WorkerYardTest, OneThatDiesAtItsStartIsTheTakersToHear) {
+  WorkerOptions broken = options(8);
+  broken.program = "/bin/false";
+  const auto use = [&] {  // it may be dead before it can be asked anything
+    yard.start(broken);
+    yard.await_starts();
+    yard.take(broken)->await_start();
+  };
+  EXPECT_THROW(use(), EnvironmentError);
+}
+
+TEST_F(WorkerYardTest, WhoWaitsForTheEndsLeavesThoseThatStartAlone) {
+  auto ended = std::make_unique<Worker>(options(1));
+  const int pid = ended->pid();
+  yard.start(options(2));
+  yard.end(std::move(ended));
+  yard.await_ends();
+  EXPECT_FALSE(runs(pid));
+  yard.await_starts();
+  auto ahead = yard.take(options(2));
+  ahead->await_start();
+  EXPECT_TRUE(ahead->alive());
+}
+
+TEST_F(WorkerYardTest, NoProcessIsLeftBehind) {
   int ended = 0;
   {
-    NextWorker gone;
+    WorkerYard gone;
     auto worker = gone.take(options(1));
     worker->await_start();
     ended = worker->pid();
@@ -75,9 +111,7 @@ TEST_F(NextWorkerTest, NoProcessIsLeftBehind) {
   EXPECT_FALSE(runs(ended));
 }
 
-struct CheckWorkersTest : NextWorkerTest {
-  WorkerYard yard;
-
+struct CheckWorkersTest : WorkerYardTest {
   // Of the worker that is taken, after it has answered; `keep` gives it to the next one.
   static int pid_of(CheckWorkers& workers, bool keep) {
     CheckWorkers::Lease lease = workers.take(true);
@@ -122,7 +156,9 @@ TEST_F(CheckWorkersTest, WhoDoesNotWaitGetsNoneWhileAllAreBusy) {
 }
 
 TEST_F(CheckWorkersTest, TheFreshOneOfTheYardServesFirst) {
-  auto fresh = std::make_unique<Worker>(options(3));
+  WorkerOptions watched = options(3);
+  watched.watch_modules = true;
+  auto fresh = std::make_unique<Worker>(watched);
   const int pid = fresh->pid();
   yard.keep(std::move(fresh));
   CheckWorkers workers(options(1), 1, 1, yard);

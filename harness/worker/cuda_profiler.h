@@ -1,0 +1,47 @@
+// harness/worker/cuda_profiler.h - what CUPTI tells of a loaded slot: counters, PC samples, executed instructions.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+
+#include "harness/worker/activity.h"
+#include "harness/worker/counters.h"
+#include "harness/worker/cuda_slots.h"
+#include "harness/worker/profile_results.h"
+
+namespace apo {
+
+// One profiler at a time: each begins once the others, and the second clock, have let go of CUPTI.
+class CudaProfiler {
+ public:
+  // All of them have to outlive it.
+  CudaProfiler(CudaSlots& slots, Activity& activity, SharedStatus& status, ProfiledGpu gpu)
+      : slots_(slots), activity_(activity), status_(status), gpu_(std::move(gpu)) {}
+  CudaProfiler(const CudaProfiler&) = delete;
+  CudaProfiler& operator=(const CudaProfiler&) = delete;
+
+  Result<CounterReport> count(const CountRequest& request);
+  Result<SampleReport> sample_stalls(const SampleRequest& request);
+  Result<InstructionReport> count_instructions(const InstructionRequest& request);
+  // Nothing of a profiler is beside what comes next.
+  void release() { counters_.release(); }
+
+ private:
+  static constexpr std::size_t kAllLaunches = std::numeric_limits<std::size_t>::max();
+
+  template <class Report, class Collect>
+  Result<Report> profile(int slot, const char* what, Collect collect);
+  std::optional<Failure> begin(int slot);
+  cuda::Result prepare(int slot, CachePolicy cache);
+  cuda::Result launch(int slot, bool one_by_one, std::size_t first = 0, std::size_t end = kAllLaunches);
+  cuda::Result reload(int slot, std::optional<Failure>& not_loaded);
+
+  CudaSlots& slots_;
+  Activity& activity_;
+  SharedStatus& status_;
+  ProfiledGpu gpu_;
+  CounterCollector counters_;
+};
+
+}  // namespace apo
