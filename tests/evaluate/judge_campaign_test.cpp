@@ -154,7 +154,7 @@ std::vector<Segment> segments(const SegmentWorld& world, std::uint64_t seed = 1,
 }
 
 TEST(ClockCoupling, CandidateThatLowersTheClockOnlyAloneIsFound) {
-  const ClockCoupling found = check_clock_coupling(segments({.clock = 0.97}));
+  const ClockCoupling found = check_clock_coupling(segments({.clock = 0.97, .clock_noise_mhz = 15}));
   EXPECT_TRUE(found.coupled);
   EXPECT_NEAR(found.time_effect, std::log(0.97 / 0.95), 0.002) << "what the interleaved rounds hide is off it";
   EXPECT_NEAR(found.cycle_effect, std::log(1 / 0.95), 0.006);
