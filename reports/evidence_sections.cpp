@@ -213,7 +213,7 @@ std::string clock_cell(const Certification& certification) {
   if (!clock.missing.empty()) {
     return "not known";
   }
-  return (clock.coupled ? "COUPLED, " : "the same, ") + format_percent(clock.clock_effect) + " [" +
+  return (clock.coupled ? "COUPLED, " : "not coupled, ") + format_percent(clock.clock_effect) + " [" +
          format_percent(clock.clock_lower) + ", " + format_percent(clock.clock_upper) + "]";
 }
 
@@ -252,7 +252,8 @@ void write_certification(const ReportModel& model, Writer& writer) {
     writer.paragraph(
         {plain(
              "Champion against the campaign's own baseline, 99.8 % interval (of a clock-coupled one that of its "
-             "segments). The clock: by how much it is higher when the champion runs alone than when the baseline does. Only this column may be quoted "
+             "segments). The clock: how much higher it is with the champion alone than with the baseline alone. Only what "
+             "was measured head to head may be quoted "
              "as the campaign's speed-up; the naive product of the accepted effects stands beside it as a check. Each "
              "accepted effect shrunken by its own standard error s, effect x (1 - (s / effect)^2), the product is "),
          plain(ratio_text(model.shrunken_effect) + ": what luck in being accepted would explain is off it.")});

@@ -311,6 +311,9 @@ TEST(Certifications, OfAJournalOfBeforeSegmentsHaveNone) {
   Journal journal = scratch.open();
   journal.add_certification({.campaign = 1, .clock = ClockCoupling{.blocks = 6}}, {}, {{.workload = "w"}});
   EXPECT_EQ(journal.latest_certification(1)->clock->blocks, 6);
+  journal.add_certification({.campaign = 1, .clock = ClockCoupling{.missing = "no PMU"}});
+  EXPECT_EQ(value(scratch, "SELECT count(*) FROM certification_clock WHERE missing <> '' AND time_effect IS NULL"),
+            "1");
 }
 
 TEST(Unfinished, OpenWorkIsFoundInnermostFirstAndAbandoned) {
