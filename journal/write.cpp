@@ -305,10 +305,9 @@ void insert_clock(Database& database, std::int64_t certification, const ClockCou
       "INSERT INTO certification_clock (certification, missing, coupled, blocks, segment_s, confidence, time_effect,"
       " time_lower, time_upper, cycle_effect, clock_effect, clock_lower, clock_upper)"
       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {certification, clock.missing, clock.coupled, clock.blocks, number(clock.segment_s),
-       number(clock.confidence), number(clock.time_effect), number(clock.time_lower),
-       number(clock.time_upper), number(clock.cycle_effect), number(clock.clock_effect),
-       number(clock.clock_lower), number(clock.clock_upper)});
+      {certification, clock.missing, clock.coupled, clock.blocks, number(clock.segment_s), number(clock.confidence),
+       number(clock.time_effect), number(clock.time_lower), number(clock.time_upper), number(clock.cycle_effect),
+       number(clock.clock_effect), number(clock.clock_lower), number(clock.clock_upper)});
   int position = 0;
   for (const Segment& segment : segments) {
     database.run(

@@ -221,8 +221,8 @@ std::string clock_cell(const Certification& certification) {
 void write_clocks(const ReportModel& model, Writer& writer) {
   for (const Certification& certification : model.certifications) {
     if (const std::string text = clock_text(certification); !text.empty()) {
-      writer.paragraph({code(certification.champion.label()),
-                        plain(", " + certification.cache_policy + " cache: " + text + ".")});
+      writer.paragraph(
+          {code(certification.champion.label()), plain(", " + certification.cache_policy + " cache: " + text + ".")});
     }
   }
 }
@@ -234,9 +234,9 @@ void write_certification(const ReportModel& model, Writer& writer) {
   if (model.certifications.empty()) {
     writer.paragraph({plain("No certification was made, so no cumulative speed-up may be quoted.")});
   } else {
-    Table table{
-        {"champion", "baseline", "cache", "measured head to head", "clock", "product of accepted effects", "alarm", "at"},
-        {}};
+    Table table{{"champion", "baseline", "cache", "measured head to head", "clock", "product of accepted effects",
+                 "alarm", "at"},
+                {}};
     for (const Certification& certification : model.certifications) {
       table.rows.push_back({{code(certification.champion.label())},
                             {code(certification.baseline.label())},
@@ -252,7 +252,8 @@ void write_certification(const ReportModel& model, Writer& writer) {
     writer.paragraph(
         {plain(
              "Champion against the campaign's own baseline, 99.8 % interval (of a clock-coupled one that of its "
-             "segments). The clock: how much higher it is with the champion alone than with the baseline alone. Only what "
+             "segments). The clock: how much higher it is with the champion alone than with the baseline alone. Only "
+             "what "
              "was measured head to head may be quoted "
              "as the campaign's speed-up; the naive product of the accepted effects stands beside it as a check. Each "
              "accepted effect shrunken by its own standard error s, effect x (1 - (s / effect)^2), the product is "),

@@ -74,9 +74,9 @@ std::string measured_text(const Experiment& experiment) {
 
 std::string certified_figure(const Certification& certification) {
   const QuotedEffect quoted = certification.quoted();
-  return certification.rounds <= 0 ? kNotMeasuredText
-                                   : effect_text(quoted.effect, quoted.lower, quoted.upper) +
-                                         count_text(certification.quoted_count());
+  return certification.rounds <= 0
+             ? kNotMeasuredText
+             : effect_text(quoted.effect, quoted.lower, quoted.upper) + count_text(certification.quoted_count());
 }
 
 std::string band_text(const Prediction& prediction) {

@@ -309,9 +309,9 @@ Json experiment_document(Journal& journal, const Experiment& experiment, const S
 std::string experiment_text(Journal& journal, const Experiment& experiment, const ShowOptions& options) {
   std::string text = head_text(experiment, layout_of(journal, experiment), why_abandoned(journal, experiment)) +
                      judgement_text(experiment) + certifications_text(journal, experiment) +
-                     replays_text(journal, experiment) +
-                     bottlenecks_text(bottlenecks_of(journal, experiment)) + prediction_text(experiment) +
-                     gates_text(experiment) + build_text("candidate", experiment.candidate_build) +
+                     replays_text(journal, experiment) + bottlenecks_text(bottlenecks_of(journal, experiment)) +
+                     prediction_text(experiment) + gates_text(experiment) +
+                     build_text("candidate", experiment.candidate_build) +
                      build_text("incumbent", experiment.incumbent_build) + rounds_text(experiment.rounds);
   if (options.samples) {
     text += samples_text(experiment.rounds);

@@ -66,7 +66,9 @@ int Certification::quoted_count() const {
 
 std::string certified_text(const Certification& certification) {
   const QuotedEffect quoted = certification.quoted();
-  const std::string of_clock = clock_text(certification);
+  const bool known = !certification.clock || certification.clock->missing.empty();
+  // Why it is not known is a long story, and the same in every line.
+  const std::string of_clock = known ? clock_text(certification) : "whether it changes the clock is not known";
   return certification.champion.label() + " is " +
          format_interval(std::exp(quoted.effect), std::exp(quoted.lower), std::exp(quoted.upper)).all() +
          " the speed of " + certification.baseline.label() + ", n=" + std::to_string(certification.quoted_count()) +

@@ -404,7 +404,7 @@ struct Policy {
   std::string judge_profile = "auto";
   std::uint64_t seed = 0;  // secret until the campaign ends; logged
   Target target = Target::host;
-  bool target_named = false;      // by a campaign file: then nothing else chooses it
+  bool target_named = false;  // by a campaign file: then nothing else chooses it
   // How long each arm runs alone, 24 times a certification and workload. Not kept in the journal either.
   double segment_s = kSegmentSeconds;
   std::string layout = "random";  // or "fixed"; empty of a campaign of before it was kept, whose rounds tell
@@ -478,7 +478,7 @@ struct Certification {
   std::optional<ClockCoupling> clock;  // nullopt: of before segments were taken
 
   bool clock_coupled() const { return clock && clock->coupled; }
-  int quoted_count() const;  // what `n=` says: the rounds, or the segments
+  int quoted_count() const;     // what `n=` says: the rounds, or the segments
   QuotedEffect quoted() const;  // that of the rounds, or where clock_coupled() that of the segments
 };
 

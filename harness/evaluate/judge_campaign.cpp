@@ -163,7 +163,8 @@ ClockCoupling check_clock_coupling(std::span<const Segment> segments) {
                        .clock_effect = clocks.hodges_lehmann(),
                        .clock_lower = clocks.lower(kSegmentAlpha),
                        .clock_upper = clocks.upper(kSegmentAlpha)};
-  result.coupled = std::fabs(result.clock_effect) > kCouplingLimit && (result.clock_lower > 0 || result.clock_upper < 0);
+  result.coupled =
+      std::fabs(result.clock_effect) > kCouplingLimit && (result.clock_lower > 0 || result.clock_upper < 0);
   return result;
 }
 

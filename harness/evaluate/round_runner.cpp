@@ -460,7 +460,8 @@ Result<Round> RoundRunner::run(const std::string& stage, int index) {
   const StageRange range("round " + stage + " " + std::to_string(index));
   const auto start = Clock::now();
   const CpuTicks ticks = read_cpu_ticks();
-  Round round{.stage = stage, .index = index, .seed = round_seed(coins_.campaign_seed, coins_.comparison, stage, index)};
+  Round round{
+      .stage = stage, .index = index, .seed = round_seed(coins_.campaign_seed, coins_.comparison, stage, index)};
   const RoundDraw draw = draw_round(round.seed, static_cast<int>(workloads_.size()));
   round.candidate_in_slot0 = draw.candidate_in_slot0;
   round.workloads.resize(workloads_.size());

@@ -78,8 +78,8 @@ Result<Done> SegmentRunner::warm_up(RoundSession& session, std::uint64_t order_s
 }
 
 // One sample, which nobody can foresee, is looked at; the stretch that it is in does not count for the length.
-Result<Segment> SegmentRunner::take_segment(RoundSession& session, int slot, std::size_t which,
-                                            std::uint64_t look_seed, const ClockWatch& watch) const {
+Result<Segment> SegmentRunner::take_segment(RoundSession& session, int slot, std::size_t which, std::uint64_t look_seed,
+                                            const ClockWatch& watch) const {
   const StageRange range("segment");
   Random random(look_seed);
   const double look_at_s = random.uniform() * plan_.segment_s;

@@ -53,7 +53,8 @@ struct SegmentsResult {
   std::vector<Segment> segments;
 };
 // kSegmentBlocks blocks of each workload, or none where the clock cannot be read, and what they say. Each is a turn of
-// the lab's; waits are added to `waited_s`. `what` is shown as progress. Throws EnvironmentError when an arm does not run.
+// the lab's; waits are added to `waited_s`. `what` is shown as progress. Throws EnvironmentError when an arm does not
+// run.
 SegmentsResult run_segments(const Lab& lab, const std::vector<TimedWorkload>& workloads, const SegmentPlan& plan,
                             const std::string& what, const EvaluateHooks& hooks, double& waited_s);
 

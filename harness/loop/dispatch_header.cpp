@@ -93,7 +93,8 @@ std::string certified_text(const std::vector<Certification>& all) {
     if (found != all.rend()) {
       const QuotedEffect quoted = found->quoted();
       items.push_back(speedup_text(std::exp(quoted.effect), std::exp(quoted.lower), std::exp(quoted.upper),
-                                   found->clock_coupled() ? found->clock->blocks : found->rounds, found->baseline, found->cache_policy));
+                                   found->clock_coupled() ? found->clock->blocks : found->rounds, found->baseline,
+                                   found->cache_policy));
     }
   }
   return "Some<Speedup, 2>{{{" + join(items, ", ") + "}}, " + std::to_string(items.size()) + "}";

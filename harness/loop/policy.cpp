@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 const std::vector<std::string> kKeys = {
     "family", "workloads", "baseline",     "iterations",    "candidates_per_iteration",
     "budget", "target",    "cache_policy", "judge_profile", "application_kernels",
-    "layout", "segment",  "comment"};
+    "layout", "segment",   "comment"};
 const std::vector<std::string> kCachePolicies = {"cold", "warm"};
 const std::vector<std::string> kLayouts = {"random", "fixed"};
 const std::vector<std::string> kJudgeProfiles = {"auto",   "standard",        "extended",

@@ -142,9 +142,9 @@ void check_ranges(const Workplace& place, const std::string& incumbent, const st
 
 TEST(Campaign, EveryReaderUnderstandsWhatARunWroteAndTheRangesOfItsStagesNest) {
   const Workplace place;
-  const Ran ran = place.apo_with_environment(
-      {"run", "copy", "--workload", "n4k", "--iterations", "1", "--candidates", "1", "--judge", "standard", "--segment", "10ms", "--json"},
-      nvtx_tool(place), 110);
+  const Ran ran = place.apo_with_environment({"run", "copy", "--workload", "n4k", "--iterations", "1", "--candidates",
+                                              "1", "--judge", "standard", "--segment", "10ms", "--json"},
+                                             nvtx_tool(place), 110);
   if (too_restless(ran)) {
     GTEST_SKIP() << ran.err;
   }

@@ -99,8 +99,8 @@ TEST_F(CudaSelftest, IdenticalCodeAloneRunsAtOneClock) {
     const std::vector<TimedWorkload> pairs = {pair(extra, 0)};
     SegmentPlan plan{.coins = {.campaign_seed = 5, .comparison = "alone"},
                      .profile = precise_profile(),
-                     .repetitions = {1},
-                     .segment_s = 0.2};
+                     .repetitions = {20},  // so that the few microseconds of an event pair do not show
+                     .segment_s = 0.1};
     double waited_s = 0;
     const SegmentsResult result = run_segments(lab_, pairs, plan, "alone", {}, waited_s);
     if (!result.clock.missing.empty()) {
@@ -108,8 +108,8 @@ TEST_F(CudaSelftest, IdenticalCodeAloneRunsAtOneClock) {
     }
     ASSERT_EQ(result.segments.size(), 4u * kSegmentBlocks);
     for (const Segment& segment : result.segments) {
-      std::cout << (segment.candidate ? "candidate " : "incumbent ") << 1e9 * segment.seconds / segment.calls << " ns at "
-                << segment.mhz << " MHz, " << segment.readings << " readings\n";
+      std::cout << (segment.candidate ? "candidate " : "incumbent ") << 1e9 * segment.seconds / segment.calls
+                << " ns at " << segment.mhz << " MHz, " << segment.readings << " readings\n";
       EXPECT_GE(segment.readings, 2);
       EXPECT_GT(segment.mhz, 200);
       EXPECT_LT(segment.mhz, 5000);
@@ -118,7 +118,7 @@ TEST_F(CudaSelftest, IdenticalCodeAloneRunsAtOneClock) {
               << result.clock.clock_effect << " [" << result.clock.clock_lower << ", " << result.clock.clock_upper
               << "]\n";
     EXPECT_FALSE(result.clock.coupled);
-    EXPECT_NEAR(result.clock.time_effect, std::log1p(0.001 * extra), 0.01);
+    EXPECT_NEAR(result.clock.time_effect, std::log1p(0.001 * extra), 0.02);
   }
 }
 

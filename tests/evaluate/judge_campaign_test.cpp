@@ -262,6 +262,7 @@ TEST(ClockCoupling, AnyOtherCertificationQuotesItsRounds) {
   same.clock = ClockCoupling{.missing = "no counters"};
   EXPECT_EQ(same.quoted().effect, 0.05);
   EXPECT_EQ(clock_text(same), "whether the champion changes the clock is not known: no counters");
+  EXPECT_TRUE(certified_text(same).ends_with("n=38; whether it changes the clock is not known"));
   same.clock.reset();
   EXPECT_EQ(clock_text(same), "");
 }

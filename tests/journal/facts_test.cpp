@@ -299,8 +299,9 @@ TEST(Certifications, OfAJournalOfBeforeSegmentsHaveNone) {
     prepare(journal);
     journal.add_certification({.campaign = journal.begin_campaign(a_campaign())});
   }
-  ASSERT_EQ(attack(scratch.path, "DROP TABLE certification_clock; DROP TABLE certification_segment;"
-                                 "PRAGMA user_version = 7"),
+  ASSERT_EQ(attack(scratch.path,
+                   "DROP TABLE certification_clock; DROP TABLE certification_segment;"
+                   "PRAGMA user_version = 7"),
             "");
   for (const Access access : {Access::read_only, Access::read_write}) {
     Journal journal = scratch.open(access);
