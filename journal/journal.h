@@ -230,10 +230,12 @@ class Journal {
   std::vector<Lesson> lessons(const LessonFilter& filter = {});
 
   // ---- what keeps the judge honest
-  std::int64_t add_certification(const Certification& certification, const std::vector<Round>& rounds = {});
+  std::int64_t add_certification(const Certification& certification, const std::vector<Round>& rounds = {},
+                                 const std::vector<Segment>& segments = {});
   std::vector<Certification> certifications(std::int64_t campaign);
   std::optional<Certification> latest_certification(std::int64_t campaign);
   std::vector<Round> certification_rounds(std::int64_t certification);
+  std::vector<Segment> certification_segments(std::int64_t certification);
   std::int64_t add_sentinel(const SentinelRow& sentinel, const std::vector<Round>& rounds = {});
   std::vector<SentinelRow> sentinels(std::int64_t campaign);  // 0: those outside campaigns
   std::optional<SentinelRow> latest_sentinel(const std::string& machine);

@@ -20,6 +20,27 @@ Certification next_certification(Journal::Implementation& self, Statement& row) 
           .at = row.text()};
 }
 
+std::optional<ClockCoupling> clock_of(Database& database, std::int64_t certification) {
+  Statement row = database.query(
+      "SELECT missing, coupled, blocks, segment_s, confidence, time_effect, time_lower, time_upper, cycle_effect,"
+      " clock_effect, clock_lower, clock_upper FROM certification_clock WHERE certification = ?",
+      {certification});
+  if (!row.step()) {
+    return std::nullopt;
+  }
+  ClockCoupling clock{.missing = row.text()};
+  clock.coupled = row.boolean();
+  clock.blocks = row.small();
+  if (!clock.missing.empty()) {
+    return clock;
+  }
+  for (double* value : {&clock.segment_s, &clock.confidence, &clock.time_effect, &clock.time_lower, &clock.time_upper,
+                        &clock.cycle_effect, &clock.clock_effect, &clock.clock_lower, &clock.clock_upper}) {
+    *value = row.real();
+  }
+  return clock;
+}
+
 std::vector<SentinelRow> sentinels_where(Journal::Implementation& self, const std::string& condition,
                                          const std::vector<Value>& values) {
   std::vector<SentinelRow> result;
@@ -61,6 +82,7 @@ std::vector<Certification> Journal::certifications(std::int64_t campaign) {
       {campaign});
   while (rows.step()) {
     result.push_back(next_certification(*self_, rows));
+    result.back().clock = clock_of(self_->database, result.back().id);
   }
   return result;
 }
@@ -72,6 +94,23 @@ std::optional<Certification> Journal::latest_certification(std::int64_t campaign
 
 std::vector<Round> Journal::certification_rounds(std::int64_t certification) {
   return self_->rounds("certification", certification);
+}
+
+std::vector<Segment> Journal::certification_segments(std::int64_t certification) {
+  std::vector<Segment> segments;
+  Statement rows = self_->database.query(
+      "SELECT workload, candidate, seconds, calls, mhz, readings FROM certification_segment WHERE certification = ?"
+      " ORDER BY position",
+      {certification});
+  while (rows.step()) {
+    segments.push_back({.workload = rows.text(),
+                        .candidate = rows.boolean(),
+                        .seconds = rows.real(),
+                        .calls = rows.real(),
+                        .mhz = rows.real(),
+                        .readings = rows.small()});
+  }
+  return segments;
 }
 
 std::vector<SentinelRow> Journal::sentinels(std::int64_t campaign) {

@@ -296,7 +296,32 @@ std::int64_t Journal::add_lesson(const Lesson& lesson) {
 
 // ---------------------------------------------------------------- certifications and sentinels
 
-std::int64_t Journal::add_certification(const Certification& certification, const std::vector<Round>& rounds) {
+namespace {
+
+void insert_clock(Database& database, std::int64_t certification, const ClockCoupling& clock,
+                  const std::vector<Segment>& segments) {
+  const auto number = [&](double value) { return clock.missing.empty() ? Value(value) : Value(nullptr); };
+  database.run(
+      "INSERT INTO certification_clock (certification, missing, coupled, blocks, segment_s, confidence, time_effect,"
+      " time_lower, time_upper, cycle_effect, clock_effect, clock_lower, clock_upper)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      {certification, clock.missing, clock.coupled, clock.blocks, number(clock.segment_s), number(clock.confidence),
+       number(clock.time_effect), number(clock.time_lower), number(clock.time_upper), number(clock.cycle_effect),
+       number(clock.clock_effect), number(clock.clock_lower), number(clock.clock_upper)});
+  int position = 0;
+  for (const Segment& segment : segments) {
+    database.run(
+        "INSERT INTO certification_segment (certification, position, workload, candidate, seconds, calls, mhz,"
+        " readings) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        {certification, position++, segment.workload, segment.candidate, segment.seconds, segment.calls, segment.mhz,
+         segment.readings});
+  }
+}
+
+}  // namespace
+
+std::int64_t Journal::add_certification(const Certification& certification, const std::vector<Round>& rounds,
+                                        const std::vector<Segment>& segments) {
   Transaction transaction(self_->database);
   const std::int64_t id = self_->database.insert(
       "INSERT INTO certification (campaign, champion, baseline, cache_policy, effect, lower, upper, rounds,"
@@ -308,6 +333,9 @@ std::int64_t Journal::add_certification(const Certification& certification, cons
        certification.alarm, certification.seconds, certification.campaign, time_or_now(certification.at)});
   for (const Round& round : rounds) {
     self_->add_round(0, id, 0, round);
+  }
+  if (certification.clock) {
+    insert_clock(self_->database, id, *certification.clock, segments);
   }
   transaction.commit();
   return id;

@@ -45,13 +45,20 @@ void append_certified(const ReportModel& model, Line& line) {
   line.push_back(plain(" against the baseline "));
   line.push_back(code(claim.baseline.label()));
   line.push_back(plain(": "));
-  line.push_back(strong(certified_text(claim)));
-  line.push_back(plain(" rounds (99.8 % interval). "));
+  line.push_back(strong(certified_figure(claim)));
+  line.push_back(plain(std::string(claim.clock_coupled() ? " segments (" : " rounds (") +
+                       format_g(100 * claim.quoted().confidence, 3) + " % interval). "));
+  if (claim.clock_coupled()) {
+    line.push_back(strong("Clock-coupled: "));
+    line.push_back(plain(clock_text(claim).substr(std::string("clock-coupled: ").size()) + ". "));
+  } else if (const std::string unknown = clock_text(claim); !unknown.empty()) {
+    line.push_back(plain("But " + unknown + ". "));
+  }
   if (claim.alarm) {
     line.push_back(strong("The ratchet alarm is raised: "));
     line.push_back(plain("this is far below the product of the accepted effects, " + ratio_text(claim.claimed_effect) +
                          ", so at least one accept does not hold. "));
-  } else if (!(claim.lower > 0)) {
+  } else if (!(claim.quoted().lower > 0)) {
     line.push_back(plain("The interval includes 1x, so no speed-up over the baseline has been shown. "));
   }
   line.push_back(

@@ -202,26 +202,59 @@ void write_predictions(const ReportModel& model, Writer& writer) {
   writer.table(table);
 }
 
+namespace {
+
+// What the champion makes of the clock, in few words.
+std::string clock_cell(const Certification& certification) {
+  if (!certification.clock) {
+    return "not looked at";
+  }
+  const ClockCoupling& clock = *certification.clock;
+  if (!clock.missing.empty()) {
+    return "not known";
+  }
+  return (clock.coupled ? "COUPLED, " : "not coupled, ") + format_percent(clock.clock_effect) + " [" +
+         format_percent(clock.clock_lower) + ", " + format_percent(clock.clock_upper) + "]";
+}
+
+// One sentence for each certification of which more than the cell is to be said.
+void write_clocks(const ReportModel& model, Writer& writer) {
+  for (const Certification& certification : model.certifications) {
+    if (const std::string text = clock_text(certification); !text.empty()) {
+      writer.paragraph(
+          {code(certification.champion.label()), plain(", " + certification.cache_policy + " cache: " + text + ".")});
+    }
+  }
+}
+
+}  // namespace
+
 void write_certification(const ReportModel& model, Writer& writer) {
   writer.heading(2, {plain("Certification")});
   if (model.certifications.empty()) {
     writer.paragraph({plain("No certification was made, so no cumulative speed-up may be quoted.")});
   } else {
-    Table table{
-        {"champion", "baseline", "cache", "measured head to head", "product of accepted effects", "alarm", "at"}, {}};
+    Table table{{"champion", "baseline", "cache", "measured head to head", "clock", "product of accepted effects",
+                 "alarm", "at"},
+                {}};
     for (const Certification& certification : model.certifications) {
       table.rows.push_back({{code(certification.champion.label())},
                             {code(certification.baseline.label())},
                             {plain(certification.cache_policy)},
-                            {plain(certified_text(certification))},
+                            {plain(certified_figure(certification))},
+                            {plain(clock_cell(certification))},
                             {plain(ratio_text(certification.claimed_effect))},
                             {plain(certification.alarm ? "ALARM" : "no")},
                             {plain(known(certification.at))}});
     }
     writer.table(table);
+    write_clocks(model, writer);
     writer.paragraph(
         {plain(
-             "Champion against the campaign's own baseline, 99.8 % interval. Only this column may be quoted "
+             "Champion against the campaign's own baseline, 99.8 % interval (of a clock-coupled one that of its "
+             "segments). The clock: how much higher it is with the champion alone than with the baseline alone. Only "
+             "what "
+             "was measured head to head may be quoted "
              "as the campaign's speed-up; the naive product of the accepted effects stands beside it as a check. Each "
              "accepted effect shrunken by its own standard error s, effect x (1 - (s / effect)^2), the product is "),
          plain(ratio_text(model.shrunken_effect) + ": what luck in being accepted would explain is off it.")});

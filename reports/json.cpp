@@ -235,17 +235,38 @@ Json to_json(const IterationRecord& iteration) {
           {"left_out", list_of(iteration.brief.left_out, left_out_json)}};
 }
 
+Json to_json(const ClockCoupling& clock) {
+  if (!clock.missing.empty()) {
+    return {{"missing", clock.missing}};
+  }
+  return {{"coupled", clock.coupled},
+          {"clock_ratio", ratio_or_null(clock.clock_effect)},
+          {"clock_lower", ratio_or_null(clock.clock_lower)},
+          {"clock_upper", ratio_or_null(clock.clock_upper)},
+          {"speedup", ratio_or_null(clock.time_effect)},
+          {"lower", ratio_or_null(clock.time_lower)},
+          {"upper", ratio_or_null(clock.time_upper)},
+          {"cycles_ratio", ratio_or_null(clock.cycle_effect)},
+          {"confidence", number_or_null(clock.confidence)},
+          {"segments", 4 * clock.blocks},
+          {"segment_s", number_or_null(clock.segment_s)}};
+}
+
 Json to_json(const Certification& certification) {
   const bool measured = certification.rounds > 0;
+  const QuotedEffect quoted = certification.quoted();
+  const auto ratio = [&](double effect) { return measured ? ratio_or_null(effect) : Json(nullptr); };
   return {{"id", certification.id},
           {"champion", to_json(certification.champion)},
           {"baseline", to_json(certification.baseline)},
           {"cache_policy", certification.cache_policy},
-          {"speedup", measured ? ratio_or_null(certification.effect) : Json(nullptr)},
-          {"lower", measured ? ratio_or_null(certification.lower) : Json(nullptr)},
-          {"upper", measured ? ratio_or_null(certification.upper) : Json(nullptr)},
-          {"confidence", 0.998},
+          {"speedup", ratio(quoted.effect)},
+          {"lower", ratio(quoted.lower)},
+          {"upper", ratio(quoted.upper)},
+          {"confidence", number_or_null(quoted.confidence)},
           {"rounds", certification.rounds},
+          {"rounds_speedup", ratio(certification.effect)},
+          {"clock", certification.clock ? to_json(*certification.clock) : Json(nullptr)},
           {"accepted_effects_product", ratio_or_null(certification.claimed_effect)},
           {"alarm", certification.alarm},
           {"at", certification.at}};

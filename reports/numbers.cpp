@@ -72,10 +72,11 @@ std::string measured_text(const Experiment& experiment) {
   return effect_text(judgement.effect, judgement.lower, judgement.upper) + count_text(judgement.rounds);
 }
 
-std::string certified_text(const Certification& certification) {
-  return certification.rounds <= 0 ? kNotMeasuredText
-                                   : effect_text(certification.effect, certification.lower, certification.upper) +
-                                         count_text(certification.rounds);
+std::string certified_figure(const Certification& certification) {
+  const QuotedEffect quoted = certification.quoted();
+  return certification.rounds <= 0
+             ? kNotMeasuredText
+             : effect_text(quoted.effect, quoted.lower, quoted.upper) + count_text(certification.quoted_count());
 }
 
 std::string band_text(const Prediction& prediction) {

@@ -13,12 +13,12 @@ std::string fixed(double value, int decimals);                // "1.50", the sam
 std::string ratio_text(double log_effect, int decimals = 3);  // "1.530x"
 // As many decimals as the interval deserves: "1.53x [1.50, 1.56]".
 std::string effect_text(double effect, double lower, double upper);
-std::string measured_text(const Experiment& experiment);         // "1.53x [1.50, 1.56] n=22" or "not measured"
-std::string certified_text(const Certification& certification);  // the same for a certification
-std::string band_text(const Prediction& prediction);             // "1.50x-1.80x" or "not predicted"
-std::string percent_text(double fraction);                       // 0.51 -> "51 %"
-std::string time_text(double ns);                                // zero and NaN are "not measured"
-std::string metric_text(const Metric& metric);                   // "0.712 ms [0.709, 0.716] n=240"
-std::string roof_text(const Roof& roof);                         // "98.1 Gflop/s [97.9, 98.3] n=20"
+std::string measured_text(const Experiment& experiment);           // "1.53x [1.50, 1.56] n=22" or "not measured"
+std::string certified_figure(const Certification& certification);  // the same for a certification
+std::string band_text(const Prediction& prediction);               // "1.50x-1.80x" or "not predicted"
+std::string percent_text(double fraction);                         // 0.51 -> "51 %"
+std::string time_text(double ns);                                  // zero and NaN are "not measured"
+std::string metric_text(const Metric& metric);                     // "0.712 ms [0.709, 0.716] n=240"
+std::string roof_text(const Roof& roof);                           // "98.1 Gflop/s [97.9, 98.3] n=20"
 
 }  // namespace apo::report

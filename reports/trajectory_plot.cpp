@@ -58,8 +58,8 @@ Range range_of(const ReportModel& model) {
     }
   }
   if (model.claim) {
-    range.include(std::exp(model.claim->lower));
-    range.include(std::exp(model.claim->upper));
+    range.include(std::exp(model.claim->quoted().lower));
+    range.include(std::exp(model.claim->quoted().upper));
   }
   const double margin = std::max(0.08 * std::log(range.high / range.low), 0.002);
   return {range.low * std::exp(-margin), range.high * std::exp(1.6 * margin)};
@@ -164,11 +164,11 @@ std::string trajectory_plot(const ReportModel& model) {
   }
   if (model.claim) {
     const double at_x = x(last);
-    const double low_y = y(std::exp(model.claim->lower));
-    const double high_y = y(std::exp(model.claim->upper));
+    const double low_y = y(std::exp(model.claim->quoted().lower));
+    const double high_y = y(std::exp(model.claim->quoted().upper));
     canvas.line({at_x, low_y}, {at_x, high_y}, Ink::claim);
-    canvas.mark(Shape::square, {at_x, y(std::exp(model.claim->effect))}, Ink::claim,
-                "certified, champion against baseline head to head: " + certified_text(*model.claim));
+    canvas.mark(Shape::square, {at_x, y(std::exp(model.claim->quoted().effect))}, Ink::claim,
+                "certified, champion against baseline head to head: " + certified_figure(*model.claim));
     labels.occupy({at_x - 7, high_y - 7, at_x + 7, low_y + 7});
   }
   label_steps(canvas, labels, model, x, y);

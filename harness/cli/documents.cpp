@@ -55,15 +55,39 @@ Json to_document(const GateResult& gate) {
   return document;
 }
 
+namespace {
+
+Json clock_document(const ClockCoupling& clock) {
+  if (!clock.missing.empty()) {
+    return {{"missing", clock.missing}};
+  }
+  return {{"coupled", clock.coupled},
+          {"clock_ratio", std::exp(clock.clock_effect)},
+          {"clock_lower", std::exp(clock.clock_lower)},
+          {"clock_upper", std::exp(clock.clock_upper)},
+          {"speedup", std::exp(clock.time_effect)},
+          {"lower", std::exp(clock.time_lower)},
+          {"upper", std::exp(clock.time_upper)},
+          {"cycles_ratio", std::exp(clock.cycle_effect)},
+          {"confidence", clock.confidence},
+          {"segments", 4 * clock.blocks},
+          {"segment_s", clock.segment_s}};
+}
+
+}  // namespace
+
 Json to_document(const Certification& one) {
+  const QuotedEffect quoted = one.quoted();
   return {{"champion", to_document(one.champion)},
           {"baseline", to_document(one.baseline)},
           {"cache_policy", one.cache_policy},
-          {"speedup", std::exp(one.effect)},
-          {"lower", std::exp(one.lower)},
-          {"upper", std::exp(one.upper)},
-          {"confidence", 0.998},
+          {"speedup", std::exp(quoted.effect)},
+          {"lower", std::exp(quoted.lower)},
+          {"upper", std::exp(quoted.upper)},
+          {"confidence", quoted.confidence},
           {"rounds", one.rounds},
+          {"rounds_speedup", std::exp(one.effect)},
+          {"clock", one.clock ? clock_document(*one.clock) : Json(nullptr)},
           {"naive_product", std::exp(one.claimed_effect)},
           {"alarm", one.alarm},
           {"at", one.at}};

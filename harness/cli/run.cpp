@@ -33,6 +33,7 @@ struct RunOptions {
   std::string cache;
   std::string judge;
   std::string layout;
+  std::string segment;
   bool remeasure = false;
 };
 
@@ -106,6 +107,9 @@ Policy policy_of(const RunOptions& options, const Paths& paths) {
   policy.cache_policy = options.cache.empty() ? policy.cache_policy : options.cache;
   policy.judge_profile = options.judge.empty() ? policy.judge_profile : options.judge;
   policy.layout = options.layout.empty() ? policy.layout : options.layout;
+  if (!options.segment.empty()) {
+    policy.segment_s = segment_seconds(options.segment, "--segment", "");
+  }
   if (!options.budget.empty()) {
     const auto seconds = parse_duration(options.budget);
     if (!seconds) {
@@ -146,9 +150,7 @@ void print_summary(const CampaignSummary& summary) {
     print(format_table(rows));
   }
   for (const Certification& one : summary.certifications) {
-    print("certified, " + one.cache_policy + " cache: " + one.champion.label() + " is " +
-          format_interval(std::exp(one.effect), std::exp(one.lower), std::exp(one.upper)).all() + " the speed of " +
-          one.baseline.label() + ", n=" + std::to_string(one.rounds) + "\n");
+    print("certified, " + one.cache_policy + " cache: " + certified_text(one) + "\n");
   }
   if (!summary.certifications.empty()) {
     print("not claimed: the product of the accepted effects is " + format_ratio(std::exp(summary.naive_effect)) + ", " +
@@ -228,6 +230,9 @@ Action define_run(CLI::App& app, Globals& globals) {
   app.add_option("--cache", options->cache, "cold (caches flushed before every sample) or warm");
   app.add_option("--judge", options->judge, "auto, standard, extended, strict or precise");
   add_layout(app, options->layout);
+  app.add_option("--segment", options->segment,
+                 "how long a certification runs each variant alone, 24 times a workload, to see what it makes of the "
+                 "clock (default 2s)");
   app.add_flag("--remeasure", options->remeasure,
                "measure the roofs of the device anew, although the journal has them");
   return [options, &globals] { return run(*options, globals); };

@@ -236,6 +236,24 @@ std::string replays_text(Journal& journal, const Experiment& experiment) {
   return text + heading("measured again") + format_table(rows);
 }
 
+// Of the experiment's candidate, once it had become its campaign's champion.
+std::vector<Certification> certifications_of(Journal& journal, const Experiment& experiment) {
+  std::vector<Certification> result;
+  if (experiment.campaign != 0 && experiment.judgement && experiment.judgement->verdict == Verdict::accepted) {
+    result = journal.certifications(experiment.campaign);
+    std::erase_if(result, [&](const Certification& one) { return !(one.champion == experiment.candidate); });
+  }
+  return result;
+}
+
+std::string certifications_text(Journal& journal, const Experiment& experiment) {
+  std::string text;
+  for (const Certification& one : certifications_of(journal, experiment)) {
+    text += "  " + one.cache_policy + " cache: " + certified_text(one) + (one.alarm ? "; ALARM" : "") + "\n";
+  }
+  return text.empty() ? "" : heading("certified") + text;
+}
+
 Json replays_document(Journal& journal, const Experiment& experiment) {
   Json list = Json::array();
   for (const Experiment& again : replays_of(journal, experiment)) {
@@ -272,6 +290,10 @@ Json experiment_document(Journal& journal, const Experiment& experiment, const S
   if (const auto row = journal.replay(experiment.id)) {
     document["measures_again"] = row->original;
   }
+  document["certifications"] = Json::array();
+  for (const Certification& one : certifications_of(journal, experiment)) {
+    document["certifications"].push_back(to_document(one));
+  }
   document["abandoned"] = why_abandoned(journal, experiment);
   if (options.source) {
     document["candidate_source"] = source_of(journal, experiment.candidate_source_hash);
@@ -286,9 +308,10 @@ Json experiment_document(Journal& journal, const Experiment& experiment, const S
 
 std::string experiment_text(Journal& journal, const Experiment& experiment, const ShowOptions& options) {
   std::string text = head_text(experiment, layout_of(journal, experiment), why_abandoned(journal, experiment)) +
-                     judgement_text(experiment) + replays_text(journal, experiment) +
-                     bottlenecks_text(bottlenecks_of(journal, experiment)) + prediction_text(experiment) +
-                     gates_text(experiment) + build_text("candidate", experiment.candidate_build) +
+                     judgement_text(experiment) + certifications_text(journal, experiment) +
+                     replays_text(journal, experiment) + bottlenecks_text(bottlenecks_of(journal, experiment)) +
+                     prediction_text(experiment) + gates_text(experiment) +
+                     build_text("candidate", experiment.candidate_build) +
                      build_text("incumbent", experiment.incumbent_build) + rounds_text(experiment.rounds);
   if (options.samples) {
     text += samples_text(experiment.rounds);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "harness/core/interval.h"
 #include "harness/core/selftest.h"
 #include "harness/core/text.h"
 
@@ -52,6 +53,47 @@ std::optional<Enum> value_of(const Words<Enum, Size>& words, std::string_view wo
 }
 
 }  // namespace
+
+QuotedEffect Certification::quoted() const {
+  constexpr double kConfidence = 0.998;  // of the rounds' interval
+  return clock_coupled() ? QuotedEffect{clock->time_effect, clock->time_lower, clock->time_upper, clock->confidence}
+                         : QuotedEffect{effect, lower, upper, kConfidence};
+}
+
+int Certification::quoted_count() const {
+  return clock_coupled() ? 4 * clock->blocks : rounds;
+}
+
+std::string certified_text(const Certification& certification) {
+  const QuotedEffect quoted = certification.quoted();
+  const bool known = !certification.clock || certification.clock->missing.empty();
+  // Why it is not known is a long story, and the same in every line.
+  const std::string of_clock = known ? clock_text(certification) : "whether it changes the clock is not known";
+  return certification.champion.label() + " is " +
+         format_interval(std::exp(quoted.effect), std::exp(quoted.lower), std::exp(quoted.upper)).all() +
+         " the speed of " + certification.baseline.label() + ", n=" + std::to_string(certification.quoted_count()) +
+         (of_clock.empty() ? "" : "; " + of_clock);
+}
+
+std::string clock_text(const Certification& certification) {
+  if (!certification.clock) {
+    return "";
+  }
+  const ClockCoupling& clock = *certification.clock;
+  if (!clock.missing.empty()) {
+    return "whether the champion changes the clock is not known: " + clock.missing;
+  }
+  if (!clock.coupled) {
+    return "";
+  }
+  const double change = std::expm1(clock.clock_effect);
+  return "clock-coupled: alone the champion runs at a clock " + format_g(100 * std::fabs(change), 3) + " % " +
+         (change < 0 ? "lower" : "higher") + " than the baseline does, so the effect is that of " +
+         std::to_string(4 * clock.blocks) + " segments of " + format_g(clock.segment_s, 3) + " s with one arm alone (" +
+         format_g(100 * clock.confidence, 3) + " % interval); rounds in which the arms take turns gave " +
+         format_interval(std::exp(certification.effect), std::exp(certification.lower), std::exp(certification.upper))
+             .all();
+}
 
 std::string Configuration::label() const {
   if (settings.empty()) {

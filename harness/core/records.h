@@ -389,6 +389,9 @@ struct Experiment {
   std::string machine;  // Machine::id; where it was measured, empty at first = the campaign's
 };
 
+// What the clock needs to settle to what an arm makes of it.
+inline constexpr double kSegmentSeconds = 2;
+
 struct Policy {
   std::string family;
   std::string workload_class;
@@ -401,7 +404,9 @@ struct Policy {
   std::string judge_profile = "auto";
   std::uint64_t seed = 0;  // secret until the campaign ends; logged
   Target target = Target::host;
-  bool target_named = false;      // by a campaign file: then nothing else chooses it
+  bool target_named = false;  // by a campaign file: then nothing else chooses it
+  // How long each arm runs alone, 24 times a certification and workload. Not kept in the journal either.
+  double segment_s = kSegmentSeconds;
   std::string layout = "random";  // or "fixed"; empty of a campaign of before it was kept, whose rounds tell
   // The kernels of an application that this family stands for; empty = the family is all there is. Not kept in the
   // journal: a resumed campaign takes that of its file.
@@ -415,6 +420,44 @@ struct Campaign {
   std::string machine;
   std::string started_at;
   std::string state;  // "open", "finished", "abandoned"
+};
+
+// One arm alone for seconds, call after call. In interleaved rounds both arms run at one clock; here a candidate that
+// lowers the clock pays for it alone.
+struct Segment {
+  std::string workload;
+  bool candidate = false;
+  double seconds = 0;  // of its calls
+  double calls = 0;
+  double mhz = 0;    // mean clock over the segment
+  int readings = 0;  // of the clock, that the mean is of
+  bool operator==(const Segment&) const = default;
+};
+
+// Whether the clock depends on the arm that runs, from blocks of four segments. Effects are natural logs of the
+// incumbent's cost over the candidate's, as elsewhere.
+struct ClockCoupling {
+  std::string missing;  // why the clock could not be read, and no segment was taken; empty when it was
+  int blocks = 0;
+  double segment_s = 0;   // how long each segment was at least
+  double confidence = 0;  // of the two intervals: so few blocks give no more
+  double time_effect = 0;
+  double time_lower = 0;
+  double time_upper = 0;
+  double cycle_effect = 0;  // the same in cycles of the clock
+  double clock_effect = 0;  // ln(clock with the candidate / clock with the incumbent), which is time less cycles
+  double clock_lower = 0;
+  double clock_upper = 0;
+  bool coupled = false;  // by more than 0.5 %, and beyond that interval: time_effect is what may be quoted
+  bool operator==(const ClockCoupling&) const = default;
+};
+
+// What of a certification may be published.
+struct QuotedEffect {
+  double effect = 0;
+  double lower = 0;
+  double upper = 0;
+  double confidence = 0;
 };
 
 // The champion against the campaign's own baseline, head to head.
@@ -432,7 +475,17 @@ struct Certification {
   bool alarm = false;         // upper < 0.7 x claimed
   double seconds = 0;
   std::string at;
+  std::optional<ClockCoupling> clock;  // nullopt: of before segments were taken
+
+  bool clock_coupled() const { return clock && clock->coupled; }
+  int quoted_count() const;     // what `n=` says: the rounds, or the segments
+  QuotedEffect quoted() const;  // that of the rounds, or where clock_coupled() that of the segments
 };
+
+// "copy/b is 1.42x [1.41x, 1.43x] the speed of copy/a, n=38", with what people have to know of the segments.
+std::string certified_text(const Certification& certification);
+// Only that: "clock-coupled: ...", "whether the champion changes the clock is not known: ...", or "".
+std::string clock_text(const Certification& certification);
 
 // Words used in the journal, on the command line and in reports. from_text returns nullopt for an unknown word.
 std::string_view to_string(Outcome outcome);

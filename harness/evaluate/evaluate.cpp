@@ -16,6 +16,7 @@
 #include "harness/evaluate/judge_round.h"
 #include "harness/evaluate/round_turn.h"
 #include "harness/evaluate/sanitizer_gate.h"
+#include "harness/evaluate/segments.h"
 #include "harness/evaluate/signed_rank.h"
 #include "kernels/random.h"
 
@@ -401,19 +402,29 @@ CertificationResult run_certification(const Lab& lab, const Configuration& champ
   const std::uint64_t seed = derive_seed(plan.seed, "certify", static_cast<std::uint64_t>(index));
   RoundOptions options = plan.rounds;
   options.rounds_per_process = 1;  // what is published owes nothing to a process that was shared
-  RoundRunner runner(lab, build_pair(lab, baseline, champion, plan, seed), plan.profile, seed, champion.label(),
-                     plan.cache, options);
+  const std::vector<TimedWorkload> pairs = build_pair(lab, baseline, champion, plan, seed);
+  SegmentPlan alone{.coins = {.campaign_seed = seed, .comparison = champion.label()},
+                    .profile = plan.profile,
+                    .cache = plan.cache,
+                    .rounds = options,
+                    .segment_s = plan.segment_s};
   CertificationResult result;
   const bool cold = plan.cache == CachePolicy::cold;
+  const std::string what =
+      std::string("certify ") + (cold ? "cold " : "warm ") + champion.label() + " against " + baseline.label();
   double waited_s = 0;
-  result.rounds = run_rounds(
-      lab, runner, "certify", kCertificationRounds, plan.profile, hooks,
-      std::string("certify ") + (cold ? "cold " : "warm ") + champion.label() + " against " + baseline.label(),
-      waited_s);
+  {
+    RoundRunner runner(lab, pairs, plan.profile, seed, champion.label(), plan.cache, options);
+    result.rounds = run_rounds(lab, runner, "certify", kCertificationRounds, plan.profile, hooks, what, waited_s);
+    alone.repetitions = runner.repetitions();
+  }
+  const SegmentsResult segments = run_segments(lab, pairs, alone, what + ", each alone", hooks, waited_s);
+  result.segments = segments.segments;
   std::vector<Round> counted;
   std::copy_if(result.rounds.begin(), result.rounds.end(), std::back_inserter(counted),
                [](const Round& round) { return round.void_why.empty(); });
   result.certification = certify(counted, claimed_effect);
+  result.certification.clock = segments.clock;
   result.certification.champion = champion;
   result.certification.baseline = baseline;
   result.certification.cache_policy = cold ? "cold" : "warm";

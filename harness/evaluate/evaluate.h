@@ -27,6 +27,7 @@ struct EvaluatePlan {
   bool time_same_code = false;             // do not stop at identical machine code: an A/A run
   std::map<std::string, double> floor_ns;  // by workload; absent = no floor known
   RoundOptions rounds = {};                // how rounds are laid out
+  double segment_s = kSegmentSeconds;      // of a certification: how long each arm runs alone, 24 times a workload
   std::string trial = {};                  // keeps comparisons apart that share an experiment's number
 };
 
@@ -60,10 +61,11 @@ SentinelResult run_sentinel(const Lab& lab, const Configuration& configuration, 
 std::vector<Round> run_noise_study(const Lab& lab, const Configuration& configuration, const EvaluatePlan& plan,
                                    int index, const NoiseDesign& design, int processes, const EvaluateHooks& hooks);
 
-// The champion against the campaign's baseline over kCertificationRounds fresh rounds.
+// The champion against the campaign's baseline over kCertificationRounds fresh rounds, then each of them alone.
 struct CertificationResult {
   Certification certification;
   std::vector<Round> rounds;
+  std::vector<Segment> segments;
 };
 CertificationResult run_certification(const Lab& lab, const Configuration& champion, const Configuration& baseline,
                                       double claimed_effect, const EvaluatePlan& plan, int index,

@@ -2,7 +2,9 @@
 #include "harness/evaluate/judge_campaign.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
@@ -17,6 +19,7 @@ constexpr double kRatchetAlpha = 0.005;
 constexpr double kRatchetShare = 0.7;
 constexpr double kSentinelAlpha = 0.001;
 constexpr double kCouplingLimit = 0.005;
+constexpr double kSegmentAlpha = 1.0 / 64;  // each side: the rarest that six blocks can show
 
 bool is_segment(const Segment& segment) {
   const auto positive = [](double value) { return std::isfinite(value) && value > 0; };
@@ -29,6 +32,9 @@ double call_seconds(const Segment& segment) {
 double call_cycles(const Segment& segment) {
   return call_seconds(segment) * segment.mhz * 1e6;
 }
+double clock_period(const Segment& segment) {
+  return 1 / segment.mhz;
+}
 
 // Of one block of four: mean log of the incumbent's two minus mean log of the candidate's two.
 double segment_contrast(std::span<const Segment> block, double (*cost)(const Segment&)) {
@@ -37,6 +43,48 @@ double segment_contrast(std::span<const Segment> block, double (*cost)(const Seg
     contrast += (segment.candidate ? -0.5 : 0.5) * std::log(cost(segment));
   }
   return contrast;
+}
+
+using SegmentBlock = std::array<Segment, 4>;
+
+void check_block(const SegmentBlock& block) {
+  const bool outer = block[0].candidate;
+  if (!std::ranges::all_of(block, is_segment) || block[1].candidate == outer || block[2].candidate == outer ||
+      block[3].candidate != outer) {
+    throw UserError("segments are blocks of four in the order 0110 or 1001, with positive times, calls and clocks");
+  }
+}
+
+// The blocks of each workload, in their order.
+std::map<std::string, std::vector<SegmentBlock>> segment_blocks(std::span<const Segment> segments) {
+  std::map<std::string, std::vector<Segment>> by_workload;
+  for (const Segment& segment : segments) {
+    by_workload[segment.workload].push_back(segment);
+  }
+  std::map<std::string, std::vector<SegmentBlock>> blocks;
+  for (const auto& [workload, all] : by_workload) {
+    if (all.size() % 4 != 0 || all.size() != by_workload.begin()->second.size()) {
+      throw UserError("clock coupling needs whole blocks of four segments, as many of each workload, not " +
+                      std::to_string(all.size()));
+    }
+    for (std::size_t i = 0; i < all.size(); i += 4) {
+      blocks[workload].push_back({all[i], all[i + 1], all[i + 2], all[i + 3]});
+      check_block(blocks[workload].back());
+    }
+  }
+  return blocks;
+}
+
+// One value a block, the mean over the workloads.
+std::vector<double> segment_effects(const std::map<std::string, std::vector<SegmentBlock>>& blocks,
+                                    double (*cost)(const Segment&)) {
+  std::vector<double> effects(blocks.begin()->second.size());
+  for (const auto& [workload, of_workload] : blocks) {
+    for (std::size_t i = 0; i < effects.size(); ++i) {
+      effects[i] += segment_contrast(of_workload[i], cost) / static_cast<double>(blocks.size());
+    }
+  }
+  return effects;
 }
 
 }  // namespace
@@ -98,24 +146,25 @@ SentinelCheck check_sentinel(std::span<const double> effects, std::span<const do
 }
 
 ClockCoupling check_clock_coupling(std::span<const Segment> segments) {
-  std::vector<double> times;
-  std::vector<double> cycles;
-  for (std::size_t start = 0; start + 4 <= segments.size(); start += 4) {
-    const auto block = segments.subspan(start, 4);
-    const bool outer = block[0].candidate;
-    if (!std::all_of(block.begin(), block.end(), is_segment) || block[1].candidate == outer ||
-        block[2].candidate == outer || block[3].candidate != outer) {
-      throw UserError("segments are blocks of four in the order 0110 or 1001, with positive times, calls and clocks");
-    }
-    times.push_back(segment_contrast(block, call_seconds));
-    cycles.push_back(segment_contrast(block, call_cycles));
+  const auto blocks = segment_blocks(segments);
+  if (blocks.empty()) {
+    throw UserError("clock coupling needs segments, and there are none");
   }
-  if (times.empty() || segments.size() % 4 != 0) {
-    throw UserError("clock coupling needs whole blocks of four segments, not " + std::to_string(segments.size()));
-  }
-  ClockCoupling result{.time_effect = WalshAverages(times).hodges_lehmann(),
-                       .cycle_effect = WalshAverages(cycles).hodges_lehmann()};
-  result.coupled = std::fabs(result.time_effect - result.cycle_effect) > kCouplingLimit;
+  const std::vector<double> clock_effects = segment_effects(blocks, clock_period);
+  const WalshAverages times(segment_effects(blocks, call_seconds));
+  const WalshAverages clocks(clock_effects);
+  ClockCoupling result{.blocks = static_cast<int>(clock_effects.size()),
+                       .confidence = 1 - 2 * kSegmentAlpha,
+                       .time_effect = times.hodges_lehmann(),
+                       .time_lower = times.lower(kSegmentAlpha),
+                       .time_upper = times.upper(kSegmentAlpha),
+                       .cycle_effect = WalshAverages(segment_effects(blocks, call_cycles)).hodges_lehmann(),
+                       // The period is the incumbent's over the candidate's: the clock the other way round.
+                       .clock_effect = clocks.hodges_lehmann(),
+                       .clock_lower = clocks.lower(kSegmentAlpha),
+                       .clock_upper = clocks.upper(kSegmentAlpha)};
+  result.coupled =
+      std::fabs(result.clock_effect) > kCouplingLimit && (result.clock_lower > 0 || result.clock_upper < 0);
   return result;
 }
 

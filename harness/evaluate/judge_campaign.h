@@ -37,19 +37,11 @@ struct SentinelCheck {
 SentinelCheck check_sentinel(std::span<const double> effects, std::span<const double> earlier_effects,
                              const JudgeProfile& profile);
 
-// One homogeneous stretch of at least two seconds, for candidates that heat the chip: interleaving hides those.
-struct Segment {
-  bool candidate = false;
-  double seconds = 0;
-  double calls = 0;
-  double mhz = 0;  // mean clock over the stretch
-};
-struct ClockCoupling {
-  double time_effect = 0;   // HL over the blocks of ln(time of incumbent / time of candidate)
-  double cycle_effect = 0;  // the same in cycles
-  bool coupled = false;     // they differ by more than 0.5 %: quote time_effect
-};
-// Blocks of four segments, 0110 or 1001; throws UserError when they are not.
+// What the segments of a certification say. For each workload blocks of four, 0110 or 1001, as many as of any other;
+// throws UserError when they are not. A block's effect is the mean over the workloads. Fills all but `missing` and
+// `segment_s`. Coupled: the Hodges-Lehmann estimate of the clocks' ratio is more than 0.5 % from 1, and its interval
+// does not hold 1. With six blocks the interval reaches from the smallest to the largest, which is 96.9 %.
+inline constexpr int kSegmentBlocks = 6;
 ClockCoupling check_clock_coupling(std::span<const Segment> segments);
 
 }  // namespace apo

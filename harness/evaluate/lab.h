@@ -20,6 +20,13 @@
 
 namespace apo {
 
+// The clock at which a process on this CPU runs.
+struct ClockWatch {
+  // Mean MHz since this was asked last; nullopt when it cannot be told. Empty where `missing` says why.
+  std::function<std::optional<double>()> mhz;
+  std::string missing;
+};
+
 // Given by the loop, so that this stage does not depend on the one that builds.
 struct Lab {
   const Family* family = nullptr;
@@ -31,6 +38,8 @@ struct Lab {
   std::function<std::string(const Configuration&)> source;  // the variant's whole file
   // A build with its code in the order that the seed draws, within the folder. Empty where no build has an order.
   std::function<Build(const Build&, std::uint64_t seed, const std::filesystem::path& folder)> relink;
+  // Target host: watches the clock of a process and of all threads that it starts. Empty: nobody can.
+  std::function<ClockWatch(int pid)> watch_clock;
   // Of a cubin's bytes: the hash of its machine code, blind to the rest. Empty where no build makes cubins.
   CodeOf code_of;
   WorkerOptions worker;  // template for every process that is started; its target is the lab's

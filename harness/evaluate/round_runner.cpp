@@ -126,13 +126,33 @@ LayoutControl layout_control(Layout layout) {
   return layout == Layout::random ? LayoutControl::redrawn : LayoutControl::aligned;
 }
 
+SessionDraw draw_session(const RoundCoins& coins, const std::string& stage, int index, std::size_t which,
+                         const std::vector<TimedWorkload>& workloads, const RoundOptions& options) {
+  const std::uint64_t seed = round_seed(coins.campaign_seed, coins.comparison, stage, index);
+  const RoundDraw round = draw_round(seed, static_cast<int>(workloads.size()));
+  Random random(derive_seed(seed, "pool", which));
+  const std::size_t pool = workloads[which].pool.size();
+  const std::size_t first = random.below(pool);
+  const std::size_t second = pool > 1 ? (first + 1 + random.below(pool - 1)) % pool : first;
+  SessionDraw draw{.candidate_in_slot0 = round.candidate_in_slot0, .sets = {first, second}};
+  if (options.layout == Layout::random) {
+    draw.layout_seed = derive_seed(round.order_seed, "workload", which);
+    // From the round's own seed, which no worker ever gets.
+    draw.code_seeds = {derive_seed(seed, "code of the incumbent", which) | 1,
+                       derive_seed(seed, "code of the candidate", which) | 1};
+  } else {
+    draw.layout_seed = derive_seed(coins.campaign_seed, coins.comparison, which);
+    draw.code_seeds = options.fixed_seeds;
+  }
+  return draw;
+}
+
 RoundRunner::RoundRunner(const Lab& lab, std::vector<TimedWorkload> workloads, JudgeProfile profile,
                          std::uint64_t campaign_seed, std::string comparison, CachePolicy cache, RoundOptions options)
     : lab_(lab),
       workloads_(std::move(workloads)),
       profile_(std::move(profile)),
-      campaign_seed_(campaign_seed),
-      comparison_(std::move(comparison)),
+      coins_{.campaign_seed = campaign_seed, .comparison = std::move(comparison)},
       cache_(cache),
       repetitions_(workloads_.size(), 0),
       options_(options),
@@ -161,30 +181,13 @@ RoundRunner::Opening RoundRunner::after(const Opening& opening, int rounds) cons
 }
 
 std::size_t RoundRunner::workload_of(const Opening& opening) const {
-  const std::uint64_t seed = round_seed(campaign_seed_, comparison_, opening.stage, opening.index);
+  const std::uint64_t seed = round_seed(coins_.campaign_seed, coins_.comparison, opening.stage, opening.index);
   return static_cast<std::size_t>(
       draw_round(seed, static_cast<int>(workloads_.size())).workload_order.at(opening.position));
 }
 
 SessionDraw RoundRunner::draw_session(const Opening& opening) const {
-  const std::uint64_t seed = round_seed(campaign_seed_, comparison_, opening.stage, opening.index);
-  const RoundDraw round = draw_round(seed, static_cast<int>(workloads_.size()));
-  const std::size_t which = workload_of(opening);
-  Random random(derive_seed(seed, "pool", which));
-  const std::size_t pool = workloads_[which].pool.size();
-  const std::size_t first = random.below(pool);
-  const std::size_t second = pool > 1 ? (first + 1 + random.below(pool - 1)) % pool : first;
-  SessionDraw draw{.candidate_in_slot0 = round.candidate_in_slot0, .sets = {first, second}};
-  if (options_.layout == Layout::random) {
-    draw.layout_seed = derive_seed(round.order_seed, "workload", which);
-    // From the round's own seed, which no worker ever gets.
-    draw.code_seeds = {derive_seed(seed, "code of the incumbent", which) | 1,
-                       derive_seed(seed, "code of the candidate", which) | 1};
-  } else {
-    draw.layout_seed = derive_seed(campaign_seed_, comparison_, which);
-    draw.code_seeds = options_.fixed_seeds;
-  }
-  return draw;
+  return apo::draw_session(coins_, opening.stage, opening.index, workload_of(opening), workloads_, options_);
 }
 
 Result<RoundSession*> RoundRunner::open_session(std::size_t which, Round& round) {
@@ -457,7 +460,8 @@ Result<Round> RoundRunner::run(const std::string& stage, int index) {
   const StageRange range("round " + stage + " " + std::to_string(index));
   const auto start = Clock::now();
   const CpuTicks ticks = read_cpu_ticks();
-  Round round{.stage = stage, .index = index, .seed = round_seed(campaign_seed_, comparison_, stage, index)};
+  Round round{
+      .stage = stage, .index = index, .seed = round_seed(coins_.campaign_seed, coins_.comparison, stage, index)};
   const RoundDraw draw = draw_round(round.seed, static_cast<int>(workloads_.size()));
   round.candidate_in_slot0 = draw.candidate_in_slot0;
   round.workloads.resize(workloads_.size());

@@ -45,6 +45,15 @@ struct RoundOptions {
   int rounds_per_layout = 1;
 };
 
+// Whose rounds these are, for the coins: what differs in one of them draws anew.
+struct RoundCoins {
+  std::uint64_t campaign_seed = 0;
+  std::string comparison;
+};
+// What chance decides about the session of workload `which`, of so many, in a round.
+SessionDraw draw_session(const RoundCoins& coins, const std::string& stage, int index, std::size_t which,
+                         const std::vector<TimedWorkload>& workloads, const RoundOptions& options);
+
 // Runs rounds of one comparison. Only the parent knows which slot holds the candidate.
 class RoundRunner {
  public:
@@ -56,6 +65,8 @@ class RoundRunner {
   Result<Round> run(const std::string& stage, int index);
   // What the second clock of a GPU said in the rounds so far, in words; empty on target host.
   std::string second_clock() const;
+  // Calls in a sample of each workload, as the first round fixed them.
+  const std::vector<int>& repetitions() const { return repetitions_; }
 
  private:
   // A round's place for a session: that of the workload at `position` of its order.
@@ -93,8 +104,7 @@ class RoundRunner {
   const Lab& lab_;
   std::vector<TimedWorkload> workloads_;
   JudgeProfile profile_;
-  std::uint64_t campaign_seed_;
-  std::string comparison_;
+  RoundCoins coins_;
   CachePolicy cache_;
   std::vector<int> repetitions_;  // fixed in the first round, 0 before
   int recorded_samples_ = 0;      // by the second clock

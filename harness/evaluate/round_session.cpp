@@ -102,15 +102,12 @@ Result<Block> RoundSession::block(BlockKind kind, std::uint64_t order_seed, int 
   request.verify_after = guard_is_on(Guard::timed_check) ? verify_sample : -1;
   // Warming up takes up to a thousand short samples, and every pause is an exchange of messages.
   request.pause_each = timed_.has_host_code() && kind == BlockKind::timed;
-  auto samples = worker_->run(request, inspection(request, "timed call"));
+  const auto samples = take(request);
   if (!samples) {
     return samples.failure();
   }
   Block block;
   for (const RawSample& sample : *samples) {
-    if (auto failure = keep(sample, repetitions)) {
-      return *failure;
-    }
     block.samples.push_back({.slot = sample.slot, .ns = static_cast<std::int64_t>(elapsed_ns(sample, target_))});
   }
   if (kind == BlockKind::timed && target_ == Target::host) {
@@ -121,6 +118,31 @@ Result<Block> RoundSession::block(BlockKind kind, std::uint64_t order_seed, int 
     }
   }
   return block;
+}
+
+Result<std::vector<RawSample>> RoundSession::stretch(int slot, int samples, int repetitions, int verify_sample) {
+  RunRequest request{.order = std::vector<int>(static_cast<std::size_t>(samples), slot),
+                     .repetitions = repetitions,
+                     .cache = cache_,
+                     .verify_after = guard_is_on(Guard::timed_check) ? verify_sample : -1,
+                     .pause_each = timed_.has_host_code()};
+  for (int i = 0; i < samples; ++i) {
+    request.sets.push_back(i % kSetsInRound);
+  }
+  return take(request);
+}
+
+Result<std::vector<RawSample>> RoundSession::take(const RunRequest& request) {
+  auto samples = worker_->run(request, inspection(request, "timed call"));
+  if (!samples) {
+    return samples.failure();
+  }
+  for (const RawSample& sample : *samples) {
+    if (auto failure = keep(sample, request.repetitions)) {
+      return *failure;
+    }
+  }
+  return samples;
 }
 
 Inspect RoundSession::inspection(const RunRequest& request, const std::string& what) {

@@ -42,6 +42,9 @@ class RoundSession {
   // call warms up. Nanoseconds of each slot go to fresh_ns().
   Result<Done> fresh_calls(std::size_t inputs, int set, int first_slot);
 
+  // Samples of one slot in a row, on both sets in turn, looked at as those of a timed block.
+  Result<std::vector<RawSample>> stretch(int slot, int samples, int repetitions, int verify_sample);
+
   Worker& worker() { return *worker_; }
   std::unique_ptr<Worker> take_worker() { return std::move(worker_); }
   const TimedWorkload& workload() const { return timed_; }
@@ -62,6 +65,8 @@ class RoundSession {
   }
   // Links the code of each slot in its order of this round, both at once.
   void lay_out_code(const Lab& lab);
+  // Runs what is timed, and keeps the samples.
+  Result<std::vector<RawSample>> take(const RunRequest& request);
   // Looks at the outputs of the sample that the request verifies.
   Inspect inspection(const RunRequest& request, const std::string& what);
   // For the comparison of the clocks; a time below the floor is none.

@@ -72,6 +72,7 @@ class CampaignRun {
       summary_.id = open->id;
       const Policy asked_now = asked;
       summary_.policy = open->policy;
+      summary_.policy.segment_s = asked_now.segment_s;
       summary_.policy.application_kernels = asked_now.application_kernels;
       if (summary_.policy.layout.empty()) {
         summary_.policy.layout = asked_now.layout;
@@ -157,9 +158,7 @@ class CampaignRun {
     for (const CachePolicy cache : {CachePolicy::cold, CachePolicy::warm}) {
       summary_.certifications.push_back(certify_incumbent(context, cache));
       const Certification& one = summary_.certifications.back();
-      observer_.say("certified (" + one.cache_policy + "): " + one.champion.label() + " is " +
-                    format_interval(std::exp(one.effect), std::exp(one.lower), std::exp(one.upper)).all() +
-                    " the speed of " + one.baseline.label() + ", n=" + std::to_string(one.rounds) +
+      observer_.say("certified (" + one.cache_policy + "): " + certified_text(one) +
                     (one.alarm ? "  ALARM: well below what was claimed step by step" : ""));
     }
     context.accepts_since_certificate = 0;

@@ -91,8 +91,10 @@ std::string certified_text(const std::vector<Certification>& all) {
     const auto found =
         std::find_if(all.rbegin(), all.rend(), [&](const Certification& one) { return one.cache_policy == cache; });
     if (found != all.rend()) {
-      items.push_back(speedup_text(std::exp(found->effect), std::exp(found->lower), std::exp(found->upper),
-                                   found->rounds, found->baseline, found->cache_policy));
+      const QuotedEffect quoted = found->quoted();
+      items.push_back(speedup_text(std::exp(quoted.effect), std::exp(quoted.lower), std::exp(quoted.upper),
+                                   found->clock_coupled() ? found->clock->blocks : found->rounds, found->baseline,
+                                   found->cache_policy));
     }
   }
   return "Some<Speedup, 2>{{{" + join(items, ", ") + "}}, " + std::to_string(items.size()) + "}";

@@ -203,6 +203,7 @@ void set_up(IterationContext& context) {
   }
   context.plan.cache = context.policy.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold;
   context.plan.seed = context.policy.seed;
+  context.plan.segment_s = context.policy.segment_s;
   context.plan.rounds.layout = context.policy.layout == "fixed" ? Layout::fixed : Layout::random;
   context.plan.profile =
       context.policy.judge_profile == "auto" ? standard_profile() : profile_named(context.policy.judge_profile);
@@ -319,7 +320,7 @@ Certification certify_incumbent(IterationContext& context, CachePolicy cache) {
   CertificationResult result = run_certification(context.lab, context.incumbent, context.baseline, claimed, plan,
                                                  context.certificates++, hooks_for(context.observer));
   result.certification.campaign = context.campaign;
-  result.certification.id = context.journal.add_certification(result.certification, result.rounds);
+  result.certification.id = context.journal.add_certification(result.certification, result.rounds, result.segments);
   return result.certification;
 }
 

@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 const std::vector<std::string> kKeys = {
     "family", "workloads", "baseline",     "iterations",    "candidates_per_iteration",
     "budget", "target",    "cache_policy", "judge_profile", "application_kernels",
-    "layout", "comment"};
+    "layout", "segment",   "comment"};
 const std::vector<std::string> kCachePolicies = {"cold", "warm"};
 const std::vector<std::string> kLayouts = {"random", "fixed"};
 const std::vector<std::string> kJudgeProfiles = {"auto",   "standard",        "extended",
@@ -112,6 +112,8 @@ void read_keys(const Json& json, Policy& policy, const Places& places) {
       policy.judge_profile = text_value(json, key, places);
     } else if (key == "layout") {
       policy.layout = text_value(json, key, places);
+    } else if (key == "segment") {
+      policy.segment_s = segment_seconds(text_value(json, key, places), "'segment'", " in " + places.of(key));
     } else if (key == "target") {
       const std::string target = text_value(json, key, places);
       check_word(target, {"host", "cuda"}, "target", " in " + places.of(key));
@@ -135,6 +137,17 @@ void read_keys(const Json& json, Policy& policy, const Places& places) {
 }
 
 }  // namespace
+
+double segment_seconds(const std::string& text, const std::string& what, const std::string& where) {
+  constexpr double kLeastS = 0.01;
+  constexpr double kMostS = 600;
+  const auto seconds = parse_duration(text);
+  if (!seconds || *seconds < kLeastS || *seconds > kMostS) {
+    throw UserError(what + " is '" + text + "', no time from 10ms to 10m" + where,
+                    "write for example 2s: shorter ones say less, because a clock takes time to settle");
+  }
+  return *seconds;
+}
 
 Policy default_policy(std::string_view name) {
   const Family* family = find_family(name);

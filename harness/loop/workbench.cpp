@@ -9,15 +9,34 @@
 #include "harness/core/machine.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/clocks.h"
 #include "harness/implement/cubin.h"
 #include "harness/implement/executor_build.h"
 #include "harness/implement/settings.h"
 #include "harness/implement/toolkit.h"
 #include "harness/loop/cuda_roofs.h"
+#include "harness/profile/perf_counters.h"
 #include "harness/profile/roofs.h"
 
 namespace apo {
 namespace fs = std::filesystem;
+namespace {
+
+// The reference cycles of a CPU count at the rate of its time stamps.
+ClockWatch watch_clock(int pid) {
+  const auto clock = std::make_shared<CpuClock>(pid);
+  if (std::string missing = clock->missing(); !missing.empty()) {
+    return {.mhz = {}, .missing = std::move(missing)};
+  }
+  constexpr double kNsPerUs = 1000;
+  const auto mhz = [clock]() -> std::optional<double> {
+    const auto ratio = clock->ratio();
+    return ratio ? std::optional(*ratio * kNsPerUs / measured_ns_per_tick()) : std::nullopt;
+  };
+  return {.mhz = mhz, .missing = ""};
+}
+
+}  // namespace
 
 Paths make_paths(const std::string& journal) {
   Paths paths;
@@ -219,6 +238,7 @@ Lab Workbench::lab(const Family& family, std::map<std::string, Variant> sources)
     lab.relink = [this](const Build& base, std::uint64_t seed, const fs::path& folder) {
       return builder(false).relink(base, seed, folder);
     };
+    lab.watch_clock = watch_clock;
   }
   if (machine_.target == Target::host) {
     lab.sanitizer_runtime = builder(true).sanitizer_runtime();

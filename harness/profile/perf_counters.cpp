@@ -12,7 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <optional>
+#include <utility>
 
 #include "harness/core/text.h"
 
@@ -83,6 +83,12 @@ const std::vector<CounterSpec>& host_counters() {
   return counters;
 }
 
+const std::vector<CounterSpec>& clock_counters() {
+  static const std::vector<CounterSpec> counters = {hardware("cycles", PERF_COUNT_HW_CPU_CYCLES),
+                                                    hardware("reference_cycles", PERF_COUNT_HW_REF_CPU_CYCLES)};
+  return counters;
+}
+
 int open_counter(const CounterSpec& spec, pid_t thread) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
@@ -120,17 +126,17 @@ std::string explain_refusal(const CounterSpec& spec, int error, int paranoid) {
   }
 }
 
-PerfCounters::PerfCounters(pid_t pid, const CounterOpener& opener) {
-  const std::vector<CounterSpec>& specs = host_counters();
+PerfCounters::PerfCounters(pid_t pid, const CounterOpener& opener, std::vector<CounterSpec> specs)
+    : specs_(std::move(specs)) {
   const std::vector<pid_t> threads = threads_of(pid);
-  refusals_.resize(specs.size());
-  for (std::size_t spec = 0; spec < specs.size(); ++spec) {
+  refusals_.resize(specs_.size());
+  for (std::size_t spec = 0; spec < specs_.size(); ++spec) {
     for (const pid_t thread : threads) {
-      const int descriptor = opener(specs[spec], thread);
+      const int descriptor = opener(specs_[spec], thread);
       if (descriptor >= 0) {
         open_.push_back({.spec = spec, .descriptor = FileDescriptor(descriptor)});
       } else if (descriptor != -ESRCH || threads.size() == 1) {  // a thread may end while its siblings are opened
-        refusals_[spec] = explain_refusal(specs[spec], -descriptor, perf_event_paranoid());
+        refusals_[spec] = explain_refusal(specs_[spec], -descriptor, perf_event_paranoid());
       }
     }
   }
@@ -153,9 +159,8 @@ void PerfCounters::stop() {
 }
 
 std::vector<Metric> PerfCounters::read() const {
-  const std::vector<CounterSpec>& specs = host_counters();
   std::vector<Metric> metrics;
-  for (std::size_t spec = 0; spec < specs.size(); ++spec) {
+  for (std::size_t spec = 0; spec < specs_.size(); ++spec) {
     double sum = 0;
     bool complete = refusals_[spec].empty();
     for (const Open& counter : open_) {
@@ -166,14 +171,13 @@ std::vector<Metric> PerfCounters::read() const {
       }
     }
     if (complete) {
-      metrics.push_back({.name = specs[spec].name, .value = sum, .unit = specs[spec].unit, .samples = 1});
+      metrics.push_back({.name = specs_[spec].name, .value = sum, .unit = specs_[spec].unit, .samples = 1});
     }
   }
   return metrics;
 }
 
 std::string PerfCounters::missing() const {
-  const std::vector<CounterSpec>& specs = host_counters();
   std::vector<std::string> reasons;  // in order of appearance, each once
   for (const std::string& refusal : refusals_) {
     if (!refusal.empty() && std::find(reasons.begin(), reasons.end(), refusal) == reasons.end()) {
@@ -183,9 +187,9 @@ std::string PerfCounters::missing() const {
   std::vector<std::string> sentences;
   for (const std::string& reason : reasons) {
     std::vector<std::string> names;
-    for (std::size_t spec = 0; spec < specs.size(); ++spec) {
+    for (std::size_t spec = 0; spec < specs_.size(); ++spec) {
       if (refusals_[spec] == reason) {
-        names.push_back(specs[spec].name);
+        names.push_back(specs_[spec].name);
       }
     }
     sentences.push_back("no " + join(names, ", ") + ": " + reason);
@@ -193,10 +197,23 @@ std::string PerfCounters::missing() const {
   return join(sentences, "; ");
 }
 
+CpuClock::CpuClock(pid_t pid, const CounterOpener& opener) : counters_(pid, opener, clock_counters()) {
+  counters_.start();
+}
+
+std::optional<double> CpuClock::ratio() {
+  const std::vector<Metric> now = counters_.read();
+  if (now.size() != clock_counters().size()) {
+    return std::nullopt;
+  }
+  const double cycles = now[0].value - std::exchange(cycles_, now[0].value);
+  const double reference = now[1].value - std::exchange(reference_cycles_, now[1].value);
+  return cycles > 0 && reference > 0 ? std::optional(cycles / reference) : std::nullopt;
+}
+
 std::string PerfCounters::rung() const {
-  const std::vector<CounterSpec>& specs = host_counters();
   const bool hardware = std::any_of(open_.begin(), open_.end(), [&](const Open& counter) {
-    return specs[counter.spec].hardware && refusals_[counter.spec].empty();
+    return specs_[counter.spec].hardware && refusals_[counter.spec].empty();
   });
   return hardware ? "perf_event counters" : "timers";
 }

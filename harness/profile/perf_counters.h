@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct CounterSpec {
 // cycles, instructions, branch_misses, llc_misses (hardware); page_faults, context_switches, task_clock (software).
 const std::vector<CounterSpec>& host_counters();
 
+// cycles, and reference_cycles of a clock that does not change: both only while the process runs in user space.
+const std::vector<CounterSpec>& clock_counters();
+
 // Opens one counter for one thread of `pid` and returns its descriptor, or -errno.
 using CounterOpener = std::function<int(const CounterSpec&, pid_t thread)>;
 int open_counter(const CounterSpec& spec, pid_t thread);
@@ -37,7 +41,8 @@ std::string explain_refusal(const CounterSpec& spec, int error, int paranoid);
 class PerfCounters {
  public:
   // pid 0 is the calling process.
-  explicit PerfCounters(pid_t pid = 0, const CounterOpener& opener = open_counter);
+  explicit PerfCounters(pid_t pid = 0, const CounterOpener& opener = open_counter,
+                        std::vector<CounterSpec> specs = host_counters());
 
   void start();  // resets to zero, then counts
   void stop();
@@ -58,8 +63,23 @@ class PerfCounters {
   };
   void control(unsigned long request);
 
+  std::vector<CounterSpec> specs_;
   std::vector<Open> open_;
   std::vector<std::string> refusals_;  // one a counter
+};
+
+// The clock at which a process runs, against the one that its reference cycles count.
+class CpuClock {
+ public:
+  explicit CpuClock(pid_t pid, const CounterOpener& opener = open_counter);
+  std::string missing() const { return counters_.missing(); }
+  // Mean ratio of the clocks since this was asked last; nullopt where a counter is missing or nothing ran.
+  std::optional<double> ratio();
+
+ private:
+  PerfCounters counters_;
+  double cycles_ = 0;
+  double reference_cycles_ = 0;
 };
 
 }  // namespace apo

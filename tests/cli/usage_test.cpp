@@ -145,6 +145,8 @@ const Mistake kBadValues[] = {
     {"budget_negative", {"run", "copy", "--budget=-5m"}, 1, {"--budget '-5m'", "10m"}},
     {"budget_no_time", {"run", "copy", "--budget", "soon"}, 1, {"--budget 'soon'", "10m"}},
     {"budget_unit", {"run", "copy", "--budget", "10y"}, 1, {"--budget '10y'"}},
+    {"segment_too_short", {"run", "copy", "--segment", "1ms"}, 1, {"--segment is '1ms'", "10ms", "2s"}},
+    {"segment_no_time", {"run", "copy", "--segment", "long"}, 1, {"--segment is 'long'"}},
     {"iterations_zero", {"run", "copy", "--iterations", "0"}, 1, {"--iterations"}},
     {"iterations_negative", {"run", "copy", "--iterations", "-3"}, 1, {"--iterations"}},
     {"iterations_no_number", {"run", "copy", "--iterations", "few"}, 1, {"--iterations", "few"}},

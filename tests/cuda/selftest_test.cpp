@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iostream>
 
 #include "harness/core/error.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/judge_round.h"
+#include "harness/evaluate/segments.h"
 #include "tests/cuda/cuda_lab.h"
 
 namespace apo {
@@ -89,6 +91,35 @@ TEST_F(CudaSelftest, IdenticalCodeHasNoiseOfEveryLevel) {
   EXPECT_EQ(levels.processes, 3);
   EXPECT_GT(levels.sample, 0);
   EXPECT_LT(levels.total, 0.02);
+}
+
+// Short segments; a spin against itself makes nothing of the clock, and one of 5 % more steps takes 5 % longer at it.
+TEST_F(CudaSelftest, IdenticalCodeAloneRunsAtOneClock) {
+  for (const int extra : {0, 50}) {
+    const std::vector<TimedWorkload> pairs = {pair(extra, 0)};
+    SegmentPlan plan{.coins = {.campaign_seed = 5, .comparison = "alone"},
+                     .profile = precise_profile(),
+                     .repetitions = {20},  // so that the few microseconds of an event pair do not show
+                     .segment_s = 0.1};
+    double waited_s = 0;
+    const SegmentsResult result = run_segments(lab_, pairs, plan, "alone", {}, waited_s);
+    if (!result.clock.missing.empty()) {
+      GTEST_SKIP() << result.clock.missing;
+    }
+    ASSERT_EQ(result.segments.size(), 4u * kSegmentBlocks);
+    for (const Segment& segment : result.segments) {
+      std::cout << (segment.candidate ? "candidate " : "incumbent ") << 1e9 * segment.seconds / segment.calls
+                << " ns at " << segment.mhz << " MHz, " << segment.readings << " readings\n";
+      EXPECT_GE(segment.readings, 2);
+      EXPECT_GT(segment.mhz, 200);
+      EXPECT_LT(segment.mhz, 5000);
+    }
+    std::cout << "time " << result.clock.time_effect << ", cycles " << result.clock.cycle_effect << ", clock "
+              << result.clock.clock_effect << " [" << result.clock.clock_lower << ", " << result.clock.clock_upper
+              << "]\n";
+    EXPECT_FALSE(result.clock.coupled);
+    EXPECT_NEAR(result.clock.time_effect, std::log1p(0.001 * extra), 0.02);
+  }
 }
 
 }  // namespace

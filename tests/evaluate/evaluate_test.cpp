@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "harness/core/files.h"
 #include "harness/evaluate/correctness.h"
 #include "harness/evaluate/round_turn.h"
+#include "harness/evaluate/segments.h"
 #include "tests/evaluate/lab_fixture.h"
 
 namespace apo {
@@ -201,6 +203,84 @@ TEST_F(EvaluateTest, ACertificateTakesThirtyEightRoundsAgainstTheBaseline) {
   EXPECT_EQ(result.certification.rounds, 38);
   EXPECT_GT(result.certification.lower, 0);
   EXPECT_FALSE(result.certification.alarm);
+  ASSERT_TRUE(result.certification.clock);
+  EXPECT_NE(result.certification.clock->missing, "") << "this lab has nothing that reads a clock";
+  EXPECT_TRUE(result.segments.empty());
+}
+
+// Segments of a few milliseconds, in real processes whose clock is what the test says.
+struct SegmentsTest : EvaluateTest {
+  SegmentsTest() {
+    lab.watch_clock = [this](int pid) {
+      pids.push_back(pid);
+      return ClockWatch{.mhz = [this] { return clock; }, .missing = ""};
+    };
+    pairs = {{.name = "n4k", .axes = plan.workloads[0]->axes, .pool = make_pool(lab, *plan.workloads[0], 3)}};
+    segments.profile = plan.profile;
+  }
+  SegmentsResult run(const std::string& incumbent, const std::string& candidate) {
+    const auto arm = [&](const std::string& name) {
+      return TimedArm{{name, {}}, lab.build({name, {}}, pairs[0].axes, false)};
+    };
+    pairs[0].incumbent = arm(incumbent);
+    pairs[0].candidate = arm(candidate);
+    EvaluateHooks hooks;
+    hooks.on_progress = [&](const std::string&, int done, int expected, double) {
+      seen.push_back(done);
+      EXPECT_EQ(expected, 24);
+    };
+    double waited_s = 0;
+    return run_segments(lab, pairs, segments, "alone", hooks, waited_s);
+  }
+
+  Lab lab = copy.lab();
+  std::optional<double> clock = 3000;
+  std::vector<int> pids;
+  std::vector<int> seen;
+  std::vector<TimedWorkload> pairs;
+  SegmentPlan segments{.coins = {.campaign_seed = 7, .comparison = "c"},
+                       .cache = CachePolicy::warm,
+                       .repetitions = {50},
+                       .segment_s = 0.01};
+};
+
+TEST_F(SegmentsTest, SixBlocksOfFourInFreshProcessesGiveTheEffectOfEachArmAlone) {
+  const SegmentsResult result = run("copy/sixteen_times", "copy/once");
+  EXPECT_EQ(result.segments.size(), 24u);
+  EXPECT_EQ(seen.size(), 24u);
+  EXPECT_EQ(seen.back(), 23);
+  std::ranges::sort(pids);
+  EXPECT_EQ(std::ranges::unique(pids).begin(), pids.end());
+  EXPECT_EQ(pids.size(), 6u);
+  for (const Segment& segment : result.segments) {
+    EXPECT_EQ(segment.mhz, 3000);
+    EXPECT_EQ(std::fmod(segment.calls, 50), 0);
+    EXPECT_EQ(segment.workload, "n4k");
+  }
+  EXPECT_GT(result.clock.time_effect, 0.5) << "the candidate's segments are the candidate's";
+  EXPECT_EQ(result.clock.clock_effect, 0);
+  EXPECT_FALSE(result.clock.coupled);
+  EXPECT_EQ(result.clock.segment_s, 0.01);
+}
+
+TEST_F(SegmentsTest, AClockThatCannotBeReadIsSaidAndNotInvented) {
+  clock.reset();
+  SegmentsResult result = run("copy/sixteen_times", "copy/once");
+  EXPECT_EQ(result.clock.missing, "the clock could not be read during a segment");
+  EXPECT_TRUE(result.segments.empty());
+  EXPECT_FALSE(result.clock.coupled);
+  lab.watch_clock = [](int) { return ClockWatch{.mhz = {}, .missing = "no cycles: no PMU"}; };
+  result = run("copy/sixteen_times", "copy/once");
+  EXPECT_EQ(result.clock.missing, "no cycles: no PMU");
+}
+
+TEST_F(SegmentsTest, OutputsAreLookedAtInSegmentsToo) {
+  try {
+    run("copy/once", "copy/cheats_when_timed");
+    FAIL();
+  } catch (const EnvironmentError& error) {
+    EXPECT_NE(std::string(error.what()).find("timed call"), std::string::npos) << error.what();
+  }
 }
 
 TEST(CorrectnessPlan, ShowsEveryRegimeAndEverySmallShape) {

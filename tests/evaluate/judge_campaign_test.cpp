@@ -112,38 +112,159 @@ TEST(Sentinel, MoreThanTheTableHoldsUsesTheNewest) {
   EXPECT_THROW(check_sentinel(bad, {}, standard_profile()), UserError);
 }
 
-std::vector<Segment> segments(double candidate_seconds, double candidate_mhz) {
+// A world in which the candidate needs `cycles` of the incumbent's cycles and runs alone at `clock` of its clock. NVML
+// says clocks in steps of 15 MHz, a few readings a segment, and every reading and every time has noise of its own.
+struct SegmentWorld {
+  double cycles = 0.95;
+  double clock = 1;
+  double time_noise = 0.001;
+  double clock_noise_mhz = 0;
+  double step_mhz = 15;
+  int readings = 20;
+};
+
+double read_clock(const SegmentWorld& world, double mhz, Random& random) {
+  double sum = 0;
+  for (int i = 0; i < world.readings; ++i) {
+    sum += std::round((mhz + world.clock_noise_mhz * random.normal()) / world.step_mhz) * world.step_mhz;
+  }
+  return sum / world.readings;
+}
+
+std::vector<Segment> segments(const SegmentWorld& world, std::uint64_t seed = 1, const std::string& workload = "w") {
+  constexpr double kMhz = 1972;  // between two steps
+  constexpr double kCalls = 1000;
+  constexpr double kCallSeconds = 2e-3;
+  Random random(seed);
   std::vector<Segment> all;
-  for (int block = 0; block < 6; ++block) {
-    for (const bool candidate : {block % 2 == 0, block % 2 != 0, block % 2 != 0, block % 2 == 0}) {
-      all.push_back({.candidate = candidate,
-                     .seconds = candidate ? candidate_seconds : 2.0,
-                     .calls = 1000,
-                     .mhz = candidate ? candidate_mhz : 1980});
+  for (int block = 0; block < kSegmentBlocks; ++block) {
+    const bool outer = random.coin();
+    for (const bool candidate : {outer, !outer, !outer, outer}) {
+      const double clock = candidate ? world.clock : 1;
+      all.push_back({.workload = workload,
+                     .candidate = candidate,
+                     .seconds = kCalls * kCallSeconds * (candidate ? world.cycles : 1) / clock *
+                                std::exp(world.time_noise * random.normal()),
+                     .calls = kCalls,
+                     .mhz = read_clock(world, kMhz * clock, random),
+                     .readings = world.readings});
     }
   }
   return all;
 }
 
-TEST(ClockCoupling, CandidateThatHeatsTheChipIsFound) {
-  const ClockCoupling coupled = check_clock_coupling(segments(1.95, 1900));  // fewer cycles, but at a lower clock
-  EXPECT_TRUE(coupled.coupled);
-  EXPECT_NEAR(coupled.time_effect, std::log(2 / 1.95), 1e-12);
-  EXPECT_NEAR(coupled.cycle_effect, std::log(2 * 1980 / (1.95 * 1900)), 1e-12);
-  EXPECT_FALSE(check_clock_coupling(segments(1.95, 1980)).coupled);
+TEST(ClockCoupling, CandidateThatLowersTheClockOnlyAloneIsFound) {
+  const ClockCoupling found = check_clock_coupling(segments({.clock = 0.97, .clock_noise_mhz = 15}));
+  EXPECT_TRUE(found.coupled);
+  EXPECT_NEAR(found.time_effect, std::log(0.97 / 0.95), 0.002) << "what the interleaved rounds hide is off it";
+  EXPECT_NEAR(found.cycle_effect, std::log(1 / 0.95), 0.006);
+  EXPECT_NEAR(found.clock_effect, std::log(0.97), 0.005);
+  EXPECT_LT(found.clock_upper, 0);
+  EXPECT_LE(found.time_lower, found.time_effect);
+  EXPECT_GE(found.time_upper, found.time_effect);
+  EXPECT_EQ(found.blocks, 6);
+  EXPECT_DOUBLE_EQ(found.confidence, 0.96875);
+}
+
+TEST(ClockCoupling, CandidateThatRaisesTheClockIsFoundToo) {
+  EXPECT_TRUE(check_clock_coupling(segments({.clock = 1.02})).coupled);
+}
+
+TEST(ClockCoupling, SameClockIsNotLabelledHoweverFastTheCandidateIs) {
+  for (const double cycles : {0.5, 0.95, 1.0, 1.3}) {
+    EXPECT_FALSE(check_clock_coupling(segments({.cycles = cycles})).coupled) << cycles;
+  }
+}
+
+TEST(ClockCoupling, DifferenceOfLessThanHalfAPercentIsNotLabelled) {
+  EXPECT_FALSE(check_clock_coupling(segments({.clock = 0.997, .step_mhz = 1})).coupled);
+  EXPECT_TRUE(check_clock_coupling(segments({.clock = 0.993, .step_mhz = 1})).coupled);
+}
+
+TEST(ClockCoupling, StepsAndNoiseOfTheReadingsAreNotLabelled) {
+  int labelled = 0;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    labelled += check_clock_coupling(segments({.clock_noise_mhz = 15}, seed)).coupled ? 1 : 0;
+    // One reading a segment: a step of 15 MHz is 0.76 %.
+    labelled += check_clock_coupling(segments({.clock_noise_mhz = 15, .readings = 1}, seed)).coupled ? 1 : 0;
+  }
+  EXPECT_LE(labelled, 100);  // of 4000; two in 64 are all on one side by chance, and not all of those by 0.5 %
+  labelled = 0;
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    labelled += check_clock_coupling(segments({.clock = 0.97, .clock_noise_mhz = 15}, seed)).coupled ? 1 : 0;
+  }
+  EXPECT_EQ(labelled, 500);
+}
+
+TEST(ClockCoupling, NoiseOfTheTimesSaysNothingOfTheClock) {
+  EXPECT_FALSE(check_clock_coupling(segments({.time_noise = 0.2})).coupled);
+}
+
+TEST(ClockCoupling, SeveralWorkloadsCountAsTheirMean) {
+  std::vector<Segment> all = segments({.cycles = 0.9, .clock = 0.96, .step_mhz = 1}, 1, "a");
+  const std::vector<Segment> other = segments({.cycles = 1, .clock = 1, .step_mhz = 1}, 2, "b");
+  all.insert(all.begin() + 4, other.begin(), other.end());  // blocks may be mixed
+  const ClockCoupling found = check_clock_coupling(all);
+  EXPECT_TRUE(found.coupled);
+  EXPECT_NEAR(found.clock_effect, std::log(0.96) / 2, 0.001);
+  EXPECT_NEAR(found.time_effect, std::log(0.96 / 0.9) / 2, 0.002);
+  EXPECT_EQ(found.blocks, 6);
+  all.resize(all.size() - 4);
+  EXPECT_THROW(check_clock_coupling(all), UserError);
+}
+
+TEST(ClockCoupling, TooFewBlocksAreNeverEnough) {
+  std::vector<Segment> few = segments({.clock = 0.5});
+  few.resize(4 * 5);
+  EXPECT_FALSE(check_clock_coupling(few).coupled);
 }
 
 TEST(ClockCoupling, WhatIsNoBlockOfSegmentsIsRefused) {
   EXPECT_THROW(check_clock_coupling({}), UserError);
-  auto cut = segments(1.95, 1980);
+  auto cut = segments({});
   cut.pop_back();
   EXPECT_THROW(check_clock_coupling(cut), UserError);
-  auto unordered = segments(1.95, 1980);
+  auto unordered = segments({});
   unordered[1].candidate = !unordered[1].candidate;
   EXPECT_THROW(check_clock_coupling(unordered), UserError);
-  auto frozen = segments(1.95, 1980);
-  frozen[2].mhz = 0;
-  EXPECT_THROW(check_clock_coupling(frozen), UserError);
+  for (const double bad : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    auto stopped = segments({});
+    stopped[2].mhz = bad;
+    EXPECT_THROW(check_clock_coupling(stopped), UserError) << bad;
+  }
+}
+
+Certification with_clock(double clock) {
+  Certification certification{
+      .champion = {"f/b", {}}, .baseline = {"f/a", {}}, .effect = 0.05, .lower = 0.04, .upper = 0.06, .rounds = 38};
+  certification.clock = check_clock_coupling(segments({.clock = clock}));
+  certification.clock->segment_s = 2;
+  return certification;
+}
+
+TEST(ClockCoupling, ACoupledCertificationQuotesItsSegments) {
+  const Certification coupled = with_clock(0.97);
+  EXPECT_EQ(coupled.quoted().effect, coupled.clock->time_effect);
+  EXPECT_EQ(coupled.quoted().lower, coupled.clock->time_lower);
+  EXPECT_EQ(coupled.quoted().confidence, coupled.clock->confidence);
+  const std::string text = certified_text(coupled);
+  EXPECT_NE(text.find("n=24; clock-coupled: alone the champion runs at a clock"), std::string::npos) << text;
+  EXPECT_NE(text.find("% lower than the baseline does"), std::string::npos) << text;
+  EXPECT_NE(text.find("24 segments of 2 s"), std::string::npos) << text;
+  EXPECT_NE(text.find("1.051x [1.041x, 1.062x]"), std::string::npos) << text;
+}
+
+TEST(ClockCoupling, AnyOtherCertificationQuotesItsRounds) {
+  Certification same = with_clock(1);
+  EXPECT_EQ(same.quoted().effect, 0.05);
+  EXPECT_EQ(same.quoted().confidence, 0.998);
+  EXPECT_EQ(certified_text(same), "f/b is 1.051x [1.041x, 1.062x] the speed of f/a, n=38");
+  same.clock = ClockCoupling{.missing = "no counters"};
+  EXPECT_EQ(same.quoted().effect, 0.05);
+  EXPECT_EQ(clock_text(same), "whether the champion changes the clock is not known: no counters");
+  EXPECT_TRUE(certified_text(same).ends_with("n=38; whether it changes the clock is not known"));
+  same.clock.reset();
+  EXPECT_EQ(clock_text(same), "");
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ std::int64_t fill(Journal& journal) {
   journal.add_brief(iteration, {.bottlenecks = {{"b", "e", 2}}, .ranked = {{.configuration = experiment.candidate}}});
   experiment.id = journal.begin_experiment(experiment);
   journal.finish_experiment(experiment, a_lesson(experiment));
-  journal.add_certification({.campaign = campaign});
+  journal.add_certification({.campaign = campaign, .clock = ClockCoupling{}}, {}, {{.workload = "w"}});
   journal.add_sentinel({.machine = "cpu-1"});
   const std::int64_t open = journal.begin_replay(experiment, experiment.id, ReplayRow::Kind::replay);
   journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = open}, "killed");
@@ -290,6 +290,31 @@ TEST(Incumbents, AnAlarmWithdrawsTheAcceptsSinceTheLastGoodCertification) {
   EXPECT_EQ(incumbent(), later);
   journal.add_certification({.campaign = campaign, .alarm = false});
   EXPECT_EQ(incumbent(), later);
+}
+
+TEST(Certifications, OfAJournalOfBeforeSegmentsHaveNone) {
+  Scratch scratch;
+  {
+    Journal journal = scratch.open();
+    prepare(journal);
+    journal.add_certification({.campaign = journal.begin_campaign(a_campaign())});
+  }
+  ASSERT_EQ(attack(scratch.path,
+                   "DROP TABLE certification_clock; DROP TABLE certification_segment;"
+                   "PRAGMA user_version = 7"),
+            "");
+  for (const Access access : {Access::read_only, Access::read_write}) {
+    Journal journal = scratch.open(access);
+    const Certification old = *journal.latest_certification(1);
+    EXPECT_FALSE(old.clock);
+    EXPECT_TRUE(journal.certification_segments(old.id).empty());
+  }
+  Journal journal = scratch.open();
+  journal.add_certification({.campaign = 1, .clock = ClockCoupling{.blocks = 6}}, {}, {{.workload = "w"}});
+  EXPECT_EQ(journal.latest_certification(1)->clock->blocks, 6);
+  journal.add_certification({.campaign = 1, .clock = ClockCoupling{.missing = "no PMU"}});
+  EXPECT_EQ(value(scratch, "SELECT count(*) FROM certification_clock WHERE missing <> '' AND time_effect IS NULL"),
+            "1");
 }
 
 TEST(Unfinished, OpenWorkIsFoundInnermostFirstAndAbandoned) {

@@ -583,8 +583,22 @@ TEST(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
                                     .claimed_effect = 0.33,
                                     .alarm = true,
                                     .seconds = 12.5,
-                                    .at = "2026-03-04T05:06:07Z"};
-  const std::int64_t id = journal.add_certification(certification, {a_round(0, 5), a_round(1, 6)});
+                                    .at = "2026-03-04T05:06:07Z",
+                                    .clock = ClockCoupling{.blocks = 6,
+                                                           .segment_s = 2,
+                                                           .confidence = 0.96875,
+                                                           .time_effect = 0.1 + 0.2,
+                                                           .time_lower = 0.2,
+                                                           .time_upper = 0.4,
+                                                           .cycle_effect = 0.31,
+                                                           .clock_effect = -0.01,
+                                                           .clock_lower = -0.02,
+                                                           .clock_upper = -0.005,
+                                                           .coupled = true}};
+  const std::vector<Segment> segments = {
+      {.workload = "w1", .candidate = true, .seconds = 1.9, .calls = 2e9, .mhz = 1972.5, .readings = 40},
+      {.workload = "w2", .candidate = false, .seconds = 0.1 + 0.2, .calls = 3, .mhz = 345, .readings = 1}};
+  const std::int64_t id = journal.add_certification(certification, {a_round(0, 5), a_round(1, 6)}, segments);
   const Certification back = *journal.latest_certification(campaign);
   EXPECT_EQ(back.id, id);
   EXPECT_EQ(back.campaign, campaign);
@@ -599,9 +613,18 @@ TEST(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
   EXPECT_TRUE(back.alarm);
   EXPECT_EQ(back.seconds, 12.5);
   EXPECT_EQ(back.at, certification.at);
+  EXPECT_EQ(back.clock, certification.clock);
+  EXPECT_EQ(journal.certification_segments(id), segments);
   ASSERT_EQ(journal.certification_rounds(id).size(), 2u);
   expect_same(journal.certification_rounds(id)[1], a_round(1, 6));
   EXPECT_FALSE(journal.latest_certification(campaign + 1));
+  Certification unread = certification;
+  unread.clock = ClockCoupling{.missing = "no PMU"};
+  journal.add_certification(unread);
+  EXPECT_EQ(journal.latest_certification(campaign)->clock, unread.clock);
+  unread.clock.reset();
+  journal.add_certification(unread);
+  EXPECT_FALSE(journal.latest_certification(campaign)->clock);
 
   const SentinelRow sentinel{.machine = "cpu-1",
                              .configuration = {"e88_backward/simple", {}},

@@ -115,6 +115,34 @@ TEST(PerfCounters, ARefusalOfEverythingGivesNoMetricsAndOneReason) {
   EXPECT_EQ(counters.missing().find(';'), std::string::npos);
 }
 
+// Page faults, all and minor, stand for the two clocks: where none waits for a disk, their ratio is 1.
+TEST(CpuClock, IsTheRatioOfItsTwoCountersSinceItWasAskedLast) {
+  if (!software_events_work()) {
+    GTEST_SKIP() << PerfCounters().missing();
+  }
+  CpuClock clock(0, [](const CounterSpec& spec, pid_t thread) {
+    CounterSpec software = spec;
+    software.type = PERF_TYPE_SOFTWARE;
+    software.config = spec.name == "cycles" ? PERF_COUNT_SW_PAGE_FAULTS : PERF_COUNT_SW_PAGE_FAULTS_MIN;
+    return open_counter(software, thread);
+  });
+  EXPECT_EQ(clock.missing(), "");
+  for (int again = 0; again < 2; ++again) {
+    touch_fresh_pages(500);
+    const auto ratio = clock.ratio();
+    ASSERT_TRUE(ratio);
+    EXPECT_NEAR(*ratio, 1, 0.02);
+  }
+}
+
+TEST(CpuClock, WithoutAPmuSaysWhatIsMissing) {
+  CpuClock clock(0, [](const CounterSpec&, pid_t) { return -ENOENT; });
+  EXPECT_NE(clock.missing().find("no cycles, reference_cycles: this machine offers no hardware counters"),
+            std::string::npos)
+      << clock.missing();
+  EXPECT_FALSE(clock.ratio());
+}
+
 TEST(PerfCounters, AProcessThatEndedIsNamedAsSuch) {
   const pid_t child = fork();
   if (child == 0) {

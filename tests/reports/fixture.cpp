@@ -131,6 +131,20 @@ Lesson lesson_of(std::int64_t id, const Experiment& experiment, const std::strin
           .text = text};
 }
 
+ClockCoupling clock_of(double time_effect, double clock_effect) {
+  return {.blocks = 6,
+          .segment_s = 2,
+          .confidence = 0.96875,
+          .time_effect = time_effect,
+          .time_lower = time_effect - 0.005,
+          .time_upper = time_effect + 0.005,
+          .cycle_effect = time_effect - clock_effect,
+          .clock_effect = clock_effect,
+          .clock_lower = clock_effect - 0.001,
+          .clock_upper = clock_effect + 0.001,
+          .coupled = clock_effect < -0.005};
+}
+
 Certification certification_of(std::int64_t id, const Configuration& champion, const std::string& cache,
                                double effect) {
   return {.id = id,
@@ -271,6 +285,8 @@ CampaignRecords realistic_campaign() {
                      lesson_of(3, open, "Fusing the L2 norm is within 1 % of nothing at T=64.")};
   records.certifications = {certification_of(1, threads, "cold", std::log(1.60)),
                             certification_of(2, threads, "warm", std::log(1.71))};
+  records.certifications[0].clock = clock_of(std::log(1.59), 0.0002);
+  records.certifications[1].clock = clock_of(std::log(1.66), std::log(0.974));
   records.sentinels = {{.at = at_minute(0),
                         .configuration = simple,
                         .effect = 0.0002,

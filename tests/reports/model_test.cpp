@@ -49,6 +49,18 @@ TEST(ReportModel, ClaimIsTheChampionsCertificationUnderTheCampaignsCachePolicy) 
               contains(render_markdown(model, {}), "**1.600x [1.589, 1.611] n=38** rounds (99.8 % interval)"));
 }
 
+TEST(ReportModel, ClaimOfAClockCoupledChampionIsThatOfItsSegments) {
+  CampaignRecords records = realistic_campaign();
+  records.certifications[0].clock = records.certifications[1].clock;
+  const std::string report = render_markdown(build_model(records), {});
+  EXPECT_TRUE(contains(report, "**1.660x [1.652, 1.668] n=24** segments (96.9 % interval). **Clock-coupled:** alone"));
+  EXPECT_TRUE(contains(report, "rounds in which the arms take turns gave 1.600x [1.589x, 1.611x]"));
+  records.certifications[0].clock = ClockCoupling{.missing = "no PMU"};
+  EXPECT_TRUE(
+      contains(render_markdown(build_model(records), {}),
+               "n=38** rounds (99.8 % interval). But whether the champion changes the clock is not known: no PMU."));
+}
+
 TEST(ReportModel, CertificationOfAnEarlierChampionIsNoClaim) {
   CampaignRecords records = realistic_campaign();
   for (Certification& certification : records.certifications) {
