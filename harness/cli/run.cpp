@@ -232,7 +232,7 @@ Action define_run(CLI::App& app, Globals& globals) {
   add_layout(app, options->layout);
   app.add_option("--segment", options->segment,
                  "how long a certification runs each variant alone, 24 times a workload, to see what it makes of the "
-                 "clock (default 2s)");
+                 "clock (default: 2s on a GPU, not at all on a CPU)");
   app.add_flag("--remeasure", options->remeasure,
                "measure the roofs of the device anew, although the journal has them");
   return [options, &globals] { return run(*options, globals); };

@@ -405,8 +405,9 @@ struct Policy {
   std::uint64_t seed = 0;  // secret until the campaign ends; logged
   Target target = Target::host;
   bool target_named = false;  // by a campaign file: then nothing else chooses it
-  // How long each arm runs alone, 24 times a certification and workload. Not kept in the journal either.
-  double segment_s = kSegmentSeconds;
+  // How long each arm runs alone, 24 times a certification and workload; 0: 2 s on a GPU and not at all on a CPU, whose
+  // clock most machines keep. Not kept in the journal either.
+  double segment_s = 0;
   std::string layout = "random";  // or "fixed"; empty of a campaign of before it was kept, whose rounds tell
   // The kernels of an application that this family stands for; empty = the family is all there is. Not kept in the
   // journal: a resumed campaign takes that of its file.

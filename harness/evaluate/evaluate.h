@@ -27,8 +27,9 @@ struct EvaluatePlan {
   bool time_same_code = false;             // do not stop at identical machine code: an A/A run
   std::map<std::string, double> floor_ns;  // by workload; absent = no floor known
   RoundOptions rounds = {};                // how rounds are laid out
-  double segment_s = kSegmentSeconds;      // of a certification: how long each arm runs alone, 24 times a workload
-  std::string trial = {};                  // keeps comparisons apart that share an experiment's number
+  double segment_s =
+      kSegmentSeconds;     // of a certification: how long each arm runs alone, 24 times a workload; 0: never
+  std::string trial = {};  // keeps comparisons apart that share an experiment's number
 };
 
 // Called as soon as each fact is there, so that a crash loses nothing that was finished.

@@ -203,7 +203,8 @@ void set_up(IterationContext& context) {
   }
   context.plan.cache = context.policy.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold;
   context.plan.seed = context.policy.seed;
-  context.plan.segment_s = context.policy.segment_s;
+  const double usual_s = bench.machine().target == Target::cuda ? kSegmentSeconds : 0;
+  context.plan.segment_s = context.policy.segment_s > 0 ? context.policy.segment_s : usual_s;
   context.plan.rounds.layout = context.policy.layout == "fixed" ? Layout::fixed : Layout::random;
   context.plan.profile =
       context.policy.judge_profile == "auto" ? standard_profile() : profile_named(context.policy.judge_profile);
