@@ -418,17 +418,19 @@ CertificationResult run_certification(const Lab& lab, const Configuration& champ
     result.rounds = run_rounds(lab, runner, "certify", kCertificationRounds, plan.profile, hooks, what, waited_s);
     alone.repetitions = runner.repetitions();
   }
-  const SegmentsResult segments = run_segments(lab, pairs, alone, what + ", each alone", hooks, waited_s);
-  result.segments = segments.segments;
   std::vector<Round> counted;
   std::copy_if(result.rounds.begin(), result.rounds.end(), std::back_inserter(counted),
                [](const Round& round) { return round.void_why.empty(); });
   result.certification = certify(counted, claimed_effect);
-  result.certification.clock = segments.clock;
-  // Host code shares a process with what reads the clock, and knows when it runs alone: that may only lower a claim.
-  const bool host_code = std::ranges::any_of(pairs, &TimedWorkload::has_host_code);
-  if (host_code && segments.clock.time_effect > result.certification.effect) {
-    result.certification.clock->coupled = false;
+  if (plan.segment_s > 0) {
+    SegmentsResult segments = run_segments(lab, pairs, alone, what + ", each alone", hooks, waited_s);
+    result.segments = std::move(segments.segments);
+    result.certification.clock = segments.clock;
+    // Host code shares a process with what reads the clock, and knows when it runs alone: that may only lower a claim.
+    const bool host_code = std::ranges::any_of(pairs, &TimedWorkload::has_host_code);
+    if (host_code && segments.clock.time_effect > result.certification.effect) {
+      result.certification.clock->coupled = false;
+    }
   }
   result.certification.champion = champion;
   result.certification.baseline = baseline;
