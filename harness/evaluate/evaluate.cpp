@@ -29,11 +29,15 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+bool any_host_code(const std::vector<TimedWorkload>& timed) {
+  return std::ranges::any_of(timed, &TimedWorkload::has_host_code);
+}
+
 // Rounds share processes as the plan says, except where several workloads take turns in a round, and where host code
 // could keep in a process what it learns in one.
 RoundOptions options_of(const EvaluatePlan& plan, const std::vector<TimedWorkload>& timed) {
   RoundOptions options = plan.rounds;
-  if (timed.size() > 1 || std::ranges::any_of(timed, &TimedWorkload::has_host_code)) {
+  if (timed.size() > 1 || any_host_code(timed)) {
     options.rounds_per_process = 1;
   }
   return options;
@@ -305,7 +309,6 @@ std::vector<Round> run_rounds(const Lab& lab, RoundRunner& runner, const std::st
                               const JudgeProfile& profile, const EvaluateHooks& hooks, const std::string& what,
                               double& waited_s) {
   std::vector<Round> rounds;
-  std::vector<double> seconds;
   int counted = 0;
   const auto most = static_cast<int>((1 + profile.void_fraction) * wanted);
   const auto start = Clock::now();
@@ -323,9 +326,8 @@ std::vector<Round> run_rounds(const Lab& lab, RoundRunner& runner, const std::st
       throw EnvironmentError("the " + stage + " could not run: " + result.failure().evidence);
     }
     Round round = *result;
-    round.void_why = void_reason(round, seconds, profile);
+    round.void_why = void_reason(round, busy_seconds(rounds), profile);
     summarise_round(round);
-    seconds.push_back(busy_seconds(round));
     counted += round.void_why.empty() ? 1 : 0;
     rounds.push_back(std::move(round));
   }
@@ -427,8 +429,7 @@ CertificationResult run_certification(const Lab& lab, const Configuration& champ
     result.segments = std::move(segments.segments);
     result.certification.clock = segments.clock;
     // Host code shares a process with what reads the clock, and knows when it runs alone: that may only lower a claim.
-    const bool host_code = std::ranges::any_of(pairs, &TimedWorkload::has_host_code);
-    if (host_code && segments.clock.time_effect > result.certification.effect) {
+    if (any_host_code(pairs) && segments.clock.time_effect > result.certification.effect) {
       result.certification.clock->coupled = false;
     }
   }

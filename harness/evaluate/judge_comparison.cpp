@@ -103,11 +103,7 @@ void Judge::check(const Round& round) const {
 
 const Round& Judge::add(Round round) {
   check(round);
-  std::vector<double> earlier_seconds;
-  for (const Round& earlier : rounds_) {
-    earlier_seconds.push_back(busy_seconds(earlier));
-  }
-  round.void_why = void_reason(round, earlier_seconds, plan_.profile);
+  round.void_why = void_reason(round, busy_seconds(rounds_), plan_.profile);
   summarise_round(round);
   rounds_.push_back(std::move(round));
   const Round& added = rounds_.back();

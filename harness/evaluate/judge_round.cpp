@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "harness/core/error.h"
@@ -182,6 +183,13 @@ int processes_of(std::span<const Round> rounds) {
 
 double busy_seconds(const Round& round) {
   return round.seconds - environment_value(round, kStartWait, 0);
+}
+
+std::vector<double> busy_seconds(std::span<const Round> rounds) {
+  std::vector<double> seconds;
+  std::transform(rounds.begin(), rounds.end(), std::back_inserter(seconds),
+                 [](const Round& round) { return busy_seconds(round); });
+  return seconds;
 }
 
 std::string void_reason(const Round& round, std::span<const double> earlier_seconds, const JudgeProfile& profile) {

@@ -57,6 +57,7 @@ inline constexpr const char* kStartWait = "start_wait_s";
 inline constexpr const char* kSameProcess = "same_process";
 // What a round took of itself: how long a process needs to start says nothing about what it measures.
 double busy_seconds(const Round& round);
+std::vector<double> busy_seconds(std::span<const Round> rounds);
 // How many processes these rounds had.
 int processes_of(std::span<const Round> rounds);
 // Why the round does not count, from whole-round evidence alone; "" when it counts. `earlier_seconds`: what the rounds

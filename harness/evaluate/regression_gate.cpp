@@ -144,11 +144,7 @@ class RegressionGate {
   }
 
   void add(Round round) {
-    std::vector<double> earlier_seconds;
-    for (const Round& earlier : result_.rounds) {
-      earlier_seconds.push_back(busy_seconds(earlier));
-    }
-    round.void_why = void_reason(round, earlier_seconds, plan_.profile);
+    round.void_why = void_reason(round, busy_seconds(result_.rounds), plan_.profile);
     summarise_round(round);
     if (round.void_why.empty()) {
       for (std::size_t w = 0; w < effects_.size(); ++w) {
