@@ -102,8 +102,8 @@ std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loade
   return std::nullopt;
 }
 
-void keep_variables(const cuda::Driver& driver, CudaModule& loaded, cuda::Stream stream) {
-  loaded.restorable = loaded.plan.keeps_state && loaded.variables.keep(driver, loaded.module, loaded.image, stream);
+void keep_variables(const cuda::Driver& driver, CudaModule& loaded) {
+  loaded.restorable = loaded.plan.keeps_state && loaded.variables.keep(driver, loaded.module, loaded.image);
 }
 
 void unload_module(const cuda::Driver& driver, CudaModule& loaded) {

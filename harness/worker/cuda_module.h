@@ -43,7 +43,7 @@ std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result err
 // Loads `image` and finds the kernels of `plan`.
 std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loaded, int slot);
 // Of a module that has not run: copies its variables, where there are any and the driver finds all of them.
-void keep_variables(const cuda::Driver& driver, CudaModule& loaded, cuda::Stream stream);
+void keep_variables(const cuda::Driver& driver, CudaModule& loaded);
 void unload_module(const cuda::Driver& driver, CudaModule& loaded);
 // Its variables as they were loaded: put back in the order of the stream where they were kept, else with the module
 // loaded anew.

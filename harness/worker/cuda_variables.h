@@ -25,7 +25,7 @@ class CudaVariables {
  public:
   // Of `module`, which was loaded from `image` and has not run. False where the driver does not find one of them, or
   // where they are large: then only loading the module anew restores them.
-  bool keep(const cuda::Driver& driver, cuda::Module module, std::string_view image, cuda::Stream stream);
+  bool keep(const cuda::Driver& driver, cuda::Module module, std::string_view image);
   // Why keep() said no.
   const std::string& why_not() const { return why_not_; }
   // Puts all of them back, in the order of the stream.

@@ -115,7 +115,7 @@ TEST(CudaVariables, ArePutBackAsTheyWereLoaded) {
     places[0] = one.name == "seen" ? at : places[0];
     places[1] = one.name == "given" ? at : places[1];
   }
-  keep_variables(*driver, module, stream);
+  keep_variables(*driver, module);
   ASSERT_TRUE(module.restorable) << "every sample loads the module anew: " << module.variables.why_not();
   const std::array<int, 2> expected = {5, 7};
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -142,7 +142,7 @@ TEST(CudaVariables, AKernelStoresToAConstantWhichIsPutBack) {
   cuda::Pointer given = 0;
   std::size_t bytes = 0;
   ASSERT_EQ(gpu.driver->get_global(&given, &bytes, module.module, "given"), cuda::kSuccess);
-  keep_variables(*gpu.driver, module, gpu.stream);
+  keep_variables(*gpu.driver, module);
   ASSERT_TRUE(module.restorable);
   std::vector<std::uint64_t> words = {0, 0, 32};  // x and y, which the kernel does not touch, and n
   ASSERT_EQ(launch_kernel(*gpu.driver, module.kernels.at(0), words, 0, gpu.stream), cuda::kSuccess);
