@@ -262,7 +262,7 @@ speed_job() {
     echo
     environment
     echo
-    echo "Each process launches the same variants once each: without a profiler, counting with our code, under \`ncu\`. Medians of 3; once: many_launches with the long list, and all kernels. many_launches is one call of 32 launches; \`five\` are five variants one after the other, counted in one session. Profiling alone is less the process without one; the last column is what our process itself spent counting, in all and for each variant, of which the first one holds the profiler's start-up."
+    echo "Each process launches the same variants once each: without a profiler, counting with our code, under \`ncu\`. Medians of 3; once: many_launches with the long list, and all kernels. many_launches is one call of 32 launches; \`five\` are five variants one after the other, each counted in a session of its own. Profiling alone is less the process without one; the last column is what our process itself spent counting, in all and for each variant."
     echo
     echo "| kernels | metrics | no profiler, s | ours, s | ncu, s | ncu / ours | ours alone, s | ncu alone, s | ncu / ours | counting |"
     echo "|---|---|---|---|---|---|---|---|---|---|"

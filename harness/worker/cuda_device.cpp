@@ -42,10 +42,7 @@ class CudaDevice : public Device {
   Result<std::uint64_t> attach(const ArenaLayout& layout, const FileDescriptor& file) override;
   Result<RawSample> run(const RunRequest& request, std::size_t index) override;
   std::optional<Failure> read_back(int set) override;
-  Result<std::vector<std::int64_t>> copy(const CopyRequest& request) override {
-    profiler_.release();
-    return timer_.copy(request);
-  }
+  Result<std::vector<std::int64_t>> copy(const CopyRequest& request) override { return timer_.copy(request); }
   Result<CounterReport> count(const CountRequest& request) override { return profiler_.count(request); }
   Result<SampleReport> sample_stalls(const SampleRequest& request) override { return profiler_.sample_stalls(request); }
   std::string watch_modules() override {
@@ -86,8 +83,7 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   loaded = {};
   watch_.forget();
   if (plan.library) {
-    watch_.stop();        // host code loads what it likes, and some libraries bring hundreds of megabytes
-    profiler_.release();  // and profiles what it likes
+    watch_.stop();  // host code loads what it likes, and some libraries bring hundreds of megabytes
     status_.running_slot.store(slot);
     auto failure = load_library(path, slot, loaded.launcher);
     status_.running_slot.store(-1);
@@ -100,7 +96,7 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   loaded.plan = plan;
   auto failure = load_module(*driver_, loaded, slot);
   if (!failure) {
-    keep_variables(*driver_, loaded, slots_.stream());
+    keep_variables(*driver_, loaded);
   }
   return failure;
 }
@@ -132,7 +128,6 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   }
   const StageRange range((request.activity ? "recorded slot" : "timed slot") + std::to_string(slot));
   status_.running_slot.store(slot);
-  profiler_.release();  // nothing of a profiler is beside a timed sample
   if (request.activity) {
     watch_.stop();  // CUPTI has one subscriber
   } else {

@@ -85,13 +85,12 @@ Result<CounterReport> CudaProfiler::count(const CountRequest& request) {
                             .repeatable = !loaded.plan.keeps_state || loaded.restorable,
                             .prepare = [&] { return prepare(request.slot, request.cache); },
                             .launch = [&] { return launch(request.slot, true); }};
-    return counters_.collect(gpu_, call, request.metrics, request.repetitions, request.more, error);
+    return collect_counters(gpu_, call, request.metrics, error);
   });
 }
 
 Result<SampleReport> CudaProfiler::sample_stalls(const SampleRequest& request) {
   const StageRange range("sample slot" + std::to_string(request.slot));
-  counters_.release();
   return profile<SampleReport>(
       request.slot, "the kernel under PC sampling", [&](std::optional<Failure>& not_loaded, cuda::Result& error) {
         const SampledCall call{.cubin = slots_.at(request.slot).image,
@@ -105,7 +104,6 @@ Result<SampleReport> CudaProfiler::sample_stalls(const SampleRequest& request) {
 
 Result<InstructionReport> CudaProfiler::count_instructions(const InstructionRequest& request) {
   const StageRange range("count instructions slot" + std::to_string(request.slot));
-  counters_.release();
   return profile<InstructionReport>(
       request.slot, "the kernel while its instructions were counted",
       [&](std::optional<Failure>& not_loaded, cuda::Result& error) {

@@ -12,7 +12,7 @@
 
 namespace apo {
 
-// One profiler at a time: each begins once the others, and the second clock, have let go of CUPTI.
+// One profiler at a time: each leaves nothing of CUPTI behind, and begins once the second clock has let go of it.
 class CudaProfiler {
  public:
   // All of them have to outlive it.
@@ -24,8 +24,6 @@ class CudaProfiler {
   Result<CounterReport> count(const CountRequest& request);
   Result<SampleReport> sample_stalls(const SampleRequest& request);
   Result<InstructionReport> count_instructions(const InstructionRequest& request);
-  // Nothing of a profiler is beside what comes next.
-  void release() { counters_.release(); }
 
  private:
   static constexpr std::size_t kAllLaunches = std::numeric_limits<std::size_t>::max();
@@ -41,7 +39,6 @@ class CudaProfiler {
   Activity& activity_;
   SharedStatus& status_;
   ProfiledGpu gpu_;
-  CounterCollector counters_;
 };
 
 }  // namespace apo

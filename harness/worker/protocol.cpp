@@ -188,9 +188,7 @@ Json body_of(const Request& request) {
             return {{"op", "count"},
                     {"slot", count.slot},
                     {"metrics", count.metrics},
-                    {"repetitions", count.repetitions},
                     {"read_back", count.read_back},
-                    {"more", count.more},
                     {"cold", count.cache == CachePolicy::cold}};
           },
           [](const SampleRequest& sample) -> Json {
@@ -329,10 +327,8 @@ Request decode_request(std::string_view text) {
   } else if (op == "count") {
     request.body = CountRequest{.slot = json.at("slot"),
                                 .metrics = json.at("metrics"),
-                                .repetitions = json.at("repetitions"),
                                 .cache = cache_from(json),
-                                .read_back = json.at("read_back"),
-                                .more = json.at("more")};
+                                .read_back = json.at("read_back")};
   } else if (op == "sample") {
     request.body = SampleRequest{.slot = json.at("slot"),
                                  .repetitions = json.at("repetitions"),

@@ -107,17 +107,13 @@ struct CopyRequest {
   int samples = 1;
 };
 
-// Target cuda, untimed: hardware counters of every launch of some calls. It carries a memory file, into which the
+// Target cuda, untimed: hardware counters of every launch of a call. It carries a memory file, into which the
 // worker writes the CounterReport: that may exceed a message.
 struct CountRequest {
   int slot = 0;
   std::vector<std::string> metrics;
-  int repetitions = 1;
   CachePolicy cache = CachePolicy::cold;
   bool read_back = false;  // bring the tensors back into the arena, as the last launch left them
-  // Another one of the same metrics follows: the session on the counters stays open, which spares the next one its
-  // opening, and no other process can count meanwhile. Timed samples, PC samples and counts of instructions end it.
-  bool more = false;
 };
 // The same for a SampleReport: where the warps stand and why, every 2^period_log2 cycles of each SM.
 struct SampleRequest {

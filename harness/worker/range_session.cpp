@@ -1,8 +1,6 @@
 // harness/worker/range_session.cpp - the range profiler's calls in their order, with automatic ranges.
 #include "harness/worker/range_session.h"
 
-#include <utility>
-
 namespace apo {
 
 cupti::Result RangeSession::open(cupti::Context context) {
@@ -22,7 +20,6 @@ cupti::Result RangeSession::make_room(const std::vector<std::string>& metrics, s
   if (const auto result = at("sizing the counters", profiler_.counter_data_size(&sized)); result != cupti::kSuccess) {
     return result;
   }
-  data_before_ = std::move(data_);
   data_.assign(sized.bytes, 0);
   cupti::InitializeCounterData initial{.session = session_, .bytes = data_.size(), .data = data_.data()};
   return at("making room for the counters", profiler_.initialize_counter_data(&initial));
@@ -46,7 +43,6 @@ cupti::Result RangeSession::set_up(const std::vector<std::string>& metrics, std:
   }
   by_user_ = set.replay == cupti::kUserReplay;
   complete_ = false;
-  repeated_passes_ = 0;
   return result;
 }
 
@@ -59,7 +55,6 @@ cupti::Result RangeSession::stop() {
   cupti::Stop stop{.session = session_};
   const auto result = at("stopping the counters", profiler_.stop(&stop));
   complete_ = !by_user_ || stop.all_passes_submitted != 0;
-  repeated_passes_ += by_user_ ? 1 : 0;
   return result;
 }
 

@@ -1,4 +1,4 @@
-// harness/worker/range_session.h - one session of CUPTI's range profiler, for one call after another.
+// harness/worker/range_session.h - one session of CUPTI's range profiler.
 #pragma once
 
 #include <cstddef>
@@ -20,18 +20,15 @@ class RangeSession {
   ~RangeSession() { end(); }
 
   cupti::Result open(cupti::Context context);
-  // For one call of up to `launches` launches a pass: fresh counters, and the first pass to come. `repeatable`: the
-  // passes are ours to repeat, if CUPTI lets us.
+  // For one call of up to `launches` launches a pass. `repeatable`: the passes are ours to repeat, if CUPTI lets us.
   cupti::Result set_up(const std::vector<std::string>& metrics, std::size_t launches, bool repeatable);
   cupti::Result start();
   cupti::Result stop();
-  cupti::Result finish();  // after the last pass of a call
+  cupti::Result finish();  // after the last pass
   void end();
 
   // After stop(): no further pass is needed.
   bool complete() const { return complete_; }
-  // Of the passes that we repeat, since set_up(); 0 where CUPTI repeats each launch by itself.
-  std::size_t repeated_passes() const { return repeated_passes_; }
   // After finish().
   std::size_t ranges() const { return ranges_; }
   std::size_t dropped() const { return dropped_; }
@@ -48,11 +45,9 @@ class RangeSession {
   const cupti::Profiler& profiler_;
   const CounterConfig& config_;
   std::vector<std::uint8_t> data_;
-  std::vector<std::uint8_t> data_before_;  // CUPTI has it until it has taken the new one
   void* session_ = nullptr;
   std::size_t ranges_ = 0;
   std::size_t dropped_ = 0;
-  std::size_t repeated_passes_ = 0;
   bool by_user_ = false;
   bool complete_ = false;
   std::string step_;

@@ -53,13 +53,13 @@ std::vector<std::string> metrics_of(const std::string& list) {
   return list == "short" ? testing::short_list() : list == "long" ? testing::long_list() : default_counters();
 }
 
-// Launches what is loaded; counts it instead where metrics are asked for. Seconds of that. `more`: another one follows.
-double launch_or_count(Device& device, const std::vector<std::string>& metrics, const std::string& file, bool more) {
+// Launches what is loaded; counts it instead where metrics are asked for. Seconds of that.
+double launch_or_count(Device& device, const std::vector<std::string>& metrics, const std::string& file) {
   const auto begin = std::chrono::steady_clock::now();
   if (metrics.empty()) {
     require_value(device.run({}, 0), file);
   } else {
-    const auto report = device.count({.metrics = metrics, .more = more});
+    const auto report = device.count({.metrics = metrics});
     require_value(report, file);
     if (!report->missing.empty() || report->launches.empty()) {
       throw std::runtime_error(file + ": nothing was counted: " + report->missing);
@@ -70,7 +70,7 @@ double launch_or_count(Device& device, const std::vector<std::string>& metrics, 
 }
 
 double launch(Device& device, const Builder& builder, const std::string& file, const std::string& workload_name,
-              const std::vector<std::string>& metrics, bool more) {
+              const std::vector<std::string>& metrics) {
   const Variant variant = load_variant(file);
   const Family* family = find_family(variant.family);
   if (family == nullptr) {
@@ -89,7 +89,7 @@ double launch(Device& device, const Builder& builder, const std::string& file, c
   write_inputs(arena, 0, make_inputs(*family, workload->axes, 1, family->regimes.front(), 1));
   require(device.load(0, built.object_path, built.plan), file);
   require_value(device.attach(arena.layout(), FileDescriptor(dup(arena.fd()))), file);
-  const double seconds = launch_or_count(device, metrics, file, more);
+  const double seconds = launch_or_count(device, metrics, file);
   std::printf("%s\n", variant.id().c_str());
   return seconds;
 }
@@ -101,7 +101,7 @@ void print_environment(const Device& device) {
               library == nullptr ? missing.c_str() : std::to_string(library->version).c_str());
 }
 
-// In all, and of the first few variants: the first one has the profiler's start-up.
+// In all, and of the first few variants.
 void print_seconds(const std::vector<double>& seconds) {
   constexpr std::size_t kShown = 5;
   std::string each;
@@ -151,8 +151,7 @@ int main(int argc, char** argv) {
         {.cache = argv[2], .home = home != nullptr ? home : APO_SOURCE_FOLDER, .device = device->facts()});
     for (int i = 3; i < argc; ++i) {
       const std::vector<std::string> parts = split(argv[i], ':');
-      seconds.push_back(
-          launch(*device, builder, parts.front(), parts.size() > 1 ? parts[1] : "", metrics, i + 1 < argc));
+      seconds.push_back(launch(*device, builder, parts.front(), parts.size() > 1 ? parts[1] : "", metrics));
     }
     if (!metrics.empty()) {
       print_seconds(seconds);

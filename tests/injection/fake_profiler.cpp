@@ -92,7 +92,6 @@ APO_EXPORTED Result cuptiProfilerHostEvaluateToGpuValues(EvaluateToGpuValues* as
 // ---- a session
 APO_EXPORTED Result cuptiRangeProfilerEnable(Enable* asked) {
   asked->session = &session_object;
-  fake().configured = 0;
   return note("enable");
 }
 APO_EXPORTED Result cuptiRangeProfilerDisable(OfSession*) {
@@ -106,8 +105,7 @@ APO_EXPORTED Result cuptiRangeProfilerStart(OfSession*) {
   return note("start");
 }
 APO_EXPORTED Result cuptiRangeProfilerStop(Stop* asked) {
-  const int last = fake().configured > 1 ? fake().passes_of_renewed : fake().passes;
-  asked->all_passes_submitted = ++fake().passes_done >= last ? 1 : 0;
+  asked->all_passes_submitted = ++fake().passes_done >= fake().passes ? 1 : 0;
   return note("stop");
 }
 APO_EXPORTED Result cuptiRangeProfilerGetCounterDataSize(GetCounterDataSize* asked) {
@@ -118,10 +116,6 @@ APO_EXPORTED Result cuptiRangeProfilerCounterDataImageInitialize(InitializeCount
   return kSuccess;
 }
 APO_EXPORTED Result cuptiRangeProfilerSetConfig(SetConfig* asked) {
-  if (fake().configured > 0 && !fake().renews) {
-    return note("refused", kRefused);
-  }
-  ++fake().configured;
   fake().passes_done = 0;
   return asked->replay == kUserReplay ? note("config") : note("config-by-launch");
 }

@@ -14,10 +14,8 @@ struct FakeProfiler {
 
   // ---- the range profiler
   int passes = 2;
-  int passes_of_renewed = 2;  // after which a session says that it is done, when it is configured again
-  bool renews = true;         // a session can be configured again
-  int busy = 0;               // how many sessions are refused for another process
-  std::size_t ranges = 1;     // launches of a call
+  int busy = 0;            // how many sessions are refused for another process
+  std::size_t ranges = 1;  // launches of a call
   double value = 42;
 
   // ---- counts of instructions
@@ -27,7 +25,6 @@ struct FakeProfiler {
   std::vector<std::pair<std::string, std::int64_t>> launched_in_session;  // name, warps; launch_on_fake() adds them
 
   // ---- its own
-  int configured = 0;  // of the session
   int passes_done = 0;
   bool enabled = false;
   std::map<std::string, std::uint64_t> counted;

@@ -119,19 +119,14 @@ TEST(SampleReport, SurvivesTheWayToTheParent) {
 }
 
 TEST(Protocol, ProfileRequestsSurviveTheWayToTheWorker) {
-  const Request count = decode_request(encode(Request{.nonce = "n",
-                                                      .body = CountRequest{.slot = 1,
-                                                                           .metrics = {"a.sum"},
-                                                                           .repetitions = 3,
-                                                                           .cache = CachePolicy::warm,
-                                                                           .read_back = true,
-                                                                           .more = true}}));
+  const Request count = decode_request(encode(
+      Request{.nonce = "n",
+              .body = CountRequest{.slot = 1, .metrics = {"a.sum"}, .cache = CachePolicy::warm, .read_back = true}}));
   const auto& counted = std::get<CountRequest>(count.body);
   EXPECT_EQ(counted.slot, 1);
   EXPECT_EQ(counted.metrics, std::vector<std::string>{"a.sum"});
-  EXPECT_EQ(counted.repetitions, 3);
   EXPECT_EQ(counted.cache, CachePolicy::warm);
-  EXPECT_TRUE(counted.read_back && counted.more);
+  EXPECT_TRUE(counted.read_back);
   const Request sample = decode_request(encode(
       Request{.nonce = "n",
               .body = SampleRequest{.slot = 1, .repetitions = 5, .cache = CachePolicy::cold, .period_log2 = 12}}));

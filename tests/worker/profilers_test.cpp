@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <utility>
@@ -39,113 +38,72 @@ class Profilers : public ::testing::Test {
 
 class CounterCollections : public Profilers {
  protected:
-  CounterReport collect(bool more, const std::vector<std::string>& metrics = {"a.sum"}, int repetitions = 1) {
+  CounterReport collect(const std::vector<std::string>& metrics = {"a.sum"}) {
     const ProfiledCall call{.kernels = {"k"},
                             .repeatable = repeatable_,
                             .prepare = [] { return cuda::kSuccess; },
                             .launch = [&] { return fault_; }};
-    return collector_.collect(gpu_, call, metrics, repetitions, more, error_);
+    return collect_counters(gpu_, call, metrics, error_);
   }
   void expect_counted(const CounterReport& report) const {
     EXPECT_EQ(report.missing, "");
     ASSERT_EQ(report.launches.size(), 1U);
     EXPECT_EQ(report.launches[0].values, std::vector<double>{42});
   }
-  bool has_step(const CounterReport& report, const std::string& words) const {
-    return std::any_of(report.steps.begin(), report.steps.end(),
-                       [&](const CountingStep& one) { return one.what.find(words) != std::string::npos; });
-  }
 
-  CounterCollector collector_;
   bool repeatable_ = true;
   cuda::Result fault_ = cuda::kSuccess;
   cuda::Result error_ = cuda::kSuccess;
 };
 
-TEST_F(CounterCollections, ASessionServesTheNextCallWhereOneFollows) {
-  expect_counted(collect(true));
-  EXPECT_EQ(log(), "initialize availability schedule enable config start stop start stop");
-  expect_counted(collect(true));
-  EXPECT_EQ(log(), "config start stop start stop");
-  expect_counted(collect(false));
-  EXPECT_EQ(log(), "config start stop start stop disable");
-  expect_counted(collect(false));
-  EXPECT_EQ(log(), "enable config start stop start stop disable");
-  collector_.release();
-  EXPECT_EQ(log(), "deinitialize");
-  collector_.release();
-  EXPECT_EQ(log(), "") << "there is nothing left to let go";
-  expect_counted(collect(false));
-  EXPECT_EQ(log(), "initialize schedule enable config start stop start stop disable");
+// A session that saw its kernels' module unloaded would bring down the next launch.
+TEST_F(CounterCollections, LeaveNoSessionAndNoProfilerBehind) {
+  for (int i = 0; i < 2; ++i) {
+    expect_counted(collect());
+    EXPECT_EQ(log(), "initialize availability schedule enable config start stop start stop disable deinitialize");
+  }
 }
 
-TEST_F(CounterCollections, RepetitionsOfACallShareASession) {
-  EXPECT_EQ(collect(false, {"a.sum"}, 3).launches.size(), 3U);
-  EXPECT_EQ(log(),
-            "initialize availability schedule enable config start stop start stop config start stop start stop config "
-            "start stop start stop disable");
-}
-
-TEST_F(CounterCollections, ASessionThatTakesNoOtherCallIsReplaced) {
-  fake_->renews = false;
-  expect_counted(collect(true));
-  log();
-  const CounterReport second = collect(true);
-  expect_counted(second);
-  EXPECT_EQ(log(), "refused refused disable enable config start stop start stop");
-  EXPECT_TRUE(has_step(second, "a new session, since the open one took no other call: configuring the counters"));
-}
-
-// What was not counted must not be read as zeros.
-TEST_F(CounterCollections, AUsedSessionThatEndsAfterFewerPassesIsNotBelieved) {
+TEST_F(CounterCollections, RepeatAsManyPassesAsCuptiAsksFor) {
   fake_->passes = 3;
-  fake_->passes_of_renewed = 1;
-  expect_counted(collect(true));
-  log();
-  const CounterReport second = collect(true);
-  expect_counted(second);
-  EXPECT_EQ(log(), "config start stop disable enable config start stop start stop start stop");
-  EXPECT_TRUE(has_step(second, "it ended after 1 passes instead of 3"));
+  expect_counted(collect());
+  EXPECT_EQ(log(),
+            "initialize availability schedule enable config start stop start stop start stop disable deinitialize");
 }
 
-TEST_F(CounterCollections, ACallThatCuptiRepeatsItselfHasASessionOfItsOwn) {
+TEST_F(CounterCollections, LeaveTheRepeatingToCuptiWhereACallCannotBeRepeated) {
   repeatable_ = false;
-  expect_counted(collect(true));
-  EXPECT_EQ(log(), "initialize availability schedule enable config-by-launch start stop");
-  expect_counted(collect(true));
-  EXPECT_EQ(log(), "disable enable config-by-launch start stop");
+  expect_counted(collect());
+  EXPECT_EQ(log(), "initialize availability schedule enable config-by-launch start stop disable deinitialize");
 }
 
-TEST_F(CounterCollections, OtherMetricsHaveASessionOfTheirOwn) {
-  expect_counted(collect(true));
-  log();
-  expect_counted(collect(true, {"b.sum"}));
-  EXPECT_EQ(log(), "disable schedule enable config start stop start stop");
-  const CounterReport none = collect(true, {"no.sum"});
+TEST_F(CounterCollections, OpenNoSessionForMetricsThatDoNotExist) {
+  const CounterReport none = collect({"no.sum"});
   EXPECT_EQ(none.missing, "none of the metrics exists on this GPU");
   EXPECT_EQ(none.refused.size(), 1U);
-  EXPECT_EQ(log(), "disable deinitialize");
+  EXPECT_EQ(log().find("enable"), std::string::npos);
 }
 
-TEST_F(CounterCollections, ABusyGpuIsAskedAgain) {
+TEST_F(CounterCollections, AskABusyGpuAgain) {
   fake_->busy = 1;
-  expect_counted(collect(false));
+  expect_counted(collect());
   EXPECT_EQ(log(),
-            "initialize availability schedule enable config busy disable enable config start stop start stop disable");
+            "initialize availability schedule enable config busy disable enable config start stop start stop disable "
+            "deinitialize");
 }
 
-TEST_F(CounterCollections, AFaultLeavesNothingOpen) {
-  expect_counted(collect(true));
-  log();
+TEST_F(CounterCollections, LeaveNothingOpenAfterAFault) {
   fault_ = 700;
-  EXPECT_TRUE(collect(true).launches.empty());
+  EXPECT_TRUE(collect().launches.empty());
   EXPECT_EQ(error_, 700);
-  EXPECT_EQ(log(), "config start stop disable deinitialize");
+  EXPECT_EQ(log(), "initialize availability schedule enable config start stop disable deinitialize");
 }
 
-TEST_F(CounterCollections, ALaunchTooFewIsNoCount) {
+TEST_F(CounterCollections, DoNotTakeALaunchTooFewForACount) {
   fake_->ranges = 0;
-  EXPECT_EQ(collect(false).missing, "CUPTI counted 0 launches of 1 and dropped 0");
+  const CounterReport report = collect();
+  EXPECT_EQ(report.missing, "CUPTI counted 0 launches of 1 and dropped 0");
+  EXPECT_TRUE(report.launches.empty());
 }
 
 class InstructionCounts : public Profilers {
