@@ -2,6 +2,7 @@
 #include "harness/loop/replay.h"
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -72,47 +73,95 @@ int one(std::int64_t id, Kind kind, const Globals& globals) {
   return replay.reproduction.reproduced ? kDone : kGateFailed;
 }
 
+// What becomes of all experiments, one after the other.
+class ReplayTable {
+ public:
+  void add(const Replay& replay);
+  void add_failed(const Experiment& original, const std::string& why);
+  Json document() const;
+  std::string text() const;
+  int exit_code() const;
+
+ private:
+  int experiments() const { return static_cast<int>(documents_.size()); }
+  std::string summary() const;
+
+  std::vector<std::vector<std::string>> rows_ = {{"experiment", "candidate", "then", "now", "reproduced", "because"}};
+  Json documents_ = Json::array();
+  std::map<std::string, std::vector<std::string>> differences_;  // each with the experiments that have it
+  int measured_ = 0;
+  int same_verdict_ = 0;
+  int reproduced_ = 0;
+};
+
+void ReplayTable::add(const Replay& replay) {
+  const std::string number = std::to_string(replay.original.id);
+  ++measured_;
+  same_verdict_ += replay.original.judgement->verdict == replay.again.judgement->verdict ? 1 : 0;
+  reproduced_ += replay.reproduction.reproduced ? 1 : 0;
+  rows_.push_back({number, replay.original.candidate.label(), result_text(replay.original), result_text(replay.again),
+                   replay.reproduction.reproduced ? "yes" : "no", replay.reproduction.why});
+  documents_.push_back(replay_document(replay, Kind::replay));
+  for (const std::string& line : replay.differences) {
+    differences_[line].push_back(number);
+  }
+}
+
+void ReplayTable::add_failed(const Experiment& original, const std::string& why) {
+  rows_.push_back(
+      {std::to_string(original.id), original.candidate.label(), result_text(original), "-", "could not run", why});
+  documents_.push_back({{"original", to_document(original)}, {"reproduced", nullptr}, {"because", why}});
+}
+
+Json ReplayTable::document() const {
+  return {{"experiments", experiments()},
+          {"measured", measured_},
+          {"same_verdict", same_verdict_},
+          {"reproduced", reproduced_},
+          {"replays", documents_}};
+}
+
+std::string ReplayTable::summary() const {
+  const std::string of_all = " of " + std::to_string(experiments());
+  return std::to_string(reproduced_) + of_all + " reproduced, " + std::to_string(same_verdict_) + of_all +
+         " with the same verdict" +
+         (measured_ == experiments() ? "" : ", " + std::to_string(experiments() - measured_) + " could not run here") +
+         "\n";
+}
+
+std::string ReplayTable::text() const {
+  std::string text = experiments() == 0 ? "" : format_table(rows_);
+  for (const auto& [line, numbers] : differences_) {
+    text += "not as it was: " + line +
+            (static_cast<int>(numbers.size()) == measured_ ? "" : " (experiment " + join(numbers, ", ") + ")") + "\n";
+  }
+  return text + summary();
+}
+
+int ReplayTable::exit_code() const {
+  return reproduced_ < measured_ ? kGateFailed : measured_ < experiments() ? kEnvironmentTrouble : kDone;
+}
+
 int all(const Globals& globals) {
   Workbench bench(make_paths(globals.journal));
   Journal journal = open_existing(bench);
   ConsoleObserver observer(globals);
-  std::vector<std::vector<std::string>> rows = {{"experiment", "candidate", "then", "now", "reproduced", "because"}};
-  Json documents = Json::array();
-  int reproduced = 0;
-  int measured = 0;
-  const std::vector<std::int64_t> ids = journal.judged_originals();
-  for (const std::int64_t id : ids) {
-    const std::string number = std::to_string(id);
-    const auto could_not = [&](const std::exception& error) {
-      const Experiment original = journal.load_experiment(id, Detail::summary);
-      rows.push_back({number, original.candidate.label(), result_text(original), "-", "could not run", error.what()});
-      documents.push_back({{"original", to_document(original)}, {"reproduced", nullptr}, {"because", error.what()}});
-    };
+  ReplayTable table;
+  for (const std::int64_t id : journal.judged_originals()) {
     try {
-      const Replay replay = measure_again(bench, journal, id, Kind::replay, observer);
-      ++measured;
-      reproduced += replay.reproduction.reproduced ? 1 : 0;
-      rows.push_back({number, replay.original.candidate.label(), result_text(replay.original),
-                      result_text(replay.again), replay.reproduction.reproduced ? "yes" : "no",
-                      replay.reproduction.why});
-      documents.push_back(replay_document(replay, Kind::replay));
+      table.add(measure_again(bench, journal, id, Kind::replay, observer));
     } catch (const UserError& error) {
-      could_not(error);
+      table.add_failed(journal.load_experiment(id, Detail::summary), error.what());
     } catch (const EnvironmentError& error) {
-      could_not(error);
+      table.add_failed(journal.load_experiment(id, Detail::summary), error.what());
     }
   }
   if (globals.json) {
-    print_json(
-        {{"experiments", ids.size()}, {"measured", measured}, {"reproduced", reproduced}, {"replays", documents}});
+    print_json(table.document());
   } else {
-    print(
-        (ids.empty() ? "" : format_table(rows)) + std::to_string(reproduced) + " of " + std::to_string(ids.size()) +
-        " reproduced" +
-        (measured == std::ssize(ids) ? "" : ", " + std::to_string(std::ssize(ids) - measured) + " could not run here") +
-        "\n");
+    print(table.text());
   }
-  return reproduced < measured ? kGateFailed : measured < std::ssize(ids) ? kEnvironmentTrouble : kDone;
+  return table.exit_code();
 }
 
 }  // namespace

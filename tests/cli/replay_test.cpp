@@ -132,7 +132,7 @@ TEST_F(Replays, AllReproducesTheOutcomesOfWhatWasNeverTimed) {
   EXPECT_EQ(document["replays"][0]["experiment"]["outcome"], "incorrect");
   EXPECT_EQ(document["replays"][1]["experiment"]["outcome"], "no_change");
   const Ran text = apo({"replay", "--all"});
-  EXPECT_NE(text.out.find("2 of 2 reproduced"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("2 of 2 reproduced, 2 of 2 with the same verdict"), std::string::npos) << text.out;
 }
 
 TEST_F(Replays, AnotherSourceInTheCheckoutUnderTheNameChangesNothing) {
@@ -157,6 +157,26 @@ TEST_F(Replays, AnotherMachineIsSaid) {
   EXPECT_NE(ran.out.find("not as it was: machine: Another CPU host-far then"), std::string::npos) << ran.out;
 }
 
+// What holds for all of them is said once, without their numbers.
+TEST_F(Replays, OfAllOnAnotherMachineSayOnceThatItIsAnother) {
+  harm("DROP TRIGGER machine_no_UPDATE; UPDATE machine SET key = 'host-far', model = 'Another CPU', fingerprint = 'x'");
+  const std::string text = apo({"replay", "--all"}).out;
+  const std::string line = "not as it was: machine: Another CPU host-far then";
+  const std::size_t at = text.find(line);
+  ASSERT_NE(at, std::string::npos) << text;
+  EXPECT_EQ(text.find(line, at + 1), std::string::npos) << text;
+  EXPECT_EQ(text.substr(at, text.find('\n', at) - at).find("experiment"), std::string::npos) << text;
+}
+
+TEST_F(Replays, OfAllNameTheExperimentsWhoseBuildsDiffer) {
+  harm(
+      "DROP TRIGGER build_no_UPDATE; UPDATE build SET flags = '[\"-O0\"]' WHERE experiment = 2 AND role = 'candidate'");
+  const std::string text = apo({"replay", "--all"}).out;
+  const std::size_t at = text.find("not as it was: flags of the candidate: -O0 then");
+  ASSERT_NE(at, std::string::npos) << text;
+  EXPECT_NE(text.substr(at, text.find('\n', at) - at).find("(experiment 2)"), std::string::npos) << text;
+}
+
 TEST_F(Replays, WhatCannotBeMeasuredAgainIsAMistakeThatIsNamed) {
   expect_mistake({"replay", "77"}, "there is no experiment 77");
   expect_mistake({"replay"}, "apo replay --all");
@@ -179,7 +199,8 @@ TEST_F(Replays, ALostOrChangedSourceIsNamedAndTheOthersStillRun) {
   expect_mistake({"replay", "1"}, "has lost the source of copy/wrong");
   const Ran ran = apo({"replay", "--all"});
   EXPECT_EQ(ran.exit_code, 2) << ran.out << ran.err;
-  EXPECT_NE(ran.out.find("1 of 2 reproduced, 1 could not run here"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("1 of 2 reproduced, 1 of 2 with the same verdict, 1 could not run here"), std::string::npos)
+      << ran.out;
 }
 
 TEST_F(Replays, AJournalOfANewerSchemaAsksForANewerProgram) {
