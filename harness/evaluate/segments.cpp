@@ -14,6 +14,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/machine.h"
 #include "harness/core/nvtx.h"
+#include "harness/core/stopwatch.h"
 #include "harness/evaluate/clocks.h"
 #include "harness/evaluate/judge_round.h"
 #include "harness/worker/samples.h"
@@ -29,10 +30,6 @@ constexpr const char* kStage = "segments";
 constexpr double kStretchS = 0.05;
 constexpr int kMostSamples = 100;  // of a stretch: they come back in one message
 constexpr int kFirstSamples = 4;   // of the first one, before it is known how long they take
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // So that the next stretch takes kStretchS.
 int samples_for(int samples, double seconds) {

@@ -11,6 +11,8 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/resolution.h"
+#include "harness/evaluate/round_runner.h"
+#include "harness/evaluate/sentinel.h"
 #include "harness/evaluate/signed_rank.h"
 #include "harness/loop/hooks.h"
 #include "harness/loop/selftest_plan.h"
