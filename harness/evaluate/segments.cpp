@@ -195,8 +195,8 @@ SegmentsResult run_segments(const Lab& lab, const std::vector<TimedWorkload>& wo
   };
   for (int block = 0; block < kSegmentBlocks; ++block) {
     for (std::size_t which = 0; which < workloads.size(); ++which) {
-      const auto turn = lab.turns ? std::optional(lab.turns->take(hooks.on_note)) : std::nullopt;
-      waited_s += turn ? turn->waited_s() : 0;
+      const DeviceTurns::Turn turn = lab.take_turn(hooks.on_note);
+      waited_s += turn.waited_s();
       const auto taken = runner.run(block, which, report);
       if (!taken) {
         throw EnvironmentError("the certification could not run: " + taken.failure().evidence);
