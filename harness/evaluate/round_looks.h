@@ -21,8 +21,8 @@ struct Looks {
 };
 
 // From a seed that no worker ever gets, for a round of so many blocks with so many `unseen` inputs in the pool.
-// Of a GPU's large tensors every look costs as much as all the timing: a round has either kind, nobody can foresee
-// which. Else the fresh calls are spread over the round, the last one behind the last block.
+// Of a GPU's large tensors every look is `costly`, as much as all the timing: a round has either kind, nobody can
+// foresee which. Else the fresh calls are spread over the round, the last one behind the last block.
 Looks draw_looks(std::uint64_t seed, int blocks, int unseen, bool costly);
 
 }  // namespace apo

@@ -110,7 +110,7 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
   note_clock(round, kClockAfter, session.worker().state());
   const bool last = sessions_.is_last_round();  // CUPTI must not be there for a later round
   const bool recorded = last && second_clock_.is_due(round.seed, which);
-  if (auto agreed = recorded ? second_clock_.check(session, which, blocks, result.repetitions, round, order_seed)
+  if (auto agreed = recorded ? second_clock_.check(session, which, blocks, repetitions_[which], round, order_seed)
                              : Result<Done>(Done{});
       !agreed) {
     return agreed.failure();
