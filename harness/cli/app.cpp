@@ -18,7 +18,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/round_runner.h"
+#include "harness/evaluate/round_layout.h"
 #include "kernels/family.h"
 
 namespace apo {

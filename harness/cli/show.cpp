@@ -12,7 +12,7 @@
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/round_runner.h"
+#include "harness/evaluate/round_layout.h"
 #include "harness/loop/reproduction.h"
 #include "harness/loop/workbench.h"
 #include "journal/journal.h"

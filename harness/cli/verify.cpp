@@ -17,6 +17,7 @@
 #include "harness/core/error.h"
 #include "harness/core/npy.h"
 #include "harness/core/secret.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/compare.h"
 #include "harness/evaluate/correctness.h"
@@ -31,10 +32,6 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 struct VerifyOptions {
   std::string variant;

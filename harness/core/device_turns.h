@@ -35,6 +35,7 @@ class DeviceTurns {
   // From its beginning until its end nobody else has one, if held().
   class Turn {
    public:
+    Turn() = default;  // of who has nobody to wait for; not held
     Turn(Turn&& other) noexcept : turns_(std::exchange(other.turns_, nullptr)), waited_s_(other.waited_s_) {}
     Turn& operator=(Turn&&) = delete;
     Turn(const Turn&) = delete;
@@ -46,8 +47,8 @@ class DeviceTurns {
    private:
     friend class DeviceTurns;
     Turn(DeviceTurns* turns, double waited_s) : turns_(turns), waited_s_(waited_s) {}
-    DeviceTurns* turns_;
-    double waited_s_;
+    DeviceTurns* turns_ = nullptr;
+    double waited_s_ = 0;
   };
 
   // Waits until the device is free. One at a time, and `this` outlives it. Who waits comes before whoever had a turn

@@ -51,6 +51,11 @@ struct Lab {
   // Target cuda: the program compute-sanitizer, empty when it is not installed, and which of its tools the gate runs.
   std::string compute_sanitizer;
   std::vector<std::string> device_sanitizers = {"memcheck", "racecheck"};
+
+  // For whatever is timed until it goes; at once where there are no others.
+  DeviceTurns::Turn take_turn(const DeviceTurns::Note& note) const {
+    return turns == nullptr ? DeviceTurns::Turn() : turns->take(note);
+  }
 };
 
 // The buffers of one call of `family`: `sets` copies of the inputs, the outputs, scratch for slot 0 and slot 1. Aligned

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "harness/core/records.h"
-#include "harness/evaluate/evaluate.h"
+#include "harness/evaluate/evaluate_hooks.h"
+#include "harness/evaluate/evaluate_plan.h"
 #include "harness/evaluate/gate_decision.h"
 #include "harness/evaluate/lab.h"
 

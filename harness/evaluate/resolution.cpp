@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "harness/evaluate/judge_decision.h"
 
@@ -16,6 +15,24 @@ constexpr double kQuietProcess = 0.001;
 constexpr std::size_t kStudies = 3;
 constexpr double kMostRounds = 14;
 constexpr double kClaimPerSd = 0.85;
+
+double mean_of(const std::vector<Round>& rounds, double (*value)(const Round&)) {
+  double sum = 0;
+  for (const Round& round : rounds) {
+    sum += value(round);
+  }
+  return sum / static_cast<double>(rounds.size());
+}
+
+double seconds_of(const std::vector<Block>& blocks) {
+  double ns = 0;
+  for (const Block& block : blocks) {
+    for (const Sample& sample : block.samples) {
+      ns += static_cast<double>(sample.ns);
+    }
+  }
+  return 1e-9 * ns;
+}
 
 double sd_with(const RoundCost& cost, double blocks) {
   const double of_blocks = kMidmeanVariance * cost.block_sd * cost.block_sd;
@@ -50,6 +67,17 @@ std::optional<double> detectable_by(std::size_t look, JudgeProfile profile, doub
 }
 
 }  // namespace
+
+RoundCost cost_of(const std::vector<Round>& rounds, double round_sd) {
+  RoundCost cost{.round_sd = round_sd, .block_sd = block_spread(rounds)};
+  cost.warmup_s = mean_of(rounds, [](const Round& round) { return seconds_of(round.workloads.front().warmup); });
+  const double blocks =
+      mean_of(rounds, [](const Round& round) { return static_cast<double>(round.workloads.front().blocks.size()); });
+  const double timed_s = mean_of(rounds, [](const Round& round) { return seconds_of(round.workloads.front().blocks); });
+  cost.blocks = std::max(1, static_cast<int>(std::lround(blocks)));
+  cost.block_s = timed_s / blocks;
+  return cost;
+}
 
 std::optional<double> detectable_within(double kernel_seconds, const RoundCost& cost, LayoutControl layout) {
   std::optional<double> best;

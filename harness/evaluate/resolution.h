@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
+#include "harness/core/records.h"
 #include "harness/evaluate/judge_profile.h"
 #include "harness/evaluate/noise_levels.h"
 
@@ -18,6 +20,9 @@ struct RoundCost {
   double warmup_s = 0;    // kernel time before the first one
   double overhead_s = 0;  // of a round, that is no kernel time: process, tensors, flushes
 };
+
+// Of rounds of one workload, without their overhead.
+RoundCost cost_of(const std::vector<Round>& rounds, double round_sd);
 
 // The smallest effect that a whole comparison detects in 95 of 100 cases (minimum_detectable_effect) within so many
 // seconds of kernel time, under whichever of the profiles and lengths of a round does it best. Empty: not even the

@@ -6,10 +6,7 @@ namespace apo {
 Result<Round> run_in_turn(const Lab& lab, RoundRunner& runner, const std::string& stage, int index,
                           const EvaluateHooks& hooks, double& waited_s) {
   constexpr double kNoWaitS = 0.01;  // taking a free lock
-  if (lab.turns == nullptr) {
-    return runner.run(stage, index);
-  }
-  const DeviceTurns::Turn turn = lab.turns->take(hooks.on_note);
+  const DeviceTurns::Turn turn = lab.take_turn(hooks.on_note);
   waited_s += turn.waited_s();
   const auto result = runner.run(stage, index);
   if (!result || turn.waited_s() < kNoWaitS) {

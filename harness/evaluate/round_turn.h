@@ -3,7 +3,10 @@
 
 #include <string>
 
-#include "harness/evaluate/evaluate.h"
+#include "harness/core/records.h"
+#include "harness/evaluate/evaluate_hooks.h"
+#include "harness/evaluate/lab.h"
+#include "harness/evaluate/round_runner.h"
 
 namespace apo {
 

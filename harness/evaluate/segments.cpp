@@ -14,6 +14,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/machine.h"
 #include "harness/core/nvtx.h"
+#include "harness/core/stopwatch.h"
 #include "harness/evaluate/clocks.h"
 #include "harness/evaluate/judge_round.h"
 #include "harness/worker/samples.h"
@@ -29,10 +30,6 @@ constexpr const char* kStage = "segments";
 constexpr double kStretchS = 0.05;
 constexpr int kMostSamples = 100;  // of a stretch: they come back in one message
 constexpr int kFirstSamples = 4;   // of the first one, before it is known how long they take
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // So that the next stretch takes kStretchS.
 int samples_for(int samples, double seconds) {
@@ -198,8 +195,8 @@ SegmentsResult run_segments(const Lab& lab, const std::vector<TimedWorkload>& wo
   };
   for (int block = 0; block < kSegmentBlocks; ++block) {
     for (std::size_t which = 0; which < workloads.size(); ++which) {
-      const auto turn = lab.turns ? std::optional(lab.turns->take(hooks.on_note)) : std::nullopt;
-      waited_s += turn ? turn->waited_s() : 0;
+      const DeviceTurns::Turn turn = lab.take_turn(hooks.on_note);
+      waited_s += turn.waited_s();
       const auto taken = runner.run(block, which, report);
       if (!taken) {
         throw EnvironmentError("the certification could not run: " + taken.failure().evidence);

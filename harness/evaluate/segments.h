@@ -6,7 +6,14 @@
 #include <vector>
 
 #include "harness/core/records.h"
-#include "harness/evaluate/evaluate.h"
+#include "harness/evaluate/evaluate_hooks.h"
+#include "harness/evaluate/judge_campaign.h"
+#include "harness/evaluate/judge_profile.h"
+#include "harness/evaluate/lab.h"
+#include "harness/evaluate/next_tensors.h"
+#include "harness/evaluate/round_layout.h"
+#include "harness/evaluate/round_session.h"
+#include "harness/evaluate/timed_workload.h"
 
 namespace apo {
 

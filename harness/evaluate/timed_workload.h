@@ -1,6 +1,7 @@
 // harness/evaluate/timed_workload.h - what a comparison times: a workload, both arms built for it, and inputs.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -39,6 +40,10 @@ struct TimedWorkload {
   // Whether code of an arm runs in the worker's process. A device variant has none there.
   bool has_host_code() const { return candidate.build.plan.launches.empty() || incumbent.build.plan.launches.empty(); }
 };
+
+inline bool any_host_code(const std::vector<TimedWorkload>& timed) {
+  return std::ranges::any_of(timed, &TimedWorkload::has_host_code);
+}
 
 // What chance decided about one round of one workload.
 struct SessionDraw {

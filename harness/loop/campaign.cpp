@@ -8,6 +8,7 @@
 #include "harness/core/interval.h"
 #include "harness/core/secret.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/judge_campaign.h"
 #include "harness/loop/iteration.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/recover.h"

@@ -9,6 +9,7 @@
 #include "harness/core/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
+#include "harness/evaluate/sentinel.h"
 #include "harness/loop/claim_floor.h"
 #include "harness/loop/hooks.h"
 #include "harness/loop/known_roofs.h"

@@ -7,6 +7,7 @@
 #include "harness/core/error.h"
 #include "harness/core/secret.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/sentinel.h"
 #include "harness/implement/settings.h"
 #include "harness/loop/claim_floor.h"
 #include "harness/loop/hooks.h"

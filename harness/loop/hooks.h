@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "harness/evaluate/evaluate.h"
+#include "harness/evaluate/evaluate_hooks.h"
 #include "harness/loop/observer.h"
 #include "journal/journal.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/core/records.h"
-#include "harness/evaluate/evaluate.h"
+#include "harness/evaluate/evaluate_plan.h"
 #include "harness/loop/campaign.h"
 #include "harness/loop/claim_floor.h"
 #include "harness/loop/observer.h"

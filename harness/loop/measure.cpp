@@ -39,13 +39,9 @@ double needed_bytes(const Lab& lab, const Configuration& configuration, const Wo
          std::accumulate(scratch.begin(), scratch.end(), 0.0);
 }
 
-std::optional<DeviceTurns::Turn> take_turn(const Lab& lab, Observer& observer) {
-  std::optional<DeviceTurns::Turn> turn;
-  if (lab.turns != nullptr) {
-    const StageRange range("wait for a turn");
-    turn.emplace(lab.turns->take([&observer](const std::string& line) { observer.say(line); }));
-  }
-  return turn;
+DeviceTurns::Turn take_turn(const Lab& lab, Observer& observer) {
+  const StageRange range("wait for a turn");
+  return lab.take_turn([&observer](const std::string& line) { observer.say(line); });
 }
 
 Profile profile_on_host(const Lab& lab, const Prepared& prepared, ProfileInputs measured, const Workload& workload,
@@ -105,7 +101,7 @@ Profile measure_profile(const Lab& lab, const Configuration& configuration, cons
                          .roofs = roofs,
                          .l2_bytes = machine.l2_bytes,
                          .l3_bytes = machine.l3_bytes};
-  const auto turn = take_turn(lab, observer);
+  const DeviceTurns::Turn turn = take_turn(lab, observer);
   if (!processes) {
     return profile_on_host(lab, prepared, std::move(measured), workload, machine, cache, observer);
   }

@@ -11,6 +11,8 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/resolution.h"
+#include "harness/evaluate/round_runner.h"
+#include "harness/evaluate/sentinel.h"
 #include "harness/evaluate/signed_rank.h"
 #include "harness/loop/hooks.h"
 #include "harness/loop/selftest_plan.h"
@@ -25,35 +27,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int kStudies = 3;  // of each kernel, so that processes may be shared
 constexpr int kProcessesOfStudy = 4;
 constexpr std::int64_t kShareInputs = 16;  // comparisons
-
-double mean_of(const std::vector<Round>& rounds, double (*value)(const Round&)) {
-  double sum = 0;
-  for (const Round& round : rounds) {
-    sum += value(round);
-  }
-  return sum / static_cast<double>(rounds.size());
-}
-
-double seconds_of(const std::vector<Block>& blocks) {
-  double ns = 0;
-  for (const Block& block : blocks) {
-    for (const Sample& sample : block.samples) {
-      ns += static_cast<double>(sample.ns);
-    }
-  }
-  return 1e-9 * ns;
-}
-
-RoundCost cost_of(const std::vector<Round>& rounds, double round_sd) {
-  RoundCost cost{.round_sd = round_sd, .block_sd = block_spread(rounds)};
-  cost.warmup_s = mean_of(rounds, [](const Round& round) { return seconds_of(round.workloads.front().warmup); });
-  const double blocks =
-      mean_of(rounds, [](const Round& round) { return static_cast<double>(round.workloads.front().blocks.size()); });
-  const double timed_s = mean_of(rounds, [](const Round& round) { return seconds_of(round.workloads.front().blocks); });
-  cost.blocks = std::max(1, static_cast<int>(std::lround(blocks)));
-  cost.block_s = timed_s / blocks;
-  return cost;
-}
 
 // What is known of one kernel so far.
 struct Subject {

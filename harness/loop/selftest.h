@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/core/selftest.h"
-#include "harness/evaluate/round_runner.h"
+#include "harness/evaluate/round_layout.h"
 #include "harness/loop/observer.h"
 #include "harness/loop/workbench.h"
 

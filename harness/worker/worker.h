@@ -7,6 +7,9 @@
 //
 // Everything that a candidate can do wrong comes back as a Failure. After one that ended the process alive() is false
 // and a new Worker is needed; `refused` and `wrong_abi` leave it running.
+//
+// worker.cpp has its process, worker_exchange.cpp a request and its reply. What is asked: worker_loading.cpp,
+// worker_run.cpp, worker_profile.cpp. What the parent sees without asking: worker_checks.cpp.
 #pragma once
 
 #include <array>
@@ -25,30 +28,11 @@
 #include "harness/worker/profile_results.h"
 #include "harness/worker/protocol.h"
 #include "harness/worker/result.h"
+#include "harness/worker/worker_options.h"
 
 namespace apo {
 
 class ChildProcess;
-
-struct WorkerOptions {
-  std::filesystem::path program;  // empty = this program; run as `program worker`
-  // A program with its arguments that starts the worker and watches it, such as compute-sanitizer. It gets time to
-  // write its report when the worker ends. On target cuda every tensor then is an allocation of its own, of its exact
-  // size, so that an access past its end is one past an allocation; times mean nothing.
-  std::vector<std::string> watcher;
-  Target target = Target::host;
-  int device = 0;         // target cuda: which GPU
-  bool executor = false;  // target host: runs device variants on this CPU, scheduled by layout_seed
-  std::vector<int> cpus;  // to pin to; empty = all that this process may use
-  std::int64_t memory_limit_bytes = std::int64_t{16} << 30;  // address space beyond the tensors; 0 = no limit
-  std::vector<std::string> environment;                      // "NAME=value", added to the worker's short one
-  std::string preload;                                       // libasan, for candidates built with sanitizers
-  std::chrono::milliseconds deadline{9'000};  // of a request that names none: what hangs is gone within ten seconds
-  std::uint64_t layout_seed = 0;              // draws 0 to 4 KiB of environment padding
-  // Target cuda: the driver is asked, through CUPTI, which machine code it has loaded. Times mean nothing then.
-  bool watch_modules = false;
-  bool await_start = true;  // false: the constructor returns at once, and await_start() comes before the first request
-};
 
 // Looks at the arena while the worker is frozen right after a sample; a Failure ends the run and the worker.
 using Inspect = std::function<std::optional<Failure>(int sample)>;
@@ -131,6 +115,7 @@ class Worker {
     std::chrono::milliseconds deadline;
     int attached_fd = -1;
   };
+  static constexpr std::chrono::milliseconds kWatcherGrace{20'000};  // its report comes after the worker has ended
 
   void start();
   void settle();
@@ -148,7 +133,6 @@ class Worker {
   std::int64_t address_space_limit() const;
   void limit_memory() const;
   std::filesystem::path neutral_path(int slot);
-  std::vector<std::string> environment() const;
 
   WorkerOptions options_;
   TemporaryFolder folder_;

@@ -5,8 +5,9 @@
 #include <iostream>
 
 #include "harness/core/error.h"
-#include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/judge_round.h"
+#include "harness/evaluate/noise_levels.h"
+#include "harness/evaluate/round_runner.h"
 #include "harness/evaluate/segments.h"
 #include "tests/cuda/cuda_lab.h"
 

@@ -12,9 +12,12 @@
 
 #include "harness/core/error.h"
 #include "harness/core/files.h"
+#include "harness/evaluate/certification.h"
 #include "harness/evaluate/correctness.h"
+#include "harness/evaluate/judge_comparison.h"
 #include "harness/evaluate/round_turn.h"
 #include "harness/evaluate/segments.h"
+#include "harness/evaluate/sentinel.h"
 #include "tests/evaluate/lab_fixture.h"
 
 namespace apo {

@@ -1,0 +1,23 @@
+// harness/evaluate/certification.h - a campaign's champion against its baseline, in fresh rounds: what is published.
+#pragma once
+
+#include <vector>
+
+#include "harness/core/records.h"
+#include "harness/evaluate/evaluate_hooks.h"
+#include "harness/evaluate/evaluate_plan.h"
+#include "harness/evaluate/lab.h"
+
+namespace apo {
+
+// The champion against the campaign's baseline over kCertificationRounds fresh rounds, then each of them alone.
+struct CertificationResult {
+  Certification certification;
+  std::vector<Round> rounds;
+  std::vector<Segment> segments;
+};
+CertificationResult run_certification(const Lab& lab, const Configuration& champion, const Configuration& baseline,
+                                      double claimed_effect, const EvaluatePlan& plan, int index,
+                                      const EvaluateHooks& hooks);
+
+}  // namespace apo

@@ -1,0 +1,63 @@
+// harness/evaluate/counted_rounds.cpp - builds both arms, and runs rounds until enough of them are not void.
+#include "harness/evaluate/counted_rounds.h"
+
+#include <chrono>
+#include <utility>
+
+#include "harness/core/error.h"
+#include "harness/core/stopwatch.h"
+#include "harness/evaluate/judge_round.h"
+#include "harness/evaluate/round_turn.h"
+#include "kernels/random.h"
+
+namespace apo {
+
+std::vector<TimedWorkload> build_pair(const Lab& lab, const Configuration& incumbent, const Configuration& candidate,
+                                      const EvaluatePlan& plan, std::uint64_t seed) {
+  std::vector<TimedWorkload> pairs;
+  for (const Workload* workload : plan.workloads) {
+    TimedWorkload timed{.name = workload->name, .axes = workload->axes};
+    timed.incumbent = {incumbent, lab.build(incumbent, workload->axes, false)};
+    timed.candidate = {candidate, lab.build(candidate, workload->axes, false)};
+    for (const TimedArm* arm : {&timed.incumbent, &timed.candidate}) {
+      if (arm->build.outcome != Outcome::valid) {
+        throw EnvironmentError(arm->configuration.label() + " does not build any more", arm->build.evidence);
+      }
+    }
+    const bool shared = shares_inputs(*lab.family, workload->axes);
+    timed.pool = make_pool(lab, *workload, shared ? derive_seed(plan.seed, "pool", 0) : seed);
+    pairs.push_back(std::move(timed));
+  }
+  return pairs;
+}
+
+std::vector<Round> run_rounds(const Lab& lab, RoundRunner& runner, const std::string& stage, int wanted,
+                              const JudgeProfile& profile, const EvaluateHooks& hooks, const std::string& what,
+                              double& waited_s) {
+  std::vector<Round> rounds;
+  int counted = 0;
+  const auto most = static_cast<int>((1 + profile.void_fraction) * wanted);
+  const auto start = std::chrono::steady_clock::now();
+  for (int index = 0; counted < wanted; ++index) {
+    if (index > most) {
+      throw EnvironmentError("more than " + std::to_string(most - wanted) + " rounds of the " + stage +
+                                 " were void: this machine is too noisy to judge on",
+                             "stop other work on it and run again");
+    }
+    if (hooks.on_progress) {
+      hooks.on_progress(what, counted, wanted, index == 0 ? 0 : seconds_since(start) / index * (wanted - counted));
+    }
+    auto result = run_in_turn(lab, runner, stage, index, hooks, waited_s);
+    if (!result) {
+      throw EnvironmentError("the " + stage + " could not run: " + result.failure().evidence);
+    }
+    Round round = *result;
+    round.void_why = void_reason(round, busy_seconds(rounds), profile);
+    summarise_round(round);
+    counted += round.void_why.empty() ? 1 : 0;
+    rounds.push_back(std::move(round));
+  }
+  return rounds;
+}
+
+}  // namespace apo

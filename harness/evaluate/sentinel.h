@@ -1,0 +1,31 @@
+// harness/evaluate/sentinel.h - rounds in which both arms are the same: what machine and judge make of nothing.
+#pragma once
+
+#include <vector>
+
+#include "harness/core/records.h"
+#include "harness/evaluate/evaluate_hooks.h"
+#include "harness/evaluate/evaluate_plan.h"
+#include "harness/evaluate/judge_campaign.h"
+#include "harness/evaluate/lab.h"
+#include "harness/evaluate/noise_levels.h"
+
+namespace apo {
+
+struct SentinelResult {
+  SentinelCheck check;
+  std::vector<Round> rounds;
+  double lower = 0;  // 98 % interval of the effect
+  double upper = 0;
+  double seconds = 0;
+};
+// Throws EnvironmentError when the configuration does not even run.
+SentinelResult run_sentinel(const Lab& lab, const Configuration& configuration, const EvaluatePlan& plan, int index,
+                            const std::vector<double>& earlier_effects, const EvaluateHooks& hooks);
+
+// `processes` fresh processes of rounds in which both arms are the same, nested so that each level's share shows; of
+// the first workload of the plan. Throws EnvironmentError when the configuration does not even run.
+std::vector<Round> run_noise_study(const Lab& lab, const Configuration& configuration, const EvaluatePlan& plan,
+                                   int index, const NoiseDesign& design, int processes, const EvaluateHooks& hooks);
+
+}  // namespace apo

@@ -1,0 +1,51 @@
+// harness/injection/session.h - all that the injected library keeps of its process.
+#pragma once
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "harness/injection/ranges.h"
+#include "harness/injection/recorder.h"
+#include "harness/worker/cupti.h"
+
+namespace apo {
+
+// CUPTI's callbacks and our thread may still run while the process ends: it is never destroyed.
+struct Session {
+  Ranges ranges;
+
+  std::mutex mutex;  // of all that follows, until `cupti`
+  Recorder recorder{&ranges};
+  std::int64_t dropped = 0;
+  std::string missing;
+
+  std::unique_ptr<const cupti::Library> cupti;
+  cupti::Subscriber subscriber = nullptr;
+  pid_t owner = 0;  // a fork is not ours to record
+  std::string program;
+  std::string path;
+  std::atomic<bool> recording{false};
+  std::atomic<bool> watching{false};  // launches, because there are ranges
+
+  std::atomic<bool> buffer_asked{false};  // CUPTI has something to hand over
+
+  pthread_t writer{};
+  bool writing = false;
+  std::mutex stop_mutex;
+  pthread_cond_t stop = PTHREAD_COND_INITIALIZER;
+  bool stopping = false;
+  std::int64_t written = -1;  // records in the file; of the writer, then of the exit handler
+};
+
+inline Session& session() {
+  static auto* const kSession = new Session;
+  return *kSession;
+}
+
+}  // namespace apo

@@ -1,0 +1,33 @@
+// harness/injection/signals_blocked.h - keeps the signals of a profiled application from what the library does in it.
+#pragma once
+
+#include <csignal>
+#include <ctime>
+
+namespace apo {
+
+// While it lives, no handler of the host runs on this thread, and none of the signals that writing can raise ends it.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() {
+    // A write beyond the host's limit of a file's size left this one pending: unblocked, it would end the host.
+    sigset_t beyond_limit;
+    sigemptyset(&beyond_limit);
+    sigaddset(&beyond_limit, SIGXFSZ);
+    constexpr timespec kNow{.tv_sec = 0, .tv_nsec = 0};
+    sigtimedwait(&beyond_limit, nullptr, &kNow);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace apo

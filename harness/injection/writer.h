@@ -1,0 +1,23 @@
+// harness/injection/writer.h - writes the sums of a profiled process to its file, from a thread of ours.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "harness/injection/session.h"
+
+namespace apo {
+
+// A process may become another program and keep its id: the time tells their files apart.
+std::string recording_path(const char* folder, pid_t process);
+
+// Nothing where no record came since the last time, unless the recording is complete.
+void write_recording(Session& self, bool complete);
+
+// Every 50 ms, or more seldom where writing takes long.
+void start_writer(Session& self);
+// False when it hangs in CUPTI, which must then be left alone.
+bool stop_writer(Session& self);
+
+}  // namespace apo
