@@ -67,12 +67,14 @@ class Benchmarked {
     return lab_.worker.target == Target::cuda ? warm_up() : "";
   }
 
-  // Takes `count` samples and appends the time of a call in each to `ns`; "" or why it failed.
+  // Takes `count` samples in a turn on the device and appends the time of a call in each to `ns`; "" or why it failed.
   std::string time(int count, std::vector<double>& ns) {
     RunRequest request;
     request.order.assign(static_cast<std::size_t>(count), 0);
     request.cache = cache_;
     request.repetitions = repetitions_;
+    const DeviceTurns::Turn turn =
+        lab_.take_turn([](const std::string& line) { std::fprintf(stderr, "apo: %s\n", line.c_str()); });
     const auto expected = std::chrono::nanoseconds(static_cast<std::int64_t>(10 * last_ns_) * count * repetitions_);
     const auto samples = worker_->run(
         request, {}, std::chrono::seconds(60) + std::chrono::duration_cast<std::chrono::milliseconds>(expected));

@@ -8,14 +8,11 @@
 #include <future>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
-#include <thread>
 
-#include "harness/core/device_turns.h"
-#include "harness/core/machine.h"
 #include "harness/core/process.h"
 #include "harness/core/text.h"
+#include "tests/cli/held_turn.h"
 #include "tests/cli/workplace.h"
 
 namespace apo {
@@ -282,21 +279,11 @@ TEST(Campaign, HungCandidatesAreGoneWithinTenSecondsAndItGoesOn) {
 // family's first workload.
 TEST(Compare, JudgesTwoVariantsInTurnAndRecordsItAndTheirProfilesAreOfThatWorkload) {
   const Workplace place;
-  DeviceTurns others(place.path("apo"), "host", usable_cpus());
-  std::optional<DeviceTurns::Turn> theirs(others.take({}));
-  std::thread ending([&] {
-    const LockFile locks(place.path("apo/turn-host.lock"));
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (locks.holder_of({.first = usable_cpus().front()}) < 0 && std::chrono::steady_clock::now() < until) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));  // until the program waits
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    theirs.reset();
-  });
+  const HeldTurn others(place);
   const Ran ran = place.apo({"compare", "copy/simple", "copy/parallel", "--workload", "n4k", "--judge", "standard",
                              "--skip-correctness", "--json"},
                             110);
-  ending.join();
+  EXPECT_TRUE(others.was_waited_for());
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   const Json experiment = only_document(ran);
   EXPECT_TRUE(is_verdict(experiment["judgement"]["verdict"]));

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "harness/core/npy.h"
+#include "tests/cli/held_turn.h"
 #include "tests/cli/workplace.h"
 
 namespace apo {
@@ -83,6 +84,14 @@ TEST(Bench, MeasuresOneVariantAsOneJsonDocument) {
     EXPECT_NEAR(bytes_per_call, 32768, 1);
   }
   EXPECT_FALSE(std::filesystem::exists(place.path(".apo/journal.db"))) << "bench needs no journal";
+}
+
+TEST(Bench, WaitsForWhoMeasuresOnItsCpus) {
+  const Workplace place;
+  const HeldTurn others(place);
+  const Ran ran = place.apo({"bench", "copy/simple", "--workload", "n4k", "--benchmark_min_time=0.001"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_TRUE(others.was_waited_for());
 }
 
 TEST(Bench, OnCudaWithoutAGpuIsTheEnvironmentsTrouble) {
