@@ -7,13 +7,16 @@ target_compile_options(apo_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow 
 target_compile_options(apo_warnings INTERFACE -Wno-missing-field-initializers)
 # GCC 12 warns falsely of overlapping copies in std::string's operator+ (GCC bug 105651).
 target_compile_options(apo_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+# -Og leaves this out; with it GCC sees the uninitialised values behind a call that it sees with -O1.
+target_compile_options(apo_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-finline-functions-called-once>)
 if(APO_WARNINGS_AS_ERRORS)
   target_compile_options(apo_warnings INTERFACE -Werror)
 endif()
 
-# The presets compile several files of a target as one (CMAKE_UNITY_BUILD): the headers that they share are read once.
-# The SOURCES that also stand under ALONE are not joined: their unnamed namespace has a name that another file uses too.
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
+# The presets compile all files of a target as one (CMAKE_UNITY_BUILD): the headers and the templates that they share are
+# compiled once. The SOURCES that also stand under ALONE are not joined: their unnamed namespace has a name that another
+# file uses too.
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
 
 # apo_library(NAME SOURCES ... DEPENDS ... [ALONE ...]): a static library of one folder. What it may include is what it
 # depends on.

@@ -156,7 +156,7 @@ std::vector<Bottleneck> bottlenecks_of(Journal& journal, const Experiment& exper
   return experiment.iteration == 0 ? std::vector<Bottleneck>{} : journal.brief(experiment.iteration).bottlenecks;
 }
 
-std::string bottlenecks_text(const std::vector<Bottleneck>& bottlenecks) {
+std::string shortcomings_text(const std::vector<Bottleneck>& bottlenecks) {
   if (bottlenecks.empty()) {
     return "";
   }
@@ -309,7 +309,7 @@ Json experiment_document(Journal& journal, const Experiment& experiment, const S
 std::string experiment_text(Journal& journal, const Experiment& experiment, const ShowOptions& options) {
   std::string text = head_text(experiment, layout_of(journal, experiment), why_abandoned(journal, experiment)) +
                      judgement_text(experiment) + certifications_text(journal, experiment) +
-                     replays_text(journal, experiment) + bottlenecks_text(bottlenecks_of(journal, experiment)) +
+                     replays_text(journal, experiment) + shortcomings_text(bottlenecks_of(journal, experiment)) +
                      prediction_text(experiment) + gates_text(experiment) +
                      build_text("candidate", experiment.candidate_build) +
                      build_text("incumbent", experiment.incumbent_build) + rounds_text(experiment.rounds);

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostProcesses = 512;  // with 115 days each, sums stay below 2^63
+constexpr std::size_t kMostRecordings = 512;  // with 115 days each, sums stay below 2^63
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{64} << 20;
 
 std::string process_name(const ProcessRecording& process) {
@@ -75,7 +75,7 @@ fs::path injection_library() {
 
 void collect_recordings(const fs::path& folder, ApplicationProfile& profile) {
   const std::vector<fs::path> files = recordings_in(folder);
-  for (std::size_t i = 0; i < std::min(files.size(), kMostProcesses); ++i) {
+  for (std::size_t i = 0; i < std::min(files.size(), kMostRecordings); ++i) {
     try {
       profile.processes.push_back(read_recording(files[i]));
       note_losses(profile.processes.back(), profile.notes);
@@ -83,9 +83,9 @@ void collect_recordings(const fs::path& folder, ApplicationProfile& profile) {
       profile.notes.push_back("'" + files[i].filename().string() + "' is left out: " + error.what());
     }
   }
-  if (files.size() > kMostProcesses) {
-    profile.notes.push_back("only the first " + std::to_string(kMostProcesses) + " of " + std::to_string(files.size()) +
-                            " processes were read");
+  if (files.size() > kMostRecordings) {
+    profile.notes.push_back("only the first " + std::to_string(kMostRecordings) + " of " +
+                            std::to_string(files.size()) + " processes were read");
   }
 }
 

@@ -32,7 +32,7 @@ std::vector<std::string> default_names(Target target) {
           "e88_backward/combined@b2_t64_h4_n32"};
 }
 
-const Workload* first_workload(const Family& family, Target target) {
+const Workload* workload_meant_for(const Family& family, Target target) {
   const auto meant = std::find_if(family.workloads.begin(), family.workloads.end(),
                                   [&](const Workload& workload) { return workload.target == target; });
   return meant == family.workloads.end() ? &family.workloads.front() : &*meant;
@@ -48,7 +48,7 @@ SelftestSubject subject_of(Workbench& bench, Target target, const std::string& n
                     "choose the target with --target " + std::string(to_string(variant.target)));
   }
   subject.family = &bench.family(variant.family);
-  subject.workload = at == std::string::npos ? first_workload(*subject.family, target)
+  subject.workload = at == std::string::npos ? workload_meant_for(*subject.family, target)
                                              : &bench.workload(*subject.family, name.substr(at + 1));
   const Lab lab = bench.lab(*subject.family);
   if (const std::string why = lab.unsupported(subject.configuration, subject.workload->axes); !why.empty()) {

@@ -10,7 +10,7 @@
 namespace apo {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{16} << 20;  // copying more takes longer than loading a module
+constexpr std::size_t kLongestVariable = std::size_t{16} << 20;  // copying more takes longer than loading a module
 
 }  // namespace
 
@@ -59,7 +59,7 @@ bool CudaVariables::find(const cuda::Driver& driver, cuda::Module module, std::s
       ranges_.push_back(range);
     }
   }
-  if (total > kMostBytes) {
+  if (total > kLongestVariable) {
     why_not_ = "they have " + format_bytes(static_cast<double>(total));
     return false;
   }

@@ -9,7 +9,7 @@
 namespace apo {
 namespace {
 
-constexpr std::size_t kMostImages = 64;
+constexpr std::size_t kMostModules = 64;
 
 // The driver calls from whatever thread loads, up to the end of the process: therefore this is never destroyed.
 struct Loaded {
@@ -35,7 +35,7 @@ void on_module(void*, int domain, std::uint32_t id, const void* data) {
     std::string image(module->cubin, module->bytes);
     Loaded& to = loaded();
     const std::lock_guard lock(to.mutex);
-    if (to.images.size() < kMostImages && std::ranges::find(to.images, image) == to.images.end()) {
+    if (to.images.size() < kMostModules && std::ranges::find(to.images, image) == to.images.end()) {
       to.images.push_back(std::move(image));
     }
   } catch (const std::exception&) {
