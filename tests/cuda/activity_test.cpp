@@ -35,7 +35,7 @@ WorkerOptions options() {
   return {.program = program != nullptr ? program : APO_WORKER_PROGRAM, .target = Target::cuda};
 }
 
-class SecondClock : public ::testing::Test {
+class ActivityClock : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string missing;
@@ -113,7 +113,7 @@ class SecondClock : public ::testing::Test {
   std::unique_ptr<Arena> arena_;
 };
 
-TEST_F(SecondClock, AgreesWithTheEventsAboutAMillisecond) {
+TEST_F(ActivityClock, AgreesWithTheEventsAboutAMillisecond) {
   load_warm({"k"}, kernel("k", kMillisecond));
   const auto samples = record(1);
   expect_agreement(samples, 1);
@@ -123,7 +123,7 @@ TEST_F(SecondClock, AgreesWithTheEventsAboutAMillisecond) {
   }
 }
 
-TEST_F(SecondClock, AgreesWithTheEventsAboutShortCallsBackToBack) {
+TEST_F(ActivityClock, AgreesWithTheEventsAboutShortCallsBackToBack) {
   load_warm({"k"}, kernel("k", kFiveMicroseconds));
   for (const int repetitions : {1, 20, 500}) {  // 500: more than may wait behind the gate
     expect_agreement(record(repetitions), repetitions);
@@ -131,7 +131,7 @@ TEST_F(SecondClock, AgreesWithTheEventsAboutShortCallsBackToBack) {
   }
 }
 
-TEST_F(SecondClock, LeavesOutPoisonAndFlush) {
+TEST_F(ActivityClock, LeavesOutPoisonAndFlush) {
   load_warm({"k"}, kernel("k", kFiveMicroseconds));
   for (const RawSample& sample : record(1, CachePolicy::cold)) {
     EXPECT_LT(sample.activity_ns, 25'000) << "flushing twice the L2 takes longer";
@@ -139,18 +139,18 @@ TEST_F(SecondClock, LeavesOutPoisonAndFlush) {
   }
 }
 
-TEST_F(SecondClock, CountsEveryLaunchOfACall) {
+TEST_F(ActivityClock, CountsEveryLaunchOfACall) {
   load_warm({"first", "second"}, kernel("first", kFiveMicroseconds) + kernel("second", kMillisecond));
   expect_agreement(record(1), 2);
   expect_agreement(record(7, CachePolicy::cold), 14);
 }
 
-TEST_F(SecondClock, FollowsAModuleThatIsLoadedAnewForEverySample) {
+TEST_F(ActivityClock, FollowsAModuleThatIsLoadedAnewForEverySample) {
   load_warm({"k"}, "__device__ int kept;\n" + kernel("k", kFiveMicroseconds + std::string(" + (kept++ & 1)")));
   expect_agreement(record(3), 3);
 }
 
-TEST_F(SecondClock, LeavesNoSlowerLaunchesBehind) {
+TEST_F(ActivityClock, LeavesNoSlowerLaunchesBehind) {
   load_warm({"k"}, "extern \"C\" __global__ void k(copy_args a) { if (threadIdx.x == 0) a.y[blockIdx.x] = a.x[0]; }\n");
   const double before = launch_cost(false);
   const double during = launch_cost(true);
@@ -161,7 +161,7 @@ TEST_F(SecondClock, LeavesNoSlowerLaunchesBehind) {
   expect_agreement(record(1), 1);  // and it can be switched on again
 }
 
-TEST_F(SecondClock, AFaultWhileItRecordsIsTheCandidatesAndHangsNothing) {
+TEST_F(ActivityClock, AFaultWhileItRecordsIsTheCandidatesAndHangsNothing) {
   load({"k"}, "extern \"C\" __global__ void k(copy_args a) { if (threadIdx.x == 99) (a.y + (1LL << 40))[0] = 1; }\n");
   const auto samples = worker_->run({.order = {1}, .activity = true});
   ASSERT_FALSE(samples);
@@ -169,7 +169,7 @@ TEST_F(SecondClock, AFaultWhileItRecordsIsTheCandidatesAndHangsNothing) {
   EXPECT_EQ(samples.failure().slot, 1);
 }
 
-TEST_F(SecondClock, ThatIsNotThereLeavesTheEventsAndSaysWhy) {
+TEST_F(ActivityClock, ThatIsNotThereLeavesTheEventsAndSaysWhy) {
   WorkerOptions without = options();
   without.environment = {"APO_CUPTI_LIBRARY=/nonexistent"};
   worker_.reset();
