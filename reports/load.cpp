@@ -49,10 +49,11 @@ std::vector<Sentinel> load_sentinels(Journal& journal, std::int64_t campaign) {
 
 std::map<std::int64_t, std::string> load_abandonments(Journal& journal, const std::string& campaign) {
   std::map<std::int64_t, std::string> abandonments;
-  const Table table = run_sql(journal.path(),
-                              "SELECT a.experiment, a.why FROM abandonment a JOIN experiment e ON e.id = a.experiment "
-                              "WHERE e.campaign = " +
-                                  campaign);
+  const apo::Table table =
+      run_sql(journal.path(),
+              "SELECT a.experiment, a.why FROM abandonment a JOIN experiment e ON e.id = a.experiment "
+              "WHERE e.campaign = " +
+                  campaign);
   for (const std::vector<Cell>& row : table.rows) {
     if (const std::int64_t* experiment = std::get_if<std::int64_t>(&row.at(0))) {
       abandonments[*experiment] = text_of(row.at(1));
@@ -77,10 +78,10 @@ double ceiling_of(double share) {
 }
 
 void load_work(Journal& journal, const std::string& id, Application& application) {
-  const Table work = run_sql(journal.path(),
-                             "SELECT name, category, calls, total_ns, share FROM application_work"
-                             " WHERE profile = " +
-                                 id + " ORDER BY position LIMIT " + std::to_string(kShownWork));
+  const apo::Table work = run_sql(journal.path(),
+                                  "SELECT name, category, calls, total_ns, share FROM application_work"
+                                  " WHERE profile = " +
+                                      id + " ORDER BY position LIMIT " + std::to_string(kShownWork));
   for (const std::vector<Cell>& row : work.rows) {
     const double share = number_of(row.at(4));
     application.work.push_back(
@@ -89,7 +90,7 @@ void load_work(Journal& journal, const std::string& id, Application& application
          .share = share,
          .ceiling = ceiling_of(share)});
   }
-  const Table categories = run_sql(
+  const apo::Table categories = run_sql(
       journal.path(), "SELECT category, calls, total_ns, share FROM application_categories WHERE profile = " + id +
                           " ORDER BY total_ns DESC, category");
   for (const std::vector<Cell>& row : categories.rows) {
@@ -100,7 +101,7 @@ void load_work(Journal& journal, const std::string& id, Application& application
                                       .share = share,
                                       .ceiling = ceiling_of(share)});
   }
-  const Table metrics = run_sql(
+  const apo::Table metrics = run_sql(
       journal.path(), "SELECT kernel, name, unit, value, samples FROM application_metric WHERE profile = " + id +
                           " ORDER BY position LIMIT " + std::to_string(kShownMetrics));
   for (const std::vector<Cell>& row : metrics.rows) {
@@ -115,7 +116,7 @@ void load_work(Journal& journal, const std::string& id, Application& application
 // Those that launched something.
 void load_ranges(Journal& journal, const std::string& id, Application& application) {
   const std::string of_it = " FROM application_range WHERE profile = " + id + " AND calls > 0";
-  const Table ranges =
+  const apo::Table ranges =
       run_sql(journal.path(), "SELECT name, path, depth, entered, calls, total_ns, own_ns, position, (SELECT count(*)" +
                                   of_it + ")" + of_it + " ORDER BY position LIMIT " + std::to_string(kShownRanges));
   for (const std::vector<Cell>& row : ranges.rows) {
@@ -129,7 +130,7 @@ void load_ranges(Journal& journal, const std::string& id, Application& applicati
     range.total_ns = integer_of(row.at(5));
     range.own_ns = integer_of(row.at(6));
     range.share = application.total_ns > 0 ? static_cast<double>(range.total_ns) / application.total_ns : 0;
-    const Table categories =
+    const apo::Table categories =
         run_sql(journal.path(),
                 "SELECT category, calls, total_ns FROM application_range_category WHERE profile = " + id +
                     " AND position = " + std::to_string(integer_of(row.at(7))) + " ORDER BY total_ns DESC, category");
@@ -143,7 +144,7 @@ void load_ranges(Journal& journal, const std::string& id, Application& applicati
 
 std::vector<Application> load_applications(Journal& journal, const std::string& campaign) {
   std::vector<Application> applications;
-  const Table found =
+  const apo::Table found =
       run_sql(journal.path(),
               "SELECT a.id, a.at, a.source, a.command, a.total_ns, a.busy_ns, a.span_ns, a.notes,"
               " (SELECT count(*) FROM application_work w WHERE w.profile = a.id) FROM application_profile a"
@@ -173,7 +174,7 @@ std::vector<Application> load_applications(Journal& journal, const std::string& 
 }
 
 void load_end(Journal& journal, const std::string& campaign, CampaignRecords& records) {
-  const Table table =
+  const apo::Table table =
       run_sql(journal.path(), "SELECT ended_at, note FROM campaign_end WHERE campaign = " + campaign +
                                   " UNION ALL SELECT at, why FROM abandonment WHERE campaign = " + campaign);
   if (!table.rows.empty()) {

@@ -119,11 +119,11 @@ class Benchmarked {
 };
 
 // Has any benchmark failed? Google Benchmark itself tells only the reader.
-bool failed = false;
+bool any_failed = false;
 
 void run_benchmark(benchmark::State& state, Benchmarked& one) {
   const auto skip = [&state](const std::string& why) {
-    failed = true;
+    any_failed = true;
     state.SkipWithError(why.c_str());
   };
   if (const std::string why = one.start(); !why.empty()) {
@@ -274,7 +274,7 @@ int run_benchmarks(const BenchOptions& options, const std::vector<std::string>& 
   if (matched == 0) {
     throw UserError("no benchmark matches the filter", "'apo bench --benchmark_list_tests' shows their names");
   }
-  return failed ? kGateFailed : kDone;
+  return any_failed ? kGateFailed : kDone;
 }
 
 }  // namespace

@@ -9,13 +9,12 @@
 
 #include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/worker/samples.h"
 #include "kernels/random.h"
 
 namespace apo {
-
-using Clock = std::chrono::steady_clock;
 
 RoundSession::RoundSession(const Lab& lab, const TimedWorkload& workload, const SessionDraw& draw, CachePolicy cache,
                            std::unique_ptr<Arena> arena, std::unique_ptr<Worker> process, bool is_new)
@@ -58,9 +57,9 @@ void RoundSession::lay_out_code(const Lab& lab) {
 Result<Done> RoundSession::prepare() {
   {
     const StageRange range("start of the worker");
-    const auto begin = Clock::now();
+    const auto begin = std::chrono::steady_clock::now();
     worker_->await_start();
-    start_wait_s_ = std::chrono::duration<double>(Clock::now() - begin).count();
+    start_wait_s_ = seconds_since(begin);
   }
   const StageRange range("load and attach");
   const int first = Random(derive_seed(draw_.layout_seed, "loading")).coin() ? 1 : 0;

@@ -29,12 +29,6 @@ namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
 constexpr int kRecipe = 1;
-
-// Fixed names, so that __FILE__ and the symbol table say nothing of the variant or of this machine's folders.
-constexpr const char* kSource = "variant.cpp";
-constexpr const char* kObject = "variant.o";
-constexpr const char* kLibrary = "variant.so";
-constexpr const char* kLog = "build.log";
 constexpr const char* kLayout = "layout.ld";
 
 // One function a section lets layout.h reorder them; 64-byte alignment keeps a neighbour's size out of a loop's time.
@@ -163,12 +157,12 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
     return recorded_build(*entry, build.key, kLibrary, kLog);
   }
   const CacheDraft draft = cache_.draft();
-  write(draft, kSource, variant.source);
+  write(draft, kHostSource, variant.source);
   write(draft, args_header_name(family), header);
   const Words where = {"-I.", "-I" + options_.home.string(), "-ffile-prefix-map=" + draft.path().string() + "=.",
                        "-ffile-prefix-map=" + options_.home.string() + "=apo"};
   const auto start = std::chrono::steady_clock::now();
-  CompileStep step = run_step(joined(joined({toolchain_.compiler, "-c", kSource, "-o", kObject}, compile), where),
+  CompileStep step = run_step(joined(joined({toolchain_.compiler, "-c", kHostSource, "-o", kObject}, compile), where),
                               draft.path(), options_.timeout_s);
   build.log = step.log;
   if (step.ok) {
@@ -178,7 +172,7 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
   build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!step.ok) {
     build.outcome = Outcome::build_failed;
-    build.evidence = in_users_words(step.evidence, kSource, variant.path);
+    build.evidence = in_users_words(step.evidence, kHostSource, variant.path);
     return build;
   }
   const ObjectFacts facts = read_object(read_file(draft.path() / kObject));
@@ -188,7 +182,7 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
   write(draft, kLog, build.log);
   const std::string record = record_of(build, variant.id());
   const CacheEntry entry =
-      cache_.publish(draft, build.key, {kSource, args_header_name(family), kObject, kLibrary, kLog}, record);
+      cache_.publish(draft, build.key, {kHostSource, args_header_name(family), kObject, kLibrary, kLog}, record);
   if (entry.info != record) {
     build = recorded_build(entry, build.key, kLibrary, kLog);  // somebody who built the same was faster
     build.from_cache = false;

@@ -4,12 +4,12 @@
 #include "harness/core/error.h"
 #include "harness/core/process.h"
 #include "harness/core/text.h"
+#include "harness/implement/build_record.h"
 
 namespace apo {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kLongestLog = std::size_t{256} << 10;
 // What one compiler process may allocate: a template bomb must not take the machine down.
 constexpr const char* kCompilerMemoryKib = "8388608";
 

@@ -10,6 +10,7 @@
 #include "harness/core/process.h"
 #include "harness/core/text.h"
 #include "harness/implement/args_header.h"
+#include "harness/implement/build_record.h"
 #include "harness/implement/cubin.h"
 #include "harness/implement/launch_plan.h"
 #include "harness/implement/nvrtc.h"
@@ -22,11 +23,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kRecipe = 2;
-constexpr std::size_t kLongestLog = std::size_t{256} << 10;
-constexpr const char* kSource = "variant.cu";
-constexpr const char* kCubin = "variant.cubin";
-constexpr const char* kLog = "build.log";
+constexpr int kCudaRecipe = 2;
 constexpr const char* kDefaultArch = "sm_90";
 
 // No fast-math: a variant that wants it says so in its source, where the journal sees it. -lineinfo changes no code.
@@ -116,8 +113,8 @@ std::int64_t spill_bytes(const std::string& log) {
 }
 
 std::string naming_users_file(std::string evidence, const Variant& variant) {
-  if (evidence.starts_with(kSource) && !variant.path.empty()) {
-    evidence.replace(0, std::string(kSource).size(), variant.path);
+  if (evidence.starts_with(kCudaSource) && !variant.path.empty()) {
+    evidence.replace(0, std::string(kCudaSource).size(), variant.path);
   }
   return evidence;
 }
@@ -180,7 +177,7 @@ CudaBuilder::Attempt CudaBuilder::compile(const std::string& source, const std::
     attempt.flags = nvrtc_flags(arch);
     attempt.toolchain = toolchain_;
     NvrtcRequest request{.source = source,
-                         .source_name = kSource,
+                         .source_name = kCudaSource,
                          .header = header,
                          .header_name = header_name,
                          .options = attempt.flags,
@@ -199,7 +196,7 @@ CudaBuilder::Attempt CudaBuilder::compile(const std::string& source, const std::
   }
   attempt.flags = nvcc_flags(arch);
   attempt.toolchain = {.compiler = nvcc_, .version = nvcc_version_};
-  Words command = {nvcc_, "-cubin", kSource, "-o", kCubin, "-I."};
+  Words command = {nvcc_, "-cubin", kCudaSource, "-o", kCubin, "-I."};
   command.insert(command.end(), attempt.flags.begin(), attempt.flags.end());
   const ProcessResult result =
       run_process(command, {.timeout_s = timeout_s_,
@@ -216,7 +213,7 @@ Build CudaBuilder::build_cubin(const Family& family, const Variant& variant, con
                                const std::string& arch) const {
   const std::string header = args_header(family, variant, axes, settings);
   Build build;
-  Words parts = {"cuda recipe " + std::to_string(kRecipe),
+  Words parts = {"cuda recipe " + std::to_string(kCudaRecipe),
                  toolchain_.compiler,
                  toolchain_.version,
                  nvcc_version_,
@@ -230,7 +227,7 @@ Build CudaBuilder::build_cubin(const Family& family, const Variant& variant, con
     return from_entry(*entry, build.key);
   }
   const CacheDraft draft = cache_.draft();
-  write_file_atomically(draft.path() / kSource, variant.source);
+  write_file_atomically(draft.path() / kCudaSource, variant.source);
   write_file_atomically(draft.path() / args_header_name(family), header);
   const auto start = std::chrono::steady_clock::now();
   Attempt attempt = compile(variant.source, header, args_header_name(family), arch, draft);
@@ -252,7 +249,8 @@ Build CudaBuilder::build_cubin(const Family& family, const Variant& variant, con
   write_file_atomically(draft.path() / kCubin, attempt.cubin);
   write_file_atomically(draft.path() / kLog, build.log);
   const std::string info = info_of(build, facts.kernels, variant.id());
-  const CacheEntry entry = cache_.publish(draft, build.key, {kSource, args_header_name(family), kCubin, kLog}, info);
+  const CacheEntry entry =
+      cache_.publish(draft, build.key, {kCudaSource, args_header_name(family), kCubin, kLog}, info);
   if (entry.info != info) {
     build = from_entry(entry, build.key);  // whoever built the same beside us was faster: its files are those that stay
     build.from_cache = false;

@@ -22,15 +22,9 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kRecipe = 1;
-constexpr std::size_t kLongestLog = std::size_t{256} << 10;
-constexpr const char* kSource = "variant.cu";
-constexpr const char* kObject = "variant.o";
-constexpr const char* kLibrary = "variant.so";
-constexpr const char* kCubin = "variant.cubin";
-constexpr const char* kLog = "build.log";
+constexpr int kLibraryRecipe = 1;
 
-Words compile_flags(const std::string& arch) {
+Words nvcc_compile_flags(const std::string& arch) {
   return {"-gencode=arch=compute_" + arch.substr(3) + ",code=" + arch,
           "-std=c++20",
           "-lineinfo",
@@ -51,7 +45,7 @@ fs::path folder_of(const std::string& library, const fs::path& toolkit) {
 
 // The runtime is linked in unless the variant asks for the shared one. An undefined symbol fails here, with its name,
 // rather than in the worker.
-Words link_flags(const Variant& variant, const fs::path& toolkit) {
+Words nvcc_link_flags(const Variant& variant, const fs::path& toolkit) {
   Words flags = {"-shared"};
   bool shared_runtime = false;
   for (const std::string& library : variant.libraries) {
@@ -149,27 +143,27 @@ Build CudaLibraryBuilder::build(const Family& family, const Variant& variant, co
     return build;
   }
   const std::string header = args_header(family, variant, axes, settings);
-  const Words compile = compile_flags(arch);
-  const Words link = link_flags(variant, toolkit());
+  const Words compile = nvcc_compile_flags(arch);
+  const Words link = nvcc_link_flags(variant, toolkit());
   build.flags = joined(compile, link);
-  build.key = sha256_of_parts(joined(
-      joined({"cuda library recipe " + std::to_string(kRecipe), nvcc_, toolchain_.version, variant.source, header},
-             build.flags),
-      included_files(variant.source + "\n" + header, home_)));
+  build.key = sha256_of_parts(joined(joined({"cuda library recipe " + std::to_string(kLibraryRecipe), nvcc_,
+                                             toolchain_.version, variant.source, header},
+                                            build.flags),
+                                     included_files(variant.source + "\n" + header, home_)));
   if (const auto entry = cache_.find(build.key)) {
     build = recorded_build(*entry, build.key, kLibrary, kLog);
     build.plan.library = true;
     return build;
   }
   const CacheDraft draft = cache_.draft();
-  write_file_atomically(draft.path() / kSource, variant.source);
+  write_file_atomically(draft.path() / kCudaSource, variant.source);
   write_file_atomically(draft.path() / args_header_name(family), header);
   const Words where = {"-I.", "-I" + home_.string()};
   const auto start = std::chrono::steady_clock::now();
   Step step;
-  for (const Words& command : {joined(joined({nvcc_, "-c", kSource, "-o", kObject}, compile), where),
+  for (const Words& command : {joined(joined({nvcc_, "-c", kCudaSource, "-o", kObject}, compile), where),
                                joined({nvcc_, kObject, "-o", kLibrary}, link),
-                               joined(joined({nvcc_, "-cubin", kSource, "-o", kCubin}, compile), where)}) {
+                               joined(joined({nvcc_, "-cubin", kCudaSource, "-o", kCubin}, compile), where)}) {
     step = run_nvcc(command, draft.path(), timeout_s_);
     build.log += step.log;
     if (!step.ok) {
@@ -186,8 +180,8 @@ Build CudaLibraryBuilder::build(const Family& family, const Variant& variant, co
   add_facts(build, draft.path(), variant);
   write_file_atomically(draft.path() / kLog, build.log);
   const std::string record = record_of(build, variant.id());
-  const CacheEntry entry =
-      cache_.publish(draft, build.key, {kSource, args_header_name(family), kObject, kLibrary, kCubin, kLog}, record);
+  const CacheEntry entry = cache_.publish(
+      draft, build.key, {kCudaSource, args_header_name(family), kObject, kLibrary, kCubin, kLog}, record);
   if (entry.info != record) {
     build = recorded_build(entry, build.key, kLibrary, kLog);  // somebody who built the same was faster
     build.from_cache = false;

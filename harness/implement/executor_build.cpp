@@ -12,6 +12,7 @@
 #include "harness/core/hash.h"
 #include "harness/core/text.h"
 #include "harness/implement/args_header.h"
+#include "harness/implement/build_record.h"
 #include "harness/implement/compile.h"
 #include "harness/implement/launch_plan.h"
 #include "harness/implement/ptx.h"
@@ -21,19 +22,15 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kRecipe = 1;
-constexpr const char* kSource = "variant.cpp";
-constexpr const char* kObject = "variant.o";
+constexpr int kExecutorRecipe = 1;
 constexpr const char* kPlaces = "shared.s";
-constexpr const char* kLibrary = "variant.so";
-constexpr const char* kLog = "build.log";
 constexpr const char* kLaunches = "apo:launch";  // the name that our own lines have in messages
 constexpr const char* kNotCheckable = "not checkable on the CPU: ";
 constexpr std::int64_t kStaticLimit = 48 << 10;  // of a kernel's static shared memory, on every GPU
 
 // -Og keeps loads and stores where the source has them. GCC announces them to functions that libtsan would define;
 // ours do. Exceptions, errno and traps are none of a kernel's.
-Words compile_flags(bool sanitize) {
+Words checked_compile_flags(bool sanitize) {
   Words flags = {"-x",
                  "c++",
                  "-std=c++20",
@@ -57,7 +54,7 @@ Words compile_flags(bool sanitize) {
   return joined(flags, mode);
 }
 
-Words link_flags(bool sanitize) {
+Words checked_link_flags(bool sanitize) {
   const Words flags = {"-shared", "-Wl,--build-id=none", "-Wl,-z,now", "-nostartfiles"};
   return sanitize ? joined(flags, {"-fsanitize=address,undefined"}) : flags;
 }
@@ -223,29 +220,30 @@ class ExecutorBuild {
     const std::string source = compose(family, variant, file);
     Build build;
     build.toolchain = {.compiler = options_.compiler, .version = options_.compiler_version};
-    build.flags = joined(compile_flags(options_.sanitize), link_flags(options_.sanitize));
-    build.key = sha256_of_parts(joined({"executor recipe " + std::to_string(kRecipe), options_.compiler,
+    build.flags = joined(checked_compile_flags(options_.sanitize), checked_link_flags(options_.sanitize));
+    build.key = sha256_of_parts(joined({"executor recipe " + std::to_string(kExecutorRecipe), options_.compiler,
                                         options_.compiler_version, source, header, device_headers(headers)},
                                        build.flags));
     if (const auto entry = cache_.find(build.key)) {
       return from_entry(*entry, build);
     }
     const CacheDraft draft = cache_.draft();
-    write_file_atomically(draft.path() / kSource, source);
+    write_file_atomically(draft.path() / kHostSource, source);
     write_file_atomically(draft.path() / args_header_name(family), header);
     const auto start = std::chrono::steady_clock::now();
-    CompileStep step =
-        run_step(joined(joined({options_.compiler, "-c", kSource, "-o", kObject}, compile_flags(options_.sanitize)),
-                        {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string()}),
-                 draft.path(), options_.timeout_s);
+    CompileStep step = run_step(
+        joined(joined({options_.compiler, "-c", kHostSource, "-o", kObject}, checked_compile_flags(options_.sanitize)),
+               {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string()}),
+        draft.path(), options_.timeout_s);
     build.log = step.log;
     std::vector<KernelFacts> kernels;
     if (step.ok) {
       const SharedVariables shared = read_shared(read_file(draft.path() / kObject));
       kernels = kernel_facts(variant, shared);
       write_file_atomically(draft.path() / kPlaces, shared_places(shared.dynamic, executor_device().shared_per_block));
-      step = run_step(joined({options_.compiler, kObject, kPlaces, "-o", kLibrary}, link_flags(options_.sanitize)),
-                      draft.path(), options_.timeout_s);
+      step =
+          run_step(joined({options_.compiler, kObject, kPlaces, "-o", kLibrary}, checked_link_flags(options_.sanitize)),
+                   draft.path(), options_.timeout_s);
       build.log += step.log;
     }
     build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -259,7 +257,7 @@ class ExecutorBuild {
     write_file_atomically(draft.path() / kLog, build.log);
     const std::string info = info_of(build, kernels);
     const CacheEntry entry =
-        cache_.publish(draft, build.key, {kSource, args_header_name(family), kLibrary, kLog}, info);
+        cache_.publish(draft, build.key, {kHostSource, args_header_name(family), kLibrary, kLog}, info);
     if (entry.info != info) {
       // Whoever built the same beside us was faster: its files are those that stay.
       std::tie(build, kernels) = from_entry(entry, build);

@@ -29,8 +29,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr rlim_t kCompilerMemory = rlim_t{8} << 30;  // beyond what the process has when it is forked
-constexpr const char* kCubin = "nvrtc.cubin";
-constexpr const char* kLog = "nvrtc.log";
+constexpr const char* kNvrtcCubin = "nvrtc.cubin";
+constexpr const char* kNvrtcLog = "nvrtc.log";
 
 // The functions of <nvrtc.h> that are used, with C's types: nvrtcResult is an enum, nvrtcProgram a pointer.
 struct Functions {
@@ -97,12 +97,12 @@ int compile_here(const Functions& nvrtc, const NvrtcRequest& request) {
   const int result = nvrtc.compile(program, static_cast<int>(options.size()), options.data());
   std::string log = text_of(program, nvrtc.log_size, nvrtc.log);
   log.resize(std::strlen(log.c_str()));  // it counts its final zero
-  write_file_atomically(request.folder / kLog, log);
+  write_file_atomically(request.folder / kNvrtcLog, log);
   if (result != 0) {
     return 1;
   }
   const std::string cubin = text_of(program, nvrtc.cubin_size, nvrtc.cubin);
-  write_file_atomically(request.folder / kCubin, cubin);
+  write_file_atomically(request.folder / kNvrtcCubin, cubin);
   return cubin.empty() ? 1 : 0;
 }
 
@@ -160,15 +160,15 @@ NvrtcResult LoadedNvrtc::compile(const NvrtcRequest& request) const {
   int status = 0;
   const bool in_time = wait_for(pid, request.timeout_s, status);
   NvrtcResult result;
-  if (fs::exists(request.folder / kLog)) {
-    result.log = read_file(request.folder / kLog);
+  if (fs::exists(request.folder / kNvrtcLog)) {
+    result.log = read_file(request.folder / kNvrtcLog);
   }
   if (!in_time) {
     result.evidence = "the compiler did not finish in " + format_seconds(request.timeout_s);
   } else if (WIFSIGNALED(status)) {
     result.evidence = "the compiler was ended by " + signal_name(WTERMSIG(status));
   } else if (WEXITSTATUS(status) == 0) {
-    result.cubin = read_file(request.folder / kCubin);
+    result.cubin = read_file(request.folder / kNvrtcCubin);
   }
   return result;
 }

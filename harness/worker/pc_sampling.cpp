@@ -18,7 +18,7 @@ namespace apo {
 namespace {
 
 constexpr std::size_t kPcsAtOnce = 8192;
-constexpr std::chrono::milliseconds kBusyPause{250};
+constexpr std::chrono::milliseconds kPauseWhileBusy{250};
 constexpr std::chrono::milliseconds kDecodePause{150};  // CUPTI's thread decodes every 100 ms
 constexpr int kMostReads = 400;
 constexpr int kMostEmptyReads = 5;
@@ -99,7 +99,7 @@ bool StallSampler::enable(SampleReport& report) {
   cupti::OfContext asked{.context = gpu_.context};
   cupti::Result result = sampling_.enable(&asked);
   while (result == cupti::kHardwareBusy && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(kBusyPause);
+    std::this_thread::sleep_for(kPauseWhileBusy);
     result = sampling_.enable(&asked);
   }
   enabled_ = result == cupti::kSuccess;

@@ -20,7 +20,7 @@ constexpr Verdict kVerdicts[] = {Verdict::reverted, Verdict::accepted, Verdict::
 
 // Sixty judged experiments of several classes, verdicts, settings and equal speed-ups; one that failed a gate, one
 // open, one abandoned.
-void fill(Journal& journal) {
+void fill_for_facets(Journal& journal) {
   Journal::Batch batch(journal);
   prepare(journal);
   const char* classes[] = {"n32", "n64", "n128", "n16"};
@@ -88,7 +88,7 @@ struct Meaning {
 };
 
 TEST_F(Facets, EveryPairOfPredicatesInEveryOrderFindsWhatReadingEveryRowFinds) {
-  fill(journal);
+  fill_for_facets(journal);
   const Meaning predicates[] = {{"verdict=reverted", "verdict = 'reverted'"},
                                 {"verdict!=accepted", "verdict <> 'accepted'"},
                                 {"class=n32,n64", "workload_class IN ('n32', 'n64')"},
@@ -137,7 +137,7 @@ TEST_F(Facets, EveryPairOfPredicatesInEveryOrderFindsWhatReadingEveryRowFinds) {
 }
 
 TEST_F(Facets, CountsAreThoseOfTheExperiments) {
-  fill(journal);
+  fill_for_facets(journal);
   const auto counts = [&](const std::string& sql) { return run_sql(scratch.path, sql).rows; };
   const std::string by = " verdict, workload_class, state, ";
   EXPECT_EQ(counts("SELECT" + by + "sum(experiments) FROM experiment_counts GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"),
@@ -146,7 +146,7 @@ TEST_F(Facets, CountsAreThoseOfTheExperiments) {
 }
 
 TEST_F(Facets, WhatDisagreesWithTheFactsIsABrokenInvariant) {
-  fill(journal);
+  fill_for_facets(journal);
   for (const std::string change :
        {"UPDATE facet SET experiments = experiments + 1 WHERE verdict = 'accepted'",
         "DELETE FROM facet_member WHERE experiment = 7", "UPDATE facet_member SET speedup = 2 WHERE experiment = 7",
@@ -185,7 +185,7 @@ void forget_version_6(const std::filesystem::path& path) {
 }
 
 TEST_F(Facets, AJournalOfVersion5GainsThemAndItsReaderDoesWithout) {
-  fill(journal);
+  fill_for_facets(journal);
   const std::vector<std::string> words = {"verdict=reverted", "class=n64", "sort=-speedup"};
   const std::vector<std::int64_t> before = found(words);
   ASSERT_FALSE(before.empty());

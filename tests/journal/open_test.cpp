@@ -25,7 +25,7 @@ void write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-bool contains(const std::string& text, const std::string& part) {
+bool tells(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -43,10 +43,10 @@ TEST(Open, CreatesFoldersAndFile) {
 
 TEST(Open, ReaderNeedsAJournal) {
   Scratch scratch;
-  EXPECT_TRUE(contains(open_error(scratch.path, Access::read_only), "there is no journal"));
+  EXPECT_TRUE(tells(open_error(scratch.path, Access::read_only), "there is no journal"));
   EXPECT_FALSE(std::filesystem::exists(scratch.path));
   write(scratch.path, "");
-  EXPECT_TRUE(contains(open_error(scratch.path, Access::read_only), "is empty"));
+  EXPECT_TRUE(tells(open_error(scratch.path, Access::read_only), "is empty"));
 }
 
 TEST(Open, FileThatIsNotSqliteIsLeftAlone) {
@@ -54,9 +54,9 @@ TEST(Open, FileThatIsNotSqliteIsLeftAlone) {
   write(scratch.path, "my notes about kernels, longer than a header of sixteen bytes");
   for (const Access access : {Access::read_write, Access::read_only}) {
     const std::string error = open_error(scratch.path, access);
-    EXPECT_TRUE(contains(error, scratch.path.string())) << error;
-    EXPECT_TRUE(contains(error, "not an SQLite file")) << error;
-    EXPECT_TRUE(contains(error, "--journal")) << error;
+    EXPECT_TRUE(tells(error, scratch.path.string())) << error;
+    EXPECT_TRUE(tells(error, "not an SQLite file")) << error;
+    EXPECT_TRUE(tells(error, "--journal")) << error;
   }
   EXPECT_EQ(read_file(scratch.path), "my notes about kernels, longer than a header of sixteen bytes");
   EXPECT_FALSE(std::filesystem::exists(scratch.path.string() + ".lock"));
@@ -69,7 +69,7 @@ TEST(Open, AnotherProgramsDatabaseIsLeftAlone) {
     ASSERT_EQ(attack(scratch.path, mark + "CREATE TABLE bookmarks (url TEXT)"), "");
     const std::string before = read_file(scratch.path);
     for (const Access access : {Access::read_write, Access::read_only}) {
-      EXPECT_TRUE(contains(open_error(scratch.path, access), "of another program"));
+      EXPECT_TRUE(tells(open_error(scratch.path, access), "of another program"));
     }
     EXPECT_EQ(read_file(scratch.path), before);
     EXPECT_FALSE(std::filesystem::exists(scratch.path.string() + ".lock"));
@@ -82,17 +82,17 @@ TEST(Open, NewerSchemaIsLeftAlone) {
   ASSERT_EQ(attack(scratch.path, "PRAGMA user_version = 99"), "");
   for (const Access access : {Access::read_write, Access::read_only}) {
     const std::string error = open_error(scratch.path, access);
-    EXPECT_TRUE(contains(error, "schema version 99")) << error;
-    EXPECT_TRUE(contains(error, "update apo")) << error;
+    EXPECT_TRUE(tells(error, "schema version 99")) << error;
+    EXPECT_TRUE(tells(error, "update apo")) << error;
   }
 }
 
 TEST(Open, FolderIsRefused) {
   Scratch scratch;
   for (const Access access : {Access::read_write, Access::read_only}) {
-    EXPECT_TRUE(contains(open_error(scratch.folder.path(), access), "is a folder"));
+    EXPECT_TRUE(tells(open_error(scratch.folder.path(), access), "is a folder"));
   }
-  EXPECT_TRUE(contains(open_error("/dev/null"), "not a regular file"));
+  EXPECT_TRUE(tells(open_error("/dev/null"), "not a regular file"));
   EXPECT_NE(open_error(""), "");
   write(scratch.path, "file");
   EXPECT_NE(open_error(scratch.path / "below"), "");
@@ -105,8 +105,8 @@ TEST(Open, AnOlderProgramThatWritesIsNamed) {
   const FileDescriptor lock(open((scratch.path.string() + ".lock").c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(flock(lock.get(), LOCK_EX | LOCK_NB), 0);
   const std::string error = open_error(scratch.path);
-  EXPECT_TRUE(contains(error, "process " + std::to_string(getpid()))) << error;
-  EXPECT_TRUE(contains(error, scratch.path.string())) << error;
+  EXPECT_TRUE(tells(error, "process " + std::to_string(getpid()))) << error;
+  EXPECT_TRUE(tells(error, scratch.path.string())) << error;
   std::filesystem::create_symlink(scratch.path, scratch.folder.path() / "alias.db");
   EXPECT_NE(open_error(scratch.folder.path() / "alias.db"), "");
   ASSERT_EQ(flock(lock.get(), LOCK_UN), 0);
@@ -122,9 +122,9 @@ TEST(Open, TwoWritersShareAJournalButNotACampaign) {
   Journal second = scratch.open();
   const Campaign open = second.open_campaigns().at(0);
   const std::string error = user_error([&] { second.take_campaign(open); });
-  EXPECT_TRUE(contains(error, "campaign 1 of e88_backward, class n32")) << error;
-  EXPECT_TRUE(contains(error, "process " + std::to_string(getpid()))) << error;
-  EXPECT_TRUE(contains(error, "--journal")) << error;
+  EXPECT_TRUE(tells(error, "campaign 1 of e88_backward, class n32")) << error;
+  EXPECT_TRUE(tells(error, "process " + std::to_string(getpid()))) << error;
+  EXPECT_TRUE(tells(error, "--journal")) << error;
   const std::int64_t alone = second.begin_experiment(an_experiment(0, 0));
   first.begin_experiment(an_experiment(1, 0));
   for (const Unfinished& one : first.unfinished()) {
@@ -170,7 +170,7 @@ TEST(Open, ReadOnlyFileAndFolderCanBeReadAndSayWhyTheyCannotBeWritten) {
   };
   const auto refused = [](const std::filesystem::path& path) {
     const std::string error = open_error(path);
-    return contains(error, path.string()) && contains(error, "cannot write") && contains(error, "--journal");
+    return tells(error, path.string()) && tells(error, "cannot write") && tells(error, "--journal");
   };
   EXPECT_EQ(as_ordinary_user(scratch.folder.path(), readable, scratch.path), 0);
   EXPECT_EQ(as_ordinary_user(scratch.folder.path(), refused, scratch.path), 0);
@@ -182,7 +182,7 @@ TEST(Open, ReadOnlyFileInAWritableFolderIsRefusedForWriting) {
   scratch.create();
   std::filesystem::permissions(scratch.path, std::filesystem::perms{0444});
   const auto refused = [](const std::filesystem::path& path) {
-    return contains(open_error(path), "is read-only") || contains(open_error(path), "cannot write");
+    return tells(open_error(path), "is read-only") || tells(open_error(path), "cannot write");
   };
   std::filesystem::permissions(scratch.path.string() + ".lock", std::filesystem::perms::all);
   EXPECT_EQ(as_ordinary_user(scratch.folder.path(), refused, scratch.path), 0);
@@ -194,7 +194,7 @@ TEST(Open, EmptyFileLeftByAKilledCreationIsFilled) {
   scratch.create();
   std::filesystem::remove(scratch.path);
   ASSERT_EQ(attack(scratch.path, "PRAGMA journal_mode = WAL"), "");  // created, schema not written yet
-  EXPECT_TRUE(contains(open_error(scratch.path, Access::read_only), "never filled"));
+  EXPECT_TRUE(tells(open_error(scratch.path, Access::read_only), "never filled"));
   EXPECT_EQ(open_error(scratch.path), "");
 }
 
@@ -215,14 +215,14 @@ TEST(Open, DamagedFileIsFoundByTheIntegrityCheck) {
   write(scratch.path, bytes);
   bool found = false;
   const std::string error = user_error([&] { found = !scratch.open(Access::read_only).check_integrity().empty(); });
-  EXPECT_TRUE(found || contains(error, "damaged")) << error;
+  EXPECT_TRUE(found || tells(error, "damaged")) << error;
 
   write(scratch.path, bytes.substr(0, 5000));  // the header's page and a bit
   const std::string truncated = user_error([&] {
     Journal journal = scratch.open();
     EXPECT_FALSE(journal.check_integrity().empty());
   });
-  EXPECT_TRUE(truncated.empty() || contains(truncated, "damaged") || contains(truncated, "not an SQLite")) << truncated;
+  EXPECT_TRUE(truncated.empty() || tells(truncated, "damaged") || tells(truncated, "not an SQLite")) << truncated;
 }
 
 TEST(Open, AlteredBlobIsFoundByTheIntegrityCheck) {
@@ -232,7 +232,7 @@ TEST(Open, AlteredBlobIsFoundByTheIntegrityCheck) {
             "");
   const std::vector<std::string> findings = scratch.open(Access::read_only).check_integrity();
   ASSERT_EQ(findings.size(), 2u);
-  EXPECT_TRUE(contains(findings[0], "other bytes"));
+  EXPECT_TRUE(tells(findings[0], "other bytes"));
 }
 
 // The kernel refuses what grows a file past the limit, as a full disk does.
@@ -246,10 +246,10 @@ bool writes_until_full(const std::filesystem::path& path) {
   for (int count = 0; count < 5000 && error.empty(); ++count) {
     error = user_error([&] { finished = add_quick(journal, {.setting = count}); });
   }
-  if (!contains(error, "no room left")) {
+  if (!tells(error, "no room left")) {
     std::fprintf(stderr, "%d experiments, then '%s'\n", static_cast<int>(finished), error.c_str());
   }
-  return finished > 0 && contains(error, "no room left") && contains(error, path.string()) &&
+  return finished > 0 && tells(error, "no room left") && tells(error, path.string()) &&
          journal.load_experiment(finished).judgement.has_value();
 }
 
@@ -280,11 +280,11 @@ TEST(Open, LimitOfPagesReadsAsAFullDisk) {
   migrate(database, migrations());
   database.execute("PRAGMA max_page_count = 1");  // as few as there are already
   const std::string text(100'000, 'x');
-  EXPECT_TRUE(contains(user_error([&] {
-                         database.run("INSERT INTO blob (sha256, kind, bytes) VALUES (?, 'log', ?)",
-                                      {std::string(64, 'a'), Value::blob(text)});
-                       }),
-                       "no room left"));
+  EXPECT_TRUE(tells(user_error([&] {
+                      database.run("INSERT INTO blob (sha256, kind, bytes) VALUES (?, 'log', ?)",
+                                   {std::string(64, 'a'), Value::blob(text)});
+                    }),
+                    "no room left"));
 }
 
 std::vector<std::string> with_one_more(const std::string& step) {
@@ -341,7 +341,7 @@ TEST(Migrations, OlderFileGainsTheMissingStepsOnce) {
     variants.step();
     EXPECT_EQ(variants.integer(), 2);
   }
-  EXPECT_TRUE(contains(open_error(scratch.path), "schema version " + std::to_string(now + 1)));
+  EXPECT_TRUE(tells(open_error(scratch.path), "schema version " + std::to_string(now + 1)));
 }
 
 TEST(Migrations, AReaderOfAFirstFileSeesWhatItLacksAsEmptyAndAWriterBringsItUpToDate) {

@@ -9,7 +9,7 @@
 namespace apo {
 namespace {
 
-Roof roof(const char* name, double value) {
+Roof roof_of(const char* name, double value) {
   return {.name = name, .value = value, .lower = value, .upper = value, .samples = 9};
 }
 
@@ -19,8 +19,8 @@ ProfileInputs inputs() {
           .workload = "w",
           .work = {.flops = 2e6, .bytes = 1e6, .special_functions = 1e5},
           .times = {{.threads = 2, .ns = {1.0e6, 0.9e6, 1.1e6}}, {.threads = 1, .ns = {1.6e6, 1.6e6, 1.6e6}}},
-          .roofs = {roof("fp32_fma", 1e10), roof("special_tanh", 1e9), roof("l2_copy", 2e10), roof("llc_copy", 8e9),
-                    roof("memory_copy", 4e9)},
+          .roofs = {roof_of("fp32_fma", 1e10), roof_of("special_tanh", 1e9), roof_of("l2_copy", 2e10),
+                    roof_of("llc_copy", 8e9), roof_of("memory_copy", 4e9)},
           .l2_bytes = 100000,
           .l3_bytes = 10000000,
           .counters = {{.name = "cycles", .value = 3e7}, {.name = "instructions", .value = 6e7}},
@@ -120,7 +120,7 @@ TEST(HostProfile, NoMetricIsEverNaNOrInfinite) {
   hostile.work = {};
   hostile.times = {{.threads = 2, .ns = {nan, 0, -5, std::numeric_limits<double>::infinity()}}};
   hostile.counted_calls = 0;
-  hostile.roofs = {roof("fp32_fma", 0), roof("memory_copy", nan)};
+  hostile.roofs = {roof_of("fp32_fma", 0), roof_of("memory_copy", nan)};
   ProfileInputs no_work = inputs();
   no_work.work = {};
   for (const ProfileInputs& in : {hostile, no_work, ProfileInputs{}}) {

@@ -41,7 +41,7 @@ const GpuWork& work_of(const ApplicationProfile& profile, const std::string& nam
   throw std::out_of_range(name);
 }
 
-std::string error_of(const std::string& text) {
+std::string csv_error(const std::string& text) {
   try {
     read_ncu_csv(text, "f.csv");
   } catch (const UserError& error) {
@@ -89,19 +89,19 @@ TEST(NcuCsv, LaunchesWithoutADurationAreCounted) {
 
 TEST(NcuCsv, EachMistakeIsNamedWithItsLine) {
   EXPECT_FALSE(is_ncu_csv("a,b\n1,2\n"));
-  EXPECT_NE(error_of("a,b\n").find("no header line of ncu"), std::string::npos);
-  EXPECT_NE(error_of(kDetails.substr(0, kDetails.size() - 12)).find("f.csv:8"), std::string::npos)
-      << error_of(kDetails.substr(0, kDetails.size() - 12));
+  EXPECT_NE(csv_error("a,b\n").find("no header line of ncu"), std::string::npos);
+  EXPECT_NE(csv_error(kDetails.substr(0, kDetails.size() - 12)).find("f.csv:8"), std::string::npos)
+      << csv_error(kDetails.substr(0, kDetails.size() - 12));
   std::string wrong = kDetails;
   wrong.replace(wrong.find("1,234.50"), 8, "-1");
-  EXPECT_NE(error_of(wrong).find("'-1' 'us' is no duration in f.csv:5"), std::string::npos) << error_of(wrong);
+  EXPECT_NE(csv_error(wrong).find("'-1' 'us' is no duration in f.csv:5"), std::string::npos) << csv_error(wrong);
   wrong = kDetails;
   wrong.replace(wrong.find("\"us\""), 4, "\"fortnight\"");
-  EXPECT_NE(error_of(wrong).find("is no duration"), std::string::npos);
+  EXPECT_NE(csv_error(wrong).find("is no duration"), std::string::npos);
 }
 
 TEST(NcuCsv, AFileThatEndsInsideAQuoteEnds) {
-  EXPECT_NE(error_of(kRaw + "\"2\",\"never closed, \n and so on"), "");
+  EXPECT_NE(csv_error(kRaw + "\"2\",\"never closed, \n and so on"), "");
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ Machine hopper() {
   return machine;
 }
 
-double value(const std::vector<Metric>& metrics, const std::string& name) {
+double planned(const std::vector<Metric>& metrics, const std::string& name) {
   for (const Metric& metric : metrics) {
     if (metric.name == name) {
       return metric.value;
@@ -78,10 +78,10 @@ TEST(OccupancyMetrics, AreThoseOfTheLaunchThatFillsAnSmLeast) {
   build.plan.launches = {{.kernel = "normalise", .grid = {4224, 1, 1}, .block = {256, 1, 1}},
                          {.kernel = "backward", .grid = {1328, 1, 1}, .block = {32, 1, 1}, .shared_bytes = 20000}};
   const std::vector<Metric> metrics = occupancy_metrics(build, hopper());
-  EXPECT_EQ(value(metrics, "blocks"), 1328);
-  EXPECT_EQ(value(metrics, "block_shared_bytes"), 20576);
-  EXPECT_EQ(value(metrics, "blocks_per_sm"), 10);
-  EXPECT_EQ(value(metrics, "spill_bytes"), 8);
+  EXPECT_EQ(planned(metrics, "blocks"), 1328);
+  EXPECT_EQ(planned(metrics, "block_shared_bytes"), 20576);
+  EXPECT_EQ(planned(metrics, "blocks_per_sm"), 10);
+  EXPECT_EQ(planned(metrics, "spill_bytes"), 8);
 }
 
 TEST(OccupancyMetrics, AreAbsentWithoutLaunchesOrFacts) {
