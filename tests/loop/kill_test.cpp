@@ -29,6 +29,7 @@ pid_t start(const std::filesystem::path& folder) {
     }
     arguments.push_back(nullptr);
     setenv("APO_HOME", APO_SOURCE_FOLDER, 1);
+    setenv("TMPDIR", folder.c_str(), 1);  // a killed program leaves its temporary folders behind
     const int null = open("/dev/null", O_RDWR);
     if (null < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 || chdir(folder.c_str()) != 0) {
       _exit(126);
