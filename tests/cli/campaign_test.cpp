@@ -263,8 +263,9 @@ TEST(Campaign, HungCandidatesAreGoneWithinTenSecondsAndItGoesOn) {
   const Json summary = only_document(ran);
   for (const Json& experiment : summary["iterations"][0]["experiments"]) {
     outcomes[experiment["candidate"]["variant"]] = experiment["outcome"];
-    EXPECT_EQ(experiment["judgement"]["verdict"], "reverted");
+    EXPECT_NE(experiment["judgement"]["verdict"], "accepted");  // the slower one may be too noisy to judge
     if (experiment["outcome"] == "timed_out") {
+      EXPECT_EQ(experiment["judgement"]["verdict"], "reverted");
       const std::string sentence = experiment["judgement"]["sentence"];
       EXPECT_NE(sentence.find("no answer in 9000 ms"), std::string::npos) << sentence;
     }
