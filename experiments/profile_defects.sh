@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # experiments/profile_defects.sh BUNDLE OUT [JOB...] - does `apo profile` see what is wrong with a kernel, and how fast?
 #
-# BUNDLE is from bundle.sh, of a build with the tests. Jobs, all of them where none is named:
+# BUNDLE is from bundle.sh, of a build with the tests. NCU_DEFAULTS=1: ncu as it comes, flushing caches and locking clocks. Jobs, all of them where none is named:
 #   profile   every kernel of tests/zoo/profile: its first diagnosis and line against the planted ones, OUT/profile.md
 #   ncu       what the rules of Nsight Compute say first on the same launches, OUT/ncu.md
 #   speed     whole processes against each other: the same counters of the same kernels by our code and by ncu, OUT/speed.md
@@ -205,8 +205,10 @@ ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (a + 0 > 0 && b + 0 > 0) printf "%
 less() { awk -v a="$1" -v b="$2" 'BEGIN { if (a != "" && b != "") printf "%.2f", a - b }'; }
 
 # One process that launches these variants once each: alone, counting with our code, or under ncu. Seconds of the whole
-# process; all three build, fill and launch the same. ncu neither locks clocks nor flushes caches, which costs it time
-# that we do not spend.
+# process; all three build, fill and launch the same. ncu neither locks clocks nor flushes caches, unless NCU_DEFAULTS is
+# set: the first costs it time that we do not spend, the second time that we do.
+ncu_control=(--cache-control none --clock-control none)
+[ -z "${NCU_DEFAULTS:-}" ] || ncu_control=()
 launched() {
   local how=$1 list=$2 begin seconds names
   shift 2
@@ -215,7 +217,7 @@ launched() {
   case $how in
   plain) "$bundle/variant_launcher" "$families" "$out/cache/builds" "$@" ;;
   ours) APO_LAUNCHER_COUNT=$list "$bundle/variant_launcher" "$families" "$out/cache/builds" "$@" ;;
-  ncu) ncu --metrics "$names" --cache-control none --clock-control none \
+  ncu) ncu --metrics "$names" "${ncu_control[@]}" \
     -k 'regex:^(kernel|clear|first|second|third|slice_[0-9]+|plain|strided|staged|shuffled|added)$' "$bundle/variant_launcher" "$families" "$out/cache/builds" "$@" ;;
   esac >"$out/log/speed_$how" 2>&1 || return 1
   seconds=$(since "$begin")
@@ -262,7 +264,7 @@ speed_job() {
     echo
     environment
     echo
-    echo "Each process launches the same variants once each: without a profiler, counting with our code, under \`ncu\`. Medians of 3; once: many_launches with the long list, and all kernels. many_launches is one call of 32 launches; \`five\` are five variants one after the other, each counted in a session of its own. Profiling alone is less the process without one; the last column is what our process itself spent counting, in all and for each variant."
+    echo "Each process launches the same variants once each: without a profiler, counting with our code, under \`ncu ${ncu_control[*]}\`. Medians of 3; once: many_launches with the long list, and all kernels. many_launches is one call of 32 launches; \`five\` are five variants one after the other, each counted in a session of its own. Profiling alone is less the process without one; the last column is what our process itself spent counting, in all and for each variant."
     echo
     echo "| kernels | metrics | no profiler, s | ours, s | ncu, s | ncu / ours | ours alone, s | ncu alone, s | ncu / ours | counting |"
     echo "|---|---|---|---|---|---|---|---|---|---|"
