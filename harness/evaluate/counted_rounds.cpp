@@ -44,9 +44,7 @@ std::vector<Round> run_rounds(const Lab& lab, RoundRunner& runner, const std::st
                                  " were void: this machine is too noisy to judge on",
                              "stop other work on it and run again");
     }
-    if (hooks.on_progress) {
-      hooks.on_progress(what, counted, wanted, index == 0 ? 0 : seconds_since(start) / index * (wanted - counted));
-    }
+    tell_progress(hooks, what, counted, wanted, index == 0 ? 0 : seconds_since(start) / index * (wanted - counted));
     auto result = run_in_turn(lab, runner, stage, index, hooks, waited_s);
     if (!result) {
       throw EnvironmentError("the " + stage + " could not run: " + result.failure().evidence);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "harness/core/error.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness.h"
 #include "harness/evaluate/judge_round.h"
@@ -32,7 +33,7 @@ class RegressionGate {
     if (metadata_gate() && build_gate() && correctness() && !same_code_) {
       time();
     }
-    result_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    result_.seconds = seconds_since(start);
     return std::move(result_);
   }
 
@@ -48,9 +49,7 @@ class RegressionGate {
   }
 
   void progress(const std::string& what, int done, int expected, double seconds_left = 0) {
-    if (hooks_.on_progress) {
-      hooks_.on_progress(what, done, expected, seconds_left);
-    }
+    tell_progress(hooks_, what, done, expected, seconds_left);
   }
 
   bool metadata_gate() {
@@ -126,7 +125,7 @@ class RegressionGate {
     double waited_s = 0;
     for (int index = 0; !result_.state.finished; ++index) {
       const auto done = static_cast<int>(effects_.front().size());
-      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      const double seconds = seconds_since(start);
       const int most = rule_.looks.back().rounds;
       progress("gate " + candidate_.label(), done, most, done == 0 ? 0 : seconds / done * (most - done));
       auto round = run_in_turn(lab_, runner, "gate", index, hooks_, waited_s);
@@ -140,7 +139,7 @@ class RegressionGate {
       }
       result_.state = gate_state(rule_, effects_);
     }
-    conclude(std::chrono::duration<double>(Clock::now() - start).count() - waited_s);
+    conclude(seconds_since(start) - waited_s);
   }
 
   void add(Round round) {

@@ -10,7 +10,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/machine.h"
 #include "harness/core/nvtx.h"
-#include "harness/evaluate/clocks.h"
+#include "harness/core/stopwatch.h"
 #include "harness/evaluate/judge_round.h"
 #include "harness/evaluate/round_claims.h"
 #include "harness/evaluate/round_looks.h"
@@ -64,8 +64,7 @@ Result<Done> RoundRunner::warm_up(RoundSession& session, std::size_t which, std:
   const auto begin = Clock::now();
   // The flushes between the samples keep the machine as busy as these do; short cold ones would else take seconds of
   // them.
-  const auto busy_s = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-  while (!is_warm(result.warmup, profile_, busy_s())) {
+  while (!is_warm(result.warmup, profile_, seconds_since(begin))) {
     auto block = session.block(BlockKind::warmup, order_seed, static_cast<int>(which),
                                static_cast<int>(result.warmup.size()), repetitions, -1);
     if (!block) {
@@ -145,10 +144,8 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
       !alone) {
     return alone.failure();
   }
-  const int cpus = static_cast<int>(lab_.worker.cpus.empty() ? usable_cpus().size() : lab_.worker.cpus.size());
-  const auto wrong = clock_disagreement(raw, measured_ns_per_tick(), cpus);
-  if (wrong && guard_is_on(Guard::clocks)) {
-    return Failure{.outcome = Outcome::unstable_clock, .evidence = *wrong};
+  if (auto agree = clocks_agree(lab_, raw); !agree) {
+    return agree.failure();
   }
   return result;
 }
@@ -198,18 +195,14 @@ Result<Round> RoundRunner::run(const std::string& stage, int index) {
     auto measured = measure(at, round, draw.order_seed);
     if (!measured) {
       sessions_.drop(at);
-      Failure failure = measured.failure();
-      if (failure.slot >= 0) {
-        failure.slot = (failure.slot == 0) == round.candidate_in_slot0 ? 1 : 0;
-      }
-      return failure;
+      return by_arm(measured.failure(), round.candidate_in_slot0);
     }
     round.workloads[at] = *measured;
   }
   sessions_.end_round();
   round.environment[kRandomLayout] = options_.layout == Layout::random ? 1 : 0;
   round.environment["steal_percent"] = steal_percent(ticks, read_cpu_ticks());
-  round.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  round.seconds = seconds_since(start);
   return round;
 }
 

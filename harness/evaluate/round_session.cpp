@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "harness/core/guards.h"
+#include "harness/core/machine.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/clocks.h"
 #include "harness/worker/samples.h"
 #include "kernels/random.h"
 
@@ -209,6 +211,22 @@ std::vector<std::size_t> RoundSession::unseen() const {
     }
   }
   return unseen;
+}
+
+Result<Done> clocks_agree(const Lab& lab, const std::vector<RawSample>& samples) {
+  const int cpus = static_cast<int>(lab.worker.cpus.empty() ? usable_cpus().size() : lab.worker.cpus.size());
+  const auto wrong = clock_disagreement(samples, measured_ns_per_tick(), cpus);
+  if (wrong && guard_is_on(Guard::clocks)) {
+    return Failure{.outcome = Outcome::unstable_clock, .evidence = *wrong};
+  }
+  return Done{};
+}
+
+Failure by_arm(Failure failure, bool candidate_in_slot0) {
+  if (failure.slot >= 0) {
+    failure.slot = (failure.slot == 0) == candidate_in_slot0 ? 1 : 0;
+  }
+  return failure;
 }
 
 }  // namespace apo

@@ -89,4 +89,11 @@ class RoundSession {
   std::vector<RawSample> raw_;
 };
 
+// Whether the worker's clocks agree about all samples of a session: ticks, nanoseconds and, for as many threads as the
+// lab's workers may run at once, CPU time.
+Result<Done> clocks_agree(const Lab& lab, const std::vector<RawSample>& samples);
+
+// The failure of a slot as that of an arm: 0 is the incumbent and 1 the candidate; -1, unknown, stays.
+Failure by_arm(Failure failure, bool candidate_in_slot0);
+
 }  // namespace apo

@@ -11,11 +11,8 @@
 #include <utility>
 
 #include "harness/core/error.h"
-#include "harness/core/guards.h"
-#include "harness/core/machine.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/stopwatch.h"
-#include "harness/evaluate/clocks.h"
 #include "harness/evaluate/judge_round.h"
 #include "harness/worker/samples.h"
 #include "kernels/random.h"
@@ -157,27 +154,19 @@ Result<SegmentBlockResult> SegmentRunner::run(int block, std::size_t which,
   const SessionDraw draw = draw_session(plan_.coins, kStage, block, which, workloads_, plan_.rounds);
   RoundSession session(lab_, workloads_[which], draw, plan_.cache, tensors_.take(workloads_[which], draw),
                        std::make_unique<Worker>(RoundSession::options(lab_, draw.layout_seed)), true);
-  const auto by_arm = [&](Failure failure) {
-    if (failure.slot >= 0) {
-      failure.slot = (failure.slot == 0) == draw.candidate_in_slot0 ? 1 : 0;
-    }
-    return failure;
-  };
   if (auto ready = session.prepare(); !ready) {
-    return by_arm(ready.failure());
+    return by_arm(ready.failure(), draw.candidate_in_slot0);
   }
   auto result = take_block(session, block, which, on_segment);
   if (!result) {
-    return by_arm(result.failure());
+    return by_arm(result.failure(), draw.candidate_in_slot0);
   }
   session.worker().freeze();
   if (auto changed = session.worker().check_code()) {
-    return by_arm(*changed);
+    return by_arm(*changed, draw.candidate_in_slot0);
   }
-  const int cpus = static_cast<int>(lab_.worker.cpus.empty() ? usable_cpus().size() : lab_.worker.cpus.size());
-  const auto wrong = clock_disagreement(session.raw(), measured_ns_per_tick(), cpus);
-  if (wrong && guard_is_on(Guard::clocks)) {
-    return Failure{.outcome = Outcome::unstable_clock, .evidence = *wrong};
+  if (auto agree = clocks_agree(lab_, session.raw()); !agree) {
+    return agree.failure();
   }
   return result;
 }
@@ -189,9 +178,7 @@ SegmentsResult run_segments(const Lab& lab, const std::vector<TimedWorkload>& wo
   const int expected = 4 * kSegmentBlocks * static_cast<int>(workloads.size());
   const auto report = [&](int segment) {
     const int done = static_cast<int>(result.segments.size()) + segment;
-    if (hooks.on_progress) {
-      hooks.on_progress(what, done, expected, plan.segment_s * (expected - done));
-    }
+    tell_progress(hooks, what, done, expected, plan.segment_s * (expected - done));
   };
   for (int block = 0; block < kSegmentBlocks; ++block) {
     for (std::size_t which = 0; which < workloads.size(); ++which) {

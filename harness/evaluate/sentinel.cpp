@@ -60,9 +60,7 @@ std::vector<Round> run_noise_study(const Lab& lab, const Configuration& configur
   std::vector<Round> rounds;
   const int wanted = processes * design.rounds_per_process();
   for (int round = 0; round < wanted; ++round) {
-    if (hooks.on_progress) {
-      hooks.on_progress("noise of " + configuration.label(), round, wanted, 0);
-    }
+    tell_progress(hooks, "noise of " + configuration.label(), round, wanted);
     double waited_s = 0;
     auto result = run_in_turn(lab, runner, "noise", round, hooks, waited_s);
     if (!result) {

@@ -7,6 +7,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
+#include "harness/loop/chosen_workload.h"
 
 namespace apo {
 namespace {
@@ -32,12 +33,6 @@ std::vector<std::string> default_names(Target target) {
           "e88_backward/combined@b2_t64_h4_n32"};
 }
 
-const Workload* workload_meant_for(const Family& family, Target target) {
-  const auto meant = std::find_if(family.workloads.begin(), family.workloads.end(),
-                                  [&](const Workload& workload) { return workload.target == target; });
-  return meant == family.workloads.end() ? &family.workloads.front() : &*meant;
-}
-
 SelftestSubject subject_of(Workbench& bench, Target target, const std::string& name) {
   const std::size_t at = name.find('@');
   SelftestSubject subject{.configuration = bench.catalogue().configuration(name.substr(0, at))};
@@ -48,7 +43,7 @@ SelftestSubject subject_of(Workbench& bench, Target target, const std::string& n
                     "choose the target with --target " + std::string(to_string(variant.target)));
   }
   subject.family = &bench.family(variant.family);
-  subject.workload = at == std::string::npos ? workload_meant_for(*subject.family, target)
+  subject.workload = at == std::string::npos ? &first_workload(*subject.family, target)
                                              : &bench.workload(*subject.family, name.substr(at + 1));
   const Lab lab = bench.lab(*subject.family);
   if (const std::string why = lab.unsupported(subject.configuration, subject.workload->axes); !why.empty()) {
