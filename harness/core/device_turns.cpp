@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -156,7 +157,7 @@ DeviceTurns::Turn DeviceTurns::take(const Note& listener) {
   if (next) {
     unlock_all(kWaiting);
   }
-  const double waited_s = std::chrono::duration<double>(Clock::now() - wait.start).count();
+  const double waited_s = seconds_since(wait.start);
   if (held) {
     leave_name();
   } else if (!trouble().empty() && !told_trouble_) {

@@ -18,6 +18,7 @@
 #include "harness/core/error.h"
 #include "harness/core/files.h"
 #include "harness/core/process.h"
+#include "harness/core/stopwatch.h"
 
 extern char** environ;
 
@@ -182,7 +183,7 @@ ForegroundResult run_foreground(const std::vector<std::string>& argv, const Fore
     got = read(reader.get(), &failure, sizeof failure);
   } while (got < 0 && errno == EINTR);
   const int status = wait_for(child);
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const double seconds = seconds_since(start);
   if (got == static_cast<ssize_t>(sizeof failure)) {
     throw UserError("cannot start '" + argv.front() + "': " + std::strerror(failure),
                     "the command stands after '--' and has to be an executable file");

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "harness/core/stopwatch.h"
+
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
 #endif
@@ -55,7 +57,7 @@ StageRange::StageRange(std::string name) : name_(std::move(name)), begin_(std::c
 
 StageRange::~StageRange() {
   pop();
-  tell_stage(name_, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count());
+  tell_stage(name_, seconds_since(begin_));
 }
 
 void tell_stage(const std::string& name, double seconds) {

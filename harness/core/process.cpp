@@ -18,6 +18,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/files.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 
 extern char** environ;
@@ -216,7 +217,7 @@ ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOpt
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   kill(-child, SIGKILL);  // whatever it left behind; ESRCH when there is nothing
-  result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  result.seconds = seconds_since(start);
   if (failed) {
     throw EnvironmentError("cannot start '" + argv.front() + "': " + std::strerror(failure));
   }

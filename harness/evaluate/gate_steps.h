@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/core/records.h"
+#include "harness/core/stopwatch.h"
 
 namespace apo {
 
@@ -29,7 +30,7 @@ class GateSteps {
   };
 
   // Since this was made.
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  double seconds() const { return seconds_since(start_); }
   // The earliest first.
   std::vector<GateStep> list() const {
     const std::lock_guard lock(mutex_);

@@ -9,6 +9,7 @@
 #include "harness/core/hash.h"
 #include "harness/core/machine.h"
 #include "harness/core/process.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/implement/args_header.h"
 #include "harness/implement/build_record.h"
@@ -169,7 +170,7 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
     step = run_step(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link), draft.path(), options_.timeout_s);
     build.log += step.log;
   }
-  build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  build.seconds = seconds_since(start);
   if (!step.ok) {
     build.outcome = Outcome::build_failed;
     build.evidence = in_users_words(step.evidence, kHostSource, variant.path);
@@ -212,7 +213,7 @@ Build Builder::with_layout(const Build& base) const {
                        joined(link_flags(options_.sanitize), {std::string("-Wl,-T,") + kLayout}));
   const auto start = std::chrono::steady_clock::now();
   const CompileStep step = link(base, options_.layout_seed, draft.path());
-  build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  build.seconds = seconds_since(start);
   build.from_cache = false;
   build.log += step.log;
   if (!step.ok) {

@@ -8,6 +8,7 @@
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
 #include "harness/core/process.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/implement/args_header.h"
 #include "harness/implement/build_record.h"
@@ -231,7 +232,7 @@ Build CudaBuilder::build_cubin(const Family& family, const Variant& variant, con
   write_file_atomically(draft.path() / args_header_name(family), header);
   const auto start = std::chrono::steady_clock::now();
   Attempt attempt = compile(variant.source, header, args_header_name(family), arch, draft);
-  build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  build.seconds = seconds_since(start);
   build.flags = attempt.flags;
   build.toolchain = attempt.toolchain;
   build.log = attempt.log.substr(0, kLongestLog);

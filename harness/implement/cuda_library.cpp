@@ -7,6 +7,7 @@
 #include "harness/core/hash.h"
 #include "harness/core/machine.h"
 #include "harness/core/process.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/implement/args_header.h"
 #include "harness/implement/build_record.h"
@@ -170,7 +171,7 @@ Build CudaLibraryBuilder::build(const Family& family, const Variant& variant, co
       break;
     }
   }
-  build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  build.seconds = seconds_since(start);
   build.log = build.log.substr(0, kLongestLog);
   if (!step.ok) {
     build.outcome = Outcome::build_failed;

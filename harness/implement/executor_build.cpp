@@ -10,6 +10,7 @@
 #include "harness/core/error.h"
 #include "harness/core/files.h"
 #include "harness/core/hash.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/implement/args_header.h"
 #include "harness/implement/build_record.h"
@@ -246,7 +247,7 @@ class ExecutorBuild {
                    draft.path(), options_.timeout_s);
       build.log += step.log;
     }
-    build.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    build.seconds = seconds_since(start);
     if (!step.ok) {
       build.evidence = step.evidence;
       classify(build, variant);

@@ -7,6 +7,7 @@
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
 #include "harness/core/secret.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge_campaign.h"
 #include "harness/loop/iteration.h"
@@ -148,7 +149,7 @@ class CampaignRun {
   }
 
   bool out_of_budget() const {
-    const double seconds = std::chrono::duration<double>(Clock::now() - started_).count();
+    const double seconds = seconds_since(started_);
     return summary_.policy.budget_s > 0 && seconds > summary_.policy.budget_s;
   }
 
@@ -172,7 +173,7 @@ class CampaignRun {
     summary_.naive_effect = model.naive_effect;
     summary_.shrunken_effect = model.shrunken_effect;
     summary_.report = report::write_report(model, report::Format::markdown, folder).front();
-    summary_.seconds = std::chrono::duration<double>(Clock::now() - started_).count();
+    summary_.seconds = seconds_since(started_);
   }
 
   Workbench& bench_;

@@ -8,6 +8,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/secret.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/resolution.h"
@@ -65,7 +66,7 @@ class SelftestRun {
   }
 
  private:
-  double elapsed() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
+  double elapsed() const { return seconds_since(started_); }
 
   void begin(const std::vector<SelftestSubject>& subjects) {
     Selftest& selftest = result_.selftest;

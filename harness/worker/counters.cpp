@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "harness/core/stopwatch.h"
 #include "harness/worker/counter_host.h"
 #include "harness/worker/metric_names.h"
 #include "harness/worker/profiler_lock.h"
@@ -21,8 +22,7 @@ template <class Work>
 auto timed(CounterReport& report, std::string what, const Work& work) {
   const auto begin = std::chrono::steady_clock::now();
   auto result = work();
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  report.steps.push_back({.what = std::move(what), .seconds = elapsed.count()});
+  report.steps.push_back({.what = std::move(what), .seconds = seconds_since(begin)});
   return result;
 }
 
