@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # experiments/profile_defects.sh BUNDLE OUT [JOB...] - does `apo profile` see what is wrong with a kernel, and how fast?
 #
-# BUNDLE is from bundle.sh, of a build with the tests. NCU_DEFAULTS=1: ncu as it comes, flushing caches and locking clocks. Jobs, all of them where none is named:
+# BUNDLE is from bundle.sh, of a build with the tests. Jobs, all of them where none is named:
 #   profile   every kernel of tests/zoo/profile: its first diagnosis and line against the planted ones, OUT/profile.md
 #   ncu       what the rules of Nsight Compute say first on the same launches, OUT/ncu.md
 #   speed     whole processes against each other: the same counters of the same kernels by our code and by ncu, OUT/speed.md
+#             (NCU_CONTROL: other options for ncu than --cache-control none --clock-control none; empty: as it comes)
 #   tracing   host time of a launch with and without `apo profile -- COMMAND`, OUT/tracing.md
 # Fails when a diagnosis is not the planted one. A clean kernel is right when the first diagnosis is no cause.
 set -u
@@ -205,10 +206,9 @@ ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (a + 0 > 0 && b + 0 > 0) printf "%
 less() { awk -v a="$1" -v b="$2" 'BEGIN { if (a != "" && b != "") printf "%.2f", a - b }'; }
 
 # One process that launches these variants once each: alone, counting with our code, or under ncu. Seconds of the whole
-# process; all three build, fill and launch the same. ncu neither locks clocks nor flushes caches, unless NCU_DEFAULTS is
-# set: the first costs it time that we do not spend, the second time that we do.
-ncu_control=(--cache-control none --clock-control none)
-[ -z "${NCU_DEFAULTS:-}" ] || ncu_control=()
+# process; all three build, fill and launch the same. ncu neither locks clocks, which would cost it time that we do not
+# spend, nor flushes caches, as we do, unless NCU_CONTROL says otherwise.
+read -ra ncu_control <<<"${NCU_CONTROL---cache-control none --clock-control none}"
 launched() {
   local how=$1 list=$2 begin seconds names
   shift 2
