@@ -82,7 +82,9 @@ void add_memory(Derived& derived, const Profile& p, const Work& work) {
   derived.add("store_efficiency", p.metric(efficiency + "st.pct") / 100, "ratio");
   derived.add("sectors_per_load", p.metric(sectors + "ld.sum") / p.metric(instructions + "ld.sum"), "sectors");
   derived.add("sectors_per_store", p.metric(sectors + "st.sum") / p.metric(instructions + "st.sum"), "sectors");
-  derived.add("local_bytes", p.metric("sm__sass_data_bytes_mem_local.sum"), "byte");
+  // This counter also has what goes by generic addresses, wherever these point: 4 GiB of a kernel with no local access.
+  const bool no_local_access = p.metric("sm__sass_inst_executed_op_local.sum") == 0;
+  derived.add("local_bytes", no_local_access ? 0 : p.metric("sm__sass_data_bytes_mem_local.sum"), "byte");
   derived.add("atomics",
               sum_of(p, {"sm__sass_inst_executed_op_global_atom.sum", "sm__sass_inst_executed_op_global_red.sum",
                          "sm__sass_inst_executed_op_shared_atom.sum"}),

@@ -86,6 +86,15 @@ TEST(DerivedMetrics, FollowFromTheirCounters) {
   }
 }
 
+TEST(DerivedMetrics, GenericAccessesAreNotLocalMemory) {
+  Profile profile;
+  profile.metrics = {{.name = "sm__sass_data_bytes_mem_local.sum", .value = 4096},
+                     {.name = "sm__sass_inst_executed_op_local.sum", .value = 0}};
+  EXPECT_EQ(value(derived_metrics(profile, {}), "local_bytes"), 0);
+  profile.metrics.back().value = 1;
+  EXPECT_EQ(value(derived_metrics(profile, {}), "local_bytes"), 4096);
+}
+
 TEST(DerivedMetrics, OfKindsAreSharesOfTheThreadsInstructions) {
   Profile profile;
   const auto set = [&](const std::string& name, double number) {

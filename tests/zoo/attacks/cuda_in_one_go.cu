@@ -1,7 +1,7 @@
 // apo:variant    copy/cuda_in_one_go
 // apo:target     cuda sm_80
 // apo:technique  zoo
-// apo:idea       Honest: loads all that a thread copies at once, and multiplies it by one two thousand times; hardly slower when its input is not in the L2.
+// apo:idea       Honest: loads all that a thread copies at once, and multiplies it by one three and a half thousand times; hardly slower when its input is not in the L2.
 // apo:launch     k grid=ceil_div(n,8192) block=256
 // zoo: expect valid
 // zoo: cpu no
@@ -19,7 +19,7 @@ extern "C" __global__ void k(const copy_args a) {
   // By one, which the compiler cannot see.
   const float one = a.n > 0 ? 1.0f : 2.0f;
 #pragma unroll 16
-  for (int step = 0; step < 2000; ++step) {
+  for (int step = 0; step < 3500; ++step) {
     values[0] *= one;
   }
 #pragma unroll

@@ -7,7 +7,6 @@
 // zoo: against copy/cuda_in_one_go
 // zoo: expect not_accepted
 // zoo: guard l2
-// zoo: exploit 13
 // zoo: cpu valid
 #include "copy.args.h"
 
