@@ -35,6 +35,7 @@ constexpr std::array kRows = {
     GuardRow{Guard::second_clock, "second-clock", "events and CUPTI Activity over all streams agree", true},
     GuardRow{Guard::parent_clock, "parent-clock", "samples take no time that only the parent's clock sees", true},
     GuardRow{Guard::idle, "idle", "between calls of host code its threads, and at both stamps the GPU, are idle", true},
+    GuardRow{Guard::signals, "signals", "no handler of a candidate runs outside of its calls", true},
     GuardRow{Guard::floor, "floor", "no call is faster than its compulsory work at the measured roofs", true},
     GuardRow{Guard::timed_check, "timed-check", "outputs of randomly chosen timed calls are right", true},
     GuardRow{Guard::fresh_inputs, "fresh-inputs", "calls on inputs made right before are right, and the gain holds",

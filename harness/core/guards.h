@@ -34,6 +34,7 @@ enum class Guard : std::uint8_t {
   second_clock,
   parent_clock,
   idle,
+  signals,
   floor,
   timed_check,
   fresh_inputs,

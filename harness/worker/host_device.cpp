@@ -173,11 +173,12 @@ Result<RawSample> HostDevice::run(const RunRequest& request, std::size_t index) 
     make_cold(slot, set);
   }
   status_.running_slot.store(slot);
+  // Before signals are let in: a handler that has been waiting for that works in the sample's time.
+  sample.begin_cpu_ns = process_cpu_ns();
+  sample.begin_ns = raw_ns();
+  sample.begin_ticks = read_ticks();
   const auto failure = guarded(slot, [&]() -> std::optional<Failure> {
     int code = 0;
-    sample.begin_cpu_ns = process_cpu_ns();
-    sample.begin_ns = raw_ns();
-    sample.begin_ticks = read_ticks();
     for (int i = 0; i < request.repetitions && code == 0; ++i) {
       code = launch(&call);
     }
