@@ -21,6 +21,11 @@ std::optional<Failure> Worker::check_outputs(const RawSample& sample) {
                .slot = sample.slot});
 }
 
+std::int64_t Worker::cpu_ns() const {
+  clockid_t clock{};
+  return alive() && clock_getcpuclockid(pid(), &clock) == 0 ? read_ns(clock) : 0;
+}
+
 // A failure ends the worker.
 std::optional<Failure> Worker::check_idle() {
   constexpr std::chrono::milliseconds kToSettle{1};  // threads that were woken for the call go to sleep again
