@@ -5,6 +5,7 @@
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -63,6 +64,12 @@ constexpr NamedCall kChecked[] = {{SYS_clone, "fork"},
                                   {SYS_prlimit64, "setrlimit"},
                                   {SYS_prctl, "prctl(PR_SET_PDEATHSIG)"}};
 
+// Newer than the headers may be; the same numbers on every architecture.
+constexpr unsigned kFchmodat2 = 452;
+constexpr unsigned kSetxattrat = 463;
+constexpr unsigned kRemovexattrat = 466;
+constexpr unsigned kFileSetattr = 469;
+
 struct RefusedCall {
   unsigned number;
   std::uint32_t error;
@@ -85,6 +92,35 @@ constexpr RefusedCall kRefused[] = {
     {SYS_shmget, EPERM},  // these would outlive the process
     {SYS_msgget, EPERM},
     {SYS_semget, EPERM},
+    {SYS_mq_open, EPERM},
+    {SYS_add_key, EPERM},
+    {SYS_request_key, EPERM},
+    {SYS_keyctl, EPERM},
+// Landlock knows no right for these: what they change of a file stays, and later processes can read it.
+#ifdef SYS_chmod
+    {SYS_chmod, EPERM},
+    {SYS_chown, EPERM},
+    {SYS_lchown, EPERM},
+    {SYS_utime, EPERM},
+    {SYS_utimes, EPERM},
+    {SYS_futimesat, EPERM},
+#endif
+    {SYS_fchmod, EPERM},
+    {SYS_fchmodat, EPERM},
+    {kFchmodat2, EPERM},
+    {SYS_fchown, EPERM},
+    {SYS_fchownat, EPERM},
+    {SYS_utimensat, EPERM},
+    {SYS_setxattr, EPERM},
+    {SYS_lsetxattr, EPERM},
+    {SYS_fsetxattr, EPERM},
+    {SYS_removexattr, EPERM},
+    {SYS_lremovexattr, EPERM},
+    {SYS_fremovexattr, EPERM},
+    {SYS_truncate, EPERM},  // which old versions of Landlock let through
+    {kSetxattrat, EPERM},
+    {kRemovexattrat, EPERM},
+    {kFileSetattr, EPERM},
 };
 
 // Builds the classic BPF program line by line.
@@ -160,6 +196,15 @@ Filter candidate_filter() {
   filter.only_if_equal(0, 1);
   filter.give(SECCOMP_RET_ALLOW);
   filter.give(SECCOMP_RET_TRAP);
+  // Flags of a file, which its owner may set through a descriptor for reading.
+  constexpr std::array<std::uint32_t, 3> kFileFlags = {FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION};
+  filter.only_if_equal(SYS_ioctl, 2 * kFileFlags.size() + 2);
+  filter.load_argument(1);
+  for (const std::uint32_t request : kFileFlags) {
+    filter.only_if_equal(request, 1);
+    filter.give(SECCOMP_RET_ERRNO | EPERM);
+  }
+  filter.give(SECCOMP_RET_ALLOW);
   filter.only_if_equal(SYS_prctl, 4);
   filter.load_argument(0);
   filter.only_if_equal(PR_SET_PDEATHSIG, 1);
