@@ -165,6 +165,10 @@ class Evaluation {
       const std::uint64_t group = inputs_group(*lab_.family, workload.axes, experiment_.id);
       const StageRange drawing("inputs of " + workload.name);
       progress("inputs of " + workload.name, 0, 0);
+      if (timed_[i].has_host_code() && !plan_.trusted) {
+        const std::uint64_t first = inputs_group(*lab_.family, plan_.workloads.front()->axes, experiment_.id);
+        timed_[i].other_regime = make_other_regime(lab_, workload, derive_seed(plan_.seed, "shared", first));
+      }
       timed_[i].pool = make_pool(lab_, workload, derive_seed(plan_.seed, "pool", group));
     }
     time_experiment(lab_, experiment_, plan_, hooks_, std::move(timed_));

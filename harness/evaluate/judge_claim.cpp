@@ -34,8 +34,7 @@ struct View {
 
   std::optional<double> figure(const char* key, double per = 1) const {
     const auto found = round.environment.find(environment_key(key, workload.workload, round.workloads.size()));
-    return found == round.environment.end() ? std::nullopt
-                                            : std::optional(found->second / per / call_ns);
+    return found == round.environment.end() ? std::nullopt : std::optional(found->second / per / call_ns);
   }
   double claimed() const { return 1 - std::exp(-workload.effect); }
 };
@@ -127,9 +126,9 @@ std::string claim_failure(const std::vector<Round>& rounds, const JudgeProfile& 
                            "calls on inputs made right before them save", below);
   }
   if (failure.empty() && guard_is_on(Guard::fresh_inputs)) {
-    failure = hold_against(series_by_workload(rounds, kFreshShare, fresh_saving_alone),
-                           "of the incumbent's in a process without it, calls on inputs made right before them save",
-                           below);
+    failure =
+        hold_against(series_by_workload(rounds, kFreshShare, fresh_saving_alone),
+                     "of the incumbent's in a process without it, calls on inputs made right before them save", below);
   }
   if (failure.empty() && guard_is_on(Guard::parent_clock)) {
     failure = hold_against(series_by_workload(rounds, kForeignShare, fresh_work),

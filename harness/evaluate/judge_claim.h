@@ -21,7 +21,8 @@ namespace apo {
 //   the incumbent loses to its neighbour.
 // - The parent's clock: what samples take beyond what the worker says they took, poison, eviction and a message, is the
 //   same as in that other process. No half of the claim may be time that went there.
-// - The parent's view of the CPU time: new inputs make the process work no more than known ones do. No half of the claim
+// - The parent's view of the CPU time: new inputs make the process work no more than known ones do. No half of the
+// claim
 //   may be work that is left out where inputs come again, in whichever thread or handler it is done.
 std::string claim_failure(const std::vector<Round>& rounds, const JudgeProfile& profile);
 

@@ -152,8 +152,8 @@ Inspect RoundSession::inspection(const RunRequest& request, const std::string& w
     const StageRange range("compare");
     const auto at = static_cast<std::size_t>(sample);
     const int set = request.sets[at];
-    const CheckedPointer& inputs = timed_.pool[draw_.sets.at(static_cast<std::size_t>(set))];
-    auto failure = inspect_call(*arena_, family_, timed_.axes, inputs->expected, set, threads_);
+    const CheckedInputs& inputs = inputs_at(draw_.sets.at(static_cast<std::size_t>(set)));
+    auto failure = inspect_call(*arena_, family_, timed_.axes, inputs.expected, set, threads_);
     if (failure) {
       failure->evidence = what + ": " + failure->evidence;
       failure->slot = request.order[at];
@@ -190,7 +190,29 @@ Result<Done> RoundSession::fresh_calls(const std::array<std::size_t, 2>& inputs,
 void RoundSession::write_fresh(std::size_t inputs, int set) {
   draw_.sets.at(static_cast<std::size_t>(set)) = inputs;
   worker_->freeze();
-  share_inputs(*arena_, set, family_, timed_.pool[inputs]->inputs, threads_);
+  share_inputs(*arena_, set, family_, inputs_at(inputs).inputs, threads_);
+}
+
+const CheckedInputs& RoundSession::inputs_at(std::size_t index) const {
+  return index < timed_.pool.size() ? *timed_.pool[index] : *timed_.other_regime;
+}
+
+Result<Done> RoundSession::calls_of_other_regime() {
+  const StageRange range("another regime");
+  if (timed_.other_regime == nullptr) {
+    return Done{};
+  }
+  write_fresh(timed_.pool.size(), 0);
+  for (const int slot : {0, 1}) {
+    const RunRequest request{
+        .order = {slot}, .sets = {0}, .repetitions = 1, .cache = cache_, .verify_after = 0, .refresh_set = 0};
+    if (const auto called = worker_->run(request, inspection(request, "call on '" + timed_.other_regime->inputs.regime +
+                                                                          "' inputs behind the timed ones"));
+        !called) {
+      return called.failure();
+    }
+  }
+  return Done{};
 }
 
 // Both slots see the same inputs: between the calls there is nobody who could look for them.

@@ -38,10 +38,14 @@ class RoundSession {
   Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions,
                       int verify_sample);
   // One call of each slot on inputs that nothing in the worker had seen before: they are written while it stands still,
-  // right before, and on a GPU copied there anew for each slot. A call on the other set warms up what any call warms up:
-  // before the writing, where there is host code. `inputs` are those of the first slot and of the other; without host
-  // code both get the first. Nanoseconds of each slot go to fresh_ns().
+  // right before, and on a GPU copied there anew for each slot. A call on the other set warms up what any call warms
+  // up: before the writing, where there is host code. `inputs` are those of the first slot and of the other; without
+  // host code both get the first. Nanoseconds of each slot go to fresh_ns().
   Result<Done> fresh_calls(const std::array<std::size_t, 2>& inputs, int set, int first_slot);
+
+  // The last calls of a process: one of each slot on inputs of another regime, where the workload has some. They are
+  // looked at and not timed: who works only for the inputs that are timed, once it knows that it is, is wrong here.
+  Result<Done> calls_of_other_regime();
 
   // Samples of one slot in a row, on both sets in turn, looked at as those of a timed block.
   Result<std::vector<RawSample>> stretch(int slot, int samples, int repetitions, int verify_sample);
@@ -59,8 +63,8 @@ class RoundSession {
   const std::array<std::vector<double>, 2>& fresh_ns() const { return fresh_; }  // of each slot's calls
   // CPU time of the process for these beyond that for a call on inputs that it knew; target host.
   const std::array<std::vector<double>, 2>& fresh_work_ns() const { return fresh_work_; }
-  const std::vector<double>& unaccounted_ns() const { return unaccounted_; }     // of samples, seen by the parent only
-  const std::vector<RawSample>& raw() const { return raw_; }                     // of the whole round
+  const std::vector<double>& unaccounted_ns() const { return unaccounted_; }  // of samples, seen by the parent only
+  const std::vector<RawSample>& raw() const { return raw_; }                  // of the whole round
 
  private:
   const TimedArm& arm(int slot) const {
@@ -70,6 +74,7 @@ class RoundSession {
   void lay_out_code(const Lab& lab);
   // Runs what is timed, and keeps the samples.
   Result<std::vector<RawSample>> take(const RunRequest& request);
+  const CheckedInputs& inputs_at(std::size_t index) const;  // of the pool; behind its end, of the other regime
   void write_fresh(std::size_t inputs, int set);
   Result<Done> fresh_call_of_kernels(std::size_t inputs, int set, int slot, bool write);
   Result<Done> fresh_call_of_host_code(std::size_t inputs, int set, int slot);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <future>
 
+#include "harness/core/guards.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -31,6 +32,15 @@ InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed
     pool.push_back(one.get());
   }
   return pool;
+}
+
+CheckedPointer make_other_regime(const Lab& lab, const Workload& workload, std::uint64_t shared_seed) {
+  const std::size_t regimes = lab.family->regimes.size();
+  if (regimes < 2 || !guard_is_on(Guard::regimes)) {
+    return nullptr;
+  }
+  const std::string& regime = lab.family->regimes[1 + derive_seed(shared_seed, workload.name) % (regimes - 1)];
+  return lab.inputs->get(*lab.family, workload, derive_seed(shared_seed, workload.name, 1), regime, lab.threads);
 }
 
 }  // namespace apo
