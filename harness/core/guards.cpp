@@ -21,6 +21,7 @@ constexpr std::array kRows = {
              "several input regimes, not only the typical one, also where host code is timed", true},
     GuardRow{Guard::shapes, "shapes", "small and ragged workloads and shapes that are drawn, not only the one that is timed", true},
     GuardRow{Guard::guard_zones, "guard-zones", "the bytes round every buffer keep their pattern", true},
+    GuardRow{Guard::fences, "fences", "where host code is checked, the page behind an input cannot be read", true},
     GuardRow{Guard::inputs, "inputs", "inputs are as they were, byte for byte", true},
     GuardRow{Guard::repeat, "repeat", "the same call again gives the same bits, where the family says so", true},
     GuardRow{Guard::freeze, "freeze",

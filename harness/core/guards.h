@@ -23,6 +23,7 @@ enum class Guard : std::uint8_t {
   regimes,
   shapes,
   guard_zones,
+  fences,
   inputs,
   repeat,
   freeze,

@@ -138,6 +138,7 @@ Arena::Arena(const ArenaSpec& spec, std::shared_ptr<ArenaMemory> memory)
   APO_CHECK(spec.input_sets >= 1);
   pattern_seed_ = derive_seed(spec.layout_seed, "guard");
   layout_.axes = spec.axes;
+  layout_.fenced = spec.fenced;
   place(spec);
   const bool used_before = memory_->bytes() >= layout_.bytes;
   if (!used_before) {
@@ -187,11 +188,16 @@ void Arena::place(const ArenaSpec& spec) {
     BufferPlace& place = layout_.buffers[index];
     const auto pad = static_cast<std::int64_t>(random.below(kPads)) * spec.alignment;
     place.offset = round_up(end + 2 * kGuard, spec.alignment) + pad;
+    if (spec.fenced && place.role == BufferRole::input) {
+      const std::int64_t page = sysconf(_SC_PAGESIZE);
+      const std::int64_t behind = place.offset + place.bytes;
+      place.offset += (round_up(behind, page) - behind) / spec.alignment * spec.alignment;
+    }
     gaps_.push_back({.begin = end, .end = place.offset, .previous = previous, .next = static_cast<int>(index)});
     end = place.offset + place.bytes;
     previous = static_cast<int>(index);
   }
-  layout_.bytes = round_up(end + kGuard, sysconf(_SC_PAGESIZE));
+  layout_.bytes = round_up(end + 2 * kGuard, sysconf(_SC_PAGESIZE));  // with a whole page
   gaps_.push_back({.begin = end, .end = layout_.bytes, .previous = previous});
 }
 

@@ -32,6 +32,9 @@ struct ArenaSpec {
   std::int64_t alignment = 64;      // of every buffer; a multiple of 64
   // Whether code that is not ours may look at the file: then nothing of an earlier arena is left in it.
   bool foreign_code = true;
+  // Inputs end where a page does, as far as the alignment allows, and a worker with host code closes the next one to
+  // itself: reading past the end ends the process, whether or not anything watches the code that does it.
+  bool fenced = false;
 };
 
 // Where a buffer lies. This is all that a worker learns about a tensor.
@@ -46,6 +49,7 @@ struct ArenaLayout {
   std::int64_t bytes = 0;            // of the whole file, a multiple of the page size
   std::vector<BufferPlace> buffers;  // each (role, owner) in the order of the contract
   std::vector<std::int64_t> axes;
+  bool fenced = false;
 };
 
 // Of what the outputs hold now; of a large output a part that is spread over all of it.

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -79,6 +80,7 @@ class HostDevice : public Device {
     return place.role == BufferRole::output || place.owner == (place.role == BufferRole::input ? set : slot);
   }
   void shield_gaps() const;
+  bool close_fences() const;
   std::vector<std::uint64_t> arguments(int slot, int set) const;
   void poison_outputs() const;
   void make_cold(int slot, int set) const;
@@ -103,6 +105,10 @@ Result<std::uint64_t> HostDevice::attach(const ArenaLayout& layout, const FileDe
   }
   layout_ = layout;
   shield_gaps();
+  if (!close_fences()) {
+    return Failure{Outcome::out_of_memory,
+                   std::string("cannot close the pages behind the inputs: ") + std::strerror(errno)};
+  }
   return reinterpret_cast<std::uint64_t>(mapping_.base());
 }
 
@@ -117,6 +123,19 @@ void HostDevice::shield_gaps() const {
   for (const BufferPlace& place : layout_.buffers) {
     unpoison(bytes_of(place).data(), bytes_of(place).size());
   }
+}
+
+// Of the guard zone behind an input the first whole page; its other end keeps the pattern that stray writes spoil.
+bool HostDevice::close_fences() const {
+  const auto page = static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
+  for (const BufferPlace& place : layout_.buffers) {
+    const std::int64_t behind = (place.offset + place.bytes + page - 1) / page * page;
+    if (layout_.fenced && place.role == BufferRole::input &&
+        mprotect(mapping_.base() + behind, static_cast<std::size_t>(page), PROT_NONE) != 0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // The argument struct of kernels/abi.h: inputs, outputs, scratch, axes, each one 8-byte word.

@@ -306,8 +306,8 @@ TEST(CorrectnessPlan, HoldsOutLegalShapesThatNobodyKnowsBefore) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       for (const CheckCase& one : correctness_plan(*family, {}, seed)) {
         const Workload* listed = find_workload(*family, one.workload);
-        const bool is_listed = std::ranges::any_of(family->workloads,
-                                                   [&](const Workload& other) { return other.axes == one.axes; });
+        const bool is_listed =
+            std::ranges::any_of(family->workloads, [&](const Workload& other) { return other.axes == one.axes; });
         EXPECT_EQ(listed != nullptr, is_listed) << one.workload;
         EXPECT_EQ(check_axes(*family, one.axes), "") << one.workload;
         if (!is_listed) {

@@ -274,5 +274,21 @@ TEST(Arena, EmptyBuffersAreAllowed) {
   EXPECT_TRUE(arena.read_output("y").empty());
 }
 
+TEST(Arena, FencedInputsEndWhereAPageDoes) {
+  const std::int64_t page = sysconf(_SC_PAGESIZE);
+  for (const std::int64_t bytes : {4, 4004, 16384, 70000}) {
+    const Arena arena({.buffers = {{.name = "x", .bytes = bytes, .role = BufferRole::input},
+                                   {.name = "y", .bytes = bytes, .role = BufferRole::output}},
+                       .input_sets = 2,
+                       .layout_seed = static_cast<std::uint64_t>(bytes),
+                       .fenced = true});
+    for (const BufferPlace& place : arena.layout().buffers) {
+      const std::int64_t left = (page - (place.offset + place.bytes) % page) % page;
+      EXPECT_TRUE(place.role != BufferRole::input || left < 64) << left;
+      EXPECT_LE(place.offset + place.bytes + left + page, arena.layout().bytes) << "there is a page to close";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace apo
