@@ -136,7 +136,8 @@ class Evaluation {
       names.push_back(workload->name);
     }
     const std::uint64_t group = inputs_group(*lab_.family, plan_.workloads.front()->axes, experiment_.id);
-    const auto cases = correctness_plan(*lab_.family, names, seed, derive_seed(plan_.seed, "shared", group));
+    const auto cases =
+        correctness_plan(lab_, experiment_.candidate, names, seed, derive_seed(plan_.seed, "shared", group));
     const auto report = [&](int done, int all, const std::string& what) {
       progress("verify " + experiment_.candidate.label() + " on " + what, done, all);
     };
