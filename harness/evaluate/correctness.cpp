@@ -33,6 +33,7 @@ std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed,
     }
   }
   Random random(seed);
+  const std::uint64_t regimes = guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
   for (int draw = 0; draw < kDraws && !small.empty() && !family.legal.empty(); ++draw) {
     Axes axes = small[random.below(small.size())]->axes;
     for (const AxisSpec& axis : family.axes) {
@@ -46,8 +47,7 @@ std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed,
       for (const AxisSpec& axis : family.axes) {
         name += " " + axis.name + "=" + std::to_string(axes.at(axis.name));
       }
-      return CheckCase{
-          .workload = name, .axes = axes, .regimes = {family.regimes[random.below(family.regimes.size())]}};
+      return CheckCase{.workload = name, .axes = axes, .regimes = {family.regimes[random.below(regimes)]}};
     }
   }
   return std::nullopt;

@@ -62,7 +62,7 @@ class Builder {
   Toolchain toolchain_;
   std::string native_;  // how the compiler resolved -march=native: the identity of this CPU
   std::vector<std::filesystem::path> compiler_folders_;  // where it looks for headers
-  mutable std::shared_ptr<const CudaBuilder> cuda_;  // on first use: these look for NVIDIA's compilers
+  mutable std::shared_ptr<const CudaBuilder> cuda_;      // on first use: these look for NVIDIA's compilers
   mutable std::shared_ptr<const CudaLibraryBuilder> cuda_library_;
 };
 

@@ -68,7 +68,7 @@ TEST(Export, JsonIsOneDocumentAndTheSameAsTheFile) {
   EXPECT_EQ(row["class"], "n32");
   EXPECT_EQ(row["configuration"]["label"], "e88_backward/cuda_best[SEQUENCES=11]");
   EXPECT_EQ(row["evidence"]["experiment"], 2);
-  EXPECT_EQ(row["evidence"]["judgement"]["rule_version"], "apo-judge-2");
+  EXPECT_EQ(row["evidence"]["judgement"]["rule_version"], "apo-judge-1");
   EXPECT_EQ(row["evidence"]["certifications"].size(), 2U);
   EXPECT_EQ(row["evidence"]["build"]["code_hash"].get<std::string>().substr(0, 8), "4756cd64");
   EXPECT_EQ(row["evidence"]["device"]["driver"], "580.159.04 (CUDA 13.0)");
