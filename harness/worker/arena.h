@@ -53,7 +53,8 @@ struct ArenaLayout {
 };
 
 // Of what the outputs hold now; of a large output a part that is spread over all of it.
-std::uint64_t hash_outputs(const ArenaLayout& layout, const std::byte* memory);
+// `order` says which part, and in what order it is read: nobody who still writes can keep ahead of that.
+std::uint64_t hash_outputs(const ArenaLayout& layout, const std::byte* memory, std::uint64_t order);
 
 // The bytes of an input that repeats: for each of `outer` indices, the `period` blocks of the tile in turn until there
 // are `count`. A tile that is the whole tensor has one block.
@@ -111,7 +112,7 @@ class Arena {
   std::optional<InputChange> check_inputs(std::optional<int> set = {}) const;
 
   const ArenaLayout& layout() const { return layout_; }
-  std::uint64_t output_hash() const { return hash_outputs(layout_, memory_->data()); }
+  std::uint64_t output_hash(std::uint64_t order) const { return hash_outputs(layout_, memory_->data(), order); }
   int fd() const { return memory_->fd(); }
 
  private:

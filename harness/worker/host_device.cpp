@@ -209,8 +209,8 @@ Result<RawSample> HostDevice::run(const RunRequest& request, std::size_t index) 
     }
     return std::nullopt;
   });
-  // At once: nothing may be written behind the call.
-  sample.output_hash = hash_outputs(layout_, mapping_.base());
+  // At once: nothing may be written behind the call. The tick at which it ended is nothing that a thread can foresee.
+  sample.output_hash = hash_outputs(layout_, mapping_.base(), sample.end_ticks);
   status_.running_slot.store(-1);
   // A candidate must not change how the other one rounds, or whether it sees denormals.
   std::fesetenv(FE_DFL_ENV);

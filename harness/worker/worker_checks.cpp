@@ -13,7 +13,7 @@ namespace apo {
 // A failure ends the worker.
 std::optional<Failure> Worker::check_outputs(const RawSample& sample) {
   const bool looked = options_.target == Target::host && !options_.executor && arena_ != nullptr;
-  if (!looked || !guard_is_on(Guard::freeze) || sample.output_hash == arena_->output_hash()) {
+  if (!looked || !guard_is_on(Guard::freeze) || sample.output_hash == arena_->output_hash(sample.end_ticks)) {
     return std::nullopt;
   }
   return fail({.outcome = Outcome::incorrect,
