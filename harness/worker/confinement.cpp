@@ -89,7 +89,8 @@ constexpr RefusedCall kRefused[] = {
     {SYS_sched_setattr, EPERM},
     {SYS_setpriority, EPERM},
     {SYS_ioprio_set, EPERM},
-    {SYS_shmget, EPERM},  // these would outlive the process
+    {SYS_seccomp, EPERM},  // a filter of its own could hold up what the worker asks of the system
+    {SYS_shmget, EPERM},   // these would outlive the process
     {SYS_msgget, EPERM},
     {SYS_semget, EPERM},
     {SYS_mq_open, EPERM},
@@ -205,8 +206,14 @@ Filter candidate_filter() {
     filter.give(SECCOMP_RET_ERRNO | EPERM);
   }
   filter.give(SECCOMP_RET_ALLOW);
-  filter.only_if_equal(SYS_prctl, 4);
+  // The last of them would take the worker's clock away.
+  constexpr std::array<std::uint32_t, 3> kOfTheWorker = {PR_SET_SECCOMP, PR_SET_SYSCALL_USER_DISPATCH, PR_SET_TSC};
+  filter.only_if_equal(SYS_prctl, 2 * kOfTheWorker.size() + 4);
   filter.load_argument(0);
+  for (const std::uint32_t option : kOfTheWorker) {
+    filter.only_if_equal(option, 1);
+    filter.give(SECCOMP_RET_ERRNO | EPERM);
+  }
   filter.only_if_equal(PR_SET_PDEATHSIG, 1);
   filter.give(SECCOMP_RET_TRAP);
   filter.give(SECCOMP_RET_ALLOW);
