@@ -125,11 +125,6 @@ std::string claim_failure(const std::vector<Round>& rounds, const JudgeProfile& 
     failure = hold_against(series_by_workload(rounds, kFreshShare, fresh_saving),
                            "calls on inputs made right before them save", below);
   }
-  if (failure.empty() && guard_is_on(Guard::fresh_inputs)) {
-    failure =
-        hold_against(series_by_workload(rounds, kFreshShare, fresh_saving_alone),
-                     "of the incumbent's in a process without it, calls on inputs made right before them save", below);
-  }
   if (failure.empty() && guard_is_on(Guard::parent_clock)) {
     failure = hold_against(series_by_workload(rounds, kForeignShare, fresh_work),
                            "the CPU time of its process for inputs made right before a call rises by", above);
@@ -141,6 +136,11 @@ std::string claim_failure(const std::vector<Round>& rounds, const JudgeProfile& 
   if (failure.empty() && guard_is_on(Guard::rival)) {
     failure = hold_against(series_by_workload(rounds, kForeignShare, hindered),
                            "in a process without the candidate the incumbent is faster by", above);
+  }
+  if (failure.empty() && guard_is_on(Guard::fresh_inputs)) {
+    failure =
+        hold_against(series_by_workload(rounds, kFreshShare, fresh_saving_alone),
+                     "of the incumbent's in a process without it, calls on inputs made right before them save", below);
   }
   return failure;
 }
