@@ -106,6 +106,13 @@ std::optional<double> unseen(const View& view) {
   return beside && alone ? std::optional(2 * (*beside - kBeside * *alone)) : std::nullopt;
 }
 
+// Of the candidate's own: stamps that were moved.
+std::optional<double> unseen_of_candidate(const View& view) {
+  const auto beside = view.figure(kUnaccountedCandidate, view.workload.repetitions);
+  const auto alone = view.figure(kAloneUnaccounted, view.workload.repetitions);
+  return beside && alone ? std::optional(*beside - kBeside * *alone) : std::nullopt;
+}
+
 std::optional<double> hindered(const View& view) {
   const auto alone = view.figure(kAloneIncumbent);
   return alone ? std::optional(1 - *alone) : std::nullopt;
@@ -132,6 +139,10 @@ std::string claim_failure(const std::vector<Round>& rounds, const JudgeProfile& 
   if (failure.empty() && guard_is_on(Guard::parent_clock)) {
     failure = hold_against(series_by_workload(rounds, kForeignShare, unseen),
                            "by the clock of the parent its process works unseen for", above);
+  }
+  if (failure.empty() && guard_is_on(Guard::parent_clock)) {
+    failure = hold_against(series_by_workload(rounds, kForeignShare, unseen_of_candidate),
+                           "by the clock of the parent its own samples take longer than their stamps say by", above);
   }
   if (failure.empty() && guard_is_on(Guard::rival)) {
     failure = hold_against(series_by_workload(rounds, kForeignShare, hindered),

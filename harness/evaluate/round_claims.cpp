@@ -61,6 +61,7 @@ void note_claims(const RoundSession& session, std::size_t workloads, Round& roun
   }
   if (!session.unaccounted_ns().empty()) {
     note(kUnaccounted, midmean(session.unaccounted_ns()));
+    note_if_any(note, kUnaccountedCandidate, session.unaccounted_of().at(round.candidate_in_slot0 ? 0 : 1), midmean);
   }
 }
 

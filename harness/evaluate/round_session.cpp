@@ -78,6 +78,7 @@ Result<Done> RoundSession::prepare() {
 void RoundSession::begin_round_again() {
   raw_.clear();
   unaccounted_.clear();
+  unaccounted_of_ = {};
   fresh_ = {};
   fresh_work_ = {};
   new_process_ = false;
@@ -117,6 +118,7 @@ Result<Block> RoundSession::block(BlockKind kind, std::uint64_t order_seed, int 
       const RawSample& sample = samples->at(i);
       const auto seen = static_cast<double>(worker_->waited_ns()[i] - (sample.end_ns - sample.begin_ns));
       unaccounted_.push_back(seen);
+      unaccounted_of_.at(static_cast<std::size_t>(sample.slot)).push_back(seen);
     }
   }
   return block;

@@ -64,7 +64,8 @@ class RoundSession {
   // CPU time of the process for these beyond that for a call on inputs that it knew; target host.
   const std::array<std::vector<double>, 2>& fresh_work_ns() const { return fresh_work_; }
   const std::vector<double>& unaccounted_ns() const { return unaccounted_; }  // of samples, seen by the parent only
-  const std::vector<RawSample>& raw() const { return raw_; }                  // of the whole round
+  const std::array<std::vector<double>, 2>& unaccounted_of() const { return unaccounted_of_; }
+  const std::vector<RawSample>& raw() const { return raw_; }  // of the whole round
 
  private:
   const TimedArm& arm(int slot) const {
@@ -99,6 +100,7 @@ class RoundSession {
   std::array<std::vector<double>, 2> fresh_;
   std::array<std::vector<double>, 2> fresh_work_;
   std::vector<double> unaccounted_;
+  std::array<std::vector<double>, 2> unaccounted_of_;  // each slot
   std::vector<RawSample> raw_;
 };
 
