@@ -65,8 +65,9 @@ GateResult executor_gate(Workbench& bench, const Variant& variant, bool has_gpu,
   const Configuration configuration{.variant = variant.id(), .settings = default_settings(variant)};
   bench.use_executor();
   const std::uint64_t seed = secret_seed();
+  const Lab lab = bench.lab(family);
   GateResult gate = correctness_gate(
-      bench.lab(family), configuration, correctness_plan(family, {}, seed), seed,
+      lab, configuration, correctness_plan(lab, configuration, {}, seed), seed,
       [&](int done, int all, const std::string& what) {
         observer.progress({.what = "verify " + variant.id() + " on the CPU, " + what, .done = done, .expected = all});
       });
@@ -89,7 +90,7 @@ std::vector<GateResult> run_gates(Workbench& bench, const Variant& variant, Obse
   const Workload& workload = first_supported(family, lab, configuration);
   std::vector<GateResult> gates = {build_gate(lab, configuration, workload, log)};
   const std::uint64_t seed = secret_seed();
-  const auto plan = correctness_plan(family, {workload.name}, seed);
+  const auto plan = correctness_plan(lab, configuration, {workload.name}, seed);
   std::optional<SanitizerCheck> sanitizers;
   if (gates.back().outcome == Outcome::valid) {
     sanitizers.emplace(lab, configuration, plan, seed);

@@ -215,7 +215,7 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workbench& 
   }
   ConsoleObserver observer(globals);
   const std::uint64_t seed = options.seed != 0 ? options.seed : secret_seed();
-  const auto plan = correctness_plan(family, {family.workloads.front().name}, seed);
+  const auto plan = correctness_plan(lab, configuration, {family.workloads.front().name}, seed);
   std::optional<SanitizerCheck> sanitizers;
   if (!options.no_sanitizers) {
     sanitizers.emplace(lab, configuration, plan, seed);

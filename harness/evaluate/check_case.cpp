@@ -131,8 +131,10 @@ CheckResult check_in(Worker& worker, const Lab& lab, const Configuration& config
     return failed(*failure, one.workload);
   }
   std::optional<GateSteps::Step> step(std::in_place, steps, "tensors of " + one.workload);
-  Arena arena(arena_spec(*lab.family, one.axes, static_cast<int>(one.regimes.size()), scratch, {},
-                         derive_seed(seed, "arena"), lab.worker.target));
+  ArenaSpec spec = arena_spec(*lab.family, one.axes, static_cast<int>(one.regimes.size()), scratch, {},
+                              derive_seed(seed, "arena"), lab.worker.target);
+  spec.fenced = lab.worker.target == Target::host && guard_is_on(Guard::fences);
+  Arena arena(spec);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     share_inputs(arena, static_cast<int>(i), *lab.family, inputs[i]->inputs);
   }

@@ -15,9 +15,49 @@
 #include "kernels/random.h"
 
 namespace apo {
+namespace {
+
+bool is_small(const Workload& workload) {
+  return workload.kind == WorkloadKind::small || workload.kind == WorkloadKind::ragged;
+}
+
+// As a small or ragged workload, but for the axes that no build knows, which are drawn up to its own: so that it costs
+// no build and no more than that. Nothing where a family vouches for its own sizes only, or where all draws are listed.
+std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed,
+                                       const std::function<bool(const Axes&)>& supported) {
+  constexpr int kDraws = 64;
+  std::vector<const Workload*> small;
+  for (const Workload& workload : family.workloads) {
+    if (is_small(workload)) {
+      small.push_back(&workload);
+    }
+  }
+  Random random(seed);
+  const std::uint64_t regimes = guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
+  for (int draw = 0; draw < kDraws && !small.empty() && !family.legal.empty(); ++draw) {
+    Axes axes = small[random.below(small.size())]->axes;
+    for (const AxisSpec& axis : family.axes) {
+      std::int64_t& value = axes.at(axis.name);
+      const std::int64_t below = axis.specialised ? 0 : value - axis.min;
+      value -= static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(below) + 1));
+    }
+    const bool listed = std::ranges::any_of(family.workloads, [&](const Workload& one) { return one.axes == axes; });
+    if (!listed && check_axes(family, axes).empty() && (!supported || supported(axes))) {
+      std::string name = "held out";
+      for (const AxisSpec& axis : family.axes) {
+        name += " " + axis.name + "=" + std::to_string(axes.at(axis.name));
+      }
+      return CheckCase{.workload = name, .axes = axes, .regimes = {family.regimes[random.below(regimes)]}};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
-                                        std::uint64_t seed, std::uint64_t shared_seed) {
+                                        std::uint64_t seed, std::uint64_t shared_seed,
+                                        const std::function<bool(const Axes&)>& supported) {
   std::vector<CheckCase> plan;
   const std::size_t regimes = guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
   const std::vector<std::string> all(family.regimes.begin(),
@@ -32,9 +72,15 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
   };
   for (const Workload& workload : family.workloads) {
     const bool wanted = guard_is_on(Guard::shapes) || campaign_workloads.empty();
-    if (wanted && (workload.kind == WorkloadKind::small || workload.kind == WorkloadKind::ragged)) {
+    if (wanted && is_small(workload)) {
       plan.push_back({.workload = workload.name, .axes = workload.axes, .regimes = plan.empty() ? all : pair(turn)});
       turn += 2;
+    }
+  }
+  constexpr std::uint64_t kHeldOut = 2;
+  for (std::uint64_t i = 0; i < kHeldOut && guard_is_on(Guard::shapes); ++i) {
+    if (auto one = draw_held_out(family, derive_seed(seed, "held out", i), supported)) {
+      plan.push_back(std::move(*one));
     }
   }
   for (const std::string& name : campaign_workloads) {
@@ -47,6 +93,13 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
     plan.push_back({.workload = name, .axes = axes, .regimes = chosen, .seed = own});
   }
   return plan;
+}
+
+std::vector<CheckCase> correctness_plan(const Lab& lab, const Configuration& configuration,
+                                        const std::vector<std::string>& campaign_workloads, std::uint64_t seed,
+                                        std::uint64_t shared_seed) {
+  return correctness_plan(*lab.family, campaign_workloads, seed, shared_seed,
+                          [&](const Axes& axes) { return lab.unsupported(configuration, axes).empty(); });
 }
 
 namespace {

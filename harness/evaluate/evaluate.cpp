@@ -136,7 +136,8 @@ class Evaluation {
       names.push_back(workload->name);
     }
     const std::uint64_t group = inputs_group(*lab_.family, plan_.workloads.front()->axes, experiment_.id);
-    const auto cases = correctness_plan(*lab_.family, names, seed, derive_seed(plan_.seed, "shared", group));
+    const auto cases =
+        correctness_plan(lab_, experiment_.candidate, names, seed, derive_seed(plan_.seed, "shared", group));
     const auto report = [&](int done, int all, const std::string& what) {
       progress("verify " + experiment_.candidate.label() + " on " + what, done, all);
     };
@@ -165,6 +166,10 @@ class Evaluation {
       const std::uint64_t group = inputs_group(*lab_.family, workload.axes, experiment_.id);
       const StageRange drawing("inputs of " + workload.name);
       progress("inputs of " + workload.name, 0, 0);
+      if (timed_[i].has_host_code() && !plan_.trusted) {
+        const std::uint64_t first = inputs_group(*lab_.family, plan_.workloads.front()->axes, experiment_.id);
+        timed_[i].other_regime = make_other_regime(lab_, workload, derive_seed(plan_.seed, "shared", first));
+      }
       timed_[i].pool = make_pool(lab_, workload, derive_seed(plan_.seed, "pool", group));
     }
     time_experiment(lab_, experiment_, plan_, hooks_, std::move(timed_));

@@ -1,12 +1,15 @@
 // harness/evaluate/judge_claim.cpp - three figures of each round against the saving of its timed calls.
 #include "harness/evaluate/judge_claim.h"
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
 
 #include "harness/core/guards.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/judge_round.h"
 #include "harness/evaluate/signed_rank.h"
 
 namespace apo {
@@ -17,17 +20,23 @@ constexpr double kForeignShare = 0.5;
 // Preparing a sample takes some tenths longer beside other code, whatever that does: the caches hold something else.
 constexpr double kBeside = 1.5;
 
-// One workload of one round; all in calls of the incumbent.
+// One workload of one round; all in calls of the incumbent, which are taken as the effect takes them: a candidate that
+// is fast, or hinders the other, in less than half of the samples moves the effect and no median.
 struct View {
+  View(const Round& of_round, const RoundWorkload& of_workload)
+      : round(of_round),
+        workload(of_workload),
+        call_ns(typical_calls(of_workload, of_round.candidate_in_slot0).incumbent_ns) {}
+
   const Round& round;
   const RoundWorkload& workload;
+  double call_ns;
 
   std::optional<double> figure(const char* key, double per = 1) const {
     const auto found = round.environment.find(environment_key(key, workload.workload, round.workloads.size()));
-    return found == round.environment.end() ? std::nullopt
-                                            : std::optional(found->second / per / workload.incumbent_median_ns);
+    return found == round.environment.end() ? std::nullopt : std::optional(found->second / per / call_ns);
   }
-  double claimed() const { return 1 - workload.candidate_median_ns / workload.incumbent_median_ns; }
+  double claimed() const { return 1 - std::exp(-workload.effect); }
 };
 
 using Figure = std::function<std::optional<double>(const View&)>;
@@ -42,7 +51,7 @@ std::map<std::string, Series> series_by_workload(const std::vector<Round>& round
   std::map<std::string, Series> all;
   for (const Round& round : rounds) {
     for (const RoundWorkload& workload : round.workloads) {
-      const View view{.round = round, .workload = workload};
+      const View view(round, workload);
       if (const auto value = figure(view)) {
         Series& series = all[workload.workload];
         series.figure.push_back(*value);
@@ -70,10 +79,24 @@ std::string hold_against(const std::map<std::string, Series>& all, const std::st
   return "";
 }
 
+// `left` less `right`, where a round has both.
+std::optional<double> difference(const View& view, const char* left, const char* right) {
+  const auto one = view.figure(left);
+  const auto other = view.figure(right);
+  return one && other ? std::optional(*one - *other) : std::nullopt;
+}
+
 std::optional<double> fresh_saving(const View& view) {
-  const auto incumbent = view.figure(kFreshIncumbent);
-  const auto candidate = view.figure(kFreshCandidate);
-  return incumbent && candidate ? std::optional(*incumbent - *candidate) : std::nullopt;
+  return difference(view, kFreshIncumbent, kFreshCandidate);
+}
+
+// A candidate may hinder the incumbent in just these calls, or make it work for new inputs too.
+std::optional<double> fresh_saving_alone(const View& view) {
+  return difference(view, kAloneFresh, kFreshCandidate);
+}
+
+std::optional<double> fresh_work(const View& view) {
+  return difference(view, kFreshWork, kAloneFreshWork);
 }
 
 // Of a sample of each arm together: work that is put off may fall to the other arm's preparation.
@@ -81,6 +104,13 @@ std::optional<double> unseen(const View& view) {
   const auto beside = view.figure(kUnaccounted, view.workload.repetitions);
   const auto alone = view.figure(kAloneUnaccounted, view.workload.repetitions);
   return beside && alone ? std::optional(2 * (*beside - kBeside * *alone)) : std::nullopt;
+}
+
+// Of the candidate's own: stamps that were moved.
+std::optional<double> unseen_of_candidate(const View& view) {
+  const auto beside = view.figure(kUnaccountedCandidate, view.workload.repetitions);
+  const auto alone = view.figure(kAloneUnaccounted, view.workload.repetitions);
+  return beside && alone ? std::optional(*beside - kBeside * *alone) : std::nullopt;
 }
 
 std::optional<double> hindered(const View& view) {
@@ -103,12 +133,25 @@ std::string claim_failure(const std::vector<Round>& rounds, const JudgeProfile& 
                            "calls on inputs made right before them save", below);
   }
   if (failure.empty() && guard_is_on(Guard::parent_clock)) {
+    failure = hold_against(series_by_workload(rounds, kForeignShare, fresh_work),
+                           "the CPU time of its process for inputs made right before a call rises by", above);
+  }
+  if (failure.empty() && guard_is_on(Guard::parent_clock)) {
     failure = hold_against(series_by_workload(rounds, kForeignShare, unseen),
                            "by the clock of the parent its process works unseen for", above);
+  }
+  if (failure.empty() && guard_is_on(Guard::parent_clock)) {
+    failure = hold_against(series_by_workload(rounds, kForeignShare, unseen_of_candidate),
+                           "by the clock of the parent its own samples take longer than their stamps say by", above);
   }
   if (failure.empty() && guard_is_on(Guard::rival)) {
     failure = hold_against(series_by_workload(rounds, kForeignShare, hindered),
                            "in a process without the candidate the incumbent is faster by", above);
+  }
+  if (failure.empty() && guard_is_on(Guard::fresh_inputs)) {
+    failure =
+        hold_against(series_by_workload(rounds, kFreshShare, fresh_saving_alone),
+                     "of the incumbent's in a process without it, calls on inputs made right before them save", below);
   }
   return failure;
 }

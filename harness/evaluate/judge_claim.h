@@ -21,14 +21,21 @@ namespace apo {
 //   the incumbent loses to its neighbour.
 // - The parent's clock: what samples take beyond what the worker says they took, poison, eviction and a message, is the
 //   same as in that other process. No half of the claim may be time that went there.
+// - The parent's view of the CPU time: new inputs make the process work no more than known ones do. No half of the
+// claim
+//   may be work that is left out where inputs come again, in whichever thread or handler it is done.
 std::string claim_failure(const std::vector<Round>& rounds, const JudgeProfile& profile);
 
 // Keys of Round::environment, nanoseconds; with several workloads, "_" and the workload's name follow.
 inline constexpr const char* kFreshIncumbent = "fresh_ns_incumbent";
 inline constexpr const char* kFreshCandidate = "fresh_ns_candidate";
-inline constexpr const char* kAloneIncumbent = "alone_ns_incumbent";      // of a call
-inline constexpr const char* kUnaccounted = "unaccounted_ns";             // of a sample, beyond its stamps
-inline constexpr const char* kAloneUnaccounted = "alone_unaccounted_ns";  // the same without the candidate
+inline constexpr const char* kFreshWork = "fresh_work_ns";  // of the candidate: CPU time beyond that of a known input
+inline constexpr const char* kAloneFresh = "alone_fresh_ns_incumbent";  // as fresh_ns_incumbent, without the candidate
+inline constexpr const char* kAloneFreshWork = "alone_fresh_work_ns_incumbent";
+inline constexpr const char* kAloneIncumbent = "alone_ns_incumbent";              // of a call
+inline constexpr const char* kUnaccounted = "unaccounted_ns";                     // of a sample, beyond its stamps
+inline constexpr const char* kUnaccountedCandidate = "unaccounted_ns_candidate";  // of its own samples
+inline constexpr const char* kAloneUnaccounted = "alone_unaccounted_ns";          // the same without the candidate
 std::string environment_key(const char* key, const std::string& workload, std::size_t workloads);
 
 }  // namespace apo

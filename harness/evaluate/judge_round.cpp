@@ -228,6 +228,24 @@ double block_contrast(const Block& block, bool candidate_in_slot0) {
   return candidate_outside ? std::log(inner) - std::log(outer) : std::log(outer) - std::log(inner);
 }
 
+TypicalCalls typical_calls(const RoundWorkload& workload, bool candidate_in_slot0) {
+  std::vector<double> incumbent;
+  std::vector<double> candidate;
+  for (const Block& block : workload.blocks) {
+    if (!is_ordered(block)) {
+      damaged("a block is not four samples in the order 0110 or 1001");
+    }
+    block_ns(block);  // refuses what is not a time
+    const auto outer = static_cast<double>(std::min(block.samples[0].ns, block.samples[3].ns));
+    const auto inner = static_cast<double>(std::min(block.samples[1].ns, block.samples[2].ns));
+    const bool candidate_outside = (block.samples[0].slot == 0) == candidate_in_slot0;
+    candidate.push_back(std::log((candidate_outside ? outer : inner) / workload.repetitions));
+    incumbent.push_back(std::log((candidate_outside ? inner : outer) / workload.repetitions));
+  }
+  return {.incumbent_ns = std::exp(midmean(std::move(incumbent))),
+          .candidate_ns = std::exp(midmean(std::move(candidate)))};
+}
+
 double midmean(std::vector<double> values) {
   APO_CHECK(!values.empty());
   std::sort(values.begin(), values.end());

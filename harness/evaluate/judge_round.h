@@ -69,6 +69,14 @@ std::string void_reason(const Round& round, std::span<const double> earlier_seco
 // ln(faster of the incumbent's two runs) - ln(faster of the candidate's two): > 0 means that the candidate is faster.
 // Throws UserError unless the block is 0110 or 1001 with positive times.
 double block_contrast(const Block& block, bool candidate_in_slot0);
+// What one call of each arm typically takes, by the statistic of the effect: of each block the better of the two
+// samples, of the blocks the midmean of the logarithms. Middle calls would not do beside an effect: who is fast in one
+// sample of each block has all of the effect and none of the median.
+struct TypicalCalls {
+  double incumbent_ns = 0;
+  double candidate_ns = 0;
+};
+TypicalCalls typical_calls(const RoundWorkload& workload, bool candidate_in_slot0);
 // Mean after dropping floor(n / 4) values at each end; at least one value.
 double midmean(std::vector<double> values);
 // Fills every computed field of the workloads and the round's effect (mean over workloads) from the raw samples.

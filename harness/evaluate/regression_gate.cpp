@@ -109,7 +109,7 @@ class RegressionGate {
     const auto report = [&](int done, int all, const std::string& what) {
       progress("verify " + candidate_.label() + " on " + what, done, all);
     };
-    return pass(correctness_gate(lab_, candidate_, correctness_plan(*lab_.family, names, seed), seed, report));
+    return pass(correctness_gate(lab_, candidate_, correctness_plan(lab_, candidate_, names, seed), seed, report));
   }
 
   void time() {

@@ -1,6 +1,8 @@
 // harness/evaluate/round_claims.cpp - calls on fresh inputs, and the incumbent without its neighbour.
 #include "harness/evaluate/round_claims.h"
 
+#include <array>
+#include <cmath>
 #include <memory>
 
 #include "harness/core/guards.h"
@@ -15,6 +17,19 @@ namespace {
 constexpr int kAloneWarmup = 3;  // blocks of the incumbent without the candidate
 constexpr int kAloneBlocks = 6;
 
+std::vector<double> of_both(const std::array<std::vector<double>, 2>& slots) {
+  std::vector<double> all = slots[0];
+  all.insert(all.end(), slots[1].begin(), slots[1].end());
+  return all;
+}
+
+template <class Note, class Middle>
+void note_if_any(const Note& note, const char* key, const std::vector<double>& values, Middle middle) {
+  if (!values.empty()) {
+    note(key, middle(values));
+  }
+}
+
 }  // namespace
 
 Result<Done> take_fresh_calls(RoundSession& session, std::size_t which, int block, std::uint64_t round_seed,
@@ -24,9 +39,14 @@ Result<Done> take_fresh_calls(RoundSession& session, std::size_t which, int bloc
   }
   const std::uint64_t coins =
       derive_seed(round_seed, "fresh inputs", (which << 16) + static_cast<std::uint64_t>(block));
-  auto called = session.fresh_calls(unseen.back(), static_cast<int>(coins & 1), static_cast<int>(coins >> 1 & 1));
+  std::array<std::size_t, 2> inputs{};
+  inputs.fill(unseen.back());
   unseen.pop_back();
-  return called;
+  if (session.workload().has_host_code() && !unseen.empty()) {
+    inputs.back() = unseen.back();
+    unseen.pop_back();
+  }
+  return session.fresh_calls(inputs, static_cast<int>(coins & 1), static_cast<int>(coins >> 1 & 1));
 }
 
 void note_claims(const RoundSession& session, std::size_t workloads, Round& round) {
@@ -37,9 +57,11 @@ void note_claims(const RoundSession& session, std::size_t workloads, Round& roun
     const std::size_t candidate = round.candidate_in_slot0 ? 0 : 1;
     note(kFreshCandidate, median(session.fresh_ns().at(candidate)));
     note(kFreshIncumbent, median(session.fresh_ns().at(1 - candidate)));
+    note_if_any(note, kFreshWork, session.fresh_work_ns().at(candidate), median);
   }
   if (!session.unaccounted_ns().empty()) {
     note(kUnaccounted, midmean(session.unaccounted_ns()));
+    note_if_any(note, kUnaccountedCandidate, session.unaccounted_of().at(round.candidate_in_slot0 ? 0 : 1), midmean);
   }
 }
 
@@ -58,24 +80,31 @@ Result<Done> measure_alone(const Lab& lab, const TimedWorkload& workload, const 
   if (auto ready = session.prepare(); !ready) {
     return of_incumbent(ready.failure());
   }
-  std::vector<double> calls;
+  RoundWorkload measured{.repetitions = plan.repetitions};
   for (int index = 0; index < kAloneWarmup + kAloneBlocks; ++index) {
     const auto kind = index < kAloneWarmup ? BlockKind::warmup : BlockKind::timed;
     const auto block = session.block(kind, plan.order_seed, static_cast<int>(plan.which), index, plan.repetitions, -1);
     if (!block) {
       return of_incumbent(block.failure());
     }
-    for (const Sample& sample : block->samples) {
-      if (kind == BlockKind::timed) {
-        calls.push_back(static_cast<double>(sample.ns) / plan.repetitions);
-      }
+    if (kind == BlockKind::timed) {
+      measured.blocks.push_back(*block);
     }
   }
-  round.environment[environment_key(kAloneIncumbent, alone.name, plan.workloads)] = median(calls);
-  if (!session.unaccounted_ns().empty()) {
-    round.environment[environment_key(kAloneUnaccounted, alone.name, plan.workloads)] =
-        midmean(session.unaccounted_ns());
+  std::vector<std::size_t> unseen = session.unseen();
+  for (int index = 0; guard_is_on(Guard::fresh_inputs) && !unseen.empty(); ++index) {
+    if (auto fresh = take_fresh_calls(session, plan.which, index, seed, unseen); !fresh) {
+      return of_incumbent(fresh.failure());
+    }
   }
+  const auto note = [&](const char* key, double ns) {
+    round.environment[environment_key(key, alone.name, plan.workloads)] = ns;
+  };
+  const TypicalCalls both = typical_calls(measured, true);  // the incumbent is in either slot
+  note(kAloneIncumbent, std::sqrt(both.incumbent_ns * both.candidate_ns));
+  note_if_any(note, kAloneUnaccounted, session.unaccounted_ns(), midmean);
+  note_if_any(note, kAloneFresh, of_both(session.fresh_ns()), median);
+  note_if_any(note, kAloneFreshWork, of_both(session.fresh_work_ns()), median);
   return Done{};
 }
 

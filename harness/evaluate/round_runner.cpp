@@ -114,6 +114,9 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
       !agreed) {
     return agreed.failure();
   }
+  if (auto right = last ? session.calls_of_other_regime() : Result<Done>(Done{}); !right) {
+    return right.failure();
+  }
   {
     const StageRange range("watch the code");
     session.worker().freeze();
@@ -154,8 +157,11 @@ Result<Done> RoundRunner::measure_blocks(RoundSession& session, std::size_t whic
                                          std::uint64_t order_seed, int blocks, RoundWorkload& result) {
   std::vector<std::size_t> unseen = session.unseen();
   const bool costly = session.target() == Target::cuda && session.workload().pool.size() == kFewestSets;
-  const Looks looks = draw_looks(derive_seed(round.seed, "verification", which), blocks,
-                                 static_cast<int>(unseen.size()), costly && guard_is_on(Guard::fresh_inputs));
+  // Of those that host code is called on, each arm gets its own.
+  const int turns =
+      session.workload().has_host_code() ? (static_cast<int>(unseen.size()) + 1) / 2 : static_cast<int>(unseen.size());
+  const Looks looks = draw_looks(derive_seed(round.seed, "verification", which), blocks, turns,
+                                 costly && guard_is_on(Guard::fresh_inputs));
   for (int index = 0; index < blocks; ++index) {
     int verify = -1;
     for (const Verification& one : looks.at_timed) {

@@ -78,7 +78,9 @@ Result<Done> RoundSession::prepare() {
 void RoundSession::begin_round_again() {
   raw_.clear();
   unaccounted_.clear();
+  unaccounted_of_ = {};
   fresh_ = {};
+  fresh_work_ = {};
   new_process_ = false;
   start_wait_s_ = 0;
 }
@@ -116,6 +118,7 @@ Result<Block> RoundSession::block(BlockKind kind, std::uint64_t order_seed, int 
       const RawSample& sample = samples->at(i);
       const auto seen = static_cast<double>(worker_->waited_ns()[i] - (sample.end_ns - sample.begin_ns));
       unaccounted_.push_back(seen);
+      unaccounted_of_.at(static_cast<std::size_t>(sample.slot)).push_back(seen);
     }
   }
   return block;
@@ -151,8 +154,8 @@ Inspect RoundSession::inspection(const RunRequest& request, const std::string& w
     const StageRange range("compare");
     const auto at = static_cast<std::size_t>(sample);
     const int set = request.sets[at];
-    const CheckedPointer& inputs = timed_.pool[draw_.sets.at(static_cast<std::size_t>(set))];
-    auto failure = inspect_call(*arena_, family_, timed_.axes, inputs->expected, set, threads_);
+    const CheckedInputs& inputs = inputs_at(draw_.sets.at(static_cast<std::size_t>(set)));
+    auto failure = inspect_call(*arena_, family_, timed_.axes, inputs.expected, set, threads_);
     if (failure) {
       failure->evidence = what + ": " + failure->evidence;
       failure->slot = request.order[at];
@@ -173,30 +176,103 @@ std::optional<Failure> RoundSession::keep(const RawSample& sample, int repetitio
   return std::nullopt;
 }
 
-Result<Done> RoundSession::fresh_calls(std::size_t inputs, int set, int first_slot) {
+Result<Done> RoundSession::fresh_calls(const std::array<std::size_t, 2>& inputs, int set, int first_slot) {
   const StageRange range("fresh inputs");
-  draw_.sets.at(static_cast<std::size_t>(set)) = inputs;
-  worker_->freeze();
-  share_inputs(*arena_, set, family_, timed_.pool[inputs]->inputs, threads_);
-  for (const int slot : {first_slot, 1 - first_slot}) {
-    const RunRequest request{.order = {slot, slot},
-                             .sets = {1 - set, set},
-                             .repetitions = 1,
-                             .cache = cache_,
-                             .verify_after = 1,
-                             .refresh_set = set};
-    const auto samples = worker_->run(request, inspection(request, "call on inputs made right before it"));
-    if (!samples) {
-      return samples.failure();
+  const std::array<int, 2> slots = {first_slot, 1 - first_slot};
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const auto called = timed_.has_host_code() ? fresh_call_of_host_code(inputs.at(i), set, slots.at(i))
+                                               : fresh_call_of_kernels(inputs.front(), set, slots.at(i), i == 0);
+    if (!called) {
+      return called;
     }
-    for (const RawSample& sample : *samples) {
-      if (auto failure = keep(sample, 1)) {
-        return *failure;
-      }
-    }
-    fresh_.at(static_cast<std::size_t>(slot)).push_back(elapsed_ns(samples->back(), target_));
   }
   return Done{};
+}
+
+void RoundSession::write_fresh(std::size_t inputs, int set) {
+  draw_.sets.at(static_cast<std::size_t>(set)) = inputs;
+  worker_->freeze();
+  share_inputs(*arena_, set, family_, inputs_at(inputs).inputs, threads_);
+}
+
+const CheckedInputs& RoundSession::inputs_at(std::size_t index) const {
+  return index < timed_.pool.size() ? *timed_.pool[index] : *timed_.other_regime;
+}
+
+Result<Done> RoundSession::calls_of_other_regime() {
+  const StageRange range("another regime");
+  if (timed_.other_regime == nullptr) {
+    return Done{};
+  }
+  write_fresh(timed_.pool.size(), 0);
+  for (const int slot : {0, 1}) {
+    const RunRequest request{
+        .order = {slot}, .sets = {0}, .repetitions = 1, .cache = cache_, .verify_after = 0, .refresh_set = 0};
+    if (const auto called = worker_->run(request, inspection(request, "call on '" + timed_.other_regime->inputs.regime +
+                                                                          "' inputs behind the timed ones"));
+        !called) {
+      return called.failure();
+    }
+  }
+  return Done{};
+}
+
+// Both slots see the same inputs: between the calls there is nobody who could look for them.
+Result<Done> RoundSession::fresh_call_of_kernels(std::size_t inputs, int set, int slot, bool write) {
+  if (write) {
+    write_fresh(inputs, set);
+  }
+  const auto called = take_fresh({.order = {slot, slot},
+                                  .sets = {1 - set, set},
+                                  .repetitions = 1,
+                                  .cache = cache_,
+                                  .verify_after = 1,
+                                  .refresh_set = set});
+  if (!called) {
+    return called.failure();
+  }
+  fresh_.at(static_cast<std::size_t>(slot)).push_back(elapsed_ns(*called, target_));
+  return Done{};
+}
+
+// The call follows the writing at once, with none in between and no other slot's, in whose time a thread could work
+// ahead. What the process works more than for a call on inputs that it knows is work for the new ones, whoever did it.
+Result<Done> RoundSession::fresh_call_of_host_code(std::size_t inputs, int set, int slot) {
+  const auto at = static_cast<std::size_t>(slot);
+  RunRequest request{.order = {slot}, .sets = {1 - set}, .repetitions = 1, .cache = cache_};
+  const std::int64_t before_ns = worker_->cpu_ns();
+  if (const auto warm = take_fresh(request); !warm) {
+    return warm.failure();
+  }
+  const std::int64_t known_ns = worker_->cpu_ns() - before_ns;
+  write_fresh(inputs, set);
+  request.sets = {set};
+  request.verify_after = 0;
+  request.refresh_set = set;
+  const std::int64_t written_ns = worker_->cpu_ns();
+  const auto called = take_fresh(request);
+  if (!called) {
+    return called.failure();
+  }
+  fresh_.at(at).push_back(elapsed_ns(*called, target_));
+  if (target_ == Target::host) {
+    fresh_work_.at(at).push_back(static_cast<double>(worker_->cpu_ns() - written_ns - known_ns));
+  }
+  return Done{};
+}
+
+// The last sample of the request.
+Result<RawSample> RoundSession::take_fresh(const RunRequest& request) {
+  const auto samples = worker_->run(request, inspection(request, "call on inputs made right before it"));
+  if (!samples) {
+    return samples.failure();
+  }
+  for (const RawSample& sample : *samples) {
+    if (auto failure = keep(sample, 1)) {
+      return *failure;
+    }
+  }
+  return samples->back();
 }
 
 std::int64_t RoundSession::launches(int slot) const {

@@ -38,9 +38,14 @@ class RoundSession {
   Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions,
                       int verify_sample);
   // One call of each slot on inputs that nothing in the worker had seen before: they are written while it stands still,
-  // right before, and on a GPU copied there anew for each slot. The call before it, on the other set, warms up what any
-  // call warms up. Nanoseconds of each slot go to fresh_ns().
-  Result<Done> fresh_calls(std::size_t inputs, int set, int first_slot);
+  // right before, and on a GPU copied there anew for each slot. A call on the other set warms up what any call warms
+  // up: before the writing, where there is host code. `inputs` are those of the first slot and of the other; without
+  // host code both get the first. Nanoseconds of each slot go to fresh_ns().
+  Result<Done> fresh_calls(const std::array<std::size_t, 2>& inputs, int set, int first_slot);
+
+  // The last calls of a process: one of each slot on inputs of another regime, where the workload has some. They are
+  // looked at and not timed: who works only for the inputs that are timed, once it knows that it is, is wrong here.
+  Result<Done> calls_of_other_regime();
 
   // Samples of one slot in a row, on both sets in turn, looked at as those of a timed block.
   Result<std::vector<RawSample>> stretch(int slot, int samples, int repetitions, int verify_sample);
@@ -56,8 +61,11 @@ class RoundSession {
   // Inputs of the pool that the session has not seen.
   std::vector<std::size_t> unseen() const;
   const std::array<std::vector<double>, 2>& fresh_ns() const { return fresh_; }  // of each slot's calls
-  const std::vector<double>& unaccounted_ns() const { return unaccounted_; }     // of samples, seen by the parent only
-  const std::vector<RawSample>& raw() const { return raw_; }                     // of the whole round
+  // CPU time of the process for these beyond that for a call on inputs that it knew; target host.
+  const std::array<std::vector<double>, 2>& fresh_work_ns() const { return fresh_work_; }
+  const std::vector<double>& unaccounted_ns() const { return unaccounted_; }  // of samples, seen by the parent only
+  const std::array<std::vector<double>, 2>& unaccounted_of() const { return unaccounted_of_; }
+  const std::vector<RawSample>& raw() const { return raw_; }  // of the whole round
 
  private:
   const TimedArm& arm(int slot) const {
@@ -67,6 +75,11 @@ class RoundSession {
   void lay_out_code(const Lab& lab);
   // Runs what is timed, and keeps the samples.
   Result<std::vector<RawSample>> take(const RunRequest& request);
+  const CheckedInputs& inputs_at(std::size_t index) const;  // of the pool; behind its end, of the other regime
+  void write_fresh(std::size_t inputs, int set);
+  Result<Done> fresh_call_of_kernels(std::size_t inputs, int set, int slot, bool write);
+  Result<Done> fresh_call_of_host_code(std::size_t inputs, int set, int slot);
+  Result<RawSample> take_fresh(const RunRequest& request);
   // Looks at the outputs of the sample that the request verifies.
   Inspect inspection(const RunRequest& request, const std::string& what);
   // For the comparison of the clocks; a time below the floor is none.
@@ -85,7 +98,9 @@ class RoundSession {
   TemporaryFolder linked_;
   std::array<Build, 2> builds_;  // of each slot, as they are loaded
   std::array<std::vector<double>, 2> fresh_;
+  std::array<std::vector<double>, 2> fresh_work_;
   std::vector<double> unaccounted_;
+  std::array<std::vector<double>, 2> unaccounted_of_;  // each slot
   std::vector<RawSample> raw_;
 };
 

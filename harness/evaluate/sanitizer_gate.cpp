@@ -13,7 +13,8 @@ const CheckCase* smallest_ragged(const Lab& lab, const Configuration& configurat
                                  const std::vector<CheckCase>& plan) {
   const CheckCase* smallest = nullptr;
   for (const CheckCase& one : plan) {
-    const bool ragged = find_workload(*lab.family, one.workload)->kind == WorkloadKind::ragged;
+    const Workload* listed = find_workload(*lab.family, one.workload);
+    const bool ragged = listed != nullptr && listed->kind == WorkloadKind::ragged;
     const bool smaller =
         smallest == nullptr || tensor_bytes(*lab.family, one.axes) < tensor_bytes(*lab.family, smallest->axes);
     if (ragged && smaller && lab.unsupported(configuration, one.axes).empty()) {

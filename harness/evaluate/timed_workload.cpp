@@ -4,17 +4,18 @@
 #include <algorithm>
 #include <future>
 
+#include "harness/core/guards.h"
 #include "kernels/random.h"
 
 namespace apo {
 
 InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed) {
   // Two for the timed calls, the others for calls on fresh inputs: more where they cost little, since the noise of a
-  // single short call is large.
-  constexpr std::int64_t kMost = 10;
+  // single short call is large. Of those for host code each arm gets its own.
+  const std::int64_t most = lab.worker.target == Target::host ? 18 : 10;
   constexpr std::int64_t kCheap = std::int64_t{8} << 20;  // bytes of all of them
   const std::int64_t bytes = 1 + tensor_bytes(*lab.family, workload.axes);
-  const auto sets = static_cast<std::uint64_t>(std::clamp<std::int64_t>(kCheap / bytes, kFewestSets, kMost));
+  const auto sets = static_cast<std::uint64_t>(std::clamp<std::int64_t>(kCheap / bytes, kFewestSets, most));
   // Side by side as far as memory allows: drawing them takes five times what they take in the end.
   constexpr std::int64_t kMany = std::int64_t{512} << 20;  // bytes of a set
   const bool together = bytes < kMany && lab.threads > 1;
@@ -31,6 +32,15 @@ InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed
     pool.push_back(one.get());
   }
   return pool;
+}
+
+CheckedPointer make_other_regime(const Lab& lab, const Workload& workload, std::uint64_t shared_seed) {
+  const std::size_t regimes = lab.family->regimes.size();
+  if (regimes < 2 || !guard_is_on(Guard::regimes)) {
+    return nullptr;
+  }
+  const std::string& regime = lab.family->regimes[1 + derive_seed(shared_seed, workload.name) % (regimes - 1)];
+  return lab.inputs->get(*lab.family, workload, derive_seed(shared_seed, workload.name, 1), regime, lab.threads);
 }
 
 }  // namespace apo

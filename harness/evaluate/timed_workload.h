@@ -23,6 +23,10 @@ inline constexpr std::size_t kFewestSets = 4;  // of a pool
 // Different regimes' inputs take the same path through a kernel; the pool holds typical ones from secret seeds.
 InputPool make_pool(const Lab& lab, const Workload& workload, std::uint64_t seed);
 
+// Inputs of another regime, for calls that are looked at and not timed; null where a family has but one. From the seed
+// that large workloads share, they are those that the correctness gate has drawn.
+CheckedPointer make_other_regime(const Lab& lab, const Workload& workload, std::uint64_t shared_seed);
+
 struct TimedArm {
   Configuration configuration;
   Build build;
@@ -35,7 +39,8 @@ struct TimedWorkload {
   TimedArm incumbent;
   TimedArm candidate;
   InputPool pool;
-  double floor_ns = 0;  // no call can be faster: physics of this machine
+  CheckedPointer other_regime;  // of host code, which may know that it is timed; null: none is called for
+  double floor_ns = 0;          // no call can be faster: physics of this machine
 
   // Whether code of an arm runs in the worker's process. A device variant has none there.
   bool has_host_code() const { return candidate.build.plan.launches.empty() || incumbent.build.plan.launches.empty(); }

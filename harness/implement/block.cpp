@@ -74,6 +74,24 @@ std::string apo_text(const std::string& line) {
   return start == "apo" && next != std::string::npos && comment[next] == ':' ? comment : "";
 }
 
+// Also those of UTF-8 that terminals obey (C1), that nobody sees, and that turn the order of the words round.
+bool holds_control_character(std::string_view value) {
+  const auto is_between = [](std::string_view text, std::string_view first, std::string_view last) {
+    return text >= first && text <= last;
+  };
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const auto c = static_cast<unsigned char>(value[i]);
+    const std::string_view two = value.substr(i, 2);
+    const std::string_view three = value.substr(i, 3);
+    if (c < 0x20 || c == 0x7f || is_between(two, "\xc2\x80", "\xc2\x9f") ||
+        is_between(three, "\xe2\x80\x8b", "\xe2\x80\x8f") || is_between(three, "\xe2\x80\xaa", "\xe2\x80\xae") ||
+        is_between(three, "\xe2\x81\xa0", "\xe2\x81\xaf") || three == "\xef\xbb\xbf") {
+      return true;
+    }
+  }
+  return false;
+}
+
 BlockLine read_line(const std::string& text, int number, const std::string& path) {
   constexpr std::string_view kPrefix = "apo:";
   if (!text.starts_with(kPrefix) || text.size() == kPrefix.size() || !is_letter(text[kPrefix.size()])) {
@@ -90,8 +108,7 @@ BlockLine read_line(const std::string& text, int number, const std::string& path
     block_error(path, number, "apo:" + key + " is longer than " + std::to_string(kLongestValue) + " characters",
                 "say it in one sentence");
   }
-  const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
-  if (std::any_of(value.begin(), value.end(), control)) {
+  if (holds_control_character(value)) {
     block_error(path, number, "apo:" + key + " holds a control character", "use printable characters and spaces");
   }
   return {.number = number, .key = key, .value = value};

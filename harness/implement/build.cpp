@@ -2,6 +2,7 @@
 #include "harness/implement/build.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <mutex>
 
@@ -21,6 +22,7 @@
 #include "harness/implement/includes.h"
 #include "harness/implement/layout.h"
 #include "harness/implement/metadata.h"
+#include "harness/implement/read_files.h"
 #include "harness/implement/settings.h"
 #include "kernels/abi.h"
 
@@ -29,8 +31,10 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kRecipe = 1;
+constexpr int kRecipe = 2;
 constexpr const char* kLayout = "layout.ld";
+constexpr const char* kReadByCompiler = "read.d";
+constexpr const char* kReadByAssembler = "assembled.d";
 
 // One function a section lets layout.h reorder them; 64-byte alignment keeps a neighbour's size out of a loop's time.
 // No fast-math: a variant that wants it says so in its source, where the journal sees it.
@@ -68,6 +72,32 @@ void write(const CacheDraft& draft, const std::string& name, std::string_view co
   write_file_atomically(draft.path() / name, contents);
 }
 
+// Where the compiler looks for headers, by its own word and by the environment's.
+std::vector<fs::path> header_folders(const std::string& compiler) {
+  const ProcessResult result =
+      run_process({compiler, "-v", "-E", "-x", "c++", "/dev/null"}, {.environment = {"LC_ALL=C"}});
+  std::vector<fs::path> folders;
+  bool listed = false;
+  for (const std::string& line : split(result.error, '\n')) {
+    listed = (listed || line.starts_with("#include <...>")) && !line.starts_with("End of search list");
+    if (listed && line.starts_with(' ')) {
+      folders.emplace_back(trim(line));
+    }
+  }
+  return folders;
+}
+
+// What of the environment changes which headers, programs and libraries the compiler takes.
+std::string compilers_environment() {
+  std::string all;
+  for (const char* name : {"CPATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX"}) {
+    if (const char* value = std::getenv(name); value != nullptr) {
+      all += std::string(name) + "=" + value + "\n";
+    }
+  }
+  return all;
+}
+
 // What -march=native means on this CPU, in the compiler's own words.
 std::string resolve_native(const std::string& compiler) {
   const ProcessResult result =
@@ -88,7 +118,8 @@ Builder::Builder(BuildOptions options)
     : options_(std::move(options)),
       cache_(options_.cache),
       toolchain_(describe_compiler(options_.compiler)),
-      native_(resolve_native(toolchain_.compiler)) {
+      native_(resolve_native(toolchain_.compiler)),
+      compiler_folders_(header_folders(toolchain_.compiler)) {
   if (!fs::is_regular_file(options_.home / "kernels" / "abi.h")) {
     throw EnvironmentError("'" + options_.home.string() + "' does not hold kernels/abi.h",
                            "set APO_HOME to the folder of this program's data");
@@ -152,7 +183,11 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
                  native_,
                  variant.source,
                  header};
-  parts = joined(joined(parts, build.flags), included_files(variant.source + "\n" + header, options_.home));
+  const Words included = included_files(variant.source + "\n" + header, options_.home);
+  parts = joined(joined(parts, build.flags), included);
+  if (const std::string environment = compilers_environment(); !environment.empty()) {
+    parts.push_back(environment);
+  }
   build.key = sha256_of_parts(parts);
   if (const auto entry = cache_.find(build.key)) {
     return recorded_build(*entry, build.key, kLibrary, kLog);
@@ -160,12 +195,24 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
   const CacheDraft draft = cache_.draft();
   write(draft, kHostSource, variant.source);
   write(draft, args_header_name(family), header);
-  const Words where = {"-I.", "-I" + options_.home.string(), "-ffile-prefix-map=" + draft.path().string() + "=.",
-                       "-ffile-prefix-map=" + options_.home.string() + "=apo"};
+  const Words where = {"-I.",
+                       "-I" + options_.home.string(),
+                       "-ffile-prefix-map=" + draft.path().string() + "=.",
+                       "-ffile-prefix-map=" + options_.home.string() + "=apo",
+                       "-MD",
+                       "-MF",
+                       kReadByCompiler,
+                       std::string("-Wa,--MD,") + kReadByAssembler};
   const auto start = std::chrono::steady_clock::now();
   CompileStep step = run_step(joined(joined({toolchain_.compiler, "-c", kHostSource, "-o", kObject}, compile), where),
                               draft.path(), options_.timeout_s);
   build.log = step.log;
+  if (const std::string besides = step.ok ? read_besides(draft, included) : ""; !besides.empty()) {
+    step = {
+        .ok = false,
+        .log = step.log,
+        .evidence = "it reads '" + besides + "': a variant is one file, which includes headers of the compiler only"};
+  }
   if (step.ok) {
     step = run_step(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link), draft.path(), options_.timeout_s);
     build.log += step.log;
@@ -190,6 +237,21 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
   }
   build.object_path = (entry.folder / kLibrary).string();
   return build;
+}
+
+std::string Builder::read_besides(const CacheDraft& draft, const std::vector<std::string>& included) const {
+  ReadableFolders readable{.draft = draft.path(), .compilers = compiler_folders_, .home = options_.home, .known = {}};
+  for (std::size_t i = 0; i < included.size(); i += 2) {  // names and contents in turn
+    readable.known.insert(included[i]);
+  }
+  const std::string compiled = foreign_file(read_dependencies(read_file(draft.path() / kReadByCompiler)), readable);
+  // An assembler needs nothing but what the compiler hands it.
+  readable.compilers.clear();
+  readable.known.clear();
+  const std::string assembled = foreign_file(read_dependencies(read_file(draft.path() / kReadByAssembler)), readable);
+  fs::remove(draft.path() / kReadByCompiler);  // no part of the build: they name temporary files
+  fs::remove(draft.path() / kReadByAssembler);
+  return compiled.empty() ? assembled : compiled;
 }
 
 // The object of `base`, linked within `folder` in the order that the seed draws.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/core/records.h"
 #include "harness/implement/cache.h"
@@ -52,13 +53,16 @@ class Builder {
   const CudaBuilder& cuda() const;
   const CudaLibraryBuilder& cuda_library() const;
   Build with_layout(const Build& base) const;
+  // What the compilation in the draft read that is neither the variant's nor the compiler's; "" when there is nothing.
+  std::string read_besides(const CacheDraft& draft, const std::vector<std::string>& included) const;
   CompileStep link(const Build& base, std::uint64_t layout_seed, const std::filesystem::path& folder) const;
 
   BuildOptions options_;
   BuildCache cache_;
   Toolchain toolchain_;
   std::string native_;  // how the compiler resolved -march=native: the identity of this CPU
-  mutable std::shared_ptr<const CudaBuilder> cuda_;  // on first use: these look for NVIDIA's compilers
+  std::vector<std::filesystem::path> compiler_folders_;  // where it looks for headers
+  mutable std::shared_ptr<const CudaBuilder> cuda_;      // on first use: these look for NVIDIA's compilers
   mutable std::shared_ptr<const CudaLibraryBuilder> cuda_library_;
 };
 

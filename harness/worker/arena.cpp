@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <numeric>
@@ -108,17 +109,26 @@ void copy_input(const InputView& view, std::span<std::byte> target, int threads)
 
 }  // namespace
 
-std::uint64_t hash_outputs(const ArenaLayout& layout, const std::byte* memory) {
+std::uint64_t hash_outputs(const ArenaLayout& layout, const std::byte* memory, std::uint64_t order) {
   constexpr std::int64_t kMostWords = 1 << 17;
+  constexpr std::int64_t kRun = 16;  // words that are read one after the other, for the caches' sake
   std::uint64_t hash = 0;
   for (const BufferPlace& place : layout.buffers) {
     const std::int64_t words = place.role == BufferRole::output ? place.bytes / 4 : 0;
     const std::int64_t step = 1 + words / kMostWords;
-    for (std::int64_t i = 0; i < words; i += step) {
-      std::uint32_t word = 0;
-      std::memcpy(&word, memory + place.offset + 4 * i, sizeof word);
-      hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-      hash ^= hash >> 29;
+    const auto offset = static_cast<std::int64_t>(mix64(order) % static_cast<std::uint64_t>(step));
+    const std::int64_t runs = (words + kRun * step - 1) / (kRun * step);
+    // An odd factor and a summand make a permutation of the numbers below a power of two.
+    const std::uint64_t mask = std::bit_ceil(static_cast<std::uint64_t>(runs)) - 1;
+    for (std::uint64_t k = 0; k <= mask && runs > 0; ++k) {
+      const auto run = static_cast<std::int64_t>((k * (mix64(order + 1) | 1) + mix64(order + 2)) & mask);
+      const std::int64_t begin = run * kRun * step + offset;
+      for (std::int64_t at = begin; at < std::min(begin + kRun * step, words); at += step) {
+        std::uint32_t word = 0;
+        std::memcpy(&word, memory + place.offset + 4 * at, sizeof word);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+      }
     }
   }
   return hash;
@@ -138,6 +148,7 @@ Arena::Arena(const ArenaSpec& spec, std::shared_ptr<ArenaMemory> memory)
   APO_CHECK(spec.input_sets >= 1);
   pattern_seed_ = derive_seed(spec.layout_seed, "guard");
   layout_.axes = spec.axes;
+  layout_.fenced = spec.fenced;
   place(spec);
   const bool used_before = memory_->bytes() >= layout_.bytes;
   if (!used_before) {
@@ -187,11 +198,16 @@ void Arena::place(const ArenaSpec& spec) {
     BufferPlace& place = layout_.buffers[index];
     const auto pad = static_cast<std::int64_t>(random.below(kPads)) * spec.alignment;
     place.offset = round_up(end + 2 * kGuard, spec.alignment) + pad;
+    if (spec.fenced && place.role == BufferRole::input) {
+      const std::int64_t page = sysconf(_SC_PAGESIZE);
+      const std::int64_t behind = place.offset + place.bytes;
+      place.offset += (round_up(behind, page) - behind) / spec.alignment * spec.alignment;
+    }
     gaps_.push_back({.begin = end, .end = place.offset, .previous = previous, .next = static_cast<int>(index)});
     end = place.offset + place.bytes;
     previous = static_cast<int>(index);
   }
-  layout_.bytes = round_up(end + kGuard, sysconf(_SC_PAGESIZE));
+  layout_.bytes = round_up(end + 2 * kGuard, sysconf(_SC_PAGESIZE));  // with a whole page
   gaps_.push_back({.begin = end, .end = layout_.bytes, .previous = previous});
 }
 

@@ -32,6 +32,9 @@ struct ArenaSpec {
   std::int64_t alignment = 64;      // of every buffer; a multiple of 64
   // Whether code that is not ours may look at the file: then nothing of an earlier arena is left in it.
   bool foreign_code = true;
+  // Inputs end where a page does, as far as the alignment allows, and a worker with host code closes the next one to
+  // itself: reading past the end ends the process, whether or not anything watches the code that does it.
+  bool fenced = false;
 };
 
 // Where a buffer lies. This is all that a worker learns about a tensor.
@@ -46,10 +49,12 @@ struct ArenaLayout {
   std::int64_t bytes = 0;            // of the whole file, a multiple of the page size
   std::vector<BufferPlace> buffers;  // each (role, owner) in the order of the contract
   std::vector<std::int64_t> axes;
+  bool fenced = false;
 };
 
 // Of what the outputs hold now; of a large output a part that is spread over all of it.
-std::uint64_t hash_outputs(const ArenaLayout& layout, const std::byte* memory);
+// `order` says which part, and in what order it is read: nobody who still writes can keep ahead of that.
+std::uint64_t hash_outputs(const ArenaLayout& layout, const std::byte* memory, std::uint64_t order);
 
 // The bytes of an input that repeats: for each of `outer` indices, the `period` blocks of the tile in turn until there
 // are `count`. A tile that is the whole tensor has one block.
@@ -107,7 +112,7 @@ class Arena {
   std::optional<InputChange> check_inputs(std::optional<int> set = {}) const;
 
   const ArenaLayout& layout() const { return layout_; }
-  std::uint64_t output_hash() const { return hash_outputs(layout_, memory_->data()); }
+  std::uint64_t output_hash(std::uint64_t order) const { return hash_outputs(layout_, memory_->data(), order); }
   int fd() const { return memory_->fd(); }
 
  private:

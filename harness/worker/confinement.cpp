@@ -5,6 +5,7 @@
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -63,6 +64,12 @@ constexpr NamedCall kChecked[] = {{SYS_clone, "fork"},
                                   {SYS_prlimit64, "setrlimit"},
                                   {SYS_prctl, "prctl(PR_SET_PDEATHSIG)"}};
 
+// Newer than the headers may be; the same numbers on every architecture.
+constexpr unsigned kFchmodat2 = 452;
+constexpr unsigned kSetxattrat = 463;
+constexpr unsigned kRemovexattrat = 466;
+constexpr unsigned kFileSetattr = 469;
+
 struct RefusedCall {
   unsigned number;
   std::uint32_t error;
@@ -82,9 +89,39 @@ constexpr RefusedCall kRefused[] = {
     {SYS_sched_setattr, EPERM},
     {SYS_setpriority, EPERM},
     {SYS_ioprio_set, EPERM},
-    {SYS_shmget, EPERM},  // these would outlive the process
+    {SYS_seccomp, EPERM},  // a filter of its own could hold up what the worker asks of the system
+    {SYS_shmget, EPERM},   // these would outlive the process
     {SYS_msgget, EPERM},
     {SYS_semget, EPERM},
+    {SYS_mq_open, EPERM},
+    {SYS_add_key, EPERM},
+    {SYS_request_key, EPERM},
+    {SYS_keyctl, EPERM},
+// Landlock knows no right for these: what they change of a file stays, and later processes can read it.
+#ifdef SYS_chmod
+    {SYS_chmod, EPERM},
+    {SYS_chown, EPERM},
+    {SYS_lchown, EPERM},
+    {SYS_utime, EPERM},
+    {SYS_utimes, EPERM},
+    {SYS_futimesat, EPERM},
+#endif
+    {SYS_fchmod, EPERM},
+    {SYS_fchmodat, EPERM},
+    {kFchmodat2, EPERM},
+    {SYS_fchown, EPERM},
+    {SYS_fchownat, EPERM},
+    {SYS_utimensat, EPERM},
+    {SYS_setxattr, EPERM},
+    {SYS_lsetxattr, EPERM},
+    {SYS_fsetxattr, EPERM},
+    {SYS_removexattr, EPERM},
+    {SYS_lremovexattr, EPERM},
+    {SYS_fremovexattr, EPERM},
+    {SYS_truncate, EPERM},  // which old versions of Landlock let through
+    {kSetxattrat, EPERM},
+    {kRemovexattrat, EPERM},
+    {kFileSetattr, EPERM},
 };
 
 // Builds the classic BPF program line by line.
@@ -160,8 +197,23 @@ Filter candidate_filter() {
   filter.only_if_equal(0, 1);
   filter.give(SECCOMP_RET_ALLOW);
   filter.give(SECCOMP_RET_TRAP);
-  filter.only_if_equal(SYS_prctl, 4);
+  // Flags of a file, which its owner may set through a descriptor for reading.
+  constexpr std::array<std::uint32_t, 3> kFileFlags = {FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION};
+  filter.only_if_equal(SYS_ioctl, 2 * kFileFlags.size() + 2);
+  filter.load_argument(1);
+  for (const std::uint32_t request : kFileFlags) {
+    filter.only_if_equal(request, 1);
+    filter.give(SECCOMP_RET_ERRNO | EPERM);
+  }
+  filter.give(SECCOMP_RET_ALLOW);
+  // The last of them would take the worker's clock away.
+  constexpr std::array<std::uint32_t, 3> kOfTheWorker = {PR_SET_SECCOMP, PR_SET_SYSCALL_USER_DISPATCH, PR_SET_TSC};
+  filter.only_if_equal(SYS_prctl, 2 * kOfTheWorker.size() + 4);
   filter.load_argument(0);
+  for (const std::uint32_t option : kOfTheWorker) {
+    filter.only_if_equal(option, 1);
+    filter.give(SECCOMP_RET_ERRNO | EPERM);
+  }
   filter.only_if_equal(PR_SET_PDEATHSIG, 1);
   filter.give(SECCOMP_RET_TRAP);
   filter.give(SECCOMP_RET_ALLOW);

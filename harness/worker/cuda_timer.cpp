@@ -157,8 +157,8 @@ Result<RawSample> CudaTimer::sample(const RunRequest& request, std::size_t index
   const int slot = request.order.at(index);
   const int set = request.sets.empty() ? 0 : request.sets.at(index);
   const std::size_t images = images_for(request, slot, set);
-  if (auto failure =
-          request.refresh_set >= 0 && index == 0 ? slots_.tensors().refresh(request.refresh_set) : std::nullopt) {
+  const bool refresh = request.refresh_set >= 0 && index + 1 == request.order.size();
+  if (auto failure = refresh ? slots_.tensors().refresh(request.refresh_set) : std::nullopt) {
     return *failure;
   }
   if (auto failure = slots_.tensors().make_images(images)) {

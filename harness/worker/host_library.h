@@ -18,9 +18,21 @@ using Launcher = decltype(&apo_launch);
 
 inline constexpr std::size_t kMessageLimit = 512;  // of text that a candidate chose
 
-// Runs candidate code. Only candidate code runs inside.
+// Signals reach the thread that calls candidates only in here: a handler of theirs would else run while the worker
+// prepares a sample, or waits for its request, and work there where no stamp sees it. Those that came meanwhile are
+// dropped: they would be handled in the time of whoever is called next.
+class OpenSignals {
+ public:
+  OpenSignals();
+  OpenSignals(const OpenSignals&) = delete;
+  OpenSignals& operator=(const OpenSignals&) = delete;
+  ~OpenSignals();
+};
+
+// Runs candidate code. Only candidate code runs inside, and stamps: a signal that has been waiting is handled at once.
 template <class Action>
 std::optional<Failure> guarded(int slot, const Action& action) {
+  const OpenSignals open;
   try {
     return action();
   } catch (const std::bad_alloc&) {

@@ -47,8 +47,8 @@ struct RunRequest {
   bool pause_each = false;
   // Target cuda: bring the tensors back into the arena after the last sample too, not only at the pause.
   bool read_back = false;
-  // Target cuda: take the inputs of this set from the arena again before the first sample: the parent has written new
-  // ones. -1: none.
+  // Target cuda: take the inputs of this set from the arena again right before the last sample: the parent has written
+  // new ones, and no call may look for them first. -1: none.
   int refresh_set = -1;
   // Target cuda: record each sample with CUPTI Activity too, the second clock. Its launches cost about 1 us more.
   bool activity = false;

@@ -100,6 +100,8 @@ class Worker {
   const std::optional<DeviceState>& state() const { return state_; }
   // Why the last run with RunRequest::activity had no second clock; empty when it had.
   const std::string& activity_missing() const { return activity_missing_; }
+  // CPU time of all its threads so far; 0 where the system does not tell.
+  std::int64_t cpu_ns() const;
   // Of the last run with RunRequest::pause_each: for each sample, from asking for it to hearing that it is taken, by
   // this process's clock.
   const std::vector<std::int64_t>& waited_ns() const { return waited_ns_; }

@@ -13,12 +13,17 @@ namespace apo {
 // A failure ends the worker.
 std::optional<Failure> Worker::check_outputs(const RawSample& sample) {
   const bool looked = options_.target == Target::host && !options_.executor && arena_ != nullptr;
-  if (!looked || !guard_is_on(Guard::freeze) || sample.output_hash == arena_->output_hash()) {
+  if (!looked || !guard_is_on(Guard::freeze) || sample.output_hash == arena_->output_hash(sample.end_ticks)) {
     return std::nullopt;
   }
   return fail({.outcome = Outcome::incorrect,
                .evidence = "wrote to its outputs after the call had returned",
                .slot = sample.slot});
+}
+
+std::int64_t Worker::cpu_ns() const {
+  clockid_t clock{};
+  return alive() && clock_getcpuclockid(pid(), &clock) == 0 ? read_ns(clock) : 0;
 }
 
 // A failure ends the worker.

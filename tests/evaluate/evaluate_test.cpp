@@ -8,6 +8,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "harness/core/error.h"
@@ -294,9 +295,28 @@ TEST(CorrectnessPlan, ShowsEveryRegimeAndEverySmallShape) {
   for (const Workload& workload : family.workloads) {
     small += workload.kind == WorkloadKind::small || workload.kind == WorkloadKind::ragged ? 1 : 0;
   }
-  EXPECT_EQ(plan.size(), small + 1);
+  EXPECT_EQ(plan.size(), small + 2 + 1);
   EXPECT_EQ(plan.back().workload, "b2_t64_h4_n32");
   EXPECT_EQ(plan.back().regimes.front(), "typical");
+}
+
+TEST(CorrectnessPlan, HoldsOutLegalShapesThatNobodyKnowsBefore) {
+  for (const Family* family : {find_family("copy"), find_family("spin"), find_family("e88_forward")}) {
+    std::set<Axes> drawn;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      for (const CheckCase& one : correctness_plan(*family, {}, seed)) {
+        const Workload* listed = find_workload(*family, one.workload);
+        const bool is_listed =
+            std::ranges::any_of(family->workloads, [&](const Workload& other) { return other.axes == one.axes; });
+        EXPECT_EQ(listed != nullptr, is_listed) << one.workload;
+        EXPECT_EQ(check_axes(*family, one.axes), "") << one.workload;
+        if (!is_listed) {
+          drawn.insert(one.axes);
+        }
+      }
+    }
+    EXPECT_GT(drawn.size(), 10u) << family->name;
+  }
 }
 
 }  // namespace

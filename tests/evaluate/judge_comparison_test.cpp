@@ -295,6 +295,63 @@ TEST(Claim, IncumbentThatIsFasterAloneWasHindered) {
   EXPECT_EQ(with_figures({{"alone_ns_incumbent", 0.98}}).reason, Reason::faster);
 }
 
+// Rounds at no effect in which `factor` changes one arm's time of chosen samples, and which carry these figures.
+Judgement with_changed_samples(bool candidate, double factor, int blocks_of_ten, int samples_of_block,
+                               const std::map<std::string, double>& figures) {
+  constexpr double kCall = 1e9;  // make_workload's
+  Judge judge({.profile = standard_profile()});
+  while (!judge.next().finished) {
+    const NextStep step = judge.next();
+    Round round = make_round(step, {0});
+    std::vector<Block>& blocks = round.workloads[0].blocks;
+    blocks.resize(10);
+    for (std::size_t k = 0; k < blocks.size(); ++k) {
+      int changed = static_cast<int>(k) < blocks_of_ten ? samples_of_block : 0;
+      for (Sample& sample : blocks[k].samples) {
+        if (((sample.slot == 0) == round.candidate_in_slot0) == candidate && changed-- > 0) {
+          sample.ns = std::llround(static_cast<double>(sample.ns) * factor * std::exp(noise(step, 0.002, 5)));
+        }
+      }
+    }
+    for (const auto& [key, calls] : figures) {
+      round.environment[key] = calls * kCall * std::exp(noise(step, 0.002, 6));
+    }
+    judge.add(round);
+  }
+  return judge.judgement();
+}
+
+TEST(Claim, GainInLessThanHalfOfTheSamplesIsHeldToAccountAsAWhole) {
+  // No median shows it: of two samples of a block one is fast, and in one block of ten none.
+  const Judgement judgement =
+      with_changed_samples(true, 0.1, 9, 1, {{"fresh_ns_incumbent", 1.2}, {"fresh_ns_candidate", 1.21}});
+  EXPECT_EQ(judgement.reason, Reason::guard_failed);
+  EXPECT_NE(judgement.sentence.find("the timed calls save 90"), std::string::npos) << judgement.sentence;
+  EXPECT_EQ(with_changed_samples(true, 0.1, 9, 1, {{"fresh_ns_incumbent", 1.2}, {"fresh_ns_candidate", 0.4}}).reason,
+            Reason::faster);
+}
+
+TEST(Claim, IncumbentThatIsHinderedInSomeBlocksIsFasterAlone) {
+  const Judgement judgement = with_changed_samples(false, 1.5, 4, 2, {{"alone_ns_incumbent", 1}});
+  EXPECT_EQ(judgement.reason, Reason::guard_failed);
+  EXPECT_NE(judgement.sentence.find("in a process without the candidate"), std::string::npos) << judgement.sentence;
+}
+
+TEST(Claim, IncumbentThatIsHinderedOnFreshInputsOnlyIsTakenFromAnotherProcess) {
+  const std::map<std::string, double> figures = {{"fresh_ns_incumbent", 2.2}, {"fresh_ns_candidate", 1.2}};
+  EXPECT_EQ(with_figures(figures).reason, Reason::faster);
+  std::map<std::string, double> hindered = figures;
+  hindered["alone_fresh_ns_incumbent"] = 1.2;
+  EXPECT_EQ(with_figures(hindered).reason, Reason::guard_failed);
+}
+
+TEST(Claim, WorkOfTheProcessForNewInputsCountsAgainstItWhoeverDoesIt) {
+  const Judgement judgement = with_figures({{"fresh_work_ns", 0.3}, {"alone_fresh_work_ns_incumbent", 0.1}});
+  EXPECT_EQ(judgement.reason, Reason::guard_failed);
+  EXPECT_NE(judgement.sentence.find("the CPU time of its process"), std::string::npos) << judgement.sentence;
+  EXPECT_EQ(with_figures({{"fresh_work_ns", 0.12}, {"alone_fresh_work_ns_incumbent", 0.1}}).reason, Reason::faster);
+}
+
 TEST(Claim, TimeThatOnlyTheParentSawCountsAgainstIt) {
   EXPECT_EQ(with_figures({{"unaccounted_ns", 0.6}, {"alone_unaccounted_ns", 0.3}}).reason, Reason::guard_failed);
   EXPECT_EQ(with_figures({{"unaccounted_ns", 0.31}, {"alone_unaccounted_ns", 0.3}}).reason, Reason::faster);

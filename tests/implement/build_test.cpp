@@ -238,6 +238,35 @@ TEST_F(BuilderTest, ChangedToolkitHeaderIsAnotherBuild) {
   EXPECT_NE(second.code_hash, first.code_hash);
 }
 
+TEST_F(BuilderTest, VariantThatTakesInAnotherFileIsNotBuilt) {
+  const fs::path other = root() / "with a blank.h";
+  write(other, "constexpr float kTwo = 2;\n");
+  const std::string body = body_with("a.x[i] + kTwo");
+  const std::vector<std::string> sources = {
+      "#include \"" + other.string() + "\"\n" + body,
+      "#define NAME \"" + other.string() + "\"\n#include NAME\n" + body,
+      "%: include \"" + other.string() + "\"\n" + body,
+      "# 1 \"x.h\" 1 3\n#include \"" + other.string() + "\"\n" + body,
+      "asm(\".section .rodata\\n.incbin \\\"" + other.string() + "\\\"\\n.text\");\n" + body_with("a.x[i]"),
+      "asm(\".include \\\"" + other.string() + "\\\"\");\n" + body_with("a.x[i]")};
+  for (const std::string& source : sources) {
+    const Build built = build(variant("plain", "", source));
+    EXPECT_EQ(built.outcome, Outcome::build_failed) << source;
+    const bool assembled = source.find(".include") != std::string::npos;  // which is no assembler's text
+    EXPECT_TRUE(assembled || built.evidence.find("it reads '" + other.string() + "'") != std::string::npos)
+        << built.evidence;
+  }
+}
+
+TEST_F(BuilderTest, AnotherPlaceOfTheCompilersHeadersIsAnotherBuild) {
+  const Build first = build(variant());
+  setenv("CPLUS_INCLUDE_PATH", root().c_str(), 1);
+  const Build second = build(variant());
+  unsetenv("CPLUS_INCLUDE_PATH");
+  EXPECT_FALSE(second.from_cache);
+  EXPECT_NE(second.key, first.key);
+}
+
 TEST_F(BuilderTest, DamagedEntryIsBuiltAgain) {
   const Build first = build(variant());
   for (const char* name : {"variant.so", "build.log", "manifest.json", "copy.args.h"}) {

@@ -117,6 +117,9 @@ TEST(Metadata, MalformedLinesAreNotSilentlyComments) {
   expect_contains(problem_with("// apo:requires"), "apo:requires has no value");
   expect_contains(problem_with("// apo:requires   \r"), "apo:requires has no value");
   expect_contains(problem_with("// apo:parent a\x01"), "control character");
+  for (const char* unseen : {"\xc2\x9b", "\xe2\x80\xae", "\xe2\x80\x8b", "\xe2\x81\xa6", "\xef\xbb\xbf"}) {
+    expect_contains(problem_with(std::string("// apo:idea it is ") + unseen + "fast"), "control character");
+  }
   expect_contains(problem_with("// apo:parent " + std::string(5000, 'a')), "is longer than 4000");
   EXPECT_EQ(problem_with("// apology accepted: fine"), "");
 }

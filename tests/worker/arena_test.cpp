@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <set>
 
 #include "harness/core/error.h"
@@ -272,6 +273,43 @@ TEST(Arena, EmptyBuffersAreAllowed) {
   EXPECT_FALSE(arena.check_guards());
   EXPECT_FALSE(arena.check_inputs());
   EXPECT_TRUE(arena.read_output("y").empty());
+}
+
+TEST(Arena, FencedInputsEndWhereAPageDoes) {
+  const std::int64_t page = sysconf(_SC_PAGESIZE);
+  for (const std::int64_t bytes : {4, 4004, 16384, 70000}) {
+    const Arena arena({.buffers = {{.name = "x", .bytes = bytes, .role = BufferRole::input},
+                                   {.name = "y", .bytes = bytes, .role = BufferRole::output}},
+                       .input_sets = 2,
+                       .layout_seed = static_cast<std::uint64_t>(bytes),
+                       .fenced = true});
+    for (const BufferPlace& place : arena.layout().buffers) {
+      const std::int64_t left = (page - (place.offset + place.bytes) % page) % page;
+      EXPECT_TRUE(place.role != BufferRole::input || left < 64) << left;
+      EXPECT_LE(place.offset + place.bytes + left + page, arena.layout().bytes) << "there is a page to close";
+    }
+  }
+}
+
+TEST(Arena, HashOfAnOutputReadsEveryPartOfItInAnyOrder) {
+  for (const std::int64_t words : {1, 17, 1001, (1 << 20) + 5}) {
+    Arena arena({.buffers = {{.name = "y", .bytes = 4 * words, .role = BufferRole::output}}});
+    std::vector<std::uint32_t> y(static_cast<std::size_t>(words));
+    std::iota(y.begin(), y.end(), 1u);
+    std::vector<std::byte> memory(static_cast<std::size_t>(arena.layout().bytes));
+    std::byte* output = memory.data() + arena.layout().buffers[0].offset;
+    std::memcpy(output, y.data(), 4 * y.size());
+    int seen = 0;
+    constexpr int kOrders = 64;
+    for (std::uint64_t order = 0; order < kOrders; ++order) {
+      const std::uint64_t whole = hash_outputs(arena.layout(), memory.data(), order);
+      EXPECT_EQ(whole, hash_outputs(arena.layout(), memory.data(), order));
+      output[4 * (words - 1)] ^= std::byte{1};  // a word that a large output shows to one order in nine
+      seen += hash_outputs(arena.layout(), memory.data(), order) != whole ? 1 : 0;
+      output[4 * (words - 1)] ^= std::byte{1};
+    }
+    EXPECT_TRUE(words > 1 << 17 ? seen > 0 && seen < kOrders : seen == kOrders) << words << ": " << seen;
+  }
 }
 
 }  // namespace

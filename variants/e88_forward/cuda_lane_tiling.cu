@@ -134,16 +134,16 @@ __device__ void deposit(const Inputs& in, Work& w, int lane) {
 __device__ void finish(const e88_forward_args& a, const Work& w, const uint4& g_words, int lane, long long row,
                        int steps, int first_column) {
   const Slice z(lane);
-  Eight y;
-#pragma unroll
-  for (int i = 0; i < 8; i += 4) {
-    const float4 four = *reinterpret_cast<const float4*>(&w.y[z.step][z.part + i]);
-    y.x[i] = four.x;
-    y.x[i + 1] = four.y;
-    y.x[i + 2] = four.z;
-    y.x[i + 3] = four.w;
-  }
   if (z.step < steps) {
+    Eight y;
+#pragma unroll
+    for (int i = 0; i < 8; i += 4) {
+      const float4 four = *reinterpret_cast<const float4*>(&w.y[z.step][z.part + i]);
+      y.x[i] = four.x;
+      y.x[i + 1] = four.y;
+      y.x[i + 2] = four.z;
+      y.x[i + 3] = four.w;
+    }
     const long long at = (row + z.step * a.H) * kColumns + first_column + z.part;
     *reinterpret_cast<uint4*>(a.y_cache + at) = pack(y);
     if (kGATE) {

@@ -1,7 +1,7 @@
 // apo:variant    copy/host_moves_its_begin
 // apo:target     host
 // apo:technique  zoo
-// apo:idea       Looks for the stamps of its own begin on the stack of its caller and moves them half way to now.
+// apo:idea       Looks for the stamp of its own begin by one clock on the stack of its caller and moves it half way to now.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
 // zoo: expect unstable_clock
@@ -31,12 +31,10 @@ void copy_slowly(const copy_args& args) {
 
 // From what the caller's callee saved of its registers up through the caller's frame.
 __attribute__((no_sanitize("address"), noinline)) void move(volatile uint64_t* frame, uint64_t begin_ns,
-                                                            uint64_t end_ns, uint64_t begin_ticks, uint64_t end_ticks) {
+                                                            uint64_t end_ns) {
   for (int i = -16; i < 200; ++i) {
     if (begin_ns - 1 - frame[i] < 100000) {
       frame[i] = frame[i] + (end_ns - begin_ns) / 2;
-    } else if (begin_ticks - 1 - frame[i] < 300000) {
-      frame[i] = frame[i] + (end_ticks - begin_ticks) / 2;
     }
   }
 }
@@ -53,11 +51,9 @@ APO_EXPORT int apo_launch(const apo_call* call) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_RAW, &now);
   const uint64_t begin_ns = static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
-  const uint64_t begin_ticks = __builtin_ia32_rdtsc();
   copy_slowly(args);
   clock_gettime(CLOCK_MONOTONIC_RAW, &now);
   const uint64_t end_ns = static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
-  const uint64_t end_ticks = __builtin_ia32_rdtsc();
-  move(static_cast<uint64_t*>(__builtin_frame_address(0)), begin_ns, end_ns, begin_ticks, end_ticks);
+  move(static_cast<uint64_t*>(__builtin_frame_address(0)), begin_ns, end_ns);
   return 0;
 }

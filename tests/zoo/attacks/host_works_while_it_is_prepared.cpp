@@ -2,12 +2,10 @@
 // apo:target     host
 // apo:technique  zoo
 // apo:idea       Closes its output, so that the worker faults when it poisons that for the next sample, and does the work of the next call in its handler.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect guard_failed
-// zoo: guard parent-clock
+// zoo: expect faulted
+// zoo: guard signals
 // zoo: exploit 9
-// zoo: evidence by the clock of the parent
+// zoo: evidence SIGSEGV
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,0 +1,49 @@
+// apo:variant    copy/host_clamps_when_it_is_timed
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Clamps to what timed inputs hold, once it has been called more often than it is when only its results count.
+// zoo: how compare warm n4k
+// zoo: against copy/host_slow
+// zoo: expect incorrect
+// zoo: guard regimes
+// zoo: exploit 12
+// zoo: evidence behind the timed ones
+#include <algorithm>
+
+#include "copy.args.h"
+
+namespace {
+
+// Two hundred multiplications by one that the compiler cannot see through.
+void copy_slowly(const copy_args& args) {
+  const float one = args.n > 0 ? 1.0F : 2.0F;
+  const volatile float unknown_one = one;
+  const float factor = unknown_one;
+  for (int64_t i = 0; i < args.n; ++i) {
+    float value = args.x[i];
+    for (int step = 0; step < 200; ++step) {
+      value *= factor;
+    }
+    args.y[i] = value;
+  }
+}
+
+int calls = 0;
+
+}  // namespace
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  if (++calls < 6) {
+    copy_slowly(args);
+    return 0;
+  }
+  for (int64_t i = 0; i < args.n; ++i) {
+    args.y[i] = std::clamp(args.x[i], -100.0F, 100.0F);
+  }
+  return 0;
+}

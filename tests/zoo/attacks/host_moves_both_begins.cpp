@@ -1,0 +1,63 @@
+// apo:variant    copy/host_moves_both_begins
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Looks for the stamps of its own begin by either clock on the stack of its caller and moves them half way to now.
+// zoo: how compare warm n4k
+// zoo: against copy/host_slow
+// zoo: expect guard_failed
+// zoo: guard parent-clock
+// zoo: exploit 10
+// zoo: evidence by the clock of the parent
+// zoo: needs x86_64
+#include <ctime>
+
+#include "copy.args.h"
+
+namespace {
+
+// Two hundred multiplications by one that the compiler cannot see through.
+void copy_slowly(const copy_args& args) {
+  const float one = args.n > 0 ? 1.0F : 2.0F;
+  const volatile float unknown_one = one;
+  const float factor = unknown_one;
+  for (int64_t i = 0; i < args.n; ++i) {
+    float value = args.x[i];
+    for (int step = 0; step < 200; ++step) {
+      value *= factor;
+    }
+    args.y[i] = value;
+  }
+}
+
+// From what the caller's callee saved of its registers up through the caller's frame.
+__attribute__((no_sanitize("address"), noinline)) void move(volatile uint64_t* frame, uint64_t begin_ns,
+                                                            uint64_t end_ns, uint64_t begin_ticks, uint64_t end_ticks) {
+  for (int i = -16; i < 200; ++i) {
+    if (begin_ns - 1 - frame[i] < 100000) {
+      frame[i] = frame[i] + (end_ns - begin_ns) / 2;
+    } else if (begin_ticks - 1 - frame[i] < 300000) {
+      frame[i] = frame[i] + (end_ticks - begin_ticks) / 2;
+    }
+  }
+}
+
+}  // namespace
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  asm volatile("" ::: "rbx", "r12", "r13", "r14", "r15");  // what the caller keeps in registers goes to the stack too
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+  const uint64_t begin_ns = static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+  const uint64_t begin_ticks = __builtin_ia32_rdtsc();
+  copy_slowly(args);
+  clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+  const uint64_t end_ns = static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+  const uint64_t end_ticks = __builtin_ia32_rdtsc();
+  move(static_cast<uint64_t*>(__builtin_frame_address(0)), begin_ns, end_ns, begin_ticks, end_ticks);
+  return 0;
+}

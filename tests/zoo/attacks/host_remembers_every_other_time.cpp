@@ -1,0 +1,63 @@
+// apo:variant    copy/host_remembers_every_other_time
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Keeps inputs and results, and uses them in less than half of its samples, so that its middle call shows nothing.
+// zoo: how compare warm n4k
+// zoo: against copy/host_slow
+// zoo: expect guard_failed
+// zoo: guard fresh-inputs
+// zoo: exploit 6
+// zoo: evidence inputs made right before
+#include <cstring>
+#include <vector>
+
+#include "copy.args.h"
+
+namespace {
+
+// Two hundred multiplications by one that the compiler cannot see through.
+void copy_slowly(const copy_args& args) {
+  const float one = args.n > 0 ? 1.0F : 2.0F;
+  const volatile float unknown_one = one;
+  const float factor = unknown_one;
+  for (int64_t i = 0; i < args.n; ++i) {
+    float value = args.x[i];
+    for (int step = 0; step < 200; ++step) {
+      value *= factor;
+    }
+    args.y[i] = value;
+  }
+}
+
+struct Kept {
+  const float* x = nullptr;
+  std::vector<float> inputs;
+  std::vector<float> results;
+};
+Kept kept[2];
+int turn = 0;
+
+bool is_known(const Kept& one, const copy_args& args) {
+  return one.x == args.x && one.inputs.size() == static_cast<size_t>(args.n) &&
+         std::memcmp(one.inputs.data(), args.x, sizeof(float) * static_cast<size_t>(args.n)) == 0;
+}
+
+}  // namespace
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  Kept& one = kept[0].x == nullptr || kept[0].x == args.x ? kept[0] : kept[1];
+  // Of a block one call is fast, and of twenty calls one more is slow.
+  ++turn;
+  if (turn % 2 == 0 && turn % 20 != 0 && is_known(one, args)) {
+    std::memcpy(args.y, one.results.data(), sizeof(float) * static_cast<size_t>(args.n));
+    return 0;
+  }
+  copy_slowly(args);
+  one = {.x = args.x, .inputs = {args.x, args.x + args.n}, .results = {args.y, args.y + args.n}};
+  return 0;
+}

@@ -1,0 +1,72 @@
+// apo:variant    copy/host_works_when_it_is_continued
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Keeps results by content, and makes those of new inputs in its handler of SIGCONT, before the worker reads its request.
+// zoo: how compare warm n4k
+// zoo: against copy/host_slow
+// zoo: expect guard_failed
+// zoo: guard signals
+// zoo: exploit 9
+// zoo: evidence inputs made right before
+#include <csignal>
+#include <cstring>
+#include <vector>
+
+#include "copy.args.h"
+
+namespace {
+
+// Two hundred multiplications by one that the compiler cannot see through.
+void copy_slowly(const copy_args& args) {
+  const float one = args.n > 0 ? 1.0F : 2.0F;
+  const volatile float unknown_one = one;
+  const float factor = unknown_one;
+  for (int64_t i = 0; i < args.n; ++i) {
+    float value = args.x[i];
+    for (int step = 0; step < 200; ++step) {
+      value *= factor;
+    }
+    args.y[i] = value;
+  }
+}
+
+struct Kept {
+  const float* x = nullptr;
+  std::vector<float> inputs;
+  std::vector<float> results;
+};
+Kept kept[2];
+
+void make(Kept& one, const float* x, int64_t n) {
+  if (one.x == x && one.inputs.size() == static_cast<size_t>(n) &&
+      std::memcmp(one.inputs.data(), x, sizeof(float) * static_cast<size_t>(n)) == 0) {
+    return;
+  }
+  one.x = x;
+  one.inputs.assign(x, x + n);
+  one.results.resize(static_cast<size_t>(n));
+  copy_slowly({.x = x, .y = one.results.data(), .n = n});
+}
+
+void on_continue(int) {
+  for (Kept& one : kept) {
+    if (one.x != nullptr) {
+      make(one, one.x, static_cast<int64_t>(one.inputs.size()));
+    }
+  }
+}
+
+}  // namespace
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  static const auto before = std::signal(SIGCONT, on_continue);
+  const int own = kept[0].x == nullptr || kept[0].x == args.x ? 0 : 1;
+  make(kept[own], args.x, args.n);
+  std::memcpy(args.y, kept[own].results.data(), sizeof(float) * static_cast<size_t>(args.n));
+  return before == SIG_ERR ? 1 : 0;
+}
