@@ -1,4 +1,4 @@
-// harness/core/files.cpp - atomic writes, owners of descriptors and folders, where the program lives.
+// harness/core/files.cpp - atomic writes, owners of descriptors, where the program lives.
 #include "harness/core/files.h"
 
 #include <fcntl.h>
@@ -129,21 +129,6 @@ void FileDescriptor::reset() {
   if (fd_ >= 0) {
     close(fd_);  // nothing to do about an error: the descriptor is gone either way
     fd_ = -1;
-  }
-}
-
-TemporaryFolder::TemporaryFolder(std::string_view prefix) {
-  std::string name = (fs::temp_directory_path() / (std::string(prefix) + ".XXXXXX")).string();
-  if (mkdtemp(name.data()) == nullptr) {
-    throw EnvironmentError("cannot create a temporary folder '" + name + "': " + reason());
-  }
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  if (!path_.empty()) {
-    std::error_code error;
-    fs::remove_all(path_, error);  // best effort: a leftover in the temporary folder harms nobody
   }
 }
 

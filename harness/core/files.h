@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,11 +40,13 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-// A fresh folder that is removed with everything in it.
+// A fresh folder that is removed with everything in it. `prefix` is "apo" or "apo-" and a word. The first one of a
+// process also removes those that killed processes left beside it.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(std::string_view prefix = "apo");
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder(TemporaryFolder&& other) noexcept
+      : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   TemporaryFolder& operator=(TemporaryFolder&&) = delete;
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
@@ -52,7 +55,13 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
+  FileDescriptor lock_;  // held on the folder itself: while it is, its owner lives
 };
+
+// Removes the temporary folders of this user in `place` whose owners are gone, however they ended. Nothing that goes
+// wrong here matters to the caller: it only goes to the observer, as do the folders that were removed.
+void remove_abandoned_folders(const std::filesystem::path& place);
+void on_abandoned_folder(std::function<void(const std::string& line)> observer);
 
 // Where variants, schema and headers of this program live: $APO_HOME, else found from the executable.
 std::filesystem::path home_folder();

@@ -29,7 +29,7 @@ pid_t start(const std::filesystem::path& folder) {
     }
     arguments.push_back(nullptr);
     setenv("APO_HOME", APO_SOURCE_FOLDER, 1);
-    setenv("TMPDIR", folder.c_str(), 1);  // a killed program leaves its temporary folders behind
+    setenv("TMPDIR", folder.c_str(), 1);
     const int null = open("/dev/null", O_RDWR);
     if (null < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 || chdir(folder.c_str()) != 0) {
       _exit(126);
@@ -48,6 +48,14 @@ std::size_t finished_experiments(Journal& journal) {
     }
   }
   return finished;
+}
+
+std::size_t temporary_folders(const std::filesystem::path& folder) {
+  std::size_t found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    found += entry.path().filename().string().starts_with("apo") ? 1U : 0U;
+  }
+  return found;
 }
 
 TEST(Kill, AKilledCampaignKeepsWhatWasFinishedAndIsResumed) {
@@ -72,9 +80,12 @@ TEST(Kill, AKilledCampaignKeepsWhatWasFinishedAndIsResumed) {
     }
     EXPECT_LE(open_experiments, 1U);
   }
+  const std::string temporary = "TMPDIR=" + folder.path().string();
   const ProcessResult last = run_process(
-      kRun, {.timeout_s = 240, .working_folder = folder.path(), .environment = {"APO_HOME=" APO_SOURCE_FOLDER}});
+      kRun,
+      {.timeout_s = 240, .working_folder = folder.path(), .environment = {"APO_HOME=" APO_SOURCE_FOLDER, temporary}});
   EXPECT_EQ(last.exit_code, 0) << last.error;
+  EXPECT_EQ(temporary_folders(folder.path()), 0U) << "the next program removes them";
   Journal journal = Journal::open(journal_path, Access::read_write);
   EXPECT_TRUE(journal.unfinished().empty());
   EXPECT_EQ(journal.check_integrity(), std::vector<std::string>());
