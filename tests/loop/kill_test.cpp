@@ -20,11 +20,11 @@ const std::vector<std::string> kRun = {APO_PROGRAM,  "run",          "copy",    
                                        "--baseline", "copy/simple",  "--judge", "standard",   "--iterations",
                                        "3",          "--candidates", "2"};
 
-pid_t start(const std::filesystem::path& folder) {
+pid_t start(const std::filesystem::path& folder, const std::vector<std::string>& words) {
   const pid_t child = fork();
   if (child == 0) {
     std::vector<char*> arguments;
-    for (const std::string& word : kRun) {
+    for (const std::string& word : words) {
       arguments.push_back(const_cast<char*>(word.c_str()));
     }
     arguments.push_back(nullptr);
@@ -63,7 +63,7 @@ TEST(Kill, AKilledCampaignKeepsWhatWasFinishedAndIsResumed) {
   const auto journal_path = folder.path() / ".apo" / "journal.db";
   std::size_t finished = 0;
   for (const int milliseconds : {700, 2500, 6000}) {
-    const pid_t child = start(folder.path());
+    const pid_t child = start(folder.path(), kRun);
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
     kill(child, SIGKILL);
     ASSERT_EQ(waitpid(child, nullptr, 0), child);
@@ -90,6 +90,40 @@ TEST(Kill, AKilledCampaignKeepsWhatWasFinishedAndIsResumed) {
   EXPECT_TRUE(journal.unfinished().empty());
   EXPECT_EQ(journal.check_integrity(), std::vector<std::string>());
   EXPECT_GE(finished_experiments(journal), finished);
+}
+
+// The iterations of the only campaign, as of now; none while there is no journal.
+std::vector<IterationRow> iterations(const std::filesystem::path& journal) {
+  if (!std::filesystem::exists(journal)) {
+    return {};
+  }
+  try {
+    return Journal::open(journal, Access::read_only).iterations(1);
+  } catch (const UserError&) {
+    return {};  // it is being made
+  }
+}
+
+TEST(Kill, AnIterationThatWasKilledIsNotOneOfThoseThatWereAskedFor) {
+  const TemporaryFolder folder;
+  const auto journal = folder.path() / ".apo" / "journal.db";
+  const std::vector<std::string> words = {APO_PROGRAM,   "run",          "copy",    "--workload",   "n4k",
+                                          "--judge",     "standard",     "--cache", "warm",         "--baseline",
+                                          "copy/simple", "--iterations", "1",       "--candidates", "1"};
+  const pid_t child = start(folder.path(), words);
+  for (int i = 0; i < 3000 && iterations(journal).empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  kill(child, SIGKILL);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  const ProcessResult again = run_process(
+      words, {.timeout_s = 120, .working_folder = folder.path(), .environment = {"APO_HOME=" APO_SOURCE_FOLDER}});
+  EXPECT_EQ(again.exit_code, 0) << again.error;
+  EXPECT_NE(again.error.find("resuming campaign 1 at iteration 2 of 2"), std::string::npos) << again.error;
+  const std::vector<IterationRow> rows = iterations(journal);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows.front().ended_at, "");
+  EXPECT_NE(rows.back().ended_at, "");
 }
 
 }  // namespace
