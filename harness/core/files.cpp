@@ -42,8 +42,17 @@ class StagedFile {
     if (target_.has_parent_path() && !fs::create_directories(target_.parent_path(), error) && error) {
       throw EnvironmentError("cannot create '" + target_.parent_path().string() + "': " + error.message());
     }
-    if (fs::is_directory(target_, error)) {
+    const fs::file_status status = fs::status(target_, error);
+    if (fs::is_directory(status)) {
       throw EnvironmentError("cannot write '" + target_.string() + "': a folder has that name");
+    }
+    // The rename would put a file in the place of /dev/null, or of the link that /dev/stdout is.
+    if (fs::exists(status) && !fs::is_regular_file(status)) {
+      throw EnvironmentError("cannot write '" + target_.string() + "': it is not a regular file",
+                             "name a file, or leave the option out");
+    }
+    if (fs::exists(status) && fs::is_symlink(target_, error)) {
+      target_ = fs::canonical(target_);
     }
     std::string name = target_.string() + ".XXXXXX";
     const FileDescriptor file(mkostemp(name.data(), O_CLOEXEC));
@@ -107,6 +116,10 @@ void write_file_atomically(const fs::path& path, std::string_view contents) {
   StagedFile(path, contents).rename_to_target();
 }
 
+void check_writable(const fs::path& path) {
+  const StagedFile unused(path, "");
+}
+
 void write_files_atomically(const std::vector<NamedText>& files) {
   std::vector<StagedFile> staged;
   for (const NamedText& file : files) {
@@ -130,6 +143,11 @@ void FileDescriptor::reset() {
     close(fd_);  // nothing to do about an error: the descriptor is gone either way
     fd_ = -1;
   }
+}
+
+bool is_absent(const fs::path& path) {
+  std::error_code error;
+  return !fs::exists(path, error) && !error;
 }
 
 fs::path executable_path() {

@@ -13,8 +13,11 @@ namespace apo {
 
 // Throws UserError naming the path and the system's reason when it cannot be read.
 std::string read_file(const std::filesystem::path& path);
-// Writes beside the target, syncs, renames: a reader sees the old file or the new one, never half of one.
+// Writes beside the target, syncs, renames: a reader sees the old file or the new one, never half of one. The target of
+// a link is written; what is there and is not a regular file is refused.
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
+// Throws as write_file_atomically() would, and leaves the file as it is: to be asked before long work, not after it.
+void check_writable(const std::filesystem::path& path);
 // Several at once: none of them changes before all of them are on disk under temporary names.
 struct NamedText {
   std::filesystem::path path;
@@ -63,6 +66,8 @@ class TemporaryFolder {
 void remove_abandoned_folders(const std::filesystem::path& place);
 void on_abandoned_folder(std::function<void(const std::string& line)> observer);
 
+// Nothing has that name. False too where that cannot be told: who opens it is told why.
+bool is_absent(const std::filesystem::path& path);
 // Where variants, schema and headers of this program live: $APO_HOME, else found from the executable.
 std::filesystem::path home_folder();
 // Absolute path of the running program.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -57,6 +58,29 @@ TEST(Files, OfSeveralWritesNoneHappensWhenOneCannot) {
   write_files_atomically({{folder.path() / "first", "new"}, {folder.path() / "second", "two"}});
   EXPECT_EQ(read_file(folder.path() / "first"), "new");
   EXPECT_EQ(read_file(folder.path() / "second"), "two");
+}
+
+TEST(Files, AWriteReplacesNoDeviceAndNoLink) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(mkfifo((folder.path() / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(write_file_atomically(folder.path() / "pipe", "x"), EnvironmentError);
+  EXPECT_THROW(check_writable(folder.path() / "pipe"), EnvironmentError);
+  EXPECT_TRUE(fs::is_fifo(folder.path() / "pipe"));
+  write_file_atomically(folder.path() / "file", "old");
+  fs::create_symlink("file", folder.path() / "link");
+  write_file_atomically(folder.path() / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(folder.path() / "link"));
+  EXPECT_EQ(read_file(folder.path() / "file"), "new");
+}
+
+TEST(Files, CheckingThatAFileCanBeWrittenLeavesItAsItIs) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "file", "old");
+  check_writable(folder.path() / "file");
+  check_writable(folder.path() / "absent");
+  EXPECT_EQ(read_file(folder.path() / "file"), "old");
+  EXPECT_EQ(entries_in(folder.path()), 1U);
+  EXPECT_THROW(check_writable(folder.path()), EnvironmentError);
 }
 
 TEST(Files, ReadingAFolderOrNothingNamesThePath) {
