@@ -97,20 +97,32 @@ int explain_parse_error(const CLI::App& app, const CLI::ParseError& error, int a
       names.emplace_back(command.name);
     }
   }
+  if (argc < 2) {
+    return fail("no command given", "'apo --help' shows all commands; 'apo run' is the main one", kUserMistake);
+  }
+  const std::string given = argv[1];
+  if (given.starts_with("-")) {
+    return fail("'" + given + "' stands before the command",
+                "write it behind, as in 'apo run " + given + "'; 'apo --help' shows all commands", kUserMistake);
+  }
   if (app.get_subcommands().empty()) {
-    if (argc < 2) {
-      return fail("no command given", "'apo --help' shows all commands; 'apo run' is the main one", kUserMistake);
-    }
-    const std::string given = argv[1];
-    if (!given.starts_with("-")) {
-      const std::string guess = did_you_mean(given, names);
-      return fail("unknown command '" + given + "'",
-                  (guess.empty() ? "" : guess + "\n") + "'apo --help' shows all commands", kUserMistake);
-    }
-    return fail(error.what(), "'apo --help' shows all options", kUserMistake);
+    const std::string guess = did_you_mean(given, names);
+    return fail("unknown command '" + given + "'",
+                (guess.empty() ? "" : guess + "\n") + "'apo --help' shows all commands", kUserMistake);
   }
   const std::string name = app.get_subcommands().front()->get_name();
   return fail(error.what(), "'apo " + name + " --help' shows its options", kUserMistake);
+}
+
+// `--output "$UNSET"` means something else than leaving the option out, which is what an empty word would come to.
+std::string option_without_value(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::vector<std::string> words = option->results();
+    if (std::find(words.begin(), words.end(), "") != words.end()) {
+      return option->get_name();
+    }
+  }
+  return "";
 }
 
 void leave_out_guards(const std::vector<std::string>& names) {
@@ -226,6 +238,9 @@ int run_app(int argc, char** argv) {
   }
   for (std::size_t i = 0; i < kCommands.size(); ++i) {
     if (app.got_subcommand(kCommands[i].name)) {
+      if (const std::string empty = option_without_value(*app.get_subcommand(kCommands[i].name)); !empty.empty()) {
+        return fail("'" + empty + "' is given as an empty word", "write its value, or leave it out", kUserMistake);
+      }
       return run_action(actions[i], globals);
     }
   }

@@ -16,6 +16,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/files.h"
+#include "harness/core/text.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -93,7 +94,13 @@ fs::path place_of_temporary_folders() {
                                "', cannot be used: " + error.message(),
                            "set TMPDIR to a folder that can be written");
   }
-  return fs::absolute(place);
+  // Workers are told paths as JSON, and what they have loaded is looked up in lists of one path a line.
+  const std::string path = fs::absolute(place).string();
+  if (!is_utf8(path) || path.find('\n') != std::string::npos) {
+    throw EnvironmentError("the folder for temporary files, '" + path + "', has a name with a line break or no UTF-8",
+                           "set TMPDIR to a folder with another name");
+  }
+  return path;
 }
 
 }  // namespace
