@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -215,6 +216,8 @@ Layout checked_layout(const std::string& word) {
 }
 
 int run_app(int argc, char** argv) {
+  std::signal(SIGXFSZ,
+              SIG_IGN);  // a write past the limit on files (ulimit -f) then says so, as one to a full disk does
   CLI::App app("apo improves a compute kernel by profile -> research -> implement -> evaluate, and remembers.", "apo");
   app.set_version_flag("--version", "apo " APO_VERSION);
   app.require_subcommand(1);

@@ -49,6 +49,8 @@ Incumbents load_incumbents(const Workbench& bench) {
   } catch (const UserError& error) {
     // The list itself needs no journal.
     std::fprintf(stderr, "apo: incumbents are not shown: %s\n", error.what());
+  } catch (const EnvironmentError& error) {
+    std::fprintf(stderr, "apo: incumbents are not shown: %s\n", error.what());
   }
   return incumbents;
 }

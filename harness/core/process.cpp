@@ -70,6 +70,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& addi
                          int out, int err, int report, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGXFSZ, SIG_DFL);  // what ignores a signal hands that on
   int failure = 0;
   if (getppid() != parent) {
     _exit(127);  // the parent died before the death signal was armed

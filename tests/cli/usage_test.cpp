@@ -233,6 +233,16 @@ TEST(Usage, BenchmarksThatCouldNotBePrintedAreTheEnvironmentsTrouble) {
   EXPECT_NE(ran.error.find("cannot write to standard output"), std::string::npos) << ran.error;
 }
 
+TEST(Usage, ALimitOnFilesIsToldAndKillsNobody) {
+  const Workplace place;
+  const ProcessResult ran =
+      run_process({"sh", "-c", "ulimit -f 1; exec " APO_PROGRAM " gate --store b.json e88_backward/simple"},
+                  {.working_folder = place.path(""), .environment = {"APO_HOME=" APO_SOURCE_FOLDER}});
+  EXPECT_EQ(ran.exit_code, 2) << ran.signal;
+  EXPECT_NE(ran.error.find("cannot write 'b.json': File too large"), std::string::npos) << ran.error;
+  EXPECT_FALSE(std::filesystem::exists(place.path("b.json")));
+}
+
 TEST(Usage, TargetCudaWithoutAGpuIsTheEnvironmentsTrouble) {
   if (std::filesystem::exists("/dev/nvidiactl")) {
     GTEST_SKIP() << "this machine has a GPU";

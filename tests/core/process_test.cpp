@@ -76,6 +76,13 @@ TEST(Process, WhatAProgramStartedEndsWhenWeAreKilled) {
   EXPECT_TRUE(gone_soon(*grandchild));
 }
 
+TEST(Process, AProgramIsEndedByWhatWeIgnore) {
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  const ProcessResult result = run_process({"sh", "-c", "kill -XFSZ $$"});
+  std::signal(SIGXFSZ, before);
+  EXPECT_EQ(result.signal, SIGXFSZ);
+}
+
 TEST(Process, ASignalIsReportedByName) {
   const ProcessResult result = run_process({"sh", "-c", "kill -SEGV $$"});
   EXPECT_EQ(result.signal, SIGSEGV);
