@@ -81,7 +81,7 @@ std::string judgement_text(const Experiment& experiment) {
     rows.push_back({"  speed-up", format_interval(one.speedup(), one.speedup_lower(), one.speedup_upper()).all() +
                                       " at " + format_g(100 * one.confidence, 3) +
                                       " % confidence, n=" + std::to_string(one.rounds) + " rounds"});
-    rows.push_back({"  one call", format_ns(one.incumbent_ns) + " -> " + format_ns(one.candidate_ns)});
+    rows.push_back({"  median call", format_ns(one.incumbent_ns) + " -> " + format_ns(one.candidate_ns)});
     rows.push_back({"  resolves", format_percent(one.minimum_detectable) + " at least"});
     rows.push_back({"  effort", std::to_string(one.processes) + " processes, " + std::to_string(one.samples) +
                                     " samples, " + format_seconds(one.seconds)});

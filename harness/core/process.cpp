@@ -87,7 +87,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& addi
   _exit(127);
 }
 
-// The death signal reaches a child, and not what the child started: a compiler's assembler, an agent behind a script.
+// The death signal reaches a child, and not what the child started: a compiler's assembler, say.
 // So a process of ours waits in the group for our death, and then ends the group.
 class GroupGuard {
  public:

@@ -128,7 +128,7 @@ std::vector<std::string> symbol_names(const Family& family, const Variant& varia
 bool supports(const Variant& variant, const Family& family, const Axes& axes, const Settings& settings,
               std::string* why, const Symbols& device) {
   if (const std::string illegal = check_axes(family, axes); !illegal.empty()) {
-    throw UserError(illegal, "'apo show " + family.name + "' lists the axes and their ranges");
+    throw UserError(illegal, "'apo list " + family.name + "' shows the axes and their ranges");
   }
   const Symbols symbols = expression_symbols(variant, axes, settings, device);
   std::string reason;
