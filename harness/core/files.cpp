@@ -6,19 +6,30 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <sstream>
+#include <vector>
 
 #include "harness/core/error.h"
+#include "harness/core/text.h"
 
 namespace apo {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr std::uintmax_t kLargestRead = std::uintmax_t{1} << 31;
+
 std::string reason() {
   return std::strerror(errno);
+}
+
+ssize_t read_some(int fd, std::vector<char>& part) {
+  ssize_t got = 0;
+  do {
+    got = read(fd, part.data(), part.size());
+  } while (got < 0 && errno == EINTR);
+  return got;
 }
 
 void write_all(int fd, std::string_view contents, const fs::path& path) {
@@ -102,14 +113,30 @@ std::string read_file(const fs::path& path) {
   if (fs::is_directory(path, error)) {
     throw UserError("'" + path.string() + "' is a directory, not a file");
   }
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  if (!file || fstat(file.get(), &status) != 0) {
     throw UserError("cannot read '" + path.string() + "': " + reason());
   }
-  std::ostringstream contents;
-  contents << stream.rdbuf();
-  return contents.str();
+  const auto check_size = [&](std::uintmax_t bytes) {
+    if (bytes > kLargestRead) {
+      throw UserError("'" + path.string() + "' is larger than any file that is read whole: " +
+                      format_bytes(static_cast<double>(kLargestRead)) + " at most");
+    }
+  };
+  check_size(static_cast<std::uintmax_t>(status.st_size));
+  std::string contents;
+  contents.reserve(static_cast<std::size_t>(status.st_size));
+  std::vector<char> part(std::size_t{1} << 18);
+  ssize_t got = 0;
+  while ((got = read_some(file.get(), part)) > 0) {
+    contents.append(part.data(), static_cast<std::size_t>(got));
+    check_size(contents.size());  // a device or a pipe has no size, and maybe no end
+  }
+  if (got < 0) {
+    throw UserError("cannot read '" + path.string() + "': " + reason());
+  }
+  return contents;
 }
 
 void write_file_atomically(const fs::path& path, std::string_view contents) {

@@ -11,7 +11,7 @@
 
 namespace apo {
 
-// Throws UserError naming the path and the system's reason when it cannot be read.
+// Throws UserError naming the path and the system's reason when it cannot be read, or has more than 2 GiB.
 std::string read_file(const std::filesystem::path& path);
 // Writes beside the target, syncs, renames: a reader sees the old file or the new one, never half of one. The target of
 // a link is written; what is there and is not a regular file is refused.

@@ -95,6 +95,15 @@ TEST(Files, ReadingAFolderOrNothingNamesThePath) {
   }
 }
 
+TEST(Files, WhatCannotBeReadToItsEndIsNeverAShorterFile) {
+  EXPECT_THROW(read_file("/proc/self/mem"), UserError);  // its first byte is an I/O error
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "big") << "{}";
+  fs::resize_file(folder.path() / "big", (std::uintmax_t{1} << 31) + 1);
+  EXPECT_THROW(read_file(folder.path() / "big"), UserError);
+  EXPECT_FALSE(read_file("/proc/self/stat").empty()) << "a file that does not say its size";
+}
+
 TEST(Files, ATemporaryFolderIsGoneWithItsContents) {
   fs::path path;
   {
