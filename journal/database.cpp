@@ -191,7 +191,7 @@ void Database::fail() {
   const std::string message = sqlite3_errmsg(handle_);
   const bool no_room = system_error == ENOSPC || system_error == EDQUOT || system_error == EFBIG;
   if (code == SQLITE_FULL || (code == SQLITE_IOERR && no_room)) {
-    throw UserError(
+    throw EnvironmentError(
         "no room left to write " + name,
         "free space on its disk, or name a journal on another one with --journal; every finished row is kept");
   }

@@ -2,6 +2,7 @@
 #include "journal/queries.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
@@ -165,13 +166,22 @@ const KeySpec& column_key(const std::string& name, std::string_view where) {
   return *spec;
 }
 
+// A date that there is, and a time of its day.
 bool is_date(std::string_view text) {
   constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:ddZ";
   if (text.size() != 10 && text.size() != kForm.size()) {
     return false;
   }
-  return std::equal(text.begin(), text.end(), kForm.begin(),
-                    [](char have, char want) { return want == 'd' ? have >= '0' && have <= '9' : have == want; });
+  if (!std::equal(text.begin(), text.end(), kForm.begin(),
+                  [](char have, char want) { return want == 'd' ? have >= '0' && have <= '9' : have == want; })) {
+    return false;
+  }
+  const auto number = [&](std::size_t at, std::size_t digits) {
+    return static_cast<unsigned>(parse_int(text.substr(at, digits)).value());
+  };
+  const std::chrono::year_month_day day(std::chrono::year(static_cast<int>(number(0, 4))),
+                                        std::chrono::month(number(5, 2)), std::chrono::day(number(8, 2)));
+  return day.ok() && (text.size() == 10 || (number(11, 2) < 24 && number(14, 2) < 60 && number(17, 2) < 60));
 }
 
 Cell typed_value(const std::string& text, const KeySpec& spec, const std::string& word) {

@@ -121,12 +121,12 @@ std::string score_text(const PredictionScore& score) {
   if (score.scored == 0) {
     return counted(static_cast<std::size_t>(score.predicted), "prediction") + ", none of them measured.";
   }
-  const bool better = score.mean_error > 0;
+  const double off = std::expm1(score.mean_error);
   return std::to_string(score.inside) + " of " + std::to_string(score.scored) +
-         " measured effects lie inside their band. On average the effect came out " +
-         percent_text(std::expm1(std::fabs(score.mean_error))) + (better ? " above" : " below") +
-         " the middle of its band; the mean distance from the middle is " +
-         percent_text(std::expm1(score.mean_absolute_error)) + ".";
+         " measured effects lie inside their band. On average the effect came out " + percent_text(std::fabs(off)) +
+         (off > 0 ? " above" : " below") +
+         " the middle of its band; the mean distance from the middle is a factor of " +
+         format_g(std::exp(score.mean_absolute_error), 3) + ".";
 }
 
 std::string sentinel_text(const Sentinel& sentinel) {

@@ -135,7 +135,8 @@ void write_profile(const ReportModel& model, Writer& writer) {
     writer.table(table);
     list_missing(model, writer);
     if (!writer.plot("roofline")) {
-      writer.paragraph({plain("No roofline: the rates of operations and bytes were not measured.")});
+      writer.paragraph(
+          {plain("No roofline: it needs a rate of operations and one of bytes, and no profile has both.")});
     }
     writer.plot("stalls");  // absent without samples or stall counters
     const std::vector<Profile>& latest = model.last_profiles.empty() ? model.first_profiles : model.last_profiles;

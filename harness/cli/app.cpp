@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -15,6 +16,7 @@
 
 #include "harness/cli/command.h"
 #include "harness/core/error.h"
+#include "harness/core/files.h"
 #include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/text.h"
@@ -65,6 +67,7 @@ void set_up_logging(const Globals& globals) {
   logger->set_level(globals.verbose ? spdlog::level::debug : spdlog::level::warn);
   spdlog::set_default_logger(std::move(logger));
   if (globals.verbose) {
+    on_abandoned_folder([](const std::string& line) { spdlog::debug("{}", line); });
     constexpr double kWorthALine = 1e-3;
     on_stage_end([](const std::string& name, double seconds) {
       if (seconds >= kWorthALine) {
@@ -95,20 +98,32 @@ int explain_parse_error(const CLI::App& app, const CLI::ParseError& error, int a
       names.emplace_back(command.name);
     }
   }
+  if (argc < 2) {
+    return fail("no command given", "'apo --help' shows all commands; 'apo run' is the main one", kUserMistake);
+  }
+  const std::string given = argv[1];
+  if (given.starts_with("-")) {
+    return fail("'" + given + "' stands before the command",
+                "write it behind, as in 'apo run " + given + "'; 'apo --help' shows all commands", kUserMistake);
+  }
   if (app.get_subcommands().empty()) {
-    if (argc < 2) {
-      return fail("no command given", "'apo --help' shows all commands; 'apo run' is the main one", kUserMistake);
-    }
-    const std::string given = argv[1];
-    if (!given.starts_with("-")) {
-      const std::string guess = did_you_mean(given, names);
-      return fail("unknown command '" + given + "'",
-                  (guess.empty() ? "" : guess + "\n") + "'apo --help' shows all commands", kUserMistake);
-    }
-    return fail(error.what(), "'apo --help' shows all options", kUserMistake);
+    const std::string guess = did_you_mean(given, names);
+    return fail("unknown command '" + given + "'",
+                (guess.empty() ? "" : guess + "\n") + "'apo --help' shows all commands", kUserMistake);
   }
   const std::string name = app.get_subcommands().front()->get_name();
   return fail(error.what(), "'apo " + name + " --help' shows its options", kUserMistake);
+}
+
+// `--output "$UNSET"` means something else than leaving the option out, which is what an empty word would come to.
+std::string option_without_value(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::vector<std::string> words = option->results();
+    if (std::find(words.begin(), words.end(), "") != words.end()) {
+      return option->get_name();
+    }
+  }
+  return "";
 }
 
 void leave_out_guards(const std::vector<std::string>& names) {
@@ -201,6 +216,8 @@ Layout checked_layout(const std::string& word) {
 }
 
 int run_app(int argc, char** argv) {
+  std::signal(SIGXFSZ,
+              SIG_IGN);  // a write past the limit on files (ulimit -f) then says so, as one to a full disk does
   CLI::App app("apo improves a compute kernel by profile -> research -> implement -> evaluate, and remembers.", "apo");
   app.set_version_flag("--version", "apo " APO_VERSION);
   app.require_subcommand(1);
@@ -224,6 +241,9 @@ int run_app(int argc, char** argv) {
   }
   for (std::size_t i = 0; i < kCommands.size(); ++i) {
     if (app.got_subcommand(kCommands[i].name)) {
+      if (const std::string empty = option_without_value(*app.get_subcommand(kCommands[i].name)); !empty.empty()) {
+        return fail("'" + empty + "' is given as an empty word", "write its value, or leave it out", kUserMistake);
+      }
       return run_action(actions[i], globals);
     }
   }

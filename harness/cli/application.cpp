@@ -85,7 +85,11 @@ int profile_application(const std::vector<std::string>& command, const Applicati
   if (command.empty()) {
     throw UserError("there is no command after '--'", "write for example 'apo profile -- python3 train.py'");
   }
-  categories_of(options);  // a mistake in the file is told before the command runs, not an hour later
+  // Mistakes are told before the command runs, not an hour later.
+  categories_of(options);
+  if (!options.output.empty()) {
+    check_writable(options.output);
+  }
   // With --json, standard output holds one document and nothing else.
   const bool output_to_stderr = globals.json && options.output.empty();
   return show_application(run_application(command, output_to_stderr), options, globals);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <iostream>
 #include <memory>
 
 #include "harness/cli/app.h"
@@ -271,6 +272,9 @@ int run_benchmarks(const BenchOptions& options, const std::vector<std::string>& 
   }
   const std::size_t matched = benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
+  if (!std::cout.flush()) {
+    throw EnvironmentError("cannot write to standard output");
+  }
   if (matched == 0) {
     throw UserError("no benchmark matches the filter", "'apo bench --benchmark_list_tests' shows their names");
   }

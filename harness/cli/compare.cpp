@@ -47,7 +47,7 @@ int compare(const CompareOptions& options, const Globals& globals) {
           join(experiment.workloads, ", ") + "\n");
     print(judgement.sentence + "\n");
     if (judgement.reason != Reason::gate_failed) {
-      print("one call: " + format_ns(judgement.incumbent_ns) + " -> " + format_ns(judgement.candidate_ns) + "; " +
+      print("median call: " + format_ns(judgement.incumbent_ns) + " -> " + format_ns(judgement.candidate_ns) + "; " +
             std::to_string(judgement.processes) + " processes, " + std::to_string(judgement.samples) + " samples, " +
             format_seconds(judgement.seconds) + "\n");
     }

@@ -183,7 +183,7 @@ Attended attended(Journal& journal) {
 
 Check check_journal(const Paths& paths) {
   return guarded("journal", [&]() -> Check {
-    if (!fs::exists(paths.journal)) {
+    if (is_absent(paths.journal)) {
       return {.name = "journal", .finding = "none yet at '" + paths.journal.string() + "'; 'apo run' writes it"};
     }
     Journal journal = Journal::open(paths.journal, Access::read_only);
@@ -218,7 +218,7 @@ Check check_selftest(const Paths& paths, Workbench& bench) {
                 .state = CheckState::limited,
                 .finding = "none of this machine as it is now",
                 .fix = "'apo selftest' shows what it resolves, and keeps smaller claims from being made"};
-  if (!fs::exists(paths.journal)) {
+  if (is_absent(paths.journal)) {
     return missing;
   }
   return guarded(name, [&] {

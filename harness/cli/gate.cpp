@@ -91,16 +91,19 @@ int gate(const GateOptions& options, const Globals& globals) {
                       .cache_policy = options.cache,
                       .judge_profile = options.judge,
                       .layout = checked_layout(options.layout)};
+  if (!options.junit.empty()) {
+    check_writable(options.junit);
+  }
   Workbench bench(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   const std::vector<GatedVariant> gated = run_gate(bench, request, observer);
-  if (!options.junit.empty()) {
-    write_file_atomically(options.junit, gate_junit(gated));
-  }
   if (globals.json) {
     print_json(gate_document(gated, margin));
   } else {
     print(gate_text(gated));
+  }
+  if (!options.junit.empty()) {
+    write_file_atomically(options.junit, gate_junit(gated));
   }
   return exit_code(overall(gated));
 }

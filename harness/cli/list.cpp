@@ -12,6 +12,7 @@
 #include "harness/cli/documents.h"
 #include "harness/cli/variant_text.h"
 #include "harness/core/error.h"
+#include "harness/core/files.h"
 #include "harness/core/text.h"
 #include "harness/loop/workbench.h"
 #include "journal/journal.h"
@@ -35,7 +36,7 @@ std::string device_text(Journal& journal, const Workbench& bench, const std::str
 
 Incumbents load_incumbents(const Workbench& bench) {
   Incumbents incumbents;
-  if (!std::filesystem::exists(bench.paths().journal)) {
+  if (is_absent(bench.paths().journal)) {
     return incumbents;
   }
   try {
@@ -47,6 +48,8 @@ Incumbents load_incumbents(const Workbench& bench) {
     }
   } catch (const UserError& error) {
     // The list itself needs no journal.
+    std::fprintf(stderr, "apo: incumbents are not shown: %s\n", error.what());
+  } catch (const EnvironmentError& error) {
     std::fprintf(stderr, "apo: incumbents are not shown: %s\n", error.what());
   }
   return incumbents;

@@ -232,6 +232,10 @@ int profile(const ProfileOptions& options, const Globals& globals) {
     }
     return profile_application(*globals.command, options.application, globals);
   }
+  if (!options.application.output.empty() || !options.application.categories.empty()) {
+    throw UserError("--output and --categories are about the profile of an application, and no command was given",
+                    "write the command after '--', or redirect standard output: --json prints a document");
+  }
   check_cache(options.cache);
   check_target(options.target);
   if (options.roofs_only) {

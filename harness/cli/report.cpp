@@ -46,7 +46,9 @@ int write(const ReportOptions& options, const Globals& globals) {
   }
   const std::filesystem::path folder = options.output.empty() ? paths.reports / ("campaign-" + std::to_string(campaign))
                                                               : std::filesystem::path(options.output);
-  if (std::filesystem::exists(folder) && !std::filesystem::is_directory(folder)) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(folder, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
     throw UserError("--output '" + folder.string() + "' is a file", "name a folder, or - for standard output");
   }
   const auto written = report::write_report(model, format, folder);

@@ -35,6 +35,7 @@ struct SelftestOptions {
 };
 
 constexpr double kQuickSeconds = 60;
+constexpr int kMostAsked = 1'000'000'000;
 
 double duration_of(const std::string& option, const std::string& text) {
   const auto seconds = parse_duration(text);
@@ -106,9 +107,6 @@ int selftest(const SelftestOptions& options, const Globals& globals) {
   if (options.cache != "cold" && options.cache != "warm") {
     throw UserError("unknown cache policy '" + options.cache + "'", "known: cold, warm");
   }
-  if (options.comparisons < 0 || options.rounds < 0) {
-    throw UserError("--comparisons and --rounds are at least 1");
-  }
   read_parts(options.parts, request);
   request.differences = differences_of(options.differences);
   read_layout(options.layout, request);
@@ -145,8 +143,10 @@ Action define_selftest(CLI::App& app, Globals& globals) {
   app.add_option("--differences", options->differences,
                  "known differences to judge, in percent with commas, such as 0.3,-1 (default: several)");
   app.add_option("--seconds", options->seconds, "how long all of it may take (default: 10m)");
-  app.add_option("--comparisons", options->comparisons, "so many judgements of identical code, however long they take");
-  app.add_option("--rounds", options->rounds, "begin no judgement after so many rounds");
+  app.add_option("--comparisons", options->comparisons, "so many judgements of identical code, however long they take")
+      ->check(CLI::Range(1, kMostAsked));
+  app.add_option("--rounds", options->rounds, "begin no judgement after so many rounds")
+      ->check(CLI::Range(1, kMostAsked));
   app.add_flag("--quick", options->quick, "one minute, and a third of the processes for the noise");
   app.add_option("--round-time", options->round_time, "kernel time of a round, such as 30ms (default: the profile's)");
   app.add_option("--cache", options->cache, "cold (caches flushed before every sample) or warm");

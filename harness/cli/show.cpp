@@ -10,6 +10,7 @@
 #include "harness/cli/documents.h"
 #include "harness/cli/variant_text.h"
 #include "harness/core/error.h"
+#include "harness/core/files.h"
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/round_layout.h"
@@ -80,7 +81,7 @@ std::string judgement_text(const Experiment& experiment) {
     rows.push_back({"  speed-up", format_interval(one.speedup(), one.speedup_lower(), one.speedup_upper()).all() +
                                       " at " + format_g(100 * one.confidence, 3) +
                                       " % confidence, n=" + std::to_string(one.rounds) + " rounds"});
-    rows.push_back({"  one call", format_ns(one.incumbent_ns) + " -> " + format_ns(one.candidate_ns)});
+    rows.push_back({"  median call", format_ns(one.incumbent_ns) + " -> " + format_ns(one.candidate_ns)});
     rows.push_back({"  resolves", format_percent(one.minimum_detectable) + " at least"});
     rows.push_back({"  effort", std::to_string(one.processes) + " processes, " + std::to_string(one.samples) +
                                     " samples, " + format_seconds(one.seconds)});
@@ -339,7 +340,7 @@ int show_experiment(std::int64_t id, const ShowOptions& options, const Globals& 
 
 // From the catalogue, else as the journal remembers it: a file that is gone still explains its experiments.
 Variant find_variant(Workbench& bench, const std::string& id) {
-  if (bench.catalogue().find(id) == nullptr && std::filesystem::exists(bench.paths().journal)) {
+  if (bench.catalogue().find(id) == nullptr && !is_absent(bench.paths().journal)) {
     Journal journal = Journal::open(bench.paths().journal, Access::read_only);
     if (const auto remembered = journal.newest_variant(id)) {
       return *remembered;

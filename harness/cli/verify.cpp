@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -166,7 +168,7 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workbench& 
     dump(options.dump, lab, inputs, call.outputs);
   }
   Json tensors = Json::array();
-  std::vector<std::vector<std::string>> rows = {{"output", "elements", "relative error", "of tolerance", "verdict"}};
+  std::vector<std::vector<std::string>> rows = {{"output", "compared", "relative error", "of tolerance", "verdict"}};
   for (const TensorComparison& tensor : call.comparison.tensors) {
     tensors.push_back({{"tensor", tensor.tensor},
                        {"correct", tensor.correct},
@@ -205,6 +207,18 @@ void log_steps(const GateResult& gate) {
   }
 }
 
+// Nothing checked is nothing right.
+void check_any_supported(const Family& family, const Lab& lab, const Configuration& configuration,
+                         const std::vector<CheckCase>& plan) {
+  const auto why_not = [&](const CheckCase& one) { return lab.unsupported(configuration, one.axes); };
+  if (std::all_of(plan.begin(), plan.end(), [&](const CheckCase& one) { return !why_not(one).empty(); })) {
+    throw UserError(
+        configuration.label() + " supports none of the workloads that are checked; " + plan.front().workload + ": " +
+            why_not(plan.front()),
+        "relax its apo:requires line, or name another with --workload; 'apo list " + family.name + "' shows them");
+  }
+}
+
 // `device_s`: what it took to find the target.
 int verify_all(const VerifyOptions& options, const Globals& globals, Workbench& bench, const Family& family,
                const Configuration& configuration, double device_s) {
@@ -216,6 +230,7 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workbench& 
   ConsoleObserver observer(globals);
   const std::uint64_t seed = options.seed != 0 ? options.seed : secret_seed();
   const auto plan = correctness_plan(lab, configuration, {family.workloads.front().name}, seed);
+  check_any_supported(family, lab, configuration, plan);
   std::optional<SanitizerCheck> sanitizers;
   if (!options.no_sanitizers) {
     sanitizers.emplace(lab, configuration, plan, seed);
@@ -284,6 +299,14 @@ int verify(const VerifyOptions& options, const Globals& globals) {
              : verify_all(options, globals, bench, family, configuration, device_s);
 }
 
+// CLI11 takes -1 for the largest number, and what is larger for the largest as well.
+std::string check_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  const bool whole = error == std::errc() && end == text.data() + text.size() && seed != 0;
+  return whole ? "" : "'" + text + "' is not a whole number from 1 to " + std::to_string(UINT64_MAX);
+}
+
 }  // namespace
 
 Action define_verify(CLI::App& app, Globals& globals) {
@@ -297,7 +320,8 @@ Action define_verify(CLI::App& app, Globals& globals) {
   app.add_option("--on", options->on,
                  "cpu: run a device variant thread by thread on this CPU, under checks for races, barriers and bounds");
   app.add_option("--seed", options->seed,
-                 "seed of the inputs and of the threads' order (default: a secret one, printed when a gate fails)");
+                 "seed of the inputs and of the threads' order (default: a secret one, printed when a gate fails)")
+      ->check(check_seed);
   app.add_flag("--debug", options->debug, "wait for a debugger before the one call, and for Enter");
   app.add_flag("--no-sanitizers", options->no_sanitizers,
                "leave out the ASan and UBSan build, on target cuda compute-sanitizer");

@@ -1,4 +1,4 @@
-// harness/core/files.cpp - atomic writes, owners of descriptors and folders, where the program lives.
+// harness/core/files.cpp - atomic writes, owners of descriptors, where the program lives.
 #include "harness/core/files.h"
 
 #include <fcntl.h>
@@ -6,19 +6,30 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <sstream>
+#include <vector>
 
 #include "harness/core/error.h"
+#include "harness/core/text.h"
 
 namespace apo {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr std::uintmax_t kLargestRead = std::uintmax_t{1} << 31;
+
 std::string reason() {
   return std::strerror(errno);
+}
+
+ssize_t read_some(int fd, std::vector<char>& part) {
+  ssize_t got = 0;
+  do {
+    got = read(fd, part.data(), part.size());
+  } while (got < 0 && errno == EINTR);
+  return got;
 }
 
 void write_all(int fd, std::string_view contents, const fs::path& path) {
@@ -42,8 +53,17 @@ class StagedFile {
     if (target_.has_parent_path() && !fs::create_directories(target_.parent_path(), error) && error) {
       throw EnvironmentError("cannot create '" + target_.parent_path().string() + "': " + error.message());
     }
-    if (fs::is_directory(target_, error)) {
+    const fs::file_status status = fs::status(target_, error);
+    if (fs::is_directory(status)) {
       throw EnvironmentError("cannot write '" + target_.string() + "': a folder has that name");
+    }
+    // The rename would put a file in the place of /dev/null, or of the link that /dev/stdout is.
+    if (fs::exists(status) && !fs::is_regular_file(status)) {
+      throw EnvironmentError("cannot write '" + target_.string() + "': it is not a regular file",
+                             "name a file, or leave the option out");
+    }
+    if (fs::exists(status) && fs::is_symlink(target_, error)) {
+      target_ = fs::canonical(target_);
     }
     std::string name = target_.string() + ".XXXXXX";
     const FileDescriptor file(mkostemp(name.data(), O_CLOEXEC));
@@ -93,18 +113,38 @@ std::string read_file(const fs::path& path) {
   if (fs::is_directory(path, error)) {
     throw UserError("'" + path.string() + "' is a directory, not a file");
   }
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  if (!file || fstat(file.get(), &status) != 0) {
     throw UserError("cannot read '" + path.string() + "': " + reason());
   }
-  std::ostringstream contents;
-  contents << stream.rdbuf();
-  return contents.str();
+  const auto check_size = [&](std::uintmax_t bytes) {
+    if (bytes > kLargestRead) {
+      throw UserError("'" + path.string() + "' is larger than any file that is read whole: " +
+                      format_bytes(static_cast<double>(kLargestRead)) + " at most");
+    }
+  };
+  check_size(static_cast<std::uintmax_t>(status.st_size));
+  std::string contents;
+  contents.reserve(static_cast<std::size_t>(status.st_size));
+  std::vector<char> part(std::size_t{1} << 18);
+  ssize_t got = 0;
+  while ((got = read_some(file.get(), part)) > 0) {
+    contents.append(part.data(), static_cast<std::size_t>(got));
+    check_size(contents.size());  // a device or a pipe has no size, and maybe no end
+  }
+  if (got < 0) {
+    throw UserError("cannot read '" + path.string() + "': " + reason());
+  }
+  return contents;
 }
 
 void write_file_atomically(const fs::path& path, std::string_view contents) {
   StagedFile(path, contents).rename_to_target();
+}
+
+void check_writable(const fs::path& path) {
+  const StagedFile unused(path, "");
 }
 
 void write_files_atomically(const std::vector<NamedText>& files) {
@@ -132,19 +172,9 @@ void FileDescriptor::reset() {
   }
 }
 
-TemporaryFolder::TemporaryFolder(std::string_view prefix) {
-  std::string name = (fs::temp_directory_path() / (std::string(prefix) + ".XXXXXX")).string();
-  if (mkdtemp(name.data()) == nullptr) {
-    throw EnvironmentError("cannot create a temporary folder '" + name + "': " + reason());
-  }
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  if (!path_.empty()) {
-    std::error_code error;
-    fs::remove_all(path_, error);  // best effort: a leftover in the temporary folder harms nobody
-  }
+bool is_absent(const fs::path& path) {
+  std::error_code error;
+  return !fs::exists(path, error) && !error;
 }
 
 fs::path executable_path() {

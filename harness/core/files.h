@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,10 +11,13 @@
 
 namespace apo {
 
-// Throws UserError naming the path and the system's reason when it cannot be read.
+// Throws UserError naming the path and the system's reason when it cannot be read, or has more than 2 GiB.
 std::string read_file(const std::filesystem::path& path);
-// Writes beside the target, syncs, renames: a reader sees the old file or the new one, never half of one.
+// Writes beside the target, syncs, renames: a reader sees the old file or the new one, never half of one. The target of
+// a link is written; what is there and is not a regular file is refused.
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
+// Throws as write_file_atomically() would, and leaves the file as it is: to be asked before long work, not after it.
+void check_writable(const std::filesystem::path& path);
 // Several at once: none of them changes before all of them are on disk under temporary names.
 struct NamedText {
   std::filesystem::path path;
@@ -39,11 +43,13 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-// A fresh folder that is removed with everything in it.
+// A fresh folder that is removed with everything in it. `prefix` is "apo" or "apo-" and a word. The first one of a
+// process also removes those that killed processes left beside it.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(std::string_view prefix = "apo");
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder(TemporaryFolder&& other) noexcept
+      : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   TemporaryFolder& operator=(TemporaryFolder&&) = delete;
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
@@ -52,8 +58,16 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
+  FileDescriptor lock_;  // held on the folder itself: while it is, its owner lives
 };
 
+// Removes the temporary folders of this user in `place` whose owners are gone, however they ended. Nothing that goes
+// wrong here matters to the caller: it only goes to the observer, as do the folders that were removed.
+void remove_abandoned_folders(const std::filesystem::path& place);
+void on_abandoned_folder(std::function<void(const std::string& line)> observer);
+
+// Nothing has that name. False too where that cannot be told: who opens it is told why.
+bool is_absent(const std::filesystem::path& path);
 // Where variants, schema and headers of this program live: $APO_HOME, else found from the executable.
 std::filesystem::path home_folder();
 // Absolute path of the running program.

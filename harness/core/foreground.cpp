@@ -90,6 +90,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 [[noreturn]] void become(const char* program, char* const* argv, char* const* environment, bool output_to_stderr,
                          const SignalsForChild& signals, int report, pid_t parent) {
   signals.restore();
+  std::signal(SIGXFSZ, SIG_DFL);  // what ignores a signal hands that on
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   int failure = 0;
   if (getppid() != parent) {

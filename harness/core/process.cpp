@@ -70,6 +70,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& addi
                          int out, int err, int report, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGXFSZ, SIG_DFL);  // what ignores a signal hands that on
   int failure = 0;
   if (getppid() != parent) {
     _exit(127);  // the parent died before the death signal was armed
@@ -85,6 +86,48 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& addi
   }
   _exit(127);
 }
+
+// The death signal reaches a child, and not what the child started: a compiler's assembler, say.
+// So a process of ours waits in the group for our death, and then ends the group.
+class GroupGuard {
+ public:
+  GroupGuard(pid_t group, pid_t parent) : process_(fork()) {
+    if (process_ == 0) {
+      watch(group, parent);
+    }
+    setpgid(process_, group);  // also done by itself: whoever comes first. Without a guard only the child dies with us
+  }
+  GroupGuard(const GroupGuard&) = delete;
+  GroupGuard& operator=(const GroupGuard&) = delete;
+  ~GroupGuard() {
+    if (process_ > 0) {
+      kill(process_, SIGKILL);
+      while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+      }
+    }
+  }
+
+ private:
+  // Only async-signal-safe calls; and no descriptor of ours stays open because of it.
+  [[noreturn]] static void watch(pid_t group, pid_t parent) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, nullptr);
+    setpgid(0, group);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    closefrom(0);
+    sigset_t death;
+    sigemptyset(&death);
+    sigaddset(&death, SIGTERM);
+    while (getppid() == parent) {
+      sigwaitinfo(&death, nullptr);
+    }
+    kill(-group, SIGKILL);
+    _exit(0);
+  }
+
+  pid_t process_;
+};
 
 // A child that closed its input must not end us by SIGPIPE, nor may the signal's disposition of the program change.
 ssize_t write_without_sigpipe(int fd, std::string_view bytes) {
@@ -198,6 +241,7 @@ ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOpt
   err.write.reset();
   report.write.reset();
   setpgid(child, child);  // also done by the child: whoever comes first
+  std::optional<GroupGuard> guard(std::in_place, child, parent);
   int failure = 0;
   const bool failed = read(report.read.get(), &failure, sizeof failure) == static_cast<ssize_t>(sizeof failure);
   for (const int fd : {in.write.get(), out.read.get(), err.read.get()}) {
@@ -216,7 +260,8 @@ ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOpt
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  kill(-child, SIGKILL);  // whatever it left behind; ESRCH when there is nothing
+  kill(-child, SIGKILL);  // whatever it left behind, and the guard
+  guard.reset();
   result.seconds = seconds_since(start);
   if (failed) {
     throw EnvironmentError("cannot start '" + argv.front() + "': " + std::strerror(failure));

@@ -1,6 +1,7 @@
 // harness/core/text.h - small text helpers: splitting, numbers with units, nearest names.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +16,10 @@ std::string trim(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 // Without repeats, in the order in which they come first.
 std::vector<std::string> each_once(const std::vector<std::string>& texts);
+// Length of the UTF-8 sequence at the start of `text`, 0 when it is not one (RFC 3629: no overlong forms, no
+// surrogates).
+std::size_t utf8_length(std::string_view text);
+bool is_utf8(std::string_view text);
 bool is_identifier(std::string_view text);  // [A-Za-z_][A-Za-z0-9_]*
 
 std::optional<std::int64_t> parse_int(std::string_view text);  // the whole text, decimal, optional sign

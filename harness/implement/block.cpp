@@ -18,28 +18,6 @@ bool is_letter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0;
 }
 
-// Length of the UTF-8 sequence at `text`, 0 when it is not one (RFC 3629: no overlong forms, no surrogates).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const auto tail = [&](std::size_t i) { return (byte(i) & 0xc0u) == 0x80u; };
-  const unsigned first = byte(0);
-  if (first < 0x80) {
-    return 1;
-  }
-  if (first >= 0xc2 && first <= 0xdf) {
-    return tail(1) ? 2 : 0;
-  }
-  if (first >= 0xe0 && first <= 0xef) {
-    const bool legal = !(first == 0xe0 && byte(1) < 0xa0) && !(first == 0xed && byte(1) > 0x9f);
-    return legal && tail(1) && tail(2) ? 3 : 0;
-  }
-  if (first >= 0xf0 && first <= 0xf4) {
-    const bool legal = !(first == 0xf0 && byte(1) < 0x90) && !(first == 0xf4 && byte(1) > 0x8f);
-    return legal && tail(1) && tail(2) && tail(3) ? 4 : 0;
-  }
-  return 0;
-}
-
 void check_text(std::string_view source, const std::string& path) {
   if (trim(source).empty()) {
     throw UserError("'" + path + "' is empty", "a variant starts with its metadata block: " + std::string(kForm));

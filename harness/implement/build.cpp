@@ -129,7 +129,7 @@ Builder::Builder(BuildOptions options)
 
 Build Builder::build(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const {
   if (const std::string illegal = check_axes(family, axes); !illegal.empty()) {
-    throw UserError(illegal, "'apo show " + family.name + "' lists the axes and their ranges");
+    throw UserError(illegal, "'apo list " + family.name + "' shows the axes and their ranges");
   }
   if (variant.target == Target::cuda) {
     if (!is_device_variant(variant)) {

@@ -121,7 +121,10 @@ Configuration Catalogue::configuration(std::string_view text) const {
         throw UserError("cannot read the settings in '" + std::string(text) + "'",
                         "write " + variant.id() + "[NAME=VALUE,NAME=VALUE]");
       }
-      given[trim(part.substr(0, equals))] = *value;
+      const auto [setting, is_new] = given.emplace(trim(part.substr(0, equals)), *value);
+      if (!is_new) {
+        throw UserError("'" + setting->first + "' is set twice in '" + std::string(text) + "'", "keep one of the two");
+      }
     }
   }
   return {.variant = variant.id(), .settings = resolve_settings(variant, given)};

@@ -12,6 +12,9 @@ namespace {
 
 // What one compiler process may allocate: a template bomb must not take the machine down.
 constexpr const char* kCompilerMemoryKib = "8388608";
+// The largest file that it may write, in ulimit's blocks of 512 bytes (1024 where sh is not quite POSIX): an array of a
+// tebibyte with one value in it must not fill the disk.
+constexpr const char* kCompilerFileBlocks = "524288";
 
 bool names_an_error(const std::string& line) {
   const bool error = line.find("error:") != std::string::npos || line.find("undefined reference") != std::string::npos;
@@ -68,7 +71,9 @@ std::string first_error(const std::string& log) {
 
 CompileStep run_step(const Words& command, const fs::path& folder, double timeout_s) {
   // ulimit is the shell's; exec leaves the compiler as the process that the deadline kills.
-  const Words argv = joined({"/bin/sh", "-c", "ulimit -v \"$0\"; exec \"$@\"", kCompilerMemoryKib}, command);
+  const Words argv = joined({"/bin/sh", "-c", "ulimit -v \"$0\"; ulimit -f \"$1\" 2>/dev/null; shift; exec \"$@\"",
+                             kCompilerMemoryKib, kCompilerFileBlocks},
+                            command);
   const ProcessResult result =
       run_process(argv, {.timeout_s = timeout_s,
                          .working_folder = folder.string(),

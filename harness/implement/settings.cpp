@@ -128,17 +128,23 @@ std::vector<std::string> symbol_names(const Family& family, const Variant& varia
 bool supports(const Variant& variant, const Family& family, const Axes& axes, const Settings& settings,
               std::string* why, const Symbols& device) {
   if (const std::string illegal = check_axes(family, axes); !illegal.empty()) {
-    throw UserError(illegal, "'apo show " + family.name + "' lists the axes and their ranges");
+    throw UserError(illegal, "'apo list " + family.name + "' shows the axes and their ranges");
   }
   const Symbols symbols = expression_symbols(variant, axes, settings, device);
-  if (variant.requires_expression.empty() || evaluate(variant.requires_expression, symbols) != 0) {
-    return true;
+  std::string reason;
+  try {
+    if (!variant.requires_expression.empty() && evaluate(variant.requires_expression, symbols) == 0) {
+      reason = " requires " + variant.requires_expression + ", which does not hold";
+    } else {
+      scratch_bytes(variant, axes, settings, device);
+    }
+  } catch (const ExpressionError& error) {  // the variant's mistake: a campaign over many of them goes on
+    reason = std::string(" has a line in its block that means nothing: ") + error.what();
   }
-  if (why != nullptr) {
-    *why =
-        variant.id() + " requires " + variant.requires_expression + ", which does not hold for " + values_text(symbols);
+  if (!reason.empty() && why != nullptr) {
+    *why = variant.id() + reason + " for " + values_text(symbols);
   }
-  return false;
+  return reason.empty();
 }
 
 std::vector<std::int64_t> scratch_bytes(const Variant& variant, const Axes& axes, const Settings& settings,

@@ -1,6 +1,7 @@
 // harness/loop/campaign.cpp - the order of the stages, and nothing else; every step is a row before the next begins.
 #include "harness/loop/campaign.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -83,9 +84,9 @@ class CampaignRun {
       summary_.resumed = true;
       // The secret seed of the interrupted run is gone with it, on purpose: rounds must not be foreseeable.
       summary_.policy.seed = secret_seed();
-      done_ = static_cast<int>(journal_.iterations(open->id).size());
+      count_iterations();
       observer_.say("resuming campaign " + std::to_string(open->id) + " at iteration " + std::to_string(done_ + 1) +
-                    " of " + std::to_string(open->policy.iterations));
+                    " of " + std::to_string(wanted()) + ", with the settings that it began with");
       return;
     }
     summary_.policy.seed = secret_seed();
@@ -98,6 +99,17 @@ class CampaignRun {
     observer_.say("campaign " + std::to_string(summary_.id) + ": " + asked.family + " on " +
                   join(asked.workloads, ", ") + ", starting from " + summary_.baseline.label());
   }
+
+  // Nobody else works on this campaign, so what has not ended was interrupted.
+  void count_iterations() {
+    const std::vector<IterationRow> rows = journal_.iterations(summary_.id);
+    done_ = static_cast<int>(rows.size());
+    interrupted_ = static_cast<int>(
+        std::count_if(rows.begin(), rows.end(), [](const IterationRow& row) { return row.ended_at.empty(); }));
+  }
+
+  // An iteration that was interrupted does not count among those that were asked for.
+  int wanted() const { return summary_.policy.iterations + interrupted_; }
 
   Configuration baseline() {
     const Policy& policy = summary_.policy;
@@ -126,13 +138,12 @@ class CampaignRun {
   }
 
   void iterate(IterationContext& context) {
-    const int wanted = summary_.policy.iterations;
-    for (int index = done_ + 1; index <= wanted; ++index) {
+    for (int index = done_ + 1; index <= wanted(); ++index) {
       if (out_of_budget()) {
         summary_.stopped = "the budget of " + format_seconds(summary_.policy.budget_s) + " is spent";
         break;
       }
-      observer_.say("iteration " + std::to_string(index) + " of " + std::to_string(wanted));
+      observer_.say("iteration " + std::to_string(index) + " of " + std::to_string(wanted()));
       summary_.iterations.push_back(run_iteration(context, index));
       if (context.accepts_since_certificate >= kCertifyEveryAccepts) {
         certify_champion(context);
@@ -181,7 +192,9 @@ class CampaignRun {
   Journal journal_;
   Clock::time_point started_;
   CampaignSummary summary_;
-  int done_ = 0;  // iterations of a resumed campaign
+  // Iterations of a resumed campaign.
+  int done_ = 0;
+  int interrupted_ = 0;  // of these
 };
 
 }  // namespace

@@ -1,10 +1,11 @@
 // harness/loop/kept_profile.cpp - looks into the journal before it measures.
 #include "harness/loop/kept_profile.h"
 
-#include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "harness/core/error.h"
+#include "harness/core/files.h"
 #include "harness/core/nvtx.h"
 #include "harness/loop/known_roofs.h"
 #include "harness/loop/measure.h"
@@ -16,7 +17,7 @@ namespace {
 std::optional<Profile> kept_profile(Workbench& bench, const Configuration& configuration, const Workload& workload,
                                     CachePolicy cache) {
   const auto& path = bench.paths().journal;
-  if (!std::filesystem::exists(path)) {
+  if (is_absent(path)) {
     return std::nullopt;
   }
   Journal journal = Journal::open(path, Access::read_only);
@@ -26,13 +27,24 @@ std::optional<Profile> kept_profile(Workbench& bench, const Configuration& confi
   return kept && kept->conditions.starts_with(caches_text(cache)) ? kept : std::nullopt;
 }
 
+// What was measured is of use without the journal, too.
+void keep(const std::string& what, Observer& observer, const std::function<void()>& write) {
+  try {
+    write();
+  } catch (const UserError& error) {
+    observer.say("the " + what + " not kept: " + error.what());
+  } catch (const EnvironmentError& error) {
+    observer.say("the " + what + " not kept: " + error.what());
+  }
+}
+
 }  // namespace
 
 std::vector<Roof> kept_or_measured_roofs(Workbench& bench, bool remeasure, Observer& observer) {
   const StageRange range("roofs");
   const Machine& machine = bench.machine();
   const auto& path = bench.paths().journal;
-  if (!remeasure && std::filesystem::exists(path)) {
+  if (!remeasure && !is_absent(path)) {
     Journal journal = Journal::open(path, Access::read_only);
     if (auto roofs = known_roofs(journal, machine); !roofs.empty()) {
       return roofs;
@@ -40,27 +52,23 @@ std::vector<Roof> kept_or_measured_roofs(Workbench& bench, bool remeasure, Obser
   }
   observer.say("measuring the roofs of this machine");
   const std::vector<Roof> roofs = bench.measure_roofs();
-  try {
+  keep("roofs are", observer, [&] {
     Journal journal = Journal::open(path, Access::read_write);
     journal.add_machine(machine);
     journal.add_roofs(machine.id, roofs);
-  } catch (const UserError& error) {
-    observer.say(std::string("the roofs are not kept: ") + error.what());
-  }
+  });
   return roofs;
 }
 
 void keep_profile(Workbench& bench, const Profile& profile, Observer& observer) {
   const StageRange range("keep the profile");
   const Variant& variant = bench.catalogue().get(profile.configuration.variant);
-  try {
+  keep("profile is", observer, [&] {
     Journal journal = Journal::open(bench.paths().journal, Access::read_write);
     journal.add_machine(bench.machine());
     journal.add_variant(variant);
     journal.add_profile(profile, {.machine = bench.machine().id, .source_hash = variant.source_hash});
-  } catch (const UserError& error) {
-    observer.say(std::string("the profile is not kept: ") + error.what());
-  }
+  });
 }
 
 Profile kept_or_measured_profile(Workbench& bench, const Family& family, const Configuration& configuration,

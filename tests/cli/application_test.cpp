@@ -119,6 +119,17 @@ TEST(ProfileApplication, AWrongCategoriesFileIsToldBeforeTheCommandRuns) {
   EXPECT_FALSE(std::filesystem::exists(place.path("ran")));
 }
 
+TEST(ProfileApplication, AnOutputThatCannotBeWrittenIsToldBeforeTheCommandRuns) {
+  const Workplace place;
+  for (const char* output : {"/dev/null", "/proc/absent", "."}) {
+    const Ran ran = profile(place, {"--output", output}, {"touch", "ran"});
+    EXPECT_EQ(ran.exit_code, 2) << output;
+    EXPECT_NE(ran.err.find(output), std::string::npos) << ran.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(place.path("ran")));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
 TEST(ProfileApplication, MistakesAreNamed) {
   const Workplace place;
   const std::pair<Words, const char*> cases[] = {

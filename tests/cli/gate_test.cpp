@@ -153,6 +153,13 @@ TEST_F(Gate, AnUnknownJudgeOrCacheIsFoundBeforeAnythingRuns) {
   EXPECT_NE(place.apo(cache).err.find("known: cold, warm"), std::string::npos);
 }
 
+TEST_F(Gate, AJunitFileThatCannotBeWrittenIsToldBeforeAnythingRuns) {
+  const Ran ran = gate({"--junit", "."});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_NE(ran.err.find("a folder has that name"), std::string::npos) << ran.err;
+  EXPECT_EQ(ran.err.find("copy/mine"), std::string::npos) << "it was measured first: " << ran.err;
+}
+
 TEST_F(Gate, DamagedBaselineFilesAreRefused) {
   const Json good = baseline();
   const std::string text = good.dump();

@@ -131,7 +131,7 @@ TEST(JournalFile, SqlCannotChangeIt) {
   { const Journal journal = Journal::open(place.path("journal.db"), Access::read_write); }
   for (const char* sql : {"DELETE FROM experiment", "DROP TABLE experiment", "ATTACH 'x.db' AS x", "SELECT 1; SELECT 2",
                           "PRAGMA user_version = 3", "nonsense", ""}) {
-    EXPECT_EQ(place.apo({"query", "--journal", "journal.db", "--sql", sql}).exit_code, *sql == '\0' ? 0 : 1) << sql;
+    EXPECT_EQ(place.apo({"query", "--journal", "journal.db", "--sql", sql}).exit_code, 1) << sql;
   }
   EXPECT_FALSE(std::filesystem::exists(place.path("x.db")));
 }

@@ -50,6 +50,11 @@ TEST(SelftestCommand, MistakesAreNamed) {
     EXPECT_NE(said({"selftest", "--differences", differences}).find("such as 0.3,1,-1"), std::string::npos)
         << differences;
   }
+  for (const char* option : {"--comparisons", "--rounds"}) {
+    for (const char* count : {"0", "-1", "many"}) {
+      EXPECT_NE(said({"selftest", option, count}).find(option), std::string::npos) << count;
+    }
+  }
   EXPECT_NE(said({"selftest", "--seconds", "soon"}).find("'soon' is not a duration"), std::string::npos);
   EXPECT_NE(said({"compare", "copy/simple", "copy/memcpy", "--layout", "odd"}).find("known: random, fixed"),
             std::string::npos);

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/core/process.h"
 #include "tests/cli/workplace.h"
 
 namespace apo {
@@ -84,6 +85,8 @@ const Mistake kUnknownNames[] = {
     {"no_command", {}, 1, {"no command given", "apo --help"}},
     {"command", {"lits"}, 1, {"unknown command 'lits'", "did you mean 'list'"}},
     {"option", {"list", "--jsn"}, 1, {"--jsn", "apo list --help"}},
+    {"option_before_the_command", {"--json", "list"}, 1, {"'--json' stands before the command"}},
+    {"option_without_command", {"--fast"}, 1, {"'--fast'", "apo --help"}},
     {"family", {"list", "copi"}, 1, {"unknown family 'copi'", "did you mean 'copy'"}},
     {"family_of_variant", {"list", "copi/simple"}, 1, {"unknown family 'copi'", "did you mean 'copy'"}},
     {"family_to_run", {"run", "e88_backwrd"}, 1, {"e88_backwrd", "did you mean 'e88_backward'"}},
@@ -140,6 +143,10 @@ const Mistake kBadValues[] = {
     {"tunable_no_number", {"verify", "copy/parallel[KILOBYTES_PER_THREAD=many]"}, 1, {"NAME=VALUE"}},
     {"tunable_unknown", {"verify", "copy/parallel[KILOBYTES=64]"}, 1, {"KILOBYTES"}},
     {"tunable_without_end", {"profile", "copy/parallel[KILOBYTES_PER_THREAD=64"}, 1, {"NAME=VALUE"}},
+    {"tunable_twice",
+     {"verify", "copy/parallel[KILOBYTES_PER_THREAD=64,KILOBYTES_PER_THREAD=256]"},
+     1,
+     {"'KILOBYTES_PER_THREAD' is set twice"}},
     {"tunable_of_none", {"bench", "copy/simple[A=1]"}, 1, {"A"}},
     {"budget_zero", {"run", "copy", "--budget", "0"}, 1, {"--budget '0'", "10m"}},
     {"budget_negative", {"run", "copy", "--budget=-5m"}, 1, {"--budget '-5m'", "10m"}},
@@ -151,6 +158,15 @@ const Mistake kBadValues[] = {
     {"iterations_negative", {"run", "copy", "--iterations", "-3"}, 1, {"--iterations"}},
     {"iterations_no_number", {"run", "copy", "--iterations", "few"}, 1, {"--iterations", "few"}},
     {"seed_no_number", {"verify", "copy/simple", "--seed", "x"}, 1, {"--seed"}},
+    {"seed_negative", {"verify", "copy/simple", "--seed", "-1"}, 1, {"--seed", "'-1' is not a whole number"}},
+    {"seed_zero", {"verify", "copy/simple", "--seed", "0"}, 1, {"--seed", "'0' is not a whole number from 1"}},
+    {"seed_too_large", {"verify", "copy/simple", "--seed", "18446744073709551616"}, 1, {"18446744073709551616"}},
+    {"empty_family", {"run", ""}, 1, {"'family' is given as an empty word"}},
+    {"empty_option", {"report", "--output", ""}, 1, {"'--output' is given as an empty word"}},
+    {"output_of_a_variant",
+     {"profile", "copy/simple", "--output", "x"},
+     1,
+     {"--output", "the profile of an application", "'--'"}},
     {"limit_negative", {"query", "--limit", "-1"}, 1, {"'-1' is no limit"}},
     {"limit_no_number", {"query", "--limit", "some"}, 1, {"'some' is no limit"}},
     {"number_of_predicate", {"query", "speedup>fast"}, 1, {"'fast'", "not a number"}},
@@ -184,6 +200,47 @@ TEST(Usage, NoJournalYetNamesTheCommandThatWritesOne) {
     EXPECT_NE(ran.err.find("there is no journal"), std::string::npos) << ran.err;
     EXPECT_NE(ran.err.find("apo run"), std::string::npos) << ran.err;
   }
+}
+
+TEST(Usage, AJournalInALoopOfLinksIsNoErrorOfOurs) {
+  const Workplace place;
+  std::filesystem::create_symlink("loop.db", place.path("loop.db"));
+  const Ran list = place.apo({"list", "copy", "--journal", "loop.db"});
+  EXPECT_EQ(list.exit_code, 0) << list.err;
+  EXPECT_NE(list.err.find("leads nowhere"), std::string::npos) << list.err;
+  const Ran show = place.apo({"show", "copy/nowhere", "--journal", "loop.db"});
+  EXPECT_EQ(show.exit_code, 1) << show.err;
+  EXPECT_EQ(show.err.find("internal error"), std::string::npos) << show.err;
+}
+
+TEST(Usage, AFolderForTemporaryFilesThatWouldMisleadTheJudgeIsRefused) {
+  const Workplace place;
+  for (const char* name : {"two\nlines", "latin\xff"}) {
+    std::filesystem::create_directory(place.path(name));
+    const Ran ran = place.apo_with_environment({"verify", "copy/simple", "--workload", "n1001"},
+                                               {"TMPDIR=" + place.path(name).string()});
+    EXPECT_EQ(ran.exit_code, 2) << ran.err;
+    EXPECT_NE(ran.err.find("set TMPDIR to a folder with another name"), std::string::npos) << ran.err;
+  }
+}
+
+TEST(Usage, BenchmarksThatCouldNotBePrintedAreTheEnvironmentsTrouble) {
+  const Workplace place;
+  const ProcessResult ran =
+      run_process({"sh", "-c", APO_PROGRAM " bench copy/simple --workload n1001 --benchmark_min_time=0.001 >/dev/full"},
+                  {.working_folder = place.path(""), .environment = {"APO_HOME=" APO_SOURCE_FOLDER}});
+  EXPECT_EQ(ran.exit_code, 2) << ran.error;
+  EXPECT_NE(ran.error.find("cannot write to standard output"), std::string::npos) << ran.error;
+}
+
+TEST(Usage, ALimitOnFilesIsToldAndKillsNobody) {
+  const Workplace place;
+  const ProcessResult ran =
+      run_process({"sh", "-c", "ulimit -f 1; exec " APO_PROGRAM " gate --store b.json e88_backward/simple"},
+                  {.working_folder = place.path(""), .environment = {"APO_HOME=" APO_SOURCE_FOLDER}});
+  EXPECT_EQ(ran.exit_code, 2) << ran.signal;
+  EXPECT_NE(ran.error.find("cannot write 'b.json': File too large"), std::string::npos) << ran.error;
+  EXPECT_FALSE(std::filesystem::exists(place.path("b.json")));
 }
 
 TEST(Usage, TargetCudaWithoutAGpuIsTheEnvironmentsTrouble) {

@@ -47,6 +47,16 @@ TEST(Verify, WrongVariantFailsWithTheElement) {
   EXPECT_NE(ran.out.find("y[3]"), std::string::npos) << ran.out;
 }
 
+TEST(Verify, AVariantThatSupportsNothingHasNotPassed) {
+  const Workplace place;
+  place.write(".apo/variants/copy/never.cpp",
+              replaced(Workplace::variant("never"), "// apo:target", "// apo:requires n < 0\n// apo:target"));
+  const Ran ran = place.apo({"verify", "copy/never"});
+  EXPECT_EQ(ran.exit_code, 1) << ran.out;
+  EXPECT_NE(ran.err.find("supports none of the workloads that are checked"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("requires n < 0"), std::string::npos) << ran.err;
+}
+
 TEST(Verify, DumpedInputsComeBackAsTheSameCall) {
   const Workplace place;
   ASSERT_EQ(place.apo({"verify", "copy/simple", "--workload", "n1001", "--dump", "first"}).exit_code, 0);

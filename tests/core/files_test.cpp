@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -59,6 +60,29 @@ TEST(Files, OfSeveralWritesNoneHappensWhenOneCannot) {
   EXPECT_EQ(read_file(folder.path() / "second"), "two");
 }
 
+TEST(Files, AWriteReplacesNoDeviceAndNoLink) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(mkfifo((folder.path() / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(write_file_atomically(folder.path() / "pipe", "x"), EnvironmentError);
+  EXPECT_THROW(check_writable(folder.path() / "pipe"), EnvironmentError);
+  EXPECT_TRUE(fs::is_fifo(folder.path() / "pipe"));
+  write_file_atomically(folder.path() / "file", "old");
+  fs::create_symlink("file", folder.path() / "link");
+  write_file_atomically(folder.path() / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(folder.path() / "link"));
+  EXPECT_EQ(read_file(folder.path() / "file"), "new");
+}
+
+TEST(Files, CheckingThatAFileCanBeWrittenLeavesItAsItIs) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "file", "old");
+  check_writable(folder.path() / "file");
+  check_writable(folder.path() / "absent");
+  EXPECT_EQ(read_file(folder.path() / "file"), "old");
+  EXPECT_EQ(entries_in(folder.path()), 1U);
+  EXPECT_THROW(check_writable(folder.path()), EnvironmentError);
+}
+
 TEST(Files, ReadingAFolderOrNothingNamesThePath) {
   const TemporaryFolder folder;
   for (const fs::path& path : {folder.path(), folder.path() / "absent"}) {
@@ -69,6 +93,15 @@ TEST(Files, ReadingAFolderOrNothingNamesThePath) {
       EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos);
     }
   }
+}
+
+TEST(Files, WhatCannotBeReadToItsEndIsNeverAShorterFile) {
+  EXPECT_THROW(read_file("/proc/self/mem"), UserError);  // its first byte is an I/O error
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "big") << "{}";
+  fs::resize_file(folder.path() / "big", (std::uintmax_t{1} << 31) + 1);
+  EXPECT_THROW(read_file(folder.path() / "big"), UserError);
+  EXPECT_FALSE(read_file("/proc/self/stat").empty()) << "a file that does not say its size";
 }
 
 TEST(Files, ATemporaryFolderIsGoneWithItsContents) {

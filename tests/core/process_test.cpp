@@ -2,6 +2,7 @@
 #include "harness/core/process.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -15,6 +16,17 @@
 
 namespace apo {
 namespace {
+
+// Killed at once, but reaped by init whenever it gets to it: a zombie counts as gone.
+bool gone_soon(std::int64_t process) {
+  const std::string stat = "/proc/" + std::to_string(process) + "/stat";
+  bool gone = false;
+  for (int i = 0; i < 500 && !gone; ++i) {
+    gone = !std::filesystem::exists(stat) || read_file(stat).find(") Z") != std::string::npos;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return gone;
+}
 
 TEST(Process, KeepsBothOutputsAndTheExitCode) {
   const ProcessResult result = run_process({"sh", "-c", "echo out; echo err >&2; exit 3"});
@@ -43,14 +55,32 @@ TEST(Process, ADeadlineEndsTheWholeGroup) {
   EXPECT_LT(result.seconds, 10);
   const auto grandchild = parse_int(trim(read_file(folder.path() / "pid")));
   ASSERT_TRUE(grandchild);
-  // Killed at once, but reaped by init whenever it gets to it: a zombie counts as gone.
-  bool gone = false;
-  for (int i = 0; i < 200 && !gone; ++i) {
-    const std::string stat = "/proc/" + std::to_string(*grandchild) + "/stat";
-    gone = !std::filesystem::exists(stat) || read_file(stat).find(") Z") != std::string::npos;
+  EXPECT_TRUE(gone_soon(*grandchild));
+}
+
+TEST(Process, WhatAProgramStartedEndsWhenWeAreKilled) {
+  const TemporaryFolder folder;
+  const std::filesystem::path note = folder.path() / "pid";
+  const pid_t runner = fork();
+  if (runner == 0) {
+    run_process({"sh", "-c", "sleep 60 & echo $! > part; mv part pid; wait"}, {.working_folder = folder.path()});
+    _exit(0);
+  }
+  for (int i = 0; i < 1000 && !std::filesystem::exists(note); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  EXPECT_TRUE(gone);
+  kill(runner, SIGKILL);
+  ASSERT_EQ(waitpid(runner, nullptr, 0), runner);
+  const auto grandchild = parse_int(trim(read_file(note)));
+  ASSERT_TRUE(grandchild);
+  EXPECT_TRUE(gone_soon(*grandchild));
+}
+
+TEST(Process, AProgramIsEndedByWhatWeIgnore) {
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  const ProcessResult result = run_process({"sh", "-c", "kill -XFSZ $$"});
+  std::signal(SIGXFSZ, before);
+  EXPECT_EQ(result.signal, SIGXFSZ);
 }
 
 TEST(Process, ASignalIsReportedByName) {

@@ -351,6 +351,12 @@ TEST_F(BuilderTest, CompilerThatDiesIsAFailedBuild) {
   expect_contains(build_with(dying, variant()).evidence, "the compiler exited with code 3");
 }
 
+TEST_F(BuilderTest, ASourceThatWouldFillTheDiskIsAFailedBuild) {
+  const Build built = build(variant("bomb", "", std::string(kBody) + "char bomb[1ull << 40] = {1};\n"));
+  EXPECT_EQ(built.outcome, Outcome::build_failed);
+  EXPECT_NE(built.evidence.find("File size limit exceeded"), std::string::npos) << built.evidence;
+}
+
 TEST_F(BuilderTest, FullDiskIsNotTheCandidatesFault) {
   BuildOptions full = options();
   full.compiler = scripted_compiler("echo 'variant.s: No space left on device' >&2; exit 1");

@@ -88,8 +88,17 @@ TEST(Settings, RequiresDecidesPerWorkloadAndSetting) {
   EXPECT_FALSE(supports(tuned(), copy(), {{"n", 24}}, {}, &why));
   expect_contains(
       why, "copy/tuned requires n % CHUNK == 0 && LANES < CHUNK, which does not hold for CHUNK=16, LANES=1, n=24");
-  EXPECT_TRUE(supports(tuned(), copy(), {{"n", 24}}, {{"CHUNK", 8}}, nullptr));
+  EXPECT_TRUE(supports(tuned(), copy(), {{"n", 48}}, {{"CHUNK", 16}}, nullptr));
   EXPECT_TRUE(supports(variant(), copy(), {{"n", 7}}, {}));
+}
+
+// A campaign asks this of every variant there is: one that is wrong must not end it.
+TEST(Settings, ABlockWithoutMeaningForAShapeDoesNotSupportIt) {
+  std::string why;
+  EXPECT_FALSE(supports(variant("x", "// apo:requires 8 / (n - 4) > 0\n"), copy(), {{"n", 4}}, {}, &why));
+  expect_contains(why, "division by zero in '8 / (n - 4) > 0' for n=4");
+  EXPECT_FALSE(supports(tuned(), copy(), {{"n", 24}}, {{"CHUNK", 8}}, &why));
+  expect_contains(why, "'CHUNK-12' is -4, but a size cannot be negative for CHUNK=8, LANES=1, n=24");
 }
 
 TEST(Settings, RequiresSeesTheDevicesFacts) {

@@ -42,7 +42,7 @@ int fill_a_small_disk(const std::filesystem::path& folder) {
     prepare(journal);
     std::string error;
     for (int count = 0; count < 5000 && error.empty(); ++count) {
-      error = user_error([&] { finished = add_quick(journal, {.setting = count}); });
+      error = environment_error([&] { finished = add_quick(journal, {.setting = count}); });
     }
     if (!contains_text(error, "no room left") || finished == 0) {
       std::fprintf(stderr, "%d experiments, then '%s'\n", static_cast<int>(finished), error.c_str());
@@ -53,7 +53,7 @@ int fill_a_small_disk(const std::filesystem::path& folder) {
   return reader.load_experiment(finished).judgement && reader.check_integrity().empty() ? 0 : 2;
 }
 
-TEST(Fault, ADiskThatFillsUpIsAUserErrorAndKeepsEveryFinishedRow) {
+TEST(Fault, ADiskThatFillsUpIsTheEnvironmentsAndKeepsEveryFinishedRow) {
   const Scratch scratch;
   const pid_t child = fork();
   if (child == 0) {

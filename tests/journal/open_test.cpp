@@ -244,7 +244,7 @@ bool writes_until_full(const std::filesystem::path& path) {
   std::string error;
   std::int64_t finished = 0;
   for (int count = 0; count < 5000 && error.empty(); ++count) {
-    error = user_error([&] { finished = add_quick(journal, {.setting = count}); });
+    error = environment_error([&] { finished = add_quick(journal, {.setting = count}); });
   }
   if (!tells(error, "no room left")) {
     std::fprintf(stderr, "%d experiments, then '%s'\n", static_cast<int>(finished), error.c_str());
@@ -253,7 +253,7 @@ bool writes_until_full(const std::filesystem::path& path) {
          journal.load_experiment(finished).judgement.has_value();
 }
 
-TEST(Open, FullDiskIsAUserErrorAndKeepsEveryFinishedRow) {
+TEST(Open, FullDiskIsTheEnvironmentsAndKeepsEveryFinishedRow) {
   Scratch scratch;
   scratch.create();
   const pid_t child = fork();
@@ -280,7 +280,7 @@ TEST(Open, LimitOfPagesReadsAsAFullDisk) {
   migrate(database, migrations());
   database.execute("PRAGMA max_page_count = 1");  // as few as there are already
   const std::string text(100'000, 'x');
-  EXPECT_TRUE(tells(user_error([&] {
+  EXPECT_TRUE(tells(environment_error([&] {
                       database.run("INSERT INTO blob (sha256, kind, bytes) VALUES (?, 'log', ?)",
                                    {std::string(64, 'a'), Value::blob(text)});
                     }),

@@ -220,7 +220,9 @@ TEST_F(Queries, MistakesSayWhatIsWrongAndWhatIsMeant) {
   EXPECT_TRUE(contains(error("verdict~acc"), "use = or !="));
   EXPECT_TRUE(contains(error("speedup~1"), "does not apply"));
   EXPECT_TRUE(contains(error("since>2026-01-01"), "write since=2026-01-01"));
-  EXPECT_TRUE(contains(error("since=yesterday"), "is not a date"));
+  for (const char* date : {"yesterday", "2026-13-01", "2026-02-29", "2026-01-31T24:00:00Z", "2026-01-31T12:60:00Z"}) {
+    EXPECT_TRUE(contains(error("since=" + std::string(date)), "is not a date")) << date;
+  }
   EXPECT_TRUE(contains(error("since=2026-01-01,2026-02-01"), "several values"));
   EXPECT_TRUE(contains(error("speedup<1,2"), "several values"));
   EXPECT_TRUE(contains(error("e88_backward"), "is not a predicate"));

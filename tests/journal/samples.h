@@ -59,17 +59,30 @@ int as_ordinary_user(const std::filesystem::path& owned, bool (*action)(const st
 // The UserError's text and hint, or "" when the action throws none.
 template <class Action>
 std::string user_error(Action action);
+// The same of an EnvironmentError.
+template <class Action>
+std::string environment_error(Action action);
 
 }  // namespace apo::test
 
 #include "harness/core/error.h"
 
-template <class Action>
-std::string apo::test::user_error(Action action) {
+template <class Error, class Action>
+std::string apo_test_error_text(Action action) {
   try {
     action();
-  } catch (const apo::UserError& error) {
+  } catch (const Error& error) {
     return std::string(error.what()) + " | " + error.hint();
   }
   return "";
+}
+
+template <class Action>
+std::string apo::test::user_error(Action action) {
+  return apo_test_error_text<apo::UserError>(action);
+}
+
+template <class Action>
+std::string apo::test::environment_error(Action action) {
+  return apo_test_error_text<apo::EnvironmentError>(action);
 }

@@ -20,16 +20,16 @@ const std::vector<std::string> kRun = {APO_PROGRAM,  "run",          "copy",    
                                        "--baseline", "copy/simple",  "--judge", "standard",   "--iterations",
                                        "3",          "--candidates", "2"};
 
-pid_t start(const std::filesystem::path& folder) {
+pid_t start(const std::filesystem::path& folder, const std::vector<std::string>& words) {
   const pid_t child = fork();
   if (child == 0) {
     std::vector<char*> arguments;
-    for (const std::string& word : kRun) {
+    for (const std::string& word : words) {
       arguments.push_back(const_cast<char*>(word.c_str()));
     }
     arguments.push_back(nullptr);
     setenv("APO_HOME", APO_SOURCE_FOLDER, 1);
-    setenv("TMPDIR", folder.c_str(), 1);  // a killed program leaves its temporary folders behind
+    setenv("TMPDIR", folder.c_str(), 1);
     const int null = open("/dev/null", O_RDWR);
     if (null < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 || chdir(folder.c_str()) != 0) {
       _exit(126);
@@ -50,12 +50,20 @@ std::size_t finished_experiments(Journal& journal) {
   return finished;
 }
 
+std::size_t temporary_folders(const std::filesystem::path& folder) {
+  std::size_t found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    found += entry.path().filename().string().starts_with("apo") ? 1U : 0U;
+  }
+  return found;
+}
+
 TEST(Kill, AKilledCampaignKeepsWhatWasFinishedAndIsResumed) {
   const TemporaryFolder folder;
   const auto journal_path = folder.path() / ".apo" / "journal.db";
   std::size_t finished = 0;
   for (const int milliseconds : {700, 2500, 6000}) {
-    const pid_t child = start(folder.path());
+    const pid_t child = start(folder.path(), kRun);
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
     kill(child, SIGKILL);
     ASSERT_EQ(waitpid(child, nullptr, 0), child);
@@ -72,13 +80,50 @@ TEST(Kill, AKilledCampaignKeepsWhatWasFinishedAndIsResumed) {
     }
     EXPECT_LE(open_experiments, 1U);
   }
+  const std::string temporary = "TMPDIR=" + folder.path().string();
   const ProcessResult last = run_process(
-      kRun, {.timeout_s = 240, .working_folder = folder.path(), .environment = {"APO_HOME=" APO_SOURCE_FOLDER}});
+      kRun,
+      {.timeout_s = 240, .working_folder = folder.path(), .environment = {"APO_HOME=" APO_SOURCE_FOLDER, temporary}});
   EXPECT_EQ(last.exit_code, 0) << last.error;
+  EXPECT_EQ(temporary_folders(folder.path()), 0U) << "the next program removes them";
   Journal journal = Journal::open(journal_path, Access::read_write);
   EXPECT_TRUE(journal.unfinished().empty());
   EXPECT_EQ(journal.check_integrity(), std::vector<std::string>());
   EXPECT_GE(finished_experiments(journal), finished);
+}
+
+// The iterations of the only campaign, as of now; none while there is no journal.
+std::vector<IterationRow> iterations(const std::filesystem::path& journal) {
+  if (!std::filesystem::exists(journal)) {
+    return {};
+  }
+  try {
+    return Journal::open(journal, Access::read_only).iterations(1);
+  } catch (const UserError&) {
+    return {};  // it is being made
+  }
+}
+
+TEST(Kill, AnIterationThatWasKilledIsNotOneOfThoseThatWereAskedFor) {
+  const TemporaryFolder folder;
+  const auto journal = folder.path() / ".apo" / "journal.db";
+  const std::vector<std::string> words = {APO_PROGRAM,   "run",          "copy",    "--workload",   "n4k",
+                                          "--judge",     "standard",     "--cache", "warm",         "--baseline",
+                                          "copy/simple", "--iterations", "1",       "--candidates", "1"};
+  const pid_t child = start(folder.path(), words);
+  for (int i = 0; i < 3000 && iterations(journal).empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  kill(child, SIGKILL);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  const ProcessResult again = run_process(
+      words, {.timeout_s = 120, .working_folder = folder.path(), .environment = {"APO_HOME=" APO_SOURCE_FOLDER}});
+  EXPECT_EQ(again.exit_code, 0) << again.error;
+  EXPECT_NE(again.error.find("resuming campaign 1 at iteration 2 of 2"), std::string::npos) << again.error;
+  const std::vector<IterationRow> rows = iterations(journal);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows.front().ended_at, "");
+  EXPECT_NE(rows.back().ended_at, "");
 }
 
 }  // namespace
