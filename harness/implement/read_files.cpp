@@ -42,13 +42,18 @@ std::vector<std::string> read_dependencies(std::string_view rule) {
 
 std::string foreign_file(const std::vector<std::string>& files, const ReadableFolders& readable) {
   const fs::path draft = real(readable.draft);
-  const fs::path home = real(readable.home);
+  std::set<fs::path> known;  // a home may consist of links
+  for (const std::string& name : readable.known) {
+    const fs::path inside = fs::path(name).lexically_normal();
+    if (inside.is_relative() && *inside.begin() != "..") {
+      known.insert(real(readable.home / inside));
+    }
+  }
   for (const std::string& name : files) {
     const fs::path file = real(readable.draft / name);
     const bool of_compiler =
         std::ranges::any_of(readable.compilers, [&](const fs::path& folder) { return lies_in(file, real(folder)); });
-    const bool of_home = lies_in(file, home) && readable.known.contains(file.lexically_relative(home).string());
-    if (!lies_in(file, draft) && !of_compiler && !of_home) {
+    if (!lies_in(file, draft) && !of_compiler && !known.contains(file)) {
       return file.string();
     }
   }

@@ -258,6 +258,18 @@ TEST_F(BuilderTest, VariantThatTakesInAnotherFileIsNotBuilt) {
   }
 }
 
+TEST_F(BuilderTest, AHomeMayConsistOfLinks) {
+  BuildOptions linked = options();
+  linked.home = root() / "home";
+  fs::create_directory(linked.home);
+  fs::create_directory_symlink(options().home / "kernels", linked.home / "kernels");
+  const Build built = build_with(linked, variant());
+  EXPECT_EQ(built.outcome, Outcome::valid) << built.evidence;
+  linked.home += "/";
+  linked.cache = root() / "another cache";
+  EXPECT_EQ(build_with(linked, variant()).outcome, Outcome::valid);
+}
+
 TEST_F(BuilderTest, AnotherPlaceOfTheCompilersHeadersIsAnotherBuild) {
   const Build first = build(variant());
   setenv("CPLUS_INCLUDE_PATH", root().c_str(), 1);
