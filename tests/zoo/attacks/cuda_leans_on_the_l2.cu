@@ -6,7 +6,6 @@
 // zoo: how compare cold n1m
 // zoo: against copy/cuda_in_one_go
 // zoo: expect not_accepted
-// zoo: guard l2
 // zoo: cpu valid
 #include "copy.args.h"
 
