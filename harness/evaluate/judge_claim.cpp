@@ -19,6 +19,10 @@ constexpr double kFreshShare = 0.25;
 constexpr double kForeignShare = 0.5;
 // Preparing a sample takes some tenths longer beside other code, whatever that does: the caches hold something else.
 constexpr double kBeside = 1.5;
+// What is taken once differs between two processes, for all rounds alike, by what their caches hold and how they wake:
+// by half a microsecond where it is a time, by 50 us where it is the process's CPU time. Beyond so many ns it speaks.
+constexpr double kOfOneCall = 2e3;
+constexpr double kOfCpuTime = 1e5;
 
 // One workload of one round; all in calls of the incumbent, which are taken as the effect takes them: a candidate that
 // is fast, or hinders the other, in less than half of the samples moves the effect and no median.
@@ -92,11 +96,13 @@ std::optional<double> fresh_saving(const View& view) {
 
 // A candidate may hinder the incumbent in just these calls, or make it work for new inputs too.
 std::optional<double> fresh_saving_alone(const View& view) {
-  return difference(view, kAloneFresh, kFreshCandidate);
+  const auto saving = difference(view, kAloneFresh, kFreshCandidate);
+  return saving ? std::optional(*saving + kOfOneCall / view.call_ns) : std::nullopt;
 }
 
 std::optional<double> fresh_work(const View& view) {
-  return difference(view, kFreshWork, kAloneFreshWork);
+  const auto rise = difference(view, kFreshWork, kAloneFreshWork);
+  return rise ? std::optional(*rise - kOfCpuTime / view.call_ns) : std::nullopt;
 }
 
 // Of a sample of each arm together: work that is put off may fall to the other arm's preparation.

@@ -164,6 +164,13 @@ TEST_F(EvaluateTest, RaggedShapesCatchWhatRoundOnesDoNot) {
   EXPECT_NE(experiment.gates.back().evidence.find("n1001"), std::string::npos);
 }
 
+TEST_F(EvaluateTest, AResultThatIsKeptForAnAddressIsWrongOnceOtherInputsStandThere) {
+  const Experiment experiment = evaluate_candidate("copy/caches_by_pointer");
+  expect_stopped(experiment, "correctness", Outcome::incorrect);
+  EXPECT_NE(experiment.gates.back().evidence.find("where typical stood"), std::string::npos)
+      << experiment.gates.back().evidence;
+}
+
 TEST_F(EvaluateTest, AReadPastTheEndIsFoundBySanitizers) {
   plan.sanitize = true;
   const Experiment experiment = evaluate_candidate("copy/reads_past_the_end");

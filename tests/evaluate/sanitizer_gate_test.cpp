@@ -63,7 +63,7 @@ TEST_F(SanitizerGate, PassesWhenEveryToolReportsNothing) {
   write_tool(kClean);
   const GateResult gate = run();
   EXPECT_EQ(gate.outcome, Outcome::valid) << gate.evidence;
-  EXPECT_EQ(gate.evidence, "memcheck, racecheck of compute-sanitizer found nothing in 2 calls on n1001");
+  EXPECT_EQ(gate.evidence, "memcheck, racecheck of compute-sanitizer found nothing in 3 calls on n1001");
   EXPECT_GT(gate.seconds, 0);
 }
 
