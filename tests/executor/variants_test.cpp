@@ -28,6 +28,11 @@ std::vector<std::string> device_variants() {
   return ids;
 }
 
+// Whoever runs on small states is right or wrong there; each other size is another compilation.
+bool has_large_state(const Axes& axes) {
+  return axes.contains("V") && axes.at("N") * axes.at("V") > 64 * 64;
+}
+
 class DeviceVariant : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(DeviceVariant, IsRightOnSmallAndRaggedShapes) {
@@ -37,6 +42,14 @@ TEST_P(DeviceVariant, IsRightOnSmallAndRaggedShapes) {
   std::vector<CheckCase> plan = correctness_plan(cpu.family(), {}, kSeed);
   for (CheckCase& one : plan) {
     one.regimes.resize(1);  // another one for every shape; values decide little of what is checked here
+  }
+  const auto supported_and_small = [&](const CheckCase& one) {
+    return !has_large_state(one.axes) &&
+           cpu.lab().unsupported({.variant = GetParam(), .settings = {}}, one.axes).empty();
+  };
+  constexpr int kEnough = 4;  // who was written for large states runs on fewer small ones
+  if (std::ranges::count_if(plan, supported_and_small) >= kEnough) {
+    std::erase_if(plan, [](const CheckCase& one) { return has_large_state(one.axes); });
   }
   const GateResult gate = correctness_gate(cpu.lab(), {.variant = GetParam(), .settings = {}}, plan, kSeed);
   EXPECT_EQ(gate.outcome, Outcome::valid) << gate.evidence;
