@@ -82,7 +82,7 @@ TEST(Register, SourceThatDoesNotCompileShowsTheLog) {
   place.write("broken.cpp", replaced(Workplace::variant("broken"), "a.y[i] = a.x[i]", "a.y[i] = no_such_thing"));
   const Ran ran = place.apo({"register", "broken.cpp"});
   EXPECT_EQ(ran.exit_code, 3);
-  EXPECT_NE(ran.out.find("build: build_failed"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("build: build_failed, broken.cpp:"), std::string::npos) << ran.out;
   EXPECT_NE(ran.err.find("no_such_thing"), std::string::npos) << ran.err;
   const Ran json = place.apo({"register", "broken.cpp", "--json"});
   EXPECT_EQ(json.exit_code, 3);
