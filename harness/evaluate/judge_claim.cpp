@@ -1,7 +1,6 @@
-// harness/evaluate/judge_claim.cpp - three figures of each round against the saving of its timed calls.
+// harness/evaluate/judge_claim.cpp - figures of each round against the saving of its timed calls.
 #include "harness/evaluate/judge_claim.h"
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -124,6 +123,26 @@ std::optional<double> hindered(const View& view) {
   return alone ? std::optional(1 - *alone) : std::nullopt;
 }
 
+// In the order in which they are asked. `saving`: a quarter of the claim has to be in the figure; else no half may be.
+struct Check {
+  Guard guard;
+  bool saving;
+  std::optional<double> (*figure)(const View&);
+  const char* what;
+};
+
+constexpr Check kChecks[] = {
+    {Guard::fresh_inputs, true, fresh_saving, "calls on inputs made right before them save"},
+    {Guard::parent_clock, false, fresh_work,
+     "the CPU time of its process for inputs made right before a call rises by"},
+    {Guard::parent_clock, false, unseen, "by the clock of the parent its process works unseen for"},
+    {Guard::parent_clock, false, unseen_of_candidate,
+     "by the clock of the parent its own samples take longer than their stamps say by"},
+    {Guard::rival, false, hindered, "in a process without the candidate the incumbent is faster by"},
+    {Guard::fresh_inputs, true, fresh_saving_alone,
+     "of the incumbent's in a process without it, calls on inputs made right before them save"},
+};
+
 }  // namespace
 
 std::string environment_key(const char* key, const std::string& workload, std::size_t workloads) {
@@ -133,33 +152,18 @@ std::string environment_key(const char* key, const std::string& workload, std::s
 std::string claim_failure(const std::vector<Round>& rounds, const JudgeProfile& profile) {
   const auto below = [&](const WalshAverages& differences) { return differences.upper(profile.guard_alpha) < 0; };
   const auto above = [&](const WalshAverages& differences) { return differences.lower(profile.guard_alpha) > 0; };
-  std::string failure;
-  if (guard_is_on(Guard::fresh_inputs)) {
-    failure = hold_against(series_by_workload(rounds, kFreshShare, fresh_saving),
-                           "calls on inputs made right before them save", below);
+  for (const Check& check : kChecks) {
+    if (!guard_is_on(check.guard)) {
+      continue;
+    }
+    const auto series = series_by_workload(rounds, check.saving ? kFreshShare : kForeignShare, check.figure);
+    std::string failure =
+        check.saving ? hold_against(series, check.what, below) : hold_against(series, check.what, above);
+    if (!failure.empty()) {
+      return failure;
+    }
   }
-  if (failure.empty() && guard_is_on(Guard::parent_clock)) {
-    failure = hold_against(series_by_workload(rounds, kForeignShare, fresh_work),
-                           "the CPU time of its process for inputs made right before a call rises by", above);
-  }
-  if (failure.empty() && guard_is_on(Guard::parent_clock)) {
-    failure = hold_against(series_by_workload(rounds, kForeignShare, unseen),
-                           "by the clock of the parent its process works unseen for", above);
-  }
-  if (failure.empty() && guard_is_on(Guard::parent_clock)) {
-    failure = hold_against(series_by_workload(rounds, kForeignShare, unseen_of_candidate),
-                           "by the clock of the parent its own samples take longer than their stamps say by", above);
-  }
-  if (failure.empty() && guard_is_on(Guard::rival)) {
-    failure = hold_against(series_by_workload(rounds, kForeignShare, hindered),
-                           "in a process without the candidate the incumbent is faster by", above);
-  }
-  if (failure.empty() && guard_is_on(Guard::fresh_inputs)) {
-    failure =
-        hold_against(series_by_workload(rounds, kFreshShare, fresh_saving_alone),
-                     "of the incumbent's in a process without it, calls on inputs made right before them save", below);
-  }
-  return failure;
+  return "";
 }
 
 }  // namespace apo

@@ -59,10 +59,8 @@ void note_claims(const RoundSession& session, std::size_t workloads, Round& roun
     note(kFreshIncumbent, median(session.fresh_ns().at(1 - candidate)));
     note_if_any(note, kFreshWork, session.fresh_work_ns().at(candidate), median);
   }
-  if (!session.unaccounted_ns().empty()) {
-    note(kUnaccounted, midmean(session.unaccounted_ns()));
-    note_if_any(note, kUnaccountedCandidate, session.unaccounted_of().at(round.candidate_in_slot0 ? 0 : 1), midmean);
-  }
+  note_if_any(note, kUnaccounted, of_both(session.unaccounted_ns()), midmean);
+  note_if_any(note, kUnaccountedCandidate, session.unaccounted_ns().at(round.candidate_in_slot0 ? 0 : 1), midmean);
 }
 
 Result<Done> measure_alone(const Lab& lab, const TimedWorkload& workload, const AlonePlan& plan, NextTensors& tensors,
@@ -102,7 +100,7 @@ Result<Done> measure_alone(const Lab& lab, const TimedWorkload& workload, const 
   };
   const TypicalCalls both = typical_calls(measured, true);  // the incumbent is in either slot
   note(kAloneIncumbent, std::sqrt(both.incumbent_ns * both.candidate_ns));
-  note_if_any(note, kAloneUnaccounted, session.unaccounted_ns(), midmean);
+  note_if_any(note, kAloneUnaccounted, of_both(session.unaccounted_ns()), midmean);
   note_if_any(note, kAloneFresh, of_both(session.fresh_ns()), median);
   note_if_any(note, kAloneFreshWork, of_both(session.fresh_work_ns()), median);
   return Done{};

@@ -17,6 +17,11 @@
 #include "kernels/random.h"
 
 namespace apo {
+namespace {
+
+constexpr const char* kFreshCall = "call on inputs made right before it";
+
+}  // namespace
 
 RoundSession::RoundSession(const Lab& lab, const TimedWorkload& workload, const SessionDraw& draw, CachePolicy cache,
                            std::unique_ptr<Arena> arena, std::unique_ptr<Worker> process, bool is_new)
@@ -77,8 +82,7 @@ Result<Done> RoundSession::prepare() {
 
 void RoundSession::begin_round_again() {
   raw_.clear();
-  unaccounted_.clear();
-  unaccounted_of_ = {};
+  unaccounted_ = {};
   fresh_ = {};
   fresh_work_ = {};
   new_process_ = false;
@@ -117,8 +121,7 @@ Result<Block> RoundSession::block(BlockKind kind, std::uint64_t order_seed, int 
     for (std::size_t i = 0; i < worker_->waited_ns().size(); ++i) {
       const RawSample& sample = samples->at(i);
       const auto seen = static_cast<double>(worker_->waited_ns()[i] - (sample.end_ns - sample.begin_ns));
-      unaccounted_.push_back(seen);
-      unaccounted_of_.at(static_cast<std::size_t>(sample.slot)).push_back(seen);
+      unaccounted_.at(static_cast<std::size_t>(sample.slot)).push_back(seen);
     }
   }
   return block;
@@ -136,8 +139,8 @@ Result<std::vector<RawSample>> RoundSession::stretch(int slot, int samples, int 
   return take(request);
 }
 
-Result<std::vector<RawSample>> RoundSession::take(const RunRequest& request) {
-  auto samples = worker_->run(request, inspection(request, "timed call"));
+Result<std::vector<RawSample>> RoundSession::take(const RunRequest& request, const std::string& what) {
+  auto samples = worker_->run(request, inspection(request, what));
   if (!samples) {
     return samples.failure();
   }
@@ -222,16 +225,17 @@ Result<Done> RoundSession::fresh_call_of_kernels(std::size_t inputs, int set, in
   if (write) {
     write_fresh(inputs, set);
   }
-  const auto called = take_fresh({.order = {slot, slot},
-                                  .sets = {1 - set, set},
-                                  .repetitions = 1,
-                                  .cache = cache_,
-                                  .verify_after = 1,
-                                  .refresh_set = set});
+  const auto called = take({.order = {slot, slot},
+                            .sets = {1 - set, set},
+                            .repetitions = 1,
+                            .cache = cache_,
+                            .verify_after = 1,
+                            .refresh_set = set},
+                           kFreshCall);
   if (!called) {
     return called.failure();
   }
-  fresh_.at(static_cast<std::size_t>(slot)).push_back(elapsed_ns(*called, target_));
+  fresh_.at(static_cast<std::size_t>(slot)).push_back(elapsed_ns(called->back(), target_));
   return Done{};
 }
 
@@ -241,7 +245,7 @@ Result<Done> RoundSession::fresh_call_of_host_code(std::size_t inputs, int set, 
   const auto at = static_cast<std::size_t>(slot);
   RunRequest request{.order = {slot}, .sets = {1 - set}, .repetitions = 1, .cache = cache_};
   const std::int64_t before_ns = worker_->cpu_ns();
-  if (const auto warm = take_fresh(request); !warm) {
+  if (const auto warm = take(request, kFreshCall); !warm) {
     return warm.failure();
   }
   const std::int64_t known_ns = worker_->cpu_ns() - before_ns;
@@ -250,29 +254,15 @@ Result<Done> RoundSession::fresh_call_of_host_code(std::size_t inputs, int set, 
   request.verify_after = 0;
   request.refresh_set = set;
   const std::int64_t written_ns = worker_->cpu_ns();
-  const auto called = take_fresh(request);
+  const auto called = take(request, kFreshCall);
   if (!called) {
     return called.failure();
   }
-  fresh_.at(at).push_back(elapsed_ns(*called, target_));
+  fresh_.at(at).push_back(elapsed_ns(called->back(), target_));
   if (target_ == Target::host) {
     fresh_work_.at(at).push_back(static_cast<double>(worker_->cpu_ns() - written_ns - known_ns));
   }
   return Done{};
-}
-
-// The last sample of the request.
-Result<RawSample> RoundSession::take_fresh(const RunRequest& request) {
-  const auto samples = worker_->run(request, inspection(request, "call on inputs made right before it"));
-  if (!samples) {
-    return samples.failure();
-  }
-  for (const RawSample& sample : *samples) {
-    if (auto failure = keep(sample, 1)) {
-      return *failure;
-    }
-  }
-  return samples->back();
 }
 
 std::int64_t RoundSession::launches(int slot) const {

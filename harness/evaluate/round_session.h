@@ -63,8 +63,8 @@ class RoundSession {
   const std::array<std::vector<double>, 2>& fresh_ns() const { return fresh_; }  // of each slot's calls
   // CPU time of the process for these beyond that for a call on inputs that it knew; target host.
   const std::array<std::vector<double>, 2>& fresh_work_ns() const { return fresh_work_; }
-  const std::vector<double>& unaccounted_ns() const { return unaccounted_; }  // of samples, seen by the parent only
-  const std::array<std::vector<double>, 2>& unaccounted_of() const { return unaccounted_of_; }
+  // Of each slot's samples, seen by the parent only.
+  const std::array<std::vector<double>, 2>& unaccounted_ns() const { return unaccounted_; }
   const std::vector<RawSample>& raw() const { return raw_; }  // of the whole round
 
  private:
@@ -74,12 +74,11 @@ class RoundSession {
   // Links the code of each slot in its order of this round, both at once.
   void lay_out_code(const Lab& lab);
   // Runs what is timed, and keeps the samples.
-  Result<std::vector<RawSample>> take(const RunRequest& request);
+  Result<std::vector<RawSample>> take(const RunRequest& request, const std::string& what = "timed call");
   const CheckedInputs& inputs_at(std::size_t index) const;  // of the pool; behind its end, of the other regime
   void write_fresh(std::size_t inputs, int set);
   Result<Done> fresh_call_of_kernels(std::size_t inputs, int set, int slot, bool write);
   Result<Done> fresh_call_of_host_code(std::size_t inputs, int set, int slot);
-  Result<RawSample> take_fresh(const RunRequest& request);
   // Looks at the outputs of the sample that the request verifies.
   Inspect inspection(const RunRequest& request, const std::string& what);
   // For the comparison of the clocks; a time below the floor is none.
@@ -99,8 +98,7 @@ class RoundSession {
   std::array<Build, 2> builds_;  // of each slot, as they are loaded
   std::array<std::vector<double>, 2> fresh_;
   std::array<std::vector<double>, 2> fresh_work_;
-  std::vector<double> unaccounted_;
-  std::array<std::vector<double>, 2> unaccounted_of_;  // each slot
+  std::array<std::vector<double>, 2> unaccounted_;
   std::vector<RawSample> raw_;
 };
 
