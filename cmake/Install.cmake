@@ -2,7 +2,7 @@
 
 include(CMakePackageConfigHelpers)
 
-set(layers kernels core executor worker implement evaluate profile research journal reports loop)
+set(layers kernels core executor worker runtime implement evaluate profile research journal reports loop)
 foreach(layer ${layers})
   if(TARGET apo_${layer})
     set_target_properties(apo_${layer} PROPERTIES EXPORT_NAME ${layer})
@@ -16,7 +16,7 @@ foreach(folder harness kernels journal reports)
           PATTERN "cli" EXCLUDE)
 endforeach()
 
-# What the program reads while it runs; home_folder() of harness/core/files.h finds it.
+# What the program reads while it runs; home_folder() of harness/core/system/files.h finds it.
 set(home ${CMAKE_INSTALL_DATAROOTDIR}/autopoiesis)
 install(DIRECTORY variants DESTINATION ${home})
 install(FILES kernels/abi.h DESTINATION ${home}/kernels)

@@ -18,11 +18,13 @@ endif()
 # file uses too.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
 
-# apo_library(NAME SOURCES ... DEPENDS ... [ALONE ...]): a static library of one folder. What it may include is what it
-# depends on.
+# apo_library(NAME DEPENDS ... [PRIVATE_DEPENDS ...] [ALONE ...] [WITHOUT ...]): a static library of one room: every .cpp
+# of this folder and of its subfolders but for those under WITHOUT. What it may include is what it depends on.
 function(apo_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;ALONE;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
-  add_library(${name} STATIC ${ARG_SOURCES})
+  cmake_parse_arguments(ARG "" "" "ALONE;WITHOUT;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp)
+  list(REMOVE_ITEM sources ${ARG_WITHOUT})
+  add_library(${name} STATIC ${sources})
   set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/autopoiesis>)
@@ -30,14 +32,19 @@ function(apo_library name)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS} $<BUILD_INTERFACE:apo_warnings>)
 endfunction()
 
-# apo_test(NAME SOURCES ... DEPENDS ... [ALONE ...] [LABELS ...] [COST n]): one GoogleTest program, discovered test by test.
+# apo_test(NAME DEPENDS ... [SOURCES ...] [WITHOUT ...] [ALONE ...] [LABELS ...] [COST n]): one GoogleTest program, discovered
+# test by test: SOURCES, or like a library every .cpp of this folder but for those under WITHOUT.
 function(apo_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT;COST" "SOURCES;ALONE;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;COST" "SOURCES;WITHOUT;ALONE;DEPENDS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
   if(NOT ARG_COST)
     set(ARG_COST 0)
+  endif()
+  if(NOT ARG_SOURCES)
+    file(GLOB_RECURSE ARG_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp)
+    list(REMOVE_ITEM ARG_SOURCES ${ARG_WITHOUT})
   endif()
   add_executable(${name} ${ARG_SOURCES})
   set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "harness/core/error.h"
-#include "journal/migrations.h"
+#include "journal/schema/migrations.h"
 
 namespace apo {
 namespace {

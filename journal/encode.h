@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/records.h"
+#include "harness/core/records/records.h"
 
 namespace apo {
 
@@ -29,7 +29,7 @@ std::vector<Tunable> decode_tunables(const std::string& json);
 std::vector<ScratchBuffer> decode_scratch(const std::string& json);
 std::vector<Launch> decode_launches(const std::string& json);
 
-// The format that schema.sql describes at round_workload. Decoding checks every length.
+// The format that schema_1.sql describes at round_workload. Decoding checks every length.
 std::string encode_samples(const std::vector<Block>& warmup, const std::vector<Block>& blocks);
 void decode_samples(std::string_view bytes, std::vector<Block>& warmup, std::vector<Block>& blocks);
 

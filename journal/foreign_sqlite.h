@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "harness/core/application.h"
+#include "harness/core/records/application_profile.h"
 
 namespace apo {
 

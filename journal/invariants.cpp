@@ -50,7 +50,7 @@ constexpr Invariant kInvariants[] = {
      "SELECT i.id FROM iteration i JOIN campaign_end z ON z.campaign = i.campaign WHERE NOT EXISTS"
      " (SELECT 1 FROM iteration_end y WHERE y.iteration = i.id) AND NOT EXISTS"
      " (SELECT 1 FROM abandonment a WHERE a.iteration = i.id)"},
-    {"a certification that knows of the clock has the segments that say so",
+    {"a certification that knows of the clock has the solo runs that say so",
      "SELECT c.certification FROM certification_clock c WHERE 4 * c.blocks >"
      " (SELECT count(*) FROM certification_segment s WHERE s.certification = c.certification)"},
     {"what is finished is not abandoned",

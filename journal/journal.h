@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/application.h"
-#include "harness/core/records.h"
-#include "harness/core/selftest.h"
+#include "harness/core/records/application_profile.h"
+#include "harness/core/records/records.h"
+#include "harness/core/records/selftest_record.h"
 
 namespace apo {
 
@@ -51,7 +51,7 @@ struct SentinelRow {
   double p_value = 1;
   int rounds = 0;
   bool alarm = false;
-  std::string profile;
+  std::string preset;
   std::string cache_policy;
   std::string rule_version;
   double seconds = 0;
@@ -231,11 +231,11 @@ class Journal {
 
   // ---- what keeps the judge honest
   std::int64_t add_certification(const Certification& certification, const std::vector<Round>& rounds = {},
-                                 const std::vector<Segment>& segments = {});
+                                 const std::vector<SoloRun>& solo_runs = {});
   std::vector<Certification> certifications(std::int64_t campaign);
   std::optional<Certification> latest_certification(std::int64_t campaign);
   std::vector<Round> certification_rounds(std::int64_t certification);
-  std::vector<Segment> certification_segments(std::int64_t certification);
+  std::vector<SoloRun> certification_solo_runs(std::int64_t certification);
   std::int64_t add_sentinel(const SentinelRow& sentinel, const std::vector<Round>& rounds = {});
   std::vector<SentinelRow> sentinels(std::int64_t campaign);  // 0: those outside campaigns
   std::optional<SentinelRow> latest_sentinel(const std::string& machine);

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "harness/core/files.h"
+#include "harness/core/system/files.h"
 
 namespace apo {
 

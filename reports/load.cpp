@@ -7,7 +7,7 @@
 
 #include "harness/core/error.h"
 #include "journal/journal.h"
-#include "journal/queries.h"
+#include "journal/query/queries.h"
 
 namespace apo::report {
 namespace {

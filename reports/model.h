@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/application.h"
-#include "harness/core/records.h"
+#include "harness/core/records/application_profile.h"
+#include "harness/core/records/records.h"
 
 namespace apo::report {
 

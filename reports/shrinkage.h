@@ -1,7 +1,7 @@
 // reports/shrinkage.h - what is left of an accepted effect when its luck is taken off.
 #pragma once
 
-#include "harness/core/records.h"
+#include "harness/core/records/records.h"
 
 namespace apo::report {
 

@@ -16,11 +16,11 @@
 
 #include "harness/cli/command.h"
 #include "harness/core/error.h"
-#include "harness/core/files.h"
-#include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
+#include "harness/core/records/guards.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/round_layout.h"
+#include "harness/evaluate/rounds/layout.h"
 #include "kernels/family.h"
 
 namespace apo {

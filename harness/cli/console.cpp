@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/core/error.h"
-#include "harness/core/guards.h"
+#include "harness/core/records/guards.h"
 #include "harness/core/text.h"
 
 namespace apo {

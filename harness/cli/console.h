@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/cli/command.h"
-#include "harness/loop/observer.h"
+#include "harness/core/observer.h"
 
 namespace apo {
 

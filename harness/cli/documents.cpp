@@ -39,7 +39,7 @@ Json to_document(const Judgement& judgement) {
           {"minimum_claim", timed_number(std::exp(judgement.minimum_claim))},
           {"incumbent_ns", timed_number(judgement.incumbent_ns)},
           {"candidate_ns", timed_number(judgement.candidate_ns)},
-          {"profile", judgement.profile},
+          {"profile", judgement.preset},
           {"cache_policy", judgement.cache_policy},
           {"rule_version", judgement.rule_version}};
 }
@@ -70,8 +70,8 @@ Json clock_document(const ClockCoupling& clock) {
           {"upper", std::exp(clock.time_upper)},
           {"cycles_ratio", std::exp(clock.cycle_effect)},
           {"confidence", clock.confidence},
-          {"segments", 4 * clock.blocks},
-          {"segment_s", clock.segment_s}};
+          {"solo_runs", 4 * clock.blocks},
+          {"solo_run_s", clock.solo_run_s}};
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "harness/core/records.h"
+#include "harness/core/records/records.h"
 
 namespace apo {
 

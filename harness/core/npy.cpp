@@ -6,7 +6,7 @@
 #include <regex>
 
 #include "harness/core/error.h"
-#include "harness/core/files.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
 
 namespace apo {

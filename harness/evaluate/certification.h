@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "harness/core/records.h"
-#include "harness/evaluate/evaluate_hooks.h"
-#include "harness/evaluate/evaluate_plan.h"
-#include "harness/evaluate/lab.h"
+#include "harness/core/records/records.h"
+#include "harness/evaluate/hooks.h"
+#include "harness/evaluate/plan.h"
+#include "harness/runtime/runtime.h"
 
 namespace apo {
 
@@ -14,10 +14,10 @@ namespace apo {
 struct CertificationResult {
   Certification certification;
   std::vector<Round> rounds;
-  std::vector<Segment> segments;
+  std::vector<SoloRun> solo_runs;
 };
-CertificationResult run_certification(const Lab& lab, const Configuration& champion, const Configuration& baseline,
-                                      double claimed_effect, const EvaluatePlan& plan, int index,
-                                      const EvaluateHooks& hooks);
+CertificationResult run_certification(const Runtime& runtime, const Configuration& champion,
+                                      const Configuration& baseline, double claimed_effect, const EvaluatePlan& plan,
+                                      int index, const EvaluateHooks& hooks);
 
 }  // namespace apo

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "harness/core/error.h"
-#include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
+#include "harness/core/records/guards.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/correctness.h"
-#include "harness/evaluate/judge_profile.h"
-#include "harness/evaluate/sanitizer_gate.h"
-#include "harness/evaluate/timed_workload.h"
+#include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/correctness/sanitizer_gate.h"
+#include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/timing_gate.h"
+#include "harness/runtime/timed_workload.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -28,8 +28,8 @@ using Clock = std::chrono::steady_clock;
 // Carries one experiment through its gates; each gate returns false when the experiment ends with it.
 class Evaluation {
  public:
-  Evaluation(const Lab& lab, Experiment& experiment, const EvaluatePlan& plan, const EvaluateHooks& hooks)
-      : lab_(lab), experiment_(experiment), plan_(plan), hooks_(hooks) {}
+  Evaluation(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan, const EvaluateHooks& hooks)
+      : runtime_(runtime), experiment_(experiment), plan_(plan), hooks_(hooks) {}
 
   void run() {
     const StageRange range("evaluate " + experiment_.candidate.label());
@@ -59,7 +59,7 @@ class Evaluation {
     const auto start = Clock::now();
     GateResult gate{.gate = "metadata", .evidence = "apo:requires holds on every workload"};
     for (const Workload* workload : plan_.workloads) {
-      if (const std::string why = lab_.unsupported(experiment_.candidate, workload->axes); !why.empty()) {
+      if (const std::string why = runtime_.unsupported(experiment_.candidate, workload->axes); !why.empty()) {
         gate.outcome = Outcome::refused;
         gate.evidence = workload->name + ": " + why;
         break;
@@ -75,12 +75,12 @@ class Evaluation {
     for (const Workload* workload : plan_.workloads) {
       progress("build " + experiment_.candidate.label(), 0, 0);
       TimedWorkload timed{.name = workload->name, .axes = workload->axes};
-      timed.incumbent = {experiment_.incumbent, lab_.build(experiment_.incumbent, workload->axes, false)};
+      timed.incumbent = {experiment_.incumbent, runtime_.build(experiment_.incumbent, workload->axes, false)};
       if (timed.incumbent.build.outcome != Outcome::valid) {
         throw EnvironmentError("the incumbent " + experiment_.incumbent.label() + " does not build any more",
                                timed.incumbent.build.evidence);
       }
-      timed.candidate = {experiment_.candidate, lab_.build(experiment_.candidate, workload->axes, false)};
+      timed.candidate = {experiment_.candidate, runtime_.build(experiment_.candidate, workload->axes, false)};
       gate.seconds += timed.candidate.build.seconds;
       const bool failed = timed.candidate.build.outcome != Outcome::valid;
       if (timed_.empty() || failed) {
@@ -135,19 +135,19 @@ class Evaluation {
     for (const Workload* workload : plan_.workloads) {
       names.push_back(workload->name);
     }
-    const std::uint64_t group = inputs_group(*lab_.family, plan_.workloads.front()->axes, experiment_.id);
+    const std::uint64_t group = inputs_group(*runtime_.family, plan_.workloads.front()->axes, experiment_.id);
     const auto cases =
-        correctness_plan(lab_, experiment_.candidate, names, seed, derive_seed(plan_.seed, "shared", group));
+        correctness_plan(runtime_, experiment_.candidate, names, seed, derive_seed(plan_.seed, "shared", group));
     const auto report = [&](int done, int all, const std::string& what) {
       progress("verify " + experiment_.candidate.label() + " on " + what, done, all);
     };
     std::optional<SanitizerCheck> sanitizers;
     if (plan_.sanitize) {
-      sanitizers.emplace(lab_, experiment_.candidate, cases, seed);
+      sanitizers.emplace(runtime_, experiment_.candidate, cases, seed);
     }
     {
       const StageRange range("gate correctness");
-      if (!pass(correctness_gate(lab_, experiment_.candidate, cases, seed, report))) {
+      if (!pass(correctness_gate(runtime_, experiment_.candidate, cases, seed, report))) {
         return false;
       }
     }
@@ -163,19 +163,19 @@ class Evaluation {
     const StageRange range("gate timing");
     for (std::size_t i = 0; i < timed_.size(); ++i) {
       const Workload& workload = *plan_.workloads[i];
-      const std::uint64_t group = inputs_group(*lab_.family, workload.axes, experiment_.id);
+      const std::uint64_t group = inputs_group(*runtime_.family, workload.axes, experiment_.id);
       const StageRange drawing("inputs of " + workload.name);
       progress("inputs of " + workload.name, 0, 0);
       if (timed_[i].has_host_code() && !plan_.trusted) {
-        const std::uint64_t first = inputs_group(*lab_.family, plan_.workloads.front()->axes, experiment_.id);
-        timed_[i].other_regime = make_other_regime(lab_, workload, derive_seed(plan_.seed, "shared", first));
+        const std::uint64_t first = inputs_group(*runtime_.family, plan_.workloads.front()->axes, experiment_.id);
+        timed_[i].other_regime = make_other_regime(runtime_, workload, derive_seed(plan_.seed, "shared", first));
       }
-      timed_[i].pool = make_pool(lab_, workload, derive_seed(plan_.seed, "pool", group));
+      timed_[i].pool = make_pool(runtime_, workload, derive_seed(plan_.seed, "pool", group));
     }
-    time_experiment(lab_, experiment_, plan_, hooks_, std::move(timed_));
+    time_experiment(runtime_, experiment_, plan_, hooks_, std::move(timed_));
   }
 
-  const Lab& lab_;
+  const Runtime& runtime_;
   Experiment& experiment_;
   const EvaluatePlan& plan_;
   const EvaluateHooks& hooks_;
@@ -184,8 +184,8 @@ class Evaluation {
 
 }  // namespace
 
-void evaluate(const Lab& lab, Experiment& experiment, const EvaluatePlan& plan, const EvaluateHooks& hooks) {
-  Evaluation(lab, experiment, plan, hooks).run();
+void evaluate(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan, const EvaluateHooks& hooks) {
+  Evaluation(runtime, experiment, plan, hooks).run();
 }
 
 }  // namespace apo

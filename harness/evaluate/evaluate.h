@@ -1,15 +1,15 @@
 // harness/evaluate/evaluate.h - one experiment: the gates, cheapest first, then timing and the verdict.
 #pragma once
 
-#include "harness/core/records.h"
-#include "harness/evaluate/evaluate_hooks.h"
-#include "harness/evaluate/evaluate_plan.h"
-#include "harness/evaluate/lab.h"
+#include "harness/core/records/records.h"
+#include "harness/evaluate/hooks.h"
+#include "harness/evaluate/plan.h"
+#include "harness/runtime/runtime.h"
 
 namespace apo {
 
 // Fills outcome, gates, builds, rounds and judgement of an experiment whose candidate, incumbent and prediction are
 // set.
-void evaluate(const Lab& lab, Experiment& experiment, const EvaluatePlan& plan, const EvaluateHooks& hooks);
+void evaluate(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan, const EvaluateHooks& hooks);
 
 }  // namespace apo

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/core/records.h"
+#include "harness/core/records/records.h"
 #include "harness/core/stopwatch.h"
 
 namespace apo {

@@ -8,9 +8,9 @@
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/correctness.h"
-#include "harness/evaluate/judge_round.h"
-#include "harness/evaluate/round_turn.h"
+#include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/rounds/turn.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -24,9 +24,9 @@ std::string slower_by(double margin) {
 
 class RegressionGate {
  public:
-  RegressionGate(const Lab& lab, const Configuration& baseline, const Configuration& candidate,
+  RegressionGate(const Runtime& runtime, const Configuration& baseline, const Configuration& candidate,
                  const EvaluatePlan& plan, const GateRule& rule, const EvaluateHooks& hooks)
-      : lab_(lab), baseline_(baseline), candidate_(candidate), plan_(plan), rule_(rule), hooks_(hooks) {}
+      : runtime_(runtime), baseline_(baseline), candidate_(candidate), plan_(plan), rule_(rule), hooks_(hooks) {}
 
   RegressionResult run() {
     const auto start = Clock::now();
@@ -55,11 +55,11 @@ class RegressionGate {
   bool metadata_gate() {
     GateResult gate{.gate = "metadata", .evidence = "apo:requires holds on every workload"};
     for (const Workload* workload : plan_.workloads) {
-      if (const std::string why = lab_.unsupported(baseline_, workload->axes); !why.empty()) {
+      if (const std::string why = runtime_.unsupported(baseline_, workload->axes); !why.empty()) {
         throw EnvironmentError("the stored " + baseline_.label() + " does not support " + workload->name +
                                " here: " + why);
       }
-      if (const std::string why = lab_.unsupported(candidate_, workload->axes); !why.empty()) {
+      if (const std::string why = runtime_.unsupported(candidate_, workload->axes); !why.empty()) {
         gate.outcome = Outcome::refused;
         gate.evidence = workload->name + ": " + why;
         break;
@@ -74,12 +74,12 @@ class RegressionGate {
     for (const Workload* workload : plan_.workloads) {
       progress("build " + candidate_.label(), 0, 0);
       TimedWorkload timed{.name = workload->name, .axes = workload->axes};
-      timed.incumbent = {baseline_, lab_.build(baseline_, workload->axes, false)};
+      timed.incumbent = {baseline_, runtime_.build(baseline_, workload->axes, false)};
       if (timed.incumbent.build.outcome != Outcome::valid) {
         throw EnvironmentError("the stored " + baseline_.label() + " does not build here",
                                timed.incumbent.build.evidence);
       }
-      timed.candidate = {candidate_, lab_.build(candidate_, workload->axes, false)};
+      timed.candidate = {candidate_, runtime_.build(candidate_, workload->axes, false)};
       gate.seconds += timed.candidate.build.seconds;
       if (timed.candidate.build.outcome != Outcome::valid) {
         gate.outcome = timed.candidate.build.outcome;
@@ -109,16 +109,17 @@ class RegressionGate {
     const auto report = [&](int done, int all, const std::string& what) {
       progress("verify " + candidate_.label() + " on " + what, done, all);
     };
-    return pass(correctness_gate(lab_, candidate_, correctness_plan(lab_, candidate_, names, seed), seed, report));
+    return pass(
+        correctness_gate(runtime_, candidate_, correctness_plan(runtime_, candidate_, names, seed), seed, report));
   }
 
   void time() {
     for (std::size_t i = 0; i < timed_.size(); ++i) {
       progress("inputs of " + timed_[i].name, 0, 0);
-      timed_[i].pool = make_pool(lab_, *plan_.workloads[i], derive_seed(plan_.seed, "gate pool"));
+      timed_[i].pool = make_pool(runtime_, *plan_.workloads[i], derive_seed(plan_.seed, "gate pool"));
     }
     effects_.resize(timed_.size());
-    RoundRunner runner(lab_, std::move(timed_), plan_.profile, plan_.seed, "gate " + candidate_.label(), plan_.cache,
+    RoundRunner runner(runtime_, std::move(timed_), plan_.preset, plan_.seed, "gate " + candidate_.label(), plan_.cache,
                        plan_.rounds);
     result_.state = gate_state(rule_, effects_);
     const auto start = Clock::now();
@@ -128,7 +129,7 @@ class RegressionGate {
       const double seconds = seconds_since(start);
       const int most = rule_.looks.back().rounds;
       progress("gate " + candidate_.label(), done, most, done == 0 ? 0 : seconds / done * (most - done));
-      auto round = run_in_turn(lab_, runner, "gate", index, hooks_, waited_s);
+      auto round = run_in_turn(runtime_, runner, "gate", index, hooks_, waited_s);
       if (!round) {
         fail_timing(round.failure());
         return;
@@ -143,7 +144,7 @@ class RegressionGate {
   }
 
   void add(Round round) {
-    round.void_why = void_reason(round, busy_seconds(result_.rounds), plan_.profile);
+    round.void_why = void_reason(round, busy_seconds(result_.rounds), plan_.preset);
     summarise_round(round);
     if (round.void_why.empty()) {
       for (std::size_t w = 0; w < effects_.size(); ++w) {
@@ -160,7 +161,7 @@ class RegressionGate {
     const auto voids = std::count_if(result_.rounds.begin(), result_.rounds.end(),
                                      [](const Round& round) { return !round.void_why.empty(); });
     const int planned = static_cast<int>(std::ssize(effects_.front())) + result_.state.rounds_wanted;
-    if (static_cast<double>(voids) <= plan_.profile.void_fraction * planned) {
+    if (static_cast<double>(voids) <= plan_.preset.void_fraction * planned) {
       return false;
     }
     result_.state = gate_state(rule_, effects_);
@@ -210,7 +211,7 @@ class RegressionGate {
     return widest;
   }
 
-  const Lab& lab_;
+  const Runtime& runtime_;
   const Configuration& baseline_;
   const Configuration& candidate_;
   const EvaluatePlan& plan_;
@@ -224,9 +225,10 @@ class RegressionGate {
 
 }  // namespace
 
-RegressionResult run_regression_gate(const Lab& lab, const Configuration& baseline, const Configuration& candidate,
-                                     const EvaluatePlan& plan, const GateRule& rule, const EvaluateHooks& hooks) {
-  return RegressionGate(lab, baseline, candidate, plan, rule, hooks).run();
+RegressionResult run_regression_gate(const Runtime& runtime, const Configuration& baseline,
+                                     const Configuration& candidate, const EvaluatePlan& plan, const GateRule& rule,
+                                     const EvaluateHooks& hooks) {
+  return RegressionGate(runtime, baseline, candidate, plan, rule, hooks).run();
 }
 
 std::string_view to_string(GateVerdict verdict) {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/records.h"
-#include "harness/evaluate/evaluate_hooks.h"
-#include "harness/evaluate/evaluate_plan.h"
-#include "harness/evaluate/gate_decision.h"
-#include "harness/evaluate/lab.h"
+#include "harness/core/records/records.h"
+#include "harness/evaluate/hooks.h"
+#include "harness/evaluate/judge/gate_decision.h"
+#include "harness/evaluate/plan.h"
+#include "harness/runtime/runtime.h"
 
 namespace apo {
 
@@ -29,10 +29,11 @@ struct RegressionResult {
 };
 
 // Metadata, build, machine code, correctness of the candidate, then rounds until the rule decides. Uses of the plan:
-// workloads, cache, seed, and the profile for how a round is run. Throws EnvironmentError when the baseline does not
+// workloads, cache, seed, and the preset for how a round is run. Throws EnvironmentError when the baseline does not
 // build or run.
-RegressionResult run_regression_gate(const Lab& lab, const Configuration& baseline, const Configuration& candidate,
-                                     const EvaluatePlan& plan, const GateRule& rule, const EvaluateHooks& hooks);
+RegressionResult run_regression_gate(const Runtime& runtime, const Configuration& baseline,
+                                     const Configuration& candidate, const EvaluatePlan& plan, const GateRule& rule,
+                                     const EvaluateHooks& hooks);
 
 std::string_view to_string(GateVerdict verdict);
 

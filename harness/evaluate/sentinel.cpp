@@ -6,10 +6,10 @@
 
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
-#include "harness/evaluate/counted_rounds.h"
-#include "harness/evaluate/judge_round.h"
-#include "harness/evaluate/round_turn.h"
-#include "harness/evaluate/signed_rank.h"
+#include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/judge/signed_rank.h"
+#include "harness/evaluate/rounds/counted_rounds.h"
+#include "harness/evaluate/rounds/turn.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -29,46 +29,46 @@ std::vector<double> counted_effects(const std::vector<Round>& rounds) {
 
 }  // namespace
 
-SentinelResult run_sentinel(const Lab& lab, const Configuration& configuration, const EvaluatePlan& plan, int index,
-                            const std::vector<double>& earlier_effects, const EvaluateHooks& hooks) {
+SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
+                            int index, const std::vector<double>& earlier_effects, const EvaluateHooks& hooks) {
   const auto start = Clock::now();
   const std::uint64_t seed = derive_seed(plan.seed, "sentinel", static_cast<std::uint64_t>(index));
-  std::vector<TimedWorkload> timed = build_pair(lab, configuration, configuration, plan, seed);
+  std::vector<TimedWorkload> timed = build_pair(runtime, configuration, configuration, plan, seed);
   const RoundOptions options = round_options(plan, timed);
-  RoundRunner runner(lab, std::move(timed), plan.profile, seed, configuration.label(), plan.cache, options);
+  RoundRunner runner(runtime, std::move(timed), plan.preset, seed, configuration.label(), plan.cache, options);
   SentinelResult result;
   double waited_s = 0;
-  result.rounds = run_rounds(lab, runner, "sentinel", kSentinelRounds, plan.profile, hooks,
+  result.rounds = run_rounds(runtime, runner, "sentinel", kSentinelRounds, plan.preset, hooks,
                              "A/A sentinel " + configuration.label(), waited_s);
   const std::vector<double> effects = counted_effects(result.rounds);
-  result.check = check_sentinel(effects, earlier_effects, plan.profile);
+  result.check = check_sentinel(effects, earlier_effects, plan.preset);
   const WalshAverages walsh(effects);
-  result.lower = walsh.lower(plan.profile.interval_alpha);
-  result.upper = walsh.upper(plan.profile.interval_alpha);
+  result.lower = walsh.lower(plan.preset.interval_alpha);
+  result.upper = walsh.upper(plan.preset.interval_alpha);
   result.seconds = seconds_since(start) - waited_s;
   return result;
 }
 
-std::vector<Round> run_noise_study(const Lab& lab, const Configuration& configuration, const EvaluatePlan& plan,
+std::vector<Round> run_noise_study(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
                                    int index, const NoiseDesign& design, int processes, const EvaluateHooks& hooks) {
   const std::uint64_t seed = derive_seed(plan.seed, "noise", static_cast<std::uint64_t>(index));
   RoundOptions options = plan.rounds;
   options.rounds_per_process = design.rounds_per_process();
   options.rounds_per_layout = design.rounds_per_layout;
-  RoundRunner runner(lab, build_pair(lab, configuration, configuration, plan, seed), plan.profile, seed,
+  RoundRunner runner(runtime, build_pair(runtime, configuration, configuration, plan, seed), plan.preset, seed,
                      configuration.label(), plan.cache, options);
   std::vector<Round> rounds;
   const int wanted = processes * design.rounds_per_process();
   for (int round = 0; round < wanted; ++round) {
     tell_progress(hooks, "noise of " + configuration.label(), round, wanted);
     double waited_s = 0;
-    auto result = run_in_turn(lab, runner, "noise", round, hooks, waited_s);
+    auto result = run_in_turn(runtime, runner, "noise", round, hooks, waited_s);
     if (!result) {
       throw EnvironmentError("the noise of " + configuration.label() +
                              " cannot be measured: " + result.failure().evidence);
     }
     rounds.push_back(*result);
-    rounds.back().void_why = void_reason(rounds.back(), {}, plan.profile);
+    rounds.back().void_why = void_reason(rounds.back(), {}, plan.preset);
     summarise_round(rounds.back());
   }
   return rounds;

@@ -3,12 +3,12 @@
 
 #include <vector>
 
-#include "harness/core/records.h"
-#include "harness/evaluate/evaluate_hooks.h"
-#include "harness/evaluate/evaluate_plan.h"
-#include "harness/evaluate/judge_campaign.h"
-#include "harness/evaluate/lab.h"
-#include "harness/evaluate/noise_levels.h"
+#include "harness/core/records/records.h"
+#include "harness/evaluate/hooks.h"
+#include "harness/evaluate/judge/campaign_claims.h"
+#include "harness/evaluate/judge/noise_levels.h"
+#include "harness/evaluate/plan.h"
+#include "harness/runtime/runtime.h"
 
 namespace apo {
 
@@ -20,12 +20,12 @@ struct SentinelResult {
   double seconds = 0;
 };
 // Throws EnvironmentError when the configuration does not even run.
-SentinelResult run_sentinel(const Lab& lab, const Configuration& configuration, const EvaluatePlan& plan, int index,
-                            const std::vector<double>& earlier_effects, const EvaluateHooks& hooks);
+SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
+                            int index, const std::vector<double>& earlier_effects, const EvaluateHooks& hooks);
 
 // `processes` fresh processes of rounds in which both arms are the same, nested so that each level's share shows; of
 // the first workload of the plan. Throws EnvironmentError when the configuration does not even run.
-std::vector<Round> run_noise_study(const Lab& lab, const Configuration& configuration, const EvaluatePlan& plan,
+std::vector<Round> run_noise_study(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
                                    int index, const NoiseDesign& design, int processes, const EvaluateHooks& hooks);
 
 }  // namespace apo

@@ -11,10 +11,10 @@
 #include "harness/core/interval.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/judge_comparison.h"
-#include "harness/evaluate/judge_round.h"
-#include "harness/evaluate/round_runner.h"
-#include "harness/evaluate/round_turn.h"
+#include "harness/evaluate/judge/comparison.h"
+#include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/rounds/runner.h"
+#include "harness/evaluate/rounds/turn.h"
 
 namespace apo {
 namespace {
@@ -23,15 +23,15 @@ using Clock = std::chrono::steady_clock;
 
 class Timing {
  public:
-  Timing(const Lab& lab, Experiment& experiment, const EvaluatePlan& plan, const EvaluateHooks& hooks)
-      : lab_(lab), experiment_(experiment), plan_(plan), hooks_(hooks) {}
+  Timing(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan, const EvaluateHooks& hooks)
+      : runtime_(runtime), experiment_(experiment), plan_(plan), hooks_(hooks) {}
 
   void run(std::vector<TimedWorkload> timed) {
     const std::string comparison = std::to_string(experiment_.id) + " " + experiment_.incumbent.label() + " " +
                                    experiment_.candidate.label() + (plan_.trial.empty() ? "" : " " + plan_.trial);
     const RoundOptions options = round_options(plan_, timed);
-    RoundRunner runner(lab_, std::move(timed), plan_.profile, plan_.seed, comparison, plan_.cache, options);
-    Judge judge({.profile = plan_.profile,
+    RoundRunner runner(runtime_, std::move(timed), plan_.preset, plan_.seed, comparison, plan_.cache, options);
+    Judge judge({.preset = plan_.preset,
                  .index = plan_.index,
                  .cache_policy = plan_.cache == CachePolicy::cold ? "cold" : "warm",
                  .confirm_rounds = plan_.confirm_rounds});
@@ -45,7 +45,7 @@ class Timing {
       }
       report_round(judge, step, seconds_since(start));
       const double waited_before_s = waited_s;
-      auto round = run_in_turn(lab_, runner, step.stage, step.index, hooks_, waited_s);
+      auto round = run_in_turn(runtime_, runner, step.stage, step.index, hooks_, waited_s);
       seconds[step.stage] += seconds_since(step_start) - (waited_s - waited_before_s);
       if (!round) {
         fail_timing(judge, round.failure(), seconds_since(start) - waited_s);
@@ -66,7 +66,7 @@ class Timing {
 
   void report_round(const Judge& judge, const NextStep& step, double seconds) {
     const auto done = static_cast<int>(judge.rounds().size());
-    const int most = plan_.profile.looks.back().rounds + plan_.profile.confirm_max;
+    const int most = plan_.preset.looks.back().rounds + plan_.preset.confirm_max;
     const double left = done == 0 ? 0 : seconds / done * std::max(0, most - done);
     tell_progress(hooks_,
                   step.stage + " " + experiment_.candidate.label() + " against " + experiment_.incumbent.label(), done,
@@ -112,7 +112,7 @@ class Timing {
     }
   }
 
-  const Lab& lab_;
+  const Runtime& runtime_;
   Experiment& experiment_;
   const EvaluatePlan& plan_;
   const EvaluateHooks& hooks_;
@@ -120,9 +120,9 @@ class Timing {
 
 }  // namespace
 
-void time_experiment(const Lab& lab, Experiment& experiment, const EvaluatePlan& plan, const EvaluateHooks& hooks,
-                     std::vector<TimedWorkload> timed) {
-  Timing(lab, experiment, plan, hooks).run(std::move(timed));
+void time_experiment(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan,
+                     const EvaluateHooks& hooks, std::vector<TimedWorkload> timed) {
+  Timing(runtime, experiment, plan, hooks).run(std::move(timed));
 }
 
 }  // namespace apo

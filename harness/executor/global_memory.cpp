@@ -8,8 +8,8 @@ namespace apo::executor {
 
 using apo_cpu::Access;
 
-GlobalMemory::GlobalMemory(std::vector<Buffer> buffers, std::uintptr_t arena_begin, std::uintptr_t arena_end)
-    : buffers_(std::move(buffers)), begin_(arena_begin), end_(arena_end) {
+GlobalMemory::GlobalMemory(std::vector<Buffer> buffers, std::uintptr_t tensors_begin, std::uintptr_t tensors_end)
+    : buffers_(std::move(buffers)), begin_(tensors_begin), end_(tensors_end) {
   std::ranges::sort(buffers_, {}, &Buffer::begin);
   for (const Buffer& buffer : buffers_) {
     written_.push_back(buffer.written ? nullptr : std::make_unique<unsigned char[]>(buffer.bytes));

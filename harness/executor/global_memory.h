@@ -28,8 +28,8 @@ struct GlobalMistake {
 // memory write the same note.
 class GlobalMemory {
  public:
-  // `arena_begin` and `arena_end` enclose the buffers and their guards.
-  GlobalMemory(std::vector<Buffer> buffers, std::uintptr_t arena_begin, std::uintptr_t arena_end);
+  // `tensors_begin` and `tensors_end` enclose the buffers and their guards.
+  GlobalMemory(std::vector<Buffer> buffers, std::uintptr_t tensors_begin, std::uintptr_t tensors_end);
 
   bool holds(std::uintptr_t address) const { return address - begin_ < end_ - begin_; }
   // `hint` is where the caller keeps the buffer of its last access.

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/core/files.h"
+#include "harness/core/system/files.h"
 
 namespace apo {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include "harness/core/records.h"
-#include "harness/implement/cache.h"
+#include "harness/core/records/records.h"
+#include "harness/implement/build_cache.h"
 
 namespace apo {
 

@@ -2,7 +2,7 @@
 #include "harness/implement/compile.h"
 
 #include "harness/core/error.h"
-#include "harness/core/process.h"
+#include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "harness/implement/build_record.h"
 

@@ -4,7 +4,7 @@
 #include <deque>
 #include <map>
 
-#include "harness/core/files.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
 
 namespace apo {

@@ -16,9 +16,9 @@
 #include <thread>
 
 #include "harness/core/error.h"
-#include "harness/core/files.h"
-#include "harness/core/machine.h"
-#include "harness/core/process.h"
+#include "harness/core/system/files.h"
+#include "harness/core/system/machine.h"
+#include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "harness/implement/toolkit.h"
 

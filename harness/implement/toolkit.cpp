@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "harness/core/error.h"
-#include "harness/core/process.h"
+#include "harness/core/system/process.h"
 #include "harness/core/text.h"
 
 namespace apo {

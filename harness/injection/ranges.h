@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/core/application.h"
+#include "harness/core/records/application_profile.h"
 
 namespace apo {
 

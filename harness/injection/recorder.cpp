@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "harness/worker/cupti.h"
-#include "harness/worker/cupti_records.h"
+#include "harness/worker/cupti/activity_records.h"
+#include "harness/worker/cupti/cupti.h"
 
 namespace apo {
 namespace {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "harness/core/application.h"
+#include "harness/core/records/application_profile.h"
 #include "harness/injection/ranges.h"
 
 namespace apo {

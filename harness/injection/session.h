@@ -12,7 +12,7 @@
 
 #include "harness/injection/ranges.h"
 #include "harness/injection/recorder.h"
-#include "harness/worker/cupti.h"
+#include "harness/worker/cupti/cupti.h"
 
 namespace apo {
 

@@ -12,7 +12,7 @@
 #include <exception>
 #include <mutex>
 
-#include "harness/core/recording_file.h"
+#include "harness/core/recording/recording_file.h"
 #include "harness/injection/signals_blocked.h"
 
 namespace apo {

@@ -2,7 +2,7 @@
 #include "harness/loop/audit.h"
 
 #include "harness/core/error.h"
-#include "harness/evaluate/judge_round.h"
+#include "harness/evaluate/judge/round.h"
 
 namespace apo {
 namespace {

@@ -7,13 +7,13 @@
 
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
-#include "harness/core/secret.h"
 #include "harness/core/stopwatch.h"
+#include "harness/core/system/secret.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/judge_campaign.h"
+#include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/loop/iteration.h"
 #include "harness/loop/policy.h"
-#include "harness/loop/recover.h"
+#include "harness/loop/workspace/recover.h"
 #include "reports/load.h"
 #include "reports/render.h"
 
@@ -23,32 +23,32 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // The variant without a parent: where a family's techniques start from.
-Configuration root_configuration(Workbench& bench, const std::string& family) {
-  for (const Variant* variant : bench.catalogue().of_family(family)) {
-    if (variant->parent.empty() && variant->target == bench.target()) {
+Configuration root_configuration(Workspace& workspace, const std::string& family) {
+  for (const Variant* variant : workspace.catalogue().of_family(family)) {
+    if (variant->parent.empty() && variant->target == workspace.target()) {
       return {variant->id(), default_settings(*variant)};
     }
   }
-  throw UserError(
-      "family " + family + " has no variant for target " + std::string(to_string(bench.target())) + " to start from",
-      "register one with 'apo register FILE', or name one with --baseline");
+  throw UserError("family " + family + " has no variant for target " + std::string(to_string(workspace.target())) +
+                      " to start from",
+                  "register one with 'apo register FILE', or name one with --baseline");
 }
 
 class CampaignRun {
  public:
-  CampaignRun(Workbench& bench, const Policy& policy, Observer& observer)
-      : bench_(bench),
+  CampaignRun(Workspace& workspace, const Policy& policy, Observer& observer)
+      : workspace_(workspace),
         observer_(observer),
-        journal_(Journal::open(bench.paths().journal, Access::read_write)),
+        journal_(Journal::open(workspace.paths().journal, Access::read_write)),
         started_(Clock::now()) {
     summary_.policy = policy;
   }
 
   CampaignSummary run(bool remeasure_roofs) {
     summary_.recovered = recover(journal_, observer_);
-    journal_.add_machine(bench_.machine());
+    journal_.add_machine(workspace_.machine());
     open();
-    IterationContext context{.bench = bench_,
+    IterationContext context{.workspace = workspace_,
                              .journal = journal_,
                              .observer = observer_,
                              .campaign = summary_.id,
@@ -70,12 +70,12 @@ class CampaignRun {
 
   void open_or_resume() {
     const Policy& asked = summary_.policy;
-    if (const auto open = journal_.open_campaign(asked.family, asked.workload_class, bench_.machine().id)) {
+    if (const auto open = journal_.open_campaign(asked.family, asked.workload_class, workspace_.machine().id)) {
       journal_.take_campaign(*open);
       summary_.id = open->id;
       const Policy asked_now = asked;
       summary_.policy = open->policy;
-      summary_.policy.segment_s = asked_now.segment_s;
+      summary_.policy.solo_run_s = asked_now.solo_run_s;
       summary_.policy.application_kernels = asked_now.application_kernels;
       if (summary_.policy.layout.empty()) {
         summary_.policy.layout = asked_now.layout;
@@ -91,10 +91,10 @@ class CampaignRun {
     }
     summary_.policy.seed = secret_seed();
     summary_.baseline = baseline();
-    journal_.add_variant(bench_.catalogue().get(summary_.baseline.variant));
+    journal_.add_variant(workspace_.catalogue().get(summary_.baseline.variant));
     summary_.id = journal_.begin_campaign({.policy = summary_.policy,
                                            .baseline = summary_.baseline,
-                                           .machine = bench_.machine().id,
+                                           .machine = workspace_.machine().id,
                                            .started_at = utc_now()});
     observer_.say("campaign " + std::to_string(summary_.id) + ": " + asked.family + " on " +
                   join(asked.workloads, ", ") + ", starting from " + summary_.baseline.label());
@@ -114,21 +114,21 @@ class CampaignRun {
   Configuration baseline() {
     const Policy& policy = summary_.policy;
     if (!policy.baseline.empty()) {
-      const Configuration given = bench_.catalogue().configuration(policy.baseline);
+      const Configuration given = workspace_.catalogue().configuration(policy.baseline);
       if (!given.variant.starts_with(policy.family + "/")) {
         throw UserError("the baseline '" + policy.baseline + "' is not a variant of family " + policy.family);
       }
       return given;
     }
-    if (const auto incumbent = journal_.incumbent(policy.family, policy.workload_class, bench_.machine().id)) {
-      const Variant* variant = bench_.catalogue().find(incumbent->configuration.variant);
+    if (const auto incumbent = journal_.incumbent(policy.family, policy.workload_class, workspace_.machine().id)) {
+      const Variant* variant = workspace_.catalogue().find(incumbent->configuration.variant);
       if (variant != nullptr && variant->source_hash == incumbent->source_hash) {
         return incumbent->configuration;
       }
       observer_.say("the incumbent " + incumbent->configuration.label() +
                     " changed or is gone since it was accepted; starting from the family's root");
     }
-    return root_configuration(bench_, policy.family);
+    return root_configuration(workspace_, policy.family);
   }
 
   void prepare(IterationContext& context) {
@@ -179,7 +179,7 @@ class CampaignRun {
 
   void finish() {
     journal_.finish_campaign(summary_.id, summary_.policy.seed, summary_.stopped);
-    const auto folder = bench_.paths().reports / ("campaign-" + std::to_string(summary_.id));
+    const auto folder = workspace_.paths().reports / ("campaign-" + std::to_string(summary_.id));
     const report::ReportModel model = report::load_model(journal_, summary_.id);
     summary_.naive_effect = model.naive_effect;
     summary_.shrunken_effect = model.shrunken_effect;
@@ -187,7 +187,7 @@ class CampaignRun {
     summary_.seconds = seconds_since(started_);
   }
 
-  Workbench& bench_;
+  Workspace& workspace_;
   Observer& observer_;
   Journal journal_;
   Clock::time_point started_;
@@ -199,8 +199,8 @@ class CampaignRun {
 
 }  // namespace
 
-CampaignSummary run_campaign(Workbench& bench, const Policy& policy, Observer& observer, bool remeasure_roofs) {
-  return CampaignRun(bench, policy, observer).run(remeasure_roofs);
+CampaignSummary run_campaign(Workspace& workspace, const Policy& policy, Observer& observer, bool remeasure_roofs) {
+  return CampaignRun(workspace, policy, observer).run(remeasure_roofs);
 }
 
 }  // namespace apo

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/records.h"
-#include "harness/loop/observer.h"
-#include "harness/loop/workbench.h"
+#include "harness/core/observer.h"
+#include "harness/core/records/records.h"
+#include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -40,6 +40,7 @@ struct CampaignSummary {
 
 // Runs the campaign to its end, or resumes one of the same family, workload class and machine that was interrupted
 // (then with that campaign's policy). Takes the journal's lock. Roofs come from the journal unless `remeasure_roofs`.
-CampaignSummary run_campaign(Workbench& bench, const Policy& policy, Observer& observer, bool remeasure_roofs = false);
+CampaignSummary run_campaign(Workspace& workspace, const Policy& policy, Observer& observer,
+                             bool remeasure_roofs = false);
 
 }  // namespace apo

@@ -6,14 +6,14 @@
 #include <optional>
 
 #include "harness/core/error.h"
-#include "harness/core/secret.h"
+#include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/sentinel.h"
-#include "harness/loop/claim_floor.h"
 #include "harness/loop/hooks.h"
-#include "harness/loop/known_roofs.h"
 #include "harness/loop/policy.h"
+#include "harness/loop/workspace/claim_floor.h"
+#include "harness/loop/workspace/known_roofs.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -25,7 +25,7 @@ Policy checked_policy(const Family& family, const ComparisonRequest& request) {
     policy.workloads = request.workloads;
   }
   policy.cache_policy = request.cache_policy;
-  policy.judge_profile = request.judge_profile;
+  policy.judge_preset = request.judge_preset;
   complete_policy(policy, "");
   return policy;
 }
@@ -42,26 +42,26 @@ Prediction prediction_over(const Variant& candidate, const Variant& incumbent) {
 }
 
 // Of the roofs that the journal has of this machine, if any: they are measured where a profile is made.
-std::map<std::string, double> known_floors(const Family& family, const EvaluatePlan& plan, const Workbench& bench,
+std::map<std::string, double> known_floors(const Family& family, const EvaluatePlan& plan, const Workspace& workspace,
                                            std::optional<Journal>& journal) {
   std::map<std::string, double> floors;
-  if (!journal && !std::filesystem::exists(bench.paths().journal)) {
+  if (!journal && !std::filesystem::exists(workspace.paths().journal)) {
     return floors;
   }
   std::optional<Journal> reader;
-  Journal& known = journal ? *journal : reader.emplace(Journal::open(bench.paths().journal, Access::read_only));
-  const std::vector<Roof> roofs = known_roofs(known, bench.machine());
+  Journal& known = journal ? *journal : reader.emplace(Journal::open(workspace.paths().journal, Access::read_only));
+  const std::vector<Roof> roofs = known_roofs(known, workspace.machine());
   for (const Workload* workload : plan.workloads) {
-    floors[workload->name] = roofs.empty() ? 0 : floor_of(family, *workload, bench.machine(), roofs);
+    floors[workload->name] = roofs.empty() ? 0 : floor_of(family, *workload, workspace.machine(), roofs);
   }
   return floors;
 }
 
 }  // namespace
 
-Experiment compare_variants(Workbench& bench, const ComparisonRequest& request, Observer& observer) {
-  const Variant& incumbent = bench.catalogue().get(request.incumbent.variant);
-  const Variant& candidate = bench.catalogue().get(request.candidate.variant);
+Experiment compare_variants(Workspace& workspace, const ComparisonRequest& request, Observer& observer) {
+  const Variant& incumbent = workspace.catalogue().get(request.incumbent.variant);
+  const Variant& candidate = workspace.catalogue().get(request.candidate.variant);
   if (incumbent.family != candidate.family) {
     throw UserError("cannot compare " + incumbent.id() + " with " + candidate.id() + ": they are of two families");
   }
@@ -69,10 +69,10 @@ Experiment compare_variants(Workbench& bench, const ComparisonRequest& request, 
     throw UserError("cannot compare " + incumbent.id() + " with " + candidate.id() + ": they are for two targets",
                     "compare variants for the same target; 'apo list " + candidate.family + "' shows them");
   }
-  bench.use(candidate.target);
-  const Family& family = bench.family(candidate.family);
+  workspace.use(candidate.target);
+  const Family& family = workspace.family(candidate.family);
   const Policy policy = checked_policy(family, request);
-  const Lab lab = bench.lab(family);
+  const Runtime runtime = workspace.runtime(family);
   EvaluatePlan plan;
   plan.cache = policy.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold;
   plan.seed = secret_seed();
@@ -80,31 +80,32 @@ Experiment compare_variants(Workbench& bench, const ComparisonRequest& request, 
   plan.time_same_code = request.same_code;
   plan.rounds.layout = request.layout;
   for (const std::string& name : policy.workloads) {
-    plan.workloads.push_back(&bench.workload(family, name));
-    if (const std::string why = lab.unsupported(request.incumbent, plan.workloads.back()->axes); !why.empty()) {
+    plan.workloads.push_back(&workspace.workload(family, name));
+    if (const std::string why = runtime.unsupported(request.incumbent, plan.workloads.back()->axes); !why.empty()) {
       throw UserError(request.incumbent.label() + " does not support " + name + ": " + why);
     }
   }
   std::optional<Journal> journal;
   if (request.keep) {
-    journal.emplace(Journal::open(bench.paths().journal, Access::read_write));
-    journal->add_machine(bench.machine());
+    journal.emplace(Journal::open(workspace.paths().journal, Access::read_write));
+    journal->add_machine(workspace.machine());
     journal->add_variant(incumbent);
     journal->add_variant(candidate);
   }
-  plan.profile = policy.judge_profile == "auto" ? standard_profile() : profile_named(policy.judge_profile);
-  if (policy.judge_profile == "auto") {
-    const SentinelResult sentinel = run_sentinel(lab, request.incumbent, plan, 0, {}, hooks_for(observer));
+  plan.preset = policy.judge_preset == "auto" ? standard_preset() : preset_named(policy.judge_preset);
+  if (policy.judge_preset == "auto") {
+    const SentinelResult sentinel = run_sentinel(runtime, request.incumbent, plan, 0, {}, hooks_for(observer));
     if (sentinel.check.stop) {
       throw EnvironmentError("the A/A sentinel failed: " + sentinel.check.why,
                              "identical code must not differ; stop other work on this machine and run again");
     }
-    plan.profile = choose_profile(sentinel.check.sd, layout_control(request.layout));
+    plan.preset = choose_preset(sentinel.check.sd, layout_control(request.layout));
   }
-  const ClaimFloor floor = journal ? claim_floor(*journal, bench.machine(), family.name, policy.workloads)
-                                   : claim_floor(bench.paths().journal, bench.machine(), family.name, policy.workloads);
+  const ClaimFloor floor =
+      journal ? claim_floor(*journal, workspace.machine(), family.name, policy.workloads)
+              : claim_floor(workspace.paths().journal, workspace.machine(), family.name, policy.workloads);
   observer.say(floor.sentence);
-  plan.profile = with_floor(plan.profile, floor);
+  plan.preset = with_floor(plan.preset, floor);
   plan.rounds.rounds_per_process = floor.rounds_per_process;
   Experiment experiment{.index = 1,
                         .family = family.name,
@@ -117,12 +118,12 @@ Experiment compare_variants(Workbench& bench, const ComparisonRequest& request, 
                         .techniques = candidate.techniques,
                         .prediction = prediction_over(candidate, incumbent),
                         .started_at = utc_now(),
-                        .machine = bench.machine().id};
+                        .machine = workspace.machine().id};
   if (journal) {
     experiment.id = journal->begin_experiment(experiment);
   }
-  plan.floor_ns = known_floors(family, plan, bench, journal);
-  evaluate(lab, experiment, plan, hooks_for(observer, journal ? &*journal : nullptr, experiment.id));
+  plan.floor_ns = known_floors(family, plan, workspace, journal);
+  evaluate(runtime, experiment, plan, hooks_for(observer, journal ? &*journal : nullptr, experiment.id));
   if (journal) {
     journal->finish_experiment(experiment);
   }

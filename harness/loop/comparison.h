@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/records.h"
-#include "harness/evaluate/round_layout.h"
-#include "harness/loop/observer.h"
-#include "harness/loop/workbench.h"
+#include "harness/core/observer.h"
+#include "harness/core/records/records.h"
+#include "harness/evaluate/rounds/layout.h"
+#include "harness/loop/workspace/workspace.h"
 
 namespace apo {
 
@@ -16,7 +16,7 @@ struct ComparisonRequest {
   Configuration candidate;
   std::vector<std::string> workloads;  // empty = the family's first
   std::string cache_policy = "cold";
-  std::string judge_profile = "auto";  // by an A/A sentinel of the incumbent
+  std::string judge_preset = "auto";  // by an A/A sentinel of the incumbent
   bool skip_correctness = false;
   bool keep = true;        // record it in the journal
   bool same_code = false;  // time even when the machine code is identical
@@ -24,6 +24,6 @@ struct ComparisonRequest {
 };
 
 // UserError for two families, unknown words, an unsupported workload.
-Experiment compare_variants(Workbench& bench, const ComparisonRequest& request, Observer& observer);
+Experiment compare_variants(Workspace& workspace, const ComparisonRequest& request, Observer& observer);
 
 }  // namespace apo

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "harness/evaluate/evaluate_hooks.h"
-#include "harness/loop/observer.h"
+#include "harness/core/observer.h"
+#include "harness/evaluate/hooks.h"
 #include "journal/journal.h"
 
 namespace apo {

@@ -8,17 +8,17 @@
 #include "harness/core/nvtx.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/certification.h"
-#include "harness/evaluate/clocks.h"
 #include "harness/evaluate/evaluate.h"
-#include "harness/evaluate/judge_campaign.h"
-#include "harness/evaluate/judge_decision.h"
+#include "harness/evaluate/judge/campaign_claims.h"
+#include "harness/evaluate/judge/decision.h"
+#include "harness/evaluate/rounds/clocks.h"
 #include "harness/evaluate/sentinel.h"
-#include "harness/loop/application_share.h"
 #include "harness/loop/hooks.h"
-#include "harness/loop/known_roofs.h"
-#include "harness/loop/measure.h"
-#include "harness/profile/host_profile.h"
-#include "harness/profile/roofs.h"
+#include "harness/loop/workspace/application_share.h"
+#include "harness/loop/workspace/known_roofs.h"
+#include "harness/profile/host/host_profile.h"
+#include "harness/profile/measure.h"
+#include "harness/profile/roofs/roofs.h"
 #include "harness/research/research.h"
 #include "kernels/random.h"
 
@@ -30,14 +30,14 @@ constexpr double kQuietPatienceS = 60;
 std::vector<Profile> profile_incumbent(IterationContext& context, std::int64_t iteration) {
   std::vector<Profile> profiles;
   for (const Workload* workload : context.plan.workloads) {
-    profiles.push_back(measure_profile(context.lab, context.incumbent, *workload, context.bench.machine(),
+    profiles.push_back(measure_profile(context.runtime, context.incumbent, *workload, context.workspace.machine(),
                                        context.roofs, context.plan.cache, context.observer));
-    context.journal.add_profile(profiles.back(),
-                                {.machine = context.bench.machine().id,
-                                 .iteration = iteration,
-                                 .source_hash = context.bench.catalogue().get(context.incumbent.variant).source_hash});
+    context.journal.add_profile(
+        profiles.back(), {.machine = context.workspace.machine().id,
+                          .iteration = iteration,
+                          .source_hash = context.workspace.catalogue().get(context.incumbent.variant).source_hash});
     context.plan.floor_ns[workload->name] =
-        floor_of(*context.family, *workload, context.bench.machine(), context.roofs);
+        floor_of(*context.family, *workload, context.workspace.machine(), context.roofs);
   }
   return profiles;
 }
@@ -47,7 +47,7 @@ constexpr std::int64_t kRemembered = 20'000;
 
 double total_scratch(const IterationContext& context, const Configuration& configuration, const Axes& axes) {
   double bytes = 0;
-  for (const std::int64_t one : context.lab.scratch(configuration, axes)) {
+  for (const std::int64_t one : context.runtime.scratch(configuration, axes)) {
     bytes += static_cast<double>(one);
   }
   return bytes;
@@ -59,22 +59,22 @@ ResearchInputs research_inputs(IterationContext& context, const Profile& profile
   inputs.diagnosis = {.profile = profile,
                       .work = context.family->work(workload.axes),
                       .axes = workload.axes,
-                      .incumbent = context.bench.catalogue().get(context.incumbent.variant),
+                      .incumbent = context.workspace.catalogue().get(context.incumbent.variant),
                       .units = context.family->unit_count(workload.axes),
                       .scratch_bytes = total_scratch(context, context.incumbent, workload.axes),
-                      .l2_bytes = context.bench.machine().l2_bytes,
+                      .l2_bytes = context.workspace.machine().l2_bytes,
                       .has_doubles = has_doubles(*context.family)};
   inputs.incumbent = context.incumbent;
-  inputs.machine = context.bench.machine().id;
+  inputs.machine = context.workspace.machine().id;
   inputs.workload_class = context.policy.workload_class;
-  for (const Variant* variant : context.bench.catalogue().of_family(context.family->name)) {
+  for (const Variant* variant : context.workspace.catalogue().of_family(context.family->name)) {
     RegisteredVariant registered{.variant = *variant, .supported = true, .why_not = ""};
-    if (variant->target != context.bench.target()) {
+    if (variant->target != context.workspace.target()) {
       registered.supported = false;
       registered.why_not = "its target is " + std::string(to_string(variant->target));
     } else {
       registered.supported = supports(*variant, *context.family, workload.axes, default_settings(*variant),
-                                      &registered.why_not, context.bench.device_symbols());
+                                      &registered.why_not, context.workspace.device_symbols());
     }
     inputs.variants.push_back(std::move(registered));
   }
@@ -118,7 +118,7 @@ std::optional<Lesson> lesson_of(const IterationContext& context, const Experimen
   return Lesson{.experiment = experiment.id,
                 .family = experiment.family,
                 .workload_class = experiment.workload_class,
-                .machine = context.bench.machine().id,
+                .machine = context.workspace.machine().id,
                 .configuration = experiment.candidate,
                 .source_hash = experiment.candidate_source_hash,
                 .incumbent = experiment.incumbent,
@@ -130,8 +130,8 @@ std::optional<Lesson> lesson_of(const IterationContext& context, const Experimen
 }
 
 Experiment begin_experiment(IterationContext& context, std::int64_t iteration, const Candidate& candidate) {
-  const Variant& variant = context.bench.catalogue().get(candidate.configuration.variant);
-  const Variant& incumbent = context.bench.catalogue().get(context.incumbent.variant);
+  const Variant& variant = context.workspace.catalogue().get(candidate.configuration.variant);
+  const Variant& incumbent = context.workspace.catalogue().get(context.incumbent.variant);
   context.journal.add_variant(variant);
   context.journal.add_variant(incumbent);
   Experiment experiment{.iteration = iteration,
@@ -147,7 +147,7 @@ Experiment begin_experiment(IterationContext& context, std::int64_t iteration, c
                         .techniques = variant.techniques,
                         .prediction = candidate.prediction,
                         .started_at = utc_now(),
-                        .machine = context.bench.machine().id};
+                        .machine = context.workspace.machine().id};
   experiment.id = context.journal.begin_experiment(experiment);
   return experiment;
 }
@@ -163,9 +163,9 @@ Experiment try_candidate(IterationContext& context, std::int64_t iteration, cons
   plan.index = experiment.index;
   if (!wait_for_quiet(kQuietPatienceS)) {
     context.observer.say("    the hypervisor takes more than 5 % of this machine: judging with the extended profile");
-    plan.profile = with_floor(extended_profile(), context.claim_floor);
+    plan.preset = with_floor(extended_preset(), context.claim_floor);
   }
-  evaluate(context.lab, experiment, plan, hooks_for(context.observer, &context.journal, experiment.id));
+  evaluate(context.runtime, experiment, plan, hooks_for(context.observer, &context.journal, experiment.id));
   context.journal.finish_experiment(experiment, lesson_of(context, experiment));
   context.observer.say("    " + std::string(to_string(experiment.judgement->verdict)) + ": " +
                        experiment.judgement->sentence);
@@ -199,24 +199,24 @@ std::vector<double> earlier_sentinel_effects(IterationContext& context) {
 }  // namespace
 
 void set_up(IterationContext& context) {
-  Workbench& bench = context.bench;
-  context.family = &bench.family(context.policy.family);
-  context.lab = bench.lab(*context.family);
+  Workspace& workspace = context.workspace;
+  context.family = &workspace.family(context.policy.family);
+  context.runtime = workspace.runtime(*context.family);
   for (const std::string& name : context.policy.workloads) {
-    context.plan.workloads.push_back(&bench.workload(*context.family, name));
+    context.plan.workloads.push_back(&workspace.workload(*context.family, name));
   }
   context.plan.cache = context.policy.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold;
   context.plan.seed = context.policy.seed;
-  const double usual_s = bench.machine().target == Target::cuda ? kSegmentSeconds : 0;
-  context.plan.segment_s = context.policy.segment_s > 0 ? context.policy.segment_s : usual_s;
+  const double usual_s = workspace.machine().target == Target::cuda ? kSoloRunSeconds : 0;
+  context.plan.solo_run_s = context.policy.solo_run_s > 0 ? context.policy.solo_run_s : usual_s;
   context.plan.rounds.layout = context.policy.layout == "fixed" ? Layout::fixed : Layout::random;
-  context.plan.profile =
-      context.policy.judge_profile == "auto" ? standard_profile() : profile_named(context.policy.judge_profile);
-  context.roofs = context.remeasure_roofs ? std::vector<Roof>() : known_roofs(context.journal, bench.machine());
+  context.plan.preset =
+      context.policy.judge_preset == "auto" ? standard_preset() : preset_named(context.policy.judge_preset);
+  context.roofs = context.remeasure_roofs ? std::vector<Roof>() : known_roofs(context.journal, workspace.machine());
   if (context.roofs.empty()) {
     context.observer.say("measuring the roofs of this machine");
-    context.roofs = bench.measure_roofs();
-    context.journal.add_roofs(bench.machine().id, context.roofs);
+    context.roofs = workspace.measure_roofs();
+    context.journal.add_roofs(workspace.machine().id, context.roofs);
   }
   context.application_share = application_share(context.journal, context.policy.application_kernels, context.observer);
   context.incumbent = context.baseline;
@@ -237,21 +237,21 @@ void set_up(IterationContext& context) {
 
 void check_machine(IterationContext& context) {
   const std::vector<double> earlier = earlier_sentinel_effects(context);
-  const SentinelResult sentinel = run_sentinel(context.lab, context.incumbent, context.plan, context.sentinels++,
+  const SentinelResult sentinel = run_sentinel(context.runtime, context.incumbent, context.plan, context.sentinels++,
                                                earlier, hooks_for(context.observer));
   context.since_sentinel = 0;
   context.journal.add_sentinel({.campaign = context.campaign,
-                                .machine = context.bench.machine().id,
+                                .machine = context.workspace.machine().id,
                                 .configuration = context.incumbent,
                                 .effect = sentinel.check.effect,
                                 .lower = sentinel.lower,
                                 .upper = sentinel.upper,
-                                .confidence = 1 - 2 * context.plan.profile.interval_alpha,
+                                .confidence = 1 - 2 * context.plan.preset.interval_alpha,
                                 .sd = sentinel.check.sd,
                                 .p_value = sentinel.check.p,
                                 .rounds = kSentinelRounds,
                                 .alarm = sentinel.check.stop,
-                                .profile = context.plan.profile.name,
+                                .preset = context.plan.preset.name,
                                 .cache_policy = context.policy.cache_policy,
                                 .rule_version = std::string(kRuleVersion),
                                 .seconds = sentinel.seconds},
@@ -260,21 +260,21 @@ void check_machine(IterationContext& context) {
     throw EnvironmentError("the A/A sentinel failed: " + sentinel.check.why,
                            "identical code must not differ; stop other work on this machine and run again");
   }
-  if (context.policy.judge_profile == "auto") {
-    context.plan.profile = choose_profile(sentinel.check.sd, layout_control(context.plan.rounds.layout));
+  if (context.policy.judge_preset == "auto") {
+    context.plan.preset = choose_preset(sentinel.check.sd, layout_control(context.plan.rounds.layout));
   }
   context.claim_floor =
-      claim_floor(context.journal, context.bench.machine(), context.family->name, context.policy.workloads);
-  context.plan.profile = with_floor(context.plan.profile, context.claim_floor);
+      claim_floor(context.journal, context.workspace.machine(), context.family->name, context.policy.workloads);
+  context.plan.preset = with_floor(context.plan.preset, context.claim_floor);
   context.plan.rounds.rounds_per_process = context.claim_floor.rounds_per_process;
   context.observer.say(context.claim_floor.sentence);
   context.minimum_detectable =
-      std::max(context.plan.profile.margin,
-               minimum_detectable_effect(context.plan.profile, context.plan.profile.confirm_alpha, sentinel.check.sd));
+      std::max(context.plan.preset.margin,
+               minimum_detectable_effect(context.plan.preset, context.plan.preset.confirm_alpha, sentinel.check.sd));
   context.observer.say("A/A sentinel: " + format_percent(sentinel.check.effect) + " [" +
                        format_percent(sentinel.lower) + ", " + format_percent(sentinel.upper) + "] over " +
                        std::to_string(kSentinelRounds) + " rounds, spread of a round " +
-                       format_g(100 * sentinel.check.sd, 2) + " %; judge profile " + context.plan.profile.name +
+                       format_g(100 * sentinel.check.sd, 2) + " %; judge preset " + context.plan.preset.name +
                        ", resolves about " + format_percent(context.minimum_detectable, 1));
 }
 
@@ -322,10 +322,10 @@ Certification certify_incumbent(IterationContext& context, CachePolicy cache) {
   }
   EvaluatePlan plan = context.plan;
   plan.cache = cache;
-  CertificationResult result = run_certification(context.lab, context.incumbent, context.baseline, claimed, plan,
+  CertificationResult result = run_certification(context.runtime, context.incumbent, context.baseline, claimed, plan,
                                                  context.certificates++, hooks_for(context.observer));
   result.certification.campaign = context.campaign;
-  result.certification.id = context.journal.add_certification(result.certification, result.rounds, result.segments);
+  result.certification.id = context.journal.add_certification(result.certification, result.rounds, result.solo_runs);
   return result.certification;
 }
 

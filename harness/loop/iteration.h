@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/records.h"
-#include "harness/evaluate/evaluate_plan.h"
+#include "harness/core/observer.h"
+#include "harness/core/records/records.h"
+#include "harness/evaluate/plan.h"
 #include "harness/loop/campaign.h"
-#include "harness/loop/claim_floor.h"
-#include "harness/loop/observer.h"
-#include "harness/loop/workbench.h"
+#include "harness/loop/workspace/claim_floor.h"
+#include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 
 namespace apo {
 
 // The state that one campaign carries from iteration to iteration.
 struct IterationContext {
-  Workbench& bench;
+  Workspace& workspace;
   Journal& journal;
   Observer& observer;
   std::int64_t campaign = 0;
@@ -27,7 +27,7 @@ struct IterationContext {
 
   // Filled by set_up and kept up to date by the iterations.
   const Family* family = nullptr;
-  Lab lab;
+  Runtime runtime;
   EvaluatePlan plan;  // workloads, profile, cache policy, floors
   std::vector<Roof> roofs;
   Configuration baseline;
@@ -42,7 +42,7 @@ struct IterationContext {
   int accepts_since_certificate = 0;
 };
 
-// Family, lab, workloads, roofs (from the journal, else measured), incumbent, counts of a resumed campaign.
+// Family, runtime, workloads, roofs (from the journal, else measured), incumbent, counts of a resumed campaign.
 void set_up(IterationContext& context);
 // The A/A sentinel: chooses the judge's profile, stops the campaign (EnvironmentError) when identical code differs.
 void check_machine(IterationContext& context);

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/core/error.h"
-#include "harness/core/files.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
-#include "harness/profile/application.h"
+#include "harness/profile/application/application_summary.h"
 
 namespace apo {
 namespace {
@@ -15,13 +15,12 @@ namespace {
 using Json = nlohmann::json;
 
 const std::vector<std::string> kKeys = {
-    "family", "workloads", "baseline",     "iterations",    "candidates_per_iteration",
-    "budget", "target",    "cache_policy", "judge_profile", "application_kernels",
-    "layout", "segment",   "comment"};
+    "family", "workloads", "baseline",     "iterations",   "candidates_per_iteration",
+    "budget", "target",    "cache_policy", "judge_preset", "application_kernels",
+    "layout", "solo_run",  "comment"};
 const std::vector<std::string> kCachePolicies = {"cold", "warm"};
 const std::vector<std::string> kLayouts = {"random", "fixed"};
-const std::vector<std::string> kJudgeProfiles = {"auto",   "standard",        "extended",
-                                                 "strict", "strict-extended", "precise"};
+const std::vector<std::string> kJudgePresets = {"auto", "standard", "extended", "strict", "strict-extended", "precise"};
 
 std::vector<std::string> family_names() {
   std::vector<std::string> names;
@@ -108,12 +107,12 @@ void read_keys(const Json& json, Policy& policy, const Places& places) {
       policy.baseline = text_value(json, key, places);
     } else if (key == "cache_policy") {
       policy.cache_policy = text_value(json, key, places);
-    } else if (key == "judge_profile") {
-      policy.judge_profile = text_value(json, key, places);
+    } else if (key == "judge_preset") {
+      policy.judge_preset = text_value(json, key, places);
     } else if (key == "layout") {
       policy.layout = text_value(json, key, places);
-    } else if (key == "segment") {
-      policy.segment_s = segment_seconds(text_value(json, key, places), "'segment'", " in " + places.of(key));
+    } else if (key == "solo_run") {
+      policy.solo_run_s = solo_run_seconds(text_value(json, key, places), "'solo_run'", " in " + places.of(key));
     } else if (key == "target") {
       const std::string target = text_value(json, key, places);
       check_word(target, {"host", "cuda"}, "target", " in " + places.of(key));
@@ -138,7 +137,7 @@ void read_keys(const Json& json, Policy& policy, const Places& places) {
 
 }  // namespace
 
-double segment_seconds(const std::string& text, const std::string& what, const std::string& where) {
+double solo_run_seconds(const std::string& text, const std::string& what, const std::string& where) {
   constexpr double kLeastS = 0.01;
   constexpr double kMostS = 600;
   const auto seconds = parse_duration(text);
@@ -192,7 +191,7 @@ Policy load_policy(const std::filesystem::path& file) {
 void complete_policy(Policy& policy, const std::string& where) {
   const Family& family = *find_family(policy.family);
   check_word(policy.cache_policy, kCachePolicies, "cache policy", where);
-  check_word(policy.judge_profile, kJudgeProfiles, "judge profile", where);
+  check_word(policy.judge_preset, kJudgePresets, "judge preset", where);
   check_word(policy.layout, kLayouts, "layout", where);
   std::vector<std::string> seen;
   for (const std::string& name : policy.workloads) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/core/records.h"
+#include "harness/core/records/records.h"
 
 namespace apo {
 
@@ -13,15 +13,15 @@ namespace apo {
 Policy default_policy(std::string_view family);
 
 // A campaign file is a JSON object with the keys family, workloads, baseline, iterations, candidates_per_iteration,
-// budget ("10m"), cache_policy ("cold", "warm"), judge_profile ("auto", "standard", "extended", "strict", "precise")
-// layout ("random", "fixed"), segment ("2s": how long a certification runs each arm alone at a time), target ("host",
+// budget ("10m"), cache_policy ("cold", "warm"), judge_preset ("auto", "standard", "extended", "strict", "precise")
+// layout ("random", "fixed"), solo run ("2s": how long a certification runs each arm alone at a time), target ("host",
 // "cuda") and application_kernels (a regular expression: the kernels of the newest profile of an application, `apo
 // profile -- COMMAND`, that this family stands for); only family is required. UserError names the file, the line and
 // the nearest right word.
 Policy load_policy(const std::filesystem::path& file);
 
 // How long each arm runs alone, from 10ms to 10m. UserError otherwise: `what` names the key or option.
-double segment_seconds(const std::string& text, const std::string& what, const std::string& where);
+double solo_run_seconds(const std::string& text, const std::string& what, const std::string& where);
 
 // Checks what the loader and the command line have put together; fills workload_class from the workloads, which all
 // have to be of one class.

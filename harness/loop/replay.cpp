@@ -1,4 +1,4 @@
-// harness/loop/replay.cpp - rebuilds the plan of a recorded experiment and runs it in this machine's lab.
+// harness/loop/replay.cpp - rebuilds the plan of a recorded experiment and runs it in this machine's runtime.
 #include "harness/loop/replay.h"
 
 #include <algorithm>
@@ -6,13 +6,13 @@
 
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
-#include "harness/core/secret.h"
+#include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
-#include "harness/implement/metadata.h"
-#include "harness/implement/settings.h"
+#include "harness/implement/variant/metadata.h"
+#include "harness/implement/variant/settings.h"
 #include "harness/loop/hooks.h"
-#include "harness/loop/known_roofs.h"
+#include "harness/loop/workspace/known_roofs.h"
 
 namespace apo {
 namespace {
@@ -61,13 +61,13 @@ bool has_gate(const Experiment& experiment, const std::string& name) {
                      [&](const GateResult& gate) { return gate.gate == name; });
 }
 
-JudgeProfile recorded_profile(const Judgement& judgement) {
-  if (judgement.profile.empty()) {
-    return standard_profile();  // it never came to timing
+JudgePreset recorded_preset(const Judgement& judgement) {
+  if (judgement.preset.empty()) {
+    return standard_preset();  // it never came to timing
   }
-  JudgeProfile profile = profile_named(judgement.profile);
-  profile.minimum_claim = std::isfinite(judgement.minimum_claim) ? judgement.minimum_claim : 0;
-  return profile;
+  JudgePreset preset = preset_named(judgement.preset);
+  preset.minimum_claim = std::isfinite(judgement.minimum_claim) ? judgement.minimum_claim : 0;
+  return preset;
 }
 
 std::string recorded_cache_policy(Journal& journal, const Experiment& original) {
@@ -81,30 +81,30 @@ std::string recorded_cache_policy(Journal& journal, const Experiment& original) 
 // One replay, everything looked up.
 class Rebuilt {
  public:
-  Rebuilt(Workbench& bench, Journal& journal, const Experiment& original)
+  Rebuilt(Workspace& workspace, Journal& journal, const Experiment& original)
       : original_(original),
         candidate_(stored_variant(journal, original.candidate, original.candidate_source_hash)),
         incumbent_(stored_variant(journal, original.incumbent, original.incumbent_source_hash)),
-        family_(bench.family(original.family)) {
-    // Two sources of one name have to be told apart in the lab.
+        family_(workspace.family(original.family)) {
+    // Two sources of one name have to be told apart in the runtime.
     if (candidate_.id() == incumbent_.id() && candidate_.source_hash != incumbent_.source_hash) {
       incumbent_name_ += "@incumbent";
     }
-    bench.use(candidate_.target);
-    lab_ = bench.lab(family_, {{original.candidate.variant, candidate_}, {incumbent_name_, incumbent_}});
+    workspace.use(candidate_.target);
+    runtime_ = workspace.runtime(family_, {{original.candidate.variant, candidate_}, {incumbent_name_, incumbent_}});
   }
 
-  EvaluatePlan plan(Workbench& bench, Journal& journal, Kind kind) const {
+  EvaluatePlan plan(Workspace& workspace, Journal& journal, Kind kind) const {
     const Judgement& judged = *original_.judgement;
     const bool timed = judged.reason != Reason::gate_failed;
     EvaluatePlan plan;
     for (const std::string& name : original_.workloads) {
-      plan.workloads.push_back(&bench.workload(family_, name));
-      if (const std::string why = lab_.unsupported(incumbent(), plan.workloads.back()->axes); !why.empty()) {
+      plan.workloads.push_back(&workspace.workload(family_, name));
+      if (const std::string why = runtime_.unsupported(incumbent(), plan.workloads.back()->axes); !why.empty()) {
         throw EnvironmentError(original_.incumbent.label() + " does not support " + name + " on this machine: " + why);
       }
     }
-    plan.profile = recorded_profile(judged);
+    plan.preset = recorded_preset(judged);
     plan.index = std::max(1, original_.index);
     plan.cache = recorded_cache_policy(journal, original_) == "warm" ? CachePolicy::warm : CachePolicy::cold;
     plan.seed = secret_seed();
@@ -118,9 +118,9 @@ class Rebuilt {
     }
     plan.confirm_rounds = kind == Kind::confirm ? judged.rounds : 0;
     if (original_.campaign != 0) {
-      const std::vector<Roof> roofs = known_roofs(journal, bench.machine());
+      const std::vector<Roof> roofs = known_roofs(journal, workspace.machine());
       for (const Workload* workload : plan.workloads) {
-        plan.floor_ns[workload->name] = roofs.empty() ? 0 : floor_of(family_, *workload, bench.machine(), roofs);
+        plan.floor_ns[workload->name] = roofs.empty() ? 0 : floor_of(family_, *workload, workspace.machine(), roofs);
       }
     }
     return plan;
@@ -129,7 +129,7 @@ class Rebuilt {
   Configuration incumbent() const { return {.variant = incumbent_name_, .settings = original_.incumbent.settings}; }
   const Variant& candidate_source() const { return candidate_; }
   const Variant& incumbent_source() const { return incumbent_; }
-  const Lab& lab() const { return lab_; }
+  const Runtime& runtime() const { return runtime_; }
 
  private:
   const Experiment& original_;
@@ -137,7 +137,7 @@ class Rebuilt {
   Variant incumbent_;
   std::string incumbent_name_ = original_.incumbent.variant;
   const Family& family_;
-  Lab lab_;
+  Runtime runtime_;
 };
 
 // Nothing is predicted: the result is known.
@@ -160,7 +160,7 @@ void measure(const Rebuilt& rebuilt, Experiment& again, const EvaluatePlan& plan
   const Configuration recorded = again.incumbent;
   again.incumbent = rebuilt.incumbent();
   try {
-    evaluate(rebuilt.lab(), again, plan, hooks_for(observer, &journal, again.id));
+    evaluate(rebuilt.runtime(), again, plan, hooks_for(observer, &journal, again.id));
   } catch (const std::exception& error) {
     journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = again.id}, error.what());
     throw;
@@ -171,21 +171,21 @@ void measure(const Rebuilt& rebuilt, Experiment& again, const EvaluatePlan& plan
 
 }  // namespace
 
-Replay measure_again(Workbench& bench, Journal& journal, std::int64_t id, Kind kind, Observer& observer) {
+Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t id, Kind kind, Observer& observer) {
   Replay replay{.original = journal.load_experiment(id, Detail::summary)};
   const Experiment& original = replay.original;
   check_original(journal, original, kind);
-  const Rebuilt rebuilt(bench, journal, original);
-  const EvaluatePlan plan = rebuilt.plan(bench, journal, kind);
+  const Rebuilt rebuilt(workspace, journal, original);
+  const EvaluatePlan plan = rebuilt.plan(workspace, journal, kind);
   if (const auto machine = journal.machine_of(id)) {
-    replay.differences = machine_differences(*machine, bench.machine());
+    replay.differences = machine_differences(*machine, workspace.machine());
   }
   if (!original.judgement->rule_version.empty() && original.judgement->rule_version != kRuleVersion) {
     replay.differences.push_back("rule of the judge: " + original.judgement->rule_version + " then, " +
                                  std::string(kRuleVersion) + " now");
   }
-  journal.add_machine(bench.machine());
-  replay.again = experiment_like(original, bench.machine());
+  journal.add_machine(workspace.machine());
+  replay.again = experiment_like(original, workspace.machine());
   replay.again.id = journal.begin_replay(replay.again, id, kind);
   observer.say(name_of(original) + " again, as experiment " + std::to_string(replay.again.id) + ": " +
                original.candidate.label() + " against " + original.incumbent.label());

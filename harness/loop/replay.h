@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/records.h"
-#include "harness/loop/observer.h"
+#include "harness/core/observer.h"
+#include "harness/core/records/records.h"
 #include "harness/loop/reproduction.h"
-#include "harness/loop/workbench.h"
+#include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -24,7 +24,7 @@ struct Replay {
 // seeds are fresh and secret, since the original's stand in the journal for every candidate to read.
 // UserError: no such experiment, never judged, itself a replay, nothing accepted to confirm, a source that the journal
 // lost. EnvironmentError: what it needs is not here, or does not run; what was begun is marked as abandoned then.
-Replay measure_again(Workbench& bench, Journal& journal, std::int64_t original, ReplayRow::Kind kind,
+Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t original, ReplayRow::Kind kind,
                      Observer& observer);
 
 }  // namespace apo

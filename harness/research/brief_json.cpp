@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/research/evidence.h"
-#include "harness/research/prediction.h"
+#include "harness/research/prediction/evidence.h"
+#include "harness/research/prediction/prediction.h"
 
 namespace apo {
 namespace {

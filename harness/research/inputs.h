@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/records.h"
-#include "harness/research/rules.h"
+#include "harness/core/records/records.h"
+#include "harness/research/diagnosis/rules.h"
 
 namespace apo {
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "harness/core/text.h"
-#include "harness/research/evidence.h"
-#include "harness/research/prediction.h"
+#include "harness/research/prediction/evidence.h"
+#include "harness/research/prediction/prediction.h"
 #include "harness/research/search.h"
 #include "kernels/random.h"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/records.h"
+#include "harness/core/records/records.h"
 
 namespace apo {
 

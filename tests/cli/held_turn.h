@@ -6,9 +6,9 @@
 #include <optional>
 #include <thread>
 
-#include "harness/core/device_turns.h"
-#include "harness/core/lock_file.h"
-#include "harness/core/machine.h"
+#include "harness/core/system/device_turns.h"
+#include "harness/core/system/lock_file.h"
+#include "harness/core/system/machine.h"
 #include "tests/cli/workplace.h"
 
 namespace apo {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/core/process.h"
+#include "harness/core/system/process.h"
 #include "tests/cli/workplace.h"
 
 namespace apo {

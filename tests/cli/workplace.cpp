@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/core/process.h"
+#include "harness/core/system/process.h"
 
 namespace apo {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/files.h"
+#include "harness/core/system/files.h"
 
 namespace apo {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/evaluate/signed_rank.h"
+#include "harness/evaluate/judge/signed_rank.h"
 #include "kernels/closeness.h"
 #include "kernels/family.h"
 

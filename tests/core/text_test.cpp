@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "harness/core/records.h"
+#include "harness/core/records/records.h"
 
 namespace apo {
 namespace {

@@ -9,11 +9,11 @@
 #include <memory>
 
 #include "harness/core/error.h"
-#include "harness/evaluate/clocks.h"
-#include "harness/implement/cuda_build.h"
-#include "harness/implement/metadata.h"
-#include "harness/worker/cupti.h"
-#include "harness/worker/worker.h"
+#include "harness/evaluate/rounds/clocks.h"
+#include "harness/implement/cubin_builder.h"
+#include "harness/implement/variant/metadata.h"
+#include "harness/worker/cupti/cupti.h"
+#include "harness/worker/parent/worker.h"
 
 namespace apo {
 namespace {
@@ -51,11 +51,11 @@ class ActivityClock : public ::testing::Test {
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
-    arena_ = std::make_unique<Arena>(
-        ArenaSpec{.buffers = {{.name = "x", .bytes = 4 * kCount, .role = BufferRole::input, .element_bytes = 4},
-                              {.name = "y", .bytes = 4 * kCount, .role = BufferRole::output, .element_bytes = 4}},
-                  .axes = {kCount},
-                  .alignment = 256});
+    shared_tensors_ = std::make_unique<SharedTensors>(SharedTensorsSpec{
+        .buffers = {{.name = "x", .bytes = 4 * kCount, .role = BufferRole::input, .element_bytes = 4},
+                    {.name = "y", .bytes = 4 * kCount, .role = BufferRole::output, .element_bytes = 4}},
+        .axes = {kCount},
+        .alignment = 256});
   }
   // Both slots; `kernels` are launched in order in one call.
   void load(const std::vector<std::string>& kernels, const std::string& code) {
@@ -70,7 +70,7 @@ class ActivityClock : public ::testing::Test {
       const auto loaded = worker_->load(slot, built.object_path, built.plan);
       ASSERT_TRUE(loaded) << loaded.failure().evidence;
     }
-    ASSERT_TRUE(worker_->attach(*arena_));
+    ASSERT_TRUE(worker_->attach(*shared_tensors_));
   }
   void load_warm(const std::vector<std::string>& kernels, const std::string& code) {
     load(kernels, code);
@@ -110,7 +110,7 @@ class ActivityClock : public ::testing::Test {
   TemporaryFolder folder_;
   std::unique_ptr<Worker> worker_;
   std::unique_ptr<CudaBuilder> builder_;
-  std::unique_ptr<Arena> arena_;
+  std::unique_ptr<SharedTensors> shared_tensors_;
 };
 
 TEST_F(ActivityClock, AgreesWithTheEventsAboutAMillisecond) {

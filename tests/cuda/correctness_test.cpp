@@ -7,15 +7,15 @@
 #include <thread>
 
 #include "harness/core/error.h"
-#include "harness/evaluate/check_workers.h"
-#include "harness/worker/cupti.h"
-#include "tests/cuda/cuda_lab.h"
+#include "harness/evaluate/correctness/check_workers.h"
+#include "harness/worker/cupti/cupti.h"
+#include "tests/cuda/cuda_runtime_fixture.h"
 
 namespace apo {
 namespace {
 
 using testing::cuda_worker;
-using testing::CudaLab;
+using testing::CudaRuntime;
 
 constexpr const char* kMetadata =
     "// apo:target cuda\n// apo:technique t\n// apo:idea i\n"
@@ -28,16 +28,16 @@ class GpuCorrectness : public ::testing::Test {
  protected:
   void SetUp() override {
     try {
-      cuda_ = std::make_unique<CudaLab>();
+      cuda_ = std::make_unique<CudaRuntime>();
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
-    lab_ = cuda_->lab();
-    lab_.threads = static_cast<int>(std::thread::hardware_concurrency());
+    runtime_ = cuda_->runtime();
+    runtime_.threads = static_cast<int>(std::thread::hardware_concurrency());
     plan_ = correctness_plan(cuda_->family(), {"n1m"}, 3);
   }
   GateResult gate(const std::string& variant) {
-    const GateResult result = correctness_gate(lab_, {variant, {}}, plan_, 3);
+    const GateResult result = correctness_gate(runtime_, {variant, {}}, plan_, 3);
     for (const GateStep& step : result.steps) {
       std::cout << "  " << step.begin_s << " s to " << step.end_s << " s: " << step.what << "\n";
     }
@@ -45,22 +45,24 @@ class GpuCorrectness : public ::testing::Test {
     return result;
   }
   // A worker that watches, with the build loaded, its tensors attached, and one call made; null after a failure.
-  std::unique_ptr<Worker> called(const Build& build, Arena& arena) {
+  std::unique_ptr<Worker> called(const Build& build, SharedTensors& shared_tensors) {
     WorkerOptions options = cuda_worker();
     options.watch_modules = true;
     auto worker = std::make_unique<Worker>(options);
     const auto loaded = worker->load(0, build.object_path, build.plan);
     EXPECT_TRUE(loaded) << loaded.failure().evidence;
-    const auto attached = worker->attach(arena);
+    const auto attached = worker->attach(shared_tensors);
     EXPECT_TRUE(attached) << attached.failure().evidence;
     const auto sample = worker->call(0);
     EXPECT_TRUE(sample) << sample.failure().evidence;
     return worker->watch_missing().empty() ? std::move(worker) : nullptr;
   }
-  Arena arena() const { return Arena(arena_spec(cuda_->family(), cuda_->ragged().axes, 1, {}, {}, 1, Target::cuda)); }
+  SharedTensors shared_tensors() const {
+    return SharedTensors(shared_tensors_spec(cuda_->family(), cuda_->ragged().axes, 1, {}, {}, 1, Target::cuda));
+  }
 
-  std::unique_ptr<CudaLab> cuda_;
-  Lab lab_;
+  std::unique_ptr<CudaRuntime> cuda_;
+  Runtime runtime_;
   std::vector<CheckCase> plan_;
 };
 
@@ -102,8 +104,8 @@ TEST_F(GpuCorrectness, NothingOfACaseReachesTheNextOneInItsWorker) {
              kMetadata + "__device__ int seen = 0;\n" + kCopyKernel +
              "  if (seen == 2 && i < a.n) a.y[i] = -1.0f;\n}\n" +
              "extern \"C\" __global__ void mark(copy_args) { ++seen; }\n");
-  WorkerYard yard;
-  CheckWorkers workers(cuda_worker(), 1, 7, yard);
+  WorkerPool worker_pool;
+  CheckWorkers workers(cuda_worker(), 1, 7, worker_pool);
   GateSteps steps;
   std::set<int> pids;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -112,8 +114,8 @@ TEST_F(GpuCorrectness, NothingOfACaseReachesTheNextOneInItsWorker) {
     (*lease).await_start();
     CheckCase one = cuda_->ragged();
     one.regimes.resize(1);
-    const auto inputs = case_inputs(lab_, one, seed);
-    const CheckResult result = check_in(*lease, lab_, {"copy/remembers_across_modules", {}},
+    const auto inputs = case_inputs(runtime_, one, seed);
+    const CheckResult result = check_in(*lease, runtime_, {"copy/remembers_across_modules", {}},
                                         cuda_->build("copy/remembers_across_modules"), one, inputs, seed, steps);
     EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
     pids.insert((*lease).pid());
@@ -124,7 +126,7 @@ TEST_F(GpuCorrectness, NothingOfACaseReachesTheNextOneInItsWorker) {
 
 TEST_F(GpuCorrectness, TheImageOfAnHonestBuildIsTheFileByteForByte) {
   const Build build = cuda_->build("copy/cuda_simple");
-  Arena tensors = arena();
+  SharedTensors tensors = shared_tensors();
   const auto worker = called(build, tensors);
   if (worker == nullptr) {
     GTEST_SKIP() << "no CUPTI here";
@@ -135,7 +137,8 @@ TEST_F(GpuCorrectness, TheImageOfAnHonestBuildIsTheFileByteForByte) {
   const std::string built = read_file(build.object_path);
   std::cout << "built " << built.size() << " bytes, loaded " << images->front().size() << " bytes, "
             << (images->front() == built ? "the same" : "others") << "\n";
-  EXPECT_FALSE(compare_loaded(*images, built, lab_.code_of)) << compare_loaded(*images, built, lab_.code_of)->evidence;
+  EXPECT_FALSE(compare_loaded(*images, built, runtime_.code_of))
+      << compare_loaded(*images, built, runtime_.code_of)->evidence;
 }
 
 TEST_F(GpuCorrectness, CodeThatTheDriverCompiledFromPtxIsNotWhatWasBuilt) {
@@ -147,7 +150,7 @@ TEST_F(GpuCorrectness, CodeThatTheDriverCompiledFromPtxIsNotWhatWasBuilt) {
   write_file_atomically(folder.path() / "a.ptx", ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry " +
                                                      kernel + "(.param .align 8 .b8 a[24]) { ret; }\n");
   build.object_path = (folder.path() / "a.ptx").string();
-  Arena tensors = arena();
+  SharedTensors tensors = shared_tensors();
   const auto worker = called(build, tensors);
   if (worker == nullptr) {
     GTEST_SKIP() << "no CUPTI here";
@@ -155,10 +158,10 @@ TEST_F(GpuCorrectness, CodeThatTheDriverCompiledFromPtxIsNotWhatWasBuilt) {
   const auto images = worker->loaded_images(0);
   ASSERT_TRUE(images) << images.failure().evidence;
   ASSERT_EQ(images->size(), 1u) << "what the driver made of it";
-  const auto failure = compare_loaded(*images, built, lab_.code_of);
+  const auto failure = compare_loaded(*images, built, runtime_.code_of);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->outcome, Outcome::faulted);
-  const auto itself = compare_loaded(*images, read_file(build.object_path), lab_.code_of);
+  const auto itself = compare_loaded(*images, read_file(build.object_path), runtime_.code_of);
   ASSERT_TRUE(itself);
   EXPECT_NE(itself->evidence.find("it compiled that itself"), std::string::npos) << itself->evidence;
 }

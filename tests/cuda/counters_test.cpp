@@ -13,13 +13,13 @@
 #include <memory>
 
 #include "harness/core/error.h"
-#include "harness/implement/cuda_build.h"
-#include "harness/implement/metadata.h"
-#include "harness/worker/instruction_counts.h"
-#include "harness/worker/metric_names.h"
-#include "harness/worker/pc_sampling.h"
-#include "harness/worker/profiler_lock.h"
-#include "harness/worker/worker.h"
+#include "harness/implement/cubin_builder.h"
+#include "harness/implement/variant/metadata.h"
+#include "harness/worker/cupti/instruction_counts.h"
+#include "harness/worker/cupti/metric_names.h"
+#include "harness/worker/cupti/pc_sampling.h"
+#include "harness/worker/cupti/profiler_lock.h"
+#include "harness/worker/parent/worker.h"
 #include "tests/cuda/metric_lists.h"
 
 namespace apo {
@@ -75,11 +75,11 @@ WorkerOptions options() {
 class Bench {
  public:
   Bench(const std::string& code, std::int64_t n, const std::string& launch) : n_(n), worker_(options()) {
-    arena_ = std::make_unique<Arena>(
-        ArenaSpec{.buffers = {{.name = "x", .bytes = 4 * n, .role = BufferRole::input, .element_bytes = 4},
-                              {.name = "y", .bytes = 4 * n, .role = BufferRole::output, .element_bytes = 4}},
-                  .axes = {n},
-                  .alignment = 256});
+    shared_tensors_ = std::make_unique<SharedTensors>(
+        SharedTensorsSpec{.buffers = {{.name = "x", .bytes = 4 * n, .role = BufferRole::input, .element_bytes = 4},
+                                      {.name = "y", .bytes = 4 * n, .role = BufferRole::output, .element_bytes = 4}},
+                          .axes = {n},
+                          .alignment = 256});
     load(code, launch);
   }
   // In place of the kernel before.
@@ -92,20 +92,20 @@ class Bench {
     if (built.outcome != Outcome::valid) {
       throw std::runtime_error(built.evidence + built.log);
     }
-    for (const auto& done : {worker_.load(0, built.object_path, built.plan), worker_.attach(*arena_)}) {
+    for (const auto& done : {worker_.load(0, built.object_path, built.plan), worker_.attach(*shared_tensors_)}) {
       if (!done) {
         throw std::runtime_error(done.failure().evidence);
       }
     }
   }
   Worker& worker() { return worker_; }
-  const Arena& arena() const { return *arena_; }
+  const SharedTensors& shared_tensors() const { return *shared_tensors_; }
 
  private:
   std::int64_t n_;
   TemporaryFolder folder_;
   Worker worker_;
-  std::unique_ptr<Arena> arena_;
+  std::unique_ptr<SharedTensors> shared_tensors_;
 };
 
 class Counters : public ::testing::Test {
@@ -273,7 +273,7 @@ TEST_F(Counters, MemoryIsRestoredBetweenPasses) {
   }
   EXPECT_GT(report->passes, 1);
   unsigned counter = 0;
-  std::memcpy(&counter, bench.arena().output("y").data(), sizeof counter);
+  std::memcpy(&counter, bench.shared_tensors().output("y").data(), sizeof counter);
   EXPECT_EQ(counter + 1, 1U) << "the output was poisoned with all ones, so that one addition leaves 0";
   auto values = values_of(*report);
   EXPECT_EQ(values["sm__sass_inst_executed_op_global_red.sum"] + values["sm__sass_inst_executed_op_global_atom.sum"],

@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "harness/core/error.h"
-#include "harness/implement/cuda_build.h"
-#include "harness/implement/metadata.h"
-#include "harness/worker/worker.h"
+#include "harness/implement/cubin_builder.h"
+#include "harness/implement/variant/metadata.h"
+#include "harness/worker/parent/worker.h"
 
 namespace apo {
 namespace {
@@ -38,20 +38,21 @@ class Gpu : public ::testing::Test {
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
-    ArenaSpec spec{.buffers = {{.name = "x", .bytes = 4 * kCount, .role = BufferRole::input, .element_bytes = 4},
-                               {.name = "y", .bytes = 4 * kCount, .role = BufferRole::output, .element_bytes = 4},
-                               {.name = "memo", .bytes = 1024, .role = BufferRole::scratch, .slot = 0}},
-                   .axes = {kCount},
-                   .input_sets = kSets,
-                   .layout_seed = 7,
-                   .alignment = 256};
-    arena_ = std::make_unique<Arena>(spec);
+    SharedTensorsSpec spec{
+        .buffers = {{.name = "x", .bytes = 4 * kCount, .role = BufferRole::input, .element_bytes = 4},
+                    {.name = "y", .bytes = 4 * kCount, .role = BufferRole::output, .element_bytes = 4},
+                    {.name = "memo", .bytes = 1024, .role = BufferRole::scratch, .slot = 0}},
+        .axes = {kCount},
+        .input_sets = kSets,
+        .layout_seed = 7,
+        .alignment = 256};
+    shared_tensors_ = std::make_unique<SharedTensors>(spec);
     for (int set = 0; set < kSets; ++set) {
       std::vector<float> x(kCount);
       for (std::size_t i = 0; i < x.size(); ++i) {
         x[i] = value(set, static_cast<std::int64_t>(i));
       }
-      arena_->write_input(set, "x", std::as_bytes(std::span(x)));
+      shared_tensors_->write_input(set, "x", std::as_bytes(std::span(x)));
     }
   }
 
@@ -70,7 +71,7 @@ class Gpu : public ::testing::Test {
     if (auto loaded = worker_->load(slot, built.object_path, built.plan); !loaded) {
       return loaded;
     }
-    return worker_->attach(*arena_);
+    return worker_->attach(*shared_tensors_);
   }
   // The failure of the first call; valid when it has none.
   Failure failure_of(const std::string& body, const std::string& launch = "grid=ceil_div(n,256) block=256",
@@ -82,7 +83,7 @@ class Gpu : public ::testing::Test {
     return sample ? Failure{.outcome = Outcome::valid} : sample.failure();
   }
   std::vector<float> outputs() const {
-    const auto bytes = arena_->read_output("y");
+    const auto bytes = shared_tensors_->read_output("y");
     std::vector<float> y(kCount);
     std::memcpy(y.data(), bytes.data(), bytes.size());
     return y;
@@ -100,21 +101,21 @@ class Gpu : public ::testing::Test {
   TemporaryFolder folder_;
   std::unique_ptr<Worker> worker_;
   std::unique_ptr<CudaBuilder> builder_;
-  std::unique_ptr<Arena> arena_;
+  std::unique_ptr<SharedTensors> shared_tensors_;
 };
 
 TEST_F(Gpu, CopiesEverySetAndTimesIt) {
   ASSERT_TRUE(load(build("if (i < a.n) a.y[i] = a.x[i];")));
   for (int set = 0; set < kSets; ++set) {
-    arena_->poison_outputs();
+    shared_tensors_->poison_outputs();
     const auto sample = worker_->call(0, set);
     ASSERT_TRUE(sample) << sample.failure().evidence;
     EXPECT_TRUE(is_copy_of(set)) << set;
     EXPECT_GT(sample->device_ns, 500);
     EXPECT_LT(sample->device_ns, sample->end_ns - sample->begin_ns);
   }
-  EXPECT_FALSE(arena_->check_guards());
-  EXPECT_FALSE(arena_->check_inputs());
+  EXPECT_FALSE(shared_tensors_->check_guards());
+  EXPECT_FALSE(shared_tensors_->check_inputs());
 }
 
 TEST_F(Gpu, RotatedColdSamplesEndWithTheSetThatWasAskedFor) {
@@ -179,7 +180,7 @@ TEST_F(Gpu, AnEndlessKernelIsKilledAtItsDeadline) {
 
 TEST_F(Gpu, WritesOutsideTheBuffersAreFound) {
   ASSERT_EQ(failure_of("if (i < a.n) a.y[i] = a.x[i]; if (i == 0) a.y[a.n + 3] = 1;").outcome, Outcome::valid);
-  const auto damage = arena_->check_guards();
+  const auto damage = shared_tensors_->check_guards();
   ASSERT_TRUE(damage);
   EXPECT_EQ(damage->buffer, "y");
   EXPECT_EQ(damage->offset, 12);
@@ -187,7 +188,7 @@ TEST_F(Gpu, WritesOutsideTheBuffersAreFound) {
 
 TEST_F(Gpu, ChangedInputsAreFound) {
   ASSERT_EQ(failure_of("if (i == 3) const_cast<float*>(a.x)[i] = -1;").outcome, Outcome::valid);
-  const auto change = arena_->check_inputs();
+  const auto change = shared_tensors_->check_inputs();
   ASSERT_TRUE(change);
   EXPECT_EQ(change->element, 3);
 }

@@ -15,7 +15,7 @@
 #include <string>
 #include <thread>
 
-#include "harness/worker/cuda_driver.h"
+#include "harness/worker/cuda/driver.h"
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>

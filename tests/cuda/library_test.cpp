@@ -3,13 +3,13 @@
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
-#include "tests/cuda/cuda_lab.h"
+#include "tests/cuda/cuda_runtime_fixture.h"
 
 namespace apo {
 namespace {
 
 using testing::cuda_worker;
-using testing::CudaLab;
+using testing::CudaRuntime;
 
 constexpr const char* kHead =
     "// apo:target cuda\n// apo:technique t\n// apo:idea i\n#include <fcntl.h>\n#include <sys/socket.h>\n"
@@ -27,7 +27,7 @@ class CudaLibraries : public ::testing::Test {
  protected:
   void SetUp() override {
     try {
-      cuda_ = std::make_unique<CudaLab>();
+      cuda_ = std::make_unique<CudaRuntime>();
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
@@ -48,10 +48,10 @@ class CudaLibraries : public ::testing::Test {
     }
     WorkerOptions options = cuda_worker();
     options.deadline = deadline;
-    return check_build(cuda_->lab(), {id, {}}, built, cuda_->ragged(), 5, options);
+    return check_build(cuda_->runtime(), {id, {}}, built, cuda_->ragged(), 5, options);
   }
 
-  std::unique_ptr<CudaLab> cuda_;
+  std::unique_ptr<CudaRuntime> cuda_;
 };
 
 TEST_F(CudaLibraries, CublasCopiesUnderConfinement) {
@@ -94,9 +94,9 @@ TEST_F(CudaLibraries, WorkOnAnotherStreamIsInTheTime) {
                             "  if (other == nullptr) cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);\n"
                             "  spin<<<1, 1, 0, other>>>(10'000'000);\n  return 0;\n");
   Worker worker(cuda_worker());
-  Arena arena(arena_spec(cuda_->family(), cuda_->ragged().axes, 1, {}, {}, 1, Target::cuda));
+  SharedTensors shared_tensors(shared_tensors_spec(cuda_->family(), cuda_->ragged().axes, 1, {}, {}, 1, Target::cuda));
   ASSERT_TRUE(load_build(worker, 0, built));
-  ASSERT_TRUE(worker.attach(arena));
+  ASSERT_TRUE(worker.attach(shared_tensors));
   const auto sample = worker.call(0);
   ASSERT_TRUE(sample) << sample.failure().evidence;
   EXPECT_GT(sample->device_ns, 3'000'000) << "ten million cycles take 3 ms even at 3 GHz";
@@ -105,12 +105,12 @@ TEST_F(CudaLibraries, WorkOnAnotherStreamIsInTheTime) {
 TEST_F(CudaLibraries, ADeviceVariantWorksBesideALibrary) {
   const Build library = added("beside", "  return 0;\n");
   Worker worker(cuda_worker());
-  Arena arena(arena_spec(cuda_->family(), cuda_->ragged().axes, 1, {}, {}, 1, Target::cuda));
+  SharedTensors shared_tensors(shared_tensors_spec(cuda_->family(), cuda_->ragged().axes, 1, {}, {}, 1, Target::cuda));
   ASSERT_TRUE(load_build(worker, 0, cuda_->build("copy/cuda_simple")));
   EXPECT_EQ(worker.confinement(), "device code only");
   ASSERT_TRUE(load_build(worker, 1, library));
   EXPECT_TRUE(worker.confinement().starts_with("host code, ")) << worker.confinement();
-  ASSERT_TRUE(worker.attach(arena));
+  ASSERT_TRUE(worker.attach(shared_tensors));
   const auto samples = worker.run({.order = {0, 1, 1, 0}, .repetitions = 3, .cache = CachePolicy::cold});
   ASSERT_TRUE(samples) << samples.failure().evidence;
   ASSERT_EQ(samples->size(), 4u);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "harness/core/text.h"
-#include "harness/worker/metric_names.h"
-#include "harness/worker/profile_results.h"
+#include "harness/worker/cupti/metric_names.h"
+#include "harness/worker/cupti/profile_results.h"
 
 namespace apo::testing {
 

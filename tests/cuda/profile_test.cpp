@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "harness/core/error.h"
-#include "harness/core/machine.h"
-#include "harness/loop/measure.h"
-#include "tests/cuda/cuda_lab.h"
+#include "harness/core/system/machine.h"
+#include "harness/profile/measure.h"
+#include "tests/cuda/cuda_runtime_fixture.h"
 #include "tests/loop/stages.h"
 
 namespace apo {
@@ -20,26 +20,26 @@ struct CudaProfile : ::testing::Test {
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
-    lab = gpu->lab();
-    lab.source = [](const Configuration&) { return std::string(); };
+    runtime = gpu->runtime();
+    runtime.source = [](const Configuration&) { return std::string(); };
   }
 
   Profile profile(const std::string& variant) {
     auto asked = std::make_unique<Worker>(testing::cuda_worker());
     const Machine machine = describe_cuda(*asked->device());
-    lab.yard->keep(std::move(asked));
+    runtime.worker_pool->keep(std::move(asked));
     SilentObserver observer;
     const auto begin = std::chrono::steady_clock::now();
-    Profile measured = measure_profile(lab, {variant, {}}, *find_workload(gpu->family(), "n1001"), machine, {},
+    Profile measured = measure_profile(runtime, {variant, {}}, *find_workload(gpu->family(), "n1001"), machine, {},
                                        CachePolicy::cold, observer);
-    lab.yard->clear();
+    runtime.worker_pool->clear();
     RecordProperty("seconds",
                    std::to_string(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()));
     return measured;
   }
 
-  std::optional<testing::CudaLab> gpu;
-  Lab lab;
+  std::optional<testing::CudaRuntime> gpu;
+  Runtime runtime;
 };
 
 TEST_F(CudaProfile, IsWholeWithOneSetOfTensorsForAllItsProcesses) {

@@ -1,5 +1,5 @@
 // tests/cuda/roofs_test.cpp - the measured roofs of a real GPU lie within what its units can do at its clock.
-#include "harness/profile/roofs.h"
+#include "harness/profile/roofs/roofs.h"
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
-#include "harness/implement/cuda_build.h"
-#include "harness/implement/metadata.h"
-#include "harness/loop/cuda_roofs.h"
-#include "harness/profile/cuda_roofs.h"
+#include "harness/implement/cubin_builder.h"
+#include "harness/implement/variant/metadata.h"
+#include "harness/profile/roofs/gpu_roofs.h"
+#include "harness/profile/roofs/measure_gpu_roofs.h"
 
 namespace apo {
 namespace {
@@ -36,7 +36,7 @@ class GpuRoofs : public ::testing::Test {
       };
       build(*find_family("copy"), parse_variant(cuda_roof_source(), "roofs.cu"), {{"n", 1 << 21}});  // into the cache
       const auto start = std::chrono::steady_clock::now();
-      roofs_ = measure_cuda_roofs(build, options(), *facts_);
+      roofs_ = measure_cuda_roofs(parse_variant(cuda_roof_source(), "roofs.cu"), build, options(), *facts_);
       seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     } catch (const EnvironmentError& error) {
       why_not_ = error.what();
@@ -139,24 +139,25 @@ TEST_F(GpuRoofs, TheCopyKernelCopiesEveryElement) {
   ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence;
   std::erase_if(built.plan.launches, [](const KernelLaunch& launch) { return launch.kernel != "copy_vectors"; });
   ASSERT_EQ(built.plan.launches.size(), 1u);
-  Arena arena({.buffers = {{.name = "x", .bytes = 4 * floats, .role = BufferRole::input, .element_bytes = 4},
-                           {.name = "y", .bytes = 4 * floats, .role = BufferRole::output, .element_bytes = 4}},
-               .axes = {floats},
-               .layout_seed = 3,
-               .alignment = 256});
+  SharedTensors shared_tensors(
+      {.buffers = {{.name = "x", .bytes = 4 * floats, .role = BufferRole::input, .element_bytes = 4},
+                   {.name = "y", .bytes = 4 * floats, .role = BufferRole::output, .element_bytes = 4}},
+       .axes = {floats},
+       .layout_seed = 3,
+       .alignment = 256});
   std::vector<float> x(static_cast<std::size_t>(floats));
   for (std::size_t i = 0; i < x.size(); ++i) {
     x[i] = static_cast<float>(i % 16'777'213);
   }
-  arena.write_input(0, "x", std::as_bytes(std::span(x)));
+  shared_tensors.write_input(0, "x", std::as_bytes(std::span(x)));
   Worker worker(options());
   ASSERT_TRUE(worker.load(0, built.object_path, built.plan));
-  ASSERT_TRUE(worker.attach(arena));
+  ASSERT_TRUE(worker.attach(shared_tensors));
   const auto samples = worker.run({.read_back = true});
   ASSERT_TRUE(samples) << samples.failure().evidence;
-  const auto y = arena.read_output("y");
+  const auto y = shared_tensors.read_output("y");
   EXPECT_EQ(std::memcmp(y.data(), x.data(), y.size()), 0);
-  EXPECT_FALSE(arena.check_guards());
+  EXPECT_FALSE(shared_tensors.check_guards());
 }
 
 }  // namespace

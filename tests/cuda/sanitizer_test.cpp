@@ -2,32 +2,32 @@
 #include <gtest/gtest.h>
 
 #include "harness/core/error.h"
-#include "harness/evaluate/device_sanitizers.h"
-#include "tests/cuda/cuda_lab.h"
+#include "harness/evaluate/correctness/device_sanitizers.h"
+#include "tests/cuda/cuda_runtime_fixture.h"
 
 namespace apo {
 namespace {
 
 using testing::cuda_worker;
-using testing::CudaLab;
+using testing::CudaRuntime;
 
 class DeviceSanitizers : public ::testing::Test {
  protected:
   void SetUp() override {
     try {
-      cuda_ = std::make_unique<CudaLab>();
+      cuda_ = std::make_unique<CudaRuntime>();
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
   }
   GateResult gate(const std::string& variant, const std::vector<std::string>& tools) {
-    Lab& lab = cuda_->lab();
-    lab.device_sanitizers = tools;
-    return SanitizerTools(lab, 11).run({variant, {}}, cuda_->ragged());
+    Runtime& runtime = cuda_->runtime();
+    runtime.device_sanitizers = tools;
+    return SanitizerTools(runtime, 11).run({variant, {}}, cuda_->ragged());
   }
-  bool has_tool() { return !cuda_->lab().compute_sanitizer.empty(); }
+  bool has_tool() { return !cuda_->runtime().compute_sanitizer.empty(); }
 
-  std::unique_ptr<CudaLab> cuda_;
+  std::unique_ptr<CudaRuntime> cuda_;
 };
 
 TEST_F(DeviceSanitizers, FindNothingInHonestVariants) {
@@ -83,7 +83,7 @@ TEST_F(DeviceSanitizers, AWatchedWorkerComputesTheSameFromTensorsOfTheirOwn) {
   watched.environment = {std::string(kWatchedVariable) + "=1"};
   for (const char* variant : {"copy/cuda_simple", "copy/cuda_vector4"}) {
     const CheckResult result =
-        check_build(cuda_->lab(), {variant, {}}, cuda_->build(variant), cuda_->ragged(), 3, watched);
+        check_build(cuda_->runtime(), {variant, {}}, cuda_->build(variant), cuda_->ragged(), 3, watched);
     EXPECT_EQ(result.outcome, Outcome::valid) << variant << ": " << result.evidence;
     EXPECT_EQ(result.calls, 2);
   }

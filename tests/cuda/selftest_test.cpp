@@ -5,11 +5,11 @@
 #include <iostream>
 
 #include "harness/core/error.h"
-#include "harness/evaluate/judge_round.h"
-#include "harness/evaluate/noise_levels.h"
-#include "harness/evaluate/round_runner.h"
-#include "harness/evaluate/segments.h"
-#include "tests/cuda/cuda_lab.h"
+#include "harness/evaluate/judge/noise_levels.h"
+#include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/rounds/runner.h"
+#include "harness/evaluate/rounds/solo_runs.h"
+#include "tests/cuda/cuda_runtime_fixture.h"
 
 namespace apo {
 namespace {
@@ -28,30 +28,30 @@ class CudaSelftest : public ::testing::Test {
     catalogue_.load({checkout() / "variants"});
     builder_ = std::make_unique<Builder>(
         BuildOptions{.cache = folder_.path() / "cache", .home = checkout(), .device = device_});
-    lab_.family = find_family("spin");
-    lab_.build = [this](const Configuration& configuration, const Axes& axes, bool) {
-      return builder_->build(*lab_.family, catalogue_.get(configuration.variant), axes, configuration.settings);
+    runtime_.family = find_family("spin");
+    runtime_.build = [this](const Configuration& configuration, const Axes& axes, bool) {
+      return builder_->build(*runtime_.family, catalogue_.get(configuration.variant), axes, configuration.settings);
     };
-    lab_.unsupported = [](const Configuration&, const Axes&) { return std::string(); };
-    lab_.scratch = [](const Configuration&, const Axes&) { return std::vector<std::int64_t>(); };
-    lab_.worker = cuda_worker();
+    runtime_.unsupported = [](const Configuration&, const Axes&) { return std::string(); };
+    runtime_.scratch = [](const Configuration&, const Axes&) { return std::vector<std::int64_t>(); };
+    runtime_.worker = cuda_worker();
   }
 
   TimedWorkload pair(int extra_incumbent, int extra_candidate) {
-    const Workload& workload = *find_workload(*lab_.family, "n16k_s8k");
-    TimedWorkload timed{.name = workload.name, .axes = workload.axes, .pool = make_pool(lab_, workload, 3)};
+    const Workload& workload = *find_workload(*runtime_.family, "n16k_s8k");
+    TimedWorkload timed{.name = workload.name, .axes = workload.axes, .pool = make_pool(runtime_, workload, 3)};
     timed.incumbent = arm(extra_incumbent, workload);
     timed.candidate = arm(extra_candidate, workload);
     return timed;
   }
   TimedArm arm(int extra, const Workload& workload) {
     const Configuration configuration{"spin/cuda_chain", {{"EXTRA", extra}}};
-    TimedArm arm{configuration, lab_.build(configuration, workload.axes, false)};
+    TimedArm arm{configuration, runtime_.build(configuration, workload.axes, false)};
     EXPECT_EQ(arm.build.outcome, Outcome::valid) << arm.build.evidence << arm.build.log;
     return arm;
   }
   std::vector<Round> run(const TimedWorkload& timed, int rounds, const RoundOptions& options) {
-    RoundRunner runner(lab_, {timed}, precise_profile(), 5, "selftest", CachePolicy::cold, options);
+    RoundRunner runner(runtime_, {timed}, precise_preset(), 5, "selftest", CachePolicy::cold, options);
     std::vector<Round> result;
     for (int index = 0; index < rounds; ++index) {
       const auto round = runner.run("search", index);
@@ -68,7 +68,7 @@ class CudaSelftest : public ::testing::Test {
   std::optional<DeviceFacts> device_;
   Catalogue catalogue_;
   std::unique_ptr<Builder> builder_;
-  Lab lab_;
+  Runtime runtime_;
 };
 
 // Wide bounds: what is tried is that rounds of one process measure at all, each with coins and loads of its own.
@@ -94,26 +94,26 @@ TEST_F(CudaSelftest, IdenticalCodeHasNoiseOfEveryLevel) {
   EXPECT_LT(levels.total, 0.02);
 }
 
-// Short segments; a spin against itself makes nothing of the clock, and one of 5 % more steps takes 5 % longer at it.
+// Short solo runs; a spin against itself makes nothing of the clock, and one of 5 % more steps takes 5 % longer at it.
 TEST_F(CudaSelftest, IdenticalCodeAloneRunsAtOneClock) {
   for (const int extra : {0, 50}) {
     const std::vector<TimedWorkload> pairs = {pair(extra, 0)};
-    SegmentPlan plan{.coins = {.campaign_seed = 5, .comparison = "alone"},
-                     .profile = precise_profile(),
+    SoloRunPlan plan{.coins = {.campaign_seed = 5, .comparison = "alone"},
+                     .preset = precise_preset(),
                      .repetitions = {20},  // so that the few microseconds of an event pair do not show
-                     .segment_s = 0.1};
+                     .solo_run_s = 0.1};
     double waited_s = 0;
-    const SegmentsResult result = run_segments(lab_, pairs, plan, "alone", {}, waited_s);
+    const SoloRunsResult result = run_solo_runs(runtime_, pairs, plan, "alone", {}, waited_s);
     if (!result.clock.missing.empty()) {
       GTEST_SKIP() << result.clock.missing;
     }
-    ASSERT_EQ(result.segments.size(), 4u * kSegmentBlocks);
-    for (const Segment& segment : result.segments) {
-      std::cout << (segment.candidate ? "candidate " : "incumbent ") << 1e9 * segment.seconds / segment.calls
-                << " ns at " << segment.mhz << " MHz, " << segment.readings << " readings\n";
-      EXPECT_GE(segment.readings, 2);
-      EXPECT_GT(segment.mhz, 200);
-      EXPECT_LT(segment.mhz, 5000);
+    ASSERT_EQ(result.solo_runs.size(), 4u * kSoloRunBlocks);
+    for (const SoloRun& solo_run : result.solo_runs) {
+      std::cout << (solo_run.candidate ? "candidate " : "incumbent ") << 1e9 * solo_run.seconds / solo_run.calls
+                << " ns at " << solo_run.mhz << " MHz, " << solo_run.readings << " readings\n";
+      EXPECT_GE(solo_run.readings, 2);
+      EXPECT_GT(solo_run.mhz, 200);
+      EXPECT_LT(solo_run.mhz, 5000);
     }
     std::cout << "time " << result.clock.time_effect << ", cycles " << result.clock.cycle_effect << ", clock "
               << result.clock.clock_effect << " [" << result.clock.clock_lower << ", " << result.clock.clock_upper

@@ -8,10 +8,10 @@
 #include <stdexcept>
 
 #include "harness/core/error.h"
-#include "harness/implement/cuda_build.h"
-#include "harness/implement/metadata.h"
-#include "harness/worker/cuda_module.h"
-#include "tests/cuda/cuda_lab.h"
+#include "harness/implement/cubin_builder.h"
+#include "harness/implement/variant/metadata.h"
+#include "harness/worker/cuda/module.h"
+#include "tests/cuda/cuda_runtime_fixture.h"
 
 namespace apo {
 namespace {

@@ -16,14 +16,14 @@
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/lab.h"
-#include "harness/implement/build.h"
-#include "harness/implement/expression.h"
-#include "harness/implement/metadata.h"
-#include "harness/implement/settings.h"
-#include "harness/worker/cuda_device.h"
-#include "harness/worker/cupti.h"
-#include "harness/worker/protocol.h"
+#include "harness/implement/builder.h"
+#include "harness/implement/variant/expression.h"
+#include "harness/implement/variant/metadata.h"
+#include "harness/implement/variant/settings.h"
+#include "harness/runtime/runtime.h"
+#include "harness/worker/cuda/device.h"
+#include "harness/worker/cupti/cupti.h"
+#include "harness/worker/protocol/protocol.h"
 #include "tests/cuda/metric_lists.h"
 
 namespace {
@@ -85,10 +85,10 @@ double launch(Device& device, const Builder& builder, const std::string& file, c
     throw std::runtime_error(file + ": " + built.evidence);
   }
   const auto scratch = scratch_bytes(variant, workload->axes, {}, device_symbols(*device.facts()));
-  Arena arena(arena_spec(*family, workload->axes, 1, scratch, {}, 1, Target::cuda));
-  write_inputs(arena, 0, make_inputs(*family, workload->axes, 1, family->regimes.front(), 1));
+  SharedTensors shared_tensors(shared_tensors_spec(*family, workload->axes, 1, scratch, {}, 1, Target::cuda));
+  write_inputs(shared_tensors, 0, make_inputs(*family, workload->axes, 1, family->regimes.front(), 1));
   require(device.load(0, built.object_path, built.plan), file);
-  require_value(device.attach(arena.layout(), FileDescriptor(dup(arena.fd()))), file);
+  require_value(device.attach(shared_tensors.layout(), FileDescriptor(dup(shared_tensors.fd()))), file);
   const double seconds = launch_or_count(device, metrics, file);
   std::printf("%s\n", variant.id().c_str());
   return seconds;

@@ -12,20 +12,20 @@
 #include <thread>
 
 #include "harness/core/error.h"
-#include "harness/core/files.h"
+#include "harness/core/system/files.h"
 #include "harness/evaluate/certification.h"
-#include "harness/evaluate/correctness.h"
-#include "harness/evaluate/judge_comparison.h"
-#include "harness/evaluate/round_turn.h"
-#include "harness/evaluate/segments.h"
+#include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/judge/comparison.h"
+#include "harness/evaluate/rounds/solo_runs.h"
+#include "harness/evaluate/rounds/turn.h"
 #include "harness/evaluate/sentinel.h"
-#include "tests/evaluate/lab_fixture.h"
+#include "tests/evaluate/runtime_fixture.h"
 
 namespace apo {
 namespace {
 
 struct EvaluateTest : ::testing::Test {
-  testing::CopyLab copy;
+  testing::CopyRuntime copy;
   EvaluatePlan plan = copy.plan();
   std::vector<std::string> gates_seen;
   int rounds_seen = 0;
@@ -35,14 +35,14 @@ struct EvaluateTest : ::testing::Test {
     EvaluateHooks hooks;
     hooks.on_gate = [&](const GateResult& gate) { gates_seen.push_back(gate.gate); };
     hooks.on_round = [&](const Round&) { ++rounds_seen; };
-    evaluate(copy.lab(), experiment, plan, hooks);
+    evaluate(copy.runtime(), experiment, plan, hooks);
     // While other tests run beside this one the judge may find the machine too noisy, which says nothing of a
     // candidate.
     for (int again = 0; experiment.judgement->reason == Reason::noisy && again < 10; ++again) {
       experiment = copy.experiment(candidate, incumbent);
       gates_seen.clear();
       rounds_seen = 0;
-      evaluate(copy.lab(), experiment, plan, hooks);
+      evaluate(copy.runtime(), experiment, plan, hooks);
     }
     return experiment;
   }
@@ -86,8 +86,8 @@ TEST_F(EvaluateTest, ARoundThatWaitsForItsTurnIsNoLongerForIt) {
   const TemporaryFolder folder;
   DeviceTurns others(folder.path() / "locks", "host");
   std::optional<DeviceTurns::Turn> theirs(others.take({}));
-  Lab lab = copy.lab();
-  lab.turns = std::make_shared<DeviceTurns>(folder.path() / "locks", "host");
+  Runtime runtime = copy.runtime();
+  runtime.turns = std::make_shared<DeviceTurns>(folder.path() / "locks", "host");
   constexpr std::chrono::milliseconds kHeld{1500};
   EvaluateHooks hooks;
   std::optional<std::thread> ending;
@@ -100,7 +100,7 @@ TEST_F(EvaluateTest, ARoundThatWaitsForItsTurnIsNoLongerForIt) {
     }
   };
   Experiment experiment = copy.experiment("copy/sixteen_times");
-  evaluate(lab, experiment, plan, hooks);
+  evaluate(runtime, experiment, plan, hooks);
   ASSERT_TRUE(ending);
   ending->join();
   const Round& first = experiment.rounds.front();
@@ -127,7 +127,7 @@ TEST_F(EvaluateTest, AMuchSlowerCandidateIsRevertedAsARegression) {
 TEST_F(EvaluateTest, TheStoredRoundsAloneGiveTheSameVerdict) {
   const Experiment experiment = evaluate_candidate("copy/sixteen_times");
   const Judgement again =
-      replay({.profile = plan.profile, .index = plan.index, .cache_policy = "warm"}, experiment.rounds);
+      replay({.preset = plan.preset, .index = plan.index, .cache_policy = "warm"}, experiment.rounds);
   EXPECT_EQ(again.verdict, experiment.judgement->verdict);
   EXPECT_EQ(again.effect, experiment.judgement->effect);
   EXPECT_EQ(again.lower, experiment.judgement->lower);
@@ -201,7 +201,7 @@ TEST_F(EvaluateTest, AnIncumbentThatDoesNotBuildIsTheEnvironmentsError) {
 }
 
 TEST_F(EvaluateTest, ASentinelTakesFourteenRoundsOfIdenticalCode) {
-  const SentinelResult sentinel = run_sentinel(copy.lab(), {"copy/once", {}}, plan, 0, {}, {});
+  const SentinelResult sentinel = run_sentinel(copy.runtime(), {"copy/once", {}}, plan, 0, {}, {});
   EXPECT_GE(sentinel.rounds.size(), 14U);
   EXPECT_LE(sentinel.lower, sentinel.check.effect);
   EXPECT_GE(sentinel.upper, sentinel.check.effect);
@@ -210,28 +210,28 @@ TEST_F(EvaluateTest, ASentinelTakesFourteenRoundsOfIdenticalCode) {
 
 TEST_F(EvaluateTest, ACertificateTakesThirtyEightRoundsAgainstTheBaseline) {
   const CertificationResult result =
-      run_certification(copy.lab(), {"copy/once", {}}, {"copy/sixteen_times", {}}, 0.1, plan, 0, {});
+      run_certification(copy.runtime(), {"copy/once", {}}, {"copy/sixteen_times", {}}, 0.1, plan, 0, {});
   EXPECT_EQ(result.certification.rounds, 38);
   EXPECT_GT(result.certification.lower, 0);
   EXPECT_FALSE(result.certification.alarm);
   ASSERT_TRUE(result.certification.clock);
-  EXPECT_NE(result.certification.clock->missing, "") << "this lab has nothing that reads a clock";
-  EXPECT_TRUE(result.segments.empty());
+  EXPECT_NE(result.certification.clock->missing, "") << "this runtime has nothing that reads a clock";
+  EXPECT_TRUE(result.solo_runs.empty());
 }
 
-// Segments of a few milliseconds, in real processes whose clock is what the test says.
-struct SegmentsTest : EvaluateTest {
-  SegmentsTest() {
-    lab.watch_clock = [this](int pid) {
+// SoloRuns of a few milliseconds, in real processes whose clock is what the test says.
+struct SoloRunsTest : EvaluateTest {
+  SoloRunsTest() {
+    runtime.watch_clock = [this](int pid) {
       pids.push_back(pid);
       return ClockWatch{.mhz = [this] { return clock; }, .missing = ""};
     };
-    pairs = {{.name = "n4k", .axes = plan.workloads[0]->axes, .pool = make_pool(lab, *plan.workloads[0], 3)}};
-    segments.profile = plan.profile;
+    pairs = {{.name = "n4k", .axes = plan.workloads[0]->axes, .pool = make_pool(runtime, *plan.workloads[0], 3)}};
+    solo_runs.preset = plan.preset;
   }
-  SegmentsResult run(const std::string& incumbent, const std::string& candidate) {
+  SoloRunsResult run(const std::string& incumbent, const std::string& candidate) {
     const auto arm = [&](const std::string& name) {
-      return TimedArm{{name, {}}, lab.build({name, {}}, pairs[0].axes, false)};
+      return TimedArm{{name, {}}, runtime.build({name, {}}, pairs[0].axes, false)};
     };
     pairs[0].incumbent = arm(incumbent);
     pairs[0].candidate = arm(candidate);
@@ -241,51 +241,51 @@ struct SegmentsTest : EvaluateTest {
       EXPECT_EQ(expected, 24);
     };
     double waited_s = 0;
-    return run_segments(lab, pairs, segments, "alone", hooks, waited_s);
+    return run_solo_runs(runtime, pairs, solo_runs, "alone", hooks, waited_s);
   }
 
-  Lab lab = copy.lab();
+  Runtime runtime = copy.runtime();
   std::optional<double> clock = 3000;
   std::vector<int> pids;
   std::vector<int> seen;
   std::vector<TimedWorkload> pairs;
-  SegmentPlan segments{.coins = {.campaign_seed = 7, .comparison = "c"},
-                       .cache = CachePolicy::warm,
-                       .repetitions = {50},
-                       .segment_s = 0.01};
+  SoloRunPlan solo_runs{.coins = {.campaign_seed = 7, .comparison = "c"},
+                        .cache = CachePolicy::warm,
+                        .repetitions = {50},
+                        .solo_run_s = 0.01};
 };
 
-TEST_F(SegmentsTest, SixBlocksOfFourInFreshProcessesGiveTheEffectOfEachArmAlone) {
-  const SegmentsResult result = run("copy/sixteen_times", "copy/once");
-  EXPECT_EQ(result.segments.size(), 24u);
+TEST_F(SoloRunsTest, SixBlocksOfFourInFreshProcessesGiveTheEffectOfEachArmAlone) {
+  const SoloRunsResult result = run("copy/sixteen_times", "copy/once");
+  EXPECT_EQ(result.solo_runs.size(), 24u);
   EXPECT_EQ(seen.size(), 24u);
   EXPECT_EQ(seen.back(), 23);
   std::ranges::sort(pids);
   EXPECT_EQ(std::ranges::unique(pids).begin(), pids.end());
   EXPECT_EQ(pids.size(), 6u);
-  for (const Segment& segment : result.segments) {
-    EXPECT_EQ(segment.mhz, 3000);
-    EXPECT_EQ(std::fmod(segment.calls, 50), 0);
-    EXPECT_EQ(segment.workload, "n4k");
+  for (const SoloRun& solo_run : result.solo_runs) {
+    EXPECT_EQ(solo_run.mhz, 3000);
+    EXPECT_EQ(std::fmod(solo_run.calls, 50), 0);
+    EXPECT_EQ(solo_run.workload, "n4k");
   }
   EXPECT_GT(result.clock.time_effect, 0.5) << "the candidate's segments are the candidate's";
   EXPECT_EQ(result.clock.clock_effect, 0);
   EXPECT_FALSE(result.clock.coupled);
-  EXPECT_EQ(result.clock.segment_s, 0.01);
+  EXPECT_EQ(result.clock.solo_run_s, 0.01);
 }
 
-TEST_F(SegmentsTest, AClockThatCannotBeReadIsSaidAndNotInvented) {
+TEST_F(SoloRunsTest, AClockThatCannotBeReadIsSaidAndNotInvented) {
   clock.reset();
-  SegmentsResult result = run("copy/sixteen_times", "copy/once");
+  SoloRunsResult result = run("copy/sixteen_times", "copy/once");
   EXPECT_EQ(result.clock.missing, "the clock could not be read during a segment");
-  EXPECT_TRUE(result.segments.empty());
+  EXPECT_TRUE(result.solo_runs.empty());
   EXPECT_FALSE(result.clock.coupled);
-  lab.watch_clock = [](int) { return ClockWatch{.mhz = {}, .missing = "no cycles: no PMU"}; };
+  runtime.watch_clock = [](int) { return ClockWatch{.mhz = {}, .missing = "no cycles: no PMU"}; };
   result = run("copy/sixteen_times", "copy/once");
   EXPECT_EQ(result.clock.missing, "no cycles: no PMU");
 }
 
-TEST_F(SegmentsTest, OutputsAreLookedAtInSegmentsToo) {
+TEST_F(SoloRunsTest, OutputsAreCheckedInSoloRunsToo) {
   try {
     run("copy/once", "copy/cheats_when_timed");
     FAIL();

@@ -6,21 +6,21 @@
 #include <cmath>
 
 #include "harness/core/error.h"
-#include "tests/evaluate/lab_fixture.h"
+#include "tests/evaluate/runtime_fixture.h"
 
 namespace apo {
 namespace {
 
 struct RegressionGateTest : ::testing::Test {
-  testing::CopyLab copy;
+  testing::CopyRuntime copy;
   int rounds_seen = 0;
 
   RegressionResult gate(const std::string& baseline, const std::string& candidate, double margin) {
     EvaluateHooks hooks;
     hooks.on_round = [this](const Round&) { ++rounds_seen; };
     const EvaluatePlan plan = copy.plan();
-    return run_regression_gate(copy.lab(), {baseline, {}}, {candidate, {}}, plan,
-                               {.margin = std::log1p(margin), .looks = plan.profile.looks}, hooks);
+    return run_regression_gate(copy.runtime(), {baseline, {}}, {candidate, {}}, plan,
+                               {.margin = std::log1p(margin), .looks = plan.preset.looks}, hooks);
   }
 };
 
@@ -49,14 +49,14 @@ TEST_F(RegressionGateTest, IdenticalMachineCodePassesWithoutTiming) {
 TEST_F(RegressionGateTest, AMarginBelowTheNoiseIsUndecidedAndSaysWhatIsResolved) {
   // The same code under another hash each time, so that it is timed; no machine resolves a hundred-thousandth of a
   // percent of it.
-  Lab lab = copy.lab();
+  Runtime runtime = copy.runtime();
   int builds = 0;
-  lab.build = [&](const Configuration& configuration, const Axes& axes, bool sanitize) {
-    Build build = copy.lab().build(configuration, axes, sanitize);
+  runtime.build = [&](const Configuration& configuration, const Axes& axes, bool sanitize) {
+    Build build = copy.runtime().build(configuration, axes, sanitize);
     build.code_hash += std::to_string(builds++);
     return build;
   };
-  const RegressionResult result = run_regression_gate(lab, {"copy/once", {}}, {"copy/once", {}}, copy.plan(),
+  const RegressionResult result = run_regression_gate(runtime, {"copy/once", {}}, {"copy/once", {}}, copy.plan(),
                                                       {.margin = 1e-7, .looks = {{14, 0.0001}}}, {});
   EXPECT_EQ(result.verdict, GateVerdict::undecided) << result.sentence;
   EXPECT_EQ(result.state.workloads.at(0).rounds, 14);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/files.h"
-#include "tests/executor/cpu_lab.h"
+#include "harness/core/system/files.h"
+#include "tests/executor/cpu_runtime_fixture.h"
 
 namespace apo::testing {
 namespace {
@@ -38,20 +38,20 @@ class DeviceVariant : public ::testing::TestWithParam<std::string> {};
 TEST_P(DeviceVariant, IsRightOnSmallAndRaggedShapes) {
   constexpr std::uint64_t kSeed = 11;
   const std::string family = GetParam().substr(0, GetParam().find('/'));
-  const CpuLab cpu(family, "variants", std::chrono::minutes(2));
+  const CpuRuntime cpu(family, "variants", std::chrono::minutes(2));
   std::vector<CheckCase> plan = correctness_plan(cpu.family(), {}, kSeed);
   for (CheckCase& one : plan) {
     one.regimes.resize(1);  // another one for every shape; values decide little of what is checked here
   }
   const auto supported_and_small = [&](const CheckCase& one) {
     return !has_large_state(one.axes) &&
-           cpu.lab().unsupported({.variant = GetParam(), .settings = {}}, one.axes).empty();
+           cpu.runtime().unsupported({.variant = GetParam(), .settings = {}}, one.axes).empty();
   };
   constexpr int kEnough = 4;  // who was written for large states runs on fewer small ones
   if (std::ranges::count_if(plan, supported_and_small) >= kEnough) {
     std::erase_if(plan, [](const CheckCase& one) { return has_large_state(one.axes); });
   }
-  const GateResult gate = correctness_gate(cpu.lab(), {.variant = GetParam(), .settings = {}}, plan, kSeed);
+  const GateResult gate = correctness_gate(cpu.runtime(), {.variant = GetParam(), .settings = {}}, plan, kSeed);
   EXPECT_EQ(gate.outcome, Outcome::valid) << gate.evidence;
   EXPECT_FALSE(gate.evidence.starts_with("0 calls")) << "no shape is supported: " << gate.evidence;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/core/text.h"
-#include "tests/executor/cpu_lab.h"
+#include "tests/executor/cpu_runtime_fixture.h"
 
 namespace apo::testing {
 namespace {
@@ -51,14 +51,14 @@ std::vector<std::string> names() {
   return found;
 }
 
-const CpuLab& cpu() {
-  static const CpuLab lab("copy", "tests/zoo/executor", kDeadline);
-  return lab;
+const CpuRuntime& cpu() {
+  static const CpuRuntime runtime("copy", "tests/zoo/executor", kDeadline);
+  return runtime;
 }
 
 CheckResult check(const std::string& name, std::uint64_t seed, bool sanitize = false) {
   const CheckCase one{.workload = "n1001", .axes = {{"n", 1001}}, .regimes = {"typical"}};
-  return check_case(cpu().lab(), {.variant = "copy/" + name, .settings = {}}, one, seed, sanitize);
+  return check_case(cpu().runtime(), {.variant = "copy/" + name, .settings = {}}, one, seed, sanitize);
 }
 
 class ExecutorZoo : public ::testing::TestWithParam<std::string> {};

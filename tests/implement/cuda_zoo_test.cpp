@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
-#include "harness/core/process.h"
+#include "harness/core/system/process.h"
 #include "harness/core/text.h"
-#include "harness/implement/args_header.h"
-#include "harness/implement/build.h"
+#include "harness/implement/builder.h"
 #include "harness/implement/toolkit.h"
+#include "harness/implement/variant/args_header.h"
 #include "tests/implement/fixtures.h"
 
 namespace apo {

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "harness/core/error.h"
-#include "harness/core/files.h"
-#include "harness/core/records.h"
-#include "harness/implement/metadata.h"
+#include "harness/core/records/records.h"
+#include "harness/core/system/files.h"
+#include "harness/implement/variant/metadata.h"
 
 namespace apo::test {
 

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <utility>
 
-#include "harness/worker/cupti.h"
-#include "harness/worker/cupti_records.h"
+#include "harness/worker/cupti/activity_records.h"
+#include "harness/worker/cupti/cupti.h"
 
 namespace {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "harness/worker/cupti_profiler.h"
-#include "harness/worker/cupti_sass.h"
+#include "harness/worker/cupti/range_profiler.h"
+#include "harness/worker/cupti/sass_api.h"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "harness/injection/nvtx_tool.h"
-#include "harness/worker/cupti.h"
-#include "harness/worker/cupti_records.h"
+#include "harness/worker/cupti/activity_records.h"
+#include "harness/worker/cupti/cupti.h"
 
 #if __has_include(<cupti.h>)
 #include <cupti.h>

@@ -11,10 +11,10 @@
 #include <fstream>
 #include <random>
 
-#include "harness/core/process.h"
+#include "harness/core/system/process.h"
 #include "journal/database.h"
 #include "journal/journal.h"
-#include "journal/queries.h"
+#include "journal/query/queries.h"
 #include "tests/journal/fire.h"
 #include "tests/journal/samples.h"
 

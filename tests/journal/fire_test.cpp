@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "journal/queries.h"
+#include "journal/query/queries.h"
 #include "tests/journal/samples.h"
 
 namespace apo {

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "harness/core/text.h"
-#include "journal/queries.h"
+#include "journal/query/queries.h"
 #include "tests/journal/big_journal.h"
 #include "tests/journal/samples.h"
 

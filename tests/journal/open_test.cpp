@@ -12,7 +12,7 @@
 
 #include "journal/database.h"
 #include "journal/implementation.h"
-#include "journal/migrations.h"
+#include "journal/schema/migrations.h"
 #include "tests/journal/samples.h"
 
 namespace apo {

@@ -105,7 +105,7 @@ Judgement a_judgement(Verdict verdict, double effect) {
           .minimum_detectable = 0.003,
           .incumbent_ns = 712345.6,
           .candidate_ns = 600000.1,
-          .profile = "standard",
+          .preset = "standard",
           .cache_policy = "cold",
           .rule_version = "judge-1",
           .minimum_claim = 0.0125};
@@ -121,7 +121,7 @@ Campaign a_campaign() {
                      .candidates_per_iteration = 2,
                      .budget_s = 90.5,
                      .cache_policy = "warm",
-                     .judge_profile = "extended",
+                     .judge_preset = "extended",
                      .seed = 0xFFFF'FFFF'FFFF'FFFEu,
                      .target = Target::host,
                      .layout = "fixed"};

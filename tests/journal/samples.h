@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "harness/core/files.h"
+#include "harness/core/system/files.h"
 #include "journal/journal.h"
 
 namespace apo::test {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "harness/implement/catalogue.h"
-#include "harness/implement/settings.h"
-#include "harness/profile/host_profile.h"
+#include "harness/implement/variant/catalogue.h"
+#include "harness/implement/variant/settings.h"
+#include "harness/profile/host/host_profile.h"
 #include "harness/research/research.h"
 
 namespace apo {

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "harness/core/error.h"
-#include "harness/core/files.h"
-#include "harness/core/process.h"
+#include "harness/core/system/files.h"
+#include "harness/core/system/process.h"
 #include "journal/journal.h"
 
 namespace apo {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/core/error.h"
-#include "harness/core/files.h"
+#include "harness/core/system/files.h"
 
 namespace apo {
 namespace {
@@ -34,7 +34,7 @@ TEST_F(PolicyTest, TheShippedDefaultIsValid) {
 TEST_F(PolicyTest, EveryKeyIsRead) {
   write_file_atomically(file, R"({"family": "copy", "workloads": ["n4k", "n1m"], "baseline": "copy/simple",
     "iterations": 3, "candidates_per_iteration": 2, "budget": "10m", "cache_policy": "warm",
-    "judge_profile": "strict", "target": "host", "layout": "fixed", "segment": "20ms", "application_kernels": "e88.*backward"})");
+    "judge_preset": "strict", "target": "host", "layout": "fixed", "solo_run": "20ms", "application_kernels": "e88.*backward"})");
   const Policy policy = load_policy(file);
   EXPECT_EQ(policy.workloads, (std::vector<std::string>{"n4k", "n1m"}));
   EXPECT_EQ(policy.baseline, "copy/simple");
@@ -42,9 +42,9 @@ TEST_F(PolicyTest, EveryKeyIsRead) {
   EXPECT_EQ(policy.candidates_per_iteration, 2);
   EXPECT_EQ(policy.budget_s, 600);
   EXPECT_EQ(policy.cache_policy, "warm");
-  EXPECT_EQ(policy.judge_profile, "strict");
+  EXPECT_EQ(policy.judge_preset, "strict");
   EXPECT_EQ(policy.layout, "fixed");
-  EXPECT_EQ(policy.segment_s, 0.02);
+  EXPECT_EQ(policy.solo_run_s, 0.02);
   EXPECT_EQ(policy.application_kernels, "e88.*backward");
 }
 
@@ -72,12 +72,12 @@ TEST_F(PolicyTest, EachMistakeIsNamed) {
       {R"({"family": "copy", "workloads": ["n4k", "n4k"]})", "given twice"},
       {R"({"family": "e88_backward", "workloads": ["b2_t64_h4_n32", "b1_t16_h1_n4"]})", "two classes"},
       {R"({"family": "copy", "budget": "soon"})", "does not parse"},
-      {R"({"family": "copy", "segment": "0s"})", "no time from 10ms to 10m"},
-      {R"({"family": "copy", "segment": "1ms"})", "'1ms', no time from 10ms to 10m in "},
-      {R"({"family": "copy", "segment": "11m"})", "no time from 10ms to 10m"},
-      {R"({"family": "copy", "segment": 2})", "not a string"},
+      {R"({"family": "copy", "solo_run": "0s"})", "no time from 10ms to 10m"},
+      {R"({"family": "copy", "solo_run": "1ms"})", "'1ms', no time from 10ms to 10m in "},
+      {R"({"family": "copy", "solo_run": "11m"})", "no time from 10ms to 10m"},
+      {R"({"family": "copy", "solo_run": 2})", "not a string"},
       {R"({"family": "copy", "cache_policy": "luke"})", "known: cold, warm"},
-      {R"({"family": "copy", "judge_profile": "strit"})", "did you mean 'strict'?"},
+      {R"({"family": "copy", "judge_preset": "strit"})", "did you mean 'strict'?"},
       {R"({"family": "copy", "target": "tpu"})", "unknown target"}};
   for (const auto& [text, needle] : cases) {
     const std::string error = error_of(text);

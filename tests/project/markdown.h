@@ -21,7 +21,7 @@ struct Mention {
 };
 
 // The lines of ```sh blocks that start with ./apo, apo or tests/run, with or without "$ " and NAME=value before it.
-// Throws std::runtime_error with the line for a norun block without a reason and for a block that does not end.
+// Throws std::runtimeerror with the line for a norun block without a reason and for a block that does not end.
 std::vector<DocumentCommand> commands_of(std::string_view document);
 
 // What those commands and the `inline code` of the document say that apo has. Options with an underscore are Google

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <map>
 
-#include "harness/core/files.h"
-#include "harness/core/process.h"
+#include "harness/core/system/files.h"
+#include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "tests/project/markdown.h"
 

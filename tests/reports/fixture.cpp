@@ -26,7 +26,7 @@ Campaign campaign_of(const std::string& state) {
                      .candidates_per_iteration = 3,
                      .budget_s = 900,
                      .cache_policy = "cold",
-                     .judge_profile = "standard",
+                     .judge_preset = "standard",
                      .seed = 8675309,
                      .target = Target::host},
           .baseline = e88("simple"),
@@ -133,7 +133,7 @@ Lesson lesson_of(std::int64_t id, const Experiment& experiment, const std::strin
 
 ClockCoupling clock_of(double time_effect, double clock_effect) {
   return {.blocks = 6,
-          .segment_s = 2,
+          .solo_run_s = 2,
           .confidence = 0.96875,
           .time_effect = time_effect,
           .time_lower = time_effect - 0.005,
@@ -242,7 +242,7 @@ Experiment timed_experiment(int index, const Configuration& candidate, const Con
                                    .minimum_detectable = 0.008,
                                    .incumbent_ns = 118.2e3,
                                    .candidate_ns = 118.2e3 * std::exp(-effect),
-                                   .profile = "standard",
+                                   .preset = "standard",
                                    .cache_policy = "cold",
                                    .rule_version = "1"};
   return experiment;

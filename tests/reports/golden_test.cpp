@@ -7,8 +7,8 @@
 
 #include "fixture.h"
 #include "harness/core/error.h"
-#include "harness/core/files.h"
-#include "reports/plots.h"
+#include "harness/core/system/files.h"
+#include "reports/plots/plots.h"
 #include "reports/render.h"
 
 namespace apo::report {

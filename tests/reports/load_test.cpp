@@ -7,11 +7,11 @@
 
 #include "fixture.h"
 #include "harness/core/error.h"
-#include "harness/core/files.h"
 #include "harness/core/hash.h"
+#include "harness/core/system/files.h"
 #include "journal/journal.h"
-#include "reports/document.h"
 #include "reports/render.h"
+#include "reports/sections/document.h"
 
 namespace apo::report {
 namespace {

@@ -49,7 +49,7 @@ TEST(ReportModel, ClaimIsTheChampionsCertificationUnderTheCampaignsCachePolicy) 
               contains(render_markdown(model, {}), "**1.600x [1.589, 1.611] n=38** rounds (99.8 % interval)"));
 }
 
-TEST(ReportModel, ClaimOfAClockCoupledChampionIsThatOfItsSegments) {
+TEST(ReportModel, ClaimOfAClockCoupledChampionIsThatOfItsSoloRuns) {
   CampaignRecords records = realistic_campaign();
   records.certifications[0].clock = records.certifications[1].clock;
   const std::string report = render_markdown(build_model(records), {});

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/research/brief_json.h"
-#include "harness/research/prediction.h"
+#include "harness/research/prediction/prediction.h"
 #include "harness/research/research.h"
 #include "tests/research/fixtures.h"
 

@@ -1,4 +1,4 @@
-// tests/worker/candidates.cpp - compiles with g++, runs through Worker and Arena.
+// tests/worker/candidates.cpp - compiles with g++, runs through Worker and SharedTensors.
 #include "tests/worker/candidates.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "harness/core/hash.h"
-#include "harness/core/process.h"
+#include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "kernels/random.h"
 
@@ -44,8 +44,8 @@ std::string marked(const std::string& text, const std::string& mark) {
   return "";
 }
 
-std::optional<Failure> check_output(const Arena& arena, const std::vector<float>& expected, int call) {
-  const std::vector<std::byte> bytes = arena.read_output("y");
+std::optional<Failure> check_output(const SharedTensors& shared_tensors, const std::vector<float>& expected, int call) {
+  const std::vector<std::byte> bytes = shared_tensors.read_output("y");
   for (std::size_t i = 0; i < expected.size(); ++i) {
     float got = 0;
     std::memcpy(&got, bytes.data() + i * sizeof got, sizeof got);
@@ -122,7 +122,7 @@ WorkerOptions worker_options() {
           .deadline = std::chrono::milliseconds(700)};
 }
 
-ArenaSpec copy_arena(std::uint64_t layout_seed, int sets) {
+SharedTensorsSpec copy_tensors(std::uint64_t layout_seed, int sets) {
   const std::int64_t bytes = kElements * static_cast<std::int64_t>(sizeof(float));
   return {.buffers = {{.name = "x", .bytes = bytes, .role = BufferRole::input, .element_bytes = 4},
                       {.name = "y", .bytes = bytes, .role = BufferRole::output, .element_bytes = 4}},
@@ -131,41 +131,41 @@ ArenaSpec copy_arena(std::uint64_t layout_seed, int sets) {
           .layout_seed = layout_seed};
 }
 
-std::vector<float> fill_inputs(Arena& arena, int set, std::uint64_t seed) {
+std::vector<float> fill_inputs(SharedTensors& shared_tensors, int set, std::uint64_t seed) {
   Random random(seed);
   std::vector<float> x(kElements);
   for (float& value : x) {
     value = static_cast<float>(random.uniform(1, 2));
   }
-  arena.write_input(set, "x", std::as_bytes(std::span(x)));
+  shared_tensors.write_input(set, "x", std::as_bytes(std::span(x)));
   return x;
 }
 
 std::optional<Failure> judge(const fs::path& object, const WorkerOptions& options) {
   Worker worker(options);
   const int group = worker.pid();
-  Arena arena(copy_arena(7));
+  SharedTensors shared_tensors(copy_tensors(7));
   const auto outcome = [&]() -> std::optional<Failure> {
     if (const auto loaded = worker.load(0, object, std::chrono::seconds(5)); !loaded) {
       return loaded.failure();
     }
-    if (const auto attached = worker.attach(arena, std::chrono::seconds(5)); !attached) {
+    if (const auto attached = worker.attach(shared_tensors, std::chrono::seconds(5)); !attached) {
       return attached.failure();
     }
     for (int call = 0; call < 3; ++call) {
       const int set = call % 2;
-      const std::vector<float> expected = fill_inputs(arena, set, static_cast<std::uint64_t>(100 + call));
+      const std::vector<float> expected = fill_inputs(shared_tensors, set, static_cast<std::uint64_t>(100 + call));
       if (const auto sample = worker.call(0, set); !sample) {
         return sample.failure();
       }
       worker.freeze();
-      if (const auto damage = arena.check_guards()) {
+      if (const auto damage = shared_tensors.check_guards()) {
         return Failure{Outcome::incorrect, damage->sentence()};
       }
-      if (const auto change = arena.check_inputs()) {
+      if (const auto change = shared_tensors.check_inputs()) {
         return Failure{Outcome::incorrect, change->sentence()};
       }
-      if (auto wrong = check_output(arena, expected, call)) {
+      if (auto wrong = check_output(shared_tensors, expected, call)) {
         return wrong;
       }
     }

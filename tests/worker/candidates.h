@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/worker/worker.h"
+#include "harness/worker/parent/worker.h"
 
 namespace apo::testing {
 
@@ -35,10 +35,10 @@ Compiled compile_launch(const std::string& body, const std::string& before = "")
 
 WorkerOptions worker_options();
 
-// Arena of the family `copy` for n floats, its inputs filled from a seed.
+// SharedTensors of the family `copy` for n floats, its inputs filled from a seed.
 inline constexpr int kElements = 5000;
-ArenaSpec copy_arena(std::uint64_t layout_seed, int sets = 2);
-std::vector<float> fill_inputs(Arena& arena, int set, std::uint64_t seed);
+SharedTensorsSpec copy_tensors(std::uint64_t layout_seed, int sets = 2);
+std::vector<float> fill_inputs(SharedTensors& shared_tensors, int set, std::uint64_t seed);
 
 // Loads the object into a fresh worker, calls it three times with new inputs each time, checks guards, inputs and
 // output after each. nullopt: valid.

@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "harness/core/error.h"
-#include "harness/core/files.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
-#include "harness/implement/metadata.h"
-#include "harness/profile/occupancy.h"
-#include "harness/worker/pc_sampling.h"
-#include "tests/executor/cpu_lab.h"
+#include "harness/implement/variant/metadata.h"
+#include "harness/profile/gpu/occupancy.h"
+#include "harness/worker/cupti/pc_sampling.h"
+#include "tests/executor/cpu_runtime_fixture.h"
 #include "tests/zoo/profile/zoo.h"
 
 namespace apo::testing {
@@ -110,10 +110,10 @@ class ProfileZooOnCpu : public ::testing::TestWithParam<std::string> {};
 TEST_P(ProfileZooOnCpu, IsRight) {
   const Variant variant = variant_of(GetParam());
   const Family& family = *find_family(variant.family);
-  const CpuLab cpu(family.name, "tests/zoo/profile", std::chrono::seconds(60));
+  const CpuRuntime cpu(family.name, "tests/zoo/profile", std::chrono::seconds(60));
   const Workload& small = family.workloads.back();
   const CheckCase one{.workload = small.name, .axes = small.axes, .regimes = {"typical"}};
-  const CheckResult result = check_case(cpu.lab(), {.variant = variant.id(), .settings = {}}, one, 5, false);
+  const CheckResult result = check_case(cpu.runtime(), {.variant = variant.id(), .settings = {}}, one, 5, false);
   EXPECT_EQ(to_string(result.outcome), "valid") << result.evidence;
 }
 INSTANTIATE_TEST_SUITE_P(All, ProfileZooOnCpu, ::testing::ValuesIn(names_worth_running()),

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "harness/core/error.h"
-#include "harness/research/rules.h"
-#include "harness/worker/machine_code.h"
+#include "harness/research/diagnosis/rules.h"
+#include "harness/worker/cupti/machine_code.h"
 #include "journal/journal.h"
 #include "tests/zoo/profile/zoo.h"
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "harness/core/error.h"
-#include "harness/core/files.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
-#include "harness/implement/build.h"
-#include "harness/implement/metadata.h"
-#include "harness/worker/pc_sampling.h"
+#include "harness/implement/builder.h"
+#include "harness/implement/variant/metadata.h"
+#include "harness/worker/cupti/pc_sampling.h"
 #include "kernels/family.h"
 
 namespace apo::testing {

@@ -1,0 +1,93 @@
+// harness/cli/bring/dispatch_document.cpp - family -> device -> rows, each with the expressions as text and its
+// evidence.
+#include "harness/cli/bring/dispatch_document.h"
+
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/documents.h"
+#include "harness/implement/variant/args_header.h"
+#include "harness/loop/export/dispatch_header.h"
+#include "harness/loop/export/dispatch_sources.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+
+Json evidence_document(const DispatchRow& row) {
+  if (!row.measured) {
+    return {{"kind", "unmeasured"}, {"statement", kUnmeasured}};
+  }
+  const DispatchEvidence& evidence = *row.measured;
+  Json certifications = Json::array();
+  for (const Certification& one : evidence.certifications) {
+    certifications.push_back(to_document(one));
+  }
+  return {{"kind", "measured"},
+          {"experiment", evidence.experiment},
+          {"campaign", evidence.campaign},
+          {"since", evidence.since},
+          {"workloads", evidence.workloads},
+          {"replaced", to_document(evidence.replaced)},
+          {"judgement", to_document(evidence.judgement)},
+          {"certifications", certifications},
+          {"device", to_document(evidence.machine)},
+          {"build", to_document(evidence.build)}};
+}
+
+Json row_document(const Family& family, const DispatchRow& row) {
+  Json launches = Json::array();
+  for (const Launch& launch : row.variant.launches) {
+    Json one = launch.attributes;
+    one["kernel"] = launch.kernel;
+    launches.push_back(std::move(one));
+  }
+  Json scratch = Json::array();
+  for (const ScratchBuffer& buffer : row.variant.scratch) {
+    scratch.push_back({{"name", buffer.name}, {"bytes", buffer.bytes}});
+  }
+  const Configuration configuration{.variant = row.variant.id(), .settings = row.settings};
+  return {{"class", row.workload_class.empty() ? Json(nullptr) : Json(row.workload_class)},
+          {"region", row.region},
+          {"requires", row.variant.requires_expression},
+          {"configuration", to_document(configuration)},
+          {"source_hash", row.variant.source_hash},
+          {"source_folder", source_folder(row)},
+          {"static_shared_bytes", row.static_shared_bytes},
+          {"launches", launches},
+          {"scratch", scratch},
+          {"constants", constant_names(family, row.variant)},
+          {"evidence", evidence_document(row)}};
+}
+
+}  // namespace
+
+Json to_document(const Dispatch& dispatch) {
+  Json families = Json::array();
+  for (const DispatchTable& table : dispatch.tables) {
+    Json axes = Json::array();
+    for (const AxisSpec& axis : table.family->axes) {
+      axes.push_back({{"name", axis.name}, {"min", axis.min}, {"max", axis.max}, {"specialised", axis.specialised}});
+    }
+    Json devices = Json::array();
+    for (const DispatchDevice& device : table.devices) {
+      Json rows = Json::array();
+      for (const DispatchRow& row : device.rows) {
+        rows.push_back(row_document(*table.family, row));
+      }
+      devices.push_back({{"device", to_document(device.machine)}, {"rows", rows}});
+    }
+    families.push_back({{"family", table.family->name},
+                        {"header", dispatch_header_name(*table.family)},
+                        {"axes", axes},
+                        {"devices", devices}});
+  }
+  Json left_out = Json::array();
+  for (const DispatchGap& gap : dispatch.gaps) {
+    left_out.push_back(
+        {{"family", gap.family}, {"class", gap.workload_class}, {"device", gap.machine}, {"why", gap.why}});
+  }
+  return {{"format", 1}, {"families", families}, {"left_out", left_out}};
+}
+
+}  // namespace apo

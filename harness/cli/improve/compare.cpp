@@ -1,0 +1,80 @@
+// harness/cli/improve/compare.cpp - `apo compare A B`: the whole judgement of B against A, outside a campaign.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/cli/documents.h"
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "harness/loop/comparison.h"
+
+namespace apo {
+namespace {
+
+struct CompareOptions {
+  std::string incumbent;
+  std::string candidate;
+  std::vector<std::string> workloads;
+  std::string cache = "cold";
+  std::string judge = "auto";
+  std::string layout = "random";
+  bool trusted = false;
+  bool no_journal = false;
+  bool same_code = false;
+};
+
+int compare(const CompareOptions& options, const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  ConsoleObserver observer(globals);
+  const ComparisonRequest request{.incumbent = workspace.catalogue().configuration(options.incumbent),
+                                  .candidate = workspace.catalogue().configuration(options.candidate),
+                                  .workloads = options.workloads,
+                                  .cache_policy = options.cache,
+                                  .judge_preset = options.judge,
+                                  .skip_correctness = options.trusted,
+                                  .keep = !options.no_journal,
+                                  .same_code = options.same_code,
+                                  .layout = checked_layout(options.layout)};
+  const Experiment experiment = compare_variants(workspace, request, observer);
+  const Judgement& judgement = *experiment.judgement;
+  if (globals.json) {
+    print_json(to_document(experiment));
+  } else {
+    print(experiment.candidate.label() + " against " + experiment.incumbent.label() + " on " +
+          join(experiment.workloads, ", ") + "\n");
+    print(judgement.sentence + "\n");
+    if (judgement.reason != Reason::gate_failed) {
+      print("median call: " + format_ns(judgement.incumbent_ns) + " -> " + format_ns(judgement.candidate_ns) + "; " +
+            std::to_string(judgement.processes) + " processes, " + std::to_string(judgement.samples) + " samples, " +
+            format_seconds(judgement.seconds) + "\n");
+    }
+    const std::string verdict =
+        judgement.verdict == Verdict::accepted ? "accepted" : std::string(to_string(judgement.verdict));
+    print("verdict: " + verdict + " (" + std::string(to_string(judgement.reason)) + ")" +
+          (experiment.id != 0 ? "; 'apo show " + std::to_string(experiment.id) + "' has the whole experiment" : "") +
+          "\n");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Action define_compare(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<CompareOptions>();
+  app.add_option("incumbent", options->incumbent, "A: the variant to hold against")->required();
+  app.add_option("candidate", options->candidate, "B: the variant that is judged")->required();
+  app.add_option("--workload", options->workloads, "workload to compare on; may repeat (default: the family's first)")
+      ->allow_extra_args(false);
+  app.add_option("--cache", options->cache, "cold (caches flushed before every sample) or warm");
+  app.add_option("--judge", options->judge, "auto (by an A/A sentinel), standard, extended, strict or precise");
+  add_layout(app, options->layout);
+  app.add_flag("--skip-correctness", options->trusted, "both are known to be right: only time them");
+  app.add_flag("--same-code", options->same_code, "time identical machine code too: an A/A run");
+  app.add_flag("--no-journal", options->no_journal, "do not record the experiment");
+  return [options, &globals] { return compare(*options, globals); };
+}
+
+}  // namespace apo

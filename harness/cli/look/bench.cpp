@@ -1,0 +1,303 @@
+// harness/cli/look/bench.cpp - `apo bench`: the variants as Google Benchmark benchmarks, timed in the isolated worker.
+#include <benchmark/benchmark.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <memory>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/core/error.h"
+#include "harness/core/system/secret.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/judge/round.h"
+#include "harness/implement/variant/settings.h"
+#include "harness/loop/workspace/chosen_workload.h"
+#include "harness/loop/workspace/workspace.h"
+#include "harness/worker/parent/samples.h"
+
+namespace apo {
+namespace {
+
+// On a GPU: calls until its clock has risen, and the length below which a sample holds several calls, as in the judge.
+constexpr int kCudaWarmupCalls = 64;
+constexpr double kShortCallNs = 50e3;
+
+struct BenchOptions {
+  std::vector<std::string> names;
+  std::string target;
+  std::string workload;
+  std::string cache = "cold";
+};
+
+// One configuration on one workload of one target. The worker starts when the benchmark first runs: a filter may leave
+// it out.
+class Benchmarked {
+ public:
+  Benchmarked(Runtime runtime, Configuration configuration, const Workload& workload, CachePolicy cache)
+      : runtime_(std::move(runtime)), configuration_(std::move(configuration)), workload_(workload), cache_(cache) {}
+
+  std::string name() const { return configuration_.label() + "/" + workload_.name; }
+  const Work work() const { return runtime_.family->work(workload_.axes); }
+  std::int64_t units() const { return runtime_.family->unit_count(workload_.axes); }
+
+  // "" when it is ready, else why it is not.
+  std::string start() {
+    if (worker_ != nullptr && worker_->alive()) {
+      return "";
+    }
+    const Build build = runtime_.build(configuration_, workload_.axes, false);
+    if (build.outcome != Outcome::valid) {
+      return "it does not build: " + build.evidence;
+    }
+    shared_tensors_ = std::make_unique<SharedTensors>(
+        shared_tensors_spec(*runtime_.family, workload_.axes, 1, runtime_.scratch(configuration_, workload_.axes), {},
+                            secret_seed(), runtime_.worker.target));
+    write_inputs(*shared_tensors_, 0,
+                 make_inputs(*runtime_.family, workload_.axes, secret_seed(), runtime_.family->regimes.front(),
+                             runtime_.threads));
+    worker_ = std::make_unique<Worker>(runtime_.worker);
+    if (const auto loaded = load_build(*worker_, 0, build); !loaded) {
+      return why(loaded.failure());
+    }
+    if (const auto attached = worker_->attach(*shared_tensors_); !attached) {
+      return why(attached.failure());
+    }
+    return runtime_.worker.target == Target::cuda ? warm_up() : "";
+  }
+
+  // Takes `count` samples in a turn on the device and appends the time of a call in each to `ns`; "" or why it failed.
+  std::string time(int count, std::vector<double>& ns) {
+    RunRequest request;
+    request.order.assign(static_cast<std::size_t>(count), 0);
+    request.cache = cache_;
+    request.repetitions = repetitions_;
+    const DeviceTurns::Turn turn =
+        runtime_.take_turn([](const std::string& line) { std::fprintf(stderr, "apo: %s\n", line.c_str()); });
+    const auto expected = std::chrono::nanoseconds(static_cast<std::int64_t>(10 * last_ns_) * count * repetitions_);
+    const auto samples = worker_->run(
+        request, {}, std::chrono::seconds(60) + std::chrono::duration_cast<std::chrono::milliseconds>(expected));
+    if (!samples) {
+      return why(samples.failure());
+    }
+    for (const RawSample& sample : *samples) {
+      ns.push_back(elapsed_ns(sample, runtime_.worker.target) / repetitions_);
+    }
+    last_ns_ = std::max(ns.back(), 1.0);
+    return "";
+  }
+
+  // As many samples in one request as take about 50 ms, so that the exchange of messages costs little.
+  int batch() const { return static_cast<int>(std::clamp(50e6 / (last_ns_ * repetitions_), 1.0, 64.0)); }
+
+ private:
+  // Also finds how many calls a sample needs for its events not to count.
+  std::string warm_up() {
+    repetitions_ = 1;
+    std::vector<double> ns;
+    if (std::string why = time(kCudaWarmupCalls, ns); !why.empty()) {
+      return why;
+    }
+    const double shortest = *std::min_element(ns.begin(), ns.end());
+    repetitions_ = repetitions(std::max(shortest, 1.0), 0, Target::cuda, shortest >= kShortCallNs);
+    return "";
+  }
+
+  static std::string why(const Failure& failure) {
+    return std::string(to_string(failure.outcome)) + ": " + failure.evidence;
+  }
+
+  Runtime runtime_;
+  Configuration configuration_;
+  const Workload& workload_;
+  CachePolicy cache_;
+  double last_ns_ = 50e6;  // of a call
+  int repetitions_ = 1;    // calls in one sample
+  std::unique_ptr<SharedTensors> shared_tensors_;
+  std::unique_ptr<Worker> worker_;
+};
+
+// Has any benchmark failed? Google Benchmark itself tells only the reader.
+bool any_failed = false;
+
+void run_benchmark(benchmark::State& state, Benchmarked& one) {
+  const auto skip = [&state](const std::string& why) {
+    any_failed = true;
+    state.SkipWithError(why.c_str());
+  };
+  if (const std::string why = one.start(); !why.empty()) {
+    return skip(why);
+  }
+  std::vector<double> ns;
+  std::size_t next = 0;
+  auto left = static_cast<std::int64_t>(state.max_iterations);
+  for ([[maybe_unused]] const auto iteration : state) {
+    if (next == ns.size()) {
+      ns.clear();
+      next = 0;
+      const auto calls = static_cast<int>(std::min<std::int64_t>(one.batch(), std::max<std::int64_t>(left, 1)));
+      left -= calls;
+      if (const std::string why = one.time(calls, ns); !why.empty()) {
+        skip(why);
+        break;
+      }
+    }
+    state.SetIterationTime(1e-9 * ns[next++]);
+  }
+  const Work work = one.work();
+  const auto calls = static_cast<double>(state.iterations());
+  state.SetItemsProcessed(state.iterations() * one.units());
+  state.SetBytesProcessed(static_cast<std::int64_t>(calls * work.bytes));
+  if (work.flops > 0) {
+    state.counters["flops"] = benchmark::Counter(calls * work.flops, benchmark::Counter::kIsRate);
+  }
+}
+
+// What the command line names: every variant of a family for the target with its default settings, or one
+// configuration, whose target has to be the one that --target names.
+std::vector<Configuration> chosen(Workspace& workspace, const std::vector<std::string>& names,
+                                  const std::string& target) {
+  std::vector<Configuration> configurations;
+  const Target wanted = target == "cuda" ? Target::cuda : Target::host;
+  const auto add_family = [&](const Family& family) {
+    for (const Variant* variant : workspace.catalogue().of_family(family.name)) {
+      if (variant->target == wanted) {
+        configurations.push_back({variant->id(), default_settings(*variant)});
+      }
+    }
+  };
+  for (const std::string& name : names) {
+    if (name.find('/') == std::string::npos) {
+      add_family(workspace.family(name));
+      continue;
+    }
+    configurations.push_back(workspace.catalogue().configuration(name));
+    const Target its = workspace.catalogue().get(configurations.back().variant).target;
+    if (!target.empty() && its != wanted) {
+      throw UserError(name + " is for target " + std::string(to_string(its)) + ", and --target says " + target,
+                      "drop --target: a variant is timed where it belongs");
+    }
+  }
+  if (names.empty()) {
+    for (const Family& family : families()) {
+      add_family(family);
+    }
+  }
+  return configurations;
+}
+
+std::vector<std::unique_ptr<Benchmarked>> prepare(Workspace& workspace, const BenchOptions& options,
+                                                  const std::vector<std::string>& names) {
+  std::vector<std::unique_ptr<Benchmarked>> all;
+  const CachePolicy cache = options.cache == "warm" ? CachePolicy::warm : CachePolicy::cold;
+  for (const Configuration& configuration : chosen(workspace, names, options.target)) {
+    const Variant& variant = workspace.catalogue().get(configuration.variant);
+    const Family& family = workspace.family(variant.family);
+    workspace.use(variant.target);
+    const Workload& workload = options.workload.empty() ? first_workload(family, workspace.target())
+                                                        : workspace.workload(family, options.workload);
+    const Runtime runtime = workspace.runtime(family);
+    if (const std::string why = runtime.unsupported(configuration, workload.axes); !why.empty()) {
+      std::fprintf(stderr, "apo: %s left out: %s\n", configuration.label().c_str(), why.c_str());
+      continue;
+    }
+    all.push_back(std::make_unique<Benchmarked>(runtime, configuration, workload, cache));
+  }
+  return all;
+}
+
+// Google Benchmark answers these with its usage and exit code 0, which no script would notice.
+void check_flag(const std::string& flag) {
+  const std::vector<std::string> formats = {"console", "json", "csv"};
+  for (const std::string name : {"--benchmark_format=", "--benchmark_out_format="}) {
+    if (flag.starts_with(name)) {
+      const std::string value = flag.substr(name.size());
+      if (std::find(formats.begin(), formats.end(), value) == formats.end()) {
+        throw UserError("unknown format '" + value + "' in " + flag,
+                        did_you_mean(value, formats) + "\nknown: " + join(formats, ", "));
+      }
+    }
+  }
+}
+
+void hand_over(const std::vector<std::string>& flags) {
+  static std::vector<std::string> words = {"apo"};  // Google Benchmark keeps pointers into it
+  words.insert(words.end(), flags.begin(), flags.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) {
+    argv.push_back(word.data());
+  }
+  auto argc = static_cast<int>(argv.size());
+  argv.push_back(nullptr);
+  benchmark::Initialize(&argc, argv.data());
+  if (argc > 1) {
+    throw UserError("Google Benchmark does not take '" + std::string(argv[1]) + "'",
+                    "'apo bench --benchmark_help' shows its flags");
+  }
+}
+
+int run_benchmarks(const BenchOptions& options, const std::vector<std::string>& extras, const Globals& globals) {
+  std::vector<std::string> names;
+  std::vector<std::string> flags =
+      globals.json ? std::vector<std::string>{"--benchmark_format=json"} : std::vector<std::string>{};
+  std::vector<std::string> words = options.names;
+  words.insert(words.end(), extras.begin(), extras.end());
+  for (const std::string& word : words) {
+    if (word.starts_with("--benchmark_") || word.starts_with("--v=")) {
+      check_flag(word);
+      flags.push_back(word);
+    } else if (word.starts_with("-")) {
+      throw UserError("unknown option '" + word + "'", "'apo bench --help' shows its options");
+    } else {
+      names.push_back(word);
+    }
+  }
+  if (options.cache != "cold" && options.cache != "warm") {
+    throw UserError("unknown cache policy '" + options.cache + "'", "known: cold, warm");
+  }
+  if (!options.target.empty() && options.target != "host" && options.target != "cuda") {
+    throw UserError("unknown target '" + options.target + "'", "known: host, cuda");
+  }
+  hand_over(flags);
+  Workspace workspace(make_paths(globals.journal));
+  const auto all = prepare(workspace, options, names);
+  if (all.empty()) {
+    throw UserError("no variant of these supports the workload", "'apo list' shows variants and workloads");
+  }
+  for (const auto& one : all) {
+    benchmark::RegisterBenchmark(one->name().c_str(), [&one](benchmark::State& state) { run_benchmark(state, *one); })
+        ->UseManualTime()
+        ->Unit(benchmark::kMicrosecond);
+  }
+  const std::size_t matched = benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  if (!std::cout.flush()) {
+    throw EnvironmentError("cannot write to standard output");
+  }
+  if (matched == 0) {
+    throw UserError("no benchmark matches the filter", "'apo bench --benchmark_list_tests' shows their names");
+  }
+  return any_failed ? kGateFailed : kDone;
+}
+
+}  // namespace
+
+Action define_bench(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<BenchOptions>();
+  app.add_option("names", options->names, "families and variants (default: all of them)");
+  app.add_option("--workload", options->workload, "the workload (default: each family's first for the target)");
+  app.add_option("--target", options->target, "host or cuda: which variants of a family (default: host)");
+  app.add_option("--cache", options->cache, "cold (caches flushed before every call) or warm");
+  app.allow_extras();
+  app.footer(
+      "Google Benchmark's own flags pass through, for instance --benchmark_filter=REGEX, --benchmark_min_time=0.1,\n"
+      "--benchmark_repetitions=5, --benchmark_format=json. It only times: 'apo verify' says whether a variant is "
+      "right,\n"
+      "'apo compare' whether a difference is real.");
+  return [options, &app, &globals] { return run_benchmarks(*options, app.remaining(), globals); };
+}
+
+}  // namespace apo

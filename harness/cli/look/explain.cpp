@@ -1,0 +1,137 @@
+// harness/cli/look/explain.cpp - `apo explain A B`: what changed in counters, stalls, resources and code size, in
+// words.
+#include "harness/profile/explain.h"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/cli/documents.h"
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "harness/loop/workspace/chosen_workload.h"
+#include "harness/loop/workspace/kept_profile.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+
+struct ExplainOptions {
+  std::string a;
+  std::string b;
+  std::string workload;
+  std::string cache = "cold";
+  bool remeasure = false;
+};
+
+void check(const ExplainOptions& options, const Variant& a, const Variant& b) {
+  if (options.cache != "cold" && options.cache != "warm") {
+    throw UserError("unknown cache policy '" + options.cache + "'",
+                    did_you_mean(options.cache, {"cold", "warm"}) + "\nknown: cold, warm");
+  }
+  if (a.family != b.family || a.target != b.target) {
+    throw UserError(a.id() + " and " + b.id() + " are not of one family and target",
+                    "name two variants of the same family and target; 'apo list " + a.family + "' shows them");
+  }
+}
+
+// "3.9 ms less, 90 % of the difference"; "at most" before it.
+std::string time_text(const Difference& difference, double whole_ns) {
+  const double ns = difference.accounts_ns;
+  return (difference.at_most ? "at most " : "") + format_ns(std::fabs(ns)) + (ns > 0 ? " less" : " more") +
+         (ns * whole_ns > 0 ? ", " + format_share(ns / whole_ns) + " of the difference" : "");
+}
+
+std::string explanation_text(const Explanation& explanation) {
+  std::string timed;
+  std::string others;
+  for (const Difference& one : explanation.differences) {
+    if (one.in_time) {
+      timed += "  " + one.words + ": " + time_text(one, explanation.time_difference_ns) + "\n";
+    } else {
+      others += "  " + one.words + "\n";
+    }
+  }
+  return (timed.empty() ? "" : "\nwhat accounts for it, the largest first\n" + timed) +
+         (others.empty() ? "" : "\nwhat else differs\n" + others);
+}
+
+Json to_document(const Explanation& explanation) {
+  Json list = Json::array();
+  for (const Difference& one : explanation.differences) {
+    list.push_back({{"name", one.name},
+                    {"words", one.words},
+                    {"a", number_or_null(one.before)},
+                    {"b", number_or_null(one.after)},
+                    {"at_most", one.at_most},
+                    {"accounts_ns", one.in_time ? number_or_null(one.accounts_ns) : Json()}});
+  }
+  return {{"sentence", explanation.sentence},
+          {"time_difference_ns", number_or_null(explanation.time_difference_ns)},
+          {"differences", list}};
+}
+
+int explain_variants(const ExplainOptions& options, const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  const Configuration configurations[] = {workspace.catalogue().configuration(options.a),
+                                          workspace.catalogue().configuration(options.b)};
+  const Variant& variant = workspace.catalogue().get(configurations[0].variant);
+  check(options, variant, workspace.catalogue().get(configurations[1].variant));
+  const Family& family = workspace.family(variant.family);
+  workspace.use(variant.target);
+  ConsoleObserver observer(globals);
+  const Workload& workload =
+      profiled_workload(workspace, family, {configurations[0], configurations[1]}, options.workload, observer);
+  const CachePolicy cache = options.cache == "warm" ? CachePolicy::warm : CachePolicy::cold;
+  Profile profiles[2];
+  Build builds[2];
+  for (const int i : {0, 1}) {
+    const Runtime runtime = workspace.runtime(family);
+    if (const std::string why = runtime.unsupported(configurations[i], workload.axes); !why.empty()) {
+      throw UserError(configurations[i].label() + " does not support " + workload.name + ": " + why,
+                      "choose another one with --workload; 'apo list " + family.name + "' shows them");
+    }
+    profiles[i] =
+        kept_or_measured_profile(workspace, family, configurations[i], workload, cache, options.remeasure, observer);
+    builds[i] = runtime.build(configurations[i], workload.axes, false);
+  }
+  const Explanation explanation = explain(profiles[0], profiles[1], builds[0].resources, builds[1].resources);
+  if (globals.json) {
+    Json document = to_document(explanation);
+    document["a"] = to_document(profiles[0]);
+    document["b"] = to_document(profiles[1]);
+    document["cache_policy"] = options.cache;
+    print_json(document);
+    return kDone;
+  }
+  std::string text = "A " + paint(configurations[0].label(), "bold") + " -> B " +
+                     paint(configurations[1].label(), "bold") + " on " + workload.name + ", " + options.cache +
+                     " caches\n  " + explanation.sentence + "\n";
+  text += "  rung    " + profiles[0].rung +
+          (profiles[0].rung == profiles[1].rung ? "" : " for A, " + profiles[1].rung + " for B") + "\n";
+  const std::string& missing = profiles[0].missing.empty() ? profiles[1].missing : profiles[0].missing;
+  text += missing.empty() ? "" : "  missing " + missing + "\n";
+  print(text + explanation_text(explanation));
+  return kDone;
+}
+
+}  // namespace
+
+Action define_explain(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<ExplainOptions>();
+  app.add_option("a", options->a, "A: the variant to start from")->required();
+  app.add_option("b", options->b, "B: the variant whose difference is explained")->required();
+  app.add_option("--workload", options->workload,
+                 "the workload (default: that of their newest judgement here, else the family's first for the target)");
+  app.add_option("--cache", options->cache, "cold (caches flushed before every call) or warm");
+  app.add_flag("--remeasure", options->remeasure, "profile both anew, although the journal has them");
+  return [options, &globals] { return explain_variants(*options, globals); };
+}
+
+}  // namespace apo

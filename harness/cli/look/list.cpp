@@ -1,0 +1,249 @@
+// harness/cli/look/list.cpp - `apo list`: families, their workloads and variants, and who is the incumbent.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/cli/documents.h"
+#include "harness/cli/look/variant_text.h"
+#include "harness/core/error.h"
+#include "harness/core/system/files.h"
+#include "harness/core/text.h"
+#include "harness/loop/workspace/workspace.h"
+#include "journal/journal.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+
+// Variant -> "incumbent of class n32 on NVIDIA H200 (cuda) as e88_backward/simple[CHUNK=16]", one a workload class and
+// device that the journal knows.
+using Incumbents = std::map<std::string, std::vector<std::string>>;
+
+std::string device_text(Journal& journal, const Workspace& workspace, const std::string& id) {
+  if (id == workspace.machine().id) {
+    return "this machine";
+  }
+  const std::optional<Machine> machine = journal.machine(id);
+  return machine ? machine->model + " (" + std::string(to_string(machine->target)) + ")" : id;
+}
+
+Incumbents load_incumbents(const Workspace& workspace) {
+  Incumbents incumbents;
+  if (is_absent(workspace.paths().journal)) {
+    return incumbents;
+  }
+  try {
+    Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
+    for (const Incumbent& one : journal.incumbents()) {
+      incumbents[one.configuration.variant].push_back("incumbent of class " + one.workload_class + " on " +
+                                                      device_text(journal, workspace, one.machine) + " as " +
+                                                      one.configuration.label());
+    }
+  } catch (const UserError& error) {
+    // The list itself needs no journal.
+    std::fprintf(stderr, "apo: incumbents are not shown: %s\n", error.what());
+  } catch (const EnvironmentError& error) {
+    std::fprintf(stderr, "apo: incumbents are not shown: %s\n", error.what());
+  }
+  return incumbents;
+}
+
+std::string target_text(const Variant& variant) {
+  return std::string(to_string(variant.target)) + (variant.arch.empty() ? "" : " " + variant.arch);
+}
+
+void print_overview(Workspace& workspace) {
+  std::vector<std::vector<std::string>> rows = {{"family", "workloads", "variants", "summary"}};
+  for (const Family& family : families()) {
+    rows.push_back({family.name, std::to_string(family.workloads.size()),
+                    std::to_string(workspace.catalogue().of_family(family.name).size()), family.summary});
+  }
+  print(format_table(rows) + "'apo list FAMILY' shows its workloads and variants\n");
+}
+
+std::string axes_text(const Family& family) {
+  std::vector<std::vector<std::string>> rows = {{"  axis", "range", "meaning"}};
+  for (const AxisSpec& axis : family.axes) {
+    rows.push_back({"  " + axis.name, std::to_string(axis.min) + ".." + std::to_string(axis.max),
+                    axis.meaning + (axis.specialised ? " (known when compiling)" : "")});
+  }
+  return format_table(rows);
+}
+
+std::string tensors_text(const Family& family) {
+  std::vector<std::vector<std::string>> rows = {{"  tensor", "shape", "dtype", "role", "meaning"}};
+  for (const TensorSpec& tensor : family.tensors) {
+    rows.push_back({"  " + tensor.name, tensor.shape_text, std::string(to_string(tensor.dtype)),
+                    tensor.role == Role::output ? "output" : "input", tensor.meaning});
+  }
+  return format_table(rows);
+}
+
+std::string workloads_text(const Family& family) {
+  std::vector<std::vector<std::string>> rows = {{"  workload", "kind", "class", "axes"}};
+  for (const Workload& workload : family.workloads) {
+    rows.push_back({"  " + workload.name, std::string(to_string(workload.kind)), workload.workload_class,
+                    describe_axes(workload.axes)});
+  }
+  return format_table(rows);
+}
+
+std::string variants_text(Workspace& workspace, const Family& family, const Incumbents& incumbents) {
+  std::string text;
+  for (const Variant* variant : workspace.catalogue().of_family(family.name)) {
+    text += "  " + paint(variant->name, "bold") + "  " + target_text(*variant) + "  " + join(variant->techniques, ", ");
+    text += variant->parent.empty() ? "" : "  from " + variant->parent;
+    text += "\n      " + variant->idea + "\n";
+    if (variant->prediction) {
+      text += "      predicted " + format_ratio(variant->prediction->low) + ".." +
+              format_ratio(variant->prediction->high) + " over " + variant->prediction->relative_to + "\n";
+    }
+    if (!variant->tunables.empty()) {
+      text += "      tunables: " + tunables_text(*variant) + "\n";
+    }
+    if (const auto found = incumbents.find(variant->id()); found != incumbents.end()) {
+      for (const std::string& line : found->second) {
+        text += "      " + paint("* " + line, "green") + "\n";
+      }
+    }
+  }
+  return text;
+}
+
+void print_family(Workspace& workspace, const Family& family, const Incumbents& incumbents) {
+  print(paint(family.name, "bold") + ": " + family.summary + "\n\n" + axes_text(family) + "\n" + tensors_text(family) +
+        "\n" + workloads_text(family) + "\n  regimes: " + join(family.regimes, ", ") + "\n\nvariants\n" +
+        variants_text(workspace, family, incumbents));
+}
+
+void print_variant(const Variant& variant, const Incumbents& incumbents) {
+  std::string text = paint(variant.id(), "bold") + "\n" + describe_variant(variant);
+  if (const auto found = incumbents.find(variant.id()); found != incumbents.end()) {
+    for (const std::string& line : found->second) {
+      text += "  * " + line + "\n";
+    }
+  }
+  print(text);
+}
+
+Json variant_document(const Variant& variant, const Incumbents& incumbents) {
+  Json document = to_document(variant);
+  const auto found = incumbents.find(variant.id());
+  document["incumbent"] = found == incumbents.end() ? std::vector<std::string>() : found->second;
+  return document;
+}
+
+Json family_document(Workspace& workspace, const Family& family, const Incumbents& incumbents) {
+  Json axes = Json::array();
+  for (const AxisSpec& axis : family.axes) {
+    axes.push_back({{"name", axis.name}, {"meaning", axis.meaning}, {"min", axis.min}, {"max", axis.max}});
+  }
+  Json tensors = Json::array();
+  for (const TensorSpec& tensor : family.tensors) {
+    tensors.push_back({{"name", tensor.name},
+                       {"shape", tensor.shape_text},
+                       {"dtype", to_string(tensor.dtype)},
+                       {"role", tensor.role == Role::output ? "output" : "input"},
+                       {"meaning", tensor.meaning}});
+  }
+  Json workloads = Json::array();
+  for (const Workload& workload : family.workloads) {
+    workloads.push_back({{"name", workload.name},
+                         {"kind", to_string(workload.kind)},
+                         {"class", workload.workload_class},
+                         {"axes", std::map<std::string, std::int64_t>(workload.axes.begin(), workload.axes.end())}});
+  }
+  Json variants = Json::array();
+  for (const Variant* variant : workspace.catalogue().of_family(family.name)) {
+    variants.push_back(variant_document(*variant, incumbents));
+  }
+  return {{"name", family.name},       {"summary", family.summary}, {"axes", axes},        {"tensors", tensors},
+          {"regimes", family.regimes}, {"workloads", workloads},    {"variants", variants}};
+}
+
+// Files that are no variants do not stop the rest, but nobody should wonder where theirs is.
+void print_problems(Workspace& workspace) {
+  for (const CatalogueProblem& problem : workspace.catalogue().problems()) {
+    std::fprintf(stderr, "apo: left out: %s\n", problem.what.c_str());
+    if (!problem.hint.empty()) {
+      std::fprintf(stderr, "     %s\n", problem.hint.c_str());
+    }
+  }
+}
+
+// What the command line named, checked as a whole before anything is printed.
+struct Named {
+  std::vector<const Family*> families;
+  std::vector<const Variant*> variants;
+};
+
+Named find_named(Workspace& workspace, const std::vector<std::string>& names) {
+  Named named;
+  for (const std::string& name : names) {
+    const std::size_t slash = name.find('/');
+    const Family& family = workspace.family(name.substr(0, slash));
+    if (slash == std::string::npos) {
+      named.families.push_back(&family);
+    } else {
+      named.variants.push_back(&workspace.catalogue().get(name));
+    }
+  }
+  return named;
+}
+
+void print_document(Workspace& workspace, const Named& named, bool all, const Incumbents& incumbents) {
+  Json document = {{"families", Json::array()}, {"variants", Json::array()}, {"problems", Json::array()}};
+  for (const Family& family : families()) {
+    if (all) {
+      document["families"].push_back(family_document(workspace, family, incumbents));
+    }
+  }
+  for (const Family* family : named.families) {
+    document["families"].push_back(family_document(workspace, *family, incumbents));
+  }
+  for (const Variant* variant : named.variants) {
+    document["variants"].push_back(variant_document(*variant, incumbents));
+  }
+  for (const CatalogueProblem& problem : workspace.catalogue().problems()) {
+    document["problems"].push_back({{"path", problem.path}, {"what", problem.what}, {"hint", problem.hint}});
+  }
+  print_json(document);
+}
+
+int list(const std::vector<std::string>& names, const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  const Named named = find_named(workspace, names);
+  const Incumbents incumbents = load_incumbents(workspace);
+  if (globals.json) {
+    print_document(workspace, named, names.empty(), incumbents);
+    return kDone;
+  }
+  if (names.empty()) {
+    print_overview(workspace);
+  }
+  for (const Family* family : named.families) {
+    print_family(workspace, *family, incumbents);
+  }
+  for (const Variant* variant : named.variants) {
+    print_variant(*variant, incumbents);
+  }
+  print_problems(workspace);
+  return kDone;
+}
+
+}  // namespace
+
+Action define_list(CLI::App& app, Globals& globals) {
+  const auto names = std::make_shared<std::vector<std::string>>();
+  app.add_option("names", *names, "families (FAMILY) and variants (FAMILY/NAME) to show whole");
+  return [names, &globals] { return list(*names, globals); };
+}
+
+}  // namespace apo

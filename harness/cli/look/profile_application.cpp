@@ -1,0 +1,99 @@
+// harness/cli/look/profile_application.cpp - runs the command, shows where its GPU time went, and keeps it in the
+// journal.
+#include "harness/cli/look/profile_application.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/console.h"
+#include "harness/cli/look/application_text.h"
+#include "harness/core/error.h"
+#include "harness/core/system/files.h"
+#include "harness/loop/workspace/workspace.h"
+#include "harness/profile/application/application_summary.h"
+#include "harness/profile/application/run_application.h"
+#include "journal/journal.h"
+
+namespace apo {
+namespace {
+
+Categories categories_of(const ApplicationOptions& options) {
+  return options.categories.empty() ? Categories::for_pytorch()
+                                    : Categories::from_json(read_file(options.categories), options.categories);
+}
+
+// The GPU, asked only when it was used: that takes a second and needs CUDA.
+Machine machine_of(Workspace& workspace, const ApplicationSummary& summary) {
+  if (summary.total_ns > 0 && workspace.has_gpu()) {
+    workspace.use(Target::cuda);
+  }
+  return workspace.machine();
+}
+
+// A journal that cannot be written must not cost the result of an hour's run. 0 when it is not kept.
+std::int64_t keep(ApplicationProfile& profile, const ApplicationSummary& summary, const Globals& globals) {
+  try {
+    const Paths paths = make_paths(globals.journal);
+    std::string machine;
+    Journal journal = Journal::open(paths.journal, Access::read_write);
+    if (profile.source == "run") {
+      Workspace workspace(paths);
+      const Machine here = machine_of(workspace, summary);
+      profile.device = here.target == Target::cuda ? here.model : "";
+      journal.add_machine(here);
+      machine = here.id;
+    }
+    return journal.add_application(profile, summary, machine);
+  } catch (const UserError& error) {
+    profile.notes.push_back(std::string("not kept in the journal: ") + error.what());
+  } catch (const EnvironmentError& error) {
+    profile.notes.push_back(std::string("not kept in the journal: ") + error.what());
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_application_options(CLI::App& app, ApplicationOptions& options) {
+  app.add_option("--categories", options.categories,
+                 "JSON file of name patterns that sort kernels (default: made for PyTorch)");
+  app.add_option("--output", options.output, "write the profile of an application to this file");
+}
+
+int show_application(ApplicationProfile profile, const ApplicationOptions& options, const Globals& globals) {
+  const ApplicationSummary summary = summarise(profile, categories_of(options));
+  const std::int64_t id = keep(profile, summary, globals);
+  std::string text;
+  if (globals.json) {
+    nlohmann::json document = to_document(profile, summary);
+    document["profile"] = id == 0 ? nlohmann::json(nullptr) : nlohmann::json(id);
+    text = document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  } else {
+    text = describe_application(profile, summary) +
+           (id == 0 ? "" : "application profile " + std::to_string(id) + " in the journal\n");
+  }
+  if (options.output.empty()) {
+    print(text);
+  } else {
+    write_file_atomically(options.output, text);
+  }
+  return kDone;
+}
+
+int profile_application(const std::vector<std::string>& command, const ApplicationOptions& options,
+                        const Globals& globals) {
+  if (command.empty()) {
+    throw UserError("there is no command after '--'", "write for example 'apo profile -- python3 train.py'");
+  }
+  // Mistakes are told before the command runs, not an hour later.
+  categories_of(options);
+  if (!options.output.empty()) {
+    check_writable(options.output);
+  }
+  // With --json, standard output holds one document and nothing else.
+  const bool output_to_stderr = globals.json && options.output.empty();
+  return show_application(run_application(command, output_to_stderr), options, globals);
+}
+
+}  // namespace apo

@@ -1,0 +1,231 @@
+// harness/cli/look/query.cpp - `apo query`: finds past experiments by predicates, or with read-only SQL.
+#include <CLI/CLI.hpp>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "harness/loop/workspace/workspace.h"
+#include "journal/journal.h"
+#include "journal/query/queries.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+
+struct QueryOptions {
+  std::vector<std::string> predicates;
+  std::string sql;
+  std::string columns;
+  std::string sort;
+  std::string limit;
+  bool csv = false;
+  bool profiles = false;
+};
+
+// The shortest text that reads back as the same number.
+std::string exact(double value) {
+  std::array<char, 32> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  return {buffer.data(), end};
+}
+
+// One line a row, whatever the journal holds: control characters become spaces.
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    c = static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  }
+  return text;
+}
+
+std::string readable(const Cell& cell) {
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
+    return std::to_string(*integer);
+  }
+  if (const auto* real = std::get_if<double>(&cell)) {
+    const bool whole = std::abs(*real) >= 1e5 && std::abs(*real) < 1e15;  // five digits would need an exponent
+    return whole ? std::to_string(std::llround(*real)) : format_g(*real, 5);
+  }
+  const auto* text = std::get_if<std::string>(&cell);
+  return text == nullptr ? "-" : one_line(*text);
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) {
+    return text;
+  }
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return quoted + "\"";
+}
+
+std::string csv_cell(const Cell& cell) {
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
+    return std::to_string(*integer);
+  }
+  if (const auto* real = std::get_if<double>(&cell)) {
+    return exact(*real);
+  }
+  const auto* text = std::get_if<std::string>(&cell);
+  return text == nullptr ? "" : csv_field(*text);
+}
+
+Json json_cell(const Cell& cell) {
+  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
+    return *integer;
+  }
+  if (const auto* real = std::get_if<double>(&cell)) {
+    return *real;
+  }
+  const auto* text = std::get_if<std::string>(&cell);
+  return text == nullptr ? Json(nullptr) : Json(*text);
+}
+
+std::vector<std::string> column_names(const Table& table) {
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) {
+    names.push_back(column.name);
+  }
+  return names;
+}
+
+std::string to_text(const Table& table) {
+  std::vector<std::vector<std::string>> rows = {column_names(table)};
+  for (const auto& row : table.rows) {
+    rows.emplace_back();
+    for (const Cell& cell : row) {
+      rows.back().push_back(readable(cell));
+    }
+  }
+  return format_table(rows);
+}
+
+// RFC 4180.
+std::string to_csv(const Table& table) {
+  std::vector<std::string> header;
+  for (const std::string& name : column_names(table)) {
+    header.push_back(csv_field(name));
+  }
+  std::string text = join(header, ",") + "\r\n";
+  for (const auto& row : table.rows) {
+    std::vector<std::string> fields;
+    for (const Cell& cell : row) {
+      fields.push_back(csv_cell(cell));
+    }
+    text += join(fields, ",") + "\r\n";
+  }
+  return text;
+}
+
+// Rows as lists: SQL may give two columns the same name.
+Json to_json(const Table& table) {
+  Json rows = Json::array();
+  for (const auto& row : table.rows) {
+    Json cells = Json::array();
+    for (const Cell& cell : row) {
+      cells.push_back(json_cell(cell));
+    }
+    rows.push_back(std::move(cells));
+  }
+  return {{"columns", column_names(table)}, {"rows", rows}, {"more", table.more}};
+}
+
+std::vector<std::string> all_words(const QueryOptions& options) {
+  std::vector<std::string> words = options.predicates;
+  if (!options.sort.empty()) {
+    words.push_back("sort=" + options.sort);
+  }
+  if (!options.columns.empty()) {
+    words.push_back("columns=" + options.columns);
+  }
+  if (!options.limit.empty()) {
+    words.push_back("limit=" + options.limit);
+  }
+  return words;
+}
+
+Table find(const QueryOptions& options, const Paths& paths) {
+  const std::vector<std::string> words = all_words(options);
+  if (!options.sql.empty() && !words.empty()) {
+    throw UserError("--sql and '" + words.front() + "' were both given",
+                    "write the condition, the order and the limit in the SQL");
+  }
+  if (!options.sql.empty() && options.profiles) {
+    throw UserError("--sql and --profiles were both given", "read the tables profile and metric in the SQL");
+  }
+  // Parsed first: a typing mistake is told without a journal too.
+  const Query query = options.sql.empty() ? parse_query(words) : Query{};
+  Journal journal = Journal::open(paths.journal, Access::read_only);
+  if (options.profiles) {
+    return query_profiles(journal, query);
+  }
+  return options.sql.empty() ? run_query(journal, query) : run_sql(paths.journal, options.sql);
+}
+
+int query(const QueryOptions& options, const Globals& globals) {
+  if (options.csv && globals.json) {
+    throw UserError("--csv and --json were both given", "choose one");
+  }
+  const Table table = find(options, make_paths(globals.journal));
+  if (globals.json) {
+    print_json(to_json(table));
+  } else {
+    print(options.csv ? to_csv(table) : to_text(table));
+  }
+  if (!globals.quiet && !globals.json) {
+    std::fprintf(stderr, "%zu row%s%s\n", table.rows.size(), table.rows.size() == 1 ? "" : "s",
+                 !table.more           ? ""
+                 : options.sql.empty() ? "; there are more, see --limit"
+                                       : "; there are more, which the limit of SQL results cut off");
+  }
+  return kDone;
+}
+
+std::string help_on_keys() {
+  std::vector<std::vector<std::string>> rows;
+  for (const QueryKey& key : query_keys()) {
+    const char* type = key.type == ColumnType::integer ? "integer" : key.type == ColumnType::real ? "number" : "text";
+    rows.push_back({"  " + std::string(key.name), type, std::string(key.meaning)});
+  }
+  return "A predicate is KEY, an operator and a value; commas separate alternatives:\n"
+         "  =  !=  <  <=  >  >=  and ~ (contains, ignoring case)\n"
+         "Keys:\n" +
+         format_table(rows) +
+         "Examples:\n"
+         "  apo query verdict=accepted 'speedup>1.05' --sort -speedup\n"
+         "  apo query technique=padded-cache,fused-dk since=2026-01-01 --columns id,candidate,speedup --csv\n"
+         "  apo query --profiles 'metric:dram__bytes_read.sum>1e9'\n"
+         "  apo query bottleneck_kind=cause bottleneck_file=simple.cu columns=id,candidate,bottleneck,bottleneck_line\n"
+         "  apo query --sql 'SELECT verdict, sum(experiments) FROM experiment_counts GROUP BY verdict'\n"
+         "A million experiments are answered in milliseconds, but for what reads every row: ~ on started_at and\n"
+         "finished_at (since and until do not), on more than 20000 different hashes, and on a sentence for less than\n"
+         "three letters or letters beyond ASCII; an order by technique, sentence, hash of a build or bottleneck;\n"
+         "predicates on columns of many values that are frequent one by one and rare together; and SQL over\n"
+         "experiments, which ends after 10 s: experiment_counts has the counts of the columns of few values.";
+}
+
+}  // namespace
+
+Action define_query(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<QueryOptions>();
+  app.add_option("predicates", options->predicates, "what the experiments have to meet, all of it");
+  app.add_option("--sql", options->sql, "one SELECT over the journal's tables and views instead");
+  app.add_flag("--profiles", options->profiles, "look among the kept profiles instead, whoever asked for them");
+  app.add_option("--columns", options->columns, "the columns to show, separated by commas");
+  app.add_option("--sort", options->sort, "the keys to sort by, separated by commas; -KEY is descending");
+  app.add_option("--limit", options->limit, "rows at most (default 50), 0 for all");
+  app.add_flag("--csv", options->csv, "print CSV (RFC 4180)");
+  app.footer(help_on_keys);
+  return [options, &globals] { return query(*options, globals); };
+}
+
+}  // namespace apo

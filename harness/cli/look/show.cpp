@@ -1,0 +1,393 @@
+// harness/cli/look/show.cpp - `apo show`: one experiment whole, or what a variant says of itself.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/cli/documents.h"
+#include "harness/cli/look/variant_text.h"
+#include "harness/core/error.h"
+#include "harness/core/interval.h"
+#include "harness/core/system/files.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/rounds/layout.h"
+#include "harness/loop/reproduction.h"
+#include "harness/loop/workspace/workspace.h"
+#include "journal/journal.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+
+struct ShowOptions {
+  std::string what;
+  bool samples = false;
+  bool source = false;
+  bool log = false;
+};
+
+std::string heading(const std::string& text) {
+  return "\n" + paint(text, "bold") + "\n";
+}
+
+// As its rounds had it, else as its campaign asked for it; "" where neither is known.
+std::string layout_of(Journal& journal, const Experiment& experiment) {
+  for (const Round& round : experiment.rounds) {
+    if (const auto random = round.environment.find(kRandomLayout); random != round.environment.end()) {
+      return random->second == 0 ? "fixed" : "random";
+    }
+  }
+  const auto campaign = journal.campaign(experiment.campaign);
+  return campaign ? campaign->policy.layout : "";
+}
+
+std::string head_text(const Experiment& experiment, const std::string& layout, const std::string& abandoned_why) {
+  std::string text = paint("experiment " + std::to_string(experiment.id), "bold") + ": " +
+                     experiment.candidate.label() + " against " + experiment.incumbent.label() + "\n";
+  std::vector<std::vector<std::string>> rows = {
+      {"  workloads", join(experiment.workloads, ", ") + " (class " + experiment.workload_class + ")"},
+      {"  campaign", experiment.campaign == 0
+                         ? "none: apo compare"
+                         : std::to_string(experiment.campaign) + ", candidate " + std::to_string(experiment.index)},
+      {"  machine", experiment.machine},
+      {"  layout", layout.empty() ? "not known" : layout},
+      {"  techniques", join(experiment.techniques, ", ")},
+      {"  started", experiment.started_at},
+      {"  finished", !experiment.finished_at.empty() ? experiment.finished_at
+                     : abandoned_why.empty()         ? "not yet"
+                                                     : "never: " + abandoned_why},
+      {"  candidate source", experiment.candidate_source_hash},
+      {"  incumbent source", experiment.incumbent_source_hash}};
+  return text + format_table(rows);
+}
+
+bool was_timed(const Experiment& experiment) {
+  return experiment.judgement && experiment.judgement->reason != Reason::gate_failed;
+}
+
+std::string judgement_text(const Experiment& experiment) {
+  if (!experiment.judgement) {
+    return heading("judgement") + "  none\n";
+  }
+  const Judgement& one = *experiment.judgement;
+  std::vector<std::vector<std::string>> rows = {
+      {"  verdict", std::string(to_string(one.verdict)) + " (" + std::string(to_string(one.reason)) + ")"},
+      {"  because", one.sentence}};
+  if (was_timed(experiment)) {
+    rows.push_back({"  speed-up", format_interval(one.speedup(), one.speedup_lower(), one.speedup_upper()).all() +
+                                      " at " + format_g(100 * one.confidence, 3) +
+                                      " % confidence, n=" + std::to_string(one.rounds) + " rounds"});
+    rows.push_back({"  median call", format_ns(one.incumbent_ns) + " -> " + format_ns(one.candidate_ns)});
+    rows.push_back({"  resolves", format_percent(one.minimum_detectable) + " at least"});
+    rows.push_back({"  effort", std::to_string(one.processes) + " processes, " + std::to_string(one.samples) +
+                                    " samples, " + format_seconds(one.seconds)});
+    rows.push_back({"  judge", one.preset + ", " + one.cache_policy + " caches, alpha " + format_g(one.alpha, 3) +
+                                   ", rule " + one.rule_version});
+  }
+  return heading("judgement") + format_table(rows);
+}
+
+bool was_predicted(const Prediction& prediction) {
+  return !prediction.because.empty() || prediction.low != 1.0 || prediction.high != 1.0;
+}
+
+std::string prediction_text(const Experiment& experiment) {
+  const Prediction& prediction = experiment.prediction;
+  if (!was_predicted(prediction)) {
+    return heading("prediction") + "  none was made\n";
+  }
+  std::string outcome = "not timed";
+  if (was_timed(experiment)) {
+    const double speedup = experiment.judgement->speedup();
+    outcome = format_ratio(speedup) + (speedup < prediction.low    ? ": below the band"
+                                       : speedup > prediction.high ? ": above the band"
+                                                                   : ": inside the band");
+  }
+  return heading("prediction") +
+         format_table({{"  predicted", format_ratio(prediction.low) + ".." + format_ratio(prediction.high) + " over " +
+                                           experiment.incumbent.label()},
+                       {"  because", prediction.because},
+                       {"  measured", outcome}});
+}
+
+std::string gates_text(const Experiment& experiment) {
+  std::vector<std::vector<std::string>> rows = {{"  gate", "outcome", "time", "evidence"}};
+  for (const GateResult& gate : experiment.gates) {
+    rows.push_back({"  " + gate.gate, std::string(to_string(gate.outcome)),
+                    gate.seconds > 0 ? format_seconds(gate.seconds) : "-", gate.evidence});
+  }
+  return heading("gates") + format_table(rows);
+}
+
+std::string build_text(const std::string& role, const Build& build) {
+  if (build.key.empty()) {
+    return heading(role + " build") + "  not built\n";
+  }
+  std::vector<std::string> resources;
+  for (const auto& [name, value] : build.resources) {
+    resources.push_back(name + " " + std::to_string(value));
+  }
+  return heading(role + " build") +
+         format_table({{"  outcome",
+                        std::string(to_string(build.outcome)) + (build.evidence.empty() ? "" : ": " + build.evidence)},
+                       {"  compiler", build.toolchain.compiler + ", " + build.toolchain.version},
+                       {"  flags", join(build.flags, " ")},
+                       {"  object", build.object_hash},
+                       {"  machine code", build.code_hash},
+                       {"  resources", join(resources, ", ")},
+                       {"  took", format_seconds(build.seconds) + (build.from_cache ? " (from the cache)" : "")}});
+}
+
+std::string rounds_text(const std::vector<Round>& rounds) {
+  std::vector<std::vector<std::string>> rows = {{"  stage", "round", "coin", "effect", "time", "seed", "void"}};
+  for (const Round& round : rounds) {
+    rows.push_back({"  " + round.stage, std::to_string(round.index),
+                    round.candidate_in_slot0 ? "candidate, incumbent" : "incumbent, candidate",
+                    round.void_why.empty() ? format_percent(round.effect, 3) : "-", format_seconds(round.seconds),
+                    std::to_string(round.seed), round.void_why.empty() ? "" : round.void_why});
+  }
+  return heading("rounds (coin: who was in slot 0 and in slot 1)") + format_table(rows);
+}
+
+std::vector<Bottleneck> bottlenecks_of(Journal& journal, const Experiment& experiment) {
+  return experiment.iteration == 0 ? std::vector<Bottleneck>{} : journal.brief(experiment.iteration).bottlenecks;
+}
+
+std::string shortcomings_text(const std::vector<Bottleneck>& bottlenecks) {
+  if (bottlenecks.empty()) {
+    return "";
+  }
+  std::vector<std::vector<std::string>> rows = {{"  bottleneck", "kind", "worth at most", "mostly at", "evidence"}};
+  for (const Bottleneck& one : bottlenecks) {
+    rows.push_back({"  " + one.name, std::string(to_string(one.kind)),
+                    one.bound > 1 ? format_ratio(one.bound) : "nothing",
+                    one.line > 0 ? one.file + ":" + std::to_string(one.line) : "-", one.evidence});
+  }
+  return heading("what its iteration found short in the incumbent") + format_table(rows);
+}
+
+void add_block(std::string& text, const std::string& prefix, const Block& block) {
+  text += prefix;
+  for (const Sample& sample : block.samples) {
+    text += " " + std::to_string(sample.slot) + ":" + std::to_string(sample.ns);
+  }
+  text += '\n';
+}
+
+std::string samples_text(const std::vector<Round>& rounds) {
+  std::string text = heading("samples (slot:ns, in the order they were taken)");
+  for (const Round& round : rounds) {
+    for (const RoundWorkload& workload : round.workloads) {
+      text += "  " + round.stage + " " + std::to_string(round.index) + "  " + workload.workload + ", " +
+              std::to_string(workload.repetitions) + " calls in a sample\n";
+      for (const Block& block : workload.warmup) {
+        add_block(text, "    warm-up", block);
+      }
+      for (const Block& block : workload.blocks) {
+        add_block(text, "    block  ", block);
+      }
+    }
+  }
+  return text;
+}
+
+std::string source_of(Journal& journal, const std::string& hash) {
+  const auto variant = journal.variant(hash);
+  return variant ? variant->source : "";
+}
+
+std::string why_abandoned(Journal& journal, const Experiment& experiment) {
+  const auto abandoned = journal.abandoned_experiments(experiment.campaign);
+  const auto found = abandoned.find(experiment.id);
+  return found == abandoned.end() ? "" : found->second;
+}
+
+// What measured it again, and what it measures again.
+std::vector<Experiment> replays_of(Journal& journal, const Experiment& experiment) {
+  std::vector<Experiment> again;
+  for (const ReplayRow& row : journal.replays_of(experiment.id)) {
+    again.push_back(journal.load_experiment(row.experiment, Detail::summary));
+  }
+  return again;
+}
+
+std::string replays_text(Journal& journal, const Experiment& experiment) {
+  std::string text;
+  if (const auto row = journal.replay(experiment.id)) {
+    text += heading("measures again") + "  experiment " + std::to_string(row->original) +
+            (row->kind == ReplayRow::Kind::confirm ? ", its confirmation alone" : ", whole") + "\n";
+  }
+  const std::vector<Experiment> replays = replays_of(journal, experiment);
+  if (replays.empty()) {
+    return text;
+  }
+  std::vector<std::vector<std::string>> rows = {{"  experiment", "started", "result"}};
+  for (const Experiment& again : replays) {
+    std::string result = "never judged";
+    if (again.judgement && experiment.judgement) {
+      const Reproduction reproduction = reproduction_of(experiment, again);
+      result = (reproduction.reproduced ? "reproduced: " : "not reproduced: ") + reproduction.why;
+    }
+    rows.push_back({"  " + std::to_string(again.id), again.started_at, result});
+  }
+  return text + heading("measured again") + format_table(rows);
+}
+
+// Of the experiment's candidate, once it had become its campaign's champion.
+std::vector<Certification> certifications_of(Journal& journal, const Experiment& experiment) {
+  std::vector<Certification> result;
+  if (experiment.campaign != 0 && experiment.judgement && experiment.judgement->verdict == Verdict::accepted) {
+    result = journal.certifications(experiment.campaign);
+    std::erase_if(result, [&](const Certification& one) { return !(one.champion == experiment.candidate); });
+  }
+  return result;
+}
+
+std::string certifications_text(Journal& journal, const Experiment& experiment) {
+  std::string text;
+  for (const Certification& one : certifications_of(journal, experiment)) {
+    text += "  " + one.cache_policy + " cache: " + certified_text(one) + (one.alarm ? "; ALARM" : "") + "\n";
+  }
+  return text.empty() ? "" : heading("certified") + text;
+}
+
+Json replays_document(Journal& journal, const Experiment& experiment) {
+  Json list = Json::array();
+  for (const Experiment& again : replays_of(journal, experiment)) {
+    Json one = {{"experiment", again.id}, {"reproduced", nullptr}};
+    if (again.judgement && experiment.judgement) {
+      const Reproduction reproduction = reproduction_of(experiment, again);
+      one["reproduced"] = reproduction.reproduced;
+      one["because"] = reproduction.why;
+    }
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Json experiment_document(Journal& journal, const Experiment& experiment, const ShowOptions& options) {
+  Json document = to_document(experiment);
+  document["rounds"] = Json::array();
+  for (const Round& round : experiment.rounds) {
+    document["rounds"].push_back(to_document(round));
+    if (!options.samples) {
+      for (Json& workload : document["rounds"].back()["workloads"]) {
+        workload.erase("warmup");
+        workload.erase("blocks");
+      }
+    }
+  }
+  document["bottlenecks"] = Json::array();
+  for (const Bottleneck& bottleneck : bottlenecks_of(journal, experiment)) {
+    document["bottlenecks"].push_back(to_document(bottleneck));
+  }
+  const std::string layout = layout_of(journal, experiment);
+  document["layout"] = layout.empty() ? Json(nullptr) : Json(layout);
+  document["measured_again"] = replays_document(journal, experiment);
+  if (const auto row = journal.replay(experiment.id)) {
+    document["measures_again"] = row->original;
+  }
+  document["certifications"] = Json::array();
+  for (const Certification& one : certifications_of(journal, experiment)) {
+    document["certifications"].push_back(to_document(one));
+  }
+  document["abandoned"] = why_abandoned(journal, experiment);
+  if (options.source) {
+    document["candidate_source"] = source_of(journal, experiment.candidate_source_hash);
+    document["incumbent_source"] = source_of(journal, experiment.incumbent_source_hash);
+  }
+  if (options.log) {
+    document["candidate_log"] = experiment.candidate_build.log;
+    document["incumbent_log"] = experiment.incumbent_build.log;
+  }
+  return document;
+}
+
+std::string experiment_text(Journal& journal, const Experiment& experiment, const ShowOptions& options) {
+  std::string text = head_text(experiment, layout_of(journal, experiment), why_abandoned(journal, experiment)) +
+                     judgement_text(experiment) + certifications_text(journal, experiment) +
+                     replays_text(journal, experiment) + shortcomings_text(bottlenecks_of(journal, experiment)) +
+                     prediction_text(experiment) + gates_text(experiment) +
+                     build_text("candidate", experiment.candidate_build) +
+                     build_text("incumbent", experiment.incumbent_build) + rounds_text(experiment.rounds);
+  if (options.samples) {
+    text += samples_text(experiment.rounds);
+  }
+  if (options.source) {
+    text += heading("candidate source") + source_of(journal, experiment.candidate_source_hash);
+  }
+  if (options.log) {
+    text += heading("candidate build log") + experiment.candidate_build.log + heading("incumbent build log") +
+            experiment.incumbent_build.log;
+  }
+  return text;
+}
+
+int show_experiment(std::int64_t id, const ShowOptions& options, const Globals& globals) {
+  Journal journal = Journal::open(make_paths(globals.journal).journal, Access::read_only);
+  const Experiment experiment = journal.load_experiment(id);
+  if (globals.json) {
+    print_json(experiment_document(journal, experiment, options));
+  } else {
+    print(experiment_text(journal, experiment, options));
+  }
+  return kDone;
+}
+
+// From the catalogue, else as the journal remembers it: a file that is gone still explains its experiments.
+Variant find_variant(Workspace& workspace, const std::string& id) {
+  if (workspace.catalogue().find(id) == nullptr && !is_absent(workspace.paths().journal)) {
+    Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
+    if (const auto remembered = journal.newest_variant(id)) {
+      return *remembered;
+    }
+  }
+  return workspace.catalogue().get(id);
+}
+
+int show_variant(const ShowOptions& options, const Globals& globals) {
+  if (options.samples || options.log) {
+    throw UserError(std::string(options.samples ? "--samples" : "--log") + " is about an experiment, and '" +
+                        options.what + "' is no number",
+                    "'apo query' lists the experiments");
+  }
+  Workspace workspace(make_paths(globals.journal));
+  if (options.what.find('/') == std::string::npos) {
+    throw UserError("'" + options.what + "' is neither an experiment's number nor a variant FAMILY/NAME",
+                    "'apo query' lists the experiments, 'apo list' the variants");
+  }
+  const Variant variant = find_variant(workspace, options.what);
+  if (globals.json) {
+    Json document = to_document(variant);
+    if (options.source) {
+      document["source"] = variant.source;
+    }
+    print_json(document);
+  } else {
+    print(paint(variant.id(), "bold") + "\n" + describe_variant(variant) +
+          (options.source ? heading("source") + variant.source : ""));
+  }
+  return kDone;
+}
+
+int show(const ShowOptions& options, const Globals& globals) {
+  const auto id = parse_int(options.what);
+  return id ? show_experiment(*id, options, globals) : show_variant(options, globals);
+}
+
+}  // namespace
+
+Action define_show(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<ShowOptions>();
+  app.add_option("what", options->what, "an experiment's number, or a variant FAMILY/NAME")->required();
+  app.add_flag("--samples", options->samples, "every timed sample of the experiment");
+  app.add_flag("--source", options->source, "the source that was judged");
+  app.add_flag("--log", options->log, "what the compiler said");
+  return [options, &globals] { return show(*options, globals); };
+}
+
+}  // namespace apo

@@ -1,0 +1,340 @@
+// harness/cli/trust/doctor.cpp - `apo doctor`: what works on this machine, and how to fix what does not.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/cli/documents.h"
+#include "harness/cli/trust/doctor_check.h"
+#include "harness/core/error.h"
+#include "harness/core/system/files.h"
+#include "harness/core/system/machine.h"
+#include "harness/core/system/process.h"
+#include "harness/core/system/secret.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/correctness/sanitizer_gate.h"
+#include "harness/evaluate/judge/selftest_summary.h"
+#include "harness/implement/variant/settings.h"
+#include "harness/loop/audit.h"
+#include "harness/loop/workspace/workspace.h"
+#include "harness/profile/host/perf_counters.h"
+#include "journal/database.h"
+#include "journal/journal.h"
+#include "journal/query/queries.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+const char* word(CheckState state) {
+  return state == CheckState::works ? "ok" : state == CheckState::limited ? "limited" : "broken";
+}
+
+// ---------------------------------------------------------------- the machine
+
+Check check_cpu(const Machine& machine) {
+  Check check{.name = "cpu",
+              .finding = machine.model + ", " + std::to_string(machine.cores) + " CPUs to use, " + machine.isa +
+                         ", L2 " + format_bytes(static_cast<double>(machine.l2_bytes)) + ", L3 " +
+                         format_bytes(static_cast<double>(machine.l3_bytes)) + ", memory " +
+                         format_bytes(static_cast<double>(machine.memory_bytes))};
+  if (machine.cores < 2) {
+    check.state = CheckState::limited;
+    check.fix = "with one CPU the parent disturbs what it measures; give this process two or more";
+  }
+  return check;
+}
+
+Check check_governor(const Machine& machine) {
+  Check check{.name = "frequency governor", .finding = machine.governor};
+  if (machine.governor == "unknown") {
+    check.finding = "not shown, as in most virtual machines; the A/A sentinel measures what the clock does";
+  } else if (machine.governor != "performance") {
+    check.state = CheckState::limited;
+    check.fix = "a steadier clock needs fewer rounds: sudo cpupower frequency-set -g performance";
+  }
+  return check;
+}
+
+Check check_steal() {
+  const CpuTicks before = read_cpu_ticks();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const double percent = steal_percent(before, read_cpu_ticks());
+  Check check{.name = "steal time", .finding = format_g(percent, 2) + " % of the CPU time goes to other guests now"};
+  if (percent > 1) {
+    check.state = CheckState::limited;
+    check.fix = "the host is busy: rounds with steal are voided, so judgements take longer; try again at a calmer time";
+  }
+  return check;
+}
+
+Check check_counters() {
+  const std::string missing = PerfCounters().missing();
+  if (missing.empty()) {
+    return {.name = "perf_event counters", .finding = "all of them"};
+  }
+  return {.name = "perf_event counters",
+          .state = CheckState::limited,
+          .finding = missing,
+          .fix = "profiles fall back to timers; verdicts never need counters"};
+}
+
+// ---------------------------------------------------------------- building and running
+
+Check check_compiler() {
+  return guarded("compiler", [] {
+    const Toolchain toolchain = describe_compiler("g++");
+    return Check{.name = "compiler", .finding = toolchain.version + " (" + toolchain.compiler + ")"};
+  });
+}
+
+Configuration smallest_variant(Workspace& workspace) {
+  const Variant& variant = workspace.catalogue().get("copy/simple");
+  return {variant.id(), default_settings(variant)};
+}
+
+// A real variant, built and called in a real worker: that is what everything else rests on.
+Check check_worker(Workspace& workspace) {
+  return guarded("isolated worker", [&]() -> Check {
+    const Family& family = workspace.family("copy");
+    const Workload& workload = workspace.workload(family, "n1001");
+    const Configuration configuration = smallest_variant(workspace);
+    const Runtime runtime = workspace.runtime(family);
+    const Build build = runtime.build(configuration, workload.axes, false);
+    if (build.outcome != Outcome::valid) {
+      return broken("isolated worker", configuration.label() + " does not build: " + build.evidence,
+                    "sudo apt-get install g++");
+    }
+    Worker worker(runtime.worker);
+    if (const auto loaded = worker.load(0, build.object_path); !loaded) {
+      return broken("isolated worker", "a variant does not load: " + loaded.failure().evidence,
+                    "run 'apo verify copy/simple --verbose' and report what it says");
+    }
+    Check check{.name = "isolated worker",
+                .finding = "builds and loads a variant; starts in " + format_seconds(worker.start_seconds()) +
+                           ", confined by " + worker.confinement()};
+    if (worker.confinement() != "seccomp+landlock") {
+      check.state = CheckState::limited;
+      check.fix =
+          "candidates are held by less than seccomp and Landlock: judge only code that you trust, or use a "
+          "kernel of 5.13 or later with both";
+    }
+    return check;
+  });
+}
+
+Check check_correctness(Workspace& workspace) {
+  return guarded("correctness gate", [&] {
+    const Family& family = workspace.family("copy");
+    const CheckResult result =
+        check_case(workspace.runtime(family), smallest_variant(workspace),
+                   {.workload = "n1001", .axes = workspace.workload(family, "n1001").axes, .regimes = family.regimes},
+                   secret_seed());
+    return result.outcome == Outcome::valid ? Check{.name = "correctness gate", .finding = "a right variant passes"}
+                                            : broken("correctness gate", "copy/simple fails: " + result.evidence,
+                                                     "run 'apo verify copy/simple --verbose' and report what it says");
+  });
+}
+
+Check check_sanitizers(Workspace& workspace) {
+  return guarded("sanitizers", [&] {
+    const Family& family = workspace.family("copy");
+    const GateResult gate = sanitizer_gate(workspace.runtime(family), smallest_variant(workspace),
+                                           correctness_plan(family, {"n1001"}, secret_seed()), secret_seed());
+    return gate.outcome == Outcome::valid
+               ? Check{.name = "sanitizers", .finding = gate.evidence}
+               : broken("sanitizers", gate.evidence, "sudo apt-get install libasan8 libubsan1");
+  });
+}
+
+// ---------------------------------------------------------------- what is on disk
+
+std::string open_work(Journal& journal) {
+  const std::size_t campaigns = journal.open_campaigns().size();
+  int experiments = 0;
+  for (const Unfinished& one : journal.unfinished()) {
+    experiments += one.kind == Unfinished::Kind::experiment ? 1 : 0;
+  }
+  return std::to_string(campaigns) + " open campaigns, " + std::to_string(experiments) + " unfinished experiments";
+}
+
+struct Attended {
+  std::vector<std::string> by;  // a sentence for each that a living process works on
+  bool all = true;
+};
+
+Attended attended(Journal& journal) {
+  Attended attended;
+  for (const Unfinished& one : journal.unfinished()) {
+    const auto who = journal.who_works_on(one);
+    attended.all = attended.all && who;
+    if (who && (one.kind == Unfinished::Kind::campaign || one.campaign == 0)) {
+      attended.by.push_back(one.what + " is being run by " + *who);
+    }
+  }
+  return attended;
+}
+
+Check check_journal(const Paths& paths) {
+  return guarded("journal", [&]() -> Check {
+    if (is_absent(paths.journal)) {
+      return {.name = "journal", .finding = "none yet at '" + paths.journal.string() + "'; 'apo run' writes it"};
+    }
+    Journal journal = Journal::open(paths.journal, Access::read_only);
+    const std::vector<std::string> damage = audit(journal);
+    if (!damage.empty()) {
+      return broken(
+          "journal", "'" + paths.journal.string() + "' is damaged: " + join(damage, "; "),
+          "restore a copy, or save what can be read and look at it with 'apo doctor --journal recovered.db':\n" +
+              recovery_command(paths.journal));
+    }
+    const Table version = run_sql(paths.journal, "PRAGMA user_version");
+    Check check{.name = "journal",
+                .finding = "'" + paths.journal.string() + "' is whole, schema version " +
+                           std::to_string(std::get<std::int64_t>(version.rows.at(0).at(0))) + ", " +
+                           open_work(journal)};
+    const Attended now = attended(journal);
+    for (const std::string& sentence : now.by) {
+      check.finding += "; " + sentence;
+    }
+    if (!now.all) {
+      check.state = CheckState::limited;
+      check.fix = "an earlier run was interrupted: 'apo run' with the same family resumes it";
+    }
+    return check;
+  });
+}
+
+// Of every state that this machine was seen in, the present one counts.
+Check check_selftest(const Paths& paths, Workspace& workspace) {
+  const std::string name = "selftest";
+  Check missing{.name = name,
+                .state = CheckState::limited,
+                .finding = "none of this machine as it is now",
+                .fix = "'apo selftest' shows what it resolves, and keeps smaller claims from being made"};
+  if (is_absent(paths.journal)) {
+    return missing;
+  }
+  return guarded(name, [&] {
+    Journal journal = Journal::open(paths.journal, Access::read_only);
+    std::vector<std::string> found;
+    std::string why_not;
+    for (const Target target : {Target::host, Target::cuda}) {
+      if (target == Target::cuda && !workspace.has_gpu(&why_not)) {
+        continue;
+      }
+      workspace.use(target);
+      if (const auto last = journal.latest_selftest(workspace.machine())) {
+        const SelftestRate identical = selftest_total(journal.selftest_comparisons(last->id), SelftestKind::aa);
+        found.push_back(std::string(to_string(target)) + ": number " + std::to_string(last->id) + " of " +
+                        last->ended_at + ", identical code accepted in " + std::to_string(identical.accepted) + " of " +
+                        std::to_string(identical.comparisons) + " comparisons, claims below " +
+                        format_percent(last->smallest_claim) + " are refused");
+      }
+    }
+    workspace.use(Target::host);
+    return found.empty() ? missing : Check{.name = name, .finding = join(found, "; ")};
+  });
+}
+
+Check check_build_cache(const Paths& paths) {
+  std::error_code error;
+  std::uintmax_t bytes = 0;
+  int entries = 0;
+  for (const auto& entry : fs::directory_iterator(paths.builds, error)) {
+    entries += entry.is_directory(error) ? 1 : 0;
+  }
+  for (fs::recursive_directory_iterator it(paths.builds, error), end; !error && it != end; it.increment(error)) {
+    std::error_code vanished;  // another process may clean up meanwhile
+    const std::uintmax_t size = it->is_regular_file(vanished) ? it->file_size(vanished) : 0;
+    bytes += vanished ? 0 : size;
+  }
+  return {.name = "build cache",
+          .finding = std::to_string(entries) + " builds, " + format_bytes(static_cast<double>(bytes)) + " in '" +
+                     paths.builds.string() + "'; it may be removed at any time"};
+}
+
+// ---------------------------------------------------------------- all together
+
+std::vector<Check> examine(const Globals& globals, Observer& observer) {
+  Paths paths = make_paths(globals.journal);
+  std::vector<Check> checks;
+  const auto add = [&](const Check& check) {
+    checks.push_back(check);
+    observer.progress({.what = "examined: " + check.name});
+  };
+  add({.name = "program", .finding = "variants and headers in '" + paths.home.string() + "'"});
+  add(check_compiler());
+  const bool can_build = checks.back().state != CheckState::broken;
+  const TemporaryFolder scratch("apo-doctor");  // what is built here proves something only if nothing is cached
+  Paths fresh = paths;
+  fresh.builds = scratch.path() / "builds";
+  Workspace workspace(fresh);
+  if (can_build) {
+    add(check_worker(workspace));
+    add(check_correctness(workspace));
+    add(check_sanitizers(workspace));
+  }
+  add(check_cpu(workspace.machine()));
+  add(check_governor(workspace.machine()));
+  add(check_steal());
+  add(check_counters());
+  add(check_journal(paths));
+  add(check_selftest(paths, workspace));
+  add(check_build_cache(paths));
+  for (const Check& check : check_gpu_software()) {
+    add(check);
+  }
+  add(check_gpu_counters(workspace));
+  return checks;
+}
+
+void print_checks(const std::vector<Check>& checks, bool works) {
+  for (const Check& check : checks) {
+    const char* colour = check.state == CheckState::works     ? "green"
+                         : check.state == CheckState::limited ? "yellow"
+                                                              : "red";
+    std::string mark = word(check.state);
+    mark.resize(8, ' ');
+    print(paint(mark, colour) + check.name + ": " + check.finding + "\n");
+    if (!check.fix.empty()) {
+      print("        -> " + check.fix + "\n");
+    }
+  }
+  print(works ? "target host works here\n" : "target host does not work here until what is broken is mended\n");
+}
+
+int doctor(const Globals& globals) {
+  ConsoleObserver observer(globals);
+  const std::vector<Check> checks = examine(globals, observer);
+  bool works = true;
+  for (const Check& check : checks) {
+    works = works && check.state != CheckState::broken;
+  }
+  if (globals.json) {
+    Json list = Json::array();
+    for (const Check& check : checks) {
+      list.push_back(
+          {{"name", check.name}, {"state", word(check.state)}, {"finding", check.finding}, {"fix", check.fix}});
+    }
+    print_json({{"host_works", works}, {"machine", to_document(describe_host())}, {"checks", list}});
+  } else {
+    print_checks(checks, works);
+  }
+  return works ? kDone : kEnvironmentTrouble;
+}
+
+}  // namespace
+
+Action define_doctor(CLI::App&, Globals& globals) {
+  return [&globals] { return doctor(globals); };
+}
+
+}  // namespace apo

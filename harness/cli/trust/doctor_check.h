@@ -1,0 +1,43 @@
+// harness/cli/trust/doctor_check.h - one row of what `apo doctor` finds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/core/error.h"
+#include "harness/loop/workspace/workspace.h"
+
+namespace apo {
+
+// `broken` stops target host; `limited` works, with less than there could be.
+enum class CheckState { works, limited, broken };
+
+struct Check {
+  std::string name;
+  CheckState state = CheckState::works;
+  std::string finding;
+  std::string fix;  // empty when there is nothing to do
+};
+
+inline Check broken(const std::string& name, const std::string& finding, const std::string& fix) {
+  return {.name = name, .state = CheckState::broken, .finding = finding, .fix = fix};
+}
+
+// Whatever a check throws is its finding.
+template <class Function>
+Check guarded(const std::string& name, const Function& check) {
+  try {
+    return check();
+  } catch (const UserError& error) {
+    return broken(name, error.what(), error.hint());
+  } catch (const EnvironmentError& error) {
+    return broken(name, error.what(), error.hint());
+  }
+}
+
+// What target cuda needs, in the order in which it is needed.
+std::vector<Check> check_gpu_software();
+// Whether counters can be read, shown by reading one: the driver may keep them from users. Only where a GPU works.
+Check check_gpu_counters(Workspace& workspace);
+
+}  // namespace apo

@@ -1,0 +1,143 @@
+// harness/cli/trust/gate.cpp - `apo gate`: fails when a variant of the checkout is slower than its stored self.
+#include "harness/loop/gate/gate.h"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/cli/trust/gate_document.h"
+#include "harness/core/error.h"
+#include "harness/core/system/files.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+struct GateOptions {
+  std::string baseline;
+  std::string store;
+  std::vector<std::string> store_variants;  // positional
+  std::vector<std::string> variants;
+  std::vector<std::string> workloads;
+  std::string margin = "2%";
+  std::string junit;
+  std::string cache = "cold";
+  std::string judge = "auto";
+  std::string layout = "random";
+};
+
+// "2%" or "2 %" of the time as a fraction.
+double margin_of(const std::string& text) {
+  const std::string trimmed = trim(text);
+  const auto value = trimmed.ends_with('%') ? parse_double(trim(trimmed.substr(0, trimmed.size() - 1))) : std::nullopt;
+  if (!value || !(*value > 0) || !(*value <= 100)) {
+    throw UserError("--margin '" + text + "' is not a percentage above 0 % and up to 100 %",
+                    "write how much more time is allowed, for example --margin 2%");
+  }
+  return *value / 100;
+}
+
+int store(const GateOptions& options, const Globals& globals) {
+  if (options.store_variants.empty()) {
+    throw UserError("--store needs the variants to store",
+                    "for example: apo gate --store " + options.store + " copy/simple; 'apo list' shows all");
+  }
+  Workspace workspace(make_paths(globals.journal));
+  const std::vector<StoredVariant> stored = store_variants(workspace, options.store_variants, options.workloads);
+  write_baseline(options.store, stored);
+  nlohmann::json document = {{"file", options.store}, {"variants", nlohmann::json::array()}};
+  for (const StoredVariant& one : stored) {
+    document["variants"].push_back(
+        {{"variant", one.label()}, {"workloads", one.workloads}, {"source_hash", one.variant.source_hash}});
+    if (!globals.json) {
+      print("stored " + one.label() + " on " + join(one.workloads, ", ") + "\n");
+    }
+  }
+  if (globals.json) {
+    print_json(document);
+  }
+  return kDone;
+}
+
+int exit_code(GateVerdict verdict) {
+  switch (verdict) {
+    case GateVerdict::passed:
+      return kDone;
+    case GateVerdict::undecided:
+      return kEnvironmentTrouble;
+    case GateVerdict::regressed:
+    case GateVerdict::failed:
+      break;
+  }
+  return kGateFailed;
+}
+
+int gate(const GateOptions& options, const Globals& globals) {
+  if (!options.store_variants.empty()) {
+    throw UserError("'" + options.store_variants.front() + "' is named without --store",
+                    "choose among the stored ones with --variant " + options.store_variants.front());
+  }
+  if (options.cache != "cold" && options.cache != "warm") {
+    throw UserError("unknown cache policy '" + options.cache + "'", "known: cold, warm");
+  }
+  const double margin = margin_of(options.margin);
+  GateRequest request{.stored = select_variants(read_baseline(options.baseline), options.variants, options.baseline),
+                      .workloads = options.workloads,
+                      .margin = std::log1p(margin),
+                      .cache_policy = options.cache,
+                      .judge_preset = options.judge,
+                      .layout = checked_layout(options.layout)};
+  if (!options.junit.empty()) {
+    check_writable(options.junit);
+  }
+  Workspace workspace(make_paths(globals.journal));
+  ConsoleObserver observer(globals);
+  const std::vector<GatedVariant> gated = run_gate(workspace, request, observer);
+  if (globals.json) {
+    print_json(gate_document(gated, margin));
+  } else {
+    print(gate_text(gated));
+  }
+  if (!options.junit.empty()) {
+    write_file_atomically(options.junit, gate_junit(gated));
+  }
+  return exit_code(overall(gated));
+}
+
+}  // namespace
+
+Action define_gate(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<GateOptions>();
+  auto* baseline = app.add_option("--baseline", options->baseline, "hold the checkout against this file");
+  auto* store_file = app.add_option("--store", options->store, "write the named variants to this file, as a baseline");
+  baseline->excludes(store_file);
+  app.add_option("variants", options->store_variants, "with --store: FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]");
+  app.add_option("--margin", options->margin, "how much more time is allowed (default: 2%)")->excludes(store_file);
+  app.add_option("--variant", options->variants, "only this one of the stored variants; may repeat")
+      ->allow_extra_args(false)
+      ->excludes(store_file);
+  app.add_option("--workload", options->workloads,
+                 "with --store the workloads to store (default: the first of each family), else only these; may repeat")
+      ->allow_extra_args(false);
+  app.add_option("--junit", options->junit, "write the results as JUnit XML to this file too")->excludes(store_file);
+  app.add_option("--cache", options->cache, "cold (caches flushed before every sample) or warm");
+  app.add_option("--judge", options->judge, "auto (by an A/A sentinel), standard, extended, strict or precise");
+  add_layout(app, options->layout);
+  app.footer(
+      "Exit code: 0 nothing became slower by more than the margin, 3 something did or is no longer correct,\n"
+      "2 this machine cannot tell with that margin. Both sources are built and measured in the same rounds.");
+  return [options, &globals] {
+    if (options->store.empty() && options->baseline.empty()) {
+      throw UserError(
+          "neither --baseline nor --store was given",
+          "'apo gate --store FILE.json VARIANT' writes a baseline, 'apo gate --baseline FILE.json' uses it");
+    }
+    return options->store.empty() ? gate(*options, globals) : store(*options, globals);
+  };
+}
+
+}  // namespace apo

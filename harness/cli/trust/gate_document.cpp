@@ -1,0 +1,149 @@
+// harness/cli/trust/gate_document.cpp - one table, one JSON document, one JUnit suite.
+#include "harness/cli/trust/gate_document.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/console.h"
+#include "harness/cli/documents.h"
+#include "harness/core/text.h"
+#include "reports/formats/escape.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string_view to_string(GateAnswer answer) {
+  return answer == GateAnswer::passed ? "passed" : answer == GateAnswer::regressed ? "regressed" : "undecided";
+}
+
+std::string paint_verdict(GateVerdict verdict) {
+  const char* colour = verdict == GateVerdict::passed ? "green" : verdict == GateVerdict::undecided ? "yellow" : "red";
+  return paint(std::string(apo::to_string(verdict)), colour);
+}
+
+std::string bound(double effect) {
+  return std::isfinite(effect) ? format_percent(effect) : effect < 0 ? "-inf" : "+inf";
+}
+
+std::string interval(const WorkloadAnswer& workload) {
+  return format_percent(workload.effect) + " [" + bound(workload.lower) + ", " + bound(workload.upper) +
+         "] n=" + std::to_string(workload.rounds);
+}
+
+const WorkloadAnswer* answer_of(const GatedVariant& gated, std::size_t workload) {
+  const auto& answers = gated.result.state.workloads;
+  return workload < answers.size() && answers[workload].rounds > 0 ? &answers[workload] : nullptr;
+}
+
+// "n4k: +0.12 % [-0.30 %, +0.55 %] n=14", one a workload.
+std::string evidence(const GatedVariant& gated) {
+  std::string text = gated.result.sentence;
+  for (std::size_t w = 0; w < gated.workloads.size(); ++w) {
+    if (const WorkloadAnswer* answer = answer_of(gated, w)) {
+      text += "\n" + gated.workloads[w] + ": " + interval(*answer);
+    }
+  }
+  return text;
+}
+
+int count(const std::vector<GatedVariant>& gated, std::initializer_list<GateVerdict> verdicts) {
+  return static_cast<int>(std::count_if(gated.begin(), gated.end(), [&](const GatedVariant& one) {
+    return std::find(verdicts.begin(), verdicts.end(), one.result.verdict) != verdicts.end();
+  }));
+}
+
+Json workload_document(const GatedVariant& gated, std::size_t w) {
+  Json document = {{"workload", gated.workloads[w]}};
+  if (const WorkloadAnswer* answer = answer_of(gated, w)) {
+    document["answer"] = to_string(answer->answer);
+    document["effect"] = number_or_null(answer->effect);
+    document["lower"] = number_or_null(answer->lower);
+    document["upper"] = number_or_null(answer->upper);
+    document["rounds"] = answer->rounds;
+  }
+  return document;
+}
+
+}  // namespace
+
+GateVerdict overall(const std::vector<GatedVariant>& gated) {
+  for (const GateVerdict verdict : {GateVerdict::failed, GateVerdict::regressed, GateVerdict::undecided}) {
+    if (count(gated, {verdict}) > 0) {
+      return verdict;
+    }
+  }
+  return GateVerdict::passed;
+}
+
+std::string gate_text(const std::vector<GatedVariant>& gated) {
+  std::vector<std::vector<std::string>> rows = {{"variant", "workload", "change", "verdict", "because"}};
+  for (const GatedVariant& one : gated) {
+    for (std::size_t w = 0; w < one.workloads.size(); ++w) {
+      const WorkloadAnswer* answer = answer_of(one, w);
+      rows.push_back({w == 0 ? one.label : "", one.workloads[w], answer == nullptr ? "not timed" : interval(*answer),
+                      w == 0 ? paint_verdict(one.result.verdict) : "",
+                      w == 0 ? report::one_line(one.result.sentence) : ""});
+    }
+  }
+  return format_table(rows) + "change: of the speed against the baseline, with one-sided bounds; below 0 is slower\n" +
+         std::to_string(count(gated, {GateVerdict::passed})) + " passed, " +
+         std::to_string(count(gated, {GateVerdict::regressed, GateVerdict::failed})) + " failed, " +
+         std::to_string(count(gated, {GateVerdict::undecided})) + " undecided\n";
+}
+
+Json gate_document(const std::vector<GatedVariant>& gated, double margin) {
+  Json variants = Json::array();
+  for (const GatedVariant& one : gated) {
+    Json workloads = Json::array();
+    for (std::size_t w = 0; w < one.workloads.size(); ++w) {
+      workloads.push_back(workload_document(one, w));
+    }
+    Json gates = Json::array();
+    for (const GateResult& gate : one.result.gates) {
+      gates.push_back(to_document(gate));
+    }
+    variants.push_back({{"variant", one.label},
+                        {"verdict", apo::to_string(one.result.verdict)},
+                        {"sentence", one.result.sentence},
+                        {"baseline_source", one.baseline_hash},
+                        {"current_source", one.current_hash},
+                        {"judge", one.preset},
+                        {"alpha", one.rule.alpha()},
+                        {"workloads", workloads},
+                        {"gates", gates},
+                        {"rounds", one.result.rounds.size()},
+                        {"seconds", one.result.seconds}});
+  }
+  return {{"verdict", apo::to_string(overall(gated))}, {"margin", margin}, {"variants", variants}};
+}
+
+std::string gate_junit(const std::vector<GatedVariant>& gated) {
+  double seconds = 0;
+  for (const GatedVariant& one : gated) {
+    seconds += one.result.seconds;
+  }
+  const auto escape = [](const std::string& text) { return report::escape_xml(text); };
+  std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"apo gate\" tests=\"" +
+                    std::to_string(gated.size()) + "\" failures=\"" +
+                    std::to_string(count(gated, {GateVerdict::regressed, GateVerdict::failed})) + "\" errors=\"" +
+                    std::to_string(count(gated, {GateVerdict::undecided})) + "\" time=\"" + std::to_string(seconds) +
+                    "\">\n";
+  for (const GatedVariant& one : gated) {
+    xml += "  <testcase classname=\"apo gate\" name=\"" + escape(one.label) + "\" time=\"" +
+           std::to_string(one.result.seconds) + "\">\n";
+    if (one.result.verdict == GateVerdict::passed) {
+      xml += "    <system-out>" + escape(evidence(one)) + "</system-out>\n";
+    } else {
+      const std::string element = one.result.verdict == GateVerdict::undecided ? "error" : "failure";
+      xml += "    <" + element + " type=\"" + std::string(apo::to_string(one.result.verdict)) + "\" message=\"" +
+             escape(report::one_line(one.result.sentence)) + "\">" + escape(evidence(one)) + "</" + element + ">\n";
+    }
+    xml += "  </testcase>\n";
+  }
+  return xml + "</testsuite>\n";
+}
+
+}  // namespace apo

@@ -1,0 +1,190 @@
+// harness/cli/trust/replay.cpp - `apo replay` and its half `apo confirm`: old verdicts measured again.
+#include "harness/loop/replay.h"
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/cli/documents.h"
+#include "harness/core/error.h"
+#include "harness/core/interval.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+using Kind = ReplayRow::Kind;
+
+constexpr const char* kRule =
+    "Reproduced: the same verdict, and the new estimate within the old interval widened by its own, so that the two\n"
+    "intervals overlap; for what was never timed the same outcome. Seeds are fresh. Exit code: 0 reproduced, 3 not.";
+
+std::string result_text(const Experiment& experiment) {
+  const Judgement& one = *experiment.judgement;
+  std::string text = std::string(to_string(one.verdict)) + " (" + std::string(to_string(one.reason)) + ")";
+  if (one.reason == Reason::gate_failed) {
+    return text + ", " + std::string(to_string(experiment.outcome));
+  }
+  return text + ", " + format_interval(one.speedup(), one.speedup_lower(), one.speedup_upper()).all() +
+         " n=" + std::to_string(one.rounds);
+}
+
+Json replay_document(const Replay& replay, Kind kind) {
+  return {{"original", to_document(replay.original)},
+          {"experiment", to_document(replay.again)},
+          {"kind", kind == Kind::confirm ? "confirm" : "replay"},
+          {"reproduced", replay.reproduction.reproduced},
+          {"because", replay.reproduction.why},
+          {"differences", replay.differences}};
+}
+
+std::string replay_text(const Replay& replay) {
+  std::string text = "experiment " + std::to_string(replay.original.id) + ": " + replay.original.candidate.label() +
+                     " against " + replay.original.incumbent.label() + " on " + join(replay.original.workloads, ", ") +
+                     "\n" + format_table({{"then", result_text(replay.original)}, {"now", result_text(replay.again)}});
+  for (const std::string& line : replay.differences) {
+    text += "not as it was: " + line + "\n";
+  }
+  return text + (replay.reproduction.reproduced ? "reproduced: " : "not reproduced: ") + replay.reproduction.why +
+         "; 'apo show " + std::to_string(replay.again.id) + "' has it whole\n";
+}
+
+// The file has to be there before the writer's lock is taken: a mistyped path must not become an empty journal.
+Journal open_existing(const Workspace& workspace) {
+  { const Journal reader = Journal::open(workspace.paths().journal, Access::read_only); }
+  return Journal::open(workspace.paths().journal, Access::read_write);
+}
+
+int one(std::int64_t id, Kind kind, const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  Journal journal = open_existing(workspace);
+  ConsoleObserver observer(globals);
+  const Replay replay = measure_again(workspace, journal, id, kind, observer);
+  if (globals.json) {
+    print_json(replay_document(replay, kind));
+  } else {
+    print(replay_text(replay));
+  }
+  return replay.reproduction.reproduced ? kDone : kGateFailed;
+}
+
+// What becomes of all experiments, one after the other.
+class ReplayTable {
+ public:
+  void add(const Replay& replay);
+  void add_failed(const Experiment& original, const std::string& why);
+  Json document() const;
+  std::string text() const;
+  int exit_code() const;
+
+ private:
+  int experiments() const { return static_cast<int>(documents_.size()); }
+  std::string summary() const;
+
+  std::vector<std::vector<std::string>> rows_ = {{"experiment", "candidate", "then", "now", "reproduced", "because"}};
+  Json documents_ = Json::array();
+  std::map<std::string, std::vector<std::string>> differences_;  // each with the experiments that have it
+  int measured_ = 0;
+  int same_verdict_ = 0;
+  int reproduced_ = 0;
+};
+
+void ReplayTable::add(const Replay& replay) {
+  const std::string number = std::to_string(replay.original.id);
+  ++measured_;
+  same_verdict_ += replay.original.judgement->verdict == replay.again.judgement->verdict ? 1 : 0;
+  reproduced_ += replay.reproduction.reproduced ? 1 : 0;
+  rows_.push_back({number, replay.original.candidate.label(), result_text(replay.original), result_text(replay.again),
+                   replay.reproduction.reproduced ? "yes" : "no", replay.reproduction.why});
+  documents_.push_back(replay_document(replay, Kind::replay));
+  for (const std::string& line : replay.differences) {
+    differences_[line].push_back(number);
+  }
+}
+
+void ReplayTable::add_failed(const Experiment& original, const std::string& why) {
+  rows_.push_back(
+      {std::to_string(original.id), original.candidate.label(), result_text(original), "-", "could not run", why});
+  documents_.push_back({{"original", to_document(original)}, {"reproduced", nullptr}, {"because", why}});
+}
+
+Json ReplayTable::document() const {
+  return {{"experiments", experiments()},
+          {"measured", measured_},
+          {"same_verdict", same_verdict_},
+          {"reproduced", reproduced_},
+          {"replays", documents_}};
+}
+
+std::string ReplayTable::summary() const {
+  const std::string of_all = " of " + std::to_string(experiments());
+  return std::to_string(reproduced_) + of_all + " reproduced, " + std::to_string(same_verdict_) + of_all +
+         " with the same verdict" +
+         (measured_ == experiments() ? "" : ", " + std::to_string(experiments() - measured_) + " could not run here") +
+         "\n";
+}
+
+std::string ReplayTable::text() const {
+  std::string text = experiments() == 0 ? "" : format_table(rows_);
+  for (const auto& [line, numbers] : differences_) {
+    text += "not as it was: " + line +
+            (static_cast<int>(numbers.size()) == measured_ ? "" : " (experiment " + join(numbers, ", ") + ")") + "\n";
+  }
+  return text + summary();
+}
+
+int ReplayTable::exit_code() const {
+  return reproduced_ < measured_ ? kGateFailed : measured_ < experiments() ? kEnvironmentTrouble : kDone;
+}
+
+int all(const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  Journal journal = open_existing(workspace);
+  ConsoleObserver observer(globals);
+  ReplayTable table;
+  for (const std::int64_t id : journal.judged_originals()) {
+    try {
+      table.add(measure_again(workspace, journal, id, Kind::replay, observer));
+    } catch (const UserError& error) {
+      table.add_failed(journal.load_experiment(id, Detail::summary), error.what());
+    } catch (const EnvironmentError& error) {
+      table.add_failed(journal.load_experiment(id, Detail::summary), error.what());
+    }
+  }
+  if (globals.json) {
+    print_json(table.document());
+  } else {
+    print(table.text());
+  }
+  return table.exit_code();
+}
+
+}  // namespace
+
+Action define_confirm(CLI::App& app, Globals& globals) {
+  const auto id = std::make_shared<std::int64_t>(0);
+  app.add_option("experiment", *id, "an accepted experiment's number")->required();
+  app.footer(kRule);
+  return [id, &globals] { return one(*id, Kind::confirm, globals); };
+}
+
+Action define_replay(CLI::App& app, Globals& globals) {
+  const auto id = std::make_shared<std::int64_t>(0);
+  const auto every = std::make_shared<bool>(false);
+  auto* number = app.add_option("experiment", *id, "an experiment's number, whatever its verdict");
+  app.add_flag("--all", *every, "every judged experiment of the journal, as a table")->excludes(number);
+  app.footer(kRule);
+  return [id, every, number, &globals] {
+    if (!*every && number->count() == 0) {
+      throw UserError("no experiment given", "'apo replay NUMBER' or 'apo replay --all'; 'apo query' lists them");
+    }
+    return *every ? all(globals) : one(*id, Kind::replay, globals);
+  };
+}
+
+}  // namespace apo

@@ -1,0 +1,160 @@
+// harness/cli/trust/selftest.cpp - `apo selftest`: what the judge makes of known truths on this machine.
+#include "harness/loop/selftest/selftest.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/cli/trust/selftest_document.h"
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "harness/loop/selftest/selftest_plan.h"
+
+namespace apo {
+namespace {
+
+struct SelftestOptions {
+  std::string target = "auto";
+  std::vector<std::string> kernels;
+  std::string cache = "cold";
+  std::string judge = "auto";
+  std::string layout = "random";
+  std::string parts = "identical,known";
+  std::string seconds;
+  std::string round_time;
+  std::string differences;
+  int comparisons = 0;
+  int rounds = 0;
+  bool quick = false;
+};
+
+constexpr double kQuickSeconds = 60;
+constexpr int kMostAsked = 1'000'000'000;
+
+double duration_of(const std::string& option, const std::string& text) {
+  const auto seconds = parse_duration(text);
+  if (!seconds) {
+    throw UserError(option + " '" + text + "' is not a duration", "write for example 90s, 10m or 30ms");
+  }
+  return *seconds;
+}
+
+Target chosen_target(Workspace& workspace, const std::string& word) {
+  check_target(word);
+  if (word == "auto") {
+    return workspace.has_gpu() ? Target::cuda : Target::host;
+  }
+  return word == "cuda" ? Target::cuda : Target::host;
+}
+
+void read_parts(const std::string& parts, SelftestRequest& request) {
+  request.same_code = false;
+  request.known_pairs = false;
+  for (const std::string& part : split(parts, ',')) {
+    if (part == "identical") {
+      request.same_code = true;
+    } else if (part == "known") {
+      request.known_pairs = true;
+    } else if (part == "layouts") {
+      request.layouts = true;
+    } else if (part != "noise") {
+      throw UserError("unknown part '" + part + "' of a selftest",
+                      did_you_mean(part, {"identical", "known", "layouts", "noise"}) +
+                          " known: identical, known, layouts, noise; several with commas");
+    }
+  }
+}
+
+// "0.3,-1" percent, as thousandths.
+std::vector<int> differences_of(const std::string& text) {
+  std::vector<int> thousandths;
+  for (const std::string& part : text.empty() ? std::vector<std::string>() : split(text, ',')) {
+    double percent = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), percent);
+    const bool whole = error == std::errc() && end == part.data() + part.size();
+    const double wanted = std::round(10 * percent);
+    if (!whole || std::fabs(wanted - 10 * percent) > 1e-6 ||
+        std::ranges::find(kSpinThousandths, std::fabs(wanted)) == std::end(kSpinThousandths)) {
+      throw UserError("--differences '" + part + "' is no difference that a spin can have",
+                      "known: 0.1, 0.2, 0.3, 0.5, 1, 2 and 5 percent, gains or losses, such as 0.3,1,-1");
+    }
+    thousandths.push_back(static_cast<int>(wanted));
+  }
+  return thousandths;
+}
+
+void read_layout(const std::string& layout, SelftestRequest& request) {
+  if (layout != "random" && layout != "fixed" && layout != "both") {
+    throw UserError("unknown layout '" + layout + "'", "known: random, fixed, both");
+  }
+  request.layout = layout == "fixed" ? Layout::fixed : Layout::random;
+  request.layouts = request.layouts || layout == "both";
+}
+
+int selftest(const SelftestOptions& options, const Globals& globals) {
+  SelftestRequest request{.kernels = options.kernels,
+                          .cache_policy = options.cache,
+                          .judge_preset = options.judge,
+                          .comparisons = options.comparisons,
+                          .rounds = options.rounds,
+                          .quick = options.quick};
+  if (options.cache != "cold" && options.cache != "warm") {
+    throw UserError("unknown cache policy '" + options.cache + "'", "known: cold, warm");
+  }
+  read_parts(options.parts, request);
+  request.differences = differences_of(options.differences);
+  read_layout(options.layout, request);
+  request.seconds = options.quick ? kQuickSeconds : request.seconds;
+  request.seconds = options.seconds.empty() ? request.seconds : duration_of("--seconds", options.seconds);
+  request.round_s = options.round_time.empty() ? 0 : duration_of("--round-time", options.round_time);
+  Workspace workspace(make_paths(globals.journal));
+  request.target = chosen_target(workspace, options.target);
+  ConsoleObserver observer(globals);
+  const SelftestResult result = run_selftest(workspace, request, observer);
+  if (globals.json) {
+    print_json(selftest_document(result));
+  } else {
+    print(selftest_text(result));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Action define_selftest(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<SelftestOptions>();
+  app.add_option("--target", options->target, "auto (a GPU when one is usable), host or cuda");
+  app.add_option("--kernels", options->kernels, "VARIANT@WORKLOAD to measure; may repeat (default: bundled ones)")
+      ->allow_extra_args(false);
+  app.add_option("--parts", options->parts,
+                 "identical (code against itself), known (a known difference), layouts; noise alone for none of them "
+                 "(default: identical,known)");
+  app.add_option("--layout", options->layout,
+                 "random (code and buffers laid out anew in every round), fixed, or both: what layouts are worth "
+                 "(default: random)")
+      ->expected(0, 1)
+      ->default_str("both");
+  app.add_option("--differences", options->differences,
+                 "known differences to judge, in percent with commas, such as 0.3,-1 (default: several)");
+  app.add_option("--seconds", options->seconds, "how long all of it may take (default: 10m)");
+  app.add_option("--comparisons", options->comparisons, "so many judgements of identical code, however long they take")
+      ->check(CLI::Range(1, kMostAsked));
+  app.add_option("--rounds", options->rounds, "begin no judgement after so many rounds")
+      ->check(CLI::Range(1, kMostAsked));
+  app.add_flag("--quick", options->quick, "one minute, and a third of the processes for the noise");
+  app.add_option("--round-time", options->round_time, "kernel time of a round, such as 30ms (default: the profile's)");
+  app.add_option("--cache", options->cache, "cold (caches flushed before every sample) or warm");
+  app.add_option("--judge", options->judge, "auto (by each kernel's noise), standard, extended, strict or precise");
+  app.footer(
+      "What it finds is kept in the journal. From then on 'apo run', 'apo compare' and 'apo gate' with that journal\n"
+      "refuse to claim an effect that is smaller than what identical code seemed to have on this machine.");
+  return [options, &globals] { return selftest(*options, globals); };
+}
+
+}  // namespace apo

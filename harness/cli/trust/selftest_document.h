@@ -1,0 +1,14 @@
+// harness/cli/trust/selftest_document.h - a selftest as text for people and as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "harness/loop/selftest/selftest.h"
+
+namespace apo {
+
+std::string selftest_text(const SelftestResult& result);
+nlohmann::json selftest_document(const SelftestResult& result);
+
+}  // namespace apo

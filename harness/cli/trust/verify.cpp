@@ -1,0 +1,339 @@
+// harness/cli/trust/verify.cpp - `apo verify`: the correctness gates alone; --dump writes .npy files, --inputs reads
+// them.
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/cli/documents.h"
+#include "harness/core/error.h"
+#include "harness/core/npy.h"
+#include "harness/core/stopwatch.h"
+#include "harness/core/system/secret.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/correctness/compare.h"
+#include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/correctness/inspect_call.h"
+#include "harness/evaluate/correctness/sanitizer_gate.h"
+#include "harness/evaluate/correctness/sanitizer_log.h"
+#include "harness/loop/workspace/workspace.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+struct VerifyOptions {
+  std::string variant;
+  std::string workload;
+  std::string regime;
+  std::string dump;
+  std::string inputs;
+  std::string on;
+  bool debug = false;
+  std::uint64_t seed = 0;
+  bool no_sanitizers = false;
+  std::vector<std::string> device_sanitizers;
+};
+
+struct OneCall {
+  TensorBytes outputs;  // only where they are to be dumped
+  Comparison comparison;
+  std::optional<Failure> failure;
+};
+
+// False at the end of the input.
+bool wait_for_debugger(int pid) {
+  std::fprintf(stderr, "the worker is process %d: gdb -p %d, set breakpoints, continue; then press Enter here\n", pid,
+               pid);
+  int c = std::getchar();
+  while (c != '\n' && c != EOF) {
+    c = std::getchar();
+  }
+  return c != EOF;
+}
+
+// A single call on given inputs.
+OneCall run_once(const Runtime& runtime, const Configuration& configuration, const InputSet& inputs,
+                 const Expected& expected, const VerifyOptions& how) {
+  OneCall call;
+  const Build build = runtime.build(configuration, inputs.axes, false);
+  if (build.outcome != Outcome::valid) {
+    call.failure = Failure{.outcome = build.outcome, .evidence = build.evidence};
+    return call;
+  }
+  SharedTensors shared_tensors(shared_tensors_spec(*runtime.family, inputs.axes, 1,
+                                                   runtime.scratch(configuration, inputs.axes), {}, secret_seed(),
+                                                   runtime.worker.target));
+  share_inputs(shared_tensors, 0, *runtime.family, inputs);
+  shared_tensors.poison_outputs();
+  WorkerOptions options = runtime.worker;
+  options.deadline = how.debug ? std::chrono::hours(24) : options.deadline;
+  options.layout_seed = derive_seed(inputs.seed, "environment");
+  Worker worker(options);
+  if (const auto loaded = load_build(worker, 0, build); !loaded) {
+    call.failure = loaded.failure();
+  } else if (const auto attached = worker.attach(shared_tensors); !attached) {
+    call.failure = attached.failure();
+  } else if (how.debug && !wait_for_debugger(worker.pid())) {
+    throw UserError("--debug waits for Enter, and there is no input to wait for");
+  } else if (const auto sample = worker.call(0); !sample) {
+    call.failure = sample.failure();
+  } else {
+    worker.freeze();
+    if (!how.dump.empty()) {
+      call.outputs = read_outputs(shared_tensors, *runtime.family);
+    }
+    call.comparison =
+        compare_outputs(*runtime.family, inputs.axes, expected, view_outputs(shared_tensors, *runtime.family));
+    call.failure = inspect_call(shared_tensors, *runtime.family, inputs.axes, expected);
+  }
+  return call;
+}
+
+void dump(const fs::path& folder, const Runtime& runtime, const InputSet& inputs, const TensorBytes& outputs) {
+  const Family& family = *runtime.family;
+  const TensorMap reference = family.reference(inputs.axes, inputs.values, {}, runtime.threads);
+  for (const TensorSpec& tensor : family.tensors) {
+    const auto shape = tensor.shape(inputs.axes);
+    if (tensor.role != Role::output) {
+      write_npy(folder / (tensor.name + ".npy"), shape, inputs.values.at(tensor.name), tensor.dtype);
+      continue;
+    }
+    write_npy(folder / (tensor.name + ".reference.npy"), shape, reference.at(tensor.name));
+    if (const auto found = outputs.find(tensor.name); found != outputs.end()) {
+      write_npy(folder / (tensor.name + ".npy"), shape, decode(tensor.dtype, found->second), tensor.dtype);
+    }
+  }
+}
+
+TensorMap load_inputs(const fs::path& folder, const Family& family, const Axes& axes) {
+  if (!fs::is_directory(folder)) {
+    throw UserError("--inputs '" + folder.string() + "' is not a folder",
+                    "'apo verify VARIANT --dump FOLDER' shows which files it has to hold");
+  }
+  TensorMap values;
+  for (const TensorSpec& tensor : family.tensors) {
+    const fs::path file = folder / (tensor.name + ".npy");
+    if (tensor.role == Role::output || (tensor.role == Role::derived_input && !fs::exists(file))) {
+      continue;
+    }
+    NpyArray array = read_npy(file);
+    if (array.shape != tensor.shape(axes)) {
+      throw UserError("'" + file.string() + "' has another shape than " + tensor.shape_text + " of this workload",
+                      "choose the workload that it was written for with --workload");
+    }
+    values[tensor.name] = std::move(array.values);
+  }
+  return values;
+}
+
+std::string same_again(std::uint64_t seed) {
+  return "seed " + std::to_string(seed) + ": --seed " + std::to_string(seed) + " runs the same again\n";
+}
+
+int verify_one(const VerifyOptions& options, const Globals& globals, Workspace& workspace, const Family& family,
+               const Configuration& configuration) {
+  const Workload& workload =
+      options.workload.empty() ? family.workloads.front() : workspace.workload(family, options.workload);
+  const Runtime runtime = workspace.runtime(family);
+  if (const std::string why = runtime.unsupported(configuration, workload.axes); !why.empty()) {
+    throw UserError(configuration.label() + " does not support " + workload.name + ": " + why);
+  }
+  if (!options.dump.empty() && !workload.repeated_axis.empty()) {
+    throw UserError(
+        "--dump does not write " + workload.name + ": it is drawn in part and repeated along " + workload.repeated_axis,
+        "dump a smaller workload of 'apo list'");
+  }
+  const std::uint64_t seed = options.seed != 0 ? options.seed : secret_seed();
+  const std::string regime = options.regime.empty() ? family.regimes.front() : options.regime;
+  const InputSet inputs =
+      options.inputs.empty()
+          ? make_inputs(family, workload, seed, regime, runtime.threads)
+          : inputs_from(family, workload.axes, load_inputs(options.inputs, family, workload.axes), runtime.threads);
+  const auto units = draw_units(family.unit_count(workload.axes), kCheckedUnits, derive_seed(seed, "units"));
+  const Expected expected = expect(family, inputs, units, runtime.threads);
+  const OneCall call = run_once(runtime, configuration, inputs, expected, options);
+  if (!options.dump.empty()) {
+    dump(options.dump, runtime, inputs, call.outputs);
+  }
+  Json tensors = Json::array();
+  std::vector<std::vector<std::string>> rows = {{"output", "compared", "relative error", "of tolerance", "verdict"}};
+  for (const TensorComparison& tensor : call.comparison.tensors) {
+    tensors.push_back({{"tensor", tensor.tensor},
+                       {"correct", tensor.correct},
+                       {"compared", tensor.compared},
+                       {"relative_error", number_or_null(tensor.relative_error)},
+                       {"closeness", number_or_null(tensor.closeness)},
+                       {"evidence", tensor.evidence}});
+    rows.push_back({tensor.tensor, std::to_string(tensor.compared), format_g(tensor.relative_error, 3),
+                    format_g(tensor.closeness, 2), tensor.correct ? "right" : tensor.evidence});
+  }
+  const Outcome outcome = call.failure ? call.failure->outcome : Outcome::valid;
+  const std::string evidence = call.failure ? call.failure->evidence : call.comparison.evidence;
+  if (globals.json) {
+    print_json({{"variant", to_document(configuration)},
+                {"workload", workload.name},
+                {"regime", inputs.regime},
+                {"seed", inputs.seed},
+                {"outcome", to_string(outcome)},
+                {"evidence", evidence},
+                {"tensors", tensors},
+                {"dump", options.dump}});
+  } else {
+    print(format_table(rows));
+    print(configuration.label() + " on " + workload.name + " (" + inputs.regime +
+          "): " + std::string(to_string(outcome)) + ", " + evidence + "\n");
+    if (outcome != Outcome::valid && options.inputs.empty()) {
+      print(same_again(seed));
+    }
+  }
+  return outcome == Outcome::valid ? kDone : kGateFailed;
+}
+
+void log_steps(const GateResult& gate) {
+  for (const GateStep& step : gate.steps) {
+    spdlog::debug("{}: {:.3f} s to {:.3f} s, {}", gate.gate, step.begin_s, step.end_s, step.what);
+  }
+}
+
+// Nothing checked is nothing right.
+void check_any_supported(const Family& family, const Runtime& runtime, const Configuration& configuration,
+                         const std::vector<CheckCase>& plan) {
+  const auto why_not = [&](const CheckCase& one) { return runtime.unsupported(configuration, one.axes); };
+  if (std::all_of(plan.begin(), plan.end(), [&](const CheckCase& one) { return !why_not(one).empty(); })) {
+    throw UserError(
+        configuration.label() + " supports none of the workloads that are checked; " + plan.front().workload + ": " +
+            why_not(plan.front()),
+        "relax its apo:requires line, or name another with --workload; 'apo list " + family.name + "' shows them");
+  }
+}
+
+// `device_s`: what it took to find the target.
+int verify_all(const VerifyOptions& options, const Globals& globals, Workspace& workspace, const Family& family,
+               const Configuration& configuration, double device_s) {
+  const auto start = Clock::now();
+  Runtime runtime = workspace.runtime(family);
+  if (!options.device_sanitizers.empty()) {
+    runtime.device_sanitizers = options.device_sanitizers;
+  }
+  ConsoleObserver observer(globals);
+  const std::uint64_t seed = options.seed != 0 ? options.seed : secret_seed();
+  const auto plan = correctness_plan(runtime, configuration, {family.workloads.front().name}, seed);
+  check_any_supported(family, runtime, configuration, plan);
+  std::optional<SanitizerCheck> sanitizers;
+  if (!options.no_sanitizers) {
+    sanitizers.emplace(runtime, configuration, plan, seed);
+  }
+  std::vector<GateResult> gates = {
+      correctness_gate(runtime, configuration, plan, seed, [&](int done, int all, const std::string& what) {
+        observer.progress({.what = "verify " + configuration.label() + " on " + what, .done = done, .expected = all});
+      })};
+  if (gates.back().outcome == Outcome::valid && sanitizers) {
+    gates.push_back(sanitizers->run());
+  }
+  const double seconds = device_s + seconds_since(start);
+  Json documents = Json::array();
+  for (const GateResult& gate : gates) {
+    documents.push_back(to_document(gate));
+    log_steps(gate);
+    if (!globals.json) {
+      print(gate.gate + ": " + std::string(to_string(gate.outcome)) + ", " + gate.evidence + " (" +
+            format_seconds(gate.seconds) + ")\n");
+    }
+  }
+  if (globals.json) {
+    print_json({{"variant", to_document(configuration)},
+                {"outcome", to_string(gates.back().outcome)},
+                {"seed", seed},
+                {"gates", documents},
+                {"device_seconds", device_s},
+                {"seconds", seconds}});
+  } else if (gates.back().outcome != Outcome::valid) {
+    print(same_again(seed));
+  }
+  return gates.back().outcome == Outcome::valid ? kDone : kGateFailed;
+}
+
+void use_cpu(const VerifyOptions& options, const Variant& variant, Workspace& workspace) {
+  if (options.on != "cpu") {
+    throw UserError("unknown --on '" + options.on + "'", "known: cpu, which runs a device variant without a GPU");
+  }
+  if (variant.target == Target::host) {
+    throw UserError("--on cpu is for device variants, and " + variant.id() + " runs on this CPU anyway",
+                    "apo verify " + variant.id());
+  }
+  workspace.use_executor();
+}
+
+int verify(const VerifyOptions& options, const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  const Configuration configuration = workspace.catalogue().configuration(options.variant);
+  const Variant& variant = workspace.catalogue().get(configuration.variant);
+  const Family& family = workspace.family(variant.family);
+  const bool one = options.debug || !options.workload.empty() || !options.regime.empty() || !options.dump.empty() ||
+                   !options.inputs.empty();
+  const auto start = Clock::now();
+  if (options.on.empty()) {
+    workspace.use(variant.target, one ? Workspace::AskedWorker::ends : Workspace::AskedWorker::serves);
+  } else {
+    use_cpu(options, variant, workspace);
+  }
+  const double device_s = seconds_since(start);
+  if (!options.regime.empty() &&
+      std::find(family.regimes.begin(), family.regimes.end(), options.regime) == family.regimes.end()) {
+    throw UserError("unknown regime '" + options.regime + "' of family " + family.name,
+                    did_you_mean(options.regime, family.regimes) + "\nknown: " + join(family.regimes, ", "));
+  }
+  return one ? verify_one(options, globals, workspace, family, configuration)
+             : verify_all(options, globals, workspace, family, configuration, device_s);
+}
+
+// CLI11 takes -1 for the largest number, and what is larger for the largest as well.
+std::string check_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  const bool whole = error == std::errc() && end == text.data() + text.size() && seed != 0;
+  return whole ? "" : "'" + text + "' is not a whole number from 1 to " + std::to_string(UINT64_MAX);
+}
+
+}  // namespace
+
+Action define_verify(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<VerifyOptions>();
+  app.add_option("variant", options->variant, "FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]")->required();
+  app.add_option("--workload", options->workload, "one workload instead of all small, ragged and default ones");
+  app.add_option("--regime", options->regime, "one input regime instead of several");
+  app.add_option("--dump", options->dump,
+                 "write inputs, outputs and reference of one call as .npy files to this folder");
+  app.add_option("--inputs", options->inputs, "take the inputs of one call from .npy files in this folder");
+  app.add_option("--on", options->on,
+                 "cpu: run a device variant thread by thread on this CPU, under checks for races, barriers and bounds");
+  app.add_option("--seed", options->seed,
+                 "seed of the inputs and of the threads' order (default: a secret one, printed when a gate fails)")
+      ->check(check_seed);
+  app.add_flag("--debug", options->debug, "wait for a debugger before the one call, and for Enter");
+  app.add_flag("--no-sanitizers", options->no_sanitizers,
+               "leave out the ASan and UBSan build, on target cuda compute-sanitizer");
+  app.add_option("--device-sanitizers", options->device_sanitizers,
+                 "tools of compute-sanitizer to run on target cuda (default: memcheck,racecheck)")
+      ->delimiter(',')
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kDeviceSanitizers), std::end(kDeviceSanitizers))));
+  return [options, &globals] { return verify(*options, globals); };
+}
+
+}  // namespace apo

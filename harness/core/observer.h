@@ -1,0 +1,31 @@
+// harness/core/observer.h - who is told how far a long job is; the command line prints it, tests ignore it.
+#pragma once
+
+#include <string>
+
+namespace apo {
+
+struct Progress {
+  std::string what;  // "search e88_backward/combined against e88_backward/simple"
+  int done = 0;
+  int expected = 0;         // at most; 0 = unknown
+  double seconds_left = 0;  // at most; 0 = unknown
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // A stage begins or says something worth a line.
+  virtual void say(const std::string& line) = 0;
+  // Called often; may overwrite the previous one.
+  virtual void progress(const Progress& progress) = 0;
+};
+
+// Tells nobody.
+class SilentObserver : public Observer {
+ public:
+  void say(const std::string&) override {}
+  void progress(const Progress&) override {}
+};
+
+}  // namespace apo

@@ -1,0 +1,113 @@
+// harness/core/records/campaign.h - a policy, the campaign under it, and the certificates of its result.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/machine.h"
+#include "harness/core/records/variant.h"
+
+namespace apo {
+
+// What the clock needs to settle to what an arm makes of it.
+inline constexpr double kSoloRunSeconds = 2;
+
+struct Policy {
+  std::string family;
+  std::string workload_class;
+  std::vector<std::string> workloads;
+  std::string baseline;  // variant id
+  int iterations = 1;
+  int candidates_per_iteration = 3;
+  double budget_s = 0;  // 0 = none
+  std::string cache_policy = "cold";
+  std::string judge_preset = "auto";
+  std::uint64_t seed = 0;  // secret until the campaign ends; logged
+  Target target = Target::host;
+  bool target_named = false;  // by a campaign file: then nothing else chooses it
+  // How long each arm runs alone, 24 times a certification and workload; 0: 2 s on a GPU and not at all on a CPU, whose
+  // clock most machines keep. Not kept in the journal either.
+  double solo_run_s = 0;
+  std::string layout = "random";  // or "fixed"; empty of a campaign of before it was kept, whose rounds tell
+  // The kernels of an application that this family stands for; empty = the family is all there is. Not kept in the
+  // journal: a resumed campaign takes that of its file.
+  std::string application_kernels;
+};
+
+struct Campaign {
+  std::int64_t id = 0;
+  Policy policy;
+  Configuration baseline;
+  std::string machine;
+  std::string started_at;
+  std::string state;  // "open", "finished", "abandoned"
+};
+
+// One arm alone for seconds, call after call. In interleaved rounds both arms run at one clock; here a candidate that
+// lowers the clock pays for it alone.
+struct SoloRun {
+  std::string workload;
+  bool candidate = false;
+  double seconds = 0;  // of its calls
+  double calls = 0;
+  double mhz = 0;    // mean clock over the solo run
+  int readings = 0;  // of the clock, that the mean is of
+  bool operator==(const SoloRun&) const = default;
+};
+
+// Whether the clock depends on the arm that runs, from blocks of four solo_runs. Effects are natural logs of the
+// incumbent's cost over the candidate's, as elsewhere.
+struct ClockCoupling {
+  std::string missing;  // why the clock could not be read, and no solo run was taken; empty when it was
+  int blocks = 0;
+  double solo_run_s = 0;  // how long each solo run was at least
+  double confidence = 0;  // of the two intervals: so few blocks give no more
+  double time_effect = 0;
+  double time_lower = 0;
+  double time_upper = 0;
+  double cycle_effect = 0;  // the same in cycles of the clock
+  double clock_effect = 0;  // ln(clock with the candidate / clock with the incumbent), which is time less cycles
+  double clock_lower = 0;
+  double clock_upper = 0;
+  bool coupled = false;  // by more than 0.5 %, and beyond that interval: time_effect is what may be quoted
+  bool operator==(const ClockCoupling&) const = default;
+};
+
+// What of a certification may be published.
+struct QuotedEffect {
+  double effect = 0;
+  double lower = 0;
+  double upper = 0;
+  double confidence = 0;
+};
+
+// The champion against the campaign's own baseline, head to head.
+struct Certification {
+  std::int64_t id = 0;
+  std::int64_t campaign = 0;
+  Configuration champion;
+  Configuration baseline;
+  std::string cache_policy;
+  double effect = 0;  // HL over n = 38 fresh rounds
+  double lower = 0;   // 99.8 % interval
+  double upper = 0;
+  int rounds = 0;
+  double claimed_effect = 0;  // sum of the accepted effects
+  bool alarm = false;         // upper < 0.7 x claimed
+  double seconds = 0;
+  std::string at;
+  std::optional<ClockCoupling> clock;  // nullopt: of before solo runs were taken
+
+  bool clock_coupled() const { return clock && clock->coupled; }
+  int quoted_count() const;     // what `n=` says: the rounds, or the solo runs
+  QuotedEffect quoted() const;  // that of the rounds, or where clock_coupled() that of the solo runs
+};
+
+// "copy/b is 1.42x [1.41x, 1.43x] the speed of copy/a, n=38", with what people have to know of the solo_runs.
+std::string certified_text(const Certification& certification);
+// Only that: "clock-coupled: ...", "whether the champion changes the clock is not known: ...", or "".
+std::string clock_text(const Certification& certification);
+
+}  // namespace apo

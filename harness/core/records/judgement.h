@@ -1,0 +1,78 @@
+// harness/core/records/judgement.h - samples, rounds, and the judgement that the rule makes of them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/outcome.h"
+
+namespace apo {
+
+// One call inside a block, in nanoseconds, as the worker's clock saw it.
+struct Sample {
+  int slot = 0;  // 0 or 1, the neutral one; the round's coin says which arm that was
+  std::int64_t ns = 0;
+};
+
+// Two of each slot, in coin order.
+struct Block {
+  std::vector<Sample> samples;  // 4
+};
+
+// One workload inside one round.
+struct RoundWorkload {
+  std::string workload;
+  int repetitions = 1;  // r: calls in one sample
+  std::vector<Block> warmup;
+  std::vector<Block> blocks;    // K
+  double effect = 0;            // d_iw = midmean of contrasts; > 0: candidate faster
+  double incumbent_p90_ns = 0;  // tail guard
+  double candidate_p90_ns = 0;
+  double incumbent_median_ns = 0;  // of one call, for people; never used by the rule
+  double candidate_median_ns = 0;
+};
+
+// One fresh process; one number d_i.
+struct Round {
+  std::string stage;  // "search", "confirm", "certify", "sentinel"
+  int index = 0;
+  std::uint64_t seed = 0;
+  bool candidate_in_slot0 = false;
+  std::vector<RoundWorkload> workloads;
+  double effect = 0;                          // mean over workloads of effect
+  std::string void_why;                       // empty = counts
+  double seconds = 0;                         // wall time of the round
+  std::map<std::string, double> environment;  // steal_percent, mhz_before, ... label-blind evidence
+};
+
+// The figures of a paired comparison. Effects are natural logs of time(incumbent)/time(candidate).
+struct Judgement {
+  Verdict verdict = Verdict::inconclusive;
+  Reason reason = Reason::unresolved;
+  std::string sentence;  // one sentence for people
+  double effect = 0;     // HL of the stage that may be claimed (confirmation if it ran, else search)
+  double lower = 0;      // interval of that stage
+  double upper = 0;
+  double confidence = 0.98;       // of that interval
+  int rounds = 0;                 // valid rounds of that stage
+  int processes = 0;              // fresh processes over all stages, voids included
+  int samples = 0;                // timed samples over all stages
+  double seconds = 0;             // wall
+  double search_effect = 0;       // never quoted as a claim
+  double alpha = 0;               // confirmation level that was used
+  double minimum_detectable = 0;  // log effect this comparison could have resolved
+  double incumbent_ns = 0;        // median of one call, geometric mean over workloads
+  double candidate_ns = 0;
+  std::string preset;        // "standard", "extended", "strict", "precise"
+  std::string cache_policy;  // "cold" or "warm"
+  std::string rule_version;
+  double minimum_claim = 0;  // log effect below which claims were refused because of noise; 0 = none
+
+  double speedup() const;        // exp(effect)
+  double speedup_lower() const;  // exp(lower)
+  double speedup_upper() const;
+};
+
+}  // namespace apo

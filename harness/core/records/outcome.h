@@ -1,0 +1,66 @@
+// harness/core/records/outcome.h - what happened to a candidate: outcome, verdict, reason, and the gates that said so.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace apo {
+
+// What happened to a candidate, from cheapest gate to dearest. Only `valid` has a time.
+enum class Outcome : std::uint8_t {
+  valid,
+  refused,  // its apo:requires or apo_launch says no to this workload
+  build_failed,
+  no_change,  // machine code identical to the incumbent's
+  wrong_abi,
+  incorrect,
+  faulted,  // signal, abort, exit: the evidence names it
+  timed_out,
+  out_of_memory,
+  unstable_clock,  // the clocks disagree about its calls
+};
+
+enum class Verdict : std::uint8_t { accepted, reverted, inconclusive };
+
+// Why, as a word that can be queried.
+enum class Reason : std::uint8_t {
+  faster,          // both stages passed: accepted
+  regression,      // slower beyond the margin
+  equivalent,      // inside the equivalence band
+  no_gain,         // cannot reach the design effect
+  confirm_failed,  // the gain did not come back in fresh processes
+  guard_failed,    // one workload or the tail got worse
+  gate_failed,     // never timed: `Outcome` says why
+  unresolved,      // the budget ran out before the interval was narrow enough
+  noisy,           // the machine was too noisy to judge on
+  interrupted,
+};
+
+// A part of a gate, in seconds from the gate's begin. Parts may overlap.
+struct GateStep {
+  std::string what;
+  double begin_s = 0;
+  double end_s = 0;
+};
+
+struct GateResult {
+  std::string
+      gate;  // "metadata", "build", "resources", "correctness", "sanitizers", "timing", "confirmation", "baseline"
+  Outcome outcome = Outcome::valid;
+  std::string evidence;  // one sentence
+  double seconds = 0;
+  std::vector<GateStep> steps = {};  // where the time went; not kept in the journal
+};
+
+// Words used in the journal, on the command line and in reports. from_text returns nullopt for an unknown word.
+std::string_view to_string(Outcome outcome);
+std::string_view to_string(Verdict verdict);
+std::string_view to_string(Reason reason);
+std::optional<Outcome> outcome_from(std::string_view text);
+std::optional<Verdict> verdict_from(std::string_view text);
+std::optional<Reason> reason_from(std::string_view text);
+
+}  // namespace apo

@@ -1,0 +1,87 @@
+// harness/core/records/profile.h - metrics, roofs, stalls by source line: what was measured of one configuration.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/variant.h"
+
+namespace apo {
+
+// One measured quantity with its unit; interval where one was estimated.
+struct Metric {
+  std::string name;  // "time", "gflops", "gb_per_s", "special_per_s", "instructions", ...
+  double value = 0;
+  std::string unit;
+  std::optional<double> lower;
+  std::optional<double> upper;
+  int samples = 0;
+};
+
+// A rate that this machine was measured to reach; the ceiling of a roofline.
+struct Roof {
+  std::string name;  // "fp32_fma", "memory_copy", "special_tanh", ...
+  double value = 0;
+  std::string unit;  // "flop/s", "byte/s", "op/s"
+  double lower = 0;
+  double upper = 0;
+  int samples = 0;
+  std::string note;  // how it was measured: sizes, threads, instruction set
+};
+
+// Warps that the GPU's sampler found at one instruction in one state.
+struct StallSample {
+  std::string kernel;
+  std::int64_t pc_offset = 0;  // bytes from the kernel's begin
+  std::string file;            // without its folder; empty where the cubin has no line for it
+  int line = 0;
+  std::string stall;  // "barrier", "long_scoreboard", ...; "selected" when it issued
+  std::int64_t samples = 0;
+  // The instruction that holds the warp up, where the machine code tells: the load that it waits for, the barrier that
+  // it stands behind. Else the sampled one.
+  std::string opcode;  // "LDG", "BAR", ...; "" for the many that no diagnosis asks for
+  std::string cause_file;
+  int cause_line = 0;
+  bool operator==(const StallSample&) const = default;
+};
+
+// What a line was counted to waste or to do in one call, exactly.
+struct LineCount {
+  std::string what;  // "excess_sectors", "local_sectors", "excess_wavefronts", "divergent_branches", "idle_lanes",
+                     // "atomics", "barriers"
+  std::string file;
+  int line = 0;
+  std::int64_t count = 0;
+};
+
+// The text of a line that has samples.
+struct SourceLine {
+  std::string file;
+  int line = 0;
+  std::string text;
+  bool operator==(const SourceLine&) const = default;
+};
+
+struct Profile {
+  Configuration configuration;
+  std::string workload;
+  std::string rung;     // "perf_event counters", "timers"; on cuda "counters+pc", "counters", "activity", "events"
+  std::string missing;  // which better rung was not there, and why; empty when none
+  std::vector<Metric> metrics;
+  std::vector<Roof> roofs;
+  double floor_ns = 0;              // max over roofs of work / roof
+  std::string floor_roof;           // which roof binds
+  double time_ns = 0;               // median of one call
+  double floor_fraction = 0;        // floor_ns / time_ns
+  std::string conditions;           // how the counters were read: state of the caches, passes; empty without counters
+  std::vector<StallSample> stalls;  // the most frequent first
+  std::vector<SourceLine> lines;    // of `stalls`
+  std::vector<LineCount> counts;    // the largest of each kind first
+
+  // NaN when absent.
+  double metric(const std::string& name) const;
+};
+
+}  // namespace apo

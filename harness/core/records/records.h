@@ -1,0 +1,12 @@
+// harness/core/records/records.h - the plain structs that stages exchange and the journal keeps, all of them.
+#pragma once
+
+#include "harness/core/records/build.h"
+#include "harness/core/records/campaign.h"
+#include "harness/core/records/experiment.h"
+#include "harness/core/records/judgement.h"
+#include "harness/core/records/machine.h"
+#include "harness/core/records/outcome.h"
+#include "harness/core/records/profile.h"
+#include "harness/core/records/research.h"
+#include "harness/core/records/variant.h"

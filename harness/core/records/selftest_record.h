@@ -1,0 +1,74 @@
+// harness/core/records/selftest_record.h - what the judge made of kernels whose truth is known, on one machine: plain
+// records.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+
+namespace apo {
+
+// `aa`: the same code twice. `power`: code of known extra length. `layout`: the same code in two layouts.
+enum class SelftestKind : std::uint8_t { aa, power, layout };
+// "aa", "power" or "layout".
+const char* to_string(SelftestKind kind);
+
+// One whole judgement. Effects are natural logs of time(incumbent) / time(candidate).
+struct SelftestComparison {
+  SelftestKind kind = SelftestKind::aa;
+  Configuration incumbent;
+  Configuration candidate;
+  std::string workload;
+  double truth = 0;
+  bool random_layout = true;
+  Verdict verdict = Verdict::inconclusive;
+  Reason reason = Reason::unresolved;
+  double effect = 0;  // of the stage that may be claimed
+  double lower = 0;
+  double upper = 0;
+  int rounds = 0;               // of that stage
+  int processes = 0;            // rounds of all stages
+  double seconds = 0;           // wall
+  std::vector<double> effects;  // of every round that counts, in order, search first
+};
+
+// One kernel, over all rounds of identical code. Standard deviations of logarithms.
+struct SelftestKernel {
+  Configuration configuration;
+  std::string workload;
+  std::string preset;   // of the judge
+  double call_ns = 0;   // median of one call
+  double round_s = 0;   // wall time of a round that has a process of its own
+  double kernel_s = 0;  // kernel time of a round
+  double start_s = 0;   // of a process
+  int rounds_per_process = 1;
+  double round_sd = 0;   // sd(d): of a round's effect
+  double sample_sd = 0;  // what each level adds, see NoiseLevels
+  double block_sd = 0;
+  double within_sd = 0;
+  double layout_sd = 0;
+  double process_sd = 0;
+  std::optional<double> resolves_1s;  // detected in 95 of 100 cases within so much kernel time
+  std::optional<double> resolves_10s;
+  std::optional<double> resolves_60s;
+  double smallest_claim = 0;
+};
+
+struct Selftest {
+  std::int64_t id = 0;
+  std::string machine;  // Machine::id
+  std::string cache_policy;
+  std::string judge_preset;  // "auto", or the one that was asked for
+  std::string rule_version;
+  std::uint64_t seed = 0;  // of every round; known once it is over
+  std::string started_at;
+  std::string ended_at;  // empty when it was interrupted
+  double seconds = 0;
+  double smallest_claim = 0;  // on kernels that were not measured
+  std::vector<SelftestKernel> kernels;
+};
+
+}  // namespace apo

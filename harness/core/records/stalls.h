@@ -1,0 +1,28 @@
+// harness/core/records/stalls.h - what the stalls of a profile come down to: states by share, source lines by samples.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/core/records/records.h"
+
+namespace apo {
+
+// The states by share, the largest first, without "selected".
+std::vector<std::pair<std::string, double>> top_stalls(const Profile& profile);
+
+// Samples of one source line, with the state that most of them are in.
+struct HotLine {
+  std::string file;
+  int line = 0;
+  std::string text;
+  std::int64_t samples = 0;
+  double share = 0;  // of all samples
+  std::string stall;
+  double stall_share = 0;  // of this line's samples
+};
+std::vector<HotLine> hot_lines(const Profile& profile, std::size_t most);
+
+}  // namespace apo

@@ -1,0 +1,75 @@
+// harness/core/records/variant.h - a variant as its metadata block says, and a configuration of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/family.h"
+
+namespace apo {
+
+struct Tunable {
+  std::string name;
+  std::vector<std::int64_t> values;  // the first one is the default
+};
+
+struct ScratchBuffer {
+  std::string name;
+  std::string bytes;  // expression over axes and tunables
+};
+
+struct Launch {
+  std::string kernel;
+  std::map<std::string, std::string> attributes;  // grid, block, shared, cluster, ... as written
+};
+
+// The predicted effect over `relative_to` ("parent" or a variant name), as a speed-up ratio band.
+struct Prediction {
+  double low = 1.0;
+  double high = 1.0;
+  std::string relative_to = "parent";
+  std::string because;
+};
+
+// The metadata block at the top of a variant's file.
+struct Variant {
+  std::string family;
+  std::string name;  // without the family
+  Target target = Target::host;
+  std::string arch;                     // "sm_80" or empty
+  std::vector<std::string> techniques;  // at least one
+  std::string parent;                   // "<family>/<name>" or empty
+  std::string idea;
+  std::optional<Prediction> prediction;
+  std::string requires_expression;  // empty = always
+  std::vector<Tunable> tunables;
+  std::vector<ScratchBuffer> scratch;
+  std::vector<Launch> launches;
+  std::vector<std::string> libraries;  // of the CUDA toolkit, that a library variant is linked with
+  std::string path;                    // absolute
+  std::string source;                  // the whole file
+  std::string source_hash;             // sha256 of it
+
+  std::string id() const { return family + "/" + name; }
+};
+
+using Settings = std::map<std::string, std::int64_t, std::less<>>;  // tunable -> value
+
+// The first value of each tunable.
+Settings default_settings(const Variant& variant);
+
+// A variant with its tunables fixed.
+struct Configuration {
+  std::string variant;  // "<family>/<name>"
+  Settings settings;
+
+  // "e88_backward/chunk_prefetch" or "e88_backward/chunk_prefetch[CHUNK=16]"
+  std::string label() const;
+  bool operator==(const Configuration&) const = default;
+};
+
+}  // namespace apo

@@ -1,0 +1,76 @@
+// harness/core/system/files.h - files that are whole or absent, and owners of descriptors and temporary folders.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace apo {
+
+// Throws UserError naming the path and the system's reason when it cannot be read, or has more than 2 GiB.
+std::string read_file(const std::filesystem::path& path);
+// Writes beside the target, syncs, renames: a reader sees the old file or the new one, never half of one. The target of
+// a link is written; what is there and is not a regular file is refused.
+void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
+// Throws as write_file_atomically() would, and leaves the file as it is: to be asked before long work, not after it.
+void check_writable(const std::filesystem::path& path);
+// Several at once: none of them changes before all of them are on disk under temporary names.
+struct NamedText {
+  std::filesystem::path path;
+  std::string contents;
+};
+void write_files_atomically(const std::vector<NamedText>& files);
+
+// Owns a file descriptor.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() { reset(); }
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  void reset();
+
+ private:
+  int fd_ = -1;
+};
+
+// A fresh folder that is removed with everything in it. `prefix` is "apo" or "apo-" and a word. The first one of a
+// process also removes those that killed processes left beside it.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(std::string_view prefix = "apo");
+  TemporaryFolder(TemporaryFolder&& other) noexcept
+      : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  FileDescriptor lock_;  // held on the folder itself: while it is, its owner lives
+};
+
+// Removes the temporary folders of this user in `place` whose owners are gone, however they ended. Nothing that goes
+// wrong here matters to the caller: it only goes to the observer, as do the folders that were removed.
+void remove_abandoned_folders(const std::filesystem::path& place);
+void on_abandoned_folder(std::function<void(const std::string& line)> observer);
+
+// Nothing has that name. False too where that cannot be told: who opens it is told why.
+bool is_absent(const std::filesystem::path& path);
+// Where variants, schema and headers of this program live: $APO_HOME, else found from the executable.
+std::filesystem::path home_folder();
+// Absolute path of the running program.
+std::filesystem::path executable_path();
+
+}  // namespace apo

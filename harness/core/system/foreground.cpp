@@ -1,0 +1,198 @@
+// harness/core/system/foreground.cpp - fork and exec without pipes, the signals of a terminal, and no orphans.
+#include "harness/core/system/foreground.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+#include "harness/core/error.h"
+#include "harness/core/stopwatch.h"
+#include "harness/core/system/files.h"
+#include "harness/core/system/process.h"
+
+extern char** environ;
+
+namespace apo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kGrace = std::chrono::seconds(2);     // from SIGTERM to SIGKILL, for what is left behind
+constexpr auto kPatience = std::chrono::seconds(5);  // then the kernel does not let go of it, and neither can we
+
+volatile std::sig_atomic_t child_to_tell = 0;
+
+void pass_on(int signal) {
+  if (child_to_tell > 0) {
+    kill(child_to_tell, signal);
+  }
+}
+
+// What the terminal sends means the command, and so does a request to end; undone when it goes.
+class SignalsForChild {
+ public:
+  SignalsForChild() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      struct sigaction action {};
+      const bool terminal = kSignals[i] == SIGINT || kSignals[i] == SIGQUIT;
+      action.sa_handler = terminal ? SIG_IGN : pass_on;
+      sigaction(kSignals[i], &action, &before_[i]);
+    }
+  }
+  ~SignalsForChild() { restore(); }
+  SignalsForChild(const SignalsForChild&) = delete;
+  SignalsForChild& operator=(const SignalsForChild&) = delete;
+  // Also in the child, before exec.
+  void restore() const {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      sigaction(kSignals[i], &before_[i], nullptr);
+    }
+  }
+
+ private:
+  static constexpr std::array<int, 4> kSignals = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, 4> before_{};
+};
+
+// Ours, with the additions in place of what has the same name.
+std::vector<std::string> environment_with(const std::vector<std::string>& additions) {
+  std::vector<std::string> all = additions;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view name = text.substr(0, text.find('=') + 1);
+    if (std::none_of(additions.begin(), additions.end(),
+                     [&](const std::string& one) { return one.starts_with(name); })) {
+      all.emplace_back(text);
+    }
+  }
+  return all;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (std::string& text : strings) {
+    result.push_back(text.data());
+  }
+  result.push_back(nullptr);
+  return result;
+}
+
+// Only async-signal-safe calls from here to exec.
+[[noreturn]] void become(const char* program, char* const* argv, char* const* environment, bool output_to_stderr,
+                         const SignalsForChild& signals, int report, pid_t parent) {
+  signals.restore();
+  std::signal(SIGXFSZ, SIG_DFL);  // what ignores a signal hands that on
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  int failure = 0;
+  if (getppid() != parent) {
+    _exit(127);  // the parent died before the death signal was armed
+  }
+  if (output_to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+    failure = errno;
+  } else {
+    execve(program, argv, environment);
+    failure = errno;
+  }
+  if (write(report, &failure, sizeof failure) < 0) {
+    _exit(126);
+  }
+  _exit(127);
+}
+
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  std::ifstream list("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  for (pid_t pid = 0; list >> pid;) {
+    found.push_back(pid);
+  }
+  return found;
+}
+
+void reap_finished() {
+  while (waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+}
+
+// Its orphans became children of ours. How many there were.
+int end_what_is_left() {
+  reap_finished();
+  const auto first = children();
+  const auto start = Clock::now();
+  for (auto left = first; !left.empty() && Clock::now() < start + kPatience; left = children()) {
+    for (const pid_t pid : left) {
+      kill(pid, Clock::now() < start + kGrace ? SIGTERM : SIGKILL);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    reap_finished();
+  }
+  return static_cast<int>(first.size());
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  child_to_tell = 0;
+  return status;
+}
+
+}  // namespace
+
+ForegroundResult run_foreground(const std::vector<std::string>& argv, const ForegroundOptions& options) {
+  APO_CHECK(!argv.empty());
+  const auto program = find_program(argv.front());
+  if (!program) {
+    throw UserError("there is no program '" + argv.front() + "' to run",
+                    "give a path, or a name that PATH has; the command stands after '--'");
+  }
+  std::vector<std::string> arguments = argv;
+  std::vector<std::string> environment = environment_with(options.environment);
+  const std::vector<char*> argument_pointers = pointers(arguments);
+  const std::vector<char*> environment_pointers = pointers(environment);
+  std::array<int, 2> report{};
+  if (pipe2(report.data(), O_CLOEXEC) != 0) {
+    throw EnvironmentError(std::string("cannot create a pipe: ") + std::strerror(errno));
+  }
+  const FileDescriptor reader(report[0]);
+  FileDescriptor writer(report[1]);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const SignalsForChild signals;
+  const auto start = Clock::now();
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child < 0) {
+    throw EnvironmentError("cannot start '" + argv.front() + "': " + std::strerror(errno));
+  }
+  if (child == 0) {
+    become(program->c_str(), argument_pointers.data(), environment_pointers.data(), options.output_to_stderr, signals,
+           writer.get(), parent);
+  }
+  child_to_tell = child;
+  writer.reset();
+  int failure = 0;
+  ssize_t got = 0;
+  do {
+    got = read(reader.get(), &failure, sizeof failure);
+  } while (got < 0 && errno == EINTR);
+  const int status = wait_for(child);
+  const double seconds = seconds_since(start);
+  if (got == static_cast<ssize_t>(sizeof failure)) {
+    throw UserError("cannot start '" + argv.front() + "': " + std::strerror(failure),
+                    "the command stands after '--' and has to be an executable file");
+  }
+  return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+          .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+          .seconds = seconds,
+          .left_behind = end_what_is_left()};
+}
+
+}  // namespace apo

@@ -1,0 +1,27 @@
+// harness/core/system/foreground.h - runs a person's own command as a shell would: terminal, input and outputs are its
+// own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace apo {
+
+struct ForegroundResult {
+  int exit_code = -1;  // when it exited
+  int signal = 0;      // when a signal ended it
+  double seconds = 0;
+  int left_behind = 0;  // processes that outlived it and were ended
+};
+
+struct ForegroundOptions {
+  std::vector<std::string> environment;  // "NAME=value", added to ours
+  bool output_to_stderr = false;         // its standard output goes where our standard error goes
+};
+
+// Searches PATH for argv[0]; throws UserError when there is no such program or it does not start. While it runs,
+// Ctrl-C and Ctrl-\ are the command's alone and SIGTERM and SIGHUP are passed on to it; it is killed when this process
+// dies. What it leaves running is ended. Not for a process with several threads or other children.
+ForegroundResult run_foreground(const std::vector<std::string>& argv, const ForegroundOptions& options = {});
+
+}  // namespace apo

@@ -1,0 +1,179 @@
+// harness/core/system/machine.cpp - reads what the kernel says of this CPU, and what a compiler says of itself.
+#include "harness/core/system/machine.h"
+
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "harness/core/error.h"
+#include "harness/core/hash.h"
+#include "harness/core/system/process.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+std::string first_line(const std::string& path) {
+  std::ifstream stream(path);
+  std::string line;
+  std::getline(stream, line);
+  return trim(line);
+}
+
+std::string cpuinfo_field(const std::string& field) {
+  std::ifstream stream("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(stream, line)) {
+    const std::size_t colon = line.find(':');
+    if (colon != std::string::npos && trim(line.substr(0, colon)) == field) {
+      return trim(line.substr(colon + 1));
+    }
+  }
+  return "";
+}
+
+// What the build with -march=native will use, named by its widest vectors.
+std::string vector_isa(const std::string& flags) {
+  const std::string padded = " " + flags + " ";
+  for (const auto& [flag, name] : {std::pair{" avx512f ", "avx512"}, {" avx2 ", "avx2"}, {" avx ", "avx"}}) {
+    if (padded.find(flag) != std::string::npos) {
+      return name;
+    }
+  }
+  return flags.empty() ? "unknown" : "sse2";
+}
+
+std::int64_t or_zero(long value) {
+  return value > 0 ? value : 0;
+}
+
+}  // namespace
+
+std::int64_t physical_memory_bytes() {
+  return or_zero(sysconf(_SC_PHYS_PAGES)) * or_zero(sysconf(_SC_PAGESIZE));
+}
+
+std::int64_t address_space(int pid) {
+  std::ifstream stream("/proc/" + std::to_string(pid) + "/statm");
+  std::int64_t pages = 0;
+  stream >> pages;
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+std::vector<int> usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &set)) {
+        cpus.push_back(static_cast<int>(cpu));
+      }
+    }
+  }
+  if (cpus.empty()) {
+    cpus.push_back(0);
+  }
+  return cpus;
+}
+
+Machine describe_cuda(const DeviceFacts& facts) {
+  Machine machine{.target = Target::cuda,
+                  .id = facts.uuid,
+                  .model = facts.name,
+                  .cores = facts.sms,
+                  .governor = "the GPU's own",
+                  .isa = facts.arch(),
+                  .driver = facts.driver,
+                  .l2_bytes = facts.l2_bytes,
+                  .memory_bytes = facts.memory_bytes};
+  utsname names{};
+  if (uname(&names) == 0) {
+    machine.kernel = names.release;
+  }
+  machine.facts = {{"threads_per_block", std::to_string(facts.threads_per_block)},
+                   {"threads_per_sm", std::to_string(facts.threads_per_sm)},
+                   {"blocks_per_sm", std::to_string(facts.blocks_per_sm)},
+                   {"shared_per_block", std::to_string(facts.shared_per_block)},
+                   {"shared_per_sm", std::to_string(facts.shared_per_sm)},
+                   {"registers_per_sm", std::to_string(facts.registers_per_sm)},
+                   {"persisting_l2_bytes", std::to_string(facts.persisting_l2_bytes)},
+                   {"sm_mhz", std::to_string(facts.sm_mhz)},
+                   {"memory_mhz", std::to_string(facts.memory_mhz)}};
+  return machine;
+}
+
+Machine describe_host() {
+  Machine machine;
+  utsname names{};
+  if (uname(&names) == 0) {
+    machine.kernel = names.release;
+    machine.facts["architecture"] = names.machine;
+  }
+  machine.model = cpuinfo_field("model name");
+  if (machine.model.empty()) {
+    machine.model = "unknown CPU";
+  }
+  const std::string flags = cpuinfo_field("flags");
+  machine.cores = static_cast<int>(usable_cpus().size());
+  machine.isa = vector_isa(flags);
+  machine.governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  if (machine.governor.empty()) {
+    machine.governor = "unknown";
+  }
+  machine.l2_bytes = or_zero(sysconf(_SC_LEVEL2_CACHE_SIZE));
+  machine.l3_bytes = or_zero(sysconf(_SC_LEVEL3_CACHE_SIZE));
+  machine.memory_bytes = physical_memory_bytes();
+  machine.facts["cpu_family_model_stepping"] =
+      cpuinfo_field("cpu family") + "/" + cpuinfo_field("model") + "/" + cpuinfo_field("stepping");
+  machine.facts["hypervisor"] = (" " + flags + " ").find(" hypervisor ") != std::string::npos ? "yes" : "no";
+  machine.facts["cpu_max"] = first_line("/sys/fs/cgroup/cpu.max");
+  // The kernel's version and the governor belong to the fingerprint of a number, not to the identity of the machine:
+  // an update of either must not orphan its journal.
+  const std::vector<std::string> parts = {machine.model, machine.facts["cpu_family_model_stepping"], flags,
+                                          std::to_string(machine.cores), std::to_string(machine.l3_bytes)};
+  machine.id = "host-" + sha256_of_parts(parts).substr(0, 12);
+  return machine;
+}
+
+Toolchain describe_compiler(const std::string& compiler) {
+  const auto path = find_program(compiler);
+  if (!path) {
+    throw EnvironmentError("cannot find the compiler '" + compiler + "'", "sudo apt-get install g++");
+  }
+  const ProcessResult result = run_process({*path, "--version"});
+  if (!result.ok()) {
+    throw EnvironmentError("the compiler '" + *path + "' does not answer --version", "sudo apt-get install g++");
+  }
+  return {.compiler = *path, .version = split(result.output, '\n').front()};
+}
+
+CpuTicks read_cpu_ticks() {
+  std::ifstream stream("/proc/stat");
+  std::string name;
+  stream >> name;
+  CpuTicks ticks;
+  // user nice system idle iowait irq softirq steal; guest time is already in user.
+  for (int field = 0; field < 8; ++field) {
+    std::uint64_t value = 0;
+    if (!(stream >> value)) {
+      return {};
+    }
+    ticks.total += value;
+    ticks.steal = value;
+  }
+  return ticks;
+}
+
+double steal_percent(const CpuTicks& before, const CpuTicks& after) {
+  if (after.total <= before.total || after.steal < before.steal) {
+    return 0;
+  }
+  return 100.0 * static_cast<double>(after.steal - before.steal) / static_cast<double>(after.total - before.total);
+}
+
+}  // namespace apo

@@ -1,0 +1,29 @@
+// harness/core/system/machine.h - what this machine is: the facts that belong beside every number.
+#pragma once
+
+#include "harness/core/records/records.h"
+
+namespace apo {
+
+Machine describe_host();
+Machine describe_cuda(const DeviceFacts& facts);           // its id is the GPU's UUID
+Toolchain describe_compiler(const std::string& compiler);  // throws EnvironmentError when it does not run
+
+std::vector<int> usable_cpus();  // of this process's affinity mask
+
+// Cumulative CPU time of the machine from /proc/stat, in ticks; all zero where it cannot be read.
+struct CpuTicks {
+  std::uint64_t total = 0;
+  std::uint64_t steal = 0;
+};
+CpuTicks read_cpu_ticks();
+// Percent of the time between the two readings that the hypervisor gave to others.
+double steal_percent(const CpuTicks& before, const CpuTicks& after);
+
+// Of this machine, whatever this process may use; 0 where the system does not say.
+std::int64_t physical_memory_bytes();
+
+// Bytes that a process has mapped, whether or not they are in memory; 0 when there is none.
+std::int64_t address_space(int pid);
+
+}  // namespace apo

@@ -1,0 +1,37 @@
+// harness/core/system/process.h - runs a program to its end with a deadline, capturing what it prints.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace apo {
+
+struct ProcessResult {
+  int exit_code = -1;      // when it exited
+  int signal = 0;          // when a signal ended it
+  bool timed_out = false;  // we killed it at its deadline
+  std::string output;      // stdout
+  std::string error;       // stderr
+  double seconds = 0;
+  bool ok() const { return exit_code == 0 && signal == 0 && !timed_out; }
+};
+
+struct ProcessOptions {
+  double timeout_s = 60;
+  std::string working_folder;            // empty = ours
+  std::vector<std::string> environment;  // "NAME=value", added to ours
+  std::string input;                     // given on stdin
+};
+
+// Searches PATH for argv[0]. The child leads its own process group, which is killed whole at the deadline and when
+// this process dies. Throws EnvironmentError when the program cannot be started at all.
+ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOptions& options = {});
+
+// Absolute path, or nullopt when PATH has no such program.
+std::optional<std::string> find_program(const std::string& name);
+
+// "SIGSEGV (invalid memory reference)".
+std::string signal_name(int signal);
+
+}  // namespace apo

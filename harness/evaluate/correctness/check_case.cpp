@@ -1,0 +1,203 @@
+// harness/evaluate/correctness/check_case.cpp - builds, prepares, calls, and looks at everything that a call may have
+// touched.
+#include "harness/evaluate/correctness/check_case.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "harness/core/records/guards.h"
+#include "harness/core/system/files.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/correctness/inspect_call.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+std::int64_t compared_elements(const Family& family, const Axes& axes, const std::vector<std::int64_t>& units) {
+  std::int64_t elements = 0;
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role == Role::output && units.empty()) {
+      elements += element_count(tensor, axes);
+    } else if (tensor.role == Role::output) {
+      for (const std::int64_t unit : units) {
+        for (const ElementRun& run : family.unit_elements(axes, tensor.name, unit)) {
+          elements += run.count;
+        }
+      }
+    }
+  }
+  return elements;
+}
+
+CheckResult failed(const Failure& failure, const std::string& where) {
+  return {.outcome = failure.outcome, .evidence = where + ": " + failure.evidence};
+}
+
+// The last call on the first set once more: its outputs have to have the same bits.
+std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors) {
+  const TensorBytes before = read_outputs(shared_tensors, *runtime.family);
+  shared_tensors.poison_outputs();
+  if (const auto sample = worker.call(0, 0); !sample) {
+    return sample.failure();
+  }
+  worker.freeze();
+  for (const auto& [name, bytes] : read_outputs(shared_tensors, *runtime.family)) {
+    const auto& first = before.at(name);
+    if (const auto differs = std::ranges::mismatch(bytes, first).in1; differs != bytes.end()) {
+      const auto width = dtype_bytes(find_tensor(*runtime.family, name)->dtype);
+      return Failure{.outcome = Outcome::incorrect,
+                     .evidence = "the same call again gave other bits: '" + name + "' differs at element " +
+                                 std::to_string((differs - bytes.begin()) / width)};
+    }
+  }
+  return std::nullopt;
+}
+
+// One call on what stands in `set`, and a look at all that it may have touched.
+std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
+                                     const CheckCase& one, int set, const Expected& expected, CheckResult& result) {
+  shared_tensors.poison_outputs();
+  const auto called = worker.call(0, set);
+  if (!called) {
+    return called.failure();
+  }
+  worker.freeze();
+  if (auto late = worker.check_outputs(*called)) {
+    return late;
+  }
+  if (auto failure = inspect_call(shared_tensors, *runtime.family, one.axes, expected, set, runtime.threads)) {
+    return failure;
+  }
+  ++result.calls;
+  result.elements += compared_elements(*runtime.family, one.axes, expected.units);
+  return worker.check_code();
+}
+
+CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors, const CheckCase& one,
+                      const std::vector<CheckedPointer>& prepared) {
+  CheckResult result;
+  for (std::size_t i = 0; i < one.regimes.size(); ++i) {
+    auto failure =
+        call_and_look(runtime, worker, shared_tensors, one, static_cast<int>(i), prepared[i]->expected, result);
+    if (!failure && i == 0 && runtime.family->repeatable && guard_is_on(Guard::repeat)) {
+      failure = call_again(runtime, worker, shared_tensors);
+    }
+    if (failure) {
+      return failed(*failure, one.workload + " (" + one.regimes[i] + ")");
+    }
+  }
+  // A program keeps its buffers and fills them anew: a result that is kept for an address is wrong then.
+  if (runtime.worker.target == Target::host && prepared.size() > 1) {
+    share_inputs(shared_tensors, 0, *runtime.family, prepared.back()->inputs);
+    if (const auto failure =
+            call_and_look(runtime, worker, shared_tensors, one, 0, prepared.back()->expected, result)) {
+      return failed(*failure, one.workload + " (" + one.regimes.back() + " where " + one.regimes.front() + " stood)");
+    }
+  }
+  return result;
+}
+
+// After the calls: what the driver loaded for them, where the worker watches that.
+std::optional<Failure> compare_code(const Runtime& runtime, Worker& worker, const Build& build, CheckResult& result) {
+  if (build.plan.launches.empty() || !guard_is_on(Guard::code)) {
+    return std::nullopt;
+  }
+  result.code_not_compared = worker.watch_missing();
+  if (!result.code_not_compared.empty()) {
+    return std::nullopt;
+  }
+  const auto images = worker.loaded_images(0);
+  if (!images) {
+    return images.failure();
+  }
+  result.code_compared = !images->empty();
+  result.code_not_compared = images->empty() ? "CUPTI told of no module with these kernels" : "";
+  return compare_loaded(*images, read_file(build.object_path), runtime.code_of);
+}
+
+}  // namespace
+
+std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase& one, std::uint64_t seed) {
+  Workload workload{.name = one.workload, .axes = one.axes};
+  const Workload* known = find_workload(*runtime.family, one.workload);
+  if (known != nullptr && known->axes == one.axes) {
+    workload = *known;
+  }
+  std::vector<CheckedPointer> prepared;
+  for (std::size_t i = 0; i < one.regimes.size(); ++i) {
+    const std::uint64_t own = derive_seed(one.seed != 0 ? one.seed : seed, one.workload, i);
+    prepared.push_back(runtime.inputs->get(*runtime.family, workload, own, one.regimes[i], runtime.threads));
+  }
+  return prepared;
+}
+
+WorkerOptions case_worker(WorkerOptions options, std::uint64_t seed) {
+  options.layout_seed = derive_seed(seed, "environment");
+  return options;
+}
+
+CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration& configuration, const Build& build,
+                     const CheckCase& one, const std::vector<CheckedPointer>& inputs, std::uint64_t seed,
+                     GateSteps& steps) {
+  const std::vector<std::int64_t> scratch = runtime.scratch(configuration, one.axes);
+  if (const auto failure = check_scratch(scratch)) {
+    return failed(*failure, one.workload);
+  }
+  std::optional<GateSteps::Step> step(std::in_place, steps, "tensors of " + one.workload);
+  SharedTensorsSpec spec = shared_tensors_spec(*runtime.family, one.axes, static_cast<int>(one.regimes.size()), scratch,
+                                               {}, derive_seed(seed, "tensors"), runtime.worker.target);
+  spec.fenced = runtime.worker.target == Target::host && guard_is_on(Guard::fences);
+  SharedTensors shared_tensors(spec);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    share_inputs(shared_tensors, static_cast<int>(i), *runtime.family, inputs[i]->inputs);
+  }
+  step.emplace(steps, "load " + one.workload);
+  if (const auto loaded = load_build(worker, 0, build); !loaded) {
+    return failed(loaded.failure(), one.workload);
+  }
+  if (const auto attached = worker.attach(shared_tensors); !attached) {
+    return failed(attached.failure(), one.workload);
+  }
+  step.emplace(steps, "calls on " + one.workload);
+  CheckResult result = run_calls(runtime, worker, shared_tensors, one, inputs);
+  result.confinement = worker.confinement();
+  if (result.outcome == Outcome::valid) {
+    step.emplace(steps, "loaded code of " + one.workload);
+    if (const auto other = compare_code(runtime, worker, build, result)) {
+      return failed(*other, one.workload);
+    }
+  }
+  return result;
+}
+
+CheckResult check_case(const Runtime& runtime, const Configuration& configuration, const CheckCase& one,
+                       std::uint64_t seed, bool sanitize) {
+  const GateSteps steps;
+  const Build build = runtime.build(configuration, one.axes, sanitize);
+  if (build.outcome != Outcome::valid) {
+    return {.outcome = build.outcome, .evidence = one.workload + ": " + build.evidence, .seconds = steps.seconds()};
+  }
+  WorkerOptions options = runtime.worker;
+  if (sanitize) {
+    options.preload = runtime.sanitizer_runtime;
+  }
+  CheckResult result = check_build(runtime, configuration, build, one, seed, options);
+  result.seconds = steps.seconds();
+  return result;
+}
+
+CheckResult check_build(const Runtime& runtime, const Configuration& configuration, const Build& build,
+                        const CheckCase& one, std::uint64_t seed, const WorkerOptions& options) {
+  GateSteps steps;
+  if (const auto failure = check_scratch(runtime.scratch(configuration, one.axes))) {
+    return failed(*failure, one.workload);
+  }
+  const std::vector<CheckedPointer> inputs = case_inputs(runtime, one, seed);
+  Worker worker(case_worker(options, seed));
+  CheckResult result = check_in(worker, runtime, configuration, build, one, inputs, seed, steps);
+  result.seconds = steps.seconds();
+  return result;
+}
+
+}  // namespace apo

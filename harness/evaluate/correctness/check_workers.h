@@ -1,0 +1,57 @@
+// harness/evaluate/correctness/check_workers.h - a few workers that serve the cases of one device variant side by side.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "harness/runtime/worker_pool.h"
+#include "harness/worker/parent/worker.h"
+
+namespace apo {
+
+// No code of a device variant runs in the worker's process, so that one case leaves nothing there for the next: its
+// module is unloaded, its tensors are freed, and new ones are poisoned before every call. Host code gets a process of
+// its own for every case, and may take one of these that nobody has used. They watch which machine code the driver
+// loads.
+class CheckWorkers {
+ public:
+  // Begins to start `count` of them, the first from the worker pool where it has one. The calling thread has to outlive
+  // this.
+  CheckWorkers(const WorkerOptions& options, int count, std::uint64_t seed, WorkerPool& worker_pool);
+  ~CheckWorkers();
+  CheckWorkers(const CheckWorkers&) = delete;
+  CheckWorkers& operator=(const CheckWorkers&) = delete;
+
+  // One for the time of a case; empty when there is none left, or with `wait` = false none idle.
+  class Lease {
+   public:
+    Lease(CheckWorkers& from, std::unique_ptr<Worker> worker) : from_(from), worker_(std::move(worker)) {}
+    ~Lease() { from_.give_back(std::move(worker_), keep_); }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    explicit operator bool() const { return worker_ != nullptr; }
+    Worker& operator*() const { return *worker_; }
+    // The next case may have it, if it still lives. Else it ends.
+    void keep() { keep_ = true; }
+
+   private:
+    CheckWorkers& from_;
+    std::unique_ptr<Worker> worker_;
+    bool keep_ = false;
+  };
+  Lease take(bool wait);
+
+ private:
+  void give_back(std::unique_ptr<Worker> worker, bool keep);
+
+  WorkerPool& worker_pool_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::unique_ptr<Worker>> idle_;  // those that have served first, then those that still start
+  int left_;                                  // idle or taken
+};
+
+}  // namespace apo

@@ -1,0 +1,171 @@
+// harness/evaluate/correctness/compare.cpp - unit by unit through the family's tolerance, with the worst element named.
+#include "harness/evaluate/correctness/compare.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "kernels/closeness.h"
+#include "kernels/parallel.h"
+
+namespace apo {
+namespace {
+
+// The elements of one unit, gathered in the order of unit_elements.
+struct Gathered {
+  std::vector<double> expected;
+  std::vector<double> noise;
+  std::vector<double> actual;
+  std::vector<std::int64_t> index;
+};
+
+class TensorComparer {
+ public:
+  TensorComparer(const Family& family, const Axes& axes, const TensorSpec& tensor, const Expected& expected,
+                 std::span<const std::byte> bytes)
+      : family_(family),
+        axes_(axes),
+        tensor_(tensor),
+        tolerance_(family.tolerance(tensor.name, axes)),
+        reference_(expected.reference.at(tensor.name)),
+        noise_(expected.noise.at(tensor.name)),
+        bytes_(bytes) {
+    result_.tensor = tensor.name;
+    result_.evidence = tensor.name + " is right";
+  }
+
+  TensorComparison run(const std::vector<std::int64_t>& units) {
+    const std::int64_t count = units.empty() ? family_.unit_count(axes_) : static_cast<std::int64_t>(units.size());
+    for (std::int64_t i = 0; i < count; ++i) {
+      compare_unit(units.empty() ? i : units[static_cast<std::size_t>(i)]);
+    }
+    result_.correct = result_.wrong_units == 0;
+    result_.relative_error = reference_square_ > 0 ? std::sqrt(error_square_ / reference_square_) : 0;
+    return std::move(result_);
+  }
+
+ private:
+  void gather(std::int64_t unit) {
+    gathered_ = {};
+    const auto width = static_cast<std::size_t>(dtype_bytes(tensor_.dtype));
+    for (const ElementRun& run : family_.unit_elements(axes_, tensor_.name, unit)) {
+      const auto count = static_cast<std::size_t>(run.count);
+      const std::vector<double> values =
+          decode(tensor_.dtype, bytes_.subspan(static_cast<std::size_t>(run.offset) * width, count * width));
+      for (std::size_t i = 0; i < count; ++i, ++next_) {
+        gathered_.expected.push_back(reference_.at(next_));
+        gathered_.noise.push_back(noise_.at(next_));
+        gathered_.actual.push_back(values[i]);
+        gathered_.index.push_back(run.offset + static_cast<std::int64_t>(i));
+      }
+    }
+  }
+
+  void compare_unit(std::int64_t unit) {
+    gather(unit);
+    for (std::size_t i = 0; i < gathered_.index.size(); ++i) {
+      const double error = gathered_.actual[i] - gathered_.expected[i];
+      error_square_ += error * error;
+      reference_square_ += gathered_.expected[i] * gathered_.expected[i];
+      result_.non_finite += std::isfinite(gathered_.actual[i]) ? 0 : 1;
+    }
+    result_.compared += static_cast<std::int64_t>(gathered_.index.size());
+    const Closeness close = closeness(tolerance_, gathered_.expected, gathered_.noise, gathered_.actual);
+    result_.closeness = std::max({result_.closeness, close.element, close.rms});
+    if (!close.holds()) {
+      if (result_.wrong_units == 0) {
+        explain(close, unit);
+      }
+      ++result_.wrong_units;
+    }
+  }
+
+  void explain(const Closeness& close, std::int64_t unit) {
+    const auto worst = static_cast<std::size_t>(close.worst_element);
+    result_.evidence = element_name(tensor_, axes_, gathered_.index[worst]) + " = " +
+                       format_g(gathered_.actual[worst], 6) + ", expected " + format_g(gathered_.expected[worst], 6);
+    result_.evidence += close.element <= 1 ? "; no single element is out of bounds, but unit " + std::to_string(unit) +
+                                                 " as a whole is " +
+                                                 (std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"
+                                                                           : "beyond its RMS bound of zero")
+                                           : " (" + excess(close.element, gathered_.actual[worst]) + ")";
+  }
+
+  static std::string excess(double element, double actual) {
+    if (std::isfinite(element)) {
+      return format_g(element, 3) + "x its bound";
+    }
+    return std::isfinite(actual) ? "it has to be exact: its bound is zero" : "it has to be a finite number";
+  }
+
+  const Family& family_;
+  const Axes& axes_;
+  const TensorSpec& tensor_;
+  Tolerance tolerance_;
+  const std::vector<double>& reference_;
+  const std::vector<double>& noise_;
+  std::span<const std::byte> bytes_;
+  std::size_t next_ = 0;  // in reference_ and noise_
+  Gathered gathered_;
+  TensorComparison result_;
+  double error_square_ = 0;
+  double reference_square_ = 0;
+};
+
+std::string summary(const std::vector<TensorComparison>& tensors) {
+  std::int64_t compared = 0;
+  double worst = 0;
+  double closest = 0;
+  for (const TensorComparison& tensor : tensors) {
+    compared += tensor.compared;
+    worst = std::max(worst, tensor.relative_error);
+    closest = std::max(closest, tensor.closeness);
+  }
+  return std::to_string(compared) + " elements right, at most " + format_g(closest, 2) +
+         " of the tolerance, largest relative error of a tensor " + format_g(worst, 2);
+}
+
+}  // namespace
+
+std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_t index) {
+  const std::vector<std::int64_t> shape = tensor.shape(axes);
+  std::vector<std::string> indices(shape.size());
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    indices[i] = std::to_string(index % shape[i]);
+    index /= shape[i];
+  }
+  return tensor.name + "[" + join(indices, ",") + "]";
+}
+
+Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
+                           int threads) {
+  std::vector<const TensorSpec*> written;
+  std::vector<std::int64_t> places;
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role == Role::output) {
+      places.push_back(std::ssize(written));
+      written.push_back(&tensor);
+    }
+  }
+  Comparison comparison{.correct = true, .evidence = "", .tensors = std::vector<TensorComparison>(written.size())};
+  for_each_unit(places, threads, [&](std::int64_t place) {
+    const TensorSpec& tensor = *written[static_cast<std::size_t>(place)];
+    const std::span<const std::byte> bytes = outputs.at(tensor.name);
+    APO_CHECK(std::ssize(bytes) == dtype_bytes(tensor.dtype) * element_count(tensor, axes));
+    comparison.tensors[static_cast<std::size_t>(place)] =
+        TensorComparer(family, axes, tensor, expected, bytes).run(expected.units);
+  });
+  for (const TensorComparison& tensor : comparison.tensors) {
+    if (!tensor.correct && comparison.correct) {
+      comparison.correct = false;
+      comparison.evidence = tensor.evidence;
+    }
+  }
+  if (comparison.correct) {
+    comparison.evidence = summary(comparison.tensors);
+  }
+  return comparison;
+}
+
+}  // namespace apo

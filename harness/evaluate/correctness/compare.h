@@ -1,0 +1,42 @@
+// harness/evaluate/correctness/compare.h - compares outputs with the fp64 reference; NaN never passes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/runtime/tensor_data.h"
+
+namespace apo {
+
+// One output tensor held against its reference.
+struct TensorComparison {
+  std::string tensor;
+  bool correct = false;
+  std::string evidence;       // one sentence: the worst element with its values
+  std::int64_t compared = 0;  // elements
+  std::int64_t wrong_units = 0;
+  std::int64_t non_finite = 0;
+  double relative_error = 0;  // ||x - ref|| / ||ref||, for people; NaN when an element is not finite
+  double closeness = 0;       // the larger part of Closeness over all units: at most 1 when correct
+};
+
+struct Comparison {
+  bool correct = false;
+  std::string evidence;  // of the first wrong tensor, or a summary
+  std::vector<TensorComparison> tensors;
+};
+
+// Only the elements of expected.units are compared, all of those,
+// by the rule beside struct Tolerance in kernels/family.h.
+Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
+                           int threads = 1);
+
+// "dk[0,12,3,7]".
+std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_t index);
+
+}  // namespace apo

@@ -1,0 +1,268 @@
+// harness/evaluate/correctness/correctness.cpp - which cases, how many at a time, and where each of them runs.
+#include "harness/evaluate/correctness/correctness.h"
+
+#include <algorithm>
+#include <exception>
+#include <future>
+#include <mutex>
+#include <numeric>
+#include <optional>
+
+#include "harness/core/records/guards.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/correctness/check_workers.h"
+#include "kernels/parallel.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+bool is_small(const Workload& workload) {
+  return workload.kind == WorkloadKind::small || workload.kind == WorkloadKind::ragged;
+}
+
+// As a small or ragged workload, but for the axes that no build knows, which are drawn up to its own: so that it costs
+// no build and no more than that. Nothing where a family vouches for its own sizes only, or where all draws are listed.
+std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed,
+                                       const std::function<bool(const Axes&)>& supported) {
+  constexpr int kDraws = 64;
+  std::vector<const Workload*> small;
+  for (const Workload& workload : family.workloads) {
+    if (is_small(workload)) {
+      small.push_back(&workload);
+    }
+  }
+  Random random(seed);
+  const std::uint64_t regimes = guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
+  for (int draw = 0; draw < kDraws && !small.empty() && !family.legal.empty(); ++draw) {
+    Axes axes = small[random.below(small.size())]->axes;
+    for (const AxisSpec& axis : family.axes) {
+      std::int64_t& value = axes.at(axis.name);
+      const std::int64_t below = axis.specialised ? 0 : value - axis.min;
+      value -= static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(below) + 1));
+    }
+    const bool listed = std::ranges::any_of(family.workloads, [&](const Workload& one) { return one.axes == axes; });
+    if (!listed && check_axes(family, axes).empty() && (!supported || supported(axes))) {
+      std::string name = "held out";
+      for (const AxisSpec& axis : family.axes) {
+        name += " " + axis.name + "=" + std::to_string(axes.at(axis.name));
+      }
+      return CheckCase{.workload = name, .axes = axes, .regimes = {family.regimes[random.below(regimes)]}};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
+                                        std::uint64_t seed, std::uint64_t shared_seed,
+                                        const std::function<bool(const Axes&)>& supported) {
+  std::vector<CheckCase> plan;
+  const std::size_t regimes = guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
+  const std::vector<std::string> all(family.regimes.begin(),
+                                     family.regimes.begin() + static_cast<std::ptrdiff_t>(regimes));
+  std::size_t turn = derive_seed(seed, "regimes") % regimes;
+  const auto pair = [&](std::size_t first) {
+    std::vector<std::string> two = {family.regimes[first % regimes]};
+    if (regimes > 1) {
+      two.push_back(family.regimes[(first + 1) % regimes]);
+    }
+    return two;
+  };
+  for (const Workload& workload : family.workloads) {
+    const bool wanted = guard_is_on(Guard::shapes) || campaign_workloads.empty();
+    if (wanted && is_small(workload)) {
+      plan.push_back({.workload = workload.name, .axes = workload.axes, .regimes = plan.empty() ? all : pair(turn)});
+      turn += 2;
+    }
+  }
+  constexpr std::uint64_t kHeldOut = 2;
+  for (std::uint64_t i = 0; i < kHeldOut && guard_is_on(Guard::shapes); ++i) {
+    if (auto one = draw_held_out(family, derive_seed(seed, "held out", i), supported)) {
+      plan.push_back(std::move(*one));
+    }
+  }
+  for (const std::string& name : campaign_workloads) {
+    const Axes& axes = find_workload(family, name)->axes;
+    const std::uint64_t own = shared_seed != 0 && shares_inputs(family, axes) ? shared_seed : 0;
+    std::vector<std::string> chosen = {family.regimes.front()};
+    if (regimes > 1) {
+      chosen.push_back(family.regimes[1 + derive_seed(own != 0 ? own : seed, name) % (regimes - 1)]);
+    }
+    plan.push_back({.workload = name, .axes = axes, .regimes = chosen, .seed = own});
+  }
+  return plan;
+}
+
+std::vector<CheckCase> correctness_plan(const Runtime& runtime, const Configuration& configuration,
+                                        const std::vector<std::string>& campaign_workloads, std::uint64_t seed,
+                                        std::uint64_t shared_seed) {
+  return correctness_plan(*runtime.family, campaign_workloads, seed, shared_seed,
+                          [&](const Axes& axes) { return runtime.unsupported(configuration, axes).empty(); });
+}
+
+namespace {
+
+// The cases of one plan. On target cuda and on the executor nothing here is timed, so that several are prepared at
+// once: builds, inputs and references side by side. Their calls then take turns in a few workers, as far as the variant
+// has no host code: a process on a GPU takes longer to start than a case to run, and the driver starts one at a time.
+class CaseChecks {
+ public:
+  CaseChecks(const Runtime& runtime, const Configuration& configuration, const std::vector<CheckCase>& plan,
+             std::uint64_t seed, const CheckProgress& progress, GateSteps& steps)
+      : runtime_(runtime),
+        configuration_(configuration),
+        plan_(plan),
+        seed_(seed),
+        progress_(progress),
+        steps_(steps),
+        results_(plan.size()),
+        first_bad_(std::ssize(plan)) {}
+
+  // The result of every case that is supported; nothing behind the first that fails.
+  std::vector<std::optional<CheckResult>> run() {
+    constexpr int kExecutorsAtOnce = 6;
+    constexpr std::int64_t kGpuWorkers = 2;
+    std::vector<std::int64_t> supported;
+    for (std::int64_t i = 0; i < std::ssize(plan_); ++i) {
+      if (runtime_.unsupported(configuration_, plan_[static_cast<std::size_t>(i)].axes).empty()) {
+        supported.push_back(i);
+      }
+    }
+    const bool cuda = runtime_.worker.target == Target::cuda;
+    workers_.emplace(runtime_.worker, cuda ? static_cast<int>(std::min(kGpuWorkers, std::ssize(supported))) : 0, seed_,
+                     *runtime_.worker_pool);
+    const int at_once = cuda                       ? runtime_.threads
+                        : runtime_.worker.executor ? std::min(kExecutorsAtOnce, runtime_.threads)
+                                                   : 1;
+    for_each_unit(supported, at_once, [this](std::int64_t index) { check(index); });
+    if (error_) {
+      std::rethrow_exception(error_);
+    }
+    return std::move(results_);
+  }
+
+ private:
+  // False when a case before it has failed.
+  bool begin(std::int64_t index) {
+    const std::lock_guard lock(mutex_);
+    if (index > first_bad_ || error_) {
+      return false;
+    }
+    if (progress_) {
+      progress_(done_++, static_cast<int>(plan_.size()), plan_[static_cast<std::size_t>(index)].workload);
+    }
+    return true;
+  }
+
+  void check(std::int64_t index) {
+    if (!begin(index)) {
+      return;
+    }
+    try {
+      CheckResult result = run_case(plan_[static_cast<std::size_t>(index)],
+                                    derive_seed(seed_, "check", static_cast<std::uint64_t>(index)));
+      const std::lock_guard lock(mutex_);
+      first_bad_ = result.outcome == Outcome::valid ? first_bad_ : std::min(first_bad_, index);
+      results_[static_cast<std::size_t>(index)] = std::move(result);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      error_ = error_ ? error_ : std::current_exception();
+    }
+  }
+
+  CheckResult run_case(const CheckCase& one, std::uint64_t seed) {
+    auto preparing = std::async(std::launch::async, [&] {
+      const GateSteps::Step step(steps_, "inputs of " + one.workload);
+      return case_inputs(runtime_, one, seed);
+    });
+    std::optional<GateSteps::Step> step(std::in_place, steps_, "build for " + one.workload);
+    const Build build = runtime_.build(configuration_, one.axes, false);
+    step.reset();
+    if (build.outcome != Outcome::valid) {
+      return {.outcome = build.outcome, .evidence = one.workload + ": " + build.evidence};
+    }
+    const std::vector<CheckedPointer> inputs = preparing.get();
+    step.emplace(steps_, "worker for " + one.workload);
+    const bool device_code_only = !build.plan.library;
+    CheckWorkers::Lease lease = workers_->take(device_code_only);
+    if (!lease) {
+      Worker own(case_worker(runtime_.worker, seed));
+      step.reset();
+      return check_in(own, runtime_, configuration_, build, one, inputs, seed, steps_);
+    }
+    (*lease).await_start();
+    step.reset();
+    CheckResult result = check_in(*lease, runtime_, configuration_, build, one, inputs, seed, steps_);
+    if (device_code_only) {
+      lease.keep();
+    }
+    return result;
+  }
+
+  const Runtime& runtime_;
+  const Configuration& configuration_;
+  const std::vector<CheckCase>& plan_;
+  std::uint64_t seed_;
+  const CheckProgress& progress_;
+  GateSteps& steps_;
+  std::optional<CheckWorkers> workers_;
+  std::mutex mutex_;  // of all below
+  std::vector<std::optional<CheckResult>> results_;
+  int done_ = 0;
+  std::int64_t first_bad_;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+GateResult correctness_gate(const Runtime& runtime, const Configuration& configuration,
+                            const std::vector<CheckCase>& plan, std::uint64_t seed, const CheckProgress& progress) {
+  GateResult gate{.gate = "correctness"};
+  GateSteps steps;
+  const std::vector<std::optional<CheckResult>> results =
+      CaseChecks(runtime, configuration, plan, seed, progress, steps).run();
+  gate.seconds = steps.seconds();
+  gate.steps = steps.list();
+  int cases = 0;
+  int calls = 0;
+  int left_out = 0;
+  std::int64_t elements = 0;
+  std::string confinement;
+  int compared = 0;
+  std::string not_compared;
+  for (const std::optional<CheckResult>& result : results) {
+    if (!result) {
+      ++left_out;
+      continue;
+    }
+    if (result->outcome != Outcome::valid) {
+      gate.outcome = result->outcome;
+      gate.evidence = result->evidence;
+      return gate;
+    }
+    ++cases;
+    calls += result->calls;
+    elements += result->elements;
+    confinement = result->confinement;
+    compared += result->code_compared ? 1 : 0;
+    not_compared = result->code_not_compared.empty() ? not_compared : result->code_not_compared;
+  }
+  gate.evidence = std::to_string(calls) + " calls on " + std::to_string(cases) + " workloads right, " +
+                  std::to_string(elements) + " elements";
+  if (left_out > 0) {
+    gate.evidence += "; " + std::to_string(left_out) + " workloads not supported";
+  }
+  // The trust level belongs to the verdict: host code shares a process with the clock that times it.
+  gate.evidence += confinement.empty() ? "" : "; candidate held by: " + confinement;
+  if (runtime.worker.target == Target::cuda && compared > 0) {
+    gate.evidence += "; the driver loaded the machine code that was built for " + std::to_string(compared) + " of them";
+  }
+  if (runtime.worker.target == Target::cuda && !not_compared.empty()) {
+    gate.evidence += "; what the driver loaded was not compared: " + not_compared;
+  }
+  return gate;
+}
+
+}  // namespace apo

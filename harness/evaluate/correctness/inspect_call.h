@@ -1,0 +1,15 @@
+// harness/evaluate/correctness/inspect_call.h - what a call left behind: guards, inputs, outputs.
+#pragma once
+
+#include <optional>
+
+#include "harness/runtime/runtime.h"
+
+namespace apo {
+
+// Guards whole, inputs (of one set, or all) unchanged, outputs right: nullopt, else Outcome::incorrect with the first
+// thing found. Tensors are compared on up to `threads` threads.
+std::optional<Failure> inspect_call(const SharedTensors& shared_tensors, const Family& family, const Axes& axes,
+                                    const Expected& expected, std::optional<int> set = {}, int threads = 1);
+
+}  // namespace apo

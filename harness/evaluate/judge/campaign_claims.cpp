@@ -1,0 +1,171 @@
+// harness/evaluate/judge/campaign_claims.cpp - confirmation levels by index, certification, sentinels, clock coupling.
+#include "harness/evaluate/judge/campaign_claims.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/judge/signed_rank.h"
+
+namespace apo {
+namespace {
+
+constexpr double kCertificationAlpha = 0.001;  // each side: a 99.8 % interval
+constexpr double kRatchetAlpha = 0.005;
+constexpr double kRatchetShare = 0.7;
+constexpr double kSentinelAlpha = 0.001;
+constexpr double kCouplingLimit = 0.005;
+constexpr double kSoloRunAlpha = 1.0 / 64;  // each side: the rarest that six blocks can show
+
+bool is_solo_run(const SoloRun& solo_run) {
+  const auto positive = [](double value) { return std::isfinite(value) && value > 0; };
+  return positive(solo_run.seconds) && positive(solo_run.calls) && positive(solo_run.mhz);
+}
+
+double call_seconds(const SoloRun& solo_run) {
+  return solo_run.seconds / solo_run.calls;
+}
+double call_cycles(const SoloRun& solo_run) {
+  return call_seconds(solo_run) * solo_run.mhz * 1e6;
+}
+double clock_period(const SoloRun& solo_run) {
+  return 1 / solo_run.mhz;
+}
+
+// Of one block of four: mean log of the incumbent's two minus mean log of the candidate's two.
+double solo_run_contrast(std::span<const SoloRun> block, double (*cost)(const SoloRun&)) {
+  double contrast = 0;
+  for (const SoloRun& solo_run : block) {
+    contrast += (solo_run.candidate ? -0.5 : 0.5) * std::log(cost(solo_run));
+  }
+  return contrast;
+}
+
+using SoloRunBlock = std::array<SoloRun, 4>;
+
+void check_block(const SoloRunBlock& block) {
+  const bool outer = block[0].candidate;
+  if (!std::ranges::all_of(block, is_solo_run) || block[1].candidate == outer || block[2].candidate == outer ||
+      block[3].candidate != outer) {
+    throw UserError("solo runs are blocks of four in the order 0110 or 1001, with positive times, calls and clocks");
+  }
+}
+
+// The blocks of each workload, in their order.
+std::map<std::string, std::vector<SoloRunBlock>> solo_run_blocks(std::span<const SoloRun> solo_runs) {
+  std::map<std::string, std::vector<SoloRun>> by_workload;
+  for (const SoloRun& solo_run : solo_runs) {
+    by_workload[solo_run.workload].push_back(solo_run);
+  }
+  std::map<std::string, std::vector<SoloRunBlock>> blocks;
+  for (const auto& [workload, all] : by_workload) {
+    if (all.size() % 4 != 0 || all.size() != by_workload.begin()->second.size()) {
+      throw UserError("clock coupling needs whole blocks of four solo runs, as many of each workload, not " +
+                      std::to_string(all.size()));
+    }
+    for (std::size_t i = 0; i < all.size(); i += 4) {
+      blocks[workload].push_back({all[i], all[i + 1], all[i + 2], all[i + 3]});
+      check_block(blocks[workload].back());
+    }
+  }
+  return blocks;
+}
+
+// One value a block, the mean over the workloads.
+std::vector<double> solo_run_effects(const std::map<std::string, std::vector<SoloRunBlock>>& blocks,
+                                     double (*cost)(const SoloRun&)) {
+  std::vector<double> effects(blocks.begin()->second.size());
+  for (const auto& [workload, of_workload] : blocks) {
+    for (std::size_t i = 0; i < effects.size(); ++i) {
+      effects[i] += solo_run_contrast(of_workload[i], cost) / static_cast<double>(blocks.size());
+    }
+  }
+  return effects;
+}
+
+}  // namespace
+
+double confirm_alpha(int index, const JudgePreset& preset) {
+  if (index < 1) {
+    throw UserError("candidates are counted from 1, not " + std::to_string(index));
+  }
+  return preset.confirm_alpha * std::min(1.0, 50.0 / index);
+}
+
+Certification certify(const std::vector<Round>& rounds, double claimed_effect) {
+  if (!std::isfinite(claimed_effect)) {
+    throw UserError("the claimed effect is not a finite number");
+  }
+  Certification result{.claimed_effect = claimed_effect};
+  std::vector<double> effects;
+  for (Round round : rounds) {
+    result.seconds += round.seconds;
+    if (round.void_why.empty()) {
+      summarise_round(round);
+      effects.push_back(round.effect);
+    }
+  }
+  if (effects.size() != static_cast<std::size_t>(kCertificationRounds)) {
+    throw UserError("a certification has " + std::to_string(kCertificationRounds) + " rounds that count, not " +
+                    std::to_string(effects.size()));
+  }
+  const WalshAverages averages(effects);
+  result.effect = averages.hodges_lehmann();
+  result.lower = averages.lower(kCertificationAlpha);
+  result.upper = averages.upper(kCertificationAlpha);
+  result.rounds = kCertificationRounds;
+  result.alarm = averages.upper(kRatchetAlpha) < kRatchetShare * claimed_effect;
+  return result;
+}
+
+SentinelCheck check_sentinel(std::span<const double> effects, std::span<const double> earlier_effects,
+                             const JudgePreset& preset) {
+  const WalshAverages last(effects);
+  std::vector<double> all(earlier_effects.begin(), earlier_effects.end());
+  all.insert(all.end(), effects.begin(), effects.end());
+  if (all.size() > static_cast<std::size_t>(kMaxSignedRank)) {  // the newest ones say most about today
+    all.erase(all.begin(), all.end() - kMaxSignedRank);
+  }
+  SentinelCheck check{.effect = last.hodges_lehmann(),
+                      .sd = standard_deviation(effects),
+                      .p = last.two_sided_p(),
+                      .pooled_p = WalshAverages(all).two_sided_p()};
+  if (std::fabs(check.effect) > preset.margin && check.p < kSentinelAlpha) {
+    check.why = "identical code differed by " + format_percent(check.effect) + " (p = " + format_g(check.p, 2) +
+                ", n = " + std::to_string(effects.size()) + "): stop and find out why before anything is judged";
+  } else if (check.pooled_p < kSentinelAlpha) {
+    check.why = "over all sentinels identical code differs (p = " + format_g(check.pooled_p, 2) +
+                ", n = " + std::to_string(all.size()) + "): stop and find out why before anything is judged";
+  }
+  check.stop = !check.why.empty();
+  return check;
+}
+
+ClockCoupling check_clock_coupling(std::span<const SoloRun> solo_runs) {
+  const auto blocks = solo_run_blocks(solo_runs);
+  if (blocks.empty()) {
+    throw UserError("clock coupling needs solo runs, and there are none");
+  }
+  const std::vector<double> clock_effects = solo_run_effects(blocks, clock_period);
+  const WalshAverages times(solo_run_effects(blocks, call_seconds));
+  const WalshAverages clocks(clock_effects);
+  ClockCoupling result{.blocks = static_cast<int>(clock_effects.size()),
+                       .confidence = 1 - 2 * kSoloRunAlpha,
+                       .time_effect = times.hodges_lehmann(),
+                       .time_lower = times.lower(kSoloRunAlpha),
+                       .time_upper = times.upper(kSoloRunAlpha),
+                       .cycle_effect = WalshAverages(solo_run_effects(blocks, call_cycles)).hodges_lehmann(),
+                       // The period is the incumbent's over the candidate's: the clock the other way round.
+                       .clock_effect = clocks.hodges_lehmann(),
+                       .clock_lower = clocks.lower(kSoloRunAlpha),
+                       .clock_upper = clocks.upper(kSoloRunAlpha)};
+  result.coupled =
+      std::fabs(result.clock_effect) > kCouplingLimit && (result.clock_lower > 0 || result.clock_upper < 0);
+  return result;
+}
+
+}  // namespace apo

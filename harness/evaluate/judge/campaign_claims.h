@@ -1,0 +1,47 @@
+// harness/evaluate/judge/campaign_claims.h - what keeps a long campaign honest: levels, certification, sentinels.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/evaluate/judge/preset.h"
+
+namespace apo {
+
+inline constexpr int kCertificationRounds = 38;
+inline constexpr int kCertifyEveryAccepts = 5;  // and at the campaign's end, and before a number is published
+inline constexpr int kSentinelRounds = 14;
+inline constexpr int kSentinelEveryCandidates = 10;  // and at the start, and when the fingerprint changes
+
+// alpha_C(j) = alpha min(1, 50 / j): the chance of any false accept in N candidates stays below 0.5 % (1 + ln(N / 50)).
+// Throws UserError when j < 1.
+double confirm_alpha(int index, const JudgePreset& preset);
+
+// The champion against the campaign's original baseline, head to head: exactly 38 rounds that count, else UserError.
+// Fills effect, the 99.8 % interval, rounds, claimed_effect, seconds, and the alarm: the 99.5 % upper bound is below
+// 0.7 of the sum of the accepted effects, so the accepts have to be bisected and rolled back.
+Certification certify(const std::vector<Round>& rounds, double claimed_effect);
+
+// The baseline against its own copy. Anything it finds is a bug of the judge or of the machine.
+struct SentinelCheck {
+  double effect = 0;  // HL of the last sentinel
+  double sd = 0;      // of its round effects: chooses the preset
+  double p = 1;       // two-sided
+  double pooled_p = 1;
+  bool stop = false;  // the campaign
+  std::string why;    // one sentence; empty unless `stop`
+};
+// `effects` of the last sentinel's rounds, `earlier_effects` of all sentinels before it on this machine.
+SentinelCheck check_sentinel(std::span<const double> effects, std::span<const double> earlier_effects,
+                             const JudgePreset& preset);
+
+// What the solo runs of a certification say. For each workload blocks of four, 0110 or 1001, as many as of any other;
+// throws UserError when they are not. A block's effect is the mean over the workloads. Fills all but `missing` and
+// `solo_run_s`. Coupled: the Hodges-Lehmann estimate of the clocks' ratio is more than 0.5 % from 1, and its interval
+// does not hold 1. With six blocks the interval reaches from the smallest to the largest, which is 96.9 %.
+inline constexpr int kSoloRunBlocks = 6;
+ClockCoupling check_clock_coupling(std::span<const SoloRun> solo_runs);
+
+}  // namespace apo

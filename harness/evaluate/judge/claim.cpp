@@ -1,0 +1,169 @@
+// harness/evaluate/judge/claim.cpp - figures of each round against the saving of its timed calls.
+#include "harness/evaluate/judge/claim.h"
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "harness/core/records/guards.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/judge/signed_rank.h"
+
+namespace apo {
+namespace {
+
+constexpr double kFreshShare = 0.25;
+constexpr double kForeignShare = 0.5;
+// Preparing a sample takes some tenths longer beside other code, whatever that does: the caches hold something else.
+constexpr double kBeside = 1.5;
+// What is taken once differs between two processes, for all rounds alike, by what their caches hold and how they wake:
+// by half a microsecond where it is a time, by 50 us where it is the process's CPU time. Beyond so many ns it speaks.
+constexpr double kOfOneCall = 2e3;
+constexpr double kOfCpuTime = 1e5;
+
+// One workload of one round; all in calls of the incumbent, which are taken as the effect takes them: a candidate that
+// is fast, or hinders the other, in less than half of the samples moves the effect and no median.
+struct View {
+  View(const Round& of_round, const RoundWorkload& of_workload)
+      : round(of_round),
+        workload(of_workload),
+        call_ns(typical_calls(of_workload, of_round.candidate_in_slot0).incumbent_ns) {}
+
+  const Round& round;
+  const RoundWorkload& workload;
+  double call_ns;
+
+  std::optional<double> figure(const char* key, double per = 1) const {
+    const auto found = round.environment.find(environment_key(key, workload.workload, round.workloads.size()));
+    return found == round.environment.end() ? std::nullopt : std::optional(found->second / per / call_ns);
+  }
+  double claimed() const { return 1 - std::exp(-workload.effect); }
+};
+
+using Figure = std::function<std::optional<double>(const View&)>;
+
+struct Series {
+  std::vector<double> figure;
+  std::vector<double> claimed;
+  std::vector<double> difference;  // figure - share * claimed
+};
+
+std::map<std::string, Series> series_by_workload(const std::vector<Round>& rounds, double share, const Figure& figure) {
+  std::map<std::string, Series> all;
+  for (const Round& round : rounds) {
+    for (const RoundWorkload& workload : round.workloads) {
+      const View view(round, workload);
+      if (const auto value = figure(view)) {
+        Series& series = all[workload.workload];
+        series.figure.push_back(*value);
+        series.claimed.push_back(view.claimed());
+        series.difference.push_back(*value - share * view.claimed());
+      }
+    }
+  }
+  return all;
+}
+
+std::string percent_of_call(const std::vector<double>& values) {
+  return format_g(100 * WalshAverages(values).hodges_lehmann(), 3) + " %";
+}
+
+// "" or a sentence with `what` was found.
+std::string hold_against(const std::map<std::string, Series>& all, const std::string& what,
+                         const std::function<bool(const WalshAverages&)>& speaks_against) {
+  for (const auto& [name, series] : all) {
+    if (WalshAverages(series.claimed).hodges_lehmann() > 0 && speaks_against(WalshAverages(series.difference))) {
+      return "on workload " + name + " the timed calls save " + percent_of_call(series.claimed) +
+             " of the incumbent's time, and " + what + " " + percent_of_call(series.figure);
+    }
+  }
+  return "";
+}
+
+// `left` less `right`, where a round has both.
+std::optional<double> difference(const View& view, const char* left, const char* right) {
+  const auto one = view.figure(left);
+  const auto other = view.figure(right);
+  return one && other ? std::optional(*one - *other) : std::nullopt;
+}
+
+std::optional<double> fresh_saving(const View& view) {
+  return difference(view, kFreshIncumbent, kFreshCandidate);
+}
+
+// A candidate may hinder the incumbent in just these calls, or make it work for new inputs too.
+std::optional<double> fresh_saving_alone(const View& view) {
+  const auto saving = difference(view, kAloneFresh, kFreshCandidate);
+  return saving ? std::optional(*saving + kOfOneCall / view.call_ns) : std::nullopt;
+}
+
+std::optional<double> fresh_work(const View& view) {
+  const auto rise = difference(view, kFreshWork, kAloneFreshWork);
+  return rise ? std::optional(*rise - kOfCpuTime / view.call_ns) : std::nullopt;
+}
+
+// Of a sample of each arm together: work that is put off may fall to the other arm's preparation.
+std::optional<double> unseen(const View& view) {
+  const auto beside = view.figure(kUnaccounted, view.workload.repetitions);
+  const auto alone = view.figure(kAloneUnaccounted, view.workload.repetitions);
+  return beside && alone ? std::optional(2 * (*beside - kBeside * *alone)) : std::nullopt;
+}
+
+// Of the candidate's own: stamps that were moved.
+std::optional<double> unseen_of_candidate(const View& view) {
+  const auto beside = view.figure(kUnaccountedCandidate, view.workload.repetitions);
+  const auto alone = view.figure(kAloneUnaccounted, view.workload.repetitions);
+  return beside && alone ? std::optional(*beside - kBeside * *alone) : std::nullopt;
+}
+
+std::optional<double> hindered(const View& view) {
+  const auto alone = view.figure(kAloneIncumbent);
+  return alone ? std::optional(1 - *alone) : std::nullopt;
+}
+
+// In the order in which they are asked. `saving`: a quarter of the claim has to be in the figure; else no half may be.
+struct Check {
+  Guard guard;
+  bool saving;
+  std::optional<double> (*figure)(const View&);
+  const char* what;
+};
+
+constexpr Check kChecks[] = {
+    {Guard::fresh_inputs, true, fresh_saving, "calls on inputs made right before them save"},
+    {Guard::parent_clock, false, fresh_work,
+     "the CPU time of its process for inputs made right before a call rises by"},
+    {Guard::parent_clock, false, unseen, "by the clock of the parent its process works unseen for"},
+    {Guard::parent_clock, false, unseen_of_candidate,
+     "by the clock of the parent its own samples take longer than their stamps say by"},
+    {Guard::rival, false, hindered, "in a process without the candidate the incumbent is faster by"},
+    {Guard::fresh_inputs, true, fresh_saving_alone,
+     "of the incumbent's in a process without it, calls on inputs made right before them save"},
+};
+
+}  // namespace
+
+std::string environment_key(const char* key, const std::string& workload, std::size_t workloads) {
+  return workloads > 1 ? std::string(key) + "_" + workload : key;
+}
+
+std::string claim_failure(const std::vector<Round>& rounds, const JudgePreset& preset) {
+  const auto below = [&](const WalshAverages& differences) { return differences.upper(preset.guard_alpha) < 0; };
+  const auto above = [&](const WalshAverages& differences) { return differences.lower(preset.guard_alpha) > 0; };
+  for (const Check& check : kChecks) {
+    if (!guard_is_on(check.guard)) {
+      continue;
+    }
+    const auto series = series_by_workload(rounds, check.saving ? kFreshShare : kForeignShare, check.figure);
+    std::string failure =
+        check.saving ? hold_against(series, check.what, below) : hold_against(series, check.what, above);
+    if (!failure.empty()) {
+      return failure;
+    }
+  }
+  return "";
+}
+
+}  // namespace apo

@@ -1,0 +1,43 @@
+// harness/evaluate/judge/claim.h - is the time that a candidate claims to save saved where it cannot know that it is
+// timed, by a clock that it cannot reach, and against an incumbent that it cannot hinder?
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/evaluate/judge/preset.h"
+
+namespace apo {
+
+// What speaks against the claim of these rounds, as a sentence; "" when nothing does. Each compares, workload by
+// workload and round by round, something else that the round measured with the saving of its timed calls, and speaks up
+// only where the bound at guard_alpha of that difference says so. Rounds of a recording without the figure say nothing.
+// - Fresh inputs: calls on inputs that were made right before them have to save a quarter of it. A candidate that gains
+//   only where inputs or outputs come again saves nothing there. Not all of it is asked for, because a single call has
+//   costs that calls in a row share.
+// - Alone: the incumbent in a process without the candidate takes as long as beside it, and the saving of calls on
+// fresh
+//   inputs is there against it too. No half of the claim may be what the incumbent loses to its neighbour.
+// - The parent's clock: what samples take beyond what the worker says they took, poison, eviction and a message, is the
+//   same as in that other process. No half of the claim may be time that went there.
+// - The parent's view of the CPU time: new inputs make the process work no more than known ones do. No half of the
+// claim
+//   may be work that is left out where inputs come again, in whichever thread or handler it is done.
+// What is taken once and held against another process speaks only beyond 2 us of time and 100 us of CPU time: that much
+// two processes differ in by themselves, whole runs long.
+std::string claim_failure(const std::vector<Round>& rounds, const JudgePreset& preset);
+
+// Keys of Round::environment, nanoseconds; with several workloads, "_" and the workload's name follow.
+inline constexpr const char* kFreshIncumbent = "fresh_ns_incumbent";
+inline constexpr const char* kFreshCandidate = "fresh_ns_candidate";
+inline constexpr const char* kFreshWork = "fresh_work_ns";  // of the candidate: CPU time beyond that of a known input
+inline constexpr const char* kAloneFresh = "alone_fresh_ns_incumbent";  // as fresh_ns_incumbent, without the candidate
+inline constexpr const char* kAloneFreshWork = "alone_fresh_work_ns_incumbent";
+inline constexpr const char* kAloneIncumbent = "alone_ns_incumbent";              // of a call
+inline constexpr const char* kUnaccounted = "unaccounted_ns";                     // of a sample, beyond its stamps
+inline constexpr const char* kUnaccountedCandidate = "unaccounted_ns_candidate";  // of its own samples
+inline constexpr const char* kAloneUnaccounted = "alone_unaccounted_ns";          // the same without the candidate
+std::string environment_key(const char* key, const std::string& workload, std::size_t workloads);
+
+}  // namespace apo

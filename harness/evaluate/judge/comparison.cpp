@@ -1,0 +1,230 @@
+// harness/evaluate/judge/comparison.cpp - feeds rounds to the decision, voids, guards, and fills the judgement.
+#include "harness/evaluate/judge/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "harness/core/error.h"
+#include "harness/evaluate/judge/campaign_claims.h"
+#include "harness/evaluate/judge/claim.h"
+#include "harness/evaluate/judge/guard.h"
+#include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/judge/signed_rank.h"
+
+namespace apo {
+namespace {
+
+const char* stage_name(Decision::Phase phase) {
+  return phase == Decision::Phase::confirm ? "confirm" : "search";
+}
+
+std::set<std::string> workload_names(const Round& round) {
+  std::set<std::string> names;
+  for (const RoundWorkload& workload : round.workloads) {
+    names.insert(workload.workload);
+  }
+  return names;
+}
+
+int sample_count(const Round& round) {
+  std::size_t count = 0;
+  for (const RoundWorkload& workload : round.workloads) {
+    count += 4 * workload.blocks.size();
+  }
+  return static_cast<int>(count);
+}
+
+// Median over the rounds of each workload's medians, then the geometric mean over the workloads.
+double typical_call_ns(const std::vector<Round>& rounds, const std::string& stage,
+                       double RoundWorkload::*median_of_round) {
+  std::map<std::string, std::vector<double>> times;
+  for (const Round& round : rounds) {
+    for (const RoundWorkload& workload : round.workloads) {
+      if (round.stage == stage && round.void_why.empty()) {
+        times[workload.workload].push_back(workload.*median_of_round);
+      }
+    }
+  }
+  double logs = 0;
+  for (const auto& [name, values] : times) {
+    logs += std::log(median(values));
+  }
+  return times.empty() ? 0 : std::exp(logs / static_cast<double>(times.size()));
+}
+
+}  // namespace
+
+Judge::Judge(JudgePlan plan)
+    : plan_(std::move(plan)),
+      confirm_alpha_(confirm_alpha(plan_.index, plan_.preset)),
+      decision_(plan_.preset, confirm_alpha_, plan_.confirm_rounds) {}
+
+int Judge::rounds_of(const std::string& stage) const {
+  return static_cast<int>(
+      std::count_if(rounds_.begin(), rounds_.end(), [&](const Round& round) { return round.stage == stage; }));
+}
+
+NextStep Judge::next() const {
+  if (finished_) {
+    return {.finished = true};
+  }
+  const std::string stage = stage_name(decision_.phase());
+  const int index = rounds_of(stage);
+  const bool pause = decision_.phase() == Decision::Phase::confirm && index == 0 && !decision_.search().empty();
+  return {.stage = stage,
+          .index = index,
+          .rounds = decision_.rounds_wanted(),
+          .pause_s = pause ? plan_.preset.pause_s : 0.0};
+}
+
+void Judge::check(const Round& round) const {
+  const NextStep step = next();
+  const std::string place = round.stage + " round " + std::to_string(round.index);
+  if (step.finished || round.stage != step.stage || round.index != step.index) {
+    throw UserError(
+        place + " is not the next one of this comparison",
+        step.finished ? "it is finished already" : "needed: " + step.stage + " round " + std::to_string(step.index));
+  }
+  const std::set<std::string> names = workload_names(round);
+  if (names.size() != round.workloads.size() || (!rounds_.empty() && names != workload_names(rounds_.front()))) {
+    throw UserError(place + " did not measure the workloads of this comparison, once each");
+  }
+  for (const RoundWorkload& workload : round.workloads) {
+    if (static_cast<int>(workload.blocks.size()) < plan_.preset.blocks_min) {
+      throw UserError(place + " has " + std::to_string(workload.blocks.size()) + " blocks of workload '" +
+                      workload.workload + "', fewer than " + std::to_string(plan_.preset.blocks_min));
+    }
+  }
+}
+
+const Round& Judge::add(Round round) {
+  check(round);
+  round.void_why = void_reason(round, busy_seconds(rounds_), plan_.preset);
+  summarise_round(round);
+  rounds_.push_back(std::move(round));
+  const Round& added = rounds_.back();
+  if (!added.void_why.empty()) {
+    count_void(added);
+    return added;
+  }
+  const Decision::Phase before = decision_.phase();
+  decision_.add(added.effect);
+  if (decision_.phase() == Decision::Phase::finished) {
+    finish(decision_.verdict(), decision_.reason(), "");
+    apply_guards();
+  } else if (decision_.phase() != before) {
+    refuse_foreign_gain();  // such a gain needs no confirmation
+  }
+  return added;
+}
+
+void Judge::count_void(const Round& round) {
+  const auto voids = std::count_if(rounds_.begin(), rounds_.end(), [&](const Round& other) {
+    return other.stage == round.stage && !other.void_why.empty();
+  });
+  if (static_cast<double>(voids) > plan_.preset.void_fraction * decision_.rounds_planned()) {
+    finish(Verdict::inconclusive, Reason::noisy,
+           std::to_string(voids) + " of " + std::to_string(rounds_of(round.stage)) +
+               " rounds were void, the last because " + round.void_why);
+  }
+}
+
+void Judge::apply_guards() {
+  if (verdict_ != Verdict::accepted) {
+    return;
+  }
+  refuse_foreign_gain();
+  if (verdict_ != Verdict::accepted) {
+    return;
+  }
+  if (const std::string failure = guard_failure(counted(), plan_.preset); !failure.empty()) {
+    finish(Verdict::reverted, Reason::guard_failed, failure);
+  }
+}
+
+void Judge::refuse_foreign_gain() {
+  if (const std::string failure = claim_failure(counted(), plan_.preset); !failure.empty()) {
+    finish(Verdict::reverted, Reason::guard_failed, failure);
+  }
+}
+
+std::vector<Round> Judge::counted() const {
+  std::vector<Round> result;
+  std::copy_if(rounds_.begin(), rounds_.end(), std::back_inserter(result),
+               [](const Round& round) { return round.void_why.empty(); });
+  return result;
+}
+
+void Judge::finish(Verdict verdict, Reason reason, std::string detail) {
+  finished_ = true;
+  verdict_ = verdict;
+  reason_ = reason;
+  detail_ = std::move(detail);
+}
+
+Judgement Judge::judgement() const {
+  const bool confirmed = !decision_.confirmation().empty();
+  const std::vector<double>& effects = confirmed ? decision_.confirmation() : decision_.search();
+  const std::string stage = confirmed ? "confirm" : "search";
+  const JudgePreset& preset = plan_.preset;
+
+  Judgement judgement{.verdict = verdict_,
+                      .reason = reason_,
+                      .lower = -std::numeric_limits<double>::infinity(),
+                      .upper = std::numeric_limits<double>::infinity(),
+                      .confidence = 1 - 2 * preset.interval_alpha,
+                      .rounds = static_cast<int>(effects.size()),
+                      .processes = processes_of(rounds_),
+                      .alpha = confirm_alpha_,
+                      .preset = preset.name,
+                      .cache_policy = plan_.cache_policy,
+                      .rule_version = std::string(kRuleVersion),
+                      .minimum_claim = preset.minimum_claim};
+  for (const Round& round : rounds_) {
+    judgement.samples += sample_count(round);
+    judgement.seconds += round.seconds;
+  }
+  if (!effects.empty()) {
+    const WalshAverages averages(effects);
+    judgement.effect = averages.hodges_lehmann();
+    judgement.lower = averages.lower(preset.interval_alpha);
+    judgement.upper = averages.upper(preset.interval_alpha);
+    const std::vector<double>& spread = decision_.search().empty() ? effects : decision_.search();
+    judgement.search_effect = decision_.search().empty() ? 0 : WalshAverages(decision_.search()).hodges_lehmann();
+    judgement.minimum_detectable = minimum_detectable_effect(preset, confirm_alpha_, standard_deviation(spread));
+    judgement.incumbent_ns = typical_call_ns(rounds_, stage, &RoundWorkload::incumbent_median_ns);
+    judgement.candidate_ns = typical_call_ns(rounds_, stage, &RoundWorkload::candidate_median_ns);
+  }
+  judgement.sentence = describe(judgement, preset, detail_);
+  return judgement;
+}
+
+Judgement replay(const JudgePlan& plan, const std::vector<Round>& rounds) {
+  JudgePlan whole = plan;
+  if (!rounds.empty() && rounds.front().stage == stage_name(Decision::Phase::confirm)) {  // it had no search
+    whole.confirm_rounds = static_cast<int>(
+        std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return round.void_why.empty(); }));
+  }
+  Judge judge(whole);
+  for (const Round& round : rounds) {
+    judge.add(round);
+  }
+  return judge.judgement();
+}
+
+JudgePlan plan_of(const Judgement& recorded, int index) {
+  if (recorded.rule_version != kRuleVersion) {
+    throw UserError("the judgement was made by rule '" + recorded.rule_version + "', this program has '" +
+                        std::string(kRuleVersion) + "'",
+                    "measure it again: apo confirm");
+  }
+  JudgePlan plan{.preset = preset_named(recorded.preset), .index = index, .cache_policy = recorded.cache_policy};
+  plan.preset.minimum_claim = recorded.minimum_claim;
+  return plan;
+}
+
+}  // namespace apo

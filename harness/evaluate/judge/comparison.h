@@ -1,0 +1,72 @@
+// harness/evaluate/judge/comparison.h - one whole comparison: rounds of raw samples in, a judgement out; live or
+// replayed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/evaluate/judge/decision.h"
+#include "harness/evaluate/judge/preset.h"
+
+namespace apo {
+
+// Everything that has to be fixed before the first round.
+struct JudgePlan {
+  JudgePreset preset;
+  int index = 1;  // j: counts every timed candidate of the campaign, from 1
+  std::string cache_policy = "cold";
+  int confirm_rounds = 0;  // > 0: the confirmation alone, over so many rounds
+};
+
+// What the caller does next: `rounds` more rounds of `stage`, after `pause_s`.
+struct NextStep {
+  bool finished = false;
+  std::string stage;   // "search" or "confirm"
+  int index = 0;       // of the next round of that stage, void ones counted
+  int rounds = 0;      // rounds that count, until the judge looks again
+  double pause_s = 0;  // only before the first round of the confirmation
+};
+
+// Fed with rounds one by one. It trusts raw samples, coins and whole-round evidence only: every computed field of a
+// round, its void reason included, is computed here and overwritten.
+class Judge {
+ public:
+  explicit Judge(JudgePlan plan);
+
+  NextStep next() const;
+  // Returns the round as it has to be recorded. Throws UserError when the round is not the next one of this comparison
+  // or its samples can't be times; the comparison stands as it was then.
+  const Round& add(Round round);
+  // Final when next().finished; before that, what an interruption now would leave: inconclusive.
+  Judgement judgement() const;
+  const std::vector<Round>& rounds() const { return rounds_; }
+
+ private:
+  void check(const Round& round) const;
+  void count_void(const Round& round);
+  void apply_guards();
+  void refuse_foreign_gain();
+  std::vector<Round> counted() const;
+  void finish(Verdict verdict, Reason reason, std::string detail);
+  int rounds_of(const std::string& stage) const;
+
+  JudgePlan plan_;
+  double confirm_alpha_;
+  Decision decision_;
+  bool finished_ = false;
+  Verdict verdict_ = Verdict::inconclusive;
+  Reason reason_ = Reason::interrupted;
+  std::string detail_;
+  std::vector<Round> rounds_;
+};
+
+// The verdict again, from the raw samples of the recorded rounds alone, through the same Judge.
+Judgement replay(const JudgePlan& plan, const std::vector<Round>& rounds);
+// The plan that a recorded judgement was made under; throws UserError when it names another version of the rule.
+JudgePlan plan_of(const Judgement& recorded, int index);
+
+// The sentence for people; `detail` names what noise or a guard found.
+std::string describe(const Judgement& judgement, const JudgePreset& preset, const std::string& detail);
+
+}  // namespace apo

@@ -1,0 +1,74 @@
+// harness/evaluate/judge/preset.h - the numbers of the decision rule, fixed before a comparison starts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace apo {
+
+// Changes whenever the same raw samples could give another verdict.
+inline constexpr std::string_view kRuleVersion = "apo-judge-2";
+
+// The search stage may accept at `rounds` rounds when the lower bound at level `alpha` clears the margin.
+struct Look {
+  int rounds = 0;
+  double alpha = 0;
+};
+
+// Effects are natural logs of time(incumbent) / time(candidate): 0.01 is about 1 % faster.
+struct JudgePreset {
+  std::string name;
+  std::string note;  // why this preset, for people; empty when it was named by hand
+
+  std::vector<Look> looks;
+  double margin = 0.003;          // a gain below this is not worth an accept
+  double design_effect = 0.01;    // the gain that the plan is made to find
+  double futility_alpha = 0.004;  // stop when the upper bound at this level is below the design effect
+  double regression_alpha = 0.005;
+  double equivalence_alpha = 0.01;
+  double equivalence_band = 0.005;
+
+  double confirm_factor = 6.5;
+  int confirm_min = 14;
+  int confirm_max = 22;
+  double confirm_alpha = 0.01;   // for the first 50 candidates of a campaign, see confirm_alpha()
+  double pause_s = 2;            // before the confirmation
+  double interval_alpha = 0.01;  // each side of the interval that is shown
+  double minimum_claim = 0;      // on noisy machines: smaller gains are not accepted
+
+  double guard_margin = 0.01;  // no workload and no tail may lose more
+  double guard_alpha = 0.01;
+
+  double round_s = 0.165;  // kernel time of one workload in one round, warm-up included
+  int blocks_min = 6;
+  int blocks_max = 40;
+  double warmup_min_s = 0.020;
+  int warmup_min_blocks = 2;
+  int warmup_max_blocks = 8;
+  double warmup_change = 0.02;  // |S_k / S_(k-1) - 1|
+  double warmup_spread = 1.03;  // S_k / min S
+
+  double void_fraction = 0.2;  // more void rounds than this: too noisy to judge
+  double clock_change = 0.05;
+  double slow_round = 4;  // times the median round
+};
+
+JudgePreset standard_preset();  // 10 s of kernel time
+JudgePreset extended_preset();  // more rounds, for noisy machines
+JudgePreset strict_preset();    // wider margin, where code layouts cannot be equalised
+JudgePreset strict_extended_preset();
+JudgePreset precise_preset();  // for machines that resolve 0.05 %, layouts drawn anew
+
+// By the name that a judgement records; throws UserError with the known names.
+JudgePreset preset_named(std::string_view name);
+
+// What is done against the luck of where a build's code lands.
+enum class LayoutControl : std::uint8_t { none, aligned, redrawn };
+
+// From the last sentinel's standard deviation of round effects, before the comparison. Throws UserError when that
+// is not a number >= 0.
+JudgePreset choose_preset(double sentinel_sd, LayoutControl layout);
+
+}  // namespace apo

@@ -1,0 +1,37 @@
+// harness/evaluate/plan.h - what an evaluation is to do: workloads, seed, judge, and how rounds are laid out.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/evaluate/judge/preset.h"
+#include "harness/evaluate/rounds/layout.h"
+#include "harness/runtime/timed_workload.h"
+
+namespace apo {
+
+struct EvaluatePlan {
+  std::vector<const Workload*> workloads;
+  JudgePreset preset;
+  int index = 1;  // j of the campaign
+  CachePolicy cache = CachePolicy::cold;
+  std::uint64_t seed = 0;                  // of the campaign; the comparison's name keeps experiments apart
+  bool sanitize = true;                    // run the sanitizer gate
+  bool trusted = false;                    // skip correctness and sanitizers: both arms have passed them before
+  int confirm_rounds = 0;                  // > 0: the confirmation stage alone, over so many rounds
+  bool time_same_code = false;             // do not stop at identical machine code: an A/A run
+  std::map<std::string, double> floor_ns;  // by workload; absent = no floor known
+  RoundOptions rounds = {};                // how rounds are laid out
+  double solo_run_s =
+      kSoloRunSeconds;     // of a certification: how long each arm runs alone, 24 times a workload; 0: never
+  std::string trial = {};  // keeps comparisons apart that share an experiment's number
+};
+
+// How its rounds of these workloads are laid out: they share processes as the plan says, except where several workloads
+// take turns in a round, and where host code could keep in a process what it learns in one.
+RoundOptions round_options(const EvaluatePlan& plan, const std::vector<TimedWorkload>& timed);
+
+}  // namespace apo

@@ -1,0 +1,34 @@
+// harness/evaluate/rounds/claims.h - measures in a round what the claim of a candidate is held against (judge_claim.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/evaluate/rounds/next_tensors.h"
+#include "harness/evaluate/rounds/session.h"
+#include "harness/runtime/runtime.h"
+
+namespace apo {
+
+// One call of each arm on inputs of the pool that the session has not seen.
+Result<Done> take_fresh_calls(RoundSession& session, std::size_t which, int block, std::uint64_t round_seed,
+                              std::vector<std::size_t>& unseen);
+
+// What the session saw of it, one of so many `workloads`, into the round's environment.
+void note_claims(const RoundSession& session, std::size_t workloads, Round& round);
+
+struct AlonePlan {
+  std::size_t which = 0;  // the workload, of so many
+  std::size_t workloads = 1;
+  CachePolicy cache = CachePolicy::cold;
+  std::uint64_t order_seed = 0;
+  int repetitions = 1;
+};
+// The incumbent in a process without the candidate; its median call, and what only the parent saw, into the round's
+// environment.
+Result<Done> measure_alone(const Runtime& runtime, const TimedWorkload& workload, const AlonePlan& plan,
+                           NextTensors& tensors, Round& round);
+
+}  // namespace apo

@@ -1,0 +1,28 @@
+// harness/evaluate/rounds/counted_rounds.h - as many rounds that count as are wanted, of two arms that need no gate any
+// more.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/evaluate/hooks.h"
+#include "harness/evaluate/plan.h"
+#include "harness/evaluate/rounds/runner.h"
+#include "harness/runtime/runtime.h"
+#include "harness/runtime/timed_workload.h"
+
+namespace apo {
+
+// Both arms built for the plan's workloads, with inputs. Throws EnvironmentError when one does not build.
+std::vector<TimedWorkload> build_pair(const Runtime& runtime, const Configuration& incumbent,
+                                      const Configuration& candidate, const EvaluatePlan& plan, std::uint64_t seed);
+
+// `wanted` rounds that count; void ones are run again, as far as the preset allows. `what` is shown as progress; waits
+// for other processes are added to `waited_s`. Throws EnvironmentError when an arm does not run or too many are void.
+std::vector<Round> run_rounds(const Runtime& runtime, RoundRunner& runner, const std::string& stage, int wanted,
+                              const JudgePreset& preset, const EvaluateHooks& hooks, const std::string& what,
+                              double& waited_s);
+
+}  // namespace apo

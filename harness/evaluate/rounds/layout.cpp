@@ -1,0 +1,40 @@
+// harness/evaluate/rounds/layout.cpp - the coins of a session, each from a seed of its own.
+#include "harness/evaluate/rounds/layout.h"
+
+#include "harness/evaluate/judge/round.h"
+#include "kernels/random.h"
+
+namespace apo {
+
+std::optional<Layout> layout_from(std::string_view word) {
+  return word == "random"  ? std::optional(Layout::random)
+         : word == "fixed" ? std::optional(Layout::fixed)
+                           : std::nullopt;
+}
+
+LayoutControl layout_control(Layout layout) {
+  return layout == Layout::random ? LayoutControl::redrawn : LayoutControl::aligned;
+}
+
+SessionDraw draw_session(const RoundCoins& coins, const std::string& stage, int index, std::size_t which,
+                         const std::vector<TimedWorkload>& workloads, const RoundOptions& options) {
+  const std::uint64_t seed = round_seed(coins.campaign_seed, coins.comparison, stage, index);
+  const RoundDraw round = draw_round(seed, static_cast<int>(workloads.size()));
+  Random random(derive_seed(seed, "pool", which));
+  const std::size_t pool = workloads[which].pool.size();
+  const std::size_t first = random.below(pool);
+  const std::size_t second = pool > 1 ? (first + 1 + random.below(pool - 1)) % pool : first;
+  SessionDraw draw{.candidate_in_slot0 = round.candidate_in_slot0, .sets = {first, second}};
+  if (options.layout == Layout::random) {
+    draw.layout_seed = derive_seed(round.order_seed, "workload", which);
+    // From the round's own seed, which no worker ever gets.
+    draw.code_seeds = {derive_seed(seed, "code of the incumbent", which) | 1,
+                       derive_seed(seed, "code of the candidate", which) | 1};
+  } else {
+    draw.layout_seed = derive_seed(coins.campaign_seed, coins.comparison, which);
+    draw.code_seeds = options.fixed_seeds;
+  }
+  return draw;
+}
+
+}  // namespace apo

@@ -1,0 +1,28 @@
+// harness/evaluate/rounds/looks.h - which calls of a round the parent looks at, as no worker can foresee.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace apo {
+
+// A timed call.
+struct Verification {
+  int block = 0;
+  int sample = 0;
+};
+
+// What the parent looks at in a round, and behind which blocks it makes calls on fresh inputs.
+struct Looks {
+  std::array<Verification, 2> at_timed;  // one of each slot
+  bool timed = true;
+  std::vector<int> fresh_after;
+};
+
+// From a seed that no worker ever gets, for a round of so many blocks with so many `unseen` inputs in the pool.
+// Of a GPU's large tensors every look is `costly`, as much as all the timing: a round has either kind, nobody can
+// foresee which. Else the fresh calls are spread over the round, the last one behind the last block.
+Looks draw_looks(std::uint64_t seed, int blocks, int unseen, bool costly);
+
+}  // namespace apo

@@ -1,0 +1,112 @@
+// harness/evaluate/rounds/open_sessions.cpp - opens a round's session, and begins to make the worker and tensors of the
+// next.
+#include "harness/evaluate/rounds/open_sessions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/core/nvtx.h"
+#include "harness/evaluate/judge/round.h"
+
+namespace apo {
+
+OpenSessions::OpenSessions(const Runtime& runtime, const std::vector<TimedWorkload>& workloads, RoundCoins coins,
+                           CachePolicy cache, const RoundOptions& options)
+    : runtime_(runtime),
+      workloads_(workloads),
+      coins_(std::move(coins)),
+      cache_(cache),
+      options_(options),
+      tensors_(runtime_),
+      sessions_(workloads_.size()) {}
+
+void OpenSessions::begin_round(const std::string& stage) {
+  if (stage != stage_) {
+    stage_ = stage;
+    age_ = 0;
+    for (std::unique_ptr<RoundSession>& session : sessions_) {
+      session.reset();
+    }
+  }
+}
+
+void OpenSessions::end_round() {
+  age_ = (age_ + 1) % options_.rounds_per_process;
+}
+
+OpenSessions::Opening OpenSessions::opening(const Round& round, std::size_t which) const {
+  const RoundDraw draw = draw_round(round.seed, static_cast<int>(workloads_.size()));
+  const auto at = std::ranges::find(draw.workload_order, static_cast<int>(which)) - draw.workload_order.begin();
+  return {.stage = round.stage, .index = round.index, .position = static_cast<std::size_t>(at)};
+}
+
+OpenSessions::Opening OpenSessions::after(const Opening& opening, int rounds) const {
+  Opening next = opening;
+  if (++next.position == workloads_.size()) {
+    next.position = 0;
+    next.index += rounds;
+  }
+  return next;
+}
+
+std::size_t OpenSessions::workload_of(const Opening& opening) const {
+  const std::uint64_t seed = round_seed(coins_.campaign_seed, coins_.comparison, opening.stage, opening.index);
+  return static_cast<std::size_t>(
+      draw_round(seed, static_cast<int>(workloads_.size())).workload_order.at(opening.position));
+}
+
+SessionDraw OpenSessions::draw_session(const Opening& opening) const {
+  return apo::draw_session(coins_, opening.stage, opening.index, workload_of(opening), workloads_, options_);
+}
+
+Result<RoundSession*> OpenSessions::open(std::size_t which, Round& round) {
+  const TimedWorkload& timed = workloads_[which];
+  std::unique_ptr<RoundSession>& kept = sessions_[which];
+  if (kept && age_ != 0 && age_ % options_.rounds_per_layout != 0) {
+    kept->begin_round_again();
+    round.candidate_in_slot0 = kept->candidate_in_slot0();
+    return kept.get();
+  }
+  const Opening opened = opening(round, which);
+  const SessionDraw draw = draw_session(opened);
+  const bool is_new = !kept || age_ == 0;
+  // A new one starts while the shared tensors is filled and the code is linked.
+  std::unique_ptr<Worker> worker =
+      is_new ? workers_.take(RoundSession::options(runtime_, draw.layout_seed)) : kept->take_worker();
+  kept.reset();  // before the next: they share the shared tensors' memory
+  if (is_new) {
+    start_workers_ahead(opened);
+  }
+  {
+    const StageRange range("lay out the tensors");
+    kept = std::make_unique<RoundSession>(runtime_, timed, draw, cache_, tensors_.take(timed, draw), std::move(worker),
+                                          is_new);
+  }
+  if (auto ready = kept->prepare(); !ready) {
+    return ready.failure();
+  }
+  const Opening next = after(opened, options_.rounds_per_layout);
+  tensors_.start(workloads_[workload_of(next)], draw_session(next));
+  return kept.get();
+}
+
+// On a GPU, where a start takes a quarter of a second, as long as several short rounds.
+void OpenSessions::start_workers_ahead(const Opening& opened) {
+  constexpr int kAhead = 2;
+  Opening next = opened;
+  for (int i = 0; i < kAhead && runtime_.worker.target == Target::cuda; ++i) {
+    next = after(next, options_.rounds_per_process);
+    workers_.start(RoundSession::options(runtime_, draw_session(next).layout_seed));
+  }
+}
+
+void OpenSessions::close(std::size_t which) {
+  const StageRange range("end of the worker");
+  // Host code could still write to the shared tensors, which the next session uses, until its process is gone.
+  if (!workloads_[which].has_host_code()) {
+    workers_.end(sessions_[which]->take_worker());
+  }
+  sessions_[which].reset();
+}
+
+}  // namespace apo

@@ -1,0 +1,215 @@
+// harness/evaluate/rounds/runner.cpp - of each workload warm-up, blocks, looks at calls, and whether the clocks agree.
+#include "harness/evaluate/rounds/runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "harness/core/error.h"
+#include "harness/core/nvtx.h"
+#include "harness/core/records/guards.h"
+#include "harness/core/stopwatch.h"
+#include "harness/core/system/machine.h"
+#include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/rounds/claims.h"
+#include "harness/evaluate/rounds/looks.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kTimerResolutionNs = 50;  // two clock_gettime calls
+// cuEventElapsedTime counts in half microseconds, but an event pair takes 4 to 5 us of its own. A sample of 200 times
+// this is so long that they are about a hundredth of it.
+constexpr double kEventResolutionNs = 2000;
+// On cuda a shorter call is timed back to back on rotating copies of its tensors, which stay cold without a flush.
+constexpr double kShortCallNs = 50e3;
+
+// Of a GPU: what could make the round void.
+void note_clock(Round& round, const char* key, const std::optional<DeviceState>& state) {
+  if (!state) {
+    return;
+  }
+  round.environment[key] = state->sm_mhz;
+  const auto bits = static_cast<std::uint64_t>(round.environment[kThrottleBits]) | state->throttle_bits;
+  round.environment[kThrottleBits] = static_cast<double>(bits);
+  round.environment["celsius"] = state->celsius;
+  round.environment["watts"] = state->watts;
+}
+
+}  // namespace
+
+RoundRunner::RoundRunner(const Runtime& runtime, std::vector<TimedWorkload> workloads, JudgePreset preset,
+                         std::uint64_t campaign_seed, std::string comparison, CachePolicy cache, RoundOptions options)
+    : runtime_(runtime),
+      workloads_(std::move(workloads)),
+      profile_(std::move(preset)),
+      coins_{.campaign_seed = campaign_seed, .comparison = std::move(comparison)},
+      cache_(cache),
+      repetitions_(workloads_.size(), 0),
+      options_(options),
+      second_clock_(workloads_.size()),
+      sessions_(runtime_, workloads_, coins_, cache_, options_) {
+  // SharedTensors that live at the same time cannot share their memory.
+  APO_CHECK(options_.rounds_per_process == 1 || workloads_.size() == 1);
+  runtime_.worker_pool->clear();
+}
+
+Result<Done> RoundRunner::warm_up(RoundSession& session, std::size_t which, std::uint64_t order_seed,
+                                  RoundWorkload& result) {
+  int repetitions = std::max(1, repetitions_[which]);
+  const auto begin = Clock::now();
+  // The flushes between the samples keep the machine as busy as these do; short cold ones would else take seconds of
+  // them.
+  while (!is_warm(result.warmup, profile_, seconds_since(begin))) {
+    auto block = session.block(BlockKind::warmup, order_seed, static_cast<int>(which),
+                               static_cast<int>(result.warmup.size()), repetitions, -1);
+    if (!block) {
+      return block.failure();
+    }
+    result.warmup.push_back(*block);
+    if (repetitions_[which] == 0) {
+      double shortest = INFINITY;
+      for (const Sample& sample : block->samples) {
+        shortest = std::min(shortest, static_cast<double>(sample.ns));
+      }
+      const bool cuda = session.target() == Target::cuda;
+      const bool flush = cache_ == CachePolicy::cold && !(cuda && shortest < kShortCallNs);
+      repetitions_[which] =
+          apo::repetitions(shortest, cuda ? kEventResolutionNs : kTimerResolutionNs, session.target(), flush);
+      if (repetitions_[which] != repetitions) {
+        repetitions = repetitions_[which];
+        result.warmup.clear();  // of samples with another number of calls
+      }
+    }
+  }
+  result.repetitions = repetitions;
+  return Done{};
+}
+
+Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std::uint64_t order_seed) {
+  const TimedWorkload& timed = workloads_[which];
+  const auto opened = sessions_.open(which, round);
+  if (!opened) {
+    return opened.failure();
+  }
+  RoundSession& session = **opened;
+  RoundWorkload result{.workload = timed.name};
+  if (auto warm = warm_up(session, which, order_seed, result); !warm) {
+    return warm.failure();
+  }
+  note_clock(round, kClockBefore, session.worker().state());
+  const int blocks = block_count(result.warmup, profile_);
+  if (auto measured = measure_blocks(session, which, round, order_seed, blocks, result); !measured) {
+    return measured.failure();
+  }
+  note_clock(round, kClockAfter, session.worker().state());
+  const bool last = sessions_.is_last_round();  // CUPTI must not be there for a later round
+  const bool recorded = last && second_clock_.is_due(round.seed, which);
+  if (auto agreed = recorded ? second_clock_.check(session, which, blocks, repetitions_[which], round, order_seed)
+                             : Result<Done>(Done{});
+      !agreed) {
+    return agreed.failure();
+  }
+  if (auto right = last ? session.calls_of_other_regime() : Result<Done>(Done{}); !right) {
+    return right.failure();
+  }
+  {
+    const StageRange range("watch the code");
+    session.worker().freeze();
+    if (auto changed = session.worker().check_code()) {
+      return *changed;
+    }
+  }
+  if (session.is_new_process()) {
+    round.environment[kProcessStart] = session.worker().start_seconds();
+    round.environment[kStartWait] += session.start_wait_s();
+  } else {
+    round.environment[kSameProcess] = 1;
+  }
+  note_claims(session, workloads_.size(), round);
+  const bool accompanied = last && timed.has_host_code() && round.stage == "confirm" &&
+                           (guard_is_on(Guard::rival) || guard_is_on(Guard::parent_clock));
+  const std::vector<RawSample> raw = session.raw();
+  if (last) {
+    sessions_.close(which);
+  }
+  const AlonePlan alone_plan{.which = which,
+                             .workloads = workloads_.size(),
+                             .cache = cache_,
+                             .order_seed = derive_seed(order_seed, "workload", which),
+                             .repetitions = result.repetitions};
+  if (auto alone =
+          accompanied ? measure_alone(runtime_, timed, alone_plan, sessions_.tensors(), round) : Result<Done>(Done{});
+      !alone) {
+    return alone.failure();
+  }
+  if (auto agree = clocks_agree(runtime_, raw); !agree) {
+    return agree.failure();
+  }
+  return result;
+}
+
+Result<Done> RoundRunner::measure_blocks(RoundSession& session, std::size_t which, const Round& round,
+                                         std::uint64_t order_seed, int blocks, RoundWorkload& result) {
+  std::vector<std::size_t> unseen = session.unseen();
+  const bool costly = session.target() == Target::cuda && session.workload().pool.size() == kFewestSets;
+  // Of those that host code is called on, each arm gets its own.
+  const int turns =
+      session.workload().has_host_code() ? (static_cast<int>(unseen.size()) + 1) / 2 : static_cast<int>(unseen.size());
+  const Looks looks = draw_looks(derive_seed(round.seed, "verification", which), blocks, turns,
+                                 costly && guard_is_on(Guard::fresh_inputs));
+  for (int index = 0; index < blocks; ++index) {
+    int verify = -1;
+    for (const Verification& one : looks.at_timed) {
+      verify = looks.timed && one.block == index ? one.sample : verify;
+    }
+    auto block =
+        session.block(BlockKind::timed, order_seed, static_cast<int>(which), index, result.repetitions, verify);
+    if (!block) {
+      return block.failure();
+    }
+    result.blocks.push_back(*block);
+    if (std::ranges::find(looks.fresh_after, index) != looks.fresh_after.end()) {
+      if (auto fresh = take_fresh_calls(session, which, index, round.seed, unseen); !fresh) {
+        return fresh.failure();
+      }
+    }
+  }
+  return Done{};
+}
+
+std::string RoundRunner::second_clock() const {
+  return runtime_.worker.target == Target::cuda ? second_clock_.in_words() : "";
+}
+
+Result<Round> RoundRunner::run(const std::string& stage, int index) {
+  const StageRange range("round " + stage + " " + std::to_string(index));
+  const auto start = Clock::now();
+  const CpuTicks ticks = read_cpu_ticks();
+  Round round{
+      .stage = stage, .index = index, .seed = round_seed(coins_.campaign_seed, coins_.comparison, stage, index)};
+  const RoundDraw draw = draw_round(round.seed, static_cast<int>(workloads_.size()));
+  round.candidate_in_slot0 = draw.candidate_in_slot0;
+  round.workloads.resize(workloads_.size());
+  sessions_.begin_round(stage);
+  for (const int which : draw.workload_order) {
+    const auto at = static_cast<std::size_t>(which);
+    auto measured = measure(at, round, draw.order_seed);
+    if (!measured) {
+      sessions_.drop(at);
+      return by_arm(measured.failure(), round.candidate_in_slot0);
+    }
+    round.workloads[at] = *measured;
+  }
+  sessions_.end_round();
+  round.environment[kRandomLayout] = options_.layout == Layout::random ? 1 : 0;
+  round.environment["steal_percent"] = steal_percent(ticks, read_cpu_ticks());
+  round.seconds = seconds_since(start);
+  return round;
+}
+
+}  // namespace apo

@@ -1,0 +1,56 @@
+// harness/evaluate/rounds/runner.h - one round for real: a fresh process, two blind slots, raw samples out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/evaluate/judge/preset.h"
+#include "harness/evaluate/rounds/layout.h"
+#include "harness/evaluate/rounds/open_sessions.h"
+#include "harness/evaluate/rounds/second_clock.h"
+#include "harness/evaluate/rounds/session.h"
+#include "harness/runtime/runtime.h"
+#include "harness/runtime/timed_workload.h"
+
+namespace apo {
+
+// Key of Round::environment.
+inline constexpr const char* kProcessStart = "process_start_s";  // seconds; absent in later rounds of a process
+
+// Runs rounds of one comparison. Only the parent knows which slot holds the candidate.
+class RoundRunner {
+ public:
+  RoundRunner(const Runtime& runtime, std::vector<TimedWorkload> workloads, JudgePreset preset,
+              std::uint64_t campaign_seed, std::string comparison, CachePolicy cache, RoundOptions options = {});
+
+  // A Failure says which arm misbehaved: slot 0 is the incumbent and slot 1 the candidate here, -1 unknown.
+  Result<Round> run(const std::string& stage, int index);
+  // What the second clock of a GPU said in the rounds so far, in words; empty on target host.
+  std::string second_clock() const;
+  // Calls in a sample of each workload, as the first round fixed them.
+  const std::vector<int>& repetitions() const { return repetitions_; }
+
+ private:
+  // Adds what it saw of the device to the round's environment.
+  Result<RoundWorkload> measure(std::size_t which, Round& round, std::uint64_t order_seed);
+  // Until the session is warm; in the first round, how many calls a sample is to have too.
+  Result<Done> warm_up(RoundSession& session, std::size_t which, std::uint64_t order_seed, RoundWorkload& result);
+  // The timed blocks, with the looks at outputs among them.
+  Result<Done> measure_blocks(RoundSession& session, std::size_t which, const Round& round, std::uint64_t order_seed,
+                              int blocks, RoundWorkload& result);
+
+  const Runtime& runtime_;
+  std::vector<TimedWorkload> workloads_;
+  JudgePreset profile_;
+  RoundCoins coins_;
+  CachePolicy cache_;
+  std::vector<int> repetitions_;  // fixed in the first round, 0 before
+  RoundOptions options_;
+  SecondClock second_clock_;
+  OpenSessions sessions_;
+};
+
+}  // namespace apo

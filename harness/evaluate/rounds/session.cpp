@@ -1,0 +1,301 @@
+// harness/evaluate/rounds/session.cpp - links, loads, asks for blocks, looks at outputs.
+#include "harness/evaluate/rounds/session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <utility>
+
+#include "harness/core/nvtx.h"
+#include "harness/core/records/guards.h"
+#include "harness/core/stopwatch.h"
+#include "harness/core/system/machine.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/correctness/inspect_call.h"
+#include "harness/evaluate/rounds/clocks.h"
+#include "harness/worker/parent/samples.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+constexpr const char* kFreshCall = "call on inputs made right before it";
+
+}  // namespace
+
+RoundSession::RoundSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw,
+                           CachePolicy cache, std::unique_ptr<SharedTensors> shared_tensors,
+                           std::unique_ptr<Worker> process, bool is_new)
+    : family_(*runtime.family),
+      timed_(workload),
+      draw_(draw),
+      cache_(cache),
+      target_(runtime.worker.target),
+      threads_(runtime.threads),
+      new_process_(is_new),
+      worker_(std::move(process)),
+      shared_tensors_(std::move(shared_tensors)) {
+  lay_out_code(runtime);
+}
+
+WorkerOptions RoundSession::options(const Runtime& runtime, std::uint64_t layout_seed) {
+  WorkerOptions options = runtime.worker;
+  options.layout_seed = derive_seed(layout_seed, "environment");
+  return options;
+}
+
+void RoundSession::lay_out_code(const Runtime& runtime) {
+  std::array<std::future<Build>, 2> links;
+  for (std::size_t slot = 0; slot < builds_.size(); ++slot) {
+    const bool candidate = (slot == 0) == draw_.candidate_in_slot0;
+    builds_.at(slot) = arm(static_cast<int>(slot)).build;
+    const std::uint64_t seed = draw_.code_seeds.at(candidate ? 1 : 0);
+    if (seed != 0 && runtime.relink) {
+      const std::filesystem::path folder = linked_.path() / std::to_string(slot);
+      std::filesystem::create_directories(folder);
+      links.at(slot) = std::async(std::launch::async, [&runtime, folder, seed, base = builds_.at(slot)] {
+        return runtime.relink(base, seed, folder);
+      });
+    }
+  }
+  for (std::size_t slot = 0; slot < builds_.size(); ++slot) {
+    builds_.at(slot) = links.at(slot).valid() ? links.at(slot).get() : builds_.at(slot);
+  }
+}
+
+Result<Done> RoundSession::prepare() {
+  {
+    const StageRange range("start of the worker");
+    const auto begin = std::chrono::steady_clock::now();
+    worker_->await_start();
+    start_wait_s_ = seconds_since(begin);
+  }
+  const StageRange range("load and attach");
+  const int first = Random(derive_seed(draw_.layout_seed, "loading")).coin() ? 1 : 0;
+  for (const int slot : {first, 1 - first}) {
+    if (auto loaded = load_build(*worker_, slot, builds_.at(static_cast<std::size_t>(slot))); !loaded) {
+      Failure failure = loaded.failure();
+      failure.slot = slot;
+      return failure;
+    }
+  }
+  return worker_->attach(*shared_tensors_);
+}
+
+void RoundSession::begin_round_again() {
+  raw_.clear();
+  unaccounted_ = {};
+  fresh_ = {};
+  fresh_work_ = {};
+  new_process_ = false;
+  start_wait_s_ = 0;
+}
+
+RunRequest RoundSession::block_request(BlockKind kind, std::uint64_t order_seed, int which, int index,
+                                       int repetitions) const {
+  const std::array<int, 4> slots = block_slots(order_seed, kind, which, index);
+  RunRequest request;
+  request.order.assign(slots.begin(), slots.end());
+  // Each slot sees both input sets in each block; which one first is drawn apart from the slots.
+  const int first = Random(derive_seed(order_seed, "sets", static_cast<std::uint64_t>(index))).coin() ? 1 : 0;
+  request.sets = {first, first, 1 - first, 1 - first};
+  request.repetitions = repetitions;
+  request.cache = cache_;
+  return request;
+}
+
+Result<Block> RoundSession::block(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions,
+                                  int verify_sample) {
+  const StageRange range(kind == BlockKind::warmup ? "warm-up" : verify_sample < 0 ? "timed" : "timed and verified");
+  RunRequest request = block_request(kind, order_seed, which, index, repetitions);
+  request.verify_after = guard_is_on(Guard::timed_check) ? verify_sample : -1;
+  // Warming up takes up to a thousand short samples, and every pause is an exchange of messages.
+  request.pause_each = timed_.has_host_code() && kind == BlockKind::timed;
+  const auto samples = take(request);
+  if (!samples) {
+    return samples.failure();
+  }
+  Block block;
+  for (const RawSample& sample : *samples) {
+    block.samples.push_back({.slot = sample.slot, .ns = static_cast<std::int64_t>(elapsed_ns(sample, target_))});
+  }
+  if (kind == BlockKind::timed && target_ == Target::host) {
+    for (std::size_t i = 0; i < worker_->waited_ns().size(); ++i) {
+      const RawSample& sample = samples->at(i);
+      const auto seen = static_cast<double>(worker_->waited_ns()[i] - (sample.end_ns - sample.begin_ns));
+      unaccounted_.at(static_cast<std::size_t>(sample.slot)).push_back(seen);
+    }
+  }
+  return block;
+}
+
+Result<std::vector<RawSample>> RoundSession::batch(int slot, int samples, int repetitions, int verify_sample) {
+  RunRequest request{.order = std::vector<int>(static_cast<std::size_t>(samples), slot),
+                     .repetitions = repetitions,
+                     .cache = cache_,
+                     .verify_after = guard_is_on(Guard::timed_check) ? verify_sample : -1,
+                     .pause_each = timed_.has_host_code()};
+  for (int i = 0; i < samples; ++i) {
+    request.sets.push_back(i % kSetsInRound);
+  }
+  return take(request);
+}
+
+Result<std::vector<RawSample>> RoundSession::take(const RunRequest& request, const std::string& what) {
+  auto samples = worker_->run(request, inspection(request, what));
+  if (!samples) {
+    return samples.failure();
+  }
+  for (const RawSample& sample : *samples) {
+    if (auto failure = keep(sample, request.repetitions)) {
+      return *failure;
+    }
+  }
+  return samples;
+}
+
+Inspect RoundSession::inspection(const RunRequest& request, const std::string& what) {
+  return [this, &request, what](int sample) -> std::optional<Failure> {
+    const StageRange range("compare");
+    const auto at = static_cast<std::size_t>(sample);
+    const int set = request.sets[at];
+    const CheckedInputs& inputs = inputs_at(draw_.sets.at(static_cast<std::size_t>(set)));
+    auto failure = inspect_call(*shared_tensors_, family_, timed_.axes, inputs.expected, set, threads_);
+    if (failure) {
+      failure->evidence = what + ": " + failure->evidence;
+      failure->slot = request.order[at];
+    }
+    return failure;
+  };
+}
+
+std::optional<Failure> RoundSession::keep(const RawSample& sample, int repetitions) {
+  raw_.push_back(sample);
+  const double ns = elapsed_ns(sample, target_);
+  if (ns < timed_.floor_ns * repetitions && guard_is_on(Guard::floor)) {
+    return Failure{.outcome = Outcome::unstable_clock,
+                   .evidence = "a call of " + format_ns(ns / repetitions) + " is below the physical floor of " +
+                               format_ns(timed_.floor_ns),
+                   .slot = sample.slot};
+  }
+  return std::nullopt;
+}
+
+Result<Done> RoundSession::fresh_calls(const std::array<std::size_t, 2>& inputs, int set, int first_slot) {
+  const StageRange range("fresh inputs");
+  const std::array<int, 2> slots = {first_slot, 1 - first_slot};
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const auto called = timed_.has_host_code() ? fresh_call_of_host_code(inputs.at(i), set, slots.at(i))
+                                               : fresh_call_of_kernels(inputs.front(), set, slots.at(i), i == 0);
+    if (!called) {
+      return called;
+    }
+  }
+  return Done{};
+}
+
+void RoundSession::write_fresh(std::size_t inputs, int set) {
+  draw_.sets.at(static_cast<std::size_t>(set)) = inputs;
+  worker_->freeze();
+  share_inputs(*shared_tensors_, set, family_, inputs_at(inputs).inputs, threads_);
+}
+
+const CheckedInputs& RoundSession::inputs_at(std::size_t index) const {
+  return index < timed_.pool.size() ? *timed_.pool[index] : *timed_.other_regime;
+}
+
+Result<Done> RoundSession::calls_of_other_regime() {
+  const StageRange range("another regime");
+  if (timed_.other_regime == nullptr) {
+    return Done{};
+  }
+  write_fresh(timed_.pool.size(), 0);
+  for (const int slot : {0, 1}) {
+    const RunRequest request{
+        .order = {slot}, .sets = {0}, .repetitions = 1, .cache = cache_, .verify_after = 0, .refresh_set = 0};
+    if (const auto called = worker_->run(request, inspection(request, "call on '" + timed_.other_regime->inputs.regime +
+                                                                          "' inputs behind the timed ones"));
+        !called) {
+      return called.failure();
+    }
+  }
+  return Done{};
+}
+
+// Both slots see the same inputs: between the calls there is nobody who could look for them.
+Result<Done> RoundSession::fresh_call_of_kernels(std::size_t inputs, int set, int slot, bool write) {
+  if (write) {
+    write_fresh(inputs, set);
+  }
+  const auto called = take({.order = {slot, slot},
+                            .sets = {1 - set, set},
+                            .repetitions = 1,
+                            .cache = cache_,
+                            .verify_after = 1,
+                            .refresh_set = set},
+                           kFreshCall);
+  if (!called) {
+    return called.failure();
+  }
+  fresh_.at(static_cast<std::size_t>(slot)).push_back(elapsed_ns(called->back(), target_));
+  return Done{};
+}
+
+// The call follows the writing at once, with none in between and no other slot's, in whose time a thread could work
+// ahead. What the process works more than for a call on inputs that it knows is work for the new ones, whoever did it.
+Result<Done> RoundSession::fresh_call_of_host_code(std::size_t inputs, int set, int slot) {
+  const auto at = static_cast<std::size_t>(slot);
+  RunRequest request{.order = {slot}, .sets = {1 - set}, .repetitions = 1, .cache = cache_};
+  const std::int64_t before_ns = worker_->cpu_ns();
+  if (const auto warm = take(request, kFreshCall); !warm) {
+    return warm.failure();
+  }
+  const std::int64_t known_ns = worker_->cpu_ns() - before_ns;
+  write_fresh(inputs, set);
+  request.sets = {set};
+  request.verify_after = 0;
+  request.refresh_set = set;
+  const std::int64_t written_ns = worker_->cpu_ns();
+  const auto called = take(request, kFreshCall);
+  if (!called) {
+    return called.failure();
+  }
+  fresh_.at(at).push_back(elapsed_ns(called->back(), target_));
+  if (target_ == Target::host) {
+    fresh_work_.at(at).push_back(static_cast<double>(worker_->cpu_ns() - written_ns - known_ns));
+  }
+  return Done{};
+}
+
+std::int64_t RoundSession::launches(int slot) const {
+  return std::ssize(arm(slot).build.plan.launches);
+}
+
+std::vector<std::size_t> RoundSession::unseen() const {
+  std::vector<std::size_t> unseen;
+  for (std::size_t i = 0; i < timed_.pool.size(); ++i) {
+    if (std::ranges::find(draw_.sets, i) == draw_.sets.end()) {
+      unseen.push_back(i);
+    }
+  }
+  return unseen;
+}
+
+Result<Done> clocks_agree(const Runtime& runtime, const std::vector<RawSample>& samples) {
+  const int cpus = static_cast<int>(runtime.worker.cpus.empty() ? usable_cpus().size() : runtime.worker.cpus.size());
+  const auto wrong = clock_disagreement(samples, measured_ns_per_tick(), cpus);
+  if (wrong && guard_is_on(Guard::clocks)) {
+    return Failure{.outcome = Outcome::unstable_clock, .evidence = *wrong};
+  }
+  return Done{};
+}
+
+Failure by_arm(Failure failure, bool candidate_in_slot0) {
+  if (failure.slot >= 0) {
+    failure.slot = (failure.slot == 0) == candidate_in_slot0 ? 1 : 0;
+  }
+  return failure;
+}
+
+}  // namespace apo

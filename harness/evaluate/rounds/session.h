@@ -1,0 +1,112 @@
+// harness/evaluate/rounds/session.h - one worker with both arms loaded, for one workload of one round.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/core/system/files.h"
+#include "harness/evaluate/judge/round.h"
+#include "harness/runtime/timed_workload.h"
+#include "harness/worker/parent/worker.h"
+#include "harness/worker/protocol/shared_tensors.h"
+
+namespace apo {
+
+// Blocks of samples, calls on fresh inputs, and what was seen of them. `runtime` and `workload` have to outlive it.
+class RoundSession {
+ public:
+  // In a process that has just been started, or (is_new = false) in that of an earlier session.
+  RoundSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw, CachePolicy cache,
+               std::unique_ptr<SharedTensors> shared_tensors, std::unique_ptr<Worker> process, bool is_new);
+
+  // For a worker of a session with this layout.
+  static WorkerOptions options(const Runtime& runtime, std::uint64_t layout_seed);
+
+  // Waits for the worker, loads both slots, attaches the tensors.
+  Result<Done> prepare();
+  double start_wait_s() const { return start_wait_s_; }  // for the worker, in prepare()
+  // The same session serves another round.
+  void begin_round_again();
+
+  RunRequest block_request(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions) const;
+  // One block; verify_sample < 0: nothing is looked at.
+  Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions,
+                      int verify_sample);
+  // One call of each slot on inputs that nothing in the worker had seen before: they are written while it stands still,
+  // right before, and on a GPU copied there anew for each slot. A call on the other set warms up what any call warms
+  // up: before the writing, where there is host code. `inputs` are those of the first slot and of the other; without
+  // host code both get the first. Nanoseconds of each slot go to fresh_ns().
+  Result<Done> fresh_calls(const std::array<std::size_t, 2>& inputs, int set, int first_slot);
+
+  // The last calls of a process: one of each slot on inputs of another regime, where the workload has some. They are
+  // looked at and not timed: who works only for the inputs that are timed, once it knows that it is, is wrong here.
+  Result<Done> calls_of_other_regime();
+
+  // Samples of one slot in a row, on both sets in turn, looked at as those of a timed block.
+  Result<std::vector<RawSample>> batch(int slot, int samples, int repetitions, int verify_sample);
+
+  Worker& worker() { return *worker_; }
+  std::unique_ptr<Worker> take_worker() { return std::move(worker_); }
+  const TimedWorkload& workload() const { return timed_; }
+  Target target() const { return target_; }
+  bool is_new_process() const { return new_process_; }
+  bool candidate_in_slot0() const { return draw_.candidate_in_slot0; }
+  // How many kernels one call of the slot launches.
+  std::int64_t launches(int slot) const;
+  // Inputs of the pool that the session has not seen.
+  std::vector<std::size_t> unseen() const;
+  const std::array<std::vector<double>, 2>& fresh_ns() const { return fresh_; }  // of each slot's calls
+  // CPU time of the process for these beyond that for a call on inputs that it knew; target host.
+  const std::array<std::vector<double>, 2>& fresh_work_ns() const { return fresh_work_; }
+  // Of each slot's samples, seen by the parent only.
+  const std::array<std::vector<double>, 2>& unaccounted_ns() const { return unaccounted_; }
+  const std::vector<RawSample>& raw() const { return raw_; }  // of the whole round
+
+ private:
+  const TimedArm& arm(int slot) const {
+    return (slot == 0) == draw_.candidate_in_slot0 ? timed_.candidate : timed_.incumbent;
+  }
+  // Links the code of each slot in its order of this round, both at once.
+  void lay_out_code(const Runtime& runtime);
+  // Runs what is timed, and keeps the samples.
+  Result<std::vector<RawSample>> take(const RunRequest& request, const std::string& what = "timed call");
+  const CheckedInputs& inputs_at(std::size_t index) const;  // of the pool; behind its end, of the other regime
+  void write_fresh(std::size_t inputs, int set);
+  Result<Done> fresh_call_of_kernels(std::size_t inputs, int set, int slot, bool write);
+  Result<Done> fresh_call_of_host_code(std::size_t inputs, int set, int slot);
+  // Looks at the outputs of the sample that the request verifies.
+  Inspect inspection(const RunRequest& request, const std::string& what);
+  // For the comparison of the clocks; a time below the floor is none.
+  std::optional<Failure> keep(const RawSample& sample, int repetitions);
+
+  const Family& family_;
+  const TimedWorkload& timed_;
+  SessionDraw draw_;  // with the sets as they are now
+  CachePolicy cache_;
+  Target target_;
+  int threads_;
+  bool new_process_;
+  double start_wait_s_ = 0;
+  std::unique_ptr<Worker> worker_;
+  std::unique_ptr<SharedTensors> shared_tensors_;
+  TemporaryFolder linked_;
+  std::array<Build, 2> builds_;  // of each slot, as they are loaded
+  std::array<std::vector<double>, 2> fresh_;
+  std::array<std::vector<double>, 2> fresh_work_;
+  std::array<std::vector<double>, 2> unaccounted_;
+  std::vector<RawSample> raw_;
+};
+
+// Whether the worker's clocks agree about all samples of a session: ticks, nanoseconds and, for as many threads as the
+// runtime's workers may run at once, CPU time.
+Result<Done> clocks_agree(const Runtime& runtime, const std::vector<RawSample>& samples);
+
+// The failure of a slot as that of an arm: 0 is the incumbent and 1 the candidate; -1, unknown, stays.
+Failure by_arm(Failure failure, bool candidate_in_slot0);
+
+}  // namespace apo

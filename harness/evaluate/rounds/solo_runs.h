@@ -1,0 +1,69 @@
+// harness/evaluate/rounds/solo_runs.h - one arm alone for seconds, then the other: what each makes of the clock.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/evaluate/hooks.h"
+#include "harness/evaluate/judge/campaign_claims.h"
+#include "harness/evaluate/judge/preset.h"
+#include "harness/evaluate/rounds/layout.h"
+#include "harness/evaluate/rounds/next_tensors.h"
+#include "harness/evaluate/rounds/session.h"
+#include "harness/runtime/runtime.h"
+#include "harness/runtime/timed_workload.h"
+
+namespace apo {
+
+// What the rounds before have fixed, for solo runs of the same comparison.
+struct SoloRunPlan {
+  RoundCoins coins;
+  JudgePreset preset;
+  CachePolicy cache = CachePolicy::cold;
+  RoundOptions rounds;
+  std::vector<int> repetitions;         // calls in a sample of each workload
+  double solo_run_s = kSoloRunSeconds;  // at least
+};
+
+// One block of solo runs of one workload, 0110 or 1001, in a fresh process with coins of its own.
+struct SoloRunBlockResult {
+  std::vector<SoloRun> solo_runs;  // 4; none where `missing` says why the clock cannot be read
+  std::string missing;
+};
+
+// Runs blocks of solo_runs. The workloads have to outlive it, and no RoundRunner may be at work meanwhile.
+class SoloRunRunner {
+ public:
+  SoloRunRunner(const Runtime& runtime, const std::vector<TimedWorkload>& workloads, SoloRunPlan plan);
+
+  // `on_solo_run` is called before each solo_run. A Failure says which arm misbehaved: slot 0 is the incumbent and slot
+  // 1 the candidate here, -1 unknown.
+  Result<SoloRunBlockResult> run(int block, std::size_t which, const std::function<void(int solo_run)>& on_solo_run);
+
+ private:
+  Result<Done> warm_up(RoundSession& session, std::uint64_t order_seed, std::size_t which) const;
+  Result<SoloRun> take_solo_run(RoundSession& session, int slot, std::size_t which, std::uint64_t look_seed,
+                                const ClockWatch& watch) const;
+  Result<SoloRunBlockResult> take_block(RoundSession& session, int block, std::size_t which,
+                                        const std::function<void(int solo_run)>& on_solo_run) const;
+
+  const Runtime& runtime_;
+  const std::vector<TimedWorkload>& workloads_;
+  SoloRunPlan plan_;
+  NextTensors tensors_;
+};
+
+struct SoloRunsResult {
+  ClockCoupling clock;
+  std::vector<SoloRun> solo_runs;
+};
+// kSoloRunBlocks blocks of each workload, or none where the clock cannot be read, and what they say. Each is a turn of
+// the runtime's; waits are added to `waited_s`. `what` is shown as progress. Throws EnvironmentError when an arm does
+// not run.
+SoloRunsResult run_solo_runs(const Runtime& runtime, const std::vector<TimedWorkload>& workloads,
+                             const SoloRunPlan& plan, const std::string& what, const EvaluateHooks& hooks,
+                             double& waited_s);
+
+}  // namespace apo

@@ -1,0 +1,69 @@
+// harness/implement/builder.h - builds a variant, once per content: into a shared object, or on cuda into a cubin.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/implement/build_cache.h"
+#include "harness/implement/compile.h"
+
+namespace apo {
+
+class CudaBuilder;
+class CudaLibraryBuilder;
+
+struct BuildOptions {
+  std::filesystem::path cache;    // folder of built variants
+  std::filesystem::path home;     // include folder that holds kernels/abi.h, usually home_folder()
+  std::string compiler = "g++";   // a name in PATH or a path
+  bool sanitize = false;          // AddressSanitizer and UndefinedBehaviorSanitizer
+  std::uint64_t layout_seed = 0;  // 0: the compiler's order; else see layout.h
+  double timeout_s = 120;         // of one compilation
+  // Target cuda: the device to build and to plan launches for.
+  std::optional<DeviceFacts> device = std::nullopt;
+  bool executor = false;  // build device variants for the CPU executor instead
+};
+
+// Asks the compiler who it is and what -march=native means here, so one Builder serves many builds.
+class Builder {
+ public:
+  // Throws EnvironmentError when there is no working compiler, no kernels/abi.h under `home`, or no writable cache.
+  explicit Builder(BuildOptions options);
+
+  // A source that does not build is Outcome::build_failed with its log and evidence. Throws UserError for axes that are
+  // not the family's or settings that are not the variant's, EnvironmentError when this machine fails the compiler.
+  Build build(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
+
+  // The object of `base` linked in the order that `seed` draws (layout.h), into `folder` and never into the cache, so
+  // that every round can have a layout of its own: a few hundredths of a second. Only for what build() made for target
+  // host. Throws EnvironmentError when it does not link, as what was linked before always does.
+  Build relink(const Build& base, std::uint64_t seed, const std::filesystem::path& folder) const;
+
+  const Toolchain& toolchain() const { return toolchain_; }  // for target host
+  // The library that LD_PRELOAD has to name for a process that loads a sanitized build.
+  std::string sanitizer_runtime() const;
+
+ private:
+  Build build_object(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
+  const CudaBuilder& cuda() const;
+  const CudaLibraryBuilder& cuda_library() const;
+  Build with_layout(const Build& base) const;
+  // What the compilation in the draft read that is neither the variant's nor the compiler's; "" when there is nothing.
+  std::string read_besides(const CacheDraft& draft, const std::vector<std::string>& included) const;
+  CompileStep link(const Build& base, std::uint64_t layout_seed, const std::filesystem::path& folder) const;
+
+  BuildOptions options_;
+  BuildCache cache_;
+  Toolchain toolchain_;
+  std::string native_;  // how the compiler resolved -march=native: the identity of this CPU
+  std::vector<std::filesystem::path> compiler_folders_;  // where it looks for headers
+  mutable std::shared_ptr<const CudaBuilder> cuda_;      // on first use: these look for NVIDIA's compilers
+  mutable std::shared_ptr<const CudaLibraryBuilder> cuda_library_;
+};
+
+}  // namespace apo

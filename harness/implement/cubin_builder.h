@@ -1,0 +1,61 @@
+// harness/implement/cubin_builder.h - builds a device variant into a cubin, once per content.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "harness/core/records/records.h"
+#include "harness/implement/build_cache.h"
+
+namespace apo {
+
+class Nvrtc;
+
+// Compiles with NVRTC; with nvcc where there is no NVRTC, or where a source wants a header that only nvcc has. Which of
+// them it was stands in Build::toolchain.
+class CudaBuilder {
+ public:
+  // Without `device` it builds for the architecture that the variant names (sm_90 where it names none), and plans no
+  // launches. Throws EnvironmentError when this machine has neither compiler.
+  CudaBuilder(std::filesystem::path cache, std::optional<DeviceFacts> device, double timeout_s);
+  ~CudaBuilder();
+  CudaBuilder(const CudaBuilder&) = delete;
+  CudaBuilder& operator=(const CudaBuilder&) = delete;
+
+  // Outcomes: build_failed with log and evidence; refused when the device cannot run it; wrong_abi when a kernel that
+  // apo:launch names is not there. Throws UserError for settings that are not the variant's.
+  Build build(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
+
+  const Toolchain& toolchain() const { return toolchain_; }
+
+ private:
+  struct Attempt;
+  Attempt compile(const std::string& source, const std::string& header, const std::string& header_name,
+                  const std::string& arch, const CacheDraft& draft) const;
+  Build build_cubin(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
+                    const std::string& arch) const;
+
+  BuildCache cache_;
+  std::optional<DeviceFacts> device_;
+  double timeout_s_;
+  std::unique_ptr<Nvrtc> nvrtc_;
+  std::string nvcc_;          // empty: none
+  std::string nvcc_version_;  // its last line but one: "Cuda compilation tools, release 13.0, V13.0.88"
+  std::vector<std::string> include_folders_;
+  Toolchain toolchain_;
+};
+
+// Shared with the builder of library variants.
+// The architecture to build for; `refusal` is set when `device` cannot run what the variant asks for.
+std::string choose_arch(const Variant& variant, const std::optional<DeviceFacts>& device, std::string& refusal);
+// The first line of a CUDA compiler's log that names an error.
+std::string first_cuda_error(const std::string& log);
+// Bytes that ptxas says were spilled, stores and loads of the kernel with most of them.
+std::int64_t spill_bytes(const std::string& log);
+// Names the user's file where the compiler named our copy of it.
+std::string naming_users_file(std::string evidence, const Variant& variant);
+
+}  // namespace apo

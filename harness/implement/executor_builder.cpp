@@ -1,0 +1,339 @@
+// harness/implement/executor_builder.cpp - composes the source, compiles, gives shared memory its place, links.
+#include "harness/implement/executor_builder.h"
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <tuple>
+
+#include "harness/core/error.h"
+#include "harness/core/hash.h"
+#include "harness/core/records/elf_object.h"
+#include "harness/core/stopwatch.h"
+#include "harness/core/system/files.h"
+#include "harness/core/text.h"
+#include "harness/implement/build_record.h"
+#include "harness/implement/compile.h"
+#include "harness/implement/object/ptx.h"
+#include "harness/implement/variant/args_header.h"
+#include "harness/implement/variant/launch_plan.h"
+
+namespace apo {
+namespace fs = std::filesystem;
+namespace {
+
+// Raised when the way of building changes, so that entries of an older program are not taken for new ones.
+constexpr int kExecutorRecipe = 1;
+constexpr const char* kPlaces = "shared.s";
+constexpr const char* kLaunches = "apo:launch";  // the name that our own lines have in messages
+constexpr const char* kNotCheckable = "not checkable on the CPU: ";
+constexpr std::int64_t kStaticLimit = 48 << 10;  // of a kernel's static shared memory, on every GPU
+
+// -Og keeps loads and stores where the source has them. GCC announces them to functions that libtsan would define;
+// ours do. Exceptions, errno and traps are none of a kernel's.
+Words checked_compile_flags(bool sanitize) {
+  Words flags = {"-x",
+                 "c++",
+                 "-std=c++20",
+                 "-Og",
+                 "-g",
+                 "-gno-statement-frontiers",
+                 "-fPIC",
+                 "-w",
+                 "-fno-gnu-unique",
+                 "-fno-exceptions",
+                 "-fno-math-errno",
+                 "-fno-extern-tls-init",
+                 "-fmax-errors=20",
+                 "-fdiagnostics-color=never",
+                 "-frandom-seed=apo",
+                 "-ffp-contract=off"};
+  const Words mode = sanitize
+                         ? Words{"-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"}
+                         : Words{"-fsanitize=thread,alignment,bounds", "-fno-sanitize-recover=all",
+                                 "--param=tsan-instrument-func-entry-exit=0", "--param=tsan-distinguish-volatile=1"};
+  return joined(flags, mode);
+}
+
+Words checked_link_flags(bool sanitize) {
+  const Words flags = {"-shared", "-Wl,--build-id=none", "-Wl,-z,now", "-nostartfiles"};
+  return sanitize ? joined(flags, {"-fsanitize=address,undefined"}) : flags;
+}
+
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump();
+}
+
+// What the program asks the object for: see harness/executor/module.h.
+std::string exports(const Family& family, const Variant& variant, const std::string& file) {
+  std::string text = "\n# 1 \"" + std::string(kLaunches) + "\"\nextern \"C\" {\n";
+  std::vector<std::string> kernels;
+  for (const Launch& launch : variant.launches) {
+    if (std::find(kernels.begin(), kernels.end(), launch.kernel) == kernels.end()) {
+      kernels.push_back(launch.kernel);
+      text += "APO_CPU_UNSEEN void apo_cpu_run_" + launch.kernel + "(const void* arguments) {\n" +
+              "  const apo_cpu::Thread* volatile thread = &apo_cpu::self();  // for debuggers\n  " + launch.kernel +
+              "(*static_cast<const " + family.name + "_args*>(arguments));\n}\n";
+    }
+  }
+  text += "extern const char* const apo_cpu_source = " + quoted(file) + ";\n";
+  text += "extern const char* const apo_cpu_buffers[] = {";
+  for (const bool outputs : {false, true}) {
+    for (const TensorSpec& tensor : family.tensors) {
+      text += (tensor.role == Role::output) == outputs ? quoted(tensor.name) + ", " : "";
+    }
+  }
+  for (const ScratchBuffer& buffer : variant.scratch) {
+    text += quoted(buffer.name) + ", ";
+  }
+  return text +
+         "nullptr};\nextern const bool apo_cpu_loads_seen =\n#ifdef __SANITIZE_THREAD__\n    true;\n#else\n"
+         "    false;\n#endif\n}\n";
+}
+
+// The user's lines keep their numbers and their file, for messages, findings and debuggers.
+std::string compose(const Family& family, const Variant& variant, const std::string& file) {
+  return "# 1 " + quoted(variant.path.empty() ? file : variant.path) + "\n" + without_ptx(variant.source) +
+         exports(family, variant, file);
+}
+
+// Static shared memory, then one stretch that every `extern __shared__` array is a name of. What lies between them and
+// behind is touched by mistakes only.
+std::string shared_places(const std::vector<std::string>& dynamic, std::int64_t most) {
+  constexpr std::int64_t kGuard = 4096;
+  std::string text = ".section .tbss.end,\"awT\",@nobits\n.globl apo_cpu_static_end\napo_cpu_static_end:\n.zero " +
+                     std::to_string(kGuard) +
+                     "\n.section .tbss.dynamic,\"awT\",@nobits\n.balign 1024\n.globl "
+                     "apo_cpu_dynamic_shared\napo_cpu_dynamic_shared:\n";
+  for (const std::string& name : dynamic) {
+    text += ".globl " + name + "\n" + name + ":\n";
+  }
+  text += ".zero " + std::to_string(most + kGuard) + "\n.globl apo_cpu_shared_end\napo_cpu_shared_end:\n";
+  for (const char* name : {"apo_cpu_static_end", "apo_cpu_dynamic_shared", "apo_cpu_shared_end"}) {
+    text += std::string(".type ") + name + ", @tls_object\n";
+  }
+  return text + ".section .note.GNU-stack,\"\",@progbits\n";
+}
+
+struct SharedVariables {
+  std::vector<std::string> dynamic;                  // declared, not defined
+  std::map<std::string, std::int64_t> static_bytes;  // by symbol
+};
+
+SharedVariables read_shared(const std::string& object) {
+  const ElfObject elf(object, ET_REL);
+  SharedVariables variables;
+  for (std::size_t i = 0; i < elf.symbol_count(); ++i) {
+    const Elf64_Sym symbol = elf.symbol(i);
+    const bool local = ELF64_ST_TYPE(symbol.st_info) == STT_TLS;
+    if (local && symbol.st_shndx == SHN_UNDEF) {
+      variables.dynamic.push_back(elf.name(symbol));
+    } else if (local) {
+      variables.static_bytes[elf.name(symbol)] += static_cast<std::int64_t>(symbol.st_size);
+    }
+  }
+  return variables;
+}
+
+// Static shared memory of a kernel: its own arrays, and those of functions that any kernel may call.
+std::vector<KernelFacts> kernel_facts(const Variant& variant, const SharedVariables& variables) {
+  std::vector<KernelFacts> kernels;
+  for (const Launch& launch : variant.launches) {
+    KernelFacts facts{.name = launch.kernel};
+    for (const auto& [symbol, bytes] : variables.static_bytes) {
+      bool of_another = false;
+      for (const Launch& other : variant.launches) {
+        of_another |= other.kernel != launch.kernel &&
+                      symbol.starts_with("_ZZ" + std::to_string(other.kernel.size()) + other.kernel + "E");
+      }
+      facts.shared_bytes += of_another ? 0 : bytes;
+    }
+    kernels.push_back(facts);
+  }
+  return kernels;
+}
+
+// What a compiler's message says about a source that a GPU's compiler may well take.
+void classify(Build& build, const Variant& variant) {
+  static const std::regex kUndeclared(R"('(__\w+)' was not declared)");
+  static const std::regex kHeader(R"(fatal error: (\S+): No such file)");
+  build.outcome = Outcome::build_failed;
+  std::smatch match;
+  if (const auto at = build.evidence.find(kNotCheckable); at != std::string::npos) {
+    build.outcome = Outcome::refused;
+    build.evidence = build.evidence.substr(at);
+  } else if (build.evidence.starts_with(kLaunches)) {
+    build.outcome = Outcome::wrong_abi;
+    build.evidence = "a kernel that apo:launch names is not there, or does not take one argument struct: " +
+                     build.evidence.substr(build.evidence.find("error:") + 7);
+  } else if (std::regex_search(build.evidence, match, kUndeclared) ||
+             std::regex_search(build.evidence, match, kHeader)) {
+    build.outcome = Outcome::refused;
+    build.evidence = kNotCheckable + match[1].str() + " (" + variant.id() +
+                     " uses it, and harness/executor/device has no equivalent)";
+  }
+}
+
+std::string check_launches(const Build& build) {
+  for (const KernelLaunch& launch : build.plan.launches) {
+    if (launch.cooperative) {
+      return kNotCheckable + std::string("the cooperative launch of ") + launch.kernel;
+    }
+    if (launch.cluster != std::array<std::int64_t, 3>{1, 1, 1}) {
+      return kNotCheckable + std::string("the clusters of ") + launch.kernel;
+    }
+  }
+  return "";
+}
+
+std::string info_of(const Build& build, const std::vector<KernelFacts>& kernels) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const KernelFacts& kernel : kernels) {
+    list.push_back({kernel.name, kernel.shared_bytes});
+  }
+  return nlohmann::json{
+      {"object_hash", build.object_hash}, {"flags", build.flags}, {"kernels", list}, {"seconds", build.seconds}}
+      .dump();
+}
+
+std::string device_headers(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::string text;
+  for (const fs::path& file : files) {
+    text += file.filename().string() + "\n" + read_file(file);
+  }
+  return text;
+}
+
+class ExecutorBuild {
+ public:
+  ExecutorBuild(const ExecutorBuildOptions& options, const BuildCache& cache) : options_(options), cache_(cache) {}
+
+  // The object, and what its kernels use; the second is empty when it failed.
+  std::pair<Build, std::vector<KernelFacts>> object(const Family& family, const Variant& variant,
+                                                    const std::string& header) const {
+    const fs::path headers = options_.home / "harness" / "executor" / "device";
+    const std::string file = variant.path.empty() ? variant.name + ".cu" : fs::path(variant.path).filename().string();
+    const std::string source = compose(family, variant, file);
+    Build build;
+    build.toolchain = {.compiler = options_.compiler, .version = options_.compiler_version};
+    build.flags = joined(checked_compile_flags(options_.sanitize), checked_link_flags(options_.sanitize));
+    build.key = sha256_of_parts(joined({"executor recipe " + std::to_string(kExecutorRecipe), options_.compiler,
+                                        options_.compiler_version, source, header, device_headers(headers)},
+                                       build.flags));
+    if (const auto entry = cache_.find(build.key)) {
+      return from_entry(*entry, build);
+    }
+    const CacheDraft draft = cache_.draft();
+    write_file_atomically(draft.path() / kHostSource, source);
+    write_file_atomically(draft.path() / args_header_name(family), header);
+    const auto start = std::chrono::steady_clock::now();
+    CompileStep step = run_step(
+        joined(joined({options_.compiler, "-c", kHostSource, "-o", kObject}, checked_compile_flags(options_.sanitize)),
+               {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string()}),
+        draft.path(), options_.timeout_s);
+    build.log = step.log;
+    std::vector<KernelFacts> kernels;
+    if (step.ok) {
+      const SharedVariables shared = read_shared(read_file(draft.path() / kObject));
+      kernels = kernel_facts(variant, shared);
+      write_file_atomically(draft.path() / kPlaces, shared_places(shared.dynamic, executor_device().shared_per_block));
+      step =
+          run_step(joined({options_.compiler, kObject, kPlaces, "-o", kLibrary}, checked_link_flags(options_.sanitize)),
+                   draft.path(), options_.timeout_s);
+      build.log += step.log;
+    }
+    build.seconds = seconds_since(start);
+    if (!step.ok) {
+      build.evidence = step.evidence;
+      classify(build, variant);
+      return {build, {}};
+    }
+    build.object_hash = sha256(read_file(draft.path() / kLibrary));
+    build.code_hash = build.object_hash;
+    write_file_atomically(draft.path() / kLog, build.log);
+    const std::string info = info_of(build, kernels);
+    const CacheEntry entry =
+        cache_.publish(draft, build.key, {kHostSource, args_header_name(family), kLibrary, kLog}, info);
+    if (entry.info != info) {
+      // Whoever built the same beside us was faster: its files are those that stay.
+      std::tie(build, kernels) = from_entry(entry, build);
+      build.from_cache = false;
+    }
+    build.object_path = (entry.folder / kLibrary).string();
+    return {build, kernels};
+  }
+
+ private:
+  static std::pair<Build, std::vector<KernelFacts>> from_entry(const CacheEntry& entry, Build build) {
+    const auto info = nlohmann::json::parse(entry.info);
+    build.object_path = (entry.folder / kLibrary).string();
+    build.object_hash = info.at("object_hash");
+    build.code_hash = build.object_hash;
+    build.log = read_file(entry.folder / kLog);
+    build.seconds = info.at("seconds");
+    build.from_cache = true;
+    std::vector<KernelFacts> kernels;
+    for (const auto& one : info.at("kernels")) {
+      kernels.push_back({.name = one.at(0), .shared_bytes = one.at(1)});
+    }
+    return {build, kernels};
+  }
+
+  const ExecutorBuildOptions& options_;
+  const BuildCache& cache_;
+};
+
+}  // namespace
+
+DeviceFacts executor_device() {
+  return {.name = "CPU executor as sm_90",
+          .uuid = "CPU",
+          .major = 9,
+          .minor = 0,
+          .sms = 132,
+          .threads_per_block = 1024,
+          .threads_per_sm = 2048,
+          .blocks_per_sm = 32,
+          .shared_per_block = 232448,
+          .shared_per_sm = 233472,
+          .registers_per_sm = 65536,
+          .l2_bytes = 62914560,
+          .persisting_l2_bytes = 39321600,
+          .memory_bytes = 150000000000,
+          .sm_mhz = 1980,
+          .memory_mhz = 3201,
+          .driver = "none"};
+}
+
+Build build_for_executor(const ExecutorBuildOptions& options, const BuildCache& cache, const Family& family,
+                         const Variant& variant, const Axes& axes, const Settings& settings) {
+  auto [build, kernels] =
+      ExecutorBuild(options, cache).object(family, variant, args_header(family, variant, axes, settings));
+  if (build.outcome != Outcome::valid) {
+    return build;
+  }
+  for (const KernelFacts& kernel : kernels) {
+    if (kernel.shared_bytes > kStaticLimit) {
+      build.outcome = Outcome::build_failed;
+      build.evidence = "kernel " + kernel.name + " has " + std::to_string(kernel.shared_bytes) +
+                       " bytes of static shared memory, and no GPU takes more than " + std::to_string(kStaticLimit);
+      return build;
+    }
+  }
+  const PlannedLaunches planned = plan_launches(family, variant, axes, settings, executor_device(), kernels);
+  build.outcome = planned.outcome;
+  build.evidence = planned.evidence;
+  build.plan = planned.plan;
+  if (const std::string why = check_launches(build); build.outcome == Outcome::valid && !why.empty()) {
+    build.outcome = Outcome::refused;
+    build.evidence = why;
+  }
+  return build;
+}
+
+}  // namespace apo

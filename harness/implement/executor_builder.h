@@ -1,0 +1,31 @@
+// harness/implement/executor_builder.h - builds a device variant for the CPU, into an object that harness/executor
+// runs.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/implement/build_cache.h"
+
+namespace apo {
+
+// The numbers of an NVIDIA H200, which launch expressions see where there is no GPU. They decide how many blocks are
+// started and what fits, nothing else: no time is ever taken.
+DeviceFacts executor_device();
+
+struct ExecutorBuildOptions {
+  std::filesystem::path home;  // holds harness/executor/device
+  std::string compiler;        // g++
+  std::string compiler_version;
+  bool sanitize = false;  // AddressSanitizer and UndefinedBehaviorSanitizer in place of the executor's own checks
+  double timeout_s = 120;
+};
+
+// Outcomes: build_failed; wrong_abi when a kernel that apo:launch names is not there; refused when the launch does not
+// fit the device, or when the source uses what has no equivalent on the CPU ("not checkable on the CPU: NAME").
+Build build_for_executor(const ExecutorBuildOptions& options, const BuildCache& cache, const Family& family,
+                         const Variant& variant, const Axes& axes, const Settings& settings);
+
+}  // namespace apo

@@ -1,0 +1,34 @@
+// harness/implement/object/cubin.h - reads a cubin: what its machine code is and what each kernel uses of the GPU.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace apo {
+
+struct KernelFacts {
+  std::string name;  // as the driver knows it
+  std::int64_t registers = 0;
+  std::int64_t local_bytes = 0;     // stack frame of a thread: arrays that did not fit registers, and spills
+  std::int64_t shared_bytes = 0;    // static
+  std::int64_t constant_bytes = 0;  // of the kernel's own bank, its parameters included
+  std::int64_t text_bytes = 0;
+};
+
+struct CubinFacts {
+  // sha256 over the machine code, constants and initial data. Blind to the names of functions, to the source's path and
+  // comments, and to debug information.
+  std::string code_hash;
+  std::vector<KernelFacts> kernels;  // in the cubin's order
+  // Of the kernel that uses most: registers, local_bytes, shared_bytes, constant_bytes; sums: text_bytes,
+  // writable_bytes (variables that outlive a launch, __constant__ ones too).
+  std::map<std::string, std::int64_t> resources;
+};
+
+// Throws EnvironmentError when `bytes` is not a whole cubin.
+CubinFacts read_cubin(std::string_view bytes);
+
+}  // namespace apo

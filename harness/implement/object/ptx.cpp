@@ -1,0 +1,237 @@
+// harness/implement/object/ptx.cpp - finds asm statements, takes them apart, and looks their PTX up.
+#include "harness/implement/object/ptx.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <vector>
+
+namespace apo {
+namespace {
+
+struct Equivalent {
+  std::string_view ptx;       // blanks squeezed; # stands for a number, which becomes the template's argument
+  std::string_view function;  // of apo_cpu::ptx
+};
+
+constexpr Equivalent kEquivalents[] = {
+    {"cvt.rn.bf16x2.f32 %0, %1, %2;", "cvt_bf16x2"},
+    {"cvt.rn.f16x2.f32 %0, %1, %2;", "cvt_f16x2"},
+    {"{ .reg .b16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, a; }", "half_low"},
+    {"{ .reg .b16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, b; }", "half_high"},
+    {"tanh.approx.f32 %0, %1;", "tanh_approx"},
+    {"ex2.approx.f32 %0, %1;", "ex2_approx"},
+    {"ex2.approx.ftz.f32 %0, %1;", "ex2_approx"},
+    {"lg2.approx.f32 %0, %1;", "lg2_approx"},
+    {"lg2.approx.ftz.f32 %0, %1;", "lg2_approx"},
+    {"rcp.approx.f32 %0, %1;", "rcp_approx"},
+    {"rcp.approx.ftz.f32 %0, %1;", "rcp_approx"},
+    {"rsqrt.approx.f32 %0, %1;", "rsqrt_approx"},
+    {"rsqrt.approx.ftz.f32 %0, %1;", "rsqrt_approx"},
+    {"sqrt.approx.f32 %0, %1;", "sqrt_approx"},
+    {"sqrt.approx.ftz.f32 %0, %1;", "sqrt_approx"},
+    {"prefetch.global.L1 [%0];", "prefetch"},
+    {"prefetch.global.L2 [%0];", "prefetch"},
+    {"createpolicy.fractional.L2::evict_last.b64 %0, 1.0;", "policy"},
+    {"createpolicy.fractional.L2::evict_first.b64 %0, 1.0;", "policy"},
+    {"st.global.L2::cache_hint.b16 [%0], %1, %2;", "store_b16"},
+    {"ld.global.L2::cache_hint.b16 %0, [%1], %2;", "load_b16"},
+    {"bar.sync %0, %1;", "bar_sync"},
+    {"bar.sync %0, #;", "bar_sync_of"},
+    {"cp.async.ca.shared.global [%0], [%1], #;", "cp_async"},
+    {"cp.async.cg.shared.global [%0], [%1], #;", "cp_async"},
+    {"cp.async.commit_group;", "cp_async_commit"},
+    {"cp.async.wait_group %0;", "cp_async_wait"},
+    {"cp.async.wait_group #;", "cp_async_wait_for"},
+    {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+     "{%0, %1, %2, %3};",
+     "mma_m16n8k8_tf32"},
+};
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+std::string squeezed(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const char plain = std::isspace(static_cast<unsigned char>(c)) != 0 ? ' ' : c;
+    if (plain != ' ' || (!result.empty() && result.back() != ' ')) {
+      result += plain;
+    }
+  }
+  while (!result.empty() && result.back() == ' ') {
+    result.pop_back();
+  }
+  return result;
+}
+
+// The function's name with the number that the pattern asks for; nullopt when `ptx` is another instruction.
+std::optional<std::string> matched(const Equivalent& equivalent, std::string_view ptx) {
+  const std::size_t hole = equivalent.ptx.find('#');
+  if (hole == std::string_view::npos) {
+    return ptx == equivalent.ptx ? std::optional<std::string>(equivalent.function) : std::nullopt;
+  }
+  const std::string_view before = equivalent.ptx.substr(0, hole);
+  const std::string_view after = equivalent.ptx.substr(hole + 1);
+  if (ptx.size() <= before.size() + after.size() || !ptx.starts_with(before) || !ptx.ends_with(after)) {
+    return std::nullopt;
+  }
+  const std::string_view number = ptx.substr(hole, ptx.size() - before.size() - after.size());
+  if (!std::all_of(number.begin(), number.end(), is_digit)) {
+    return std::nullopt;
+  }
+  return std::string(equivalent.function) + "<" + std::string(number) + ">";
+}
+
+std::optional<std::string> equivalent_of(std::string_view ptx) {
+  for (const Equivalent& equivalent : kEquivalents) {
+    if (auto function = matched(equivalent, ptx)) {
+      return function;
+    }
+  }
+  return std::nullopt;
+}
+
+// Walks a source without tripping over comments and literals.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view source) : source_(source) {}
+
+  std::string rewrite() {
+    std::string result;
+    while (at_ < source_.size()) {
+      const std::size_t begin = at_;
+      if (skip_opaque()) {
+        result += source_.substr(begin, at_ - begin);
+      } else if (is_word(source_[at_])) {
+        const std::string_view word = take_word();
+        if (word == "asm" || word == "__asm__") {
+          result += statement(begin);
+        } else {
+          result += word;
+        }
+      } else {
+        result += source_[at_++];
+      }
+    }
+    return result;
+  }
+
+ private:
+  char peek(std::size_t ahead = 0) const { return at_ + ahead < source_.size() ? source_[at_ + ahead] : '\0'; }
+  void skip_until(std::string_view end) {
+    const std::size_t found = source_.find(end, at_);
+    at_ = found == std::string_view::npos ? source_.size() : found + end.size();
+  }
+  void skip_literal(char quote) {
+    for (++at_; at_ < source_.size() && source_[at_] != quote; ++at_) {
+      at_ += source_[at_] == '\\' ? std::size_t{1} : 0;
+    }
+    at_ = std::min(at_ + 1, source_.size());
+  }
+  // A comment or a literal, if one begins here.
+  bool skip_opaque() {
+    if (peek() == '/' && peek(1) == '/') {
+      skip_until("\n");
+    } else if (peek() == '/' && peek(1) == '*') {
+      skip_until("*/");
+    } else if (peek() == '"' || peek() == '\'') {
+      skip_literal(peek());
+    } else {
+      return false;
+    }
+    return true;
+  }
+  std::string_view take_word() {
+    const std::size_t begin = at_;
+    // A quote inside a number separates digits.
+    while (is_word(peek()) || (peek() == '\'' && is_digit(source_[begin]) && is_word(peek(1)))) {
+      ++at_;
+    }
+    return source_.substr(begin, at_ - begin);
+  }
+  void skip_blanks() {
+    while (at_ < source_.size() && std::isspace(static_cast<unsigned char>(source_[at_])) != 0) {
+      ++at_;
+    }
+  }
+
+  // From behind `asm` to its closing parenthesis: the PTX, then its operands.
+  std::string statement(std::size_t begin) {
+    skip_blanks();
+    if (is_word(peek())) {
+      take_word();  // volatile
+      skip_blanks();
+    }
+    if (peek() != '(') {
+      return std::string(source_.substr(begin, at_ - begin));
+    }
+    std::string ptx;
+    std::vector<std::string> operands;
+    int depth = 0;
+    int section = 0;          // 0 the text, 1 outputs, 2 inputs, 3 clobbers
+    std::size_t operand = 0;  // where its expression begins
+    do {
+      const std::size_t here = at_;
+      if (skip_opaque()) {
+        const bool literal = source_[here] == '"';
+        ptx += section == 0 && literal ? unquoted(source_.substr(here + 1, at_ - here - 2)) : "";
+        continue;
+      }
+      const char c = source_[at_++];
+      if (c == '(' && ++depth == 2) {
+        operand = at_;
+      } else if (c == ')' && --depth == 1 && section > 0) {
+        operands.emplace_back(source_.substr(operand, here - operand));
+      } else if (c == ':' && depth == 1) {
+        ++section;
+      }
+    } while (depth > 0 && at_ < source_.size());
+    return call(squeezed(ptx), operands) + lines(source_.substr(begin, at_ - begin));
+  }
+
+  static std::string unquoted(std::string_view literal) {
+    std::string text;
+    for (std::size_t i = 0; i < literal.size(); ++i) {
+      const bool escape = literal[i] == '\\' && i + 1 < literal.size();
+      const char c = escape ? literal[++i] : literal[i];
+      text += escape && (c == 'n' || c == 't') ? ' ' : c;
+    }
+    return text;
+  }
+  static std::string lines(std::string_view text) {
+    return std::string(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')), '\n');
+  }
+  static std::string call(const std::string& ptx, const std::vector<std::string>& operands) {
+    const auto function = equivalent_of(ptx);
+    if (!function) {
+      std::string quoted;
+      for (const char c : ptx) {
+        quoted += c == '"' || c == '\\' ? '\'' : c;
+      }
+      return "static_assert(false, \"not checkable on the CPU: PTX " + quoted + "\")";
+    }
+    std::string text = "::apo_cpu::ptx::" + *function + "(";
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      // On one line: the statement's line ends are added behind it.
+      text += (i > 0 ? ", " : "") + squeezed(operands[i]);
+    }
+    return text + ")";
+  }
+
+  std::string_view source_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::string without_ptx(std::string_view source) {
+  return Scanner(source).rewrite();
+}
+
+}  // namespace apo

@@ -1,0 +1,22 @@
+// harness/implement/variant/args_header.h - the argument header of a variant, generated from its family's contract.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+
+namespace apo {
+
+// "<family>.args.h": a struct of pointers (inputs, derived inputs, outputs, scratch) and then every axis as int64_t,
+// followed by one constant k<AXIS> for each specialised axis and one constant for each tunable. It depends on nothing
+// else, so that workloads that share their specialised axes share their build.
+std::string args_header(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings);
+// The same for use outside this program: the values of the constants come from the compiler's command line, as
+// -DAPO_k<AXIS>=... and -DAPO_<TUNABLE>=...
+std::string exported_args_header(const Family& family, const Variant& variant);
+// Names of the constants: k<AXIS> of each specialised axis, then the tunables.
+std::vector<std::string> constant_names(const Family& family, const Variant& variant);
+std::string args_header_name(const Family& family);
+
+}  // namespace apo

@@ -1,0 +1,32 @@
+// harness/implement/variant/metadata.h - the metadata block of a variant: its only description, checked before any
+// compiler runs.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "harness/core/records/records.h"
+
+namespace apo {
+
+inline constexpr std::size_t kMaxSourceBytes = std::size_t{4} << 20;
+
+// Reads the block at the top of `source`; `path` names the file in errors and becomes Variant::path.
+// The lines: variant FAMILY/NAME, target host | cuda [sm_80], technique WORD (one or more), idea TEXT, and optionally
+//   parent [FAMILY/]NAME            the variant it grew from, of the same family
+//   predict 1.5x..1.8x over parent|NAME: REASON    (NAME becomes FAMILY/NAME)
+//   requires EXPRESSION             over axes, tunables and, on cuda, SMS, SHARED_MAX, MAX_THREADS
+//   tune NAME 1,2,4                 the first value is the default
+//   scratch NAME BYTES-EXPRESSION
+//   link LIBRARY                    cublas, cublasLt or cudart, for host code on cuda
+//   launch KERNEL grid=E[,E[,E]] block=E[,E[,E]] [shared=E] [cluster=E] [l2_persist=E] [cooperative=E]
+// Throws UserError naming path:line, what is wrong and how to fix it.
+Variant parse_variant(std::string_view source, const std::string& path);
+
+// The same from a regular file of at most kMaxSourceBytes; Variant::path is absolute.
+Variant load_variant(const std::string& path);
+
+// Does the harness launch the kernels itself (true), or does the variant export apo_launch (false)?
+bool is_device_variant(const Variant& variant);
+
+}  // namespace apo

@@ -1,0 +1,170 @@
+// harness/implement/variant/metadata_block.cpp - reads a source file line by line up to its first line of code.
+#include "harness/implement/variant/metadata_block.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+constexpr std::string_view kForm = "write '// apo:KEY VALUE', e.g. '// apo:target host'";
+constexpr std::size_t kLongestValue = 4000;
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+bool is_letter(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0;
+}
+
+void check_text(std::string_view source, const std::string& path) {
+  if (trim(source).empty()) {
+    throw UserError("'" + path + "' is empty", "a variant starts with its metadata block: " + std::string(kForm));
+  }
+  int line = 1;
+  for (std::size_t i = 0; i < source.size();) {
+    if (source[i] == '\0') {
+      throw UserError("'" + path + "' is a binary file (a NUL byte in line " + std::to_string(line) + ")",
+                      "give the source file of the variant");
+    }
+    const std::size_t length = utf8_length(source.substr(i, 4));
+    if (length == 0) {
+      block_error(path, line, "not valid UTF-8", "convert the file, e.g. iconv -f latin1 -t utf8");
+    }
+    line += source[i] == '\n' ? 1 : 0;
+    i += length;
+  }
+}
+
+bool is_comment(const std::string& line) {
+  return line.starts_with("//");
+}
+
+// "apo:tune X" of "// apo:tune X"; "" when the comment is an ordinary one. Anything that begins like "apo :" or "APO:"
+// was meant as a line of the block, so it comes back as well and is refused.
+std::string apo_text(const std::string& line) {
+  const std::string comment = trim(std::string_view(line).substr(2));
+  std::string start = comment.substr(0, 3);
+  std::transform(start.begin(), start.end(), start.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::size_t next = comment.find_first_not_of(" \t", 3);
+  return start == "apo" && next != std::string::npos && comment[next] == ':' ? comment : "";
+}
+
+// Also those of UTF-8 that terminals obey (C1), that nobody sees, and that turn the order of the words round.
+bool holds_control_character(std::string_view value) {
+  const auto is_between = [](std::string_view text, std::string_view first, std::string_view last) {
+    return text >= first && text <= last;
+  };
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const auto c = static_cast<unsigned char>(value[i]);
+    const std::string_view two = value.substr(i, 2);
+    const std::string_view three = value.substr(i, 3);
+    if (c < 0x20 || c == 0x7f || is_between(two, "\xc2\x80", "\xc2\x9f") ||
+        is_between(three, "\xe2\x80\x8b", "\xe2\x80\x8f") || is_between(three, "\xe2\x80\xaa", "\xe2\x80\xae") ||
+        is_between(three, "\xe2\x81\xa0", "\xe2\x81\xaf") || three == "\xef\xbb\xbf") {
+      return true;
+    }
+  }
+  return false;
+}
+
+BlockLine read_line(const std::string& text, int number, const std::string& path) {
+  constexpr std::string_view kPrefix = "apo:";
+  if (!text.starts_with(kPrefix) || text.size() == kPrefix.size() || !is_letter(text[kPrefix.size()])) {
+    block_error(path, number, "malformed metadata line '// " + text + "'", std::string(kForm));
+  }
+  const std::string rest = text.substr(kPrefix.size());
+  const std::size_t space = rest.find_first_of(" \t");
+  const std::string key = rest.substr(0, space);
+  const std::string value = space == std::string::npos ? "" : trim(rest.substr(space));
+  if (value.empty()) {
+    block_error(path, number, "apo:" + key + " has no value", std::string(kForm));
+  }
+  if (value.size() > kLongestValue) {
+    block_error(path, number, "apo:" + key + " is longer than " + std::to_string(kLongestValue) + " characters",
+                "say it in one sentence");
+  }
+  if (holds_control_character(value)) {
+    block_error(path, number, "apo:" + key + " holds a control character", "use printable characters and spaces");
+  }
+  return {.number = number, .key = key, .value = value};
+}
+
+// `i` stands on the opening quote and is moved past the closing one, or past the end of the line.
+void skip_quoted(std::string_view source, std::size_t& i) {
+  const char quote = source[i++];
+  while (i < source.size() && source[i] != quote && source[i] != '\n') {
+    i += source[i] == '\\' ? 2u : 1u;
+  }
+  ++i;
+}
+
+std::size_t after(std::string_view source, std::size_t from, std::string_view end) {
+  const std::size_t found = source.find(end, from);
+  return found == std::string_view::npos ? source.size() : found + end.size();
+}
+
+}  // namespace
+
+void block_error(const std::string& path, int line, const std::string& what, const std::string& hint) {
+  throw UserError(path + ":" + std::to_string(line) + ": " + what, hint);
+}
+
+std::vector<BlockLine> read_block(std::string_view source, const std::string& path) {
+  check_text(source, path);
+  if (source.starts_with(kByteOrderMark)) {
+    source.remove_prefix(kByteOrderMark.size());
+  }
+  std::vector<BlockLine> block;
+  int number = 0;
+  int first_code = 0;
+  for (const std::string& raw : split(source, '\n')) {
+    ++number;
+    const std::string line = trim(raw);
+    if (!line.empty() && !is_comment(line)) {
+      first_code = first_code == 0 ? number : first_code;
+      continue;
+    }
+    const std::string text = line.empty() ? "" : apo_text(line);
+    if (text.empty()) {
+      continue;
+    }
+    if (first_code != 0) {
+      block_error(path, number, "metadata line after the code that starts in line " + std::to_string(first_code),
+                  "move every '// apo:' line to the top of the file");
+    }
+    block.push_back(read_line(text, number, path));
+  }
+  if (block.empty()) {
+    block_error(path, 1, "no metadata block", "start the file with '// apo:variant FAMILY/NAME' and its other lines");
+  }
+  return block;
+}
+
+bool code_uses_word(std::string_view source, std::string_view word) {
+  for (std::size_t i = 0; i < source.size();) {
+    const std::string_view rest = source.substr(i);
+    if (rest.starts_with("//")) {
+      i = after(source, i, "\n");
+    } else if (rest.starts_with("/*")) {
+      i = after(source, i + 2, "*/");
+    } else if (rest.front() == '"' || rest.front() == '\'') {
+      skip_quoted(source, i);
+    } else if (is_letter(rest.front()) || rest.front() == '_') {
+      const auto part_of_word = [](char c) { return is_identifier(std::string_view(&c, 1)) || (c >= '0' && c <= '9'); };
+      const auto end = std::find_if_not(rest.begin(), rest.end(), part_of_word);
+      const auto length = static_cast<std::size_t>(end - rest.begin());
+      if (rest.substr(0, length) == word) {
+        return true;
+      }
+      i += length;
+    } else {
+      ++i;
+    }
+  }
+  return false;
+}
+
+}  // namespace apo

@@ -1,0 +1,191 @@
+// harness/implement/variant/metadata_checks.cpp - clashing names, expressions, launches and the size of the settings
+// space.
+#include "harness/implement/variant/metadata_checks.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "harness/core/text.h"
+#include "harness/implement/variant/expression.h"
+#include "harness/implement/variant/metadata.h"
+#include "harness/implement/variant/settings.h"
+
+namespace apo {
+namespace {
+
+// Words that a generated header cannot use as a name: C++20's keywords.
+constexpr std::array<std::string_view, 92> kKeywords = {
+    "alignas",     "alignof",   "and",        "and_eq",    "asm",      "auto",         "bitand",
+    "bitor",       "bool",      "break",      "case",      "catch",    "char",         "char8_t",
+    "char16_t",    "char32_t",  "class",      "compl",     "concept",  "const",        "consteval",
+    "constexpr",   "constinit", "const_cast", "continue",  "co_await", "co_return",    "co_yield",
+    "decltype",    "default",   "delete",     "do",        "double",   "dynamic_cast", "else",
+    "enum",        "explicit",  "export",     "extern",    "false",    "float",        "for",
+    "friend",      "goto",      "if",         "inline",    "int",      "long",         "mutable",
+    "namespace",   "new",       "noexcept",   "not",       "not_eq",   "nullptr",      "operator",
+    "or",          "or_eq",     "private",    "protected", "public",   "register",     "reinterpret_cast",
+    "requires",    "return",    "short",      "signed",    "sizeof",   "static",       "static_assert",
+    "static_cast", "struct",    "switch",     "template",  "this",     "thread_local", "throw",
+    "true",        "try",       "typedef",    "typeid",    "typename", "union",        "unsigned",
+    "using",       "virtual",   "void",       "volatile",  "wchar_t",  "while",        "xor",
+    "xor_eq"};
+
+const std::vector<std::string> kLaunchAttributes = {"grid", "block", "shared", "cluster", "l2_persist", "cooperative"};
+
+class Checker {
+ public:
+  Checker(const Variant& variant, const Family& family, const std::vector<BlockLine>& block, const std::string& path)
+      : variant_(variant), family_(family), block_(block), path_(path), symbols_(symbol_names(family, variant)) {}
+
+  void check() const {
+    check_names();
+    check_space();
+    check_prediction();
+    if (!variant_.requires_expression.empty()) {
+      check_expression_of("requires", 0, variant_.requires_expression, symbols_);
+    }
+    for (std::size_t i = 0; i < variant_.scratch.size(); ++i) {
+      check_expression_of("scratch", i, variant_.scratch[i].bytes, symbols_);
+    }
+    check_form();
+    for (std::size_t i = 0; i < variant_.launches.size(); ++i) {
+      check_launch(variant_.launches[i], i);
+    }
+  }
+
+ private:
+  // The line of the index-th `key`.
+  int line_of(std::string_view key, std::size_t index = 0) const {
+    for (const BlockLine& line : block_) {
+      if (line.key == key && index-- == 0) {
+        return line.number;
+      }
+    }
+    return block_.front().number;
+  }
+  [[noreturn]] void fail(std::string_view key, std::size_t index, const std::string& what,
+                         const std::string& hint) const {
+    block_error(path_, line_of(key, index), what, hint);
+  }
+
+  void check_expression_of(std::string_view key, std::size_t index, std::string_view expression,
+                           const std::vector<std::string>& names) const {
+    if (const std::string why = check_expression(expression, names); !why.empty()) {
+      fail(key, index, "apo:" + std::string(key) + ": " + why,
+           "use integers, the known symbols, + - * / % comparisons && || ! ?: min max ceil_div");
+    }
+  }
+
+  // Tunables become constants and scratch buffers become fields of the generated header.
+  void check_names() const {
+    std::set<std::string, std::less<>> taken = {"min", "max", "ceil_div", "APO_EXPORT", variant_.family + "_args"};
+    taken.insert(device_fact_names().begin(), device_fact_names().end());
+    for (const AxisSpec& axis : family_.axes) {
+      taken.insert({axis.name, "k" + axis.name});
+    }
+    for (const TensorSpec& tensor : family_.tensors) {
+      taken.insert(tensor.name);
+    }
+    for (std::size_t i = 0; i < variant_.tunables.size(); ++i) {
+      check_name("tune", i, variant_.tunables[i].name, taken);
+    }
+    for (std::size_t i = 0; i < variant_.scratch.size(); ++i) {
+      check_name("scratch", i, variant_.scratch[i].name, taken);
+    }
+  }
+  void check_name(std::string_view key, std::size_t index, const std::string& name,
+                  std::set<std::string, std::less<>>& taken) const {
+    const bool keyword = std::find(kKeywords.begin(), kKeywords.end(), name) != kKeywords.end();
+    if (!is_identifier(name) || keyword || name.front() == '_' || name.find("__") != std::string::npos ||
+        name.size() > 64) {
+      fail(key, index, "'" + name + "' cannot name a constant or a field in C++",
+           "use letters, digits and '_', no leading '_', no keyword");
+    }
+    if (!taken.insert(name).second) {
+      fail(key, index, "the name '" + name + "' is already taken",
+           "choose one that is no axis, tensor, device fact, function or other line of the block");
+    }
+  }
+
+  void check_space() const {
+    std::int64_t count = 1;
+    for (std::size_t i = 0; i < variant_.tunables.size(); ++i) {
+      count *= static_cast<std::int64_t>(variant_.tunables[i].values.size());
+      if (count > kMaxConfigurations) {
+        fail("tune", i, "the tunables give more than " + std::to_string(kMaxConfigurations) + " configurations",
+             "list fewer values");
+      }
+    }
+  }
+
+  void check_prediction() const {
+    if (variant_.prediction && variant_.prediction->relative_to == "parent" && variant_.parent.empty()) {
+      fail("predict", 0, "the prediction is over parent, but no parent is named",
+           "add '// apo:parent NAME', or name a variant in place of 'parent'");
+    }
+  }
+
+  void check_form() const {
+    const bool device = is_device_variant(variant_);
+    if (!device && !variant_.launches.empty()) {
+      fail("launch", 0, "a library variant launches its work itself, in apo_launch",
+           "remove the apo:launch lines" + std::string(variant_.target == Target::cuda ? ", or apo_launch" : ""));
+    }
+    if ((device || variant_.target == Target::host) && !variant_.libraries.empty()) {
+      fail("link", 0, "only host code on target cuda is linked with libraries of the toolkit",
+           "remove the apo:link lines" + std::string(device ? ", or export apo_launch" : ""));
+    }
+    if (device && variant_.launches.empty()) {
+      fail("target", 0, "a device variant has to say how its kernels are launched",
+           "add '// apo:launch KERNEL grid=B*H block=128', or export apo_launch");
+    }
+  }
+
+  void check_launch(const Launch& launch, std::size_t index) const {
+    if (!is_identifier(launch.kernel)) {
+      fail("launch", index, "'" + launch.kernel + "' is not the name of a kernel",
+           "write '// apo:launch KERNEL grid=... block=...'");
+    }
+    for (const auto& [name, expression] : launch.attributes) {
+      check_attribute(name, expression, index);
+    }
+    for (const char* needed : {"grid", "block"}) {
+      if (!launch.attributes.contains(needed)) {
+        fail("launch", index, "the launch of '" + launch.kernel + "' has no " + needed,
+             std::string("add ") + needed + "=EXPRESSION");
+      }
+    }
+  }
+  void check_attribute(const std::string& name, const std::string& expression, std::size_t index) const {
+    if (std::find(kLaunchAttributes.begin(), kLaunchAttributes.end(), name) == kLaunchAttributes.end()) {
+      const std::string guess = did_you_mean(name, kLaunchAttributes);
+      fail("launch", index, "unknown launch attribute '" + name + "'",
+           guess.empty() ? "the attributes: " + join(kLaunchAttributes, ", ") : guess);
+    }
+    const bool dimensions = name == "grid" || name == "block" || name == "cluster";
+    const std::vector<std::string> parts = split_expressions(expression);
+    if (parts.size() > (dimensions ? 3u : 1u)) {
+      fail("launch", index, "too many expressions in " + name + "=" + expression,
+           dimensions ? "at most three: x,y,z" : "give one");
+    }
+    for (const std::string& part : parts) {
+      check_expression_of("launch", index, part, symbols_);
+    }
+  }
+
+  const Variant& variant_;
+  const Family& family_;
+  const std::vector<BlockLine>& block_;
+  const std::string& path_;
+  std::vector<std::string> symbols_;
+};
+
+}  // namespace
+
+void check_metadata(const Variant& variant, const Family& family, const std::vector<BlockLine>& block,
+                    const std::string& path) {
+  Checker(variant, family, block, path).check();
+}
+
+}  // namespace apo

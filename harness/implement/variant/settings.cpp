@@ -1,0 +1,152 @@
+// harness/implement/variant/settings.cpp - settings spaces, validation, and the constraint of a variant.
+#include "harness/implement/variant/settings.h"
+
+#include <algorithm>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+std::vector<std::string> tunable_names(const Variant& variant) {
+  std::vector<std::string> names;
+  for (const Tunable& tunable : variant.tunables) {
+    names.push_back(tunable.name);
+  }
+  return names;
+}
+
+const Tunable* find_tunable(const Variant& variant, std::string_view name) {
+  const auto found = std::find_if(variant.tunables.begin(), variant.tunables.end(),
+                                  [&](const Tunable& tunable) { return tunable.name == name; });
+  return found == variant.tunables.end() ? nullptr : &*found;
+}
+
+std::string value_list(const Tunable& tunable) {
+  std::vector<std::string> values;
+  for (const std::int64_t value : tunable.values) {
+    values.push_back(std::to_string(value));
+  }
+  return join(values, ", ");
+}
+
+[[noreturn]] void unknown_tunable(const Variant& variant, const std::string& name) {
+  const std::vector<std::string> names = tunable_names(variant);
+  if (names.empty()) {
+    throw UserError("'" + variant.id() + "' has no tunable '" + name + "'", "it has none at all: leave it out");
+  }
+  const std::string guess = did_you_mean(name, names);
+  throw UserError("'" + variant.id() + "' has no tunable '" + name + "'",
+                  (guess.empty() ? "" : guess + " ") + "its tunables: " + join(names, ", "));
+}
+
+std::string values_text(const Symbols& symbols) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : symbols) {
+    parts.push_back(name + "=" + std::to_string(value));
+  }
+  return join(parts, ", ");
+}
+
+}  // namespace
+
+std::vector<Settings> settings_space(const Variant& variant) {
+  std::vector<Settings> space(1);
+  for (const Tunable& tunable : variant.tunables) {
+    std::vector<Settings> larger;
+    larger.reserve(space.size() * tunable.values.size());
+    for (const Settings& settings : space) {
+      for (const std::int64_t value : tunable.values) {
+        larger.push_back(settings);
+        larger.back()[tunable.name] = value;
+      }
+    }
+    space = std::move(larger);
+  }
+  return space;
+}
+
+Settings resolve_settings(const Variant& variant, const Settings& given) {
+  Settings settings = default_settings(variant);
+  for (const auto& [name, value] : given) {
+    const Tunable* tunable = find_tunable(variant, name);
+    if (tunable == nullptr) {
+      unknown_tunable(variant, name);
+    }
+    if (std::find(tunable->values.begin(), tunable->values.end(), value) == tunable->values.end()) {
+      throw UserError("'" + variant.id() + "' does not offer " + name + "=" + std::to_string(value),
+                      "choose one of " + value_list(*tunable));
+    }
+    settings[name] = value;
+  }
+  return settings;
+}
+
+const std::vector<std::string>& device_fact_names() {
+  static const std::vector<std::string> kNames = {"SMS", "SHARED_MAX", "MAX_THREADS"};
+  return kNames;
+}
+
+Symbols device_symbols(const DeviceFacts& facts) {
+  return {{"SMS", facts.sms}, {"SHARED_MAX", facts.shared_per_block}, {"MAX_THREADS", facts.threads_per_block}};
+}
+
+Symbols expression_symbols(const Variant& variant, const Axes& axes, const Settings& settings, const Symbols& device) {
+  Symbols symbols = device;
+  for (const auto& [name, value] : axes) {
+    symbols[name] = value;
+  }
+  for (const auto& [name, value] : resolve_settings(variant, settings)) {
+    symbols[name] = value;
+  }
+  return symbols;
+}
+
+std::vector<std::string> symbol_names(const Family& family, const Variant& variant) {
+  std::vector<std::string> names;
+  for (const AxisSpec& axis : family.axes) {
+    names.push_back(axis.name);
+  }
+  for (const std::string& name : tunable_names(variant)) {
+    names.push_back(name);
+  }
+  if (variant.target == Target::cuda) {
+    names.insert(names.end(), device_fact_names().begin(), device_fact_names().end());
+  }
+  return names;
+}
+
+bool supports(const Variant& variant, const Family& family, const Axes& axes, const Settings& settings,
+              std::string* why, const Symbols& device) {
+  if (const std::string illegal = check_axes(family, axes); !illegal.empty()) {
+    throw UserError(illegal, "'apo list " + family.name + "' shows the axes and their ranges");
+  }
+  const Symbols symbols = expression_symbols(variant, axes, settings, device);
+  std::string reason;
+  try {
+    if (!variant.requires_expression.empty() && evaluate(variant.requires_expression, symbols) == 0) {
+      reason = " requires " + variant.requires_expression + ", which does not hold";
+    } else {
+      scratch_bytes(variant, axes, settings, device);
+    }
+  } catch (const ExpressionError& error) {  // the variant's mistake: a campaign over many of them goes on
+    reason = std::string(" has a line in its block that means nothing: ") + error.what();
+  }
+  if (!reason.empty() && why != nullptr) {
+    *why = variant.id() + reason + " for " + values_text(symbols);
+  }
+  return reason.empty();
+}
+
+std::vector<std::int64_t> scratch_bytes(const Variant& variant, const Axes& axes, const Settings& settings,
+                                        const Symbols& device) {
+  const Symbols symbols = expression_symbols(variant, axes, settings, device);
+  std::vector<std::int64_t> bytes;
+  for (const ScratchBuffer& buffer : variant.scratch) {
+    bytes.push_back(evaluate_size(buffer.bytes, symbols));
+  }
+  return bytes;
+}
+
+}  // namespace apo

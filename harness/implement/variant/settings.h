@@ -1,0 +1,39 @@
+// harness/implement/variant/settings.h - the tunables of a variant, and what its expressions say about one workload.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/implement/variant/expression.h"
+
+namespace apo {
+
+// More configurations than this are a mistake in the metadata block.
+inline constexpr std::int64_t kMaxConfigurations = 65536;
+
+// Every combination of the tunables, the default first, the last tunable changing fastest.
+std::vector<Settings> settings_space(const Variant& variant);
+// `given` with the defaults filled in. Throws UserError for an unknown tunable or a value that is not in its list.
+Settings resolve_settings(const Variant& variant, const Settings& given);
+
+// The symbols that the expressions of `variant` may use: axes, tunables, and on cuda the facts of the device.
+std::vector<std::string> symbol_names(const Family& family, const Variant& variant);
+// Facts of the device that expressions see on target cuda: SMS multiprocessors, SHARED_MAX bytes of shared memory and
+// MAX_THREADS threads that one block may have.
+const std::vector<std::string>& device_fact_names();
+Symbols device_symbols(const DeviceFacts& facts);
+// Axes, tunables (with their defaults) and device facts together.
+Symbols expression_symbols(const Variant& variant, const Axes& axes, const Settings& settings, const Symbols& device);
+
+// Does apo:requires hold, and has each apo:scratch a size? When not, `why` (unless null) gets one sentence. `device`
+// holds the device's facts on target cuda. Throws UserError when axes or settings are not those of the family and the
+// variant.
+bool supports(const Variant& variant, const Family& family, const Axes& axes, const Settings& settings,
+              std::string* why = nullptr, const Symbols& device = {});
+// Bytes of each apo:scratch buffer, in order. Throws ExpressionError where one is negative or too large.
+std::vector<std::int64_t> scratch_bytes(const Variant& variant, const Axes& axes, const Settings& settings,
+                                        const Symbols& device = {});
+
+}  // namespace apo

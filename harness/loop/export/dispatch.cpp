@@ -1,0 +1,235 @@
+// harness/loop/export/dispatch.cpp - incumbents with their evidence; nothing is said about sizes that nobody measured.
+#include "harness/loop/export/dispatch.h"
+
+#include <algorithm>
+#include <set>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "harness/implement/variant/settings.h"
+
+namespace apo {
+namespace {
+
+// "(N == 32 && V == 32)" for every one of the workloads.
+std::string exact_sizes(const Family& family, const std::vector<std::string>& workloads) {
+  std::vector<std::string> sizes;
+  for (const std::string& name : workloads) {
+    const Workload* workload = find_workload(family, name);
+    if (workload == nullptr) {
+      continue;  // measured when the family still had it
+    }
+    std::vector<std::string> terms;
+    for (const auto& [axis, value] : workload->axes) {
+      terms.push_back(axis + " == " + std::to_string(value));
+    }
+    sizes.push_back("(" + join(terms, " && ") + ")");
+  }
+  return join(sizes, " || ");
+}
+
+// "" when nothing says which sizes were meant.
+std::string region_of(const Family& family, const std::string& workload_class,
+                      const std::vector<std::string>& workloads) {
+  const auto found = std::find_if(family.classes.begin(), family.classes.end(),
+                                  [&](const WorkloadClass& one) { return one.name == workload_class; });
+  if (family.legal.empty() || found == family.classes.end()) {
+    return exact_sizes(family, workloads);
+  }
+  return family.legal == "1" ? found->condition : "(" + found->condition + ") && (" + family.legal + ")";
+}
+
+std::size_t place_of(const Family& family, const std::string& workload_class) {
+  const auto found = std::find_if(family.classes.begin(), family.classes.end(),
+                                  [&](const WorkloadClass& one) { return one.name == workload_class; });
+  return static_cast<std::size_t>(found - family.classes.begin());
+}
+
+DispatchEvidence evidence_of(Journal& journal, const Incumbent& incumbent) {
+  const Experiment experiment = journal.load_experiment(incumbent.experiment, Detail::summary);
+  DispatchEvidence evidence{.experiment = experiment.id,
+                            .campaign = experiment.campaign,
+                            .since = incumbent.since,
+                            .replaced = experiment.incumbent,
+                            .judgement = *experiment.judgement,
+                            .workloads = experiment.workloads,
+                            .machine = *journal.machine_of(experiment.id),
+                            .build = experiment.candidate_build};
+  for (const Certification& one : journal.certifications(experiment.campaign)) {
+    if (one.champion == incumbent.configuration && !one.alarm) {
+      evidence.certifications.push_back(one);
+    }
+  }
+  return evidence;
+}
+
+std::int64_t static_shared(const Build& build) {
+  const auto found = build.resources.find("shared_bytes");
+  return found == build.resources.end() ? 0 : found->second;
+}
+
+// The row, or why there is none.
+std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, const Incumbent& incumbent,
+                                        std::string& why) {
+  if (incumbent.experiment == 0) {
+    why = "it is a campaign's baseline, and nothing was accepted over it";
+    return std::nullopt;
+  }
+  std::optional<Variant> variant = journal.variant(incumbent.source_hash);
+  DispatchEvidence evidence = evidence_of(journal, incumbent);
+  std::string region = region_of(family, incumbent.workload_class, evidence.workloads);
+  if (!variant || region.empty()) {
+    why = !variant ? "the journal does not hold its source"
+                   : "the family has neither the class nor one of the measured workloads any more";
+    return std::nullopt;
+  }
+  const Settings settings = resolve_settings(*variant, incumbent.configuration.settings);
+  const std::int64_t shared = static_shared(evidence.build);
+  return DispatchRow{.workload_class = incumbent.workload_class,
+                     .region = std::move(region),
+                     .variant = *std::move(variant),
+                     .settings = settings,
+                     .static_shared_bytes = shared,
+                     .measured = std::move(evidence)};
+}
+
+DispatchTable& table_of(Dispatch& dispatch, const Family& family) {
+  for (DispatchTable& table : dispatch.tables) {
+    if (table.family == &family) {
+      return table;
+    }
+  }
+  return dispatch.tables.emplace_back(DispatchTable{.family = &family, .devices = {}});
+}
+
+DispatchDevice& device_of(DispatchTable& table, const Machine& machine) {
+  for (DispatchDevice& device : table.devices) {
+    if (device.machine.id == machine.id) {
+      return device;
+    }
+  }
+  return table.devices.emplace_back(DispatchDevice{.machine = machine, .rows = {}});
+}
+
+void add_fallbacks(Dispatch& dispatch, const Catalogue& catalogue, const std::vector<std::string>& fallbacks) {
+  for (const std::string& text : fallbacks) {
+    const Configuration configuration = catalogue.configuration(text);
+    const Variant& variant = catalogue.get(configuration.variant);
+    bool used = false;
+    for (DispatchTable& table : dispatch.tables) {
+      for (DispatchDevice& device : table.devices) {
+        if (table.family->name != variant.family || device.machine.target != variant.target) {
+          continue;
+        }
+        const std::string region = table.family->legal;
+        if (region.empty()) {
+          throw UserError("family " + table.family->name + " does not say which sizes are legal, so that " + text +
+                              " cannot stand in for what was not measured",
+                          "set Family::legal");
+        }
+        device.rows.push_back({.workload_class = "",
+                               .region = region,
+                               .variant = variant,
+                               .settings = resolve_settings(variant, configuration.settings),
+                               .static_shared_bytes = 0,
+                               .measured = {}});
+        used = true;
+      }
+    }
+    if (!used) {
+      throw UserError("--fallback " + text + " fits no exported table: it is for family " + variant.family +
+                          " and target " + std::string(to_string(variant.target)),
+                      "export that family, or drop the option");
+    }
+  }
+}
+
+std::string newest(const DispatchDevice& device) {
+  std::string since;
+  for (const DispatchRow& row : device.rows) {
+    since = std::max(since, row.measured ? row.measured->since : "");
+  }
+  return since;
+}
+
+void put_in_order(Dispatch& dispatch) {
+  for (DispatchTable& table : dispatch.tables) {
+    for (DispatchDevice& device : table.devices) {
+      std::stable_sort(device.rows.begin(), device.rows.end(), [&](const DispatchRow& a, const DispatchRow& b) {
+        return place_of(*table.family, a.workload_class) < place_of(*table.family, b.workload_class);
+      });
+    }
+    std::stable_sort(table.devices.begin(), table.devices.end(), [](const DispatchDevice& a, const DispatchDevice& b) {
+      return a.machine.model != b.machine.model ? a.machine.model < b.machine.model : newest(a) > newest(b);
+    });
+  }
+}
+
+[[noreturn]] void unknown_device(const std::string& device, const std::set<std::string>& known) {
+  const std::vector<std::string> names(known.begin(), known.end());
+  const std::string guess = did_you_mean(device, names);
+  throw UserError("the journal has nothing of a device '" + device + "'",
+                  (guess.empty() ? "" : guess + "\n") + "it knows: " + join(names, ", "));
+}
+
+[[noreturn]] void nothing_accepted(const Journal& journal, const DispatchRequest& request) {
+  const std::string of = request.family.empty() ? "" : " for family " + request.family;
+  const std::string on = request.device.empty() ? "" : " on device '" + request.device + "'";
+  throw UserError("'" + journal.path().string() + "' has no accepted configuration" + of + on,
+                  "'apo run" + (request.family.empty() ? "" : " " + request.family) +
+                      " --iterations 6' judges candidates and records those that it accepts");
+}
+
+}  // namespace
+
+Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const DispatchRequest& request) {
+  Dispatch dispatch;
+  std::set<std::string> known_devices;
+  bool known = false;
+  for (const Incumbent& incumbent : journal.incumbents()) {
+    const Machine machine = *journal.machine(incumbent.machine);
+    known_devices.insert({machine.id, machine.model});
+    const bool this_device = request.device.empty() || request.device == machine.id || request.device == machine.model;
+    known = known || this_device;
+    if (!this_device || (!request.family.empty() && incumbent.family != request.family)) {
+      continue;
+    }
+    const Family* family = find_family(incumbent.family);
+    std::string why = "this program does not know the family: load it with --families";
+    std::optional<DispatchRow> row = family == nullptr ? std::nullopt : measured_row(journal, *family, incumbent, why);
+    if (row) {
+      device_of(table_of(dispatch, *family), machine).rows.push_back(*std::move(row));
+    } else {
+      dispatch.gaps.push_back({incumbent.family, incumbent.workload_class, incumbent.machine, why});
+    }
+  }
+  if (!known && !known_devices.empty()) {
+    unknown_device(request.device, known_devices);
+  }
+  if (dispatch.tables.empty()) {
+    nothing_accepted(journal, request);
+  }
+  put_in_order(dispatch);
+  add_fallbacks(dispatch, catalogue, request.fallbacks);
+  return dispatch;
+}
+
+DeviceFacts device_facts(const Machine& machine) {
+  const auto fact = [&](const std::string& name, std::int64_t unknown) {
+    const auto found = machine.facts.find(name);
+    return found == machine.facts.end() ? unknown : parse_int(found->second).value_or(unknown);
+  };
+  // Every compute capability so far takes 1024 threads a block; older journals do not repeat it.
+  constexpr std::int64_t kThreadsPerBlock = 1024;
+  const std::int64_t capability = machine.isa.starts_with("sm_") ? parse_int(machine.isa.substr(3)).value_or(0) : 0;
+  return {.name = machine.model,
+          .uuid = machine.id,
+          .major = static_cast<int>(capability / 10),
+          .minor = static_cast<int>(capability % 10),
+          .sms = machine.cores,
+          .threads_per_block = static_cast<int>(fact("threads_per_block", kThreadsPerBlock)),
+          .shared_per_block = fact("shared_per_block", 0),
+          .driver = machine.driver};
+}
+
+}  // namespace apo

@@ -1,0 +1,75 @@
+// harness/loop/export/dispatch.h - the journal's accepted configurations as a table: which sizes are served by which
+// kernel.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/implement/variant/catalogue.h"
+#include "journal/journal.h"
+
+namespace apo {
+
+// What the journal knows about the experiment that made a configuration the incumbent of its class.
+struct DispatchEvidence {
+  std::int64_t experiment = 0;
+  std::int64_t campaign = 0;
+  std::string since;
+  Configuration replaced;  // the incumbent it was judged against
+  Judgement judgement;
+  std::vector<std::string> workloads;  // measured
+  Machine machine;                     // in the state it was in
+  Build build;
+  std::vector<Certification> certifications;  // of this configuration against its campaign's baseline, without alarm
+};
+
+// Sizes are served by the row when `region` and the variant's apo:requires hold and every launch fits the device.
+struct DispatchRow {
+  std::string workload_class;  // "" for a fallback
+  std::string region;          // an integer expression over the axes
+  Variant variant;
+  Settings settings;                         // all of its tunables
+  std::int64_t static_shared_bytes = 0;      // of the kernel that has most, as built when it was measured
+  std::optional<DispatchEvidence> measured;  // absent: apo:requires alone vouches for it
+};
+
+struct DispatchDevice {
+  Machine machine;
+  std::vector<DispatchRow> rows;  // the first that serves a size is taken; fallbacks come last
+};
+
+struct DispatchTable {
+  const Family* family = nullptr;
+  std::vector<DispatchDevice> devices;  // none without rows; of several of one model the newest measurement is first
+};
+
+// An incumbent that makes no row, and why.
+struct DispatchGap {
+  std::string family;
+  std::string workload_class;
+  std::string machine;
+  std::string why;
+};
+
+struct Dispatch {
+  std::vector<DispatchTable> tables;  // in order of names
+  std::vector<DispatchGap> gaps;
+};
+
+struct DispatchRequest {
+  std::string family;                  // "" = all
+  std::string device;                  // Machine::id or model; "" = all
+  std::vector<std::string> fallbacks;  // configurations, in order, after the measured rows of their family
+};
+
+// Throws UserError when nothing was accepted there, naming the command that makes some.
+Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const DispatchRequest& request);
+
+// What expressions see of the device: SMS, SHARED_MAX, MAX_THREADS.
+DeviceFacts device_facts(const Machine& machine);
+
+inline constexpr const char* kUnmeasured = "unmeasured, correct by apo:requires";
+
+}  // namespace apo

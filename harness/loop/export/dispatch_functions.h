@@ -1,0 +1,15 @@
+// harness/loop/export/dispatch_functions.h - the C++ functions of one row of a dispatch table.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "harness/loop/export/dispatch.h"
+
+namespace apo {
+
+// serves_<index>(axes, device): do its conditions hold? plan_<index>(axes, device): its launches, scratch and
+// constants. Throws UserError naming the variant for an expression that does not parse.
+std::string dispatch_functions(const Family& family, const DispatchRow& row, std::size_t index);
+
+}  // namespace apo

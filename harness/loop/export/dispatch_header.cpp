@@ -1,0 +1,240 @@
+// harness/loop/export/dispatch_header.cpp - rows become constexpr functions; all text of the journal goes through
+// cpp_literal.
+#include "harness/loop/export/dispatch_header.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "harness/implement/variant/args_header.h"
+#include "harness/implement/variant/expression_cpp.h"
+#include "harness/loop/export/dispatch_functions.h"
+#include "harness/loop/export/dispatch_header_text.h"
+#include "harness/loop/export/dispatch_sources.h"
+
+namespace apo {
+namespace {
+
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+  return text;
+}
+
+std::string replace_all(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// Never "inf" or "nan", which are no C++.
+std::string number_text(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17g", std::isfinite(value) ? value : 0.0);
+  const std::string result = text;
+  return result.find_first_of(".e") == std::string::npos ? result + ".0" : result;
+}
+
+// Comments end at the end of the line, and a backslash would carry them on.
+std::string comment(const std::string& text) {
+  std::string result = text;
+  std::replace_if(
+      result.begin(), result.end(),
+      [](char letter) { return letter < ' ' || letter > '~' || letter == '\\' || letter == '?'; }, ' ');
+  return result;
+}
+
+std::string indexed(const std::string& name, std::size_t index) {
+  return name + "_" + std::to_string(index);
+}
+
+std::size_t most_of(const DispatchTable& table, const std::function<std::size_t(const DispatchRow&)>& count) {
+  std::size_t most = 1;  // std::array of none is awkward
+  for (const DispatchDevice& device : table.devices) {
+    for (const DispatchRow& row : device.rows) {
+      most = std::max(most, count(row));
+    }
+  }
+  return most;
+}
+
+std::string axes_text(const Family& family) {
+  std::string text = "// The sizes of one call.\nstruct Axes {\n";
+  std::string legal = "constexpr bool legal(const Axes& axes) {\n  return ";
+  std::string describe;
+  for (const AxisSpec& axis : family.axes) {
+    const std::string range = std::to_string(axis.min) + ".." + std::to_string(axis.max);
+    text += "  std::int64_t " + axis.name + " = 0;  // " + comment(axis.meaning) + ", " + range + "\n";
+    legal += (axis.name == family.axes.front().name ? "" : " &&\n         ") + ("axes." + axis.name) +
+             " >= " + std::to_string(axis.min) + " && axes." + axis.name + " <= " + std::to_string(axis.max);
+    describe += (describe.empty() ? "\"" : " + \" ") + axis.name + "=\" + std::to_string(axes." + axis.name + ")";
+  }
+  return text + "};\n\nnamespace detail {\n" + legal + ";\n}\n#if defined(__cpp_exceptions)\n" +
+         "inline std::string describe(const Axes& axes) {\n  return " + describe +
+         ";\n}\n#endif\n}  // namespace detail\n";
+}
+
+std::string speedup_text(double ratio, double lower, double upper, int rounds, const Configuration& over,
+                         const std::string& cache) {
+  return "Speedup{" + number_text(ratio) + ", " + number_text(lower) + ", " + number_text(upper) + ", " +
+         std::to_string(rounds) + ", " + cpp_literal(over.label()) + ", " + cpp_literal(cache) + "}";
+}
+
+std::string certified_text(const std::vector<Certification>& all) {
+  std::vector<std::string> items;
+  // The newest of each cache policy: Evidence has room for two.
+  for (const char* cache : {"cold", "warm"}) {
+    const auto found =
+        std::find_if(all.rbegin(), all.rend(), [&](const Certification& one) { return one.cache_policy == cache; });
+    if (found != all.rend()) {
+      const QuotedEffect quoted = found->quoted();
+      items.push_back(speedup_text(std::exp(quoted.effect), std::exp(quoted.lower), std::exp(quoted.upper),
+                                   found->clock_coupled() ? found->clock->blocks : found->rounds, found->baseline,
+                                   found->cache_policy));
+    }
+  }
+  return "Some<Speedup, 2>{{{" + join(items, ", ") + "}}, " + std::to_string(items.size()) + "}";
+}
+
+std::string evidence_text(const DispatchRow& row, std::size_t index) {
+  if (!row.measured) {
+    return "detail::unmeasured(" + cpp_literal(kUnmeasured) + ")";
+  }
+  const DispatchEvidence& evidence = *row.measured;
+  const Judgement& judgement = evidence.judgement;
+  const std::string list = evidence.workloads.empty() ? "List{}"
+                                                      : "List{" + indexed("detail::kWorkloads", index) + ", " +
+                                                            std::to_string(evidence.workloads.size()) + "}";
+  std::string text = "Evidence{true, \"measured\", " + std::to_string(evidence.experiment) + ", " +
+                     std::to_string(evidence.campaign) + ",\n     " +
+                     speedup_text(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper(),
+                                  judgement.rounds, evidence.replaced, judgement.cache_policy) +
+                     ",\n     " + certified_text(evidence.certifications) + ",\n     " + list;
+  for (const std::string& word :
+       {evidence.machine.model, evidence.machine.id, evidence.machine.driver, evidence.build.toolchain.version,
+        join(evidence.build.flags, " "), evidence.build.code_hash, judgement.rule_version, evidence.since}) {
+    text += ",\n     " + cpp_literal(word);
+  }
+  return text + "}";
+}
+
+// The arrays that a row points to.
+std::string arrays_text(const DispatchRow& row, std::size_t index) {
+  std::string text;
+  if (!row.settings.empty()) {
+    std::vector<std::string> values;
+    for (const auto& [name, value] : row.settings) {
+      values.push_back("{" + cpp_literal(name) + ", " + std::to_string(value) + "}");
+    }
+    text += "inline constexpr Value " + indexed("kSettings", index) + "[] = {" + join(values, ", ") + "};\n";
+  }
+  if (row.measured && !row.measured->workloads.empty()) {
+    std::vector<std::string> names;
+    for (const std::string& name : row.measured->workloads) {
+      names.push_back(cpp_literal(name));
+    }
+    text += "inline constexpr std::string_view " + indexed("kWorkloads", index) + "[] = {" + join(names, ", ") + "};\n";
+  }
+  return text;
+}
+
+std::string region_text(const DispatchRow& row) {
+  const std::string& needs = row.variant.requires_expression;
+  return needs.empty() ? row.region : "(" + row.region + ") && (" + needs + ")";
+}
+
+std::string row_text(const DispatchRow& row, std::size_t index, std::size_t device) {
+  const std::string settings = row.settings.empty() ? "nullptr" : indexed("detail::kSettings", index);
+  std::string text = "    {" + cpp_literal(row.variant.id()) + ", " + cpp_literal(row.workload_class) + ",\n     " +
+                     cpp_literal(region_text(row)) + ",\n     " + std::to_string(device) + ", " + settings + ", " +
+                     std::to_string(row.settings.size()) + ",\n     ";
+  for (const std::string& word : {source_file(row), row.variant.source_hash, source_folder(row)}) {
+    text += cpp_literal(word) + ", ";
+  }
+  return text + "\n     " + evidence_text(row, index) + ",\n     " + indexed("detail::serves", index) + ", " +
+         indexed("detail::plan", index) + "},\n";
+}
+
+std::string device_text(const Machine& machine) {
+  const DeviceFacts facts = device_facts(machine);
+  std::string text = "    {" + cpp_literal(machine.id) + ", " + cpp_literal(machine.model);
+  for (const std::int64_t value : {std::int64_t{10} * facts.major + facts.minor, std::int64_t{facts.sms},
+                                   facts.shared_per_block, std::int64_t{facts.threads_per_block}}) {
+    text += ", " + std::to_string(value);
+  }
+  return text + "},\n";
+}
+
+std::string limits_text(const DispatchTable& table) {
+  const auto line = [](const std::string& name, std::size_t value) {
+    return "inline constexpr std::size_t " + name + " = " + std::to_string(value) + ";\n";
+  };
+  return line("kMostLaunches", most_of(table, [](const DispatchRow& row) { return row.variant.launches.size(); })) +
+         line("kMostScratch", most_of(table, [](const DispatchRow& row) { return row.variant.scratch.size(); })) +
+         line("kMostConstants", most_of(table, [&](const DispatchRow& row) {
+                return constant_names(*table.family, row.variant).size();
+              }));
+}
+
+std::string beginning(const Family& family) {
+  const std::string guard = "APO_DISPATCH_" + upper(family.name) + "_H";
+  return "// " + dispatch_header_name(family) +
+         " - which kernel serves which sizes, with the evidence; written by 'apo export --dispatch': do not edit.\n//\n"
+         "//   const auto& choice = apo_dispatch::" +
+         family.name +
+         "::choose(axes);        // throws for sizes that nothing supports; find() gives nullptr\n"
+         "//   const auto plan = choice.plan(axes, device);               // launches, scratch bytes, constants\n"
+         "#ifndef " +
+         guard + "\n#define " + guard +
+         "\n\n#include <array>\n#include <cstddef>\n#include <cstdint>\n#include <string_view>\n"
+         "#if defined(__cpp_exceptions)\n#include <stdexcept>\n#include <string>\n#endif\n\nnamespace apo_dispatch::" +
+         family.name + " {\n\ninline constexpr std::string_view kFamily = " + cpp_literal(family.name) + ";\n";
+}
+
+}  // namespace
+
+std::string dispatch_header_name(const Family& family) {
+  return family.name + "_dispatch.h";
+}
+
+std::string dispatch_header(const DispatchTable& table) {
+  const Family& family = *table.family;
+  const auto bad = std::find_if(family.axes.begin(), family.axes.end(),
+                                [](const AxisSpec& axis) { return !is_identifier(axis.name); });
+  if (!is_identifier(family.name) || bad != family.axes.end()) {
+    throw UserError("family '" + family.name + "' cannot be exported: its name and axes have to be C++ identifiers");
+  }
+  std::string functions;
+  std::string arrays;
+  std::string rows;
+  std::string devices;
+  std::size_t index = 0;
+  for (std::size_t device = 0; device < table.devices.size(); ++device) {
+    devices += device_text(table.devices[device].machine);
+    for (const DispatchRow& row : table.devices[device].rows) {
+      functions += dispatch_functions(family, row, index);
+      arrays += arrays_text(row, index);
+      rows += row_text(row, index, device);
+      ++index;
+    }
+  }
+  const std::string unmeasured =
+      "constexpr Evidence unmeasured(std::string_view statement) {\n  Evidence evidence;\n"
+      "  evidence.statement = statement;\n  return evidence;\n}\n";
+  const bool one_device = table.devices.size() == 1;
+  return beginning(family) + limits_text(table) + "\n" + axes_text(family) + kDispatchTypes + "namespace detail {\n" +
+         std::string(cpp_arithmetic()) + kDispatchFits + unmeasured + "\n" + functions + arrays +
+         "}  // namespace detail\n\ninline constexpr Device kDevices[] = {\n" + devices +
+         "};\ninline constexpr std::size_t kDeviceCount = " + std::to_string(table.devices.size()) +
+         ";\n\ninline constexpr Choice kTable[] = {\n" + rows +
+         "};\ninline constexpr std::size_t kRowCount = " + std::to_string(index) + ";\n" +
+         replace_all(kDispatchSearch, "@DEFAULT@", one_device ? " = kDevices[0]" : "") +
+         "\n}  // namespace apo_dispatch::" + family.name + "\n\n#endif\n";
+}
+
+}  // namespace apo

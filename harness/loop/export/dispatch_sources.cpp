@@ -1,0 +1,42 @@
+// harness/loop/export/dispatch_sources.cpp - sources as they were measured, from the journal and not from the checkout.
+#include "harness/loop/export/dispatch_sources.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "harness/core/error.h"
+#include "harness/implement/variant/args_header.h"
+
+namespace apo {
+
+std::string source_file(const DispatchRow& row) {
+  return row.variant.name + (row.variant.target == Target::cuda ? ".cu" : ".cpp");
+}
+
+std::string source_folder(const DispatchRow& row) {
+  return row.variant.family + "/" + row.variant.name + "-" + row.variant.source_hash.substr(0, 12);
+}
+
+std::vector<NamedText> dispatch_sources(const DispatchTable& table) {
+  std::vector<NamedText> files;
+  for (const DispatchDevice& device : table.devices) {
+    for (const DispatchRow& row : device.rows) {
+      const std::filesystem::path folder = source_folder(row);
+      const auto letter_is_plain = [](char letter) {
+        return letter == '_' || letter == '-' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
+      };
+      if (!std::all_of(row.variant.name.begin(), row.variant.name.end(), letter_is_plain)) {
+        throw UserError("variant '" + row.variant.id() + "' cannot be written to a file of its name");
+      }
+      const std::filesystem::path path = folder / source_file(row);
+      if (std::any_of(files.begin(), files.end(), [&](const NamedText& one) { return one.path == path; })) {
+        continue;
+      }
+      files.push_back({path, row.variant.source});
+      files.push_back({folder / args_header_name(*table.family), exported_args_header(*table.family, row.variant)});
+    }
+  }
+  return files;
+}
+
+}  // namespace apo

@@ -1,0 +1,248 @@
+// harness/loop/gate/gate.cpp - two sources of one name, side by side in one runtime.
+#include "harness/loop/gate/gate.h"
+
+#include <algorithm>
+#include <set>
+
+#include "harness/core/error.h"
+#include "harness/core/system/secret.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/sentinel.h"
+#include "harness/implement/variant/settings.h"
+#include "harness/loop/hooks.h"
+#include "harness/loop/workspace/claim_floor.h"
+
+namespace apo {
+namespace {
+
+// One gate, everything looked up.
+struct Pair {
+  const StoredVariant* stored = nullptr;
+  const Variant* current = nullptr;
+  std::vector<const Workload*> workloads;
+  Configuration baseline;
+  Configuration candidate;
+};
+
+const Workload& default_workload(const Family& family, Target target) {
+  const auto found = std::find_if(family.workloads.begin(), family.workloads.end(),
+                                  [&](const Workload& workload) { return workload.target == target; });
+  return found == family.workloads.end() ? family.workloads.front() : *found;
+}
+
+bool is_for_family(const std::string& workload, const std::string& family) {
+  const std::size_t slash = workload.find('/');
+  return slash == std::string::npos || workload.substr(0, slash) == family;
+}
+
+std::vector<std::string> workloads_of(const Workspace& workspace, const Family& family, Target target,
+                                      const std::vector<std::string>& asked) {
+  std::vector<std::string> names;
+  for (const std::string& name : asked) {
+    if (is_for_family(name, family.name)) {
+      const std::string& found = workspace.workload(family, name).name;
+      if (std::find(names.begin(), names.end(), found) == names.end()) {
+        names.push_back(found);
+      }
+    }
+  }
+  return names.empty() ? std::vector<std::string>{default_workload(family, target).name} : names;
+}
+
+std::string bare(const std::string& workload) {
+  return workload.substr(workload.find('/') + 1);
+}
+
+// Which of the stored workloads are asked for.
+std::vector<const Workload*> asked_workloads(const Workspace& workspace, const StoredVariant& stored,
+                                             const std::vector<std::string>& asked) {
+  const Family& family = workspace.family(stored.variant.family);
+  std::vector<const Workload*> workloads;
+  for (const std::string& name : stored.workloads) {
+    if (asked.empty() || std::any_of(asked.begin(), asked.end(), [&](const std::string& one) {
+          return is_for_family(one, family.name) && bare(one) == name;
+        })) {
+      workloads.push_back(&workspace.workload(family, name));
+    }
+  }
+  return workloads;
+}
+
+void check_asked_workloads(const std::vector<StoredVariant>& stored, const std::vector<std::string>& asked) {
+  std::vector<std::string> known;
+  for (const StoredVariant& one : stored) {
+    for (const std::string& name : one.workloads) {
+      known.insert(known.end(), {name, one.variant.family + "/" + name});
+    }
+  }
+  for (const std::string& name : asked) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      const std::string guess = did_you_mean(name, known);
+      throw UserError("no stored variant has the workload '" + name + "'",
+                      (guess.empty() ? "" : guess + "\n") + "'apo gate --store' with --workload stores it");
+    }
+  }
+}
+
+Pair look_up(Workspace& workspace, const StoredVariant& stored, const GateRequest& request) {
+  Pair pair{.stored = &stored, .workloads = asked_workloads(workspace, stored, request.workloads)};
+  pair.current = workspace.catalogue().find(stored.variant.id());
+  if (pair.current == nullptr) {
+    std::string hint = "bring it back, or write a baseline without it with 'apo gate --store'";
+    for (const CatalogueProblem& problem : workspace.catalogue().problems()) {
+      hint += "\na file that is no variant: " + problem.what;
+    }
+    throw UserError("this checkout has no variant '" + stored.variant.id() + "', which the baseline holds", hint);
+  }
+  if (pair.current->target != stored.variant.target) {
+    throw UserError("'" + stored.variant.id() + "' was for target " + std::string(to_string(stored.variant.target)) +
+                        " and is for " + std::string(to_string(pair.current->target)) + " now",
+                    "write a new baseline with 'apo gate --store'");
+  }
+  pair.baseline = {.variant = stored.variant.id() + "@baseline",
+                   .settings = resolve_settings(stored.variant, stored.settings)};
+  try {
+    pair.candidate = {.variant = pair.current->id(), .settings = resolve_settings(*pair.current, stored.settings)};
+  } catch (const UserError& error) {
+    throw UserError("the stored settings of " + stored.label() + " do not fit it any more: " + error.what(),
+                    "write a new baseline with 'apo gate --store'");
+  }
+  return pair;
+}
+
+JudgePreset preset_of(const Runtime& runtime, const Pair& pair, const EvaluatePlan& plan, const std::string& name,
+                      Observer& observer) {
+  if (name != "auto") {
+    return preset_named(name);
+  }
+  const SentinelResult sentinel = run_sentinel(runtime, pair.baseline, plan, 0, {}, hooks_for(observer));
+  if (sentinel.check.stop) {
+    throw EnvironmentError("the A/A sentinel failed: " + sentinel.check.why);
+  }
+  return choose_preset(sentinel.check.sd, layout_control(plan.rounds.layout));
+}
+
+// Whether every workload builds to the same machine code: then no sentinel is worth its time.
+bool same_code(const Runtime& runtime, const Pair& pair) {
+  return std::all_of(pair.workloads.begin(), pair.workloads.end(), [&](const Workload* workload) {
+    if (!runtime.unsupported(pair.baseline, workload->axes).empty() ||
+        !runtime.unsupported(pair.candidate, workload->axes).empty()) {
+      return false;
+    }
+    const Build was = runtime.build(pair.baseline, workload->axes, false);
+    const Build is = runtime.build(pair.candidate, workload->axes, false);
+    return was.outcome == Outcome::valid && is.outcome == Outcome::valid && was.code_hash == is.code_hash;
+  });
+}
+
+// Whether identical code seemed to differ by more than the margin here: then no answer would mean anything.
+bool refused_by_selftest(Workspace& workspace, const Pair& pair, const GateRequest& request, GatedVariant& gated) {
+  std::vector<std::string> names;
+  for (const Workload* workload : pair.workloads) {
+    names.push_back(workload->name);
+  }
+  const ClaimFloor floor =
+      claim_floor(workspace.paths().journal, workspace.machine(), pair.stored->variant.family, names);
+  if (floor.smallest <= request.margin) {
+    return false;
+  }
+  gated.result.verdict = GateVerdict::undecided;
+  gated.result.sentence = "the margin of " + format_percent(request.margin) +
+                          " is smaller than what this machine resolves: " + floor.sentence;
+  return true;
+}
+
+void measure(Workspace& workspace, const Pair& pair, const GateRequest& request, Observer& observer,
+             GatedVariant& gated) {
+  workspace.use(pair.current->target);
+  Variant stored = pair.stored->variant;
+  const Runtime runtime = workspace.runtime(workspace.family(stored.family), {{pair.baseline.variant, stored}});
+  EvaluatePlan plan;
+  plan.workloads = pair.workloads;
+  plan.cache = request.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold;
+  plan.seed = secret_seed();
+  plan.rounds.layout = request.layout;
+  plan.preset = standard_preset();
+  const bool timed = !same_code(runtime, pair);
+  if (timed && refused_by_selftest(workspace, pair, request, gated)) {
+    return;
+  }
+  if (timed) {
+    plan.preset = preset_of(runtime, pair, plan, request.judge_preset, observer);
+    gated.preset = plan.preset.name;
+  }
+  gated.rule.looks = plan.preset.looks;
+  gated.result = run_regression_gate(runtime, pair.baseline, pair.candidate, plan, gated.rule, hooks_for(observer));
+}
+
+}  // namespace
+
+std::vector<StoredVariant> store_variants(Workspace& workspace, const std::vector<std::string>& configurations,
+                                          const std::vector<std::string>& workloads) {
+  std::vector<StoredVariant> stored;
+  std::set<std::string> families;
+  std::set<std::string> labels;
+  for (const std::string& text : configurations) {
+    const Configuration configuration = workspace.catalogue().configuration(text);
+    const Variant& variant = workspace.catalogue().get(configuration.variant);
+    const Family& family = workspace.family(variant.family);
+    const bool given = text.find('[') != std::string::npos;
+    stored.push_back({.variant = variant,
+                      .settings = given ? configuration.settings : Settings(),
+                      .workloads = workloads_of(workspace, family, variant.target, workloads)});
+    families.insert(family.name);
+    if (!labels.insert(stored.back().label()).second) {
+      throw UserError("'" + text + "' was given twice");
+    }
+    for (const std::string& name : stored.back().workloads) {
+      std::string why;
+      // A GPU's facts are not needed to store what runs on it; the gate itself looks at them.
+      if (variant.target == Target::host &&
+          !supports(variant, family, workspace.workload(family, name).axes, configuration.settings, &why)) {
+        throw UserError(configuration.label() + " does not support " + name + ": " + why);
+      }
+    }
+  }
+  for (const std::string& name : workloads) {
+    if (std::none_of(families.begin(), families.end(),
+                     [&](const std::string& family) { return is_for_family(name, family); })) {
+      throw UserError("the workload '" + name + "' is of no family of the stored variants");
+    }
+  }
+  return stored;
+}
+
+std::vector<GatedVariant> run_gate(Workspace& workspace, const GateRequest& request, Observer& observer) {
+  check_asked_workloads(request.stored, request.workloads);
+  if (request.judge_preset != "auto") {
+    static_cast<void>(preset_named(request.judge_preset));
+  }
+  std::vector<Pair> pairs;
+  for (const StoredVariant& stored : request.stored) {
+    Pair pair = look_up(workspace, stored, request);
+    if (!pair.workloads.empty()) {
+      pairs.push_back(std::move(pair));
+    }
+  }
+  std::vector<GatedVariant> gated;
+  for (const Pair& pair : pairs) {
+    GatedVariant one{.label = pair.stored->label(),
+                     .baseline_hash = pair.stored->variant.source_hash,
+                     .current_hash = pair.current->source_hash,
+                     .rule = {.margin = request.margin, .looks = {}}};
+    for (const Workload* workload : pair.workloads) {
+      one.workloads.push_back(workload->name);
+    }
+    try {
+      measure(workspace, pair, request, observer, one);
+    } catch (const EnvironmentError& error) {
+      one.result.verdict = GateVerdict::undecided;
+      one.result.sentence = error.what() + (error.hint().empty() ? "" : std::string("; ") + error.hint());
+    }
+    observer.say(one.label + ": " + std::string(to_string(one.result.verdict)) + ", " + one.result.sentence);
+    gated.push_back(std::move(one));
+  }
+  return gated;
+}
+
+}  // namespace apo

@@ -1,0 +1,43 @@
+// harness/loop/gate/gate.h - `apo gate`: every stored variant against the one that the checkout has under its name.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/core/observer.h"
+#include "harness/evaluate/regression_gate.h"
+#include "harness/loop/gate/gate_baseline.h"
+#include "harness/loop/workspace/workspace.h"
+
+namespace apo {
+
+struct GateRequest {
+  std::vector<StoredVariant> stored;
+  std::vector<std::string> workloads;  // only these of the stored ones; empty = all
+  double margin = 0;                   // log effect: log1p(0.02) allows 2 % more time
+  std::string cache_policy = "cold";
+  std::string judge_preset = "auto";  // by an A/A sentinel of the stored variant
+  Layout layout = Layout::random;
+};
+
+struct GatedVariant {
+  std::string label;
+  std::vector<std::string> workloads;
+  std::string baseline_hash;  // of the sources
+  std::string current_hash;
+  std::string preset;  // of the judge; empty when nothing was timed
+  GateRule rule;
+  RegressionResult result;
+};
+
+// The stored form of catalogue configurations such as "copy/parallel[KILOBYTES_PER_THREAD=64]". Workloads are names of
+// their family, or FAMILY/NAME for that family only; without one for it, its first workload that is meant for the
+// variant's target.
+std::vector<StoredVariant> store_variants(Workspace& workspace, const std::vector<std::string>& configurations,
+                                          const std::vector<std::string>& workloads);
+
+// Nothing is measured before all of the request is known to make sense: UserError for a variant that the checkout lacks
+// or has changed beyond comparison. What this machine cannot do makes that variant undecided.
+std::vector<GatedVariant> run_gate(Workspace& workspace, const GateRequest& request, Observer& observer);
+
+}  // namespace apo

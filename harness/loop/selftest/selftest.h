@@ -1,0 +1,44 @@
+// harness/loop/selftest/selftest.h - the judge tried on this machine: identical code, code of known difference, noise
+// by level.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/core/observer.h"
+#include "harness/core/records/selftest_record.h"
+#include "harness/evaluate/rounds/layout.h"
+#include "harness/loop/workspace/workspace.h"
+
+namespace apo {
+
+struct SelftestRequest {
+  Target target = Target::host;
+  std::vector<std::string> kernels;  // VARIANT@WORKLOAD; empty: the bundled ones
+  std::string cache_policy = "cold";
+  std::string judge_preset = "auto";  // by each kernel's noise
+  Layout layout = Layout::random;
+  double round_s = 0;  // kernel time of a round; 0: the profile's
+  // What is done, after the noise of each kernel. Every part gets its share of the time.
+  bool same_code = true;
+  bool known_pairs = true;
+  std::vector<int> differences;  // of these, in thousandths; empty: the usual ones
+  bool layouts = false;          // the same code in two layouts, which stay or are drawn anew
+  double seconds = 600;
+  int comparisons = 0;  // > 0: of identical code, however long they take
+  int rounds = 0;       // > 0: no comparison begins after so many rounds
+  bool quick = false;   // fewer processes for the noise
+};
+
+struct SelftestResult {
+  Selftest selftest;
+  Machine machine;
+  std::vector<SelftestComparison> comparisons;
+  std::vector<std::string> remarks;
+};
+
+// Every comparison is judged by what `apo compare` uses, in the journal as soon as it is there. Throws UserError for
+// unknown names, EnvironmentError where a bundled kernel does not run.
+SelftestResult run_selftest(Workspace& workspace, const SelftestRequest& request, Observer& observer);
+
+}  // namespace apo

@@ -1,0 +1,36 @@
+// harness/loop/workspace/application_share.cpp - the newest application profile, searched for the campaign's kernels.
+#include "harness/loop/workspace/application_share.h"
+
+#include <limits>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "harness/profile/application/application_summary.h"
+#include "harness/research/diagnosis/rules.h"
+
+namespace apo {
+
+double application_share(Journal& journal, const std::string& pattern, Observer& observer) {
+  if (pattern.empty()) {
+    return 1;
+  }
+  const auto application = journal.newest_application();
+  if (!application) {
+    throw UserError(
+        "the campaign names kernels of an application, '" + pattern + "', and the journal has no profile of one",
+        "make one with 'apo profile -- COMMAND' or 'apo import FILE', or drop application_kernels");
+  }
+  const std::string profile = "application profile " + std::to_string(application->id);
+  const double share = share_of(application->summary, NamePattern(pattern));
+  if (!(share > 0)) {
+    throw UserError("nothing in " + profile + " (" + application->command + ") is called '" + pattern + "'",
+                    "see the names with: apo query --sql 'SELECT name, share FROM application_work WHERE profile = " +
+                        std::to_string(application->id) + "'");
+  }
+  observer.say("kernels '" + pattern + "' take " + format_g(100 * share, 3) + " % of the time of '" +
+               application->command + "' (" + profile + "): it gets at most " +
+               format_ratio(amdahl(share, std::numeric_limits<double>::infinity())) + " as fast");
+  return share;
+}
+
+}  // namespace apo

@@ -1,0 +1,21 @@
+// harness/loop/workspace/chosen_workload.h - the workload of a command that was not told one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/core/observer.h"
+#include "harness/loop/workspace/workspace.h"
+
+namespace apo {
+
+// The family's first one that makes sense on the target, else its first.
+const Workload& first_workload(const Family& family, Target target);
+
+// Of a profile of these variants, on the workspace's target: the one of that name; for "" the one on which this machine
+// judged them, against each other if it did, else the family's first for the target that all of them support.
+const Workload& profiled_workload(Workspace& workspace, const Family& family,
+                                  const std::vector<Configuration>& configurations, const std::string& name,
+                                  Observer& observer);
+
+}  // namespace apo

@@ -1,0 +1,32 @@
+// harness/loop/workspace/recover.cpp - after a kill: at most the experiment under way is lost, and that is said.
+#include "harness/loop/workspace/recover.h"
+
+#include "harness/core/text.h"
+
+namespace apo {
+
+std::vector<std::string> recover(Journal& journal, Observer& observer) {
+  std::vector<std::string> said;
+  Journal::Batch batch(journal);  // nobody finishes meanwhile what is found open and unattended
+  for (const Unfinished& what : journal.unfinished()) {
+    const std::optional<std::string> who = journal.who_works_on(what);
+    if (what.kind == Unfinished::Kind::campaign && who) {
+      observer.say(what.what + " is being run by " + *who + ": where the two share a device, both measure slower and " +
+                   "resolve less");
+    }
+    if (what.kind == Unfinished::Kind::campaign || who) {
+      continue;
+    }
+    std::string line = "an earlier run was interrupted in " + what.what + " (begun " + what.started_at + ")";
+    if (what.kind == Unfinished::Kind::experiment) {
+      line += ": abandoned after " + std::to_string(what.rounds) + " rounds, which are kept";
+    }
+    journal.mark_abandoned(what, "the run that measured it was interrupted");
+    observer.say(line);
+    said.push_back(line);
+  }
+  batch.commit();
+  return said;
+}
+
+}  // namespace apo

@@ -1,0 +1,210 @@
+// harness/profile/application/application_summary.cpp - merges processes, sorts by time, and divides.
+#include "harness/profile/application/application_summary.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <memory>
+
+#include "harness/core/error.h"
+
+namespace apo {
+namespace {
+
+constexpr std::size_t kMostSearched = 4096;
+
+double share_of_total(std::int64_t part, std::int64_t total) {
+  return total > 0 ? static_cast<double>(part) / static_cast<double>(total) : 0;
+}
+
+double ceiling_of(std::int64_t part, std::int64_t total) {
+  return part < total ? static_cast<double>(total) / static_cast<double>(total - part)
+                      : std::numeric_limits<double>::infinity();
+}
+
+void merge(GpuWork& into, const GpuWork& work) {
+  into.min_ns = into.calls == 0 ? work.min_ns : std::min(into.min_ns, work.min_ns);
+  into.max_ns = std::max(into.max_ns, work.max_ns);
+  into.calls += work.calls;
+  into.total_ns += work.total_ns;
+  into.bytes += work.bytes;
+}
+
+void add_devices(ApplicationSummary& summary, const ProcessRecording& process) {
+  for (const DeviceBusy& device : process.devices) {
+    summary.span_ns += device.span_ns();
+    summary.busy_ns += device.busy_ns;
+    summary.longest_gap_ns = std::max(summary.longest_gap_ns, device.longest_gap_ns);
+    for (std::size_t i = 0; i < summary.gaps.size(); ++i) {
+      summary.gaps[i].count += device.gaps[i].count;
+      summary.gaps[i].ns += device.gaps[i].ns;
+    }
+  }
+}
+
+// By time; by name where that is equal, so that a document is the same each time.
+template <class Row, class Name>
+void sort_by_time(std::vector<Row>& rows, const Name& key) {
+  std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return key(a) < key(b); });
+}
+
+void add_categories(ApplicationSummary& summary) {
+  std::map<std::string, CategoryRow> categories;
+  for (const WorkRow& row : summary.work) {
+    CategoryRow& category = categories[row.category];
+    category.name = row.category;
+    category.calls += row.work.calls;
+    category.total_ns += row.work.total_ns;
+  }
+  for (auto& [name, category] : categories) {
+    category.share = share_of_total(category.total_ns, summary.total_ns);
+    category.ceiling = ceiling_of(category.total_ns, summary.total_ns);
+    summary.categories.push_back(std::move(category));
+  }
+  sort_by_time(summary.categories, [](const CategoryRow& row) { return std::pair(-row.total_ns, row.name); });
+}
+
+// The ranges of one name within one other, of all processes.
+struct RangeNode {
+  std::map<std::string, RangeNode> within;
+  std::int64_t entered = 0;
+  std::int64_t calls = 0;  // with those within, once they are summed up
+  std::int64_t own_ns = 0;
+  std::int64_t total_ns = 0;
+  std::map<std::string, CategoryRow> categories;
+};
+
+void add_ranges(RangeNode& root, const ProcessRecording& process, const Categories& categories) {
+  std::vector<RangeNode*> nodes;  // of process.ranges; a parent comes before what is within it
+  for (const NvtxRange& range : process.ranges) {
+    RangeNode& parent = range.parent < 0 ? root : *nodes.at(static_cast<std::size_t>(range.parent));
+    RangeNode& node = parent.within[range.name];
+    nodes.push_back(&node);
+    node.entered += range.entered;
+    for (const RangeWork& one : range.work) {
+      const GpuWork& work = process.work.at(one.work);
+      CategoryRow& category =
+          node.categories[categories.of(work.kind == WorkKind::kernel ? demangled(work.name) : work.name)];
+      category.calls += one.calls;
+      category.total_ns += one.total_ns;
+      node.calls += one.calls;
+      node.own_ns += one.total_ns;
+    }
+  }
+}
+
+void sum_up(RangeNode& node) {
+  node.total_ns = node.own_ns;
+  for (auto& [name, inner] : node.within) {
+    sum_up(inner);
+    node.calls += inner.calls;
+    node.total_ns += inner.total_ns;
+    for (const auto& [category, row] : inner.categories) {
+      node.categories[category].calls += row.calls;
+      node.categories[category].total_ns += row.total_ns;
+    }
+  }
+}
+
+std::vector<CategoryRow> categories_of(const RangeNode& node) {
+  std::vector<CategoryRow> rows;
+  for (const auto& [name, category] : node.categories) {
+    rows.push_back({.name = name,
+                    .calls = category.calls,
+                    .total_ns = category.total_ns,
+                    .share = share_of_total(category.total_ns, node.total_ns),
+                    .ceiling = ceiling_of(category.total_ns, node.total_ns)});
+  }
+  sort_by_time(rows, [](const CategoryRow& row) { return std::pair(-row.total_ns, row.name); });
+  return rows;
+}
+
+void write_ranges(const RangeNode& node, const std::string& path, int depth, ApplicationSummary& summary) {
+  std::vector<std::pair<std::string, const RangeNode*>> inner;
+  for (const auto& [name, one] : node.within) {
+    inner.emplace_back(name, &one);
+  }
+  sort_by_time(inner, [](const auto& one) { return std::pair(-one.second->total_ns, one.first); });
+  for (const auto& [name, one] : inner) {
+    const std::string its_path = path.empty() ? name : path + " / " + name;
+    summary.ranges.push_back({.name = name,
+                              .path = its_path,
+                              .depth = depth,
+                              .entered = one->entered,
+                              .calls = one->calls,
+                              .total_ns = one->total_ns,
+                              .own_ns = one->own_ns,
+                              .share = share_of_total(one->total_ns, summary.total_ns),
+                              .categories = categories_of(*one)});
+    write_ranges(*one, its_path, depth + 1, summary);
+  }
+}
+
+}  // namespace
+
+std::string demangled(const std::string& name) {
+  if (!name.starts_with("_Z")) {
+    return name;
+  }
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                         &std::free);
+  return status == 0 && text != nullptr ? text.get() : name;
+}
+
+NamePattern::NamePattern(const std::string& pattern) {
+  try {
+    expression_ = std::regex(pattern, std::regex::ECMAScript | std::regex::icase | std::regex::optimize);
+  } catch (const std::regex_error& error) {
+    throw UserError("'" + pattern + "' is no regular expression: " + error.what(),
+                    "write an ECMAScript expression, for example \"gemm|cutlass\"");
+  }
+}
+
+bool NamePattern::found_in(std::string_view name) const {
+  const std::string_view searched = name.substr(0, kMostSearched);
+  return std::regex_search(searched.begin(), searched.end(), expression_);
+}
+
+ApplicationSummary summarise(const ApplicationProfile& profile, const Categories& categories) {
+  ApplicationSummary summary;
+  std::map<std::pair<WorkKind, std::string>, GpuWork> merged;
+  for (const ProcessRecording& process : profile.processes) {
+    for (const GpuWork& work : process.work) {
+      const std::string name = work.kind == WorkKind::kernel ? demangled(work.name) : work.name;
+      merge(merged.try_emplace({work.kind, name}, GpuWork{.kind = work.kind, .name = name}).first->second, work);
+      summary.total_ns += work.total_ns;
+    }
+    add_devices(summary, process);
+  }
+  for (auto& [key, work] : merged) {
+    WorkRow row{.category = categories.of(work.name),
+                .share = share_of_total(work.total_ns, summary.total_ns),
+                .ceiling = ceiling_of(work.total_ns, summary.total_ns)};
+    row.work = std::move(work);
+    summary.work.push_back(std::move(row));
+  }
+  sort_by_time(summary.work,
+               [](const WorkRow& row) { return std::tuple(-row.work.total_ns, row.work.kind, row.work.name); });
+  add_categories(summary);
+  RangeNode root;
+  for (const ProcessRecording& process : profile.processes) {
+    add_ranges(root, process, categories);
+  }
+  sum_up(root);
+  write_ranges(root, "", 0, summary);
+  return summary;
+}
+
+double share_of(const ApplicationSummary& summary, const NamePattern& pattern) {
+  std::int64_t found_ns = 0;
+  for (const WorkRow& row : summary.work) {
+    found_ns += pattern.found_in(row.work.name) ? row.work.total_ns : 0;
+  }
+  return share_of_total(found_ns, std::max(summary.total_ns, summary.span_ns));
+}
+
+}  // namespace apo

@@ -1,0 +1,19 @@
+// harness/profile/application/ncu_csv.h - reads what `ncu --csv` prints: the details page (a row a metric) and the raw
+// page (a column a metric).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "harness/core/records/application_profile.h"
+
+namespace apo {
+
+// Whether the text has the header line of one of the two pages; what the program itself printed may stand before it.
+bool is_ncu_csv(std::string_view text);
+
+// Kernels with their durations (gpu__time_duration, or Duration of the details page) and the mean of every metric that
+// is a number. ncu serialises kernels, so there are no gaps. Throws UserError naming `where` and the line.
+ApplicationProfile read_ncu_csv(std::string_view text, const std::string& where);
+
+}  // namespace apo

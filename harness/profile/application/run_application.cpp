@@ -1,0 +1,127 @@
+// harness/profile/application/run_application.cpp - the command, its environment, and the files of its processes.
+#include "harness/profile/application/run_application.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "harness/core/error.h"
+#include "harness/core/recording/recording_file.h"
+#include "harness/core/system/files.h"
+#include "harness/core/system/foreground.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostRecordings = 512;  // with 115 days each, sums stay below 2^63
+constexpr std::uintmax_t kLargestFile = std::uintmax_t{64} << 20;
+
+std::string process_name(const ProcessRecording& process) {
+  return "process " + std::to_string(process.pid) + " (" + process.program.substr(0, 60) + ")";
+}
+
+void note_losses(const ProcessRecording& process, std::vector<std::string>& notes) {
+  if (!process.missing.empty()) {
+    notes.push_back(process_name(process) + " could not be recorded: " + process.missing);
+  } else if (!process.complete) {
+    notes.push_back(process_name(process) +
+                    " ended without its exit handlers (by _exit or a signal): up to its last 50 ms are missing");
+  }
+  if (process.dropped > 0) {
+    notes.push_back(process_name(process) + ": CUPTI dropped " + std::to_string(process.dropped) + " records");
+  }
+  if (process.untimed > 0) {
+    notes.push_back(process_name(process) + ": " + std::to_string(process.untimed) +
+                    " pieces of work have no time; they had not ended when it did");
+  }
+}
+
+// A process that was killed while it wrote leaves a ".partial" beside its last whole file.
+std::vector<fs::path> recordings_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".recording") {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// The folder's owner is the application: it may have put anything there.
+ProcessRecording read_recording(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(fs::symlink_status(path, error)) || fs::file_size(path, error) > kLargestFile || error) {
+    throw UserError("it is no file of at most 64 MiB");
+  }
+  return decode_recording(read_file(path));
+}
+
+}  // namespace
+
+fs::path injection_library() {
+  const fs::path folder = executable_path().parent_path();
+  const fs::path places[] = {folder / "libapo_inject.so", folder / APO_INSTALLED_INJECTION};
+  for (const fs::path& place : places) {
+    if (fs::is_regular_file(place)) {
+      return fs::canonical(place);
+    }
+  }
+  throw EnvironmentError("the library that records an application is missing: '" + places[0].string() + "'",
+                         "build or install the program whole: 'ninja apo_inject', or 'cmake --install'");
+}
+
+void collect_recordings(const fs::path& folder, ApplicationProfile& profile) {
+  const std::vector<fs::path> files = recordings_in(folder);
+  for (std::size_t i = 0; i < std::min(files.size(), kMostRecordings); ++i) {
+    try {
+      profile.processes.push_back(read_recording(files[i]));
+      note_losses(profile.processes.back(), profile.notes);
+    } catch (const UserError& error) {
+      profile.notes.push_back("'" + files[i].filename().string() + "' is left out: " + error.what());
+    }
+  }
+  if (files.size() > kMostRecordings) {
+    profile.notes.push_back("only the first " + std::to_string(kMostRecordings) + " of " +
+                            std::to_string(files.size()) + " processes were read");
+  }
+}
+
+ApplicationProfile run_application(const std::vector<std::string>& command, bool output_to_stderr) {
+  const char* other = std::getenv("CUDA_INJECTION64_PATH");
+  if (other != nullptr && *other != '\0') {
+    throw UserError("CUDA_INJECTION64_PATH is set to '" + std::string(other) + "': another profiler is at work",
+                    "run without it: 'env -u CUDA_INJECTION64_PATH apo profile -- ...'");
+  }
+  const TemporaryFolder folder("apo-recordings");
+  const std::string library = injection_library().string();
+  std::vector<std::string> environment = {"CUDA_INJECTION64_PATH=" + library,
+                                          "APO_RECORDINGS=" + fs::absolute(folder.path()).string()};
+  const char* tool = std::getenv("NVTX_INJECTION64_PATH");
+  const bool other_tool = tool != nullptr && *tool != '\0';
+  if (!other_tool) {
+    environment.push_back("NVTX_INJECTION64_PATH=" + library);
+  }
+  const ForegroundResult ran =
+      run_foreground(command, {.environment = environment, .output_to_stderr = output_to_stderr});
+  ApplicationProfile profile{
+      .source = "run", .command = join(command, " "), .signal = ran.signal, .seconds = ran.seconds};
+  if (ran.signal == 0) {
+    profile.exit_code = ran.exit_code;
+  }
+  collect_recordings(folder.path(), profile);
+  if (other_tool) {
+    profile.notes.push_back("without NVTX ranges: NVTX_INJECTION64_PATH is set to '" + std::string(tool) + "'");
+  }
+  if (profile.processes.empty()) {
+    profile.notes.emplace_back("no process started CUDA, so nothing was launched");
+  }
+  if (ran.left_behind > 0) {
+    profile.notes.push_back(std::to_string(ran.left_behind) + " processes outlived the command and were ended");
+  }
+  return profile;
+}
+
+}  // namespace apo

@@ -1,0 +1,16 @@
+// harness/profile/gpu/measure_gpu.h - a profile on a GPU: events, Activity, PC samples, counters, counts of
+// instructions.
+#pragma once
+
+#include <string>
+
+#include "harness/profile/gpu/profile_processes.h"
+#include "harness/profile/measure.h"
+
+namespace apo {
+
+// `measured` is what is known before anything runs; `source` is the variant's file. What measure_profile() throws.
+Profile profile_on_cuda(const CudaSubject& subject, ProfileProcesses& processes, const Machine& machine,
+                        ProfileInputs measured, const CounterChoice& choice, const std::string& source);
+
+}  // namespace apo

@@ -1,0 +1,44 @@
+// harness/profile/gpu/occupancy.h - how many blocks of a launch an SM can hold, what limits them, and how the last wave
+// fills it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+
+namespace apo {
+
+struct LaunchShape {
+  std::int64_t blocks = 0;
+  std::int64_t threads = 0;       // of a block
+  std::int64_t registers = 0;     // of a thread
+  std::int64_t shared_bytes = 0;  // of a block, static and dynamic
+};
+
+struct SmLimits {
+  std::int64_t sms = 0;
+  std::int64_t threads = 0;  // of one SM, as the next three
+  std::int64_t blocks = 0;
+  std::int64_t registers = 0;
+  std::int64_t shared_bytes = 0;
+};
+
+struct Occupancy {
+  std::int64_t blocks_per_sm = 0;
+  std::string limiter;    // "threads", "registers", "shared memory", "blocks", or "grid": the launch has no more
+  double occupancy = 0;   // resident threads / the most there can be, while there are blocks enough
+  double waves = 0;       // rounds of resident blocks; below 1 when not even the first is full
+  double idle_share = 0;  // of the SMs' time, if every block takes as long: what the last round leaves empty
+};
+
+// All zeros when a number is missing or a block fits no SM.
+Occupancy occupancy_of(const LaunchShape& launch, const SmLimits& limits);
+
+// Metrics of the launch of `build` that an SM holds the fewest threads of: registers, spill_bytes, block_shared_bytes,
+// blocks, block_threads, blocks_per_sm (its unit names the limiter), occupancy, waves, idle_share. Empty when `machine`
+// does not say what its SMs have.
+std::vector<Metric> occupancy_metrics(const Build& build, const Machine& machine);
+
+}  // namespace apo

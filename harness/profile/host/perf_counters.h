@@ -1,0 +1,86 @@
+// harness/profile/host/perf_counters.h - the kernel's counters for a process, with a clear line for each that it
+// refuses.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/core/system/files.h"
+
+namespace apo {
+
+// One event of perf_event_open(2).
+struct CounterSpec {
+  std::string name;
+  std::string unit;
+  std::uint32_t type = 0;    // PERF_TYPE_*
+  std::uint64_t config = 0;  // PERF_COUNT_*
+  bool hardware = false;
+};
+
+// cycles, instructions, branch_misses, llc_misses (hardware); page_faults, context_switches, task_clock (software).
+const std::vector<CounterSpec>& host_counters();
+
+// cycles, and reference_cycles of a clock that does not change: both only while the process runs in user space.
+const std::vector<CounterSpec>& clock_counters();
+
+// Opens one counter for one thread of `pid` and returns its descriptor, or -errno.
+using CounterOpener = std::function<int(const CounterSpec&, pid_t thread)>;
+int open_counter(const CounterSpec& spec, pid_t thread);
+
+// One line on why the kernel refused, and how to get it. `paranoid` is the value of perf_event_paranoid (-1..4).
+std::string explain_refusal(const CounterSpec& spec, int error, int paranoid);
+
+// Counts user-space events of a process: every thread that it has now, and every thread and child that these start
+// later. A counter that cannot be opened is left out and named in missing().
+class PerfCounters {
+ public:
+  // pid 0 is the calling process.
+  explicit PerfCounters(pid_t pid = 0, const CounterOpener& opener = open_counter,
+                        std::vector<CounterSpec> specs = host_counters());
+
+  void start();  // resets to zero, then counts
+  void stop();
+
+  // One metric a counter that could be read, summed over threads. Where the kernel had to share a hardware counter the
+  // value is scaled by enabled / running time; a counter that never ran is left out.
+  std::vector<Metric> read() const;
+
+  // Empty when nothing is missing. Else one sentence a reason, with the fix.
+  std::string missing() const;
+  // "perf_event counters" with hardware events, "timers" without.
+  std::string rung() const;
+
+ private:
+  struct Open {
+    std::size_t spec = 0;
+    FileDescriptor descriptor;
+  };
+  void control(unsigned long request);
+
+  std::vector<CounterSpec> specs_;
+  std::vector<Open> open_;
+  std::vector<std::string> refusals_;  // one a counter
+};
+
+// The clock at which a process runs, against the one that its reference cycles count.
+class CpuClock {
+ public:
+  explicit CpuClock(pid_t pid, const CounterOpener& opener = open_counter);
+  std::string missing() const { return counters_.missing(); }
+  // Mean ratio of the clocks since this was asked last; nullopt where a counter is missing or nothing ran.
+  std::optional<double> ratio();
+
+ private:
+  PerfCounters counters_;
+  double cycles_ = 0;
+  double reference_cycles_ = 0;
+};
+
+}  // namespace apo

@@ -1,6 +1,0 @@
-// harness/profile/roof_kernels_portable.cpp - the roofs' loops for any CPU of this architecture.
-#include "harness/profile/roof_kernels.inl"
-
-namespace apo {
-const RoofKernels kPortableRoofKernels = roof_kernels("portable");
-}

@@ -1,0 +1,95 @@
+// harness/profile/roofs/gpu_roofs.cpp - the table of the roof kernels, and the arithmetic from their times to roofs.
+#include "harness/profile/roofs/gpu_roofs.h"
+
+#include <algorithm>
+
+#include "gpu_roof_source.h"
+#include "harness/core/text.h"
+#include "harness/profile/roofs/roofs.h"
+#include "harness/profile/summary.h"
+
+namespace apo {
+namespace {
+
+Roof roof_of(const std::string& name, const std::string& unit, std::vector<double> values, const std::string& note) {
+  const QuantileInterval interval = quantile_interval(std::move(values), unit == "s" ? 0.5 : 0.9);
+  return {.name = name,
+          .value = interval.value,
+          .unit = unit,
+          .lower = interval.lower,
+          .upper = interval.upper,
+          .samples = interval.count,
+          .note = note};
+}
+
+}  // namespace
+
+std::string_view cuda_roof_source() {
+  return kCudaRoofSource;
+}
+
+const std::vector<CudaRoofKernel>& cuda_roof_kernels() {
+  constexpr double kCopied = 2 * 4 * 16;                     // four vectors of 16 bytes, read and written
+  constexpr double kMultiplyAdds = 2 * 256;                  // flops
+  constexpr double kProducts = 32.0 * 2 * 16 * 8 * 16 / 32;  // 32 products of a warp, a lane's part of their flops
+  constexpr int kLaunches = 150;                             // fewer than a sample may queue before it starts
+  static const std::vector<CudaRoofKernel> kernels = {
+      {"l2_copy", "copy_vectors", "byte/s", "COPY_STEPS", kCopied,
+       "16 bytes a lane, L1 bypassed, tensors within the L2"},
+      {"memory_copy", "copy_vectors", "byte/s", "COPY_STEPS", kCopied, "16 bytes a lane, tensors far beyond the L2",
+       Footprint::memory},
+      {"shared_bandwidth", "shared_bandwidth", "byte/s", "SHARED_STEPS", 16 * 16,
+       "16 bytes a lane, no bank conflicts, 1024 threads an SM"},
+      {"fp32_fma", "fp32_fma", "flop/s", "FMA_STEPS", kMultiplyAdds,
+       "8 independent multiply-adds a thread, 1024 threads an SM"},
+      {"special_tanh", "special_tanh", "op/s", "SPECIAL_STEPS", 32, "tanh.approx.f32, 1024 threads an SM"},
+      {"special_ex2", "special_ex2", "op/s", "SPECIAL_STEPS", 32, "ex2.approx.ftz.f32, 1024 threads an SM"},
+      {"libm_tanh", "libm_tanh", "op/s", "LIBM_STEPS", 8, "tanhf of CUDA's library without fast math"},
+      {"shuffle", "shuffle", "op/s", "SHUFFLE_STEPS", 40, "lanes of __shfl_xor_sync, 1024 threads an SM"},
+      {"tensor_bf16", "tensor_bf16", "flop/s", "TENSOR_STEPS", kProducts,
+       "mma.sync m16n8k16 bf16 with fp32 sums; on sm_90 wgmma reaches more"},
+      {"barrier", "barrier", "s", "LATENCY_STEPS", 32, "__syncthreads of a block of 256 threads alone on its SM"},
+      {"fma_latency", "fma_latency", "s", "LATENCY_STEPS", 32, "a multiply-add that waits for the one before"},
+      {"special_latency", "special_latency", "s", "LATENCY_STEPS", 32,
+       "a tanh.approx.f32 that waits for the one before"},
+      {"shuffle_latency", "shuffle_latency", "s", "LATENCY_STEPS", 32, "a shuffle that waits for the one before"},
+      {"shared_latency", "shared_latency", "s", "LATENCY_STEPS", 32, "a shared-memory read at the address just read"},
+      {"launch_latency", "launch_latency", "s", "", 1, "an empty kernel behind another one", Footprint::cache,
+       kLaunches}};
+  return kernels;
+}
+
+std::int64_t roof_tensor_floats(Footprint footprint, std::int64_t l2_bytes, int sms) {
+  constexpr std::int64_t kMebibyte = 1 << 20;
+  const std::int64_t smallest = 16 * 1024 * std::max(1, sms);  // a vector for each of 1024 threads an SM
+  const std::int64_t bytes = footprint == Footprint::cache ? l2_bytes / 8 : std::max(4 * l2_bytes, 256 * kMebibyte);
+  return std::max(smallest, bytes) / 16 * 4;
+}
+
+Roof cuda_roof(const CudaRoofKernel& kernel, std::int64_t threads, std::int64_t steps,
+               const std::vector<std::int64_t>& ns) {
+  std::vector<double> values;
+  for (const std::int64_t sample : ns) {
+    const double seconds = 1e-9 * static_cast<double>(std::max<std::int64_t>(sample, 1)) / kernel.repetitions;
+    const double one_thread = kernel.work * static_cast<double>(steps);
+    values.push_back(kernel.unit == "s" ? seconds / one_thread : one_thread * static_cast<double>(threads) / seconds);
+  }
+  return roof_of(kernel.roof, kernel.unit, std::move(values), kernel.note);
+}
+
+Roof driver_copy_roof(std::int64_t bytes, const std::vector<std::int64_t>& ns) {
+  std::vector<double> rates;
+  for (const std::int64_t sample : ns) {
+    rates.push_back(2e9 * static_cast<double>(bytes) / static_cast<double>(std::max<std::int64_t>(sample, 1)));
+  }
+  return roof_of("memory_copy", "byte/s", std::move(rates),
+                 format_bytes(static_cast<double>(bytes)) + " copied by the driver, back to back");
+}
+
+bool has_all_cuda_roofs(const std::vector<Roof>& roofs) {
+  const auto& kernels = cuda_roof_kernels();
+  return std::all_of(kernels.begin(), kernels.end(),
+                     [&](const CudaRoofKernel& kernel) { return find_roof(roofs, kernel.roof) != nullptr; });
+}
+
+}  // namespace apo

@@ -1,0 +1,60 @@
+// harness/profile/roofs/gpu_roofs.h - the kernels of roofs.cu: what each does in a launch, and the roof that its times
+// give.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/core/records/records.h"
+
+namespace apo {
+
+// The source of a device variant of family copy, whose launches are the kernels below. It is compiled in, so that the
+// program needs no file beside it.
+std::string_view cuda_roof_source();
+
+// Where the tensors of a launch have to lie.
+enum class Footprint : std::uint8_t { cache, memory };
+
+struct CudaRoofKernel {
+  std::string roof;
+  std::string kernel;
+  std::string unit;   // of the roof; "s": the time of one operation, anything else: a rate of the whole GPU
+  std::string steps;  // the tunable that says how often a thread repeats; empty: once
+  double work = 0;    // a rate: of one thread in one step, in the roof's unit; "s": dependent operations in one step
+  std::string note;
+  Footprint footprint = Footprint::cache;
+  int repetitions = 1;  // launches in one sample
+};
+
+// The roofs of a GPU:
+//   memory_copy, l2_copy    byte/s, read plus written, far beyond the L2 and well within it
+//   shared_bandwidth        byte/s, 16 bytes a lane without bank conflicts
+//   fp32_fma                flop/s, an fma counts 2
+//   special_tanh, special_ex2  op/s, one instruction of the special-function unit each
+//   libm_tanh               op/s, CUDA's tanhf without fast math
+//   shuffle                 op/s, lanes that got a value from another lane
+//   tensor_bf16             flop/s, mma.sync with fp32 sums; on sm_90 wgmma reaches more
+//   barrier                 s, __syncthreads of a block of 256 threads that has its SM to itself
+//   fma_latency, special_latency, shuffle_latency, shared_latency  s, of one operation that waits for the one before
+//   launch_latency          s, of an empty kernel behind another one
+const std::vector<CudaRoofKernel>& cuda_roof_kernels();
+
+// Floats of x and of y for a footprint: an eighth of the L2 each, or four times the L2 and at least 256 MiB each. As
+// many as roofs.cu needs on `sms` SMs.
+std::int64_t roof_tensor_floats(Footprint footprint, std::int64_t l2_bytes, int sms);
+
+// `ns` is the time of each sample. As on the host, a rate is the 90th percentile, a cost the median, each with a
+// distribution-free 95 % interval.
+Roof cuda_roof(const CudaRoofKernel& kernel, std::int64_t threads, std::int64_t steps,
+               const std::vector<std::int64_t>& ns);
+
+// memory_copy from copies of `bytes` bytes that the driver made: read plus written.
+Roof driver_copy_roof(std::int64_t bytes, const std::vector<std::int64_t>& ns);
+
+// True when every roof above is there: those of an older program lack some.
+bool has_all_cuda_roofs(const std::vector<Roof>& roofs);
+
+}  // namespace apo

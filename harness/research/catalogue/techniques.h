@@ -1,0 +1,36 @@
+// harness/research/catalogue/techniques.h - what is known of each technique before this machine has tried it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/family.h"
+
+namespace apo {
+
+struct Technique {
+  std::string name;
+  std::optional<Target> target;      // nullopt: both
+  std::vector<std::string> attacks;  // names of bottlenecks (rules.h)
+  std::string precondition;
+  int cost = 1;                       // effort to write it: 1 hours, 2 a day, 3 days
+  std::vector<std::string> excludes;  // techniques that it can't be combined with
+  // Speed-up that adding it gave or is expected to give, and where that comes from: "seed 4: ..." for a number that the
+  // seed documents recorded, "derived: ..." for one that follows from the work counts.
+  double low = 1.0;
+  double high = 1.0;
+  std::string source;
+};
+
+const std::vector<Technique>& technique_catalogue();
+
+// The entry for this target; nullptr when unknown.
+const Technique* find_technique(std::string_view name, Target target);
+
+bool attacks(const Technique& technique, std::string_view bottleneck);
+// True when one of `techniques` is known to attack the bottleneck.
+bool any_attacks(const std::vector<std::string>& techniques, Target target, std::string_view bottleneck);
+
+}  // namespace apo

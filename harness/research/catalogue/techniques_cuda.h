@@ -1,0 +1,12 @@
+// harness/research/catalogue/techniques_cuda.h - the part of the technique catalogue that is about GPUs.
+#pragma once
+
+#include <vector>
+
+#include "harness/research/catalogue/techniques.h"
+
+namespace apo {
+
+std::vector<Technique> cuda_techniques();
+
+}  // namespace apo

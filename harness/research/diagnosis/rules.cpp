@@ -1,0 +1,291 @@
+// harness/research/diagnosis/rules.cpp - the diagnosis rules; each compares a measured time with what the work should
+// take.
+#include "harness/research/diagnosis/rules.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/core/text.h"
+#include "harness/research/catalogue/techniques.h"
+#include "harness/research/diagnosis/rule_evidence.h"
+
+namespace apo {
+namespace {
+
+using namespace diagnosis;
+
+constexpr double kNoisySpread = 0.05;
+constexpr double kNearFloor = 0.7;
+constexpr double kAtTheRoof = 0.85;
+
+// On a GPU, where units and warps are observed, a cause comes before what merely shows it; a cause that is worth less
+// than an experiment counts as one of the limits. A host's rules are all of one kind.
+int rank(const Bottleneck& bottleneck) {
+  switch (bottleneck.kind) {
+    case BottleneckKind::cause:
+      return bottleneck.bound >= amdahl(kMinorShare, kInfinity) ? 0 : 1;
+    case BottleneckKind::limit:
+      return 1;
+    case BottleneckKind::remainder:
+    case BottleneckKind::unknown:
+      return 2;
+  }
+  return 2;
+}
+
+}  // namespace
+
+double floor_bound(const Profile& profile) {
+  return profile.floor_fraction > 0 ? std::max(1.0, 1 / profile.floor_fraction) : kInfinity;
+}
+
+double amdahl(double share, double speedup) {
+  // A share of 1 that vanished would leave no time at all: 1000x then stands for "everything".
+  const double most = std::isfinite(speedup) ? 1.0 : 0.999;
+  const double part = std::clamp(std::isfinite(share) ? share : 0.0, 0.0, most);
+  return 1 / ((1 - part) + part / speedup);
+}
+
+std::optional<Bottleneck> not_vectorised(const Diagnosis& d) {
+  const double arithmetic_ns = d.profile.time_ns - special_ns(d);
+  const double share = share_of_time(d, arithmetic_ns);
+  const double achieved = 1e9 * d.work.flops / arithmetic_ns;
+  if (!measured(d) || !(d.work.flops > 0) || !(share >= kMinorShare) || !(achieved <= rate(d, "fp32_scalar"))) {
+    return std::nullopt;
+  }
+  return found(d, "not-vectorised",
+               per_second(achieved, "flop/s") + " outside the special functions, which is no more than scalar code (" +
+                   per_second(rate(d, "fp32_scalar"), "flop/s") + "); vectors reach " +
+                   per_second(rate(d, "fp32_fma"), "flop/s") + "; " + percent(share) + " of the time",
+               amdahl(share, rate(d, "fp32_fma") / achieved));
+}
+
+std::optional<Bottleneck> libm_special_functions(const Diagnosis& d) {
+  const double share = libm_share(d);
+  if (!(share >= kMinorShare)) {
+    return std::nullopt;
+  }
+  return found(d, "libm-special-functions",
+               format_si(executed_special(d), "") + " special functions a call take " + percent(share) +
+                   " of the time at libm's rate (" + per_second(rate(d, "libm_tanh"), "op/s") +
+                   "); the arithmetic units reach " + per_second(rate(d, "special_tanh"), "op/s"),
+               amdahl(share, rate(d, "special_tanh") / rate(d, "libm_tanh")));
+}
+
+std::optional<Bottleneck> recomputed_special_functions(const Diagnosis& d) {
+  const double executed = executed_special(d);
+  const double redundant = 1 - d.work.special_functions / executed;
+  const double share = share_of_time(d, special_ns(d)) * redundant;
+  if (!measured(d) || !(executed > 1.2 * d.work.special_functions) || !(share >= kMinorShare)) {
+    return std::nullopt;
+  }
+  return found(d, "recomputed-special-functions",
+               format_g(executed / d.work.special_functions, 2) +
+                   " special functions run for each compulsory one; the "
+                   "repeated ones are " +
+                   percent(share) + " of the time",
+               amdahl(share, kInfinity));
+}
+
+std::optional<Bottleneck> idle_cores(const Diagnosis& d) {
+  const double threads = d.profile.metric("threads");
+  const double scaling = d.profile.metric("scaling");
+  if (!(threads >= 2) || !(scaling > 0) || d.units < 2) {
+    return std::nullopt;
+  }
+  // Units are indivisible: 3 on 2 cores take 2 turns, so 1.5x is the best.
+  const auto units = static_cast<double>(d.units);
+  const double best = units / std::ceil(units / threads);
+  const double bound = best / scaling;
+  if (!(bound >= 1.25)) {
+    return std::nullopt;
+  }
+  return found(d, "idle-cores",
+               format_ratio(scaling) + " at " + format_g(threads) + " threads over one, and " +
+                   std::to_string(d.units) + " independent units allow " + format_ratio(best),
+               bound);
+}
+
+std::optional<Bottleneck> thread_overhead(const Diagnosis& d) {
+  const double scaling = d.profile.metric("scaling");
+  const bool threaded =
+      std::fabs(scaling - 1) > 0.2 || any_attacks(d.incumbent.techniques, d.incumbent.target, "idle-cores");
+  const double start_ns = 1e9 * roof_value(d.profile, "thread_start");
+  const double share = share_of_time(d, start_ns);
+  if (!measured(d) || !threaded || !(share >= kMinorShare)) {
+    return std::nullopt;
+  }
+  return found(d, "thread-overhead",
+               "starting the threads takes " + format_ns(start_ns) + " of " + format_ns(d.profile.time_ns) + " (" +
+                   percent(std::min(share, 1.0)) + ")",
+               amdahl(share, kInfinity));
+}
+
+std::optional<Bottleneck> memory_bound(const Diagnosis& d) {
+  const double bytes_ns = d.profile.metric("floor_bytes");
+  const double share = share_of_time(d, bytes_ns);
+  if (!measured(d) || !(share >= 0.5)) {
+    return std::nullopt;
+  }
+  return found(d, "memory-bound",
+               "the compulsory " + format_bytes(d.work.bytes) + " take " + format_ns(bytes_ns) +
+                   " at the measured copy rate, " + percent(share) + " of the time",
+               1 / share);
+}
+
+std::optional<Bottleneck> latency_bound(const Diagnosis& d) {
+  const double ipc = d.profile.metric("ipc");
+  const double bytes_share = share_of_time(d, d.profile.metric("floor_bytes"));
+  if (!measured(d) || !(ipc < 1) || !(bytes_share < 0.5)) {
+    return std::nullopt;
+  }
+  return found(d, "latency-bound",
+               format_g(ipc, 2) + " instructions a cycle, and copying explains only " + percent(bytes_share) +
+                   " of the time: the code waits for its own results",
+               kInfinity);
+}
+
+// A scalar multiply-add is half an instruction a flop; loads and stores of its operands may triple that.
+std::optional<Bottleneck> instruction_overhead(const Diagnosis& d) {
+  const double per_flop = d.profile.metric("instructions_per_flop");
+  if (!(per_flop > 2)) {
+    return std::nullopt;
+  }
+  return found(d, "instruction-overhead",
+               format_g(per_flop, 2) + " instructions a flop; a scalar multiply-add needs 0.5", per_flop / 0.5);
+}
+
+std::optional<Bottleneck> per_step_overhead(const Diagnosis& d) {
+  const bool cuda = d.incumbent.target == Target::cuda;
+  const double arithmetic_ns = 1e9 * d.work.flops / rate(d, cuda ? "fp32_fma" : "fp32_scalar");
+  const double bytes_ns = d.profile.metric("floor_bytes");
+  const double explained = arithmetic_ns + special_ns(d) + (std::isfinite(bytes_ns) ? bytes_ns : 0);
+  const double share = share_of_time(d, explained);
+  if (!measured(d) || !(share > 0) || !(share < 0.7)) {
+    return std::nullopt;
+  }
+  auto bottleneck =
+      found(d, "per-step-overhead",
+            std::string(cuda ? "arithmetic" : "scalar arithmetic") + ", special functions and copies explain " +
+                format_ns(explained) + " of " + format_ns(d.profile.time_ns) + " (" + percent(share) +
+                "); the rest is conversion, addressing, calls or waiting",
+            1 / share);
+  if (bottleneck && cuda) {
+    bottleneck->kind = BottleneckKind::remainder;
+  }
+  return bottleneck;
+}
+
+std::optional<Bottleneck> segment_cache_traffic(const Diagnosis& d) {
+  if (!measured(d) || !(d.scratch_bytes > static_cast<double>(d.l2_bytes) * effective_threads(d)) || d.l2_bytes <= 0) {
+    return std::nullopt;
+  }
+  const double llc = rate(d, "llc_copy");
+  const double copy_rate = std::isfinite(llc) ? llc : rate(d, "memory_copy");
+  // The scratch is written once and read once at least; how often a segment's part is used again is not known here.
+  const double traffic_ns = 1e9 * 2 * d.scratch_bytes / copy_rate;
+  const double share = share_of_time(d, traffic_ns);
+  if (!(share >= kMinorShare)) {
+    return std::nullopt;
+  }
+  return found(d, "segment-cache-traffic",
+               format_bytes(d.scratch_bytes) + " of scratch leave the L2 (" +
+                   format_bytes(static_cast<double>(d.l2_bytes)) +
+                   (d.incumbent.target == Target::cuda ? "" : " a core") + "); writing and reading them once takes " +
+                   format_ns(traffic_ns) + ", " + percent(std::min(share, 1.0)) + " of the time",
+               amdahl(share, kInfinity));
+}
+
+std::optional<Bottleneck> launch_overhead(const Diagnosis& d) {
+  const bool cuda = d.incumbent.target == Target::cuda;
+  const double each_ns = 1e9 * roof_value(d.profile, cuda ? "launch_latency" : "call_overhead");
+  const double launches = std::max<double>(1, static_cast<double>(d.incumbent.launches.size()));
+  const double share = share_of_time(d, each_ns * launches);
+  if (!measured(d) || !(share >= kMinorShare)) {
+    return std::nullopt;
+  }
+  auto bottleneck = found(d, "launch-overhead",
+                          std::string(cuda ? "an empty launch takes " : "an empty call takes ") + format_ns(each_ns) +
+                              (launches > 1 ? ", " + format_g(launches) + " of them " : ", ") +
+                              percent(std::min(share, 1.0)) + " of " + format_ns(d.profile.time_ns),
+                          amdahl(share, kInfinity));
+  if (bottleneck && cuda) {
+    bottleneck->kind = BottleneckKind::cause;
+  }
+  return bottleneck;
+}
+
+std::optional<Bottleneck> page_faults(const Diagnosis& d) {
+  const double faults = d.profile.metric("page_faults");
+  const double share = share_of_time(d, 1e9 * faults * roof_value(d.profile, "page_fault"));
+  if (!measured(d) || !(share >= 0.05)) {
+    return std::nullopt;
+  }
+  return found(d, "page-faults",
+               format_g(faults) + " page faults a call, " + percent(std::min(share, 1.0)) +
+                   " of the time at this machine's rate: memory is mapped anew in each call",
+               amdahl(share, kInfinity));
+}
+
+std::optional<Bottleneck> near_floor(const Diagnosis& d) {
+  if (!measured(d) || !(d.profile.floor_fraction >= kNearFloor)) {
+    return std::nullopt;
+  }
+  return found(d, "near-floor",
+               percent(d.profile.floor_fraction) + " of the " + d.profile.floor_roof + " roof: little is left",
+               1 / d.profile.floor_fraction);
+}
+
+std::optional<Bottleneck> noise(const Diagnosis& d) {
+  const double spread = d.profile.metric("spread");
+  if (!(spread >= kNoisySpread)) {
+    return std::nullopt;
+  }
+  auto bottleneck =
+      found(d, "noise",
+            "calls of the same work differ by " + percent(spread) + " (MAD sigma): other rules are less certain", 1.0);
+  if (bottleneck) {
+    bottleneck->kind = BottleneckKind::remainder;
+  }
+  return bottleneck;
+}
+
+const std::vector<Rule>& diagnosis_rules() {
+  // Of two with the same bound the earlier one comes first: what the work itself needs, then units, then waits.
+  static const std::vector<Rule> rules = {
+      not_vectorised, libm_special_functions, recomputed_special_functions, idle_cores, thread_overhead, memory_bound,
+      latency_bound, instruction_overhead, per_step_overhead, segment_cache_traffic, launch_overhead, page_faults,
+      fp32_bound, special_function_bound, near_floor,
+      // causes on a GPU
+      uncoalesced_access, excess_dram_traffic, bank_conflicts, register_spills, divergent_branches, idle_lanes, atomics,
+      double_precision, integer_arithmetic, constant_serialisation, instruction_fetch_stalls, fence_stalls,
+      sleeping_warps, uneven_warps, uneven_blocks, tail_wave, low_occupancy, tiny_blocks,
+      // its units
+      dram_bound, l2_bound, shared_bandwidth, special_function_pipe, fp32_pipe, tensor_pipe, shuffle_bound, issue_bound,
+      // its warps' states
+      barrier_stalls, memory_latency_stalls, shared_memory_stalls, unused_occupancy, waiting_steps, noise};
+  return rules;
+}
+
+std::vector<Bottleneck> diagnose(const Diagnosis& diagnosis) {
+  std::vector<Bottleneck> bottlenecks;
+  for (const Rule rule : diagnosis_rules()) {
+    if (auto bottleneck = rule(diagnosis)) {
+      bottlenecks.push_back(std::move(*bottleneck));
+    }
+  }
+  // At the roof nothing is wrong that would be worth more than the little that is left, and what waits there does so
+  // because the roof holds it up.
+  const bool at_the_roof = measured(diagnosis) && diagnosis.profile.floor_fraction >= kAtTheRoof;
+  for (Bottleneck& bottleneck : bottlenecks) {
+    if (at_the_roof && bottleneck.kind == BottleneckKind::cause) {
+      bottleneck.kind = BottleneckKind::limit;
+    }
+  }
+  std::stable_sort(bottlenecks.begin(), bottlenecks.end(), [](const Bottleneck& a, const Bottleneck& b) {
+    return rank(a) != rank(b) ? rank(a) < rank(b) : a.bound > b.bound;
+  });
+  return bottlenecks;
+}
+
+}  // namespace apo

@@ -1,0 +1,45 @@
+// harness/runtime/input_store.h - input sets with their expected outputs, kept for the comparisons that share them.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "harness/runtime/tensor_data.h"
+
+namespace apo {
+
+// One set of inputs with what a correct call makes of it. The doubles that it was made from are gone.
+struct CheckedInputs {
+  InputSet inputs;
+  Expected expected;
+};
+using CheckedPointer = std::shared_ptr<const CheckedInputs>;
+
+// The largest number of units (sequences) that a check of one workload compares.
+inline constexpr std::int64_t kCheckedUnits = 32;
+
+// Drawing the inputs of a large workload takes far longer than judging on it, so that experiments share them.
+bool shares_inputs(const Family& family, const Axes& axes);
+// What the seed of an experiment's inputs is derived from: the experiment, or the group of them that shares.
+std::uint64_t inputs_group(const Family& family, const Axes& axes, std::int64_t experiment);
+
+class InputStore {
+ public:
+  // Made on the first request. `regime` is one of the family's. May be called from several threads.
+  CheckedPointer get(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
+                     int threads);
+
+ private:
+  struct Entry {
+    std::string key;
+    std::size_t bytes = 0;
+    CheckedPointer checked;
+  };
+  std::mutex mutex_;
+  std::list<Entry> entries_;  // the last used one first
+};
+
+}  // namespace apo

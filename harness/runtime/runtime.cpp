@@ -1,0 +1,123 @@
+// harness/runtime/runtime.cpp - from a family's contract to the buffers of a call and back.
+#include "harness/runtime/runtime.h"
+
+#include <functional>
+#include <numeric>
+
+#include "harness/core/error.h"
+#include "harness/core/system/machine.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+void add_scratch(SharedTensorsSpec& spec, const std::vector<std::int64_t>& bytes, int slot) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    spec.buffers.push_back(
+        {.name = "scratch " + std::to_string(i), .bytes = bytes[i], .role = BufferRole::scratch, .slot = slot});
+  }
+}
+
+// The tensor of the workload's axes, of which `bytes` are the part that was drawn.
+InputView view_of(const TensorSpec& tensor, const InputSet& inputs, std::span<const std::byte> bytes) {
+  InputView view{.tile = bytes};
+  const std::vector<std::int64_t> drawn = tensor.shape(inputs.drawn_axes);
+  const std::vector<std::int64_t> whole = tensor.shape(inputs.axes);
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    if (drawn[i] != whole[i]) {
+      view.outer = std::accumulate(drawn.begin(), drawn.begin() + static_cast<std::ptrdiff_t>(i), std::int64_t{1},
+                                   std::multiplies<>());
+      view.period = drawn[i];
+      view.count = whole[i];
+      break;
+    }
+  }
+  return view;
+}
+
+}  // namespace
+
+SharedTensorsSpec shared_tensors_spec(const Family& family, const Axes& axes, int sets,
+                                      const std::vector<std::int64_t>& scratch0,
+                                      const std::vector<std::int64_t>& scratch1, std::uint64_t layout_seed,
+                                      Target target) {
+  constexpr std::int64_t kCudaAlignment = 256;  // cudaMalloc's
+  SharedTensorsSpec spec;
+  spec.alignment = target == Target::cuda ? kCudaAlignment : spec.alignment;
+  spec.input_sets = sets;
+  spec.layout_seed = layout_seed;
+  for (const TensorSpec& tensor : family.tensors) {
+    const std::int64_t width = dtype_bytes(tensor.dtype);
+    spec.buffers.push_back({.name = tensor.name,
+                            .bytes = width * element_count(tensor, axes),
+                            .role = tensor.role == Role::output ? BufferRole::output : BufferRole::input,
+                            .element_bytes = static_cast<int>(width)});
+  }
+  add_scratch(spec, scratch0, 0);
+  add_scratch(spec, scratch1, 1);
+  for (const AxisSpec& axis : family.axes) {
+    spec.axes.push_back(axes.at(axis.name));
+  }
+  return spec;
+}
+
+Result<Done> load_build(Worker& worker, int slot, const Build& build) {
+  if (auto changed = check_object(build)) {
+    return *changed;
+  }
+  return worker.load(slot, build.object_path, build.plan);
+}
+
+void write_inputs(SharedTensors& shared_tensors, int set, const InputSet& inputs) {
+  APO_CHECK(inputs.axes == inputs.drawn_axes);
+  for (const auto& [name, bytes] : inputs.bytes) {
+    shared_tensors.write_input(set, name, bytes);
+  }
+}
+
+void share_inputs(SharedTensors& shared_tensors, int set, const Family& family, const InputSet& inputs, int threads) {
+  for (const auto& [name, bytes] : inputs.bytes) {
+    shared_tensors.share_input(set, name, view_of(*find_tensor(family, name), inputs, bytes), threads);
+  }
+}
+
+TensorBytes read_outputs(const SharedTensors& shared_tensors, const Family& family) {
+  TensorBytes outputs;
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role == Role::output) {
+      outputs[tensor.name] = shared_tensors.read_output(tensor.name);
+    }
+  }
+  return outputs;
+}
+
+OutputViews view_outputs(const SharedTensors& shared_tensors, const Family& family) {
+  OutputViews outputs;
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role == Role::output) {
+      outputs[tensor.name] = shared_tensors.output(tensor.name);
+    }
+  }
+  return outputs;
+}
+
+std::int64_t tensor_bytes(const Family& family, const Axes& axes) {
+  std::int64_t bytes = 0;
+  for (const TensorSpec& tensor : family.tensors) {
+    bytes += dtype_bytes(tensor.dtype) * element_count(tensor, axes);
+  }
+  return bytes;
+}
+
+std::optional<Failure> check_scratch(const std::vector<std::int64_t>& bytes) {
+  const double all = std::accumulate(bytes.begin(), bytes.end(), 0.0);
+  const double memory = static_cast<double>(physical_memory_bytes());
+  if (all <= memory) {
+    return std::nullopt;
+  }
+  return Failure{.outcome = Outcome::out_of_memory,
+                 .evidence = "cannot allocate " + format_bytes(all) + " of scratch: this machine has " +
+                             format_bytes(memory) + " of memory"};
+}
+
+}  // namespace apo

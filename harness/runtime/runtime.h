@@ -1,0 +1,85 @@
+// harness/runtime/runtime.h - what every gate needs: the family, a way to build, a way to start workers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/core/system/device_turns.h"
+#include "harness/runtime/input_store.h"
+#include "harness/runtime/loaded_code.h"
+#include "harness/runtime/tensor_data.h"
+#include "harness/runtime/worker_pool.h"
+#include "harness/worker/parent/worker.h"
+#include "harness/worker/protocol/shared_tensors.h"
+
+namespace apo {
+
+// The clock at which a process on this CPU runs.
+struct ClockWatch {
+  // Mean MHz since this was asked last; nullopt when it cannot be told. Empty where `missing` says why.
+  std::function<std::optional<double>()> mhz;
+  std::string missing;
+};
+
+// Given by the loop, so that this stage does not depend on the one that builds.
+struct Runtime {
+  const Family* family = nullptr;
+  std::function<Build(const Configuration&, const Axes&, bool sanitize)> build;
+  // "" when the configuration supports these axes, else the reason (from its apo:requires).
+  std::function<std::string(const Configuration&, const Axes&)> unsupported;
+  // Bytes of each scratch buffer of the configuration, in order.
+  std::function<std::vector<std::int64_t>(const Configuration&, const Axes&)> scratch;
+  std::function<std::string(const Configuration&)> source;  // the variant's whole file
+  // A build with its code in the order that the seed draws, within the folder. Empty where no build has an order.
+  std::function<Build(const Build&, std::uint64_t seed, const std::filesystem::path& folder)> relink;
+  // Target host: watches the clock of a process and of all threads that it starts. Empty: nobody can.
+  std::function<ClockWatch(int pid)> watch_clock;
+  // Of a cubin's bytes: the hash of its machine code, blind to the rest. Empty where no build makes cubins.
+  CodeOf code_of;
+  WorkerOptions worker;  // template for every process that is started; its target is the runtime's
+  int threads = 1;       // CPUs for the parent's own arithmetic
+  std::shared_ptr<InputStore> inputs = std::make_shared<InputStore>();
+  std::shared_ptr<WorkerPool> worker_pool = std::make_shared<WorkerPool>();
+  std::shared_ptr<DeviceTurns> turns;  // with other processes that time on this device; nullptr: there are none
+  std::string sanitizer_runtime;       // for LD_PRELOAD; empty: the sanitizer gate says that it could not run
+  // Target cuda: the program compute-sanitizer, empty when it is not installed, and which of its tools the gate runs.
+  std::string compute_sanitizer;
+  std::vector<std::string> device_sanitizers = {"memcheck", "racecheck"};
+
+  // For whatever is timed until it goes; at once where there are no others.
+  DeviceTurns::Turn take_turn(const DeviceTurns::Note& note) const {
+    return turns == nullptr ? DeviceTurns::Turn() : turns->take(note);
+  }
+};
+
+// The buffers of one call of `family`: `sets` copies of the inputs, the outputs, scratch for slot 0 and slot 1. Aligned
+// as the target's allocators do.
+SharedTensorsSpec shared_tensors_spec(const Family& family, const Axes& axes, int sets,
+                                      const std::vector<std::int64_t>& scratch0,
+                                      const std::vector<std::int64_t>& scratch1, std::uint64_t layout_seed,
+                                      Target target = Target::host);
+
+// Loads what was built: its object, and for a device variant how it is launched, if the file is still what was built.
+Result<Done> load_build(Worker& worker, int slot, const Build& build);
+
+void write_inputs(SharedTensors& shared_tensors, int set, const InputSet& inputs);
+// The same without a copy for the shared tensors' own comparison: the inputs have to outlive the shared tensors.
+void share_inputs(SharedTensors& shared_tensors, int set, const Family& family, const InputSet& inputs,
+                  int threads = 1);
+TensorBytes read_outputs(const SharedTensors& shared_tensors, const Family& family);
+// The same in the memory that the worker writes to.
+OutputViews view_outputs(const SharedTensors& shared_tensors, const Family& family);
+
+// Of all tensors of a call, inputs and outputs.
+std::int64_t tensor_bytes(const Family& family, const Axes& axes);
+
+// Outcome::out_of_memory when a candidate asks for more scratch than this machine has memory, which also holds a
+// mirror of what a GPU gets.
+std::optional<Failure> check_scratch(const std::vector<std::int64_t>& bytes);
+
+}  // namespace apo

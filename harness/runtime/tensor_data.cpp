@@ -1,0 +1,202 @@
+// harness/runtime/tensor_data.cpp - rounding inputs to their storage dtype before anybody computes with them.
+#include "harness/runtime/tensor_data.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <set>
+
+#include "harness/core/error.h"
+#include "kernels/parallel.h"
+#include "kernels/random.h"
+#include "kernels/rounding.h"
+
+namespace apo {
+namespace {
+
+constexpr std::size_t kChunk = std::size_t{1} << 20;  // elements that a thread converts at a time
+
+// Calls work(begin, end) for chunks that cover [0, count), the chunks spread over threads.
+template <class Work>
+void for_each_chunk(std::size_t count, int threads, Work work) {
+  std::vector<std::int64_t> chunks((count + kChunk - 1) / kChunk);
+  std::iota(chunks.begin(), chunks.end(), std::int64_t{0});
+  for_each_unit(chunks, threads, [&](std::int64_t chunk) {
+    const std::size_t begin = static_cast<std::size_t>(chunk) * kChunk;
+    work(begin, std::min(begin + kChunk, count));
+  });
+}
+
+template <class Stored, class Convert>
+std::vector<std::byte> encode_as(const std::vector<double>& values, int threads, Convert convert) {
+  std::vector<std::byte> bytes(values.size() * sizeof(Stored));
+  for_each_chunk(values.size(), threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Stored stored = convert(values[i]);
+      std::memcpy(bytes.data() + i * sizeof(Stored), &stored, sizeof stored);
+    }
+  });
+  return bytes;
+}
+
+template <class Stored, class Convert>
+std::vector<double> decode_as(std::span<const std::byte> bytes, int threads, Convert convert) {
+  std::vector<double> values(bytes.size() / sizeof(Stored));
+  for_each_chunk(values.size(), threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      Stored stored;
+      std::memcpy(&stored, bytes.data() + i * sizeof(Stored), sizeof stored);
+      values[i] = convert(stored);
+    }
+  });
+  return values;
+}
+
+void store(InputSet& inputs, const TensorSpec& tensor, const std::vector<double>& values, int threads) {
+  std::vector<std::byte> bytes = encode(tensor.dtype, values, threads);
+  inputs.values[tensor.name] = decode(tensor.dtype, bytes, threads);
+  inputs.bytes[tensor.name] = std::move(bytes);
+}
+
+void derive_missing(const Family& family, InputSet& inputs, int threads) {
+  const bool complete = std::all_of(family.tensors.begin(), family.tensors.end(), [&](const TensorSpec& tensor) {
+    return tensor.role != Role::derived_input || inputs.values.contains(tensor.name);
+  });
+  if (complete) {
+    return;
+  }
+  const TensorMap derived = family.derive(inputs.drawn_axes, inputs.values, threads);
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role == Role::derived_input && !inputs.values.contains(tensor.name)) {
+      store(inputs, tensor, derived.at(tensor.name), threads);
+    }
+  }
+}
+
+// The unit of the drawn inputs that `unit` repeats.
+std::int64_t drawn_unit(const Family& family, const InputSet& inputs, std::int64_t unit) {
+  if (inputs.axes == inputs.drawn_axes) {
+    return unit;
+  }
+  const std::int64_t drawn = family.unit_count(inputs.drawn_axes);
+  return unit % drawn;  // the repeated axis is the outermost
+}
+
+// The elements of `units` in their order, from tensors of the drawn axes.
+TensorMap gather_units(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units,
+                       const TensorMap& whole) {
+  TensorMap gathered;
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role != Role::output) {
+      continue;
+    }
+    const std::vector<double>& from = whole.at(tensor.name);
+    std::vector<double>& to = gathered[tensor.name];
+    for (const std::int64_t unit : units) {
+      for (const ElementRun& run : family.unit_elements(inputs.drawn_axes, tensor.name, unit)) {
+        to.insert(to.end(), from.begin() + run.offset, from.begin() + run.offset + run.count);
+      }
+    }
+  }
+  return gathered;
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, int threads) {
+  switch (dtype) {
+    case DType::bf16:
+      return encode_as<std::uint16_t>(values, threads, double_to_bf16);
+    case DType::f32:
+      return encode_as<float>(values, threads, [](double value) { return static_cast<float>(value); });
+    case DType::f64:
+      return encode_as<double>(values, threads, [](double value) { return value; });
+  }
+  return {};
+}
+
+std::vector<double> decode(DType dtype, std::span<const std::byte> bytes, int threads) {
+  switch (dtype) {
+    case DType::bf16:
+      return decode_as<std::uint16_t>(bytes, threads,
+                                      [](std::uint16_t bits) { return static_cast<double>(bf16_to_float(bits)); });
+    case DType::f32:
+      return decode_as<float>(bytes, threads, [](float value) { return static_cast<double>(value); });
+    case DType::f64:
+      return decode_as<double>(bytes, threads, [](double value) { return value; });
+  }
+  return {};
+}
+
+InputSet make_inputs(const Family& family, const Axes& axes, std::uint64_t seed, const std::string& regime,
+                     int threads) {
+  InputSet inputs{.axes = axes, .drawn_axes = axes, .seed = seed, .regime = regime, .values = {}, .bytes = {}};
+  const TensorMap raw = family.fill(axes, seed, regime, threads);
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role == Role::input) {
+      store(inputs, tensor, raw.at(tensor.name), threads);
+    }
+  }
+  derive_missing(family, inputs, threads);
+  return inputs;
+}
+
+InputSet make_inputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
+                     int threads) {
+  Axes drawn = workload.axes;
+  if (!workload.repeated_axis.empty()) {
+    std::int64_t& entries = drawn.at(workload.repeated_axis);
+    entries = std::min(entries, workload.distinct);
+  }
+  InputSet inputs = make_inputs(family, drawn, seed, regime, threads);
+  inputs.axes = workload.axes;
+  return inputs;
+}
+
+InputSet inputs_from(const Family& family, const Axes& axes, TensorMap values, int threads) {
+  InputSet inputs{.axes = axes, .drawn_axes = axes, .seed = 0, .regime = "given", .values = {}, .bytes = {}};
+  for (const TensorSpec& tensor : family.tensors) {
+    const auto given = values.find(tensor.name);
+    if (tensor.role == Role::output || (given == values.end() && tensor.role == Role::derived_input)) {
+      continue;
+    }
+    const auto needed = static_cast<std::size_t>(element_count(tensor, axes));
+    if (given == values.end() || given->second.size() != needed) {
+      throw UserError(
+          "input '" + tensor.name + "' needs " + std::to_string(needed) + " elements of shape " + tensor.shape_text +
+          ", " + (given == values.end() ? "none were given" : std::to_string(given->second.size()) + " were given"));
+    }
+    store(inputs, tensor, given->second, threads);
+  }
+  derive_missing(family, inputs, threads);
+  return inputs;
+}
+
+Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads) {
+  std::vector<std::int64_t> drawn;
+  for (std::int64_t i = 0; i < (units.empty() ? family.unit_count(inputs.axes) : std::ssize(units)); ++i) {
+    drawn.push_back(drawn_unit(family, inputs, units.empty() ? i : units[static_cast<std::size_t>(i)]));
+  }
+  const std::set<std::int64_t> distinct(drawn.begin(), drawn.end());
+  const std::vector<std::int64_t> computed =
+      units.empty() ? units : std::vector<std::int64_t>(distinct.begin(), distinct.end());
+  const TensorMap reference = family.reference(inputs.drawn_axes, inputs.values, computed, threads);
+  const TensorMap noise = family.noise(inputs.drawn_axes, inputs.values, reference, computed, threads);
+  return {.units = units,
+          .reference = gather_units(family, inputs, drawn, reference),
+          .noise = gather_units(family, inputs, drawn, noise)};
+}
+
+std::vector<std::int64_t> draw_units(std::int64_t count, std::int64_t most, std::uint64_t seed) {
+  if (count <= most) {
+    return {};
+  }
+  std::set<std::int64_t> drawn = {0, count - 1};
+  Random random(derive_seed(seed, "units"));
+  while (static_cast<std::int64_t>(drawn.size()) < most) {
+    drawn.insert(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(count))));
+  }
+  return {drawn.begin(), drawn.end()};
+}
+
+}  // namespace apo

@@ -1,0 +1,62 @@
+// harness/runtime/timed_workload.h - what a comparison times: a workload, both arms built for it, and inputs.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/runtime/input_store.h"
+#include "harness/runtime/runtime.h"
+
+namespace apo {
+
+// Inputs with their expected outputs; each round of a comparison draws two of them.
+using InputPool = std::vector<CheckedPointer>;
+
+inline constexpr int kSetsInRound = 2;
+inline constexpr std::size_t kFewestSets = 4;  // of a pool
+
+// Different regimes' inputs take the same path through a kernel; the pool holds typical ones from secret seeds.
+InputPool make_pool(const Runtime& runtime, const Workload& workload, std::uint64_t seed);
+
+// Inputs of another regime, for calls that are looked at and not timed; null where a family has but one. From the seed
+// that large workloads share, they are those that the correctness gate has drawn.
+CheckedPointer make_other_regime(const Runtime& runtime, const Workload& workload, std::uint64_t shared_seed);
+
+struct TimedArm {
+  Configuration configuration;
+  Build build;
+};
+
+// One workload of a comparison, with both arms built for its axes.
+struct TimedWorkload {
+  std::string name;
+  Axes axes;
+  TimedArm incumbent;
+  TimedArm candidate;
+  InputPool pool;
+  CheckedPointer other_regime;  // of host code, which may know that it is timed; null: none is called for
+  double floor_ns = 0;          // no call can be faster: physics of this machine
+
+  // Whether code of an arm runs in the worker's process. A device variant has none there.
+  bool has_host_code() const { return candidate.build.plan.launches.empty() || incumbent.build.plan.launches.empty(); }
+};
+
+inline bool any_host_code(const std::vector<TimedWorkload>& timed) {
+  return std::ranges::any_of(timed, &TimedWorkload::has_host_code);
+}
+
+// What chance decided about one round of one workload.
+struct SessionDraw {
+  bool candidate_in_slot0 = false;
+  std::uint64_t layout_seed = 0;              // of environment, buffers and the order of loading
+  std::array<std::uint64_t, 2> code_seeds{};  // of the incumbent's and the candidate's code; 0: as the compiler made it
+  std::array<std::size_t, 2> sets{};          // of the pool
+  bool operator==(const SessionDraw&) const = default;
+};
+
+}  // namespace apo

@@ -1,0 +1,92 @@
+// harness/runtime/worker_pool.cpp - one fresh worker, some ahead, and a thread for each that ends.
+#include "harness/runtime/worker_pool.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "harness/core/nvtx.h"
+
+namespace apo {
+
+void WorkerPool::keep(std::unique_ptr<Worker> fresh) {
+  const std::lock_guard lock(mutex_);
+  std::swap(fresh_, fresh);
+}
+
+std::unique_ptr<Worker> WorkerPool::take_fresh(bool watched) {
+  const std::lock_guard lock(mutex_);
+  return fresh_ != nullptr && fresh_->watches_modules() == watched ? std::move(fresh_) : nullptr;
+}
+
+void WorkerPool::start_if_absent(WorkerOptions options) {
+  const std::uint64_t seed = options.layout_seed;
+  if (std::ranges::find(next_, seed, &Started::seed) == next_.end()) {
+    options.await_start = false;
+    next_.push_back({.seed = seed, .worker = std::make_unique<Worker>(std::move(options))});
+  }
+}
+
+void WorkerPool::start(WorkerOptions options) {
+  const std::lock_guard lock(mutex_);
+  start_if_absent(std::move(options));
+}
+
+std::unique_ptr<Worker> WorkerPool::take(WorkerOptions options) {
+  std::vector<Started> passed_over;  // ends behind the lock
+  const std::lock_guard lock(mutex_);
+  while (!next_.empty() && next_.front().seed != options.layout_seed) {
+    passed_over.push_back(std::move(next_.front()));
+    next_.pop_front();
+  }
+  start_if_absent(std::move(options));
+  std::unique_ptr<Worker> worker = std::move(next_.front().worker);
+  next_.pop_front();
+  return worker;
+}
+
+void WorkerPool::await_starts() {
+  const std::lock_guard lock(mutex_);
+  for (const Started& one : next_) {
+    one.worker->wait_until_started();
+  }
+}
+
+void WorkerPool::end(std::unique_ptr<Worker> worker, std::unique_ptr<TemporaryFolder> folder) {
+  auto ending = std::async(std::launch::async, [ended = std::move(worker), left = std::move(folder)]() mutable {
+    ended.reset();
+    left.reset();
+  });
+  const std::lock_guard lock(mutex_);
+  std::erase_if(ending_, [](const std::future<void>& one) {
+    return one.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  });
+  ending_.push_back(std::move(ending));
+}
+
+void WorkerPool::await_ends() {
+  std::vector<std::future<void>> ending;
+  {
+    const std::lock_guard lock(mutex_);
+    ending = std::exchange(ending_, {});
+  }
+  const StageRange range("workers end");
+  for (const std::future<void>& one : ending) {
+    one.wait();
+  }
+}
+
+void WorkerPool::clear() {
+  std::unique_ptr<Worker> fresh;
+  std::deque<Started> next;
+  {
+    const std::lock_guard lock(mutex_);
+    fresh = std::move(fresh_);
+    next = std::exchange(next_, {});
+  }
+  fresh.reset();
+  next.clear();
+  await_ends();
+}
+
+}  // namespace apo

@@ -1,0 +1,172 @@
+// harness/worker/child/executor_device.cpp - buffers of the shared tensors, launches in order, findings as incorrect
+// results.
+#include "harness/worker/child/executor_device.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "harness/core/records/guards.h"
+#include "harness/executor/module.h"
+#include "harness/worker/protocol/clock.h"
+#include "harness/worker/protocol/mapping.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+class ExecutorDevice : public Device {
+ public:
+  ExecutorDevice(int threads, std::uint64_t seed, SharedStatus& status)
+      : threads_(threads), seed_(seed), status_(status) {}
+  std::optional<Failure> load(int slot, const std::string& path, const LaunchPlan& plan) override;
+  Result<std::uint64_t> attach(const SharedTensorsLayout& layout, const FileDescriptor& file) override;
+  Result<RawSample> run(const RunRequest& request, std::size_t index) override;
+
+ private:
+  struct Loaded {
+    std::string path;
+    LaunchPlan plan;
+    std::unique_ptr<executor::Module> fresh;  // not called yet
+  };
+  // What the argument struct of kernels/abi.h points at, in its order.
+  std::vector<executor::Buffer> buffers(int slot, int set, const char* const* names) const;
+  std::optional<Failure> call(int slot, int set);
+  std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(mapping_.memory()); }
+
+  int threads_;
+  std::uint64_t seed_;
+  std::uint64_t calls_ = 0;
+  SharedStatus& status_;
+  Mapping mapping_;
+  SharedTensorsLayout layout_;
+  std::array<Loaded, 2> loaded_;
+};
+
+std::optional<Failure> ExecutorDevice::load(int slot, const std::string& path, const LaunchPlan& plan) {
+  status_.running_slot.store(slot);  // constructors of the object run in here
+  std::string why;
+  auto module = executor::Module::open(path, why);
+  status_.running_slot.store(-1);
+  if (module == nullptr) {
+    return Failure{Outcome::wrong_abi, why, slot};
+  }
+  for (const KernelLaunch& launch : plan.launches) {
+    if (!module->has_kernel(launch.kernel)) {
+      return Failure{Outcome::wrong_abi, "the object has no kernel '" + launch.kernel + "'", slot};
+    }
+  }
+  loaded_.at(static_cast<std::size_t>(slot)) = {.path = path, .plan = plan, .fresh = std::move(module)};
+  return std::nullopt;
+}
+
+Result<std::uint64_t> ExecutorDevice::attach(const SharedTensorsLayout& layout, const FileDescriptor& file) {
+  if (!mapping_.map(file.get(), layout.bytes)) {
+    return Failure{Outcome::out_of_memory, std::string("cannot map the tensors: ") + std::strerror(errno)};
+  }
+  layout_ = layout;
+  return std::uint64_t{begin()};
+}
+
+std::vector<executor::Buffer> ExecutorDevice::buffers(int slot, int set, const char* const* names) const {
+  std::vector<executor::Buffer> result;
+  for (const BufferRole role : {BufferRole::input, BufferRole::output, BufferRole::scratch}) {
+    for (const BufferPlace& place : layout_.buffers) {
+      const int owner = role == BufferRole::input ? set : slot;
+      if (place.role == role && (role == BufferRole::output || place.owner == owner)) {
+        result.push_back({.name = names[result.size()],
+                          .begin = begin() + static_cast<std::uintptr_t>(place.offset),
+                          .bytes = static_cast<std::size_t>(place.bytes),
+                          .writable = role != BufferRole::input,
+                          .written = role == BufferRole::input});
+      }
+    }
+  }
+  return result;
+}
+
+apo_cpu::Triple triple(const std::array<std::int64_t, 3>& sizes) {
+  return {static_cast<unsigned>(sizes[0]), static_cast<unsigned>(sizes[1]), static_cast<unsigned>(sizes[2])};
+}
+
+std::optional<Failure> ExecutorDevice::call(int slot, int set) {
+  Loaded& loaded = loaded_.at(static_cast<std::size_t>(slot));
+  std::string why;
+  // Anew for every call: variables of the module start as the source says.
+  const auto module = loaded.fresh ? std::move(loaded.fresh) : executor::Module::open(loaded.path, why);
+  if (module == nullptr) {
+    return Failure{Outcome::wrong_abi, why, slot};
+  }
+  std::vector<executor::Buffer> all = buffers(slot, set, module->buffer_names());
+  std::vector<std::uint64_t> words;
+  for (const executor::Buffer& buffer : all) {
+    words.push_back(buffer.begin);
+  }
+  for (const std::int64_t axis : layout_.axes) {
+    words.push_back(static_cast<std::uint64_t>(axis));
+  }
+  executor::GlobalMemory memory(std::move(all), begin(), begin() + static_cast<std::uintptr_t>(layout_.bytes));
+  const std::uint64_t seed = derive_seed(seed_, "schedule", calls_++);
+  for (std::size_t i = 0; i < loaded.plan.launches.size(); ++i) {
+    const KernelLaunch& launch = loaded.plan.launches[i];
+    const executor::KernelCall kernel{.kernel = launch.kernel,
+                                      .source = "",
+                                      .arguments = words.data(),
+                                      .grid = triple(launch.grid),
+                                      .block = triple(launch.block),
+                                      .shared_bytes = static_cast<std::size_t>(launch.shared_bytes)};
+    const auto finding = module->launch(kernel, memory, {.seed = derive_seed(seed, "launch", i), .cpus = threads_});
+    if (finding) {
+      return Failure{Outcome::incorrect, finding->sentence, slot};
+    }
+  }
+  return std::nullopt;
+}
+
+Result<RawSample> ExecutorDevice::run(const RunRequest& request, std::size_t index) {
+  const int slot = request.order.at(index);
+  const int set = request.sets.empty() ? 0 : request.sets.at(index);
+  if (loaded_.at(static_cast<std::size_t>(slot)).path.empty() || !mapping_.mapped()) {
+    throw std::logic_error("asked to run before load and attach");
+  }
+  for (const BufferPlace& place : layout_.buffers) {
+    if (place.role != BufferRole::input && guard_is_on(Guard::poison)) {
+      std::memset(reinterpret_cast<void*>(begin() + static_cast<std::uintptr_t>(place.offset)), 0xFF,
+                  static_cast<std::size_t>(place.bytes));
+    }
+  }
+  // The stamps only show the parent that the sample is one of this call; nobody takes a time from them.
+  RawSample sample{.slot = slot, .set = set};
+  sample.begin_cpu_ns = process_cpu_ns();
+  sample.begin_ns = raw_ns();
+  sample.begin_ticks = read_ticks();
+  std::optional<Failure> failure;
+  status_.running_slot.store(slot);
+  try {
+    for (int i = 0; i < request.repetitions && !failure; ++i) {
+      failure = call(slot, set);
+    }
+  } catch (const std::bad_alloc&) {
+    failure = Failure{Outcome::out_of_memory, "no memory for the stacks of the emulated threads", slot};
+  }
+  status_.running_slot.store(-1);
+  sample.end_ticks = read_ticks();
+  sample.end_ns = raw_ns();
+  sample.end_cpu_ns = process_cpu_ns();
+  if (failure) {
+    return *failure;
+  }
+  return sample;
+}
+
+}  // namespace
+
+std::unique_ptr<Device> make_executor_device(int threads, std::uint64_t seed, SharedStatus& status) {
+  return std::make_unique<ExecutorDevice>(threads, seed, status);
+}
+
+}  // namespace apo

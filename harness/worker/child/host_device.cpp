@@ -1,0 +1,242 @@
+// harness/worker/child/host_device.cpp - loads shared objects, poisons and evicts, calls, stamps.
+#include "harness/worker/child/host_device.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cfenv>
+#include <cstring>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "harness/core/records/guards.h"
+#include "harness/worker/child/cold_cache.h"
+#include "harness/worker/child/host_library.h"
+#include "harness/worker/protocol/clock.h"
+#include "kernels/abi.h"
+
+namespace apo {
+namespace {
+
+using Poisoner = void (*)(const volatile void*, std::size_t);
+
+// A function of another library, by name; null when it has none.
+template <class Function>
+Function find_symbol(void* library, const char* name) {
+  return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+// The shared tensors in this process, with unmapped-looking space reserved on both sides.
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() { reset(); }
+
+  bool map(int fd, std::int64_t bytes) {
+    reset();
+    const auto size = static_cast<std::size_t>(bytes);
+    reserved_size_ = size + 2 * kTensorsReserve;
+    reserved_ = mmap(nullptr, reserved_size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved_ == MAP_FAILED) {
+      return false;
+    }
+    base_ = static_cast<std::byte*>(reserved_) + kTensorsReserve;
+    // Populated here, so that no timed call pays for the first touch of a page.
+    return mmap(base_, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, 0) != MAP_FAILED;
+  }
+  std::byte* base() const { return base_; }
+
+ private:
+  void reset() {
+    if (reserved_ != MAP_FAILED) {
+      munmap(reserved_, reserved_size_);
+      reserved_ = MAP_FAILED;
+    }
+  }
+  void* reserved_ = MAP_FAILED;
+  std::size_t reserved_size_ = 0;
+  std::byte* base_ = nullptr;
+};
+
+// Letting signals in takes less; a handler that has been waiting for it works in the sample's time.
+constexpr std::int64_t kLetInNs = 5'000;
+
+void stamp_begin(RawSample& sample) {
+  sample.begin_cpu_ns = process_cpu_ns();
+  sample.begin_ns = raw_ns();
+  sample.begin_ticks = read_ticks();
+}
+
+class HostDevice : public Device {
+ public:
+  HostDevice(int threads, SharedStatus& status) : threads_(threads), status_(status) {}
+  std::optional<Failure> load(int slot, const std::string& path, const LaunchPlan& plan) override;
+  Result<std::uint64_t> attach(const SharedTensorsLayout& layout, const FileDescriptor& file) override;
+  Result<RawSample> run(const RunRequest& request, std::size_t index) override;
+
+ private:
+  std::span<std::byte> bytes_of(const BufferPlace& place) const {
+    return {mapping_.base() + place.offset, static_cast<std::size_t>(place.bytes)};
+  }
+  bool belongs_to(const BufferPlace& place, int slot, int set) const {
+    return place.role == BufferRole::output || place.owner == (place.role == BufferRole::input ? set : slot);
+  }
+  void shield_gaps() const;
+  bool close_fences() const;
+  std::vector<std::uint64_t> arguments(int slot, int set) const;
+  void poison_outputs() const;
+  void make_cold(int slot, int set) const;
+
+  int threads_;
+  SharedStatus& status_;
+  Mapping mapping_;
+  SharedTensorsLayout layout_;
+  std::array<Launcher, 2> launchers_{};
+};
+
+std::optional<Failure> HostDevice::load(int slot, const std::string& path, const LaunchPlan&) {
+  status_.running_slot.store(slot);  // constructors of the library run in here
+  auto failure = load_library(path, slot, launchers_.at(static_cast<std::size_t>(slot)));
+  status_.running_slot.store(-1);
+  return failure;
+}
+
+Result<std::uint64_t> HostDevice::attach(const SharedTensorsLayout& layout, const FileDescriptor& file) {
+  if (!mapping_.map(file.get(), layout.bytes)) {
+    return Failure{Outcome::out_of_memory, std::string("cannot map the tensors: ") + std::strerror(errno)};
+  }
+  layout_ = layout;
+  shield_gaps();
+  if (!close_fences()) {
+    return Failure{Outcome::out_of_memory,
+                   std::string("cannot close the pages behind the inputs: ") + std::strerror(errno)};
+  }
+  return reinterpret_cast<std::uint64_t>(mapping_.base());
+}
+
+// Under AddressSanitizer an access outside every buffer is reported where it happens.
+void HostDevice::shield_gaps() const {
+  const auto poison = find_symbol<Poisoner>(RTLD_DEFAULT, "__asan_poison_memory_region");
+  const auto unpoison = find_symbol<Poisoner>(RTLD_DEFAULT, "__asan_unpoison_memory_region");
+  if (poison == nullptr || unpoison == nullptr) {
+    return;
+  }
+  poison(mapping_.base(), static_cast<std::size_t>(layout_.bytes));
+  for (const BufferPlace& place : layout_.buffers) {
+    unpoison(bytes_of(place).data(), bytes_of(place).size());
+  }
+}
+
+// Of the guard zone behind an input the first whole page; its other end keeps the pattern that stray writes spoil.
+bool HostDevice::close_fences() const {
+  const auto page = static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
+  for (const BufferPlace& place : layout_.buffers) {
+    const std::int64_t behind = (place.offset + place.bytes + page - 1) / page * page;
+    if (layout_.fenced && place.role == BufferRole::input &&
+        mprotect(mapping_.base() + behind, static_cast<std::size_t>(page), PROT_NONE) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The argument struct of kernels/abi.h: inputs, outputs, scratch, axes, each one 8-byte word.
+std::vector<std::uint64_t> HostDevice::arguments(int slot, int set) const {
+  std::vector<std::uint64_t> words;
+  for (const BufferRole role : {BufferRole::input, BufferRole::output, BufferRole::scratch}) {
+    for (const BufferPlace& place : layout_.buffers) {
+      if (place.role == role && belongs_to(place, slot, set)) {
+        words.push_back(reinterpret_cast<std::uint64_t>(bytes_of(place).data()));
+      }
+    }
+  }
+  for (const std::int64_t axis : layout_.axes) {
+    words.push_back(static_cast<std::uint64_t>(axis));
+  }
+  return words;
+}
+
+void HostDevice::poison_outputs() const {
+  for (const BufferPlace& place : layout_.buffers) {
+    if (place.role == BufferRole::output && guard_is_on(Guard::poison)) {
+      std::memset(bytes_of(place).data(), 0xFF, bytes_of(place).size());
+    }
+  }
+}
+
+void HostDevice::make_cold(int slot, int set) const {
+  std::vector<std::span<const std::byte>> ranges;
+  for (const BufferPlace& place : layout_.buffers) {
+    if (belongs_to(place, slot, set)) {
+      ranges.push_back(bytes_of(place));
+    }
+  }
+  evict(ranges);
+}
+
+Result<RawSample> HostDevice::run(const RunRequest& request, std::size_t index) {
+  const int slot = request.order.at(index);
+  const int set = request.sets.empty() ? 0 : request.sets.at(index);
+  const Launcher launch = launchers_.at(static_cast<std::size_t>(slot));
+  if (launch == nullptr || mapping_.base() == nullptr) {
+    throw std::logic_error("asked to run before load and attach");
+  }
+  const std::vector<std::uint64_t> words = arguments(slot, set);
+  const apo_call call{.abi_version = APO_ABI_VERSION,
+                      .struct_bytes = sizeof(apo_call),
+                      .arguments = words.data(),
+                      .threads = threads_,
+                      .reserved = 0,
+                      .stream = nullptr};
+  RawSample sample{.slot = slot, .set = set};
+  poison_outputs();
+  if (request.cache == CachePolicy::cold) {
+    make_cold(slot, set);
+  }
+  status_.running_slot.store(slot);
+  RawSample earlier;
+  stamp_begin(earlier);
+  const auto failure = guarded(slot, [&]() -> std::optional<Failure> {
+    int code = 0;
+    stamp_begin(sample);
+    if (sample.begin_ns - earlier.begin_ns > kLetInNs) {
+      sample.begin_cpu_ns = earlier.begin_cpu_ns;
+      sample.begin_ns = earlier.begin_ns;
+      sample.begin_ticks = earlier.begin_ticks;
+    }
+    for (int i = 0; i < request.repetitions && code == 0; ++i) {
+      code = launch(&call);
+    }
+    sample.end_ticks = read_ticks();
+    sample.end_ns = raw_ns();
+    sample.end_cpu_ns = process_cpu_ns();
+    if (code != 0) {
+      return Failure{Outcome::refused, "apo_launch returned " + std::to_string(code), slot};
+    }
+    return std::nullopt;
+  });
+  // At once: nothing may be written behind the call. The tick at which it ended is nothing that a thread can foresee.
+  sample.output_hash = hash_outputs(layout_, mapping_.base(), sample.end_ticks);
+  status_.running_slot.store(-1);
+  // A candidate must not change how the other one rounds, or whether it sees denormals.
+  std::fesetenv(FE_DFL_ENV);
+  if (failure) {
+    return *failure;
+  }
+  return sample;
+}
+
+}  // namespace
+
+std::unique_ptr<Device> make_host_device(int threads, SharedStatus& status) {
+  return std::make_unique<HostDevice>(threads, status);
+}
+
+}  // namespace apo

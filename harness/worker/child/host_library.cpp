@@ -1,0 +1,64 @@
+// harness/worker/child/host_library.cpp - dlopen, apo_abi, apo_launch.
+#include "harness/worker/child/host_library.h"
+
+#include <dlfcn.h>
+
+#include <csignal>
+
+#include "harness/core/records/guards.h"
+
+namespace apo {
+namespace {
+
+// A function of the library, by name; null when it has none.
+template <class Function>
+Function find_symbol(void* library, const char* name) {
+  return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+std::optional<Failure> open_library(const std::string& path, int slot, Launcher& launcher) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    return Failure{Outcome::wrong_abi, dlerror(), slot};
+  }
+  const auto version = find_symbol<decltype(&apo_abi)>(library, "apo_abi");
+  const auto found = find_symbol<Launcher>(library, "apo_launch");
+  if (version == nullptr || found == nullptr) {
+    return Failure{Outcome::wrong_abi,
+                   std::string("does not export ") + (version == nullptr ? "apo_abi" : "apo_launch"), slot};
+  }
+  if (const std::uint32_t got = version(); got != APO_ABI_VERSION) {
+    return Failure{
+        Outcome::wrong_abi,
+        "apo_abi returns " + std::to_string(got) + ", this program speaks " + std::to_string(APO_ABI_VERSION), slot};
+  }
+  launcher = found;
+  return std::nullopt;
+}
+
+}  // namespace
+
+OpenSignals::OpenSignals() {
+  sigset_t set;
+  sigfillset(&set);
+  constexpr timespec kNow{.tv_sec = 0, .tv_nsec = 0};
+  while (guard_is_on(Guard::signals) && sigtimedwait(&set, nullptr, &kNow) > 0) {
+  }
+  sigemptyset(&set);
+  pthread_sigmask(SIG_SETMASK, &set, nullptr);  // cannot fail with these arguments
+}
+
+// A fault of the worker's own code, in memory that a candidate closed, then ends the process without its handler.
+OpenSignals::~OpenSignals() {
+  sigset_t all;
+  sigfillset(&all);
+  if (guard_is_on(Guard::signals)) {
+    pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  }
+}
+
+std::optional<Failure> load_library(const std::string& path, int slot, Launcher& launcher) {
+  return guarded(slot, [&] { return open_library(path, slot, launcher); });
+}
+
+}  // namespace apo

@@ -1,0 +1,52 @@
+// harness/worker/child/host_library.h - loads a library variant and calls it; what it throws is its outcome.
+#pragma once
+
+#include <cxxabi.h>
+
+#include <cstddef>
+#include <exception>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "harness/worker/protocol/result.h"
+#include "kernels/abi.h"
+
+namespace apo {
+
+using Launcher = decltype(&apo_launch);
+
+inline constexpr std::size_t kMessageLimit = 512;  // of text that a candidate chose
+
+// Signals reach the thread that calls candidates only in here: a handler of theirs would else run while the worker
+// prepares a sample, or waits for its request, and work there where no stamp sees it. Those that came meanwhile are
+// dropped: they would be handled in the time of whoever is called next.
+class OpenSignals {
+ public:
+  OpenSignals();
+  OpenSignals(const OpenSignals&) = delete;
+  OpenSignals& operator=(const OpenSignals&) = delete;
+  ~OpenSignals();
+};
+
+// Runs candidate code. Only candidate code runs inside, and stamps: a signal that has been waiting is handled at once.
+template <class Action>
+std::optional<Failure> guarded(int slot, const Action& action) {
+  const OpenSignals open;
+  try {
+    return action();
+  } catch (const std::bad_alloc&) {
+    return Failure{Outcome::out_of_memory, "threw std::bad_alloc", slot};
+  } catch (const std::exception& error) {
+    return Failure{Outcome::faulted, "threw an exception: " + std::string(error.what()).substr(0, kMessageLimit), slot};
+  } catch (abi::__forced_unwind&) {
+    throw;  // pthread_exit: the C library insists
+  } catch (...) {
+    return Failure{Outcome::faulted, "threw something that is not a std::exception", slot};
+  }
+}
+
+// Loads the shared object, checks its version of the ABI and finds apo_launch. Its constructors run in here.
+std::optional<Failure> load_library(const std::string& path, int slot, Launcher& launcher);
+
+}  // namespace apo

@@ -1,0 +1,29 @@
+// harness/worker/child/overdue.h - does something when a time has passed, unless it goes out of scope before.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace apo {
+
+class Overdue {
+ public:
+  Overdue(std::chrono::milliseconds after, std::function<void()> action)
+      : thread_([this, after, action = std::move(action)](const std::stop_token& called_off) {
+          std::unique_lock lock(mutex_);
+          if (!wake_.wait_for(lock, called_off, after, [&] { return called_off.stop_requested(); })) {
+            action();
+          }
+        }) {}
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread thread_;  // last: it uses the others
+};
+
+}  // namespace apo

@@ -1,0 +1,383 @@
+// harness/worker/child/worker_main.cpp - the worker's loop, its limits, and the handler that tells why it died.
+#include "harness/worker/child/worker_main.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string_view>
+#include <thread>
+
+#include "harness/core/records/guards.h"
+#include "harness/worker/child/executor_device.h"
+#include "harness/worker/child/host_device.h"
+#include "harness/worker/confinement/confinement.h"
+#include "harness/worker/cuda/device.h"
+#include "harness/worker/protocol/clock.h"
+#include "harness/worker/protocol/protocol.h"
+
+namespace apo {
+namespace {
+
+constexpr const char* kDeviceCodeOnly = "device code only";
+constexpr int kFatalSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
+
+SharedStatus* shared_status = nullptr;
+std::atomic<bool> loop_ended{false};
+// A stack overflow leaves no stack to handle it on.
+alignas(16) std::array<char, 64 * 1024> signal_stack;
+
+std::uintptr_t stack_pointer(const void* context) {
+  const auto* machine = &static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(machine->gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return static_cast<std::uintptr_t>(machine->sp);
+#else
+  return 0;
+#endif
+}
+
+// Bytes of address space in use; only calls that a signal handler may make.
+std::int64_t address_space() {
+  const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  std::array<char, 32> text{};
+  const ssize_t got = fd < 0 ? -1 : read(fd, text.data(), text.size() - 1);
+  if (fd >= 0) {
+    close(fd);
+  }
+  std::int64_t pages = 0;
+  for (ssize_t i = 0; i < got && text[static_cast<std::size_t>(i)] >= '0'; ++i) {
+    pages = pages * 10 + (text[static_cast<std::size_t>(i)] - '0');
+  }
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+// Leaves what it knows in shared memory, then lets the signal end the process as it would have.
+void on_fatal_signal(int signal, siginfo_t* info, void* context) {
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  constexpr std::uintptr_t kNearStack = 1 << 20;
+  const std::uintptr_t stack = stack_pointer(context);
+  shared_status->address.store(address);
+  shared_status->stack_overflow.store(
+      signal == SIGSEGV && address + kNearStack > stack && address < stack + kNearStack ? 1 : 0);
+  if (signal == SIGSYS) {
+    shared_status->forbidden_call.store(info->si_syscall);
+  }
+  shared_status->address_space.store(address_space());
+  shared_status->signal.store(signal);
+  if (signal == SIGSYS || info->si_code <= 0) {
+    raise(signal);  // returning would go on behind a refused call, or behind the raise() that brought us here
+  }
+}
+
+void install_handlers() {
+  if (dlsym(RTLD_DEFAULT, "__asan_init") != nullptr) {
+    return;  // AddressSanitizer reports more than we could
+  }
+  const stack_t stack{.ss_sp = signal_stack.data(), .ss_flags = 0, .ss_size = signal_stack.size()};
+  struct sigaction action {};
+  action.sa_sigaction = on_fatal_signal;
+  action.sa_flags = static_cast<int>(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER);
+  if (sigaltstack(&stack, nullptr) != 0) {
+    throw std::runtime_error("cannot set the signal stack");
+  }
+  for (const int signal : kFatalSignals) {
+    sigaction(signal, &action, nullptr);  // cannot fail for these signals
+  }
+}
+
+bool is_watched() {
+  return std::getenv(kWatchedVariable) != nullptr;
+}
+
+// A watched worker is not the child of the parent it serves, and the thread that started it may end at any time, so the
+// end of the connection takes the place of the parent-death signal. A loop that is not busy ends by itself first.
+void end_with_connection() {
+  constexpr std::chrono::seconds kToNotice{2};
+  constexpr std::chrono::seconds kToEnd{30};  // with what the watcher does at the exit of a process
+  pollfd connection{.fd = kWorkerFd, .events = 0, .revents = 0};
+  while (poll(&connection, 1, -1) < 1) {  // interrupted by a signal
+  }
+  std::this_thread::sleep_for(kToNotice);
+  if (loop_ended) {
+    std::this_thread::sleep_for(kToEnd);
+  }
+  kill(getpid(), SIGKILL);
+}
+
+void set_up_process() {
+  if (is_watched()) {
+    std::thread(end_with_connection).detach();
+  } else {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // if the parent is gone already, fd 3 is closed and the loop ends
+  }
+  constexpr rlimit kNone{.rlim_cur = 0, .rlim_max = 0};
+  setrlimit(RLIMIT_CORE, &kNone);  // lowering cannot be refused
+  // No RLIMIT_CPU: with one, the kernel updates the process's CPU clock only once a tick, and samples are stamped with
+  // it. The parent's deadline bounds the time.
+  // The system should end the candidate when memory runs out, never the harness.
+  const FileDescriptor score(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+  if (score && write(score.get(), "1000", 4) != 4) {
+    return;  // a container may forbid it; the memory limit still holds
+  }
+}
+
+void pin(const std::vector<int>& cpus) {
+  if (cpus.empty()) {
+    return;
+  }
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) {
+    CPU_SET(static_cast<std::size_t>(cpu), &set);
+  }
+  if (sched_setaffinity(0, sizeof set, &set) != 0) {
+    throw std::runtime_error("cannot pin to the CPUs that were asked for");
+  }
+}
+
+class Session {
+ public:
+  // Serves requests until the parent hangs up; throws on a request that makes no sense.
+  void serve();
+
+ private:
+  bool receive(Request& request, FileDescriptor& attached);
+  void send(const Reply& reply) const;
+  Reply answer(const HelloRequest& hello, const FileDescriptor& attached);
+  Reply answer(const LoadRequest& load, const FileDescriptor& attached);
+  Reply answer(const AttachRequest& attach, const FileDescriptor& attached);
+  Reply answer(const RunRequest& run, const FileDescriptor& attached);
+  Reply answer(const ContinueRequest& request, const FileDescriptor& attached);
+  Reply answer(const CopyRequest& copy, const FileDescriptor& attached);
+  Reply answer(const CountRequest& count, const FileDescriptor& attached);
+  Reply answer(const SampleRequest& sample, const FileDescriptor& attached);
+  Reply answer(const WatchRequest& watch, const FileDescriptor& attached);
+  Reply answer(const ImagesRequest& images, const FileDescriptor& attached);
+  Reply answer(const InstructionRequest& instructions, const FileDescriptor& attached);
+  bool pause(Reply& reply);
+  Device& device() const;
+
+  std::string nonce_;
+  std::string confinement_;
+  std::unique_ptr<Device> device_;
+};
+
+void Session::serve() {
+  Request request;
+  FileDescriptor attached;
+  while (receive(request, attached)) {
+    send(std::visit([&](const auto& body) { return answer(body, attached); }, request.body));
+  }
+}
+
+bool Session::receive(Request& request, FileDescriptor& attached) {
+  Received received = receive_message(kWorkerFd, kMaxRequest, true);
+  if (received.receipt == Receipt::closed) {
+    return false;
+  }
+  if (received.receipt != Receipt::message) {
+    throw std::runtime_error("request too long");
+  }
+  request = decode_request(received.text);
+  attached = std::move(received.attached);
+  nonce_ = request.nonce;
+  return true;
+}
+
+void Session::send(const Reply& reply) const {
+  if (shared_status != nullptr && shared_status->ready_ns == 0) {
+    shared_status->ready_ns = raw_ns();
+  }
+  Reply stamped = reply;
+  stamped.nonce = nonce_;
+  if (!send_message(kWorkerFd, encode(stamped))) {
+    _exit(kExitConnectionLost);
+  }
+}
+
+Reply Session::answer(const HelloRequest& hello, const FileDescriptor& attached) {
+  void* memory = mmap(nullptr, sizeof(SharedStatus), PROT_READ | PROT_WRITE, MAP_SHARED, attached.get(), 0);
+  if (memory == MAP_FAILED) {
+    throw std::runtime_error("cannot map the status page");
+  }
+  shared_status = static_cast<SharedStatus*>(memory);
+  for (const std::string& name : hello.guards_off) {
+    switch_off(guard_from(name).value());
+  }
+  pin(hello.cpus);
+  install_handlers();
+  if (hello.executor) {
+    device_ = make_executor_device(hello.threads, hello.seed, *shared_status);
+    return {};
+  }
+  if (hello.target == Target::host) {
+    device_ = make_host_device(hello.threads, *shared_status);
+    return {};
+  }
+  std::string missing;
+  device_ = make_cuda_device(hello.device, is_watched(), *shared_status, missing);
+  if (device_ == nullptr) {
+    return {.failure = Failure{.outcome = Outcome::refused, .evidence = missing}};
+  }
+  // Not confined until host code is loaded: a device variant brings none that runs in this process.
+  confinement_ = kDeviceCodeOnly;
+  return {.device = device_->facts()};
+}
+
+Reply Session::answer(const LoadRequest& load, const FileDescriptor&) {
+  // From here on there may be foreign code in this process.
+  if (confinement_.empty()) {
+    confinement_ = confine();
+  } else if (confinement_ == kDeviceCodeOnly && load.plan.library) {
+    confinement_ = "host code, " + confine_with_gpu();
+  }
+  return {.failure = device().load(load.slot, load.path, load.plan), .confinement = confinement_};
+}
+
+Reply Session::answer(const AttachRequest& attach, const FileDescriptor& attached) {
+  const auto base = device().attach(attach.layout, attached);
+  if (!base) {
+    return {.failure = base.failure()};
+  }
+  return {.base = *base};
+}
+
+Reply Session::answer(const RunRequest& run, const FileDescriptor&) {
+  Reply reply;
+  for (std::size_t i = 0; i < run.order.size(); ++i) {
+    const auto sample = device().run(run, i);
+    if (!sample) {
+      reply.failure = sample.failure();
+      return reply;
+    }
+    reply.samples.push_back(*sample);
+    const bool verified = static_cast<int>(i) == run.verify_after;
+    if (verified || (run.read_back && i + 1 == run.order.size())) {
+      reply.failure = device().read_back(sample->set);
+    }
+    if (reply.failure) {
+      return reply;
+    }
+    if ((verified || run.pause_each) && !pause(reply)) {
+      return reply;  // the parent hung up, which sending will notice, or the tensors did not come back
+    }
+  }
+  reply.state = device().state();
+  reply.activity_missing = run.activity ? device().activity_missing() : "";
+  return reply;
+}
+
+Reply Session::answer(const ContinueRequest&, const FileDescriptor&) {
+  throw std::runtime_error("asked to continue what is not paused");
+}
+
+Reply Session::answer(const CopyRequest& copy, const FileDescriptor&) {
+  const auto ns = device().copy(copy);
+  if (!ns) {
+    return {.failure = ns.failure()};
+  }
+  return {.copy_ns = *ns};
+}
+
+// Leaves a text in the file that came with its request.
+Reply left_in_file(const std::string& text, const FileDescriptor& file) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t wrote = pwrite(file.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
+    if (wrote <= 0) {
+      throw std::runtime_error("cannot write to the parent's file");
+    }
+    done += static_cast<std::size_t>(wrote);
+  }
+  return {};
+}
+
+template <class Report>
+Reply left_in_file(const Result<Report>& report, const FileDescriptor& file) {
+  return report ? left_in_file(encode(*report), file) : Reply{.failure = report.failure()};
+}
+
+Reply Session::answer(const CountRequest& count, const FileDescriptor& attached) {
+  Reply reply = left_in_file(device().count(count), attached);
+  if (!reply.failure && count.read_back) {
+    reply.failure = device().read_back(0);
+  }
+  return reply;
+}
+
+Reply Session::answer(const SampleRequest& sample, const FileDescriptor& attached) {
+  return left_in_file(device().sample_stalls(sample), attached);
+}
+
+Reply Session::answer(const WatchRequest&, const FileDescriptor&) {
+  return {.watch_missing = device().watch_modules()};
+}
+
+Reply Session::answer(const ImagesRequest& images, const FileDescriptor& attached) {
+  return left_in_file(encode_images(device().loaded_images(images.slot)), attached);
+}
+
+Reply Session::answer(const InstructionRequest& instructions, const FileDescriptor& attached) {
+  return left_in_file(device().count_instructions(instructions), attached);
+}
+
+// False when the parent does not go on, or with the failure in `reply`.
+bool Session::pause(Reply& reply) {
+  Request request;
+  FileDescriptor attached;
+  do {
+    reply.paused = true;
+    send(reply);
+    reply.paused = false;
+    const bool received = receive(request, attached);
+    const auto* go_on = received ? std::get_if<ContinueRequest>(&request.body) : nullptr;
+    if (go_on == nullptr) {
+      return false;
+    }
+    if (!go_on->read_back) {
+      return true;
+    }
+    reply.failure = device().read_back(reply.samples.back().set);
+  } while (!reply.failure);
+  return false;
+}
+
+Device& Session::device() const {
+  if (device_ == nullptr) {
+    throw std::runtime_error("asked to work before hello");
+  }
+  return *device_;
+}
+
+}  // namespace
+
+int worker_main() {
+  if (fcntl(kWorkerFd, F_GETFD) < 0) {
+    constexpr std::string_view kAlone = "apo worker: started by hand; only apo itself starts workers\n";
+    return write(STDERR_FILENO, kAlone.data(), kAlone.size()) > 0 ? 1 : 2;
+  }
+  set_up_process();
+  Session session;
+  session.serve();
+  loop_ended = true;
+  return 0;
+}
+
+}  // namespace apo

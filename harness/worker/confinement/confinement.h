@@ -1,0 +1,21 @@
+// harness/worker/confinement/confinement.h - what a candidate's host code may do to the world outside its process:
+// nothing.
+#pragma once
+
+#include <string>
+
+namespace apo {
+
+// For this process and all that it starts, for good. Candidates may compute, allocate, start threads, print and end
+// themselves. They may not start processes, run programs, signal or inspect other processes, leave the process group,
+// outlive the parent, raise their limits, move to other CPUs, open sockets, or change any file.
+// Returns what this kernel granted: "seccomp+landlock", "seccomp", or "limits" where it has neither.
+std::string confine();
+// The same for a process that has opened a GPU before: NVIDIA's device files stay writable, and files may grow, since
+// the driver needs both. seccomp holds all threads; Landlock only this one and those that it starts from here on.
+std::string confine_with_gpu();
+
+// "fork"; "system call 57" for one without a name here.
+std::string system_call_name(int number);
+
+}  // namespace apo

@@ -1,0 +1,153 @@
+// harness/worker/cuda/driver.h - the part of the CUDA driver API that is used, declared here and loaded on demand.
+//
+// Nothing of CUDA is needed to build or to start this program. Names, values and layouts are those of <cuda.h>, which
+// the driver keeps stable; a test compares them with the header where there is one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace apo::cuda {
+
+using Result = int;             // CUresult
+using Device = int;             // CUdevice
+using Pointer = std::uint64_t;  // CUdeviceptr
+using Context = void*;
+using Module = void*;
+using Function = void*;
+using Stream = void*;
+using Event = void*;
+
+inline constexpr Result kSuccess = 0;
+inline constexpr Result kInvalidValue = 1;
+inline constexpr Result kOutOfMemory = 2;
+inline constexpr Result kInvalidImage = 200;
+inline constexpr Result kNoBinaryForGpu = 209;
+inline constexpr Result kInvalidPtx = 218;
+inline constexpr Result kJitCompilerNotFound = 221;
+inline constexpr Result kUnsupportedPtxVersion = 222;
+inline constexpr Result kJitCompilationDisabled = 223;
+inline constexpr Result kInvalidSource = 300;
+inline constexpr Result kNotFound = 500;
+inline constexpr Result kIllegalAddress = 700;
+inline constexpr Result kLaunchOutOfResources = 701;
+inline constexpr Result kLaunchTimeout = 702;
+inline constexpr Result kAssert = 710;
+inline constexpr Result kIllegalInstruction = 715;
+inline constexpr Result kMisalignedAddress = 716;
+inline constexpr Result kLaunchFailed = 719;
+inline constexpr Result kCooperativeLaunchTooLarge = 720;
+inline constexpr Result kNotSupported = 801;
+inline constexpr Result kInvalidClusterSize = 912;
+
+enum Attribute : int {
+  kThreadsPerBlock = 1,
+  kClockRateKhz = 13,
+  kMultiprocessors = 16,
+  kMemoryClockRateKhz = 36,
+  kL2CacheSize = 38,
+  kThreadsPerMultiprocessor = 39,
+  kMajor = 75,
+  kMinor = 76,
+  kSharedPerMultiprocessor = 81,
+  kRegistersPerMultiprocessor = 82,
+  kSharedPerBlockOptIn = 97,
+  kBlocksPerMultiprocessor = 106,
+  kPersistingL2CacheSize = 108,
+  kAccessPolicyWindowSize = 109,
+};
+
+inline constexpr int kLimitPersistingL2CacheSize = 6;
+inline constexpr int kFunctionSharedBytes = 1;
+inline constexpr int kFunctionDynamicSharedBytes = 8;
+inline constexpr int kFunctionNonPortableCluster = 14;
+inline constexpr unsigned kStreamNonBlocking = 1;
+inline constexpr unsigned kStreamWaitGreaterOrEqual = 0;
+inline constexpr unsigned kHostAllocDeviceMap = 2;
+inline constexpr int kPropertyStreaming = 1;
+inline constexpr int kPropertyPersisting = 2;
+
+struct Uuid {
+  std::array<unsigned char, 16> bytes;
+};
+
+struct AccessPolicyWindow {
+  void* base;
+  std::size_t bytes;
+  float hit_ratio;
+  int hit_property;
+  int miss_property;
+};
+
+enum LaunchAttributeId : int { kAccessPolicyWindow = 1, kCooperative = 2, kClusterDimension = 4 };
+
+struct LaunchAttribute {
+  int id = 0;
+  std::array<char, 4> padding{};
+  union {
+    std::array<char, 64> bytes{};
+    AccessPolicyWindow window;
+    int cooperative;
+    std::array<unsigned, 3> cluster;
+  };
+};
+
+struct LaunchConfig {
+  std::array<unsigned, 3> grid;
+  std::array<unsigned, 3> block;
+  unsigned shared_bytes;
+  Stream stream;
+  LaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+
+struct Driver {
+  Result (*init)(unsigned flags);
+  Result (*driver_version)(int* version);
+  Result (*device_count)(int* count);
+  Result (*device_get)(Device* device, int ordinal);
+  Result (*device_name)(char* name, int length, Device device);
+  Result (*device_uuid)(Uuid* uuid, Device device);
+  Result (*device_attribute)(int* value, int attribute, Device device);
+  Result (*device_memory)(std::size_t* bytes, Device device);
+  Result (*retain_context)(Context* context, Device device);
+  Result (*set_context)(Context context);
+  Result (*set_limit)(int limit, std::size_t value);
+  Result (*synchronize_context)();
+  Result (*reset_persisting_l2)();
+  Result (*load_module)(Module* module, const void* image);
+  Result (*unload_module)(Module module);
+  Result (*get_function)(Function* function, Module module, const char* name);
+  Result (*get_global)(Pointer* pointer, std::size_t* bytes, Module module, const char* name);
+  Result (*get_function_attribute)(int* value, int attribute, Function function);
+  Result (*set_function_attribute)(Function function, int attribute, int value);
+  Result (*parameter_info)(Function function, std::size_t index, std::size_t* offset, std::size_t* bytes);  // 12.4
+  Result (*allocate)(Pointer* pointer, std::size_t bytes);
+  Result (*free)(Pointer pointer);
+  Result (*allocate_host)(void** pointer, std::size_t bytes, unsigned flags);
+  Result (*host_device_pointer)(Pointer* pointer, void* host, unsigned flags);
+  Result (*copy_to_device)(Pointer to, const void* from, std::size_t bytes);
+  Result (*copy_to_host)(void* to, Pointer from, std::size_t bytes);
+  Result (*copy_on_device)(Pointer to, Pointer from, std::size_t bytes, Stream stream);
+  Result (*fill)(Pointer at, unsigned char value, std::size_t bytes, Stream stream);
+  Result (*create_stream)(Stream* stream, unsigned flags);
+  Result (*synchronize)(Stream stream);
+  Result (*wait_value)(Stream stream, Pointer at, std::uint32_t value, unsigned flags);
+  Result (*create_event)(Event* event, unsigned flags);
+  Result (*record)(Event event, Stream stream);
+  Result (*elapsed)(float* milliseconds, Event begin, Event end);
+  Result (*launch)(const LaunchConfig* config, Function function, void** parameters, void** extra);
+  Result (*error_name)(Result error, const char** name);
+  Result (*error_text)(Result error, const char** text);
+};
+
+// The driver of this machine, or nullptr and one sentence that says what is missing.
+std::unique_ptr<const Driver> load_driver(std::string& missing);
+
+// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered".
+std::string describe(const Driver& driver, Result error);
+
+}  // namespace apo::cuda

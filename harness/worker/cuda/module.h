@@ -1,0 +1,58 @@
+// harness/worker/cuda/module.h - a loaded cubin, the launches of its kernels, and what their errors mean.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/device_facts.h"
+#include "harness/worker/child/host_library.h"
+#include "harness/worker/cuda/driver.h"
+#include "harness/worker/cuda/variables.h"
+#include "harness/worker/protocol/result.h"
+
+namespace apo {
+
+struct CudaKernel {
+  KernelLaunch launch;
+  cuda::Function function = nullptr;
+};
+
+struct CudaModule {
+  bool loaded() const { return module != nullptr || launcher != nullptr; }
+
+  cuda::Module module = nullptr;
+  std::string image;  // the cubin
+  LaunchPlan plan;
+  std::vector<CudaKernel> kernels;  // one for each launch
+  Launcher launcher = nullptr;      // of a library variant, which has none of the above
+  CudaVariables variables;          // as they were loaded
+  bool restorable = false;          // they are known: else only loading the module anew restores them
+};
+
+// Of its launches, in their order.
+std::vector<std::string> kernel_names(const CudaModule& loaded);
+std::vector<std::int64_t> launched_warps(const LaunchPlan& plan);
+
+// nullopt for success, else the candidate's outcome with the error's name.
+std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result error, const std::string& what,
+                                    int slot = -1);
+
+// Loads `image` and finds the kernels of `plan`.
+std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loaded, int slot);
+// Of a module that has not run: copies its variables, where there are any and the driver finds all of them.
+void keep_variables(const cuda::Driver& driver, CudaModule& loaded);
+void unload_module(const cuda::Driver& driver, CudaModule& loaded);
+// Its variables as they were loaded: put back in the order of the stream where they were kept, else with the module
+// loaded anew.
+std::optional<Failure> restore_module(const cuda::Driver& driver, CudaModule& loaded, int slot, cuda::Stream stream);
+// Every kernel takes one struct of `expected` bytes and nothing else.
+std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaModule& loaded, std::size_t expected,
+                                        int slot);
+// `words` is the argument struct; `persisting_bytes` of the buffer that the launch names may persist in the L2.
+cuda::Result launch_kernel(const cuda::Driver& driver, const CudaKernel& kernel, std::vector<std::uint64_t>& words,
+                           std::int64_t persisting_bytes, cuda::Stream stream);
+
+}  // namespace apo

@@ -1,0 +1,69 @@
+// harness/worker/cuda/nvml.cpp - libnvidia-ml.so.1 by name; the values are those of <nvml.h>.
+#include "harness/worker/cuda/nvml.h"
+
+#include <dlfcn.h>
+
+#include <array>
+
+namespace apo {
+namespace {
+
+constexpr int kClockSm = 1;
+constexpr int kTemperatureGpu = 0;
+
+}  // namespace
+
+struct Nvml::Functions {
+  int (*init)();
+  int (*driver_version)(char* text, unsigned length);
+  int (*device_by_uuid)(const char* uuid, void** device);
+  int (*clock)(void* device, int type, unsigned* mhz);
+  int (*throttle_reasons)(void* device, unsigned long long* bits);
+  int (*temperature)(void* device, int sensor, unsigned* celsius);
+  int (*power)(void* device, unsigned* milliwatts);
+};
+
+Nvml::Nvml(const std::string& uuid) {
+  void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    return;
+  }
+  static Functions functions{};
+  const auto find = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+    return function != nullptr;
+  };
+  const bool all =
+      find(functions.init, "nvmlInit_v2") && find(functions.driver_version, "nvmlSystemGetDriverVersion") &&
+      find(functions.device_by_uuid, "nvmlDeviceGetHandleByUUID") && find(functions.clock, "nvmlDeviceGetClockInfo") &&
+      find(functions.throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons") &&
+      find(functions.temperature, "nvmlDeviceGetTemperature") && find(functions.power, "nvmlDeviceGetPowerUsage");
+  if (all && functions.init() == 0 && functions.device_by_uuid(uuid.c_str(), &device_) == 0) {
+    functions_ = &functions;
+  }
+}
+
+std::string Nvml::driver_version() const {
+  std::array<char, 96> text{};
+  const bool known = functions_ != nullptr && functions_->driver_version(text.data(), text.size()) == 0;
+  return known ? text.data() : "";
+}
+
+std::optional<DeviceState> Nvml::state() const {
+  unsigned mhz = 0;
+  unsigned celsius = 0;
+  unsigned milliwatts = 0;
+  unsigned long long bits = 0;
+  if (functions_ == nullptr || functions_->clock(device_, kClockSm, &mhz) != 0 ||
+      functions_->throttle_reasons(device_, &bits) != 0) {
+    return std::nullopt;
+  }
+  functions_->temperature(device_, kTemperatureGpu, &celsius);  // stays 0 where the board has no sensor
+  functions_->power(device_, &milliwatts);                      // likewise
+  return DeviceState{.sm_mhz = static_cast<int>(mhz),
+                     .throttle_bits = bits,
+                     .celsius = static_cast<int>(celsius),
+                     .watts = static_cast<int>(milliwatts / 1000)};
+}
+
+}  // namespace apo

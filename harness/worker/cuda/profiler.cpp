@@ -1,0 +1,124 @@
+// harness/worker/cuda/profiler.cpp - hands the loaded kernels to one of CUPTI's profilers.
+#include "harness/worker/cuda/profiler.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "harness/core/nvtx.h"
+#include "harness/worker/cupti/instruction_counts.h"
+#include "harness/worker/cupti/pc_sampling.h"
+
+namespace apo {
+
+// What every profile of a slot begins and ends with; collect(not_loaded, error) makes the report in between.
+template <class Report, class Collect>
+Result<Report> CudaProfiler::profile(int slot, const char* what, Collect collect) {
+  if (auto failure = begin(slot)) {
+    return *failure;
+  }
+  std::optional<Failure> not_loaded;
+  cuda::Result error = cuda::kSuccess;
+  Report report = collect(not_loaded, error);
+  if (not_loaded) {
+    return *not_loaded;
+  }
+  if (auto failure = slots_.check(error, what, slot)) {
+    return *failure;
+  }
+  status_.running_slot.store(-1);
+  return report;
+}
+
+// Nothing of the second clock, persisting L2 reset.
+std::optional<Failure> CudaProfiler::begin(int slot) {
+  const CudaModule& loaded = slots_.at(slot);
+  if (loaded.module == nullptr || !slots_.tensors().attached()) {
+    throw std::logic_error("asked to profile before load and attach");
+  }
+  status_.running_slot.store(slot);
+  activity_.stop();
+  slots_.last_image = 0;
+  return slots_.check(slots_.reset_l2(loaded.plan), "cannot reset the persisting L2", slot);
+}
+
+// Warm: one call fills the caches. No gate: a profiler that runs each launch to its end would wait for it for ever.
+cuda::Result CudaProfiler::prepare(int slot, CachePolicy cache) {
+  const CudaVariables& variables = slots_.at(slot).variables;
+  cuda::Result error = variables.restore(slots_.driver(), slots_.stream());
+  error = error != cuda::kSuccess ? error : slots_.prepare(cache, 1, slot);
+  if (error == cuda::kSuccess && cache == CachePolicy::warm) {
+    error = launch(slot, false);
+    error = error != cuda::kSuccess ? error : variables.restore(slots_.driver(), slots_.stream());
+  }
+  return error != cuda::kSuccess ? error : slots_.driver().synchronize(slots_.stream());
+}
+
+// Those launches of a call.
+cuda::Result CudaProfiler::launch(int slot, bool one_by_one, std::size_t first, std::size_t end) {
+  const CudaModule& loaded = slots_.at(slot);
+  std::vector<std::uint64_t> words = slots_.tensors().arguments(0, slot, 0);
+  for (std::size_t i = first; i < std::min(end, loaded.kernels.size()); ++i) {
+    cuda::Result error = slots_.launch(loaded.kernels[i], words);
+    error = error == cuda::kSuccess && one_by_one ? slots_.driver().synchronize(slots_.stream()) : error;
+    if (error != cuda::kSuccess) {
+      return error;
+    }
+  }
+  return cuda::kSuccess;
+}
+
+// For a profiler that has to see the module being loaded.
+cuda::Result CudaProfiler::reload(int slot, std::optional<Failure>& not_loaded) {
+  CudaModule& loaded = slots_.at(slot);
+  unload_module(slots_.driver(), loaded);
+  not_loaded = load_module(slots_.driver(), loaded, slot);
+  return not_loaded ? cuda::kNotFound : cuda::kSuccess;
+}
+
+Result<CounterReport> CudaProfiler::count(const CountRequest& request) {
+  const StageRange range("count slot" + std::to_string(request.slot));
+  return profile<CounterReport>(request.slot, "the kernel under the range profiler", [&](auto&, cuda::Result& error) {
+    const CudaModule& loaded = slots_.at(request.slot);
+    const ProfiledCall call{.kernels = kernel_names(loaded),
+                            .repeatable = !loaded.plan.keeps_state || loaded.restorable,
+                            .prepare = [&] { return prepare(request.slot, request.cache); },
+                            .launch = [&] { return launch(request.slot, true); }};
+    return collect_counters(gpu_, call, request.metrics, error);
+  });
+}
+
+Result<SampleReport> CudaProfiler::sample_stalls(const SampleRequest& request) {
+  const StageRange range("sample slot" + std::to_string(request.slot));
+  return profile<SampleReport>(
+      request.slot, "the kernel under PC sampling", [&](std::optional<Failure>& not_loaded, cuda::Result& error) {
+        const SampledCall call{.cubin = slots_.at(request.slot).image,
+                               .reload = [&] { return reload(request.slot, not_loaded); },
+                               .prepare = [&] { return prepare(request.slot, request.cache); },
+                               .launch = [&] { return launch(request.slot, false); },
+                               .wait = [&] { return slots_.driver().synchronize(slots_.stream()); }};
+        return apo::sample_stalls(gpu_, call, request.repetitions, request.period_log2, error);
+      });
+}
+
+Result<InstructionReport> CudaProfiler::count_instructions(const InstructionRequest& request) {
+  const StageRange range("count instructions slot" + std::to_string(request.slot));
+  return profile<InstructionReport>(
+      request.slot, "the kernel while its instructions were counted",
+      [&](std::optional<Failure>& not_loaded, cuda::Result& error) {
+        const CudaModule& loaded = slots_.at(request.slot);
+        const CountedCall call{
+            .cubin = loaded.image,
+            .kernels = kernel_names(loaded),
+            .warps = launched_warps(loaded.plan),
+            .keeps_state = loaded.plan.keeps_state,
+            .reload = [&] { return reload(request.slot, not_loaded); },
+            .prepare = [&] { return prepare(request.slot, CachePolicy::cold); },
+            .launch = [&](std::size_t first, std::size_t end) { return launch(request.slot, true, first, end); },
+            .wait = [&] { return slots_.driver().synchronize(slots_.stream()); }};
+        return apo::count_instructions(gpu_, call, request.kernel, error);
+      });
+}
+
+}  // namespace apo

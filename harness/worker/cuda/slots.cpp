@@ -1,0 +1,60 @@
+// harness/worker/cuda/slots.cpp - poison, flush, reset, launch.
+#include "harness/worker/cuda/slots.h"
+
+#include <algorithm>
+
+#include "harness/core/records/guards.h"
+
+namespace apo {
+
+CudaSlots::CudaSlots(const cuda::Driver& driver, const DeviceFacts& facts, bool watched)
+    : driver_(driver),
+      facts_(facts),
+      watched_(watched),
+      tensors_(driver_, watched ? CudaImage::Form::pieces : CudaImage::Form::whole) {}
+
+cuda::Result CudaSlots::allocate_flush() {
+  flush_bytes_ = static_cast<std::size_t>(std::max<std::int64_t>(2 * facts_.l2_bytes + (8 << 20), 32 << 20));
+  return driver_.allocate(&flush_, flush_bytes_);
+}
+
+cuda::Result CudaSlots::prepare(CachePolicy cache, std::size_t images, int slot) const {
+  if (watched_) {
+    return cuda::kSuccess;
+  }
+  if (const auto error = guard_is_on(Guard::poison) ? tensors_.poison(images, slot, stream_) : cuda::kSuccess;
+      error != cuda::kSuccess) {
+    return error;
+  }
+  if (cache == CachePolicy::cold) {
+    return driver_.fill(flush_, static_cast<unsigned char>(generation), flush_bytes_, stream_);
+  }
+  return cuda::kSuccess;
+}
+
+cuda::Result CudaSlots::reset_l2(const LaunchPlan& plan) {
+  if (facts_.persisting_l2_bytes == 0 || !guard_is_on(Guard::l2)) {
+    return cuda::kSuccess;
+  }
+  const bool persists = std::any_of(plan.launches.begin(), plan.launches.end(),
+                                    [](const KernelLaunch& launch) { return launch.persist > 0; });
+  const std::int64_t wanted = persists ? facts_.persisting_l2_bytes : 0;
+  // Host code of a candidate may have set another limit.
+  const bool host_code = std::ranges::any_of(modules_, [](const CudaModule& one) { return one.launcher != nullptr; });
+  if (wanted != persisting_limit_ || host_code) {
+    if (const auto error = driver_.set_limit(cuda::kLimitPersistingL2CacheSize, static_cast<std::size_t>(wanted))) {
+      return error;
+    }
+    persisting_limit_ = wanted;
+  }
+  return driver_.reset_persisting_l2();
+}
+
+cuda::Result CudaSlots::launch(const CudaKernel& kernel, std::vector<std::uint64_t>& words) const {
+  const int kept = kernel.launch.persist - 1;
+  const std::int64_t persisting =
+      kept < 0 ? 0 : std::min(tensors_.bytes_at(words.at(static_cast<std::size_t>(kept))), facts_.persisting_l2_bytes);
+  return launch_kernel(driver_, kernel, words, persisting, stream_);
+}
+
+}  // namespace apo

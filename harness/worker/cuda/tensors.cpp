@@ -1,0 +1,155 @@
+// harness/worker/cuda/tensors.cpp - allocate, place, copy, poison, and name the pointers of a call.
+#include "harness/worker/cuda/tensors.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "harness/worker/cuda/module.h"
+
+namespace apo {
+namespace {
+
+constexpr unsigned char kPoisonByte = 0xFF;  // NaN in bf16, f32 and f64
+constexpr std::int64_t kMostPadding = std::int64_t{64} << 20;
+
+}  // namespace
+
+void CudaTensors::free_images() {
+  for (CudaImage& image : images_) {
+    image.free(driver_);
+  }
+  images_.clear();
+  outdated_sets_.clear();
+  if (padding_ != 0) {
+    driver_.free(padding_);
+    padding_ = 0;
+  }
+}
+
+std::optional<Failure> CudaTensors::attach(const SharedTensorsLayout& layout, const FileDescriptor& file) {
+  free_images();
+  if (!mapping_.map(file.get(), layout.bytes)) {
+    return Failure{Outcome::out_of_memory, std::string("cannot map the tensors: ") + std::strerror(errno)};
+  }
+  layout_ = layout;
+  // Where things lie on the GPU is drawn anew with all shared tensors, as on the host.
+  std::int64_t draw = 0;
+  for (const BufferPlace& place : layout_.buffers) {
+    draw = (draw * 31 + place.offset) % kMostPadding;
+  }
+  if (auto failure = cuda_failure(driver_, driver_.allocate(&padding_, static_cast<std::size_t>(draw) + 1),
+                                  "cannot allocate padding")) {
+    return failure;
+  }
+  return make_images(1);
+}
+
+std::optional<Failure> CudaTensors::make_images(std::size_t count) {
+  const bool outdated = count > 1 && !outdated_sets_.empty();
+  if (images_.size() >= count && !outdated) {
+    return std::nullopt;
+  }
+  for (std::size_t image = 1; image < images_.size() && outdated; ++image) {
+    for (const int set : outdated_sets_) {
+      if (auto failure = images_[image].copy_inputs(driver_, layout_, mapping_.memory(), set)) {
+        return failure;
+      }
+    }
+  }
+  if (outdated) {
+    outdated_sets_.clear();
+  }
+  while (images_.size() < count) {
+    images_.emplace_back();
+    // All of them come from the host: a candidate may have changed the first.
+    if (auto failure = images_.back().make(driver_, layout_, mapping_.memory(), form_)) {
+      return failure;
+    }
+  }
+  return wait_for_copies();
+}
+
+// The copies are on another stream than the launches, and may still be under way when the driver returns.
+std::optional<Failure> CudaTensors::wait_for_copies() const {
+  return cuda_failure(driver_, driver_.synchronize_context(), "cannot copy the tensors to the GPU");
+}
+
+std::optional<Failure> CudaTensors::refresh(int set) {
+  if (auto failure = images_.at(0).copy_inputs(driver_, layout_, mapping_.memory(), set)) {
+    return failure;
+  }
+  if (images_.size() > 1) {
+    outdated_sets_.insert(set);
+  }
+  return wait_for_copies();
+}
+
+std::optional<Failure> CudaTensors::read_back(std::size_t image, int set) const {
+  return images_.at(image).copy_back(driver_, layout_, mapping_.memory(), set);
+}
+
+std::int64_t CudaTensors::call_bytes(int slot, int set) const {
+  std::int64_t bytes = 0;
+  for (const BufferPlace& place : layout_.buffers) {
+    bytes += belongs_to(place, slot, set) ? place.bytes : 0;
+  }
+  return bytes;
+}
+
+int CudaTensors::input_sets() const {
+  int sets = 1;
+  for (const BufferPlace& place : layout_.buffers) {
+    sets = std::max(sets, place.role == BufferRole::input ? place.owner + 1 : 1);
+  }
+  return sets;
+}
+
+std::vector<std::uint64_t> CudaTensors::arguments(std::size_t image, int slot, int set) const {
+  std::vector<std::uint64_t> words;
+  for (const BufferRole role : {BufferRole::input, BufferRole::output, BufferRole::scratch}) {
+    for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
+      const BufferPlace& place = layout_.buffers[i];
+      if (place.role == role && belongs_to(place, slot, set)) {
+        words.push_back(images_.at(image).address(i));
+      }
+    }
+  }
+  for (const std::int64_t axis : layout_.axes) {
+    words.push_back(static_cast<std::uint64_t>(axis));
+  }
+  return words;
+}
+
+std::int64_t CudaTensors::bytes_at(std::uint64_t address) const {
+  for (const CudaImage& image : images_) {
+    for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
+      if (image.address(i) == address) {
+        return layout_.buffers[i].bytes;
+      }
+    }
+  }
+  return 0;
+}
+
+cuda::Result CudaTensors::poison(std::size_t images, int slot, cuda::Stream stream) const {
+  for (std::size_t image = 0; image < images; ++image) {
+    for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
+      const BufferPlace& place = layout_.buffers[i];
+      const bool written =
+          place.role == BufferRole::output || (place.role == BufferRole::scratch && place.owner == slot);
+      if (!written || place.bytes == 0) {
+        continue;
+      }
+      if (const auto error =
+              driver_.fill(images_[image].address(i), kPoisonByte, static_cast<std::size_t>(place.bytes), stream);
+          error != cuda::kSuccess) {
+        return error;
+      }
+    }
+  }
+  return cuda::kSuccess;
+}
+
+}  // namespace apo

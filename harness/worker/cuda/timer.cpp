@@ -1,0 +1,242 @@
+// harness/worker/cuda/timer.cpp - prepare, close the gate, queue, open it, and read the events.
+#include "harness/worker/cuda/timer.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <string>
+
+#include "harness/core/records/guards.h"
+#include "harness/core/system/machine.h"
+#include "harness/worker/child/overdue.h"
+#include "harness/worker/protocol/clock.h"
+#include "kernels/abi.h"
+
+namespace apo {
+namespace {
+
+// A stream takes about a thousand operations before a launch waits for room; the gate opens well before that.
+constexpr int kQueued = 200;
+constexpr int kMostImages = 64;
+// Should CUPTI ever wait for the GPU inside of a launch, the GPU would wait for the gate. Launches take far less.
+constexpr std::chrono::milliseconds kGatePatience{2000};
+
+}  // namespace
+
+cuda::Result CudaTimer::set_up() {
+  const cuda::Driver& driver = slots_.driver();
+  void* gate = nullptr;
+  cuda::Result error = driver.create_event(&begin_, 0);
+  error = error != 0 ? error : driver.create_event(&end_, 0);
+  error = error != 0 ? error : driver.allocate_host(&gate, sizeof(std::uint32_t), cuda::kHostAllocDeviceMap);
+  error = error != 0 ? error : driver.host_device_pointer(&gate_on_device_, gate, 0);
+  if (error == cuda::kSuccess) {
+    gate_ = static_cast<std::uint32_t*>(gate);
+    *gate_ = 0;
+  }
+  return error;
+}
+
+cuda::Result CudaTimer::wait_for_gate() const {
+  return slots_.driver().wait_value(slots_.stream(), gate_on_device_, slots_.generation,
+                                    cuda::kStreamWaitGreaterOrEqual);
+}
+
+// Copies of the tensors that the launches of a sample take in turn: together twice the L2 and one more.
+std::size_t CudaTimer::images_for(const RunRequest& request, int slot, int set) const {
+  if (request.cache != CachePolicy::cold || request.repetitions == 1) {
+    return 1;
+  }
+  const std::int64_t wanted =
+      2 + 2 * facts_.l2_bytes / std::max<std::int64_t>(slots_.tensors().call_bytes(slot, set), 1);
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(wanted, 1, std::min(request.repetitions, kMostImages)));
+}
+
+// Everything of one sample, in order. The gate may be open when it returns, and is when it fails.
+cuda::Result CudaTimer::queue_sample(const RunRequest& request, std::size_t images, int slot, int set) {
+  const CudaModule& loaded = slots_.at(slot);
+  const int sets = slots_.tensors().input_sets();
+  ++slots_.generation;
+  refusal_.reset();
+  if (slots_.watched() || loaded.launcher != nullptr) {
+    open_gate();
+  }
+  cuda::Result error = wait_for_gate();
+  error = error != 0 || request.activity ? error : slots_.prepare(request.cache, images, slot);
+  if (loaded.launcher != nullptr && guard_is_on(Guard::idle)) {
+    error = error != 0 ? error : slots_.driver().synchronize_context();
+  }
+  error = error != 0 ? error : slots_.driver().record(begin_, slots_.stream());
+  int queued = 0;
+  for (int i = 0; i < request.repetitions && error == 0 && !refusal_; ++i) {
+    // The last launch takes the set that was asked for; the ones before it take turns.
+    const int turn = images > 1 ? (set + request.repetitions - 1 - i) % sets : set;
+    slots_.last_image = static_cast<std::size_t>(i) % images;
+    std::vector<std::uint64_t> words = slots_.tensors().arguments(slots_.last_image, slot, turn);
+    if (loaded.launcher != nullptr) {
+      refusal_ = call_library(loaded.launcher, words, slot);
+    } else {
+      error = queue_kernels(loaded, words, queued);
+    }
+  }
+  if (loaded.launcher != nullptr && guard_is_on(Guard::idle)) {
+    error = error != 0 ? error : slots_.driver().synchronize_context();
+  }
+  error = error != 0 ? error : slots_.driver().record(end_, slots_.stream());
+  return error;
+}
+
+cuda::Result CudaTimer::queue_kernels(const CudaModule& loaded, std::vector<std::uint64_t>& words, int& queued) {
+  cuda::Result error = cuda::kSuccess;
+  for (const CudaKernel& kernel : loaded.kernels) {
+    error = error != 0 ? error : slots_.launch(kernel, words);
+    if (++queued == kQueued) {
+      open_gate();
+    }
+  }
+  return error;
+}
+
+std::optional<Failure> CudaTimer::call_library(Launcher launcher, const std::vector<std::uint64_t>& words,
+                                               int slot) const {
+  const apo_call call{.abi_version = APO_ABI_VERSION,
+                      .struct_bytes = sizeof(apo_call),
+                      .arguments = words.data(),
+                      .threads = static_cast<std::int32_t>(usable_cpus().size()),
+                      .reserved = 0,
+                      .stream = slots_.stream()};
+  return guarded(slot, [&]() -> std::optional<Failure> {
+    const int code = launcher(&call);
+    if (code != 0) {
+      return Failure{Outcome::refused, "apo_launch returned " + std::to_string(code), slot};
+    }
+    return std::nullopt;
+  });
+}
+
+// The launches of a sample that CUPTI records. The gate may be open when it returns, and is when it fails.
+cuda::Result CudaTimer::queue_recorded_sample(const RunRequest& request, std::size_t images, int slot, int set) {
+  std::atomic<bool> held_back{false};
+  cuda::Result error = cuda::kSuccess;
+  {
+    const Overdue overdue(kGatePatience, [this, &held_back, open = slots_.generation + 1] {
+      held_back = __atomic_exchange_n(gate_, open, __ATOMIC_SEQ_CST) != open;
+    });
+    error = queue_sample(request, images, slot, set);
+  }
+  if (held_back) {
+    activity_.give_up("CUPTI held the launches back until the GPU had worked");
+  }
+  return error;
+}
+
+// Prepares a sample that CUPTI records, and lets its records begin behind that.
+std::optional<Failure> CudaTimer::open_window(const RunRequest& request, std::size_t images, int slot) {
+  const cuda::Result prepared = slots_.prepare(request.cache, images, slot);
+  if (auto failure =
+          slots_.check(prepared != 0 ? prepared : slots_.driver().synchronize_context(), "cannot poison the tensors")) {
+    return failure;
+  }
+  activity_.begin();
+  return std::nullopt;
+}
+
+// All streams have to be idle for their records to be complete.
+std::optional<Failure> CudaTimer::close_window(RawSample& sample) {
+  if (auto failure = slots_.check(slots_.driver().synchronize_context(), "the kernel", sample.slot)) {
+    return failure;
+  }
+  const ActivitySpan span = activity_.end();
+  sample.activity_ns = span.ns;
+  sample.activity_kernels = span.kernels;
+  return std::nullopt;
+}
+
+Result<RawSample> CudaTimer::sample(const RunRequest& request, std::size_t index) {
+  const int slot = request.order.at(index);
+  const int set = request.sets.empty() ? 0 : request.sets.at(index);
+  const std::size_t images = images_for(request, slot, set);
+  const bool refresh = request.refresh_set >= 0 && index + 1 == request.order.size();
+  if (auto failure = refresh ? slots_.tensors().refresh(request.refresh_set) : std::nullopt) {
+    return *failure;
+  }
+  if (auto failure = slots_.tensors().make_images(images)) {
+    return *failure;
+  }
+  if (auto failure = slots_.check(slots_.reset_l2(slots_.at(slot).plan), "cannot reset the persisting L2", slot)) {
+    return *failure;
+  }
+  if (request.activity) {
+    if (auto failure = open_window(request, images, slot)) {
+      return *failure;
+    }
+  }
+  RawSample sample{.slot = slot, .set = set};
+  sample.begin_cpu_ns = process_cpu_ns();
+  sample.begin_ns = raw_ns();
+  sample.begin_ticks = read_ticks();
+  const cuda::Result queued =
+      request.activity ? queue_recorded_sample(request, images, slot, set) : queue_sample(request, images, slot, set);
+  open_gate();
+  const cuda::Result finished = slots_.driver().synchronize(slots_.stream());
+  sample.end_ticks = read_ticks();
+  sample.end_ns = raw_ns();
+  sample.end_cpu_ns = process_cpu_ns();
+  if (auto failure = slots_.check(finished, "the kernel", slot)) {
+    return *failure;
+  }
+  if (auto failure = slots_.check(queued, "the launch", slot)) {
+    return *failure;
+  }
+  if (refusal_) {
+    status_.running_slot.store(-1);
+    return *refusal_;
+  }
+  float milliseconds = 0;
+  if (auto failure = slots_.check(slots_.driver().elapsed(&milliseconds, begin_, end_), "the events", slot)) {
+    return *failure;
+  }
+  sample.device_ns = std::llround(static_cast<double>(milliseconds) * 1e6);
+  if (request.activity) {
+    if (auto failure = close_window(sample)) {
+      return *failure;
+    }
+  }
+  status_.running_slot.store(-1);
+  return sample;
+}
+
+// Ten copies a sample, back to back: what fits the L2 is then read from it.
+Result<std::vector<std::int64_t>> CudaTimer::copy(const CopyRequest& request) {
+  constexpr int kCopies = 10;
+  const auto bytes = static_cast<std::size_t>(request.bytes);
+  cuda::Pointer memory = 0;
+  if (auto failure =
+          slots_.check(slots_.driver().allocate(&memory, 2 * bytes), "cannot allocate two buffers to copy")) {
+    return *failure;
+  }
+  std::vector<std::int64_t> ns;
+  cuda::Result error = slots_.driver().fill(memory, 1, 2 * bytes, slots_.stream());
+  for (int sample = 0; sample < request.samples && error == cuda::kSuccess; ++sample) {
+    ++slots_.generation;
+    error = wait_for_gate();
+    error = error != 0 ? error : slots_.driver().record(begin_, slots_.stream());
+    for (int i = 0; i < kCopies; ++i) {
+      error = error != 0 ? error : slots_.driver().copy_on_device(memory + bytes, memory, bytes, slots_.stream());
+    }
+    error = error != 0 ? error : slots_.driver().record(end_, slots_.stream());
+    open_gate();
+    error = error != 0 ? error : slots_.driver().synchronize(slots_.stream());
+    float milliseconds = 0;
+    error = error != 0 ? error : slots_.driver().elapsed(&milliseconds, begin_, end_);
+    ns.push_back(std::llround(static_cast<double>(milliseconds) * 1e6 / kCopies));
+  }
+  slots_.driver().free(memory);  // after an error the check below reports that one
+  if (auto failure = slots_.check(error, "a copy within the GPU's memory")) {
+    return *failure;
+  }
+  return ns;
+}
+
+}  // namespace apo

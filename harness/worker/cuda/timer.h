@@ -1,0 +1,65 @@
+// harness/worker/cuda/timer.h - timed samples on a GPU: queued behind a gate, between two events.
+//
+// A sample is queued behind a gate, a word in host memory that the stream waits for: poison, flush, event, launches,
+// event. The gate opens once all of it is queued, so that the time between the events holds no launch gap of this
+// process. What remains is the cost of the events themselves, 4 to 5 us: it is in both arms of a comparison and makes a
+// gain look smaller, never larger. Short kernels are timed back to back, which shares it among many.
+//
+// A sample that is recorded by the second clock is prepared before its window opens, so that no poison or flush is
+// among its records.
+//
+// A library variant runs host code that may wait for the stream, and would wait for ever behind a closed gate. Its gate
+// is open from the start, and its host code is in its time. Begin and end are recorded while the whole context is idle:
+// what it launches on a stream of its own neither runs beside the poison and the flush before the begin, nor goes on
+// behind the end. All of that can only make it look slower.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "harness/core/records/device_facts.h"
+#include "harness/worker/cuda/slots.h"
+#include "harness/worker/cupti/activity.h"
+
+namespace apo {
+
+class CudaTimer {
+ public:
+  // All of them have to outlive it.
+  CudaTimer(CudaSlots& slots, const DeviceFacts& facts, Activity& activity, SharedStatus& status)
+      : slots_(slots), facts_(facts), activity_(activity), status_(status) {}
+  CudaTimer(const CudaTimer&) = delete;
+  CudaTimer& operator=(const CudaTimer&) = delete;
+
+  // Events and the gate.
+  cuda::Result set_up();
+  // Sample `index` of the request, of a slot that is loaded and in its fresh state.
+  Result<RawSample> sample(const RunRequest& request, std::size_t index);
+  // Ten copies a sample, back to back: what fits the L2 is then read from it.
+  Result<std::vector<std::int64_t>> copy(const CopyRequest& request);
+
+ private:
+  std::size_t images_for(const RunRequest& request, int slot, int set) const;
+  cuda::Result queue_sample(const RunRequest& request, std::size_t images, int slot, int set);
+  cuda::Result queue_recorded_sample(const RunRequest& request, std::size_t images, int slot, int set);
+  std::optional<Failure> open_window(const RunRequest& request, std::size_t images, int slot);
+  std::optional<Failure> close_window(RawSample& sample);
+  cuda::Result queue_kernels(const CudaModule& loaded, std::vector<std::uint64_t>& words, int& queued);
+  std::optional<Failure> call_library(Launcher launcher, const std::vector<std::uint64_t>& words, int slot) const;
+  cuda::Result wait_for_gate() const;
+  void open_gate() { __atomic_store_n(gate_, slots_.generation, __ATOMIC_SEQ_CST); }
+
+  CudaSlots& slots_;
+  const DeviceFacts& facts_;
+  Activity& activity_;
+  SharedStatus& status_;
+  cuda::Event begin_ = nullptr;
+  cuda::Event end_ = nullptr;
+  std::uint32_t* gate_ = nullptr;
+  cuda::Pointer gate_on_device_ = 0;
+  std::optional<Failure> refusal_;  // of a library variant in the sample under way
+};
+
+}  // namespace apo

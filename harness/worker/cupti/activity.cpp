@@ -1,0 +1,164 @@
+// harness/worker/cupti/activity.cpp - CUPTI's buffers of records, and what goes wrong on the way to them.
+#include "harness/worker/cupti/activity.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+namespace apo {
+namespace {
+
+constexpr int kKinds[] = {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemset};
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20;  // some 4000 kernels; CUPTI asks for more when it is full
+
+// Where CUPTI's callbacks leave records. They come from the thread that flushes or from one of CUPTI's own, and may
+// still come while the process ends: therefore it is never destroyed.
+struct Collector {
+  std::mutex mutex;
+  std::unique_ptr<const cupti::Library> cupti;
+  ActivityRecords records;
+  std::size_t dropped = 0;
+  cupti::Result broken = cupti::kSuccess;  // how the reading of a buffer ended, when not at its end
+};
+
+Collector& collector() {
+  static auto* const kCollector = new Collector;
+  return *kCollector;
+}
+
+// Without a buffer CUPTI drops records and counts them.
+void request_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(cupti::kBufferAlignment, kBufferBytes));
+  *bytes = *buffer == nullptr ? 0 : kBufferBytes;
+  *most_records = 0;  // as many as fit
+}
+
+void complete_buffer(cupti::Context, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid_bytes) {
+  Collector& to = collector();
+  const std::lock_guard lock(to.mutex);
+  cupti::RecordBytes record = nullptr;
+  cupti::Result result = buffer == nullptr || valid_bytes == 0 ? cupti::kMaxLimitReached : cupti::kSuccess;
+  while (result == cupti::kSuccess) {
+    result = to.cupti->next_record(buffer, valid_bytes, &record);
+    if (result == cupti::kSuccess) {
+      to.records.add(record);
+    }
+  }
+  to.broken = result == cupti::kMaxLimitReached ? to.broken : result;
+  std::size_t dropped = 0;
+  if (to.cupti->dropped_records(nullptr, 0, &dropped) == cupti::kSuccess) {
+    to.dropped += dropped;
+  }
+  std::free(buffer);
+}
+
+void ignore_callback(void*, int, std::uint32_t, const void*) {}
+
+}  // namespace
+
+void ActivityRecords::add(const void* record) {
+  cupti::TimedRecord timed{};
+  std::memcpy(&timed.kind, record, sizeof timed.kind);
+  const bool kernel = timed.kind == cupti::kConcurrentKernel || timed.kind == cupti::kKernel;
+  if (!kernel && timed.kind != cupti::kMemcpy && timed.kind != cupti::kMemset) {
+    return;
+  }
+  std::memcpy(&timed, record, sizeof timed);
+  kernels_ += kernel ? 1 : 0;
+  if (timed.start == 0 || timed.end < timed.start) {
+    ++untimed_;
+    return;
+  }
+  first_start_ = first_start_ == 0 ? timed.start : std::min(first_start_, timed.start);
+  last_end_ = std::max(last_end_, timed.end);
+}
+
+ActivitySpan ActivityRecords::span() const {
+  return {.ns = static_cast<std::int64_t>(last_end_ - first_start_), .kernels = kernels_};
+}
+
+bool Activity::check(cupti::Result result, const std::string& what) {
+  if (result != cupti::kSuccess && missing_.empty()) {
+    missing_ = what + ": " + cupti::describe(*cupti_, result);
+  }
+  return result == cupti::kSuccess;
+}
+
+void Activity::give_up(const std::string& why) {
+  missing_ = missing_.empty() ? why : missing_;
+}
+
+// Subscribing comes first: it fails while another profiler watches this process, whose records would then be disturbed.
+void Activity::start() {
+  if (cupti_ == nullptr) {
+    collector().cupti = cupti::load_library(missing_);
+    cupti_ = collector().cupti.get();
+    if (cupti_ == nullptr) {
+      return;
+    }
+  }
+  const cupti::Result subscribed = cupti_->subscribe(&subscriber_, ignore_callback, nullptr);
+  if (subscribed != cupti::kSuccess) {
+    subscriber_ = nullptr;
+  }
+  if (!check(subscribed, subscribed == cupti::kMultipleSubscribers ? "another profiler watches this process"
+                                                                   : "CUPTI does not start") ||
+      !check(cupti_->register_callbacks(request_buffer, complete_buffer), "CUPTI takes no buffers")) {
+    return;
+  }
+  recording_ = true;
+  for (const int kind : kKinds) {
+    if (!check(cupti_->enable(kind), "CUPTI does not record kernels")) {
+      return;
+    }
+  }
+}
+
+void Activity::begin() {
+  if (!recording_ && missing_.empty()) {
+    start();
+  }
+  if (!missing_.empty() || !check(cupti_->flush_all(cupti::kFlushForced), "CUPTI does not hand over its records")) {
+    return;
+  }
+  const std::lock_guard lock(collector().mutex);
+  collector().records = {};
+  collector().dropped = 0;
+  collector().broken = cupti::kSuccess;
+}
+
+ActivitySpan Activity::end() {
+  if (!missing_.empty() || !check(cupti_->flush_all(cupti::kFlushForced), "CUPTI does not hand over its records")) {
+    return {};
+  }
+  const std::lock_guard lock(collector().mutex);
+  const Collector& from = collector();
+  if (from.dropped > 0) {
+    give_up("CUPTI dropped " + std::to_string(from.dropped) + " records");
+  } else if (from.records.untimed() > 0) {
+    give_up("CUPTI could not time " + std::to_string(from.records.untimed()) + " of its records");
+  } else {
+    check(from.broken, "CUPTI left a record incomplete");
+  }
+  return missing_.empty() ? from.records.span() : ActivitySpan{};
+}
+
+// Errors are passed over: after a sticky error of the kernel nothing of CUPTI works, and the next call reports that
+// one.
+void Activity::stop() {
+  if (recording_) {
+    for (const int kind : kKinds) {
+      cupti_->disable(kind);
+    }
+    cupti_->flush_all(cupti::kFlushForced);
+    recording_ = false;
+  }
+  if (subscriber_ != nullptr) {
+    cupti_->unsubscribe(subscriber_);
+    subscriber_ = nullptr;
+  }
+}
+
+}  // namespace apo

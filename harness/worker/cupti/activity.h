@@ -1,0 +1,65 @@
+// harness/worker/cupti/activity.h - the second clock of a GPU: when CUPTI Activity says that kernels began and ended.
+//
+//   activity.begin();                          // the GPU is idle
+//   ... launches; the whole context is synchronised ...
+//   const ActivitySpan span = activity.end();  // zeros where activity.missing() says why
+//
+// While it records, every launch costs about 1 us more; stop() ends that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "harness/worker/cupti/cupti.h"
+
+namespace apo {
+
+// What ran in a window, over all streams.
+struct ActivitySpan {
+  std::int64_t ns = 0;  // from the start of the first kernel, copy or fill to the end of the last one
+  int kernels = 0;
+};
+
+// Sums records up.
+class ActivityRecords {
+ public:
+  // One record of the kinds in cupti.h; others are passed over.
+  void add(const void* record);
+  ActivitySpan span() const;
+  int untimed() const { return untimed_; }  // records without a time
+
+ private:
+  std::uint64_t first_start_ = 0;
+  std::uint64_t last_end_ = 0;
+  int kernels_ = 0;
+  int untimed_ = 0;
+};
+
+// One in a process: CUPTI's callbacks know no owner.
+class Activity {
+ public:
+  Activity() = default;
+  Activity(const Activity&) = delete;
+  Activity& operator=(const Activity&) = delete;
+  ~Activity() { stop(); }
+  // Loads CUPTI at the first call, and forgets all that ran until now.
+  void begin();
+  ActivitySpan end();
+  void stop();
+  // One sentence; empty while all works. Stays once something went wrong.
+  const std::string& missing() const { return missing_; }
+  // The measurement went wrong outside of CUPTI.
+  void give_up(const std::string& why);
+
+ private:
+  void start();
+  bool check(cupti::Result result, const std::string& what);
+
+  const cupti::Library* cupti_ = nullptr;  // never unloaded
+  cupti::Subscriber subscriber_ = nullptr;
+  bool recording_ = false;
+  std::string missing_;
+};
+
+}  // namespace apo

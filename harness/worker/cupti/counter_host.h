@@ -1,0 +1,67 @@
+// harness/worker/cupti/counter_host.h - metrics of a chip without the chip: names, roll-ups, passes, and values from
+// counters.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/worker/cupti/profile_results.h"
+#include "harness/worker/cupti/range_profiler.h"
+
+namespace apo {
+
+// A schedule of counters for the GPU. CUPTI reads it for as long as a session uses it.
+struct CounterConfig {
+  std::vector<std::uint8_t> image;
+  std::size_t passes = 0;
+};
+
+// CUPTI's host object: it collects one list of metrics, so that every list needs a new one.
+class CounterHost {
+ public:
+  // `availability` is the GPU's, or empty: then the chip's full set is assumed. Both libraries outlive this.
+  CounterHost(const cupti::Library& library, const cupti::Profiler& profiler, std::string chip,
+              const std::vector<std::uint8_t>& availability);
+  CounterHost(const CounterHost&) = delete;
+  CounterHost& operator=(const CounterHost&) = delete;
+  ~CounterHost();
+
+  // One sentence when nothing below works.
+  const std::string& missing() const { return missing_; }
+
+  std::vector<std::string> base_metrics() const;
+  // ".sum", ".avg.per_second", ...; "" where the base has no roll-ups or is none.
+  std::vector<std::string> rollups(const std::string& base) const;
+  // Once an object. CUPTI's error.
+  cupti::Result configure(const std::vector<std::string>& metrics, CounterConfig& config);
+  // The values of one range of decoded counters.
+  cupti::Result evaluate(const std::vector<std::uint8_t>& data, std::size_t range,
+                         const std::vector<std::string>& metrics, std::vector<double>& values) const;
+
+ private:
+  const cupti::Library& library_;
+  const cupti::Profiler& profiler_;
+  std::string chip_;
+  std::string missing_;
+  void* host_ = nullptr;
+};
+
+// A list of metrics, ready to be collected and evaluated.
+struct CounterSchedule {
+  std::unique_ptr<CounterHost> host;
+  CounterConfig config;
+  std::vector<std::string> metrics;    // those of the wanted ones that the chip has, each once and in order
+  std::vector<RefusedMetric> refused;  // the others, with the reason
+  std::string missing;                 // one sentence when nothing can be collected
+};
+CounterSchedule schedule_counters(const cupti::Library& library, const cupti::Profiler& profiler,
+                                  const std::string& chip, const std::vector<std::uint8_t>& availability,
+                                  const std::vector<std::string>& wanted);
+
+// The names as CUPTI takes them; they live as long as `names`.
+std::vector<const char*> c_names(const std::vector<std::string>& names);
+
+}  // namespace apo

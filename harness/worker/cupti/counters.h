@@ -1,0 +1,43 @@
+// harness/worker/cupti/counters.h - one collection of hardware counters on the GPU, launch by launch.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/worker/cuda/driver.h"
+#include "harness/worker/cupti/profile_results.h"
+#include "harness/worker/cupti/range_profiler.h"
+
+namespace apo {
+
+// The GPU that is profiled: its context is current in this thread.
+struct ProfiledGpu {
+  int device = 0;
+  int index = 0;  // CUDA's ordinal
+  std::string uuid;
+  cupti::Context context = nullptr;
+};
+
+// What is profiled. Both return CUDA's error.
+struct ProfiledCall {
+  std::vector<std::string> kernels;  // of one call, in launch order
+  // The call does the same again after `prepare`, which then comes before every pass. Else CUPTI repeats each launch
+  // by itself, some 17 ms each time, and restores memory in between, which leaves the caches full of it.
+  bool repeatable = false;
+  std::function<cuda::Result()> prepare;  // poisons the tensors and flushes or fills the L2; not counted
+  // Launches the kernels of one call, each finished before the next. Nothing else may be launched here.
+  std::function<cuda::Result()> launch;
+};
+
+// Collects `metrics` for every launch of a call, which is repeated for every pass. Trouble with the profiler stands in
+// the report; `error` is the kernels' own. Nothing of the profiler is left behind: a session that outlives the module
+// of a kernel that it counted brings the driver down at the next launch (seen with CUDA 13.0).
+CounterReport collect_counters(const ProfiledGpu& gpu, const ProfiledCall& call,
+                               const std::vector<std::string>& metrics, cuda::Result& error);
+
+// How long a worker waits for another one that profiles the same GPU.
+inline constexpr std::chrono::milliseconds kProfilerPatience{60'000};
+
+}  // namespace apo

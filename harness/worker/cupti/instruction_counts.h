@@ -1,0 +1,47 @@
+// harness/worker/cupti/instruction_counts.h - how often each instruction of a kernel is executed, counted exactly in
+// code that CUPTI patches.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/worker/cupti/counters.h"
+#include "harness/worker/cupti/profile_results.h"
+
+namespace apo {
+
+// One call, whose kernels run slower by far: it is not for times.
+struct CountedCall {
+  std::string cubin;
+  std::vector<std::string> kernels;      // of one call, in launch order
+  std::vector<std::int64_t> warps;       // of each of these launches
+  bool keeps_state = false;              // launches leave something in the module's variables, which a reload resets
+  std::function<cuda::Result()> reload;  // loads the cubin anew, so that CUPTI sees it
+  std::function<cuda::Result()> prepare;
+  // These launches of a call, each finished before the next.
+  std::function<cuda::Result(std::size_t first, std::size_t end)> launch;
+  std::function<cuda::Result()> wait;  // until the GPU is idle
+};
+
+// What is counted for each instruction; the values of an InstructionCount are in this order.
+enum CountedOf : std::size_t {
+  kWarps,             // executions by a warp
+  kThreads,           // by a thread
+  kDivergent,         // by warps whose threads went apart there
+  kGlobalSectors,     // of global memory that were touched
+  kGlobalIdeal,       // if no byte of them had been wasted
+  kLocalSectors,      // of local memory
+  kSharedWavefronts,  // of shared memory
+  kSharedIdeal,       // without bank conflicts
+  kCountedKinds
+};
+// CUPTI's names for them.
+const std::vector<std::string>& instruction_counters();
+
+// Of every kernel of the call, or only of the one named `kernel`, which then is the only one that CUPTI has to do with.
+// Trouble with the profiler stands in the report; `error` is the kernels' own.
+InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& call, const std::string& kernel,
+                                     cuda::Result& error);
+
+}  // namespace apo

@@ -1,0 +1,27 @@
+// harness/worker/cupti/profiler_lock.h - one session on the counters of a GPU at a time, among the workers of this
+// machine.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "harness/core/system/lock_file.h"
+
+namespace apo {
+
+// Holds the lock of the GPU with that UUID as long as it lives. Waits `patience` for a worker that has it, then goes on
+// without: the GPU itself refuses a second session (HARDWARE_BUSY), and a lock file of another user may be unreadable.
+class ProfilerLock {
+ public:
+  ProfilerLock(const std::string& uuid, std::chrono::milliseconds patience);
+  bool held() const { return held_; }
+
+ private:
+  LockFile file_;
+  bool held_ = false;
+};
+
+// The file, in the system's folder for temporary files.
+std::string profiler_lock_path(const std::string& uuid);
+
+}  // namespace apo

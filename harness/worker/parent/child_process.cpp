@@ -1,0 +1,199 @@
+// harness/worker/parent/child_process.cpp - posix_spawn, poll, kill, reap.
+#include "harness/worker/parent/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "harness/core/error.h"
+#include "harness/worker/protocol/protocol.h"
+
+namespace apo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kKeptOutput = 32 * 1024;
+
+void require(int error, const char* what) {
+  if (error != 0) {
+    throw EnvironmentError(std::string("cannot start a worker: ") + what + ": " + std::strerror(error));
+  }
+}
+
+// The child's descriptors 0 to 3 are made from these, so that none of them may be one of 0 to 3 itself.
+FileDescriptor above_standard(int fd) {
+  constexpr int kFirst = 10;
+  const FileDescriptor old(fd);
+  FileDescriptor moved(fcntl(old.get(), F_DUPFD_CLOEXEC, kFirst));
+  require(moved ? 0 : errno, "descriptor");
+  return moved;
+}
+
+struct FileActions {
+  posix_spawn_file_actions_t value;
+  FileActions() { require(posix_spawn_file_actions_init(&value), "file actions"); }
+  ~FileActions() { posix_spawn_file_actions_destroy(&value); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+};
+
+struct Attributes {
+  posix_spawnattr_t value;
+  Attributes() { require(posix_spawnattr_init(&value), "attributes"); }
+  ~Attributes() { posix_spawnattr_destroy(&value); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+};
+
+// Own group, no inherited signal mask, no inherited handlers.
+void set_attributes(Attributes& attributes) {
+  sigset_t none;
+  sigset_t all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  require(posix_spawnattr_setpgroup(&attributes.value, 0), "process group");
+  require(posix_spawnattr_setsigmask(&attributes.value, &none), "signal mask");
+  require(posix_spawnattr_setsigdefault(&attributes.value, &all), "signal handlers");
+  require(posix_spawnattr_setflags(&attributes.value,
+                                   POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF),
+          "flags");
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (const std::string& text : strings) {
+    result.push_back(const_cast<char*>(text.c_str()));
+  }
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(const std::vector<std::string>& argv, const std::vector<std::string>& environment) {
+  std::array<int, 2> ends{};
+  require(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) == 0 ? 0 : errno, "socket");
+  socket_ = FileDescriptor(ends[0]);
+  const FileDescriptor their_socket = above_standard(ends[1]);
+  require(pipe2(ends.data(), O_CLOEXEC) == 0 ? 0 : errno, "pipe");
+  output_ = FileDescriptor(ends[0]);
+  const FileDescriptor their_output = above_standard(ends[1]);
+  require(fcntl(output_.get(), F_SETFL, O_NONBLOCK) == 0 ? 0 : errno, "pipe");
+
+  FileActions actions;
+  require(posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0), "stdin");
+  require(posix_spawn_file_actions_adddup2(&actions.value, their_output.get(), 1), "stdout");
+  require(posix_spawn_file_actions_adddup2(&actions.value, their_output.get(), 2), "stderr");
+  require(posix_spawn_file_actions_adddup2(&actions.value, their_socket.get(), kWorkerFd), "socket");
+  require(posix_spawn_file_actions_addclosefrom_np(&actions.value, kWorkerFd + 1), "descriptors");
+  Attributes attributes;
+  set_attributes(attributes);
+  require(posix_spawn(&pid_, argv.front().c_str(), &actions.value, &attributes.value, pointers(argv).data(),
+                      pointers(environment).data()),
+          argv.front().c_str());
+  // Without it (Linux before 5.3) the closed socket tells the same a little later.
+  pid_file_ = FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+}
+
+ChildProcess::Event ChildProcess::wait(Clock::time_point deadline) {
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) {
+      return Event::deadline;
+    }
+    std::array<pollfd, 3> fds = {pollfd{socket_.get(), POLLIN, 0}, pollfd{pid_file_.get(), POLLIN, 0},
+                                 pollfd{output_.get(), POLLIN, 0}};
+    if (poll(fds.data(), fds.size(), static_cast<int>(std::min<long>(left, 60'000))) < 0) {
+      continue;  // interrupted by a signal of ours
+    }
+    if (fds[2].revents != 0) {
+      collect_output();
+    }
+    // A message that was sent before the end still counts.
+    if ((fds[0].revents & POLLIN) != 0) {
+      std::array<char, 1> first{};
+      const bool something = recv(socket_.get(), first.data(), first.size(), MSG_PEEK | MSG_DONTWAIT) > 0;
+      return something ? Event::message : Event::hung_up;
+    }
+    if (fds[1].revents != 0) {
+      return Event::exited;
+    }
+    if (fds[0].revents != 0) {
+      return Event::hung_up;
+    }
+  }
+}
+
+bool ChildProcess::wait_for_exit(std::chrono::milliseconds patience) {
+  const auto deadline = Clock::now() + patience;
+  siginfo_t info{};
+  while (alive() && Clock::now() < deadline) {
+    if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_) {
+      return true;
+    }
+    std::array<pollfd, 2> fds = {pollfd{pid_file_.get(), POLLIN, 0}, pollfd{output_.get(), POLLIN, 0}};
+    poll(fds.data(), fds.size(), 10);  // an error only means that the loop looks again
+    if (fds[1].revents != 0) {
+      collect_output();
+    }
+  }
+  return !alive();
+}
+
+bool ChildProcess::collect_output() {
+  std::array<char, 65536> buffer;
+  const ssize_t got = read(output_.get(), buffer.data(), buffer.size());
+  if (got > 0) {
+    printed_.append(buffer.data(), static_cast<std::size_t>(got));
+    if (printed_.size() > 2 * kKeptOutput) {
+      printed_.erase(0, printed_.size() - kKeptOutput);
+    }
+    return true;
+  }
+  if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+    output_.reset();
+  }
+  return false;
+}
+
+void ChildProcess::freeze() const {
+  siginfo_t info{};
+  if (alive() && kill(pid_, SIGSTOP) == 0) {
+    // Returns once every thread has stopped, or when the process has ended meanwhile.
+    waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT);
+  }
+}
+
+void ChildProcess::thaw() const {
+  if (alive()) {
+    kill(pid_, SIGCONT);  // fails only when it has ended, which the next request finds out
+  }
+}
+
+int ChildProcess::end() {
+  if (!alive()) {
+    return wait_status_;
+  }
+  // Before the leader is reaped, so that its number cannot belong to another group yet.
+  kill(-pid_, SIGKILL);
+  kill(pid_, SIGKILL);
+  while (waitpid(pid_, &wait_status_, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  constexpr int kReads = 16;  // more than a pipe holds
+  for (int i = 0; i < kReads && output_ && collect_output(); ++i) {
+  }
+  return wait_status_;
+}
+
+}  // namespace apo

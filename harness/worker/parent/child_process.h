@@ -1,0 +1,59 @@
+// harness/worker/parent/child_process.h - owns a started worker: its socket, its output, its end.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/core/system/files.h"
+
+namespace apo {
+
+// A process of its own group whose fd 3 is our socket and whose stdout and stderr we collect. It is killed, with its
+// whole group, when this object goes. It also dies with the *thread* that started it, so that thread has to live on.
+class ChildProcess {
+ public:
+  // Throws EnvironmentError when the program cannot be started. The environment is exactly the one given.
+  ChildProcess(const std::vector<std::string>& argv, const std::vector<std::string>& environment);
+  ~ChildProcess() { end(); }
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  enum class Event : std::uint8_t { message, exited, hung_up, deadline };
+  // Waits for a message on the socket or for the end of the process, and collects its output meanwhile.
+  Event wait(std::chrono::steady_clock::time_point deadline);
+
+  // Collects output until the process has ended; false when it has not within `patience`.
+  bool wait_for_exit(std::chrono::milliseconds patience);
+
+  // Closes our end of the socket, which asks a worker in good order to end by itself.
+  void hang_up() { socket_.reset(); }
+
+  // Stops all threads, so that memory shared with it holds still, and lets them go on.
+  void freeze() const;
+  void thaw() const;
+
+  // Kills the group if it is still there. Returns the wait status; the same one when called again.
+  int end();
+  bool alive() const { return pid_ > 0; }
+  pid_t pid() const { return pid_; }
+  int socket() const { return socket_.get(); }
+  // The last kilobytes of what it printed.
+  const std::string& printed() const { return printed_; }
+
+ private:
+  bool collect_output();  // false when nothing is there
+
+  pid_t pid_ = -1;
+  int wait_status_ = 0;
+  FileDescriptor pid_file_;  // readable when the process has ended
+  FileDescriptor socket_;
+  FileDescriptor output_;
+  std::string printed_;
+};
+
+}  // namespace apo

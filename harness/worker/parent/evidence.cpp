@@ -1,0 +1,161 @@
+// harness/worker/parent/evidence.cpp - wait statuses, fault addresses and sanitizer reports in words.
+#include "harness/worker/parent/evidence.h"
+
+#include <sys/wait.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <regex>
+
+#include "harness/core/system/process.h"
+#include "harness/core/text.h"
+#include "harness/worker/confinement/confinement.h"
+#include "harness/worker/protocol/protocol.h"
+
+namespace apo {
+namespace {
+
+std::string hexadecimal(std::uint64_t value) {
+  std::array<char, 19> text{};
+  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
+  return text.data();
+}
+
+// "0x7f.., 4096 bytes past the end of the tensors' memory"
+std::string place(const Death& death) {
+  std::string text = hexadecimal(death.address);
+  // As far as the reserved space round the tensors goes; what is farther off has nothing to do with them.
+  constexpr std::uint64_t kNear = kTensorsReserve;
+  const std::uint64_t begin = death.tensors_base;
+  const std::uint64_t end = begin + static_cast<std::uint64_t>(death.tensors_bytes);
+  if (begin == 0 || death.address + kNear < begin || death.address >= end + kNear) {
+    return text;
+  }
+  if (death.address >= end) {
+    return text + ", " + std::to_string(death.address - end) + " bytes past the end of the tensors' memory";
+  }
+  if (death.address < begin) {
+    return text + ", " + std::to_string(begin - death.address) + " bytes before the tensors' memory";
+  }
+  return text + ", inside the tensors' memory";
+}
+
+bool reached_limit(const Death& death) {
+  return death.address_space_limit > 0 && death.address_space > death.address_space_limit / 10 * 9;
+}
+
+Failure killed_by(int signal, const Death& death) {
+  const std::string during = " during " + death.during;
+  if (signal == SIGKILL) {
+    return {.outcome = Outcome::out_of_memory,
+            .evidence = "killed by SIGKILL" + during +
+                        " that this program did not send: most likely the system's out-of-memory killer"};
+  }
+  if (signal == SIGSYS) {
+    // The number is missing when the candidate, or the C library for it, had blocked the signal.
+    return {.evidence = (death.forbidden_call < 0
+                             ? "made a forbidden system call"
+                             : "made the forbidden system call '" + system_call_name(death.forbidden_call) + "'") +
+                        during};
+  }
+  if (signal == SIGXCPU) {
+    return {.outcome = Outcome::timed_out, .evidence = "used up its CPU time" + during};
+  }
+  Failure failure{.evidence = signal_name(signal) + during};
+  if (signal == death.signal && reached_limit(death)) {
+    failure.outcome = Outcome::out_of_memory;
+    failure.evidence += " with " + format_bytes(static_cast<double>(death.address_space)) +
+                        " of address space used of " + format_bytes(static_cast<double>(death.address_space_limit));
+  } else if (signal == death.signal && death.stack_overflow) {
+    failure.evidence += ": stack overflow";
+  } else if (signal == death.signal && (signal == SIGSEGV || signal == SIGBUS)) {
+    failure.evidence += " at address " + place(death);
+  }
+  return failure;
+}
+
+// "in apo_launch simple.cpp:88": the first frame of the report with a source line, else "".
+std::string first_frame(const std::string& report) {
+  static const std::regex kFrame(R"(#\d+ 0x[0-9a-f]+ in ([^\n]*?) ([^\s]*/)?([^\s/]+:\d+)(:\d+)?\n)");
+  std::smatch match;
+  if (!std::regex_search(report, match, kFrame)) {
+    return "";
+  }
+  return " in " + match[1].str() + " " + match[3].str();
+}
+
+}  // namespace
+
+std::string printable_tail(std::string_view text, std::size_t limit) {
+  // Twice the limit is enough to fill it after blanks are joined; more would only cost time.
+  const std::size_t start = text.size() > 2 * limit ? text.size() - 2 * limit : 0;
+  std::string result;
+  for (const char letter : trim(text.substr(start))) {
+    if (letter == '\n') {
+      result += " / ";
+    } else if (letter == ' ' || letter == '\t') {
+      result += result.ends_with(' ') ? "" : " ";
+    } else {
+      result += letter > ' ' && letter <= '~' ? letter : '?';
+    }
+  }
+  return result.size() > limit ? result.substr(result.size() - limit) : result;
+}
+
+std::optional<std::string> sanitizer_report(std::string_view printed) {
+  const std::string text(printed);
+  static const std::regex kUndefined(R"(([^\s/]+:\d+):\d+: runtime error: ([^\n]*))");
+  static const std::regex kAddress(R"(ERROR: AddressSanitizer:? ([^\n]*))");
+  static const std::regex kAccess(R"((READ|WRITE) of size \d+)");
+  std::smatch match;
+  if (std::regex_search(text, match, kAddress)) {
+    const std::string report = text.substr(static_cast<std::size_t>(match.position(0)));
+    std::string sentence = match[1].str();
+    // "heap-buffer-overflow on address 0x... at pc ...": the numbers say nothing to a reader.
+    sentence = sentence.substr(0, sentence.find_first_of(" :"));
+    if (sentence == "use-after-poison") {
+      sentence += " (outside every buffer)";
+    } else if (match[1].str().find("hard rss limit") != std::string::npos) {
+      sentence = "hard rss limit exhausted";
+    }
+    if (std::regex_search(report, match, kAccess)) {
+      sentence += " " + match[0].str();
+    }
+    return sentence + first_frame(report);
+  }
+  if (std::regex_search(text, match, kUndefined)) {
+    return "undefined behaviour in " + match[1].str() + ": " + match[2].str();
+  }
+  return std::nullopt;
+}
+
+std::string with_output(const std::string& sentence, std::string_view printed) {
+  const std::string tail = printable_tail(printed);
+  return tail.empty() ? sentence : sentence + "; it printed: " + tail;
+}
+
+Failure explain(const Death& death) {
+  Failure failure;
+  if (const auto report = sanitizer_report(death.printed)) {
+    failure.evidence = *report;
+    if (report->find("out-of-memory") != std::string::npos || report->find("hard rss limit") != std::string::npos) {
+      failure.outcome = Outcome::out_of_memory;
+    }
+    failure.slot = death.slot;
+    return failure;
+  }
+  if (WIFSIGNALED(death.wait_status)) {
+    failure = killed_by(WTERMSIG(death.wait_status), death);
+  } else if (WEXITSTATUS(death.wait_status) == kExitConnectionLost) {
+    failure.evidence = "closed the worker's connection during " + death.during;
+  } else {
+    failure.evidence =
+        "exited with status " + std::to_string(WEXITSTATUS(death.wait_status)) + " during " + death.during;
+  }
+  failure.evidence = with_output(failure.evidence, death.printed);
+  failure.slot = death.slot;
+  return failure;
+}
+
+}  // namespace apo

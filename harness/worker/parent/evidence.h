@@ -1,0 +1,44 @@
+// harness/worker/parent/evidence.h - turns what a dead worker left behind into an outcome and one sentence.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "harness/worker/protocol/result.h"
+
+namespace apo {
+
+inline constexpr std::size_t kOutputTail = 2048;
+
+// Only printable ASCII: line ends become " / ", runs of blanks one blank, the rest '?'. At most `limit` characters of
+// the end.
+std::string printable_tail(std::string_view text, std::size_t limit = kOutputTail);
+
+// The first report of AddressSanitizer or UndefinedBehaviorSanitizer in what a process printed, as one sentence:
+// "heap-buffer-overflow WRITE of size 2 in apo_launch simple.cpp:88". nullopt when there is none.
+std::optional<std::string> sanitizer_report(std::string_view printed);
+
+// Everything known about a worker that ended by itself or by a signal that this program did not send.
+struct Death {
+  int wait_status = 0;                   // as from waitpid
+  std::string during = "the call";       // what it had been asked for
+  std::string printed;                   // end of its stdout and stderr
+  std::int32_t signal = 0;               // from SharedStatus; 0 when its handler did not run
+  std::uint64_t address = 0;             //
+  bool stack_overflow = false;           //
+  int forbidden_call = -1;               //
+  std::int64_t address_space = 0;        //
+  std::int64_t address_space_limit = 0;  // 0 = none
+  std::uint64_t tensors_base = 0;        // where the tensors lay in the worker; 0 = nowhere
+  std::int64_t tensors_bytes = 0;
+  int slot = -1;
+};
+Failure explain(const Death& death);
+
+// Adds the end of what the candidate printed, when there is any.
+std::string with_output(const std::string& sentence, std::string_view printed);
+
+}  // namespace apo

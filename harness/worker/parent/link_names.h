@@ -1,0 +1,19 @@
+// harness/worker/parent/link_names.h - which libraries a shared object names: itself, and those that it cannot do
+// without.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace apo {
+
+struct LinkNames {
+  std::string own;                  // DT_SONAME; the file's name where it has none
+  std::vector<std::string> needed;  // DT_NEEDED
+};
+
+// Of an ELF64 file of this machine. Nothing but the file's name where it is none, or is damaged: never throws for that.
+LinkNames read_link_names(const std::filesystem::path& file);
+
+}  // namespace apo

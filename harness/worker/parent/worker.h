@@ -1,0 +1,165 @@
+// harness/worker/parent/worker.h - the parent's handle on one isolated process that loads and runs candidates.
+//
+//   Worker worker(options);                       // a fresh process
+//   worker.load(0, build.object_path);            // copied to a neutral name first
+//   worker.attach(shared_tensors);
+//   auto samples = worker.run(request, inspect);  // samples, or the candidate's failure
+//
+// Everything that a candidate can do wrong comes back as a Failure. After one that ended the process alive() is false
+// and a new Worker is needed; `refused` and `wrong_abi` leave it running.
+//
+// worker.cpp has its process, worker_exchange.cpp a request and its reply. What is asked: worker_loading.cpp,
+// worker_run.cpp, worker_profile.cpp. What the parent sees without asking: worker_checks.cpp.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/system/files.h"
+#include "harness/worker/cupti/profile_results.h"
+#include "harness/worker/parent/code_watch.h"
+#include "harness/worker/parent/worker_options.h"
+#include "harness/worker/protocol/protocol.h"
+#include "harness/worker/protocol/result.h"
+#include "harness/worker/protocol/shared_tensors.h"
+
+namespace apo {
+
+class ChildProcess;
+
+// Looks at the shared tensors while the worker is frozen right after a sample; a Failure ends the run and the worker.
+using Inspect = std::function<std::optional<Failure>(int sample)>;
+
+class Worker {
+ public:
+  // Starts the process and waits until it answers. Throws EnvironmentError when that does not work: no candidate is in
+  // it yet. The thread that does this has to outlive the worker, which dies with it.
+  explicit Worker(WorkerOptions options);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // Until the process answers, for a worker that was made with await_start = false. Throws EnvironmentError.
+  void await_start();
+  // The same without a word: await_start() tells how it went.
+  void wait_until_started();
+
+  using Deadline = std::optional<std::chrono::milliseconds>;
+
+  // Slot 0 or 1, again as often as needed. The worker sees a private copy named slot0.so or slot1.so, whatever the
+  // object was called. Throws EnvironmentError when it cannot be copied. `plan` is that of a device variant.
+  Result<Done> load(int slot, const std::filesystem::path& object, Deadline deadline = {}) {
+    return load(slot, object, LaunchPlan{}, deadline);
+  }
+  Result<Done> load(int slot, const std::filesystem::path& object, const LaunchPlan& plan, Deadline deadline = {});
+  // Replaces the shared tensors attached before. `shared_tensors` has to outlive its use here. On target cuda this
+  // copies it to the GPU, so that its inputs have to be written before.
+  Result<Done> attach(const SharedTensors& shared_tensors, Deadline deadline = {});
+  // All samples of the request. `inspect` is called after sample request.verify_after. The deadline counts anew after
+  // that pause.
+  Result<std::vector<RawSample>> run(const RunRequest& request, const Inspect& inspect = {}, Deadline deadline = {});
+  // One warm sample of one launch.
+  Result<RawSample> call(int slot, int set = 0, Deadline deadline = {});
+  // Target cuda: nanoseconds of each of `samples` copies of `bytes` bytes within the GPU's memory.
+  Result<std::vector<std::int64_t>> copy(std::int64_t bytes, int samples, Deadline deadline = {});
+  // Target cuda, untimed: hardware counters, PC samples, and executed instructions. Trouble with the profiler stands in
+  // the report; a Failure is the candidate's. Use a worker of their own: what they change about the GPU must not reach
+  // timed calls.
+  Result<CounterReport> count(const CountRequest& request, Deadline deadline = {});
+  Result<SampleReport> sample_stalls(const SampleRequest& request, Deadline deadline = {});
+  // With WorkerOptions::watch_modules: the images that the driver has loaded for the slot and its kernels, each once.
+  Result<std::vector<std::string>> loaded_images(int slot, Deadline deadline = {});
+  bool watches_modules() const { return options_.watch_modules; }
+  // Why there is none of them; empty when there is.
+  const std::string& watch_missing() const { return watch_missing_; }
+  Result<InstructionReport> count_instructions(const InstructionRequest& request, Deadline deadline = {});
+  // Whether the worker's code, and that of what was loaded, is still what it was; a Failure ends the worker.
+  std::optional<Failure> check_code();
+  // Whether the outputs, which hold still, are those that the sample's last call left; a Failure ends the worker.
+  std::optional<Failure> check_outputs(const RawSample& sample);
+  // Whether nothing runs in a worker with host code that was asked for nothing; a Failure ends the worker.
+  std::optional<Failure> check_idle();
+  // Stops every thread of the worker, so that outputs hold still while they are read. The next request thaws it.
+  void freeze();
+
+  bool alive() const;
+  int pid() const;  // of the watcher where there is one; -1 when it has ended
+  // What its starter waited for it.
+  double start_seconds() const { return start_seconds_; }
+  // "seccomp+landlock", or what this kernel could do; empty before the first load.
+  const std::string& confinement() const { return confinement_; }
+  // Target cuda: the GPU, and how it fared at the end of the last run (nothing without NVML).
+  const std::optional<DeviceFacts>& device() const { return device_; }
+  const std::optional<DeviceState>& state() const { return state_; }
+  // Why the last run with RunRequest::activity had no second clock; empty when it had.
+  const std::string& activity_missing() const { return activity_missing_; }
+  // CPU time of all its threads so far; 0 where the system does not tell.
+  std::int64_t cpu_ns() const;
+  // Of the last run with RunRequest::pause_each: for each sample, from asking for it to hearing that it is taken, by
+  // this process's clock.
+  const std::vector<std::int64_t>& waited_ns() const { return waited_ns_; }
+  // The end of what candidates printed so far.
+  const std::string& printed() const;
+  // Kills it; with a watcher only after it had the time to end by itself.
+  void stop();
+
+ private:
+  struct Exchange {
+    Request request;
+    std::string during;
+    std::chrono::milliseconds deadline;
+    int attached_fd = -1;
+  };
+  static constexpr std::chrono::milliseconds kWatcherGrace{20'000};  // its report comes after the worker has ended
+
+  void start();
+  void settle();
+  void remember_code();
+  Result<Done> ask(const Exchange& exchange);
+  Result<Reply> exchange(const Exchange& exchange);
+  Result<Reply> await(const Exchange& exchange);
+  Result<std::string> exchange_for_file(Exchange exchange);
+  std::optional<Failure> look(const RunRequest& request, const RawSample& sample, const Inspect& inspect,
+                              Deadline deadline);
+  Failure fail(Failure failure);
+  Failure ended(const std::string& during);
+  Failure forged(const std::string& how);
+  Exchange prepare(decltype(Request::body) body, std::string during, Deadline deadline);
+  std::int64_t address_space_limit() const;
+  void limit_memory() const;
+  std::filesystem::path neutral_path(int slot);
+
+  WorkerOptions options_;
+  TemporaryFolder folder_;
+  FileDescriptor status_file_;
+  SharedStatus* status_ = nullptr;
+  std::unique_ptr<ChildProcess> process_;
+  std::uint64_t nonce_seed_ = 0;
+  std::uint64_t requests_ = 0;
+  std::array<unsigned, 2> loads_{};  // of each slot
+  bool frozen_ = false;
+  CodeWatch code_;
+  const SharedTensors* shared_tensors_ = nullptr;
+  std::vector<std::int64_t> waited_ns_;
+  std::optional<Exchange> hello_;  // sent, not answered yet
+  std::optional<Exchange> watch_;  // likewise
+  std::string watch_missing_ = "nobody asked for it";
+  std::int64_t started_ns_ = 0;
+  double start_seconds_ = 0;
+  std::string confinement_;
+  std::int64_t own_address_space_ = 0;  // of the worker before any candidate
+  std::int64_t tensors_bytes_ = 0;
+  std::uint64_t tensors_base_ = 0;
+  std::optional<DeviceFacts> device_;
+  std::optional<DeviceState> state_;
+  std::string activity_missing_;
+};
+
+}  // namespace apo

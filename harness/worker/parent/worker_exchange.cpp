@@ -1,0 +1,138 @@
+// harness/worker/parent/worker_exchange.cpp - asks, waits with a deadline, and turns every other ending into a Failure.
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "harness/core/error.h"
+#include "harness/core/records/guards.h"
+#include "harness/worker/parent/child_process.h"
+#include "harness/worker/parent/evidence.h"
+#include "harness/worker/parent/worker.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::milliseconds;
+constexpr Milliseconds kGrace{1000};  // closing descriptors is the first thing that a dying process does
+
+std::string nonce(std::uint64_t seed, std::uint64_t index) {
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx",
+                static_cast<unsigned long long>(derive_seed(seed, "nonce", index)));
+  return text.data();
+}
+
+Failure without_news(const std::string& during, Milliseconds deadline) {
+  return {.outcome = Outcome::timed_out,
+          .evidence = "no answer in " + std::to_string(deadline.count()) + " ms during " + during};
+}
+
+}  // namespace
+
+Worker::Exchange Worker::prepare(decltype(Request::body) body, std::string during, Deadline deadline) {
+  return {.request = {.nonce = nonce(nonce_seed_, requests_++), .body = std::move(body)},
+          .during = std::move(during),
+          .deadline = deadline.value_or(options_.deadline)};
+}
+
+Result<Done> Worker::ask(const Exchange& exchange) {
+  if (!alive()) {
+    return Failure{.evidence = "the worker had ended before " + exchange.during};
+  }
+  if (frozen_) {
+    process_->thaw();
+    frozen_ = false;
+  }
+  const Received unasked = receive_message(process_->socket(), kMaxReply, false);
+  if (unasked.receipt == Receipt::message || unasked.receipt == Receipt::too_long) {
+    return forged("it spoke without being asked, before " + exchange.during);
+  }
+  const std::string line = encode(exchange.request);
+  APO_CHECK(line.size() <= kMaxRequest);
+  if (!send_message(process_->socket(), line, exchange.attached_fd)) {
+    return ended(exchange.during);
+  }
+  return Done{};
+}
+
+Result<Reply> Worker::exchange(const Exchange& exchange) {
+  APO_CHECK(!hello_);
+  settle();
+  if (auto asked = ask(exchange); !asked) {
+    return asked.failure();
+  }
+  return await(exchange);
+}
+
+Result<Reply> Worker::await(const Exchange& exchange) {
+  switch (process_->wait(Clock::now() + exchange.deadline)) {
+    case ChildProcess::Event::deadline:
+      return fail(without_news(exchange.during, exchange.deadline));
+    case ChildProcess::Event::exited:
+    case ChildProcess::Event::hung_up:
+      return ended(exchange.during);
+    case ChildProcess::Event::message:
+      break;
+  }
+  const Received received = receive_message(process_->socket(), kMaxReply, false);
+  const auto reply = received.receipt == Receipt::message ? decode_reply(received.text) : std::nullopt;
+  if (!reply) {
+    return forged("it is no reply of the protocol");
+  }
+  if (reply->nonce != exchange.request.nonce && guard_is_on(Guard::reply)) {
+    return forged("it has a wrong nonce");
+  }
+  if (!reply->failure) {
+    return *reply;
+  }
+  Failure failure{.outcome = reply->failure->outcome,
+                  .evidence = printable_tail(reply->failure->evidence),
+                  .slot = reply->failure->slot};
+  if (failure.outcome == Outcome::refused || failure.outcome == Outcome::wrong_abi) {
+    return failure;  // in good order: the worker lives on
+  }
+  failure.evidence += " (during " + exchange.during + ")";
+  return fail(std::move(failure));
+}
+
+// Ends the worker and adds what the candidate printed.
+Failure Worker::fail(Failure failure) {
+  if (failure.slot < 0) {
+    failure.slot = status_->running_slot.load();
+  }
+  stop();
+  if (const auto report = sanitizer_report(printed())) {
+    failure.evidence = *report;
+  } else {
+    failure.evidence = with_output(failure.evidence, printed());
+  }
+  return failure;
+}
+
+Failure Worker::forged(const std::string& how) {
+  return fail({.evidence = "sent a forged reply: " + how});
+}
+
+// The process went away, or only its connection did.
+Failure Worker::ended(const std::string& during) {
+  if (process_->wait_for_exit(options_.watcher.empty() ? kGrace : kWatcherGrace)) {
+    const int status = process_->end();
+    return explain({.wait_status = status,
+                    .during = during,
+                    .printed = printed(),
+                    .signal = status_->signal.load(),
+                    .address = status_->address.load(),
+                    .stack_overflow = status_->stack_overflow.load() != 0,
+                    .forbidden_call = status_->forbidden_call.load(),
+                    .address_space = status_->address_space.load(),
+                    .address_space_limit = address_space_limit(),
+                    .tensors_base = tensors_base_,
+                    .tensors_bytes = tensors_bytes_,
+                    .slot = status_->running_slot.load()});
+  }
+  return fail({.evidence = "closed the worker's connection during " + during});
+}
+
+}  // namespace apo

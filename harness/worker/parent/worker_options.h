@@ -1,0 +1,38 @@
+// harness/worker/parent/worker_options.h - what a worker is started with: program, target, CPUs, limits, environment.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kernels/family.h"
+
+namespace apo {
+
+struct WorkerOptions {
+  std::filesystem::path program;  // empty = this program; run as `program worker`
+  // A program with its arguments that starts the worker and watches it, such as compute-sanitizer. It gets time to
+  // write its report when the worker ends. On target cuda every tensor then is an allocation of its own, of its exact
+  // size, so that an access past its end is one past an allocation; times mean nothing.
+  std::vector<std::string> watcher;
+  Target target = Target::host;
+  int device = 0;         // target cuda: which GPU
+  bool executor = false;  // target host: runs device variants on this CPU, scheduled by layout_seed
+  std::vector<int> cpus;  // to pin to; empty = all that this process may use
+  std::int64_t memory_limit_bytes = std::int64_t{16} << 30;  // address space beyond the tensors; 0 = no limit
+  std::vector<std::string> environment;                      // "NAME=value", added to the worker's short one
+  std::string preload;                                       // libasan, for candidates built with sanitizers
+  std::chrono::milliseconds deadline{9'000};  // of a request that names none: what hangs is gone within ten seconds
+  std::uint64_t layout_seed = 0;              // draws 0 to 4 KiB of environment padding
+  // Target cuda: the driver is asked, through CUPTI, which machine code it has loaded. Times mean nothing then.
+  bool watch_modules = false;
+  bool await_start = true;  // false: the constructor returns at once, and await_start() comes before the first request
+};
+
+// The whole environment of such a process. Short on purpose: what stands in our environment is none of a candidate's
+// business.
+std::vector<std::string> worker_environment(const WorkerOptions& options);
+
+}  // namespace apo

@@ -1,0 +1,39 @@
+// harness/worker/protocol/mapping.h - the shared tensors' memory file, mapped where the system likes.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace apo {
+
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() { reset(); }
+  // In place of what was mapped before; false leaves nothing mapped, and errno says why.
+  bool map(int fd, std::int64_t bytes) {
+    reset();
+    size_ = static_cast<std::size_t>(bytes);
+    memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return memory_ != MAP_FAILED;
+  }
+  bool mapped() const { return memory_ != MAP_FAILED; }
+  void* memory() const { return memory_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  void reset() {
+    if (memory_ != MAP_FAILED) {
+      munmap(memory_, size_);
+      memory_ = MAP_FAILED;
+    }
+  }
+  void* memory_ = MAP_FAILED;
+  std::size_t size_ = 0;
+};
+
+}  // namespace apo

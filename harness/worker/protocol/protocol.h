@@ -1,0 +1,195 @@
+// harness/worker/protocol/protocol.h - what parent and worker say to each other: one JSON line a message, a nonce in
+// each.
+//
+// The connection is a SOCK_SEQPACKET socketpair, fd 3 of the worker. The parent asks; each request has one reply, which
+// repeats its nonce. A run that pauses replies for each pause and goes on after `continue`.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "harness/core/records/device_facts.h"
+#include "harness/core/system/files.h"
+#include "harness/worker/protocol/result.h"
+#include "harness/worker/protocol/shared_tensors.h"
+#include "kernels/family.h"
+
+namespace apo {
+
+inline constexpr int kWorkerFd = 3;
+inline constexpr std::size_t kMaxRequest = 128 * 1024;
+inline constexpr std::size_t kMaxReply = 64 * 1024;
+// Address space that the worker keeps empty on both sides of the shared tensors: a write far outside a buffer faults
+// there.
+inline constexpr std::uint64_t kTensorsReserve = std::uint64_t{64} << 20;
+// In the environment of a worker that another program started and watches.
+inline constexpr const char* kWatchedVariable = "APO_WATCHED";
+inline constexpr int kExitConnectionLost = 71;  // the worker could not reply: a candidate closed its connection
+
+enum class CachePolicy : std::uint8_t { warm, cold };
+
+// Calls of the loaded slots, one sample after the other. Before each sample the worker poisons the outputs and, when
+// cold, evicts every buffer of the call from the caches; neither is timed. On target cuda it poisons the scratch
+// buffers too, and the launches of a cold sample with more than one work in turn on copies of the tensors that together
+// exceed the L2 cache twice.
+struct RunRequest {
+  std::vector<int> order = {0};  // the slot of each sample
+  std::vector<int> sets;         // the input set of each sample; empty = set 0 for all
+  int repetitions = 1;           // launches in one sample, back to back
+  CachePolicy cache = CachePolicy::warm;
+  int verify_after = -1;  // pause after this sample, so that the parent can look at the outputs; -1 = never
+  // Pause after every sample, and keep to the parent which one is looked at: a candidate with code in the worker's
+  // process can read the request.
+  bool pause_each = false;
+  // Target cuda: bring the tensors back into the shared tensors after the last sample too, not only at the pause.
+  bool read_back = false;
+  // Target cuda: take the inputs of this set from the shared tensors again right before the last sample: the parent has
+  // written new ones, and no call may look for them first. -1: none.
+  int refresh_set = -1;
+  // Target cuda: record each sample with CUPTI Activity too, the second clock. Its launches cost about 1 us more.
+  bool activity = false;
+};
+
+// Raw stamps of one sample; the parent does all arithmetic.
+struct RawSample {
+  int slot = 0;
+  int set = 0;
+  std::int64_t begin_ns = 0;  // CLOCK_MONOTONIC_RAW, which parent and worker share
+  std::int64_t end_ns = 0;
+  std::uint64_t begin_ticks = 0;  // time stamp counter
+  std::uint64_t end_ticks = 0;
+  std::int64_t begin_cpu_ns = 0;  // CPU time of the whole worker process, all threads
+  std::int64_t end_cpu_ns = 0;
+  std::int64_t device_ns = 0;  // target cuda: between the events around the launches; the other clocks see more
+  // Target cuda, where the request asks for it: from the begin of the first kernel, copy or fill to the end of the last
+  // one, over all streams, and how many kernels there were. 0 where Reply::activity_missing says why.
+  std::int64_t activity_ns = 0;
+  std::int64_t activity_kernels = 0;
+  std::uint64_t output_hash = 0;  // target host: of the outputs as the last call left them; 0 where nobody looked
+  bool operator==(const RawSample&) const = default;
+};
+
+// How a GPU fares right after a run.
+struct DeviceState {
+  int sm_mhz = 0;
+  std::uint64_t throttle_bits = 0;  // nvmlClocksEventReason*
+  int celsius = 0;
+  int watts = 0;
+};
+
+struct HelloRequest {     // carries the memory file of SharedStatus
+  std::vector<int> cpus;  // to pin to; empty = as inherited
+  int threads = 1;
+  Target target = Target::host;
+  int device = 0;                       // target cuda: which GPU
+  bool executor = false;                // target host: device variants, under the checks of harness/executor
+  std::uint64_t seed = 0;               // executor: of the order in which threads run
+  std::vector<std::string> guards_off;  // of an experiment about the judge: core/guards.h
+};
+struct LoadRequest {
+  int slot = 0;
+  std::string path;
+  LaunchPlan plan;  // of a device variant
+};
+struct AttachRequest {  // carries the shared tensors' memory file
+  SharedTensorsLayout layout;
+};
+struct ContinueRequest {
+  bool read_back = false;  // bring the tensors back into the shared tensors, and pause once more
+};
+// Target cuda: time copies within the GPU's memory, whose best rate is a roof.
+struct CopyRequest {
+  std::int64_t bytes = 0;  // read; as many are written
+  int samples = 1;
+};
+
+// Target cuda, untimed: hardware counters of every launch of a call. It carries a memory file, into which the
+// worker writes the CounterReport: that may exceed a message.
+struct CountRequest {
+  int slot = 0;
+  std::vector<std::string> metrics;
+  CachePolicy cache = CachePolicy::cold;
+  bool read_back = false;  // bring the tensors back into the shared tensors, as the last launch left them
+};
+// The same for a SampleReport: where the warps stand and why, every 2^period_log2 cycles of each SM.
+struct SampleRequest {
+  int slot = 0;
+  int repetitions = 1;
+  CachePolicy cache = CachePolicy::cold;
+  int period_log2 = 10;
+};
+// Target cuda: watch which modules the driver loads, from here on.
+struct WatchRequest {};
+// The images that it has loaded for a slot. It carries a memory file, which takes them.
+struct ImagesRequest {
+  int slot = 0;
+};
+
+// And for an InstructionReport: how often each instruction of one call is executed. With a kernel's name, only that
+// one's: CUPTI does not count all kernels of a call in every process.
+struct InstructionRequest {
+  int slot = 0;
+  std::string kernel;
+};
+
+struct Request {
+  std::string nonce;
+  std::variant<HelloRequest, LoadRequest, AttachRequest, RunRequest, ContinueRequest, CopyRequest, CountRequest,
+               SampleRequest, WatchRequest, ImagesRequest, InstructionRequest>
+      body;
+};
+
+struct Reply {
+  std::string nonce;
+  std::optional<Failure> failure;
+  std::vector<RawSample> samples;     // run: those taken so far
+  bool paused = false;                // run: waits for `continue`
+  std::uint64_t base = 0;             // attach: where the shared tensors lies in the worker
+  std::string confinement;            // load: what holds the candidate, e.g. "seccomp+landlock"
+  std::optional<DeviceFacts> device;  // hello, target cuda
+  std::optional<DeviceState> state;   // run, target cuda with NVML
+  std::vector<std::int64_t> copy_ns;  // copy: each sample
+  std::string activity_missing;       // run with `activity`: why there is no second clock; empty when there is
+  std::string watch_missing;          // watch: why modules cannot be watched; empty when they are
+};
+
+// What the worker leaves behind when it dies: shared memory that it writes before each call and in its signal handler.
+struct SharedStatus {
+  std::atomic<std::int32_t> running_slot{-1};
+  std::atomic<std::int32_t> signal{0};
+  std::atomic<std::uint64_t> address{0};  // that the signal was about
+  std::atomic<std::int32_t> stack_overflow{0};
+  std::atomic<std::int32_t> forbidden_call{-1};  // number of the system call that the confinement refused
+  std::atomic<std::int64_t> address_space{0};    // bytes, at the signal
+  std::atomic<std::int64_t> ready_ns{0};         // CLOCK_MONOTONIC_RAW, when it could answer for the first time
+};
+
+std::string encode(const Request& request);
+std::string encode(const Reply& reply);
+// Throws std::runtimeerror: a request comes from this program, so a bad one is our bug.
+Request decode_request(std::string_view line);
+// The images of an ImagesRequest, in its file.
+std::string encode_images(const std::vector<std::string>& images);
+std::optional<std::vector<std::string>> decode_images(std::string_view text);
+// nullopt when it is not a reply: the worker's memory belongs to the candidate too.
+std::optional<Reply> decode_reply(std::string_view line);
+
+enum class Receipt : std::uint8_t { message, empty, closed, too_long };
+struct Received {
+  Receipt receipt = Receipt::empty;
+  std::string text;
+  FileDescriptor attached;
+};
+
+// False when the other side is gone or does not take it.
+bool send_message(int fd, const std::string& line, int attached_fd = -1);
+// With wait = false, `empty` when nothing is there.
+Received receive_message(int fd, std::size_t limit, bool wait);
+
+}  // namespace apo

@@ -1,0 +1,37 @@
+// harness/worker/protocol/result.h - a value, or the candidate's failure with its evidence.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "harness/core/records/records.h"
+
+namespace apo {
+
+struct Failure {
+  Outcome outcome = Outcome::faulted;
+  std::string evidence;  // one sentence, printable
+  int slot = -1;         // which slot's code was running; -1 when none was, or nobody knows
+};
+
+// The value of an operation that only succeeds or fails.
+struct Done {};
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::move(value)) {}
+  Result(Failure failure) : state_(std::move(failure)) {}
+  explicit operator bool() const { return std::holds_alternative<T>(state_); }
+  // Each of these is right only on its side of the test above.
+  const T& value() const { return std::get<T>(state_); }
+  const T& operator*() const { return value(); }
+  const T* operator->() const { return &value(); }
+  const Failure& failure() const { return std::get<Failure>(state_); }
+
+ private:
+  std::variant<T, Failure> state_;
+};
+
+}  // namespace apo

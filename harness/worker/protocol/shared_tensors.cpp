@@ -1,0 +1,310 @@
+// harness/worker/protocol/shared_tensors.cpp - lays the buffers out, fills the gaps with the guard pattern, finds
+// damage.
+#include "harness/worker/protocol/shared_tensors.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "harness/core/error.h"
+#include "harness/core/records/guards.h"
+#include "kernels/parallel.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+constexpr std::int64_t kGuard = 4096;
+constexpr std::uint64_t kPads = 4096;  // 0 to 4095 units of the alignment
+constexpr std::byte kPoison{0xFF};
+
+std::int64_t round_up(std::int64_t value, std::int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+std::byte guard_byte(std::uint64_t word, std::int64_t position) {
+  return static_cast<std::byte>(word >> (8 * (position % 8)) & 0xFF);
+}
+
+// Calls visit(position, word) for the 8-byte words that cover [begin, end); stops when it returns false.
+template <class Visit>
+void for_each_word(std::uint64_t seed, std::int64_t begin, std::int64_t end, const Visit& visit) {
+  for (std::int64_t position = begin / 8 * 8; position < end; position += 8) {
+    if (!visit(position, mix64(seed + static_cast<std::uint64_t>(position)))) {
+      return;
+    }
+  }
+}
+
+void fill_guard(std::byte* memory, std::uint64_t seed, std::int64_t begin, std::int64_t end) {
+  for_each_word(seed, begin, end, [&](std::int64_t position, std::uint64_t word) {
+    for (std::int64_t at = std::max(position, begin); at < std::min(position + 8, end); ++at) {
+      memory[at] = guard_byte(word, at);
+    }
+    return true;
+  });
+}
+
+// Position of the first byte of [begin, end) that lost its pattern, or -1.
+std::int64_t first_damage(const std::byte* memory, std::uint64_t seed, std::int64_t begin, std::int64_t end) {
+  std::int64_t found = -1;
+  for_each_word(seed, begin, end, [&](std::int64_t position, std::uint64_t word) {
+    if (position >= begin && position + 8 <= end) {
+      std::uint64_t stored = 0;
+      std::memcpy(&stored, memory + position, sizeof stored);
+      if (stored == word) {
+        return true;
+      }
+    }
+    for (std::int64_t at = std::max(position, begin); at < std::min(position + 8, end); ++at) {
+      if (memory[at] != guard_byte(word, at)) {
+        found = at;
+        return false;
+      }
+    }
+    return true;
+  });
+  return found;
+}
+
+// Position of the last damaged byte of [begin, end), which has one.
+std::int64_t last_damage(const std::byte* memory, std::uint64_t seed, std::int64_t begin, std::int64_t end) {
+  std::int64_t at = end - 1;
+  while (at > begin && memory[at] == guard_byte(mix64(seed + static_cast<std::uint64_t>(at / 8 * 8)), at)) {
+    --at;
+  }
+  return at;
+}
+
+void copy_input(const InputView& view, std::span<std::byte> target, int threads) {
+  constexpr std::int64_t kPiece = std::int64_t{1} << 20;  // starting a thread takes as long as copying some 100 KB
+  if (threads <= 1 || view.bytes() <= kPiece || view.block_bytes() < kPiece) {
+    view.for_each_block([&](std::int64_t offset, std::span<const std::byte> block) {
+      std::ranges::copy(block, target.begin() + offset);
+      return true;
+    });
+    return;
+  }
+  std::vector<std::pair<std::int64_t, std::span<const std::byte>>> pieces;
+  view.for_each_block([&](std::int64_t offset, std::span<const std::byte> block) {
+    for (std::int64_t at = 0; at < std::ssize(block); at += kPiece) {
+      const std::int64_t bytes = std::min(kPiece, std::ssize(block) - at);
+      pieces.emplace_back(offset + at, block.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(bytes)));
+    }
+    return true;
+  });
+  std::vector<std::int64_t> indices(pieces.size());
+  std::iota(indices.begin(), indices.end(), std::int64_t{0});
+  for_each_unit(indices, threads, [&](std::int64_t i) {
+    const auto& [offset, bytes] = pieces[static_cast<std::size_t>(i)];
+    std::ranges::copy(bytes, target.begin() + offset);
+  });
+}
+
+}  // namespace
+
+std::uint64_t hash_outputs(const SharedTensorsLayout& layout, const std::byte* memory, std::uint64_t order) {
+  constexpr std::int64_t kMostWords = 1 << 17;
+  constexpr std::int64_t kRun = 16;  // words that are read one after the other, for the caches' sake
+  std::uint64_t hash = 0;
+  for (const BufferPlace& place : layout.buffers) {
+    const std::int64_t words = place.role == BufferRole::output ? place.bytes / 4 : 0;
+    const std::int64_t step = 1 + words / kMostWords;
+    const auto offset = static_cast<std::int64_t>(mix64(order) % static_cast<std::uint64_t>(step));
+    const std::int64_t runs = (words + kRun * step - 1) / (kRun * step);
+    // An odd factor and a summand make a permutation of the numbers below a power of two.
+    const std::uint64_t mask = std::bit_ceil(static_cast<std::uint64_t>(runs)) - 1;
+    for (std::uint64_t k = 0; k <= mask && runs > 0; ++k) {
+      const auto run = static_cast<std::int64_t>((k * (mix64(order + 1) | 1) + mix64(order + 2)) & mask);
+      const std::int64_t begin = run * kRun * step + offset;
+      for (std::int64_t at = begin; at < std::min(begin + kRun * step, words); at += step) {
+        std::uint32_t word = 0;
+        std::memcpy(&word, memory + place.offset + 4 * at, sizeof word);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+      }
+    }
+  }
+  return hash;
+}
+
+std::string GuardDamage::sentence() const {
+  return "wrote outside its buffers: " + std::to_string(offset) + " bytes " +
+         (after ? "past the end of '" : "before the start of '") + buffer + "'";
+}
+
+std::string InputChange::sentence() const {
+  return "changed its input '" + buffer + "' at element " + std::to_string(element);
+}
+
+SharedTensors::SharedTensors(const SharedTensorsSpec& spec, std::shared_ptr<MemoryFile> memory)
+    : input_sets_(spec.input_sets), memory_(std::move(memory)) {
+  APO_CHECK(spec.input_sets >= 1);
+  pattern_seed_ = derive_seed(spec.layout_seed, "guard");
+  layout_.axes = spec.axes;
+  layout_.fenced = spec.fenced;
+  place(spec);
+  const bool used_before = memory_->bytes() >= layout_.bytes;
+  if (!used_before) {
+    // As much as the largest gaps take, so that the next layout finds its memory there and mapped already.
+    const std::int64_t gaps = std::ssize(layout_.buffers) * static_cast<std::int64_t>(kPads) * spec.alignment;
+    memory_->reserve(layout_.bytes + gaps);
+  }
+  poison_outputs();
+  if (used_before && spec.foreign_code) {
+    clear_leftovers();
+  }
+  for (const Gap& gap : gaps_) {
+    fill_guard(memory_->data(), pattern_seed_, gap.begin, gap.end);
+  }
+}
+
+// A fresh file is zero. In one that was used before, outputs of an earlier call may lie anywhere: a candidate that
+// found them would have nothing left to compute.
+void SharedTensors::clear_leftovers() {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (layout_.buffers[i].role == BufferRole::scratch) {
+      std::ranges::fill(bytes_of(i), kPoison);
+    }
+  }
+  std::fill(memory_->data() + layout_.bytes, memory_->data() + memory_->bytes(), kPoison);
+}
+
+void SharedTensors::place(const SharedTensorsSpec& spec) {
+  for (const BufferSpec& buffer : spec.buffers) {
+    APO_CHECK(buffer.bytes >= 0 && buffer.element_bytes >= 1);
+    const int copies = buffer.role == BufferRole::input ? spec.input_sets : 1;
+    for (int set = 0; set < copies; ++set) {
+      const int owner = buffer.role == BufferRole::scratch ? buffer.slot : set;
+      layout_.buffers.push_back({.role = buffer.role, .owner = owner, .bytes = buffer.bytes});
+      entries_.push_back({.name = buffer.name, .element_bytes = buffer.element_bytes});
+    }
+  }
+  std::vector<std::size_t> order(entries_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Random random(derive_seed(spec.layout_seed, "layout"));
+  for (std::size_t i = order.size(); i > 1; --i) {
+    std::swap(order[i - 1], order[random.below(i)]);
+  }
+  std::int64_t end = 0;
+  int previous = -1;
+  for (const std::size_t index : order) {
+    BufferPlace& place = layout_.buffers[index];
+    const auto pad = static_cast<std::int64_t>(random.below(kPads)) * spec.alignment;
+    place.offset = round_up(end + 2 * kGuard, spec.alignment) + pad;
+    if (spec.fenced && place.role == BufferRole::input) {
+      const std::int64_t page = sysconf(_SC_PAGESIZE);
+      const std::int64_t behind = place.offset + place.bytes;
+      place.offset += (round_up(behind, page) - behind) / spec.alignment * spec.alignment;
+    }
+    gaps_.push_back({.begin = end, .end = place.offset, .previous = previous, .next = static_cast<int>(index)});
+    end = place.offset + place.bytes;
+    previous = static_cast<int>(index);
+  }
+  layout_.bytes = round_up(end + 2 * kGuard, sysconf(_SC_PAGESIZE));  // with a whole page
+  gaps_.push_back({.begin = end, .end = layout_.bytes, .previous = previous});
+}
+
+std::size_t SharedTensors::find(BufferRole role, int owner, std::string_view name) const {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const BufferPlace& place = layout_.buffers[i];
+    if (place.role == role && place.owner == owner && entries_[i].name == name) {
+      return i;
+    }
+  }
+  check_failed("the shared tensors have this buffer", __FILE__, __LINE__, std::string(name));
+}
+
+std::span<std::byte> SharedTensors::bytes_of(std::size_t index) const {
+  const BufferPlace& place = layout_.buffers[index];
+  return {memory_->data() + place.offset, static_cast<std::size_t>(place.bytes)};
+}
+
+std::string SharedTensors::label(std::size_t index) const {
+  const BufferPlace& place = layout_.buffers[index];
+  if (place.role == BufferRole::input && input_sets_ > 1) {
+    return entries_[index].name + " (set " + std::to_string(place.owner) + ")";
+  }
+  return entries_[index].name;
+}
+
+void SharedTensors::write_input(int set, std::string_view name, std::span<const std::byte> bytes) {
+  Entry& entry = entries_[find(BufferRole::input, set, name)];
+  entry.copy.assign(bytes.begin(), bytes.end());
+  share_input(set, name, {.tile = entry.copy});
+}
+
+void SharedTensors::share_input(int set, std::string_view name, const InputView& view, int threads) {
+  const std::size_t index = find(BufferRole::input, set, name);
+  APO_CHECK(view.bytes() == std::ssize(bytes_of(index)));
+  copy_input(view, bytes_of(index), threads);
+  entries_[index].pristine = view;
+}
+
+void SharedTensors::poison_outputs() {
+  if (!guard_is_on(Guard::poison)) {
+    return;
+  }
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (layout_.buffers[i].role == BufferRole::output) {
+      std::ranges::fill(bytes_of(i), kPoison);
+    }
+  }
+}
+
+std::span<const std::byte> SharedTensors::output(std::string_view name) const {
+  return bytes_of(find(BufferRole::output, 0, name));
+}
+
+std::vector<std::byte> SharedTensors::read_output(std::string_view name) const {
+  const std::span<const std::byte> bytes = output(name);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::optional<GuardDamage> SharedTensors::check_guards() const {
+  for (const Gap& gap : gaps_) {
+    const std::int64_t first = first_damage(memory_->data(), pattern_seed_, gap.begin, gap.end);
+    if (first < 0) {
+      continue;
+    }
+    // Whoever is nearer is taken to have done it: behind the previous buffer, or in front of the next one.
+    const std::int64_t last = last_damage(memory_->data(), pattern_seed_, gap.begin, gap.end);
+    const bool after = gap.next < 0 || (gap.previous >= 0 && first - gap.begin <= gap.end - 1 - last);
+    const int neighbour = after ? gap.previous : gap.next;
+    return GuardDamage{.buffer = neighbour < 0 ? "" : label(static_cast<std::size_t>(neighbour)),
+                       .after = after,
+                       .offset = after ? first - gap.begin : gap.end - 1 - last};
+  }
+  return std::nullopt;
+}
+
+std::optional<InputChange> SharedTensors::check_inputs(std::optional<int> set) const {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const BufferPlace& place = layout_.buffers[i];
+    if (place.role != BufferRole::input || (set && place.owner != *set)) {
+      continue;
+    }
+    const std::span<const std::byte> now = bytes_of(i);
+    std::int64_t changed = -1;
+    entries_[i].pristine.for_each_block([&](std::int64_t offset, std::span<const std::byte> then) {
+      const std::byte* at = now.data() + offset;
+      if (std::memcmp(at, then.data(), then.size()) != 0) {
+        changed = offset + (std::mismatch(then.begin(), then.end(), at).first - then.begin());
+      }
+      return changed < 0;
+    });
+    if (changed >= 0) {
+      return InputChange{.buffer = label(i), .set = place.owner, .element = changed / entries_[i].element_bytes};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace apo

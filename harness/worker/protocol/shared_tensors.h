@@ -1,0 +1,162 @@
+// harness/worker/protocol/shared_tensors.h - the parent's side of a call's tensors: one shared memory file with guarded
+// buffers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/worker/protocol/memory_file.h"
+
+namespace apo {
+
+enum class BufferRole : std::uint8_t { input, output, scratch };
+
+struct BufferSpec {
+  std::string name;
+  std::int64_t bytes = 0;
+  BufferRole role = BufferRole::input;
+  int element_bytes = 1;  // only to name the element that changed
+  int slot = 0;           // scratch: whose it is
+};
+
+struct SharedTensorsSpec {
+  std::vector<BufferSpec> buffers;  // each role in the order of the contract
+  std::vector<std::int64_t> axes;   // values in the order of the contract
+  int input_sets = 1;               // copies of every input, so that calls can rotate over them
+  std::uint64_t layout_seed = 0;    // order, gaps and guard pattern
+  std::int64_t alignment = 64;      // of every buffer; a multiple of 64
+  // Whether code that is not ours may look at the file: then nothing of an earlier shared tensors is left in it.
+  bool foreign_code = true;
+  // Inputs end where a page does, as far as the alignment allows, and a worker with host code closes the next one to
+  // itself: reading past the end ends the process, whether or not anything watches the code that does it.
+  bool fenced = false;
+};
+
+// Where a buffer lies. This is all that a worker learns about a tensor.
+struct BufferPlace {
+  BufferRole role = BufferRole::input;
+  int owner = 0;  // input: its set; scratch: its slot
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+};
+
+struct SharedTensorsLayout {
+  std::int64_t bytes = 0;            // of the whole file, a multiple of the page size
+  std::vector<BufferPlace> buffers;  // each (role, owner) in the order of the contract
+  std::vector<std::int64_t> axes;
+  bool fenced = false;
+};
+
+// Of what the outputs hold now; of a large output a part that is spread over all of it.
+// `order` says which part, and in what order it is read: nobody who still writes can keep ahead of that.
+std::uint64_t hash_outputs(const SharedTensorsLayout& layout, const std::byte* memory, std::uint64_t order);
+
+// The bytes of an input that repeats: for each of `outer` indices, the `period` blocks of the tile in turn until there
+// are `count`. A tile that is the whole tensor has one block.
+struct InputView {
+  std::span<const std::byte> tile;  // outer * period blocks
+  std::int64_t outer = 1;
+  std::int64_t period = 1;
+  std::int64_t count = 1;
+
+  std::int64_t block_bytes() const { return std::ssize(tile) / (outer * period); }
+  std::int64_t bytes() const { return outer * count * block_bytes(); }
+  // Calls work(offset in the tensor, bytes) for every block in order, until one says false.
+  template <class Work>
+  void for_each_block(Work work) const;
+};
+
+// A byte outside every buffer that no longer holds its guard pattern.
+struct GuardDamage {
+  std::string buffer;       // the nearest one
+  bool after = true;        // behind its end, or before its start
+  std::int64_t offset = 0;  // bytes between that edge and the damage; 0 is the byte next to the buffer
+  std::string sentence() const;
+};
+
+struct InputChange {
+  std::string buffer;
+  int set = 0;
+  std::int64_t element = 0;  // the first one that differs
+  std::string sentence() const;
+};
+
+// One memory file that a worker maps too. Buffers are aligned as the spec says; their order and the gaps between them
+// come from the seed. Each has at least 4096 bytes of guard pattern on both sides, and so have all gaps.
+class SharedTensors {
+ public:
+  explicit SharedTensors(const SharedTensorsSpec& spec) : SharedTensors(spec, std::make_shared<MemoryFile>()) {}
+  // In memory that an earlier shared tensors, which is gone, may have used.
+  SharedTensors(const SharedTensorsSpec& spec, std::shared_ptr<MemoryFile> memory);
+  SharedTensors(const SharedTensors&) = delete;
+  SharedTensors& operator=(const SharedTensors&) = delete;
+
+  // `bytes` has the buffer's size. The parent keeps its own copy, which no worker can reach.
+  void write_input(int set, std::string_view name, std::span<const std::byte> bytes);
+  // The same without the copy: the tile has to outlive the shared tensors, unchanged.
+  void share_input(int set, std::string_view name, const InputView& view, int threads = 1);
+  // 0xFF everywhere: NaN in bf16, f32 and f64.
+  void poison_outputs();
+  // A copy, so that nothing can change it while it is compared.
+  std::vector<std::byte> read_output(std::string_view name) const;
+  // The output itself, in memory that the worker writes to.
+  std::span<const std::byte> output(std::string_view name) const;
+
+  std::optional<GuardDamage> check_guards() const;
+  // Of one set, or of all of them.
+  std::optional<InputChange> check_inputs(std::optional<int> set = {}) const;
+
+  const SharedTensorsLayout& layout() const { return layout_; }
+  std::uint64_t output_hash(std::uint64_t order) const { return hash_outputs(layout_, memory_->data(), order); }
+  int fd() const { return memory_->fd(); }
+
+ private:
+  struct Entry {
+    std::string name;
+    int element_bytes = 1;
+    std::vector<std::byte> copy;  // of write_input
+    InputView pristine;           // inputs only; empty until written
+  };
+  // The stretch without buffers in front of the buffer at `next`, or behind the last one.
+  struct Gap {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    int previous = -1;  // indices of the neighbours in layout_.buffers; -1 when there is none
+    int next = -1;
+  };
+
+  void place(const SharedTensorsSpec& spec);
+  void clear_leftovers();
+  std::size_t find(BufferRole role, int owner, std::string_view name) const;
+  std::span<std::byte> bytes_of(std::size_t index) const;
+  std::string label(std::size_t index) const;
+
+  SharedTensorsLayout layout_;
+  std::vector<Entry> entries_;  // parallel to layout_.buffers
+  std::vector<Gap> gaps_;
+  int input_sets_ = 1;
+  std::uint64_t pattern_seed_ = 0;
+  std::shared_ptr<MemoryFile> memory_;
+};
+
+template <class Work>
+void InputView::for_each_block(Work work) const {
+  const auto block = static_cast<std::size_t>(block_bytes());
+  std::int64_t offset = 0;
+  for (std::int64_t i = 0; i < outer; ++i) {
+    for (std::int64_t j = 0; j < count; ++j) {
+      if (!work(offset, tile.subspan(static_cast<std::size_t>(i * period + j % period) * block, block))) {
+        return;
+      }
+      offset += static_cast<std::int64_t>(block);
+    }
+  }
+}
+
+}  // namespace apo

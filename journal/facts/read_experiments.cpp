@@ -1,0 +1,349 @@
+// journal/facts/read_experiments.cpp - experiments with their builds, gates and rounds, and the lessons, back into the
+// records.
+#include <algorithm>
+#include <map>
+
+#include "harness/core/error.h"
+#include "journal/encode.h"
+#include "journal/implementation.h"
+
+namespace apo {
+namespace {
+
+template <class Enum>
+Enum known(std::optional<Enum> value, const std::string& word) {
+  if (!value) {
+    throw UserError("the journal holds the word '" + word + "', which this apo does not know", "update apo");
+  }
+  return *value;
+}
+
+Outcome outcome_of(const std::string& word) {
+  return known(outcome_from(word), word);
+}
+Verdict verdict_of(const std::string& word) {
+  return known(verdict_from(word), word);
+}
+Reason reason_of(const std::string& word) {
+  return known(reason_from(word), word);
+}
+
+std::vector<std::string> texts(Database& database, std::string_view sql, std::int64_t owner) {
+  std::vector<std::string> result;
+  Statement rows = database.query(sql, {owner});
+  while (rows.step()) {
+    result.push_back(rows.text());
+  }
+  return result;
+}
+
+Build load_build(Journal::Implementation& self, std::int64_t experiment, std::string_view role) {
+  Build build;
+  Statement row = self.database.query(
+      "SELECT key, outcome, object_path, object_hash, code_hash, flags, compiler, version, log, seconds, from_cache"
+      " FROM build b JOIN toolchain t ON t.id = b.toolchain WHERE experiment = ? AND role = ?",
+      {experiment, role});
+  if (!row.step()) {
+    return build;
+  }
+  build.key = row.text();
+  build.outcome = outcome_of(row.text());
+  build.object_path = row.text();
+  build.object_hash = row.text();
+  build.code_hash = row.text();
+  build.flags = decode_list(row.text());
+  build.toolchain.compiler = row.text();
+  build.toolchain.version = row.text();
+  build.log = self.blob(row.text());
+  build.seconds = row.real();
+  build.from_cache = row.boolean();
+  Statement resources = self.database.query("SELECT name, value FROM build_resource WHERE experiment = ? AND role = ?",
+                                            {experiment, role});
+  while (resources.step()) {
+    const std::string name = resources.text();
+    build.resources[name] = resources.integer();
+  }
+  return build;
+}
+
+std::optional<Judgement> load_judgement(Database& database, Experiment& experiment) {
+  Statement row = database.query(
+      "SELECT outcome, finished_at, verdict, reason, sentence, effect, lower, upper, confidence, rounds, processes,"
+      " samples, seconds, search_effect, alpha, minimum_detectable, incumbent_ns, candidate_ns, profile, cache_policy,"
+      " rule_version, minimum_claim FROM judgement WHERE experiment = ?",
+      {experiment.id});
+  if (!row.step()) {
+    return std::nullopt;
+  }
+  experiment.outcome = outcome_of(row.text());
+  experiment.finished_at = row.text();
+  return Judgement{.verdict = verdict_of(row.text()),
+                   .reason = reason_of(row.text()),
+                   .sentence = row.text(),
+                   .effect = row.real(),
+                   .lower = row.real(),
+                   .upper = row.real(),
+                   .confidence = row.real(),
+                   .rounds = row.small(),
+                   .processes = row.small(),
+                   .samples = row.small(),
+                   .seconds = row.real(),
+                   .search_effect = row.real(),
+                   .alpha = row.real(),
+                   .minimum_detectable = row.real(),
+                   .incumbent_ns = row.real(),
+                   .candidate_ns = row.real(),
+                   .preset = row.text(),
+                   .cache_policy = row.text(),
+                   .rule_version = row.text(),
+                   .minimum_claim = row.real()};
+}
+
+std::vector<RoundWorkload> load_workloads(Database& database, std::int64_t round) {
+  std::vector<RoundWorkload> workloads;
+  Statement rows = database.query(
+      "SELECT workload, repetitions, effect, incumbent_p90_ns, candidate_p90_ns, incumbent_median_ns,"
+      " candidate_median_ns, samples FROM round_workload WHERE round = ? ORDER BY position",
+      {round});
+  while (rows.step()) {
+    RoundWorkload workload;
+    workload.workload = rows.text();
+    workload.repetitions = rows.small();
+    workload.effect = rows.real();
+    workload.incumbent_p90_ns = rows.real();
+    workload.candidate_p90_ns = rows.real();
+    workload.incumbent_median_ns = rows.real();
+    workload.candidate_median_ns = rows.real();
+    decode_samples(rows.text(), workload.warmup, workload.blocks);
+    workloads.push_back(std::move(workload));
+  }
+  return workloads;
+}
+
+}  // namespace
+
+std::vector<Round> Journal::Implementation::rounds(std::string_view owner_column, std::int64_t owner) {
+  std::vector<Round> result;
+  Statement rows = database.query(
+      "SELECT id, stage, idx, seed, candidate_in_slot0, effect, void_why, seconds, environment FROM round WHERE " +
+          std::string(owner_column) + " = ? ORDER BY id",
+      {owner});
+  while (rows.step()) {
+    Round round;
+    const std::int64_t id = rows.integer();
+    round.stage = rows.text();
+    round.index = rows.small();
+    round.seed = rows.seed();
+    round.candidate_in_slot0 = rows.boolean();
+    round.effect = rows.real();
+    round.void_why = rows.text();
+    round.seconds = rows.real();
+    round.environment = decode_numbers(rows.text());
+    round.workloads = load_workloads(database, id);
+    result.push_back(std::move(round));
+  }
+  return result;
+}
+
+Experiment Journal::load_experiment(std::int64_t id, Detail detail) {
+  Statement row = self_->database.query(
+      "SELECT coalesce(campaign, 0), coalesce(iteration, 0), idx, family, workload_class, m.key, candidate, incumbent,"
+      " candidate_source, incumbent_source, predicted_low, predicted_high, predicted_over, predicted_because, "
+      "started_at"
+      " FROM experiment e JOIN machine m ON m.id = e.machine WHERE e.id = ?",
+      {id});
+  if (!row.step()) {
+    Statement last = self_->database.query("SELECT max(id) FROM experiment");
+    last.step();
+    const std::int64_t newest = last.integer();
+    throw UserError(
+        "there is no experiment " + std::to_string(id) + " in '" + self_->path.string() + "'",
+        newest == 0 ? "it holds none yet" : "it holds 1 to " + std::to_string(newest) + "; 'apo query' lists them");
+  }
+  Experiment experiment;
+  experiment.id = id;
+  experiment.campaign = row.integer();
+  experiment.iteration = row.integer();
+  experiment.index = row.small();
+  experiment.family = row.text();
+  experiment.workload_class = row.text();
+  experiment.machine = row.text();
+  experiment.candidate = self_->configuration(row.integer());
+  experiment.incumbent = self_->configuration(row.integer());
+  experiment.candidate_source_hash = row.text();
+  experiment.incumbent_source_hash = row.text();
+  experiment.prediction = {row.real(), row.real(), row.text(), row.text()};
+  experiment.started_at = row.text();
+  Database& database = self_->database;
+  experiment.workloads =
+      texts(database, "SELECT workload FROM experiment_workload WHERE experiment = ? ORDER BY position", id);
+  experiment.techniques =
+      texts(database, "SELECT technique FROM experiment_technique WHERE experiment = ? ORDER BY position", id);
+  experiment.candidate_build = load_build(*self_, id, "candidate");
+  experiment.incumbent_build = load_build(*self_, id, "incumbent");
+  Statement gates =
+      database.query("SELECT gate, outcome, evidence, seconds FROM gate WHERE experiment = ? ORDER BY position", {id});
+  while (gates.step()) {
+    experiment.gates.push_back({gates.text(), outcome_of(gates.text()), gates.text(), gates.real()});
+  }
+  if (detail == Detail::rounds) {
+    experiment.rounds = self_->rounds("experiment", id);
+  }
+  experiment.judgement = load_judgement(database, experiment);
+  return experiment;
+}
+
+std::vector<Experiment> Journal::experiments(std::int64_t campaign, Detail detail) {
+  std::vector<Experiment> result;
+  Statement ids = self_->database.query("SELECT id FROM experiment WHERE campaign = ? ORDER BY id", {campaign});
+  while (ids.step()) {
+    result.push_back(load_experiment(ids.integer(), detail));
+  }
+  return result;
+}
+
+namespace {
+
+// Of each combination of outcome, verdict, reason and so on the newest stand together; ascending.
+std::vector<std::int64_t> newest_judged_ids(Database& database, const std::string& family,
+                                            const std::string& workload_class, const std::string& machine,
+                                            std::int64_t most) {
+  std::vector<std::int64_t> ids;
+  Statement facets = database.query(
+      "SELECT f.id FROM facet f JOIN machine m ON m.id = f.machine"
+      " WHERE f.family = ? AND f.workload_class = ? AND m.key = ? AND f.state = 'finished'",
+      {family, workload_class, machine});
+  while (facets.step()) {
+    Statement members = database.query(
+        "SELECT f.experiment FROM facet_member f CROSS JOIN experiment e ON e.id = f.experiment"
+        " WHERE f.facet = ? AND e.campaign IS NOT NULL ORDER BY f.experiment DESC LIMIT ?",
+        {facets.integer(), most});
+    while (members.step()) {
+      ids.push_back(members.integer());
+    }
+  }
+  std::ranges::sort(ids);
+  ids.erase(ids.begin(), ids.end() - std::min<std::ptrdiff_t>(std::ssize(ids), most));
+  return ids;
+}
+
+}  // namespace
+
+std::vector<Experiment> Journal::newest_judged(const std::string& family, const std::string& workload_class,
+                                               const std::string& machine, std::int64_t most) {
+  Database& database = self_->database;
+  std::map<std::int64_t, Configuration> configurations;
+  const auto configuration = [&](std::int64_t row) {
+    const auto [known, added] = configurations.try_emplace(row);
+    if (added) {
+      known->second = self_->configuration(row);
+    }
+    return known->second;
+  };
+  std::vector<Experiment> result;
+  for (const std::int64_t id : newest_judged_ids(database, family, workload_class, machine, most)) {
+    Statement row = database.query(
+        "SELECT campaign, idx, candidate, incumbent, candidate_source, incumbent_source, predicted_low, predicted_high,"
+        " predicted_over, predicted_because FROM experiment WHERE id = ?",
+        {id});
+    row.step();
+    Experiment experiment{.id = id, .family = family, .workload_class = workload_class};
+    experiment.machine = machine;
+    experiment.campaign = row.integer();
+    experiment.index = row.small();
+    experiment.candidate = configuration(row.integer());
+    experiment.incumbent = configuration(row.integer());
+    experiment.candidate_source_hash = row.text();
+    experiment.incumbent_source_hash = row.text();
+    experiment.prediction = {row.real(), row.real(), row.text(), row.text()};
+    experiment.techniques =
+        texts(database, "SELECT technique FROM experiment_technique WHERE experiment = ? ORDER BY position", id);
+    experiment.judgement = load_judgement(database, experiment);
+    Statement gates = database.query(
+        "SELECT gate, outcome, evidence, seconds FROM gate WHERE experiment = ? AND outcome <> 'valid' ORDER BY "
+        "position",
+        {id});
+    while (gates.step()) {
+      experiment.gates.push_back({gates.text(), outcome_of(gates.text()), gates.text(), gates.real()});
+    }
+    result.push_back(std::move(experiment));
+  }
+  return result;
+}
+
+// Only what is asked for stands in the SQL, so that SQLite can start at an index.
+std::vector<Lesson> Journal::lessons(const LessonFilter& filter) {
+  std::string conditions = " WHERE 1";
+  std::vector<Value> values;
+  if (filter.newest > 0) {
+    conditions =
+        " WHERE l.id IN (SELECT id FROM lesson WHERE family = ? AND workload_class = ? AND machine = ?"
+        " ORDER BY id DESC LIMIT ?)";
+    values = {filter.family, filter.workload_class, filter.machine, filter.newest};
+  }
+  const auto add = [&](bool asked, const char* condition, const Value& value) {
+    if (asked) {
+      conditions += condition;
+      values.push_back(value);
+    }
+  };
+  add(!filter.family.empty(), " AND l.family = ?", filter.family);
+  add(!filter.workload_class.empty(), " AND l.workload_class = ?", filter.workload_class);
+  add(!filter.machine.empty(), " AND l.machine = ?", filter.machine);
+  add(!filter.variant.empty(), " AND l.configuration IN (SELECT id FROM configuration WHERE variant = ?)",
+      filter.variant);
+  add(!filter.technique.empty(), " AND ? IN (SELECT value FROM json_each(l.techniques))", filter.technique);
+  add(filter.verdict.has_value(), " AND l.verdict = ?",
+      filter.verdict ? to_string(*filter.verdict) : std::string_view());
+  add(!filter.incumbent_source.empty(), " AND l.incumbent_source = ?", filter.incumbent_source);
+  add(filter.experiment != 0, " AND l.experiment = ?", filter.experiment);
+  add(filter.campaign != 0, " AND l.experiment IN (SELECT id FROM experiment WHERE campaign = ?)", filter.campaign);
+  std::vector<Lesson> result;
+  Statement rows = self_->database.query(
+      "SELECT l.id, coalesce(l.experiment, 0), l.family, l.workload_class, l.machine, l.configuration, l.source_hash,"
+      " l.incumbent, l.incumbent_source, l.techniques, l.verdict, l.speedup, l.text FROM lesson l" +
+          conditions + " ORDER BY l.id",
+      values);
+  while (rows.step()) {
+    Lesson lesson;
+    lesson.id = rows.integer();
+    lesson.experiment = rows.integer();
+    lesson.family = rows.text();
+    lesson.workload_class = rows.text();
+    lesson.machine = rows.text();
+    lesson.configuration = self_->configuration(rows.integer());
+    lesson.source_hash = rows.text();
+    lesson.incumbent = self_->configuration(rows.integer());
+    lesson.incumbent_source_hash = rows.text();
+    lesson.techniques = decode_list(rows.text());
+    lesson.verdict = verdict_of(rows.text());
+    lesson.speedup = rows.real();
+    lesson.text = rows.text();
+    result.push_back(std::move(lesson));
+  }
+  return result;
+}
+
+// From the newest one back, which ends at the first that fits.
+std::optional<JudgedWorkload> Journal::newest_judged_workload(const std::string& variant, const std::string& opponent,
+                                                              const std::string& machine) {
+  constexpr std::string_view kQuery =
+      "WITH mine AS MATERIALIZED (SELECT id FROM configuration WHERE variant = ?1),"
+      " theirs AS MATERIALIZED (SELECT id FROM configuration WHERE ?2 = '' OR variant = ?2),"
+      " here AS MATERIALIZED (SELECT id FROM machine WHERE key = ?3)"
+      " SELECT e.id, w.workload FROM experiment e"
+      " JOIN experiment_workload w ON w.experiment = e.id AND w.position = 0"
+      " WHERE ((e.candidate IN mine AND e.incumbent IN theirs) OR (e.incumbent IN mine AND e.candidate IN theirs))"
+      " AND e.machine IN here"
+      " AND EXISTS (SELECT 1 FROM judgement j WHERE j.experiment = e.id AND j.effect IS NOT NULL)"
+      " ORDER BY e.id DESC LIMIT 1";
+  Statement row = self_->database.query(kQuery, {variant, opponent, machine});
+  if (!row.step()) {
+    return std::nullopt;
+  }
+  JudgedWorkload judged{.experiment = row.integer()};
+  judged.workload = row.text();
+  return judged;
+}
+
+}  // namespace apo

@@ -1,0 +1,173 @@
+// journal/query/sql.cpp - SQL from a person: one reading statement, on a connection that can do nothing else.
+#include <sqlite3.h>
+
+#include <chrono>
+#include <memory>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "journal/database.h"
+#include "journal/query/queries.h"
+
+namespace apo {
+namespace {
+
+constexpr int kStepsBetweenLooks = 10'000;
+constexpr int kLargestValue = 64 << 20;
+
+using Clock = std::chrono::steady_clock;
+using Connection = std::unique_ptr<sqlite3, decltype(&sqlite3_close)>;
+using Prepared = std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)>;
+
+int only_reading(void*, int action, const char* first, const char* second, const char*, const char*) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return second != nullptr && std::string_view(second) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_UPDATE:  // what SQLite asks when it sets up json_each() or pragma_table_info(); a real one fails later
+      return first != nullptr && std::string_view(first) == "sqlite_master" ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_PRAGMA: {  // those that describe the schema; the table-valued forms come here too
+      const std::string_view name = first == nullptr ? "" : first;
+      const bool describes = name == "table_info" || name == "table_xinfo" || name == "table_list" ||
+                             name == "index_list" || name == "index_info" || name == "foreign_key_list";
+      return describes || ((name == "user_version" || name == "data_version") && second == nullptr) ? SQLITE_OK
+                                                                                                    : SQLITE_DENY;
+    }
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+int past_deadline(void* deadline) {
+  return Clock::now() > *static_cast<const Clock::time_point*>(deadline) ? 1 : 0;
+}
+
+Connection open_reader(const std::filesystem::path& path) {
+  sqlite3* handle = open_read_only(path);
+  if (handle == nullptr) {
+    throw UserError("cannot read the journal '" + path.string() + "'", "check its permissions");
+  }
+  Connection connection(handle, &sqlite3_close);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLargestValue);
+  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_set_authorizer(handle, only_reading, nullptr);
+  return connection;
+}
+
+[[noreturn]] void refuse(sqlite3* handle, int status) {
+  switch (status & 0xff) {
+    case SQLITE_AUTH:
+      throw UserError("that SQL may do more than read", "give one SELECT; a journal is never changed by hand");
+    case SQLITE_INTERRUPT:
+      throw UserError("the SQL took too long and was stopped", "add a LIMIT, or filter on an indexed column");
+    case SQLITE_TOOBIG:
+    case SQLITE_NOMEM:
+      throw UserError("the SQL makes a value that is too large", "select less of it, for instance with substr()");
+    default:
+      throw UserError(std::string("SQL error: ") + sqlite3_errmsg(handle),
+                      "'apo query --sql \"SELECT name, sql FROM sqlite_schema\"' shows tables and views");
+  }
+}
+
+Prepared prepare(sqlite3* handle, const char* sql, const char** tail) {
+  sqlite3_stmt* statement = nullptr;
+  const int status = sqlite3_prepare_v2(handle, sql, -1, &statement, tail);
+  if (status != SQLITE_OK) {
+    refuse(handle, status);
+  }
+  return Prepared(statement, &sqlite3_finalize);
+}
+
+Prepared prepare_only_one(sqlite3* handle, const std::string& sql) {
+  if (sql.find('\0') != std::string::npos) {
+    throw UserError("the SQL holds a zero byte", "give one SELECT");
+  }
+  const char* tail = sql.c_str();
+  Prepared statement(nullptr, &sqlite3_finalize);
+  while (*tail != '\0' && statement == nullptr) {  // skips leading comments and semicolons
+    statement = prepare(handle, tail, &tail);
+  }
+  if (statement == nullptr) {
+    throw UserError("there is no SQL in '" + sql + "'", "give one SELECT");
+  }
+  while (*tail != '\0') {
+    if (prepare(handle, tail, &tail) != nullptr) {
+      throw UserError("that is more than one SQL statement", "give one SELECT at a time");
+    }
+  }
+  if (sqlite3_stmt_readonly(statement.get()) == 0) {
+    refuse(handle, SQLITE_AUTH);
+  }
+  return statement;
+}
+
+Cell cell(sqlite3_stmt* statement, int column) {
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_NULL:
+      return std::monostate();
+    case SQLITE_INTEGER:
+      return static_cast<std::int64_t>(sqlite3_column_int64(statement, column));
+    case SQLITE_FLOAT:
+      return sqlite3_column_double(statement, column);
+    case SQLITE_BLOB:
+      return "blob of " + std::to_string(sqlite3_column_bytes(statement, column)) + " bytes";
+    default: {
+      const auto* text = static_cast<const char*>(sqlite3_column_blob(statement, column));
+      const int size = sqlite3_column_bytes(statement, column);
+      return text == nullptr ? std::string() : std::string(text, static_cast<std::size_t>(size));
+    }
+  }
+}
+
+// Text wins over numbers, and a real number over integers.
+ColumnType type_of(const std::vector<std::vector<Cell>>& rows, std::size_t column) {
+  bool any_real = false;
+  bool any_integer = false;
+  for (const auto& row : rows) {
+    if (std::holds_alternative<std::string>(row[column])) {
+      return ColumnType::text;
+    }
+    any_real = any_real || std::holds_alternative<double>(row[column]);
+    any_integer = any_integer || std::holds_alternative<std::int64_t>(row[column]);
+  }
+  return any_real ? ColumnType::real : any_integer ? ColumnType::integer : ColumnType::text;
+}
+
+}  // namespace
+
+Table run_sql(const std::filesystem::path& path, const std::string& sql, const SqlLimits& limits) {
+  const Journal journal = Journal::open(path, Access::read_only);  // checks the file, and tidies up after itself
+  const Connection connection = open_reader(journal.path());
+  Clock::time_point deadline =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.seconds));
+  sqlite3_progress_handler(connection.get(), kStepsBetweenLooks, past_deadline, &deadline);
+  const Prepared statement = prepare_only_one(connection.get(), sql);
+  Table table;
+  const int width = sqlite3_column_count(statement.get());
+  int status = sqlite3_step(statement.get());
+  for (; status == SQLITE_ROW; status = sqlite3_step(statement.get())) {
+    if (table.rows.size() == limits.rows) {
+      table.more = true;
+      break;
+    }
+    std::vector<Cell>& row = table.rows.emplace_back();
+    for (int column = 0; column < width; ++column) {
+      row.push_back(cell(statement.get(), column));
+    }
+  }
+  if (status != SQLITE_DONE && status != SQLITE_ROW) {
+    refuse(connection.get(), status);
+  }
+  for (int column = 0; column < width; ++column) {
+    table.columns.push_back(
+        {sqlite3_column_name(statement.get(), column), type_of(table.rows, static_cast<std::size_t>(column))});
+  }
+  return table;
+}
+
+}  // namespace apo

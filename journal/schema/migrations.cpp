@@ -1,0 +1,97 @@
+// journal/schema/migrations.cpp - the numbered steps, and the triggers that make facts append-only.
+#include "journal/schema/migrations.h"
+
+#include <algorithm>
+
+#include "harness/core/error.h"
+#include "journal_schema.h"
+
+namespace apo {
+namespace {
+
+std::int64_t number(Database& database, std::string_view sql) {
+  Statement statement = database.query(sql);
+  return statement.step() ? statement.integer() : 0;
+}
+
+// What follows these words in a step changes tables that an older file has, which stand-ins cannot.
+constexpr const char* kNotForStandIns = "not for stand-ins";
+
+// All but what repeats facts for queries (schema_6.sql), with the tables in which SQLite keeps an index of text.
+void make_append_only(Database& database) {
+  std::vector<std::string> tables;
+  Statement names = database.query(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+      " AND name NOT IN ('facet', 'facet_member', 'experiment_span') AND name NOT LIKE 'sentence_index%'");
+  while (names.step()) {
+    tables.push_back(names.text());
+  }
+  for (const std::string& table : tables) {
+    for (const std::string action : {"UPDATE", "DELETE"}) {
+      database.execute(("CREATE TRIGGER IF NOT EXISTS " + table + "_no_" + action + " BEFORE " + action + " ON " +
+                        table + " BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END")
+                           .c_str());
+    }
+  }
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+}  // namespace
+
+std::span<const std::string> migrations() {
+  static const std::string steps[] = {kSchema, kSchema2, kSchema3, kSchema4, kSchema5, kSchema6, kSchema7, kSchema8};
+  return steps;
+}
+
+int checked_version(Database& database, int newest) {
+  const std::int64_t application = number(database, "PRAGMA application_id");
+  const std::int64_t version = number(database, "PRAGMA user_version");
+  const std::string name = "the file '" + database.path().string() + "'";
+  if (application == 0 && version == 0 && number(database, "SELECT count(*) FROM sqlite_schema") == 0) {
+    return 0;
+  }
+  if (application != kApplicationId || version < 1) {
+    throw UserError(name + " is an SQLite file of another program, not a journal", "name another file with --journal");
+  }
+  if (version > newest) {
+    throw UserError(name + " has schema version " + std::to_string(version) + "; this apo knows versions up to " +
+                        std::to_string(newest),
+                    "update apo, or name another file with --journal");
+  }
+  return static_cast<int>(version);
+}
+
+void stand_in_for(Database& database, std::span<const std::string> steps) {
+  for (int version = checked_version(database, static_cast<int>(steps.size()));
+       version < static_cast<int>(steps.size()); ++version) {
+    std::string step = steps[static_cast<std::size_t>(version)];
+    step.erase(std::min(step.find(kNotForStandIns), step.size()));
+    replace_all(step, "CREATE TABLE ", "CREATE TEMP TABLE ");
+    replace_all(step, "CREATE VIEW ", "CREATE TEMP VIEW ");
+    replace_all(step, "CREATE VIRTUAL TABLE ", "CREATE VIRTUAL TABLE temp.");
+    database.execute(("PRAGMA query_only = OFF; " + step + "\n; PRAGMA query_only = ON;").c_str());
+  }
+}
+
+void migrate(Database& database, std::span<const std::string> steps) {
+  const int newest = static_cast<int>(steps.size());
+  if (checked_version(database, newest) == newest) {
+    return;
+  }
+  Transaction transaction(database);
+  for (int version = checked_version(database, newest); version < newest; ++version) {
+    database.execute(steps[static_cast<std::size_t>(version)].c_str());
+  }
+  make_append_only(database);
+  database.execute(("PRAGMA application_id = " + std::to_string(kApplicationId) +
+                    "; PRAGMA user_version = " + std::to_string(newest))
+                       .c_str());
+  transaction.commit();
+}
+
+}  // namespace apo

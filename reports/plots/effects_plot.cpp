@@ -1,0 +1,118 @@
+// reports/plots/effects_plot.cpp - the forest plot: predicted band, measured effect and interval of every experiment.
+#include <algorithm>
+#include <cmath>
+
+#include "reports/numbers.h"
+#include "reports/plots/plots.h"
+#include "reports/plots/svg.h"
+
+namespace apo::report {
+namespace {
+
+using svg::Ink;
+using svg::Shape;
+
+constexpr double kRowHeight = 24;
+
+struct Range {
+  double low = 0;  // log
+  double high = 0;
+  void include(double value) {
+    if (std::fabs(value) < 50) {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  }
+};
+
+// What was measured decides the range; a bold prediction may stretch it by four times that, and is cut there.
+Range range_of(const ReportModel& model) {
+  Range measured;
+  Range predicted;
+  for (const Experiment& experiment : model.experiments) {
+    if (has_effect(experiment)) {
+      measured.include(experiment.judgement->effect);
+      measured.include(experiment.judgement->lower);
+      measured.include(experiment.judgement->upper);
+    }
+    if (has_prediction(experiment.prediction)) {
+      predicted.include(std::log(experiment.prediction.low));
+      predicted.include(std::log(experiment.prediction.high));
+    }
+  }
+  const double span = std::max(measured.high - measured.low, 0.01);
+  Range range{std::max(predicted.low, measured.low - 4 * span), std::min(predicted.high, measured.high + 4 * span)};
+  range.include(measured.low);
+  range.include(measured.high);
+  const double margin = std::max(0.05 * (range.high - range.low), 0.001);
+  return {range.low - margin, range.high + margin};
+}
+
+void draw_effect(svg::Canvas& canvas, const Experiment& experiment, const svg::Scale& x, double y) {
+  const Judgement& judgement = *experiment.judgement;
+  const bool accepted = judgement.verdict == Verdict::accepted;
+  const bool reverted = judgement.verdict == Verdict::reverted;
+  const Ink ink = accepted ? Ink::accepted : reverted ? Ink::reverted : Ink::inconclusive;
+  const Shape shape = accepted ? Shape::circle : reverted ? Shape::cross : Shape::diamond;
+  const double left = x(judgement.speedup_lower());
+  const double right = x(judgement.speedup_upper());
+  canvas.line({left, y}, {right, y}, ink);
+  canvas.line({left, y - 4}, {left, y + 4}, ink);
+  canvas.line({right, y - 4}, {right, y + 4}, ink);
+  canvas.mark(shape, {x(judgement.speedup()), y}, ink, measured_text(experiment) + ", " + judgement.sentence);
+}
+
+void draw_row(svg::Canvas& canvas, const Experiment& experiment, const svg::Scale& x, const svg::Box& frame, double y) {
+  const std::string name = "#" + std::to_string(experiment.index) + " " + experiment.candidate.label();
+  // All candidates are of one family, so the label leaves it out; the tooltip has the whole name.
+  const std::string label = experiment.candidate.label();
+  const std::string own_name = "#" + std::to_string(experiment.index) + " " + label.substr(label.find('/') + 1);
+  canvas.text({16, y + 4}, svg::shorten(own_name, frame.left - 32), Ink::text, svg::Anchor::start, name);
+  if (has_prediction(experiment.prediction)) {
+    // A band beyond the range stays visible as a stub at the edge.
+    const double left = std::clamp(x(experiment.prediction.low), frame.left, frame.right - 6);
+    const double right = std::clamp(x(experiment.prediction.high), frame.left + 6, frame.right);
+    canvas.bar({left, y - 7, std::max(right, left + 1.5), y + 7}, Ink::band,
+               "predicted " + band_text(experiment.prediction) + ": " + experiment.prediction.because);
+  }
+  const double text_x = frame.right + 12;
+  if (!has_effect(experiment)) {
+    const std::string why = std::string(kNotMeasuredText) + ": " + std::string(to_string(experiment.outcome));
+    canvas.text({text_x, y + 4}, why, Ink::faint_text);
+    return;
+  }
+  draw_effect(canvas, experiment, x, y);
+  canvas.text({text_x, y + 4}, measured_text(experiment), Ink::text);
+}
+
+}  // namespace
+
+std::string effects_plot(const ReportModel& model) {
+  if (std::none_of(model.experiments.begin(), model.experiments.end(), has_effect)) {
+    return "";
+  }
+  const double rows = static_cast<double>(model.experiments.size());
+  const double top = 74;
+  const svg::Box frame{300, top, 680, top + rows * kRowHeight + 8};
+  svg::Canvas canvas(920, frame.bottom + 52, "Effect of each candidate on its incumbent",
+                     "Measured speed-up with its interval beside the band that was predicted before measuring.");
+  svg::draw_legend(canvas, {16, 46}, 888,
+                   {{Shape::circle, Ink::accepted, false, "accepted"},
+                    {Shape::cross, Ink::reverted, false, "reverted"},
+                    {Shape::diamond, Ink::inconclusive, false, "inconclusive"},
+                    {{}, Ink::band, false, "predicted band"},
+                    {{}, Ink::axis, true, "no change"}});
+  const Range range = range_of(model);
+  const svg::Scale x{std::exp(range.low), std::exp(range.high), true, frame.left, frame.right};
+  const svg::Scale y{0, 1, false, frame.bottom, frame.top};
+  svg::draw_axes(canvas, frame, x, y, svg::ratio_ticks(x.low, x.high, 6), {}, {"speed-up over the incumbent", ""});
+  canvas.line({x(1), frame.top}, {x(1), frame.bottom}, Ink::axis, true, "no change");
+  double row_y = frame.top + 4 + kRowHeight / 2;
+  for (const Experiment& experiment : model.experiments) {
+    draw_row(canvas, experiment, x, frame, row_y);
+    row_y += kRowHeight;
+  }
+  return canvas.finish();
+}
+
+}  // namespace apo::report

@@ -1,0 +1,31 @@
+// reports/plots/plots.h - the plots of a report, as SVG; an empty string where nothing was measured to plot.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/model.h"
+
+namespace apo::report {
+
+// Step line of the incumbent's naive cumulative speed-up, a mark for every judged candidate, the certified claim beside
+// it.
+std::string trajectory_plot(const ReportModel& model);
+// One row an experiment: predicted band, measured effect with its interval, verdict by shape and colour, a line at 1x.
+std::string effects_plot(const ReportModel& model);
+// Log-log: measured roofs, the first and last incumbents' points, and the floor above each.
+std::string roofline_plot(const ReportModel& model);
+
+// One group of bars a profile of the first and last incumbents: the share of the warps in each state.
+std::string stalls_plot(const ReportModel& model);
+
+struct NamedPlot {
+  std::string name;  // "trajectory", "effects", "roofline", "stalls"
+  std::string title;
+  std::string svg;
+};
+
+// The plots that have something to show, in the order of the report.
+std::vector<NamedPlot> draw_plots(const ReportModel& model);
+
+}  // namespace apo::report

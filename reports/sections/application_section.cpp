@@ -1,0 +1,130 @@
+// reports/sections/application_section.cpp - whole applications, profiled here or imported: kernels, categories, NVTX
+// ranges and metrics.
+#include <cmath>
+
+#include "harness/core/text.h"
+#include "reports/numbers.h"
+#include "reports/sections/sections.h"
+
+namespace apo::report {
+namespace {
+
+std::string origin_of(const Application& application) {
+  return application.source == "run" ? "profiled" : "imported from " + application.source;
+}
+
+std::string ceiling_text(double ceiling) {
+  return std::isfinite(ceiling) ? format_ratio(ceiling) : "all of it";
+}
+
+void write_head(const Application& application, Writer& writer) {
+  Line line = {code(application.command), plain(", " + origin_of(application) + " " + application.at + ": " +
+                                                time_text(application.total_ns) + " of work on the GPU")};
+  if (application.span_ns > 0) {
+    line.push_back(plain(", busy for " + percent_text(application.busy_ns / application.span_ns) + " of " +
+                         time_text(application.span_ns)));
+  }
+  line.push_back(plain("."));
+  writer.paragraph(line);
+}
+
+void write_work(const Application& application, Writer& writer) {
+  Table work{{"kernel, copy or fill", "category", "calls", "total", "share", "ceiling"}, {}};
+  for (const WorkRow& row : application.work) {
+    work.rows.push_back({{code(row.work.name)},
+                         {plain(row.category)},
+                         {plain(std::to_string(row.work.calls))},
+                         {plain(time_text(static_cast<double>(row.work.total_ns)))},
+                         {plain(percent_text(row.share))},
+                         {plain(ceiling_text(row.ceiling))}});
+  }
+  writer.table(work);
+  if (application.kernels > static_cast<std::int64_t>(application.work.size())) {
+    writer.paragraph({plain("These are the first " + std::to_string(application.work.size()) + " of " +
+                            std::to_string(application.kernels) + ". All of them by category:")});
+  }
+  Table categories{{"category", "calls", "total", "share", "ceiling"}, {}};
+  for (const CategoryRow& row : application.categories) {
+    categories.rows.push_back({{plain(row.name)},
+                               {plain(std::to_string(row.calls))},
+                               {plain(time_text(static_cast<double>(row.total_ns)))},
+                               {plain(percent_text(row.share))},
+                               {plain(ceiling_text(row.ceiling))}});
+  }
+  writer.table(categories);
+}
+
+// "gemm 80 %, copies 20 %": what the time of a range went into.
+std::string parts_text(const RangeRow& range) {
+  std::vector<std::string> parts;
+  for (const CategoryRow& one : range.categories) {
+    if (one.total_ns > 0) {
+      parts.push_back(one.name + " " +
+                      percent_text(static_cast<double>(one.total_ns) / static_cast<double>(range.total_ns)));
+    }
+  }
+  return join(parts, ", ");
+}
+
+void write_ranges(const Application& application, Writer& writer) {
+  Table ranges{{"NVTX range", "entered", "launched", "total", "alone", "share", "into"}, {}};
+  for (const RangeRow& row : application.ranges) {
+    ranges.rows.push_back({{code(row.path)},
+                           {plain(std::to_string(row.entered))},
+                           {plain(std::to_string(row.calls))},
+                           {plain(time_text(static_cast<double>(row.total_ns)))},
+                           {plain(time_text(static_cast<double>(row.own_ns)))},
+                           {plain(percent_text(row.share))},
+                           {plain(parts_text(row))}});
+  }
+  if (ranges.rows.empty()) {
+    return;
+  }
+  writer.paragraph(
+      {plain("By NVTX range, with what was launched while it was open; alone: without the ranges within.")});
+  writer.table(ranges);
+  if (application.all_ranges > static_cast<std::int64_t>(application.ranges.size())) {
+    writer.paragraph({plain("These are the first " + std::to_string(application.ranges.size()) + " of " +
+                            std::to_string(application.all_ranges) + " ranges.")});
+  }
+}
+
+void write_metrics(const Application& application, Writer& writer) {
+  Table metrics{{"kernel", "metric", "mean", "calls"}, {}};
+  for (const KernelMetric& metric : application.metrics) {
+    metrics.rows.push_back({{code(metric.kernel)},
+                            {code(metric.name)},
+                            {plain(format_g(metric.mean) + (metric.unit.empty() ? "" : " " + metric.unit))},
+                            {plain(std::to_string(metric.samples))}});
+  }
+  if (!metrics.rows.empty()) {
+    writer.table(metrics);
+  }
+}
+
+}  // namespace
+
+void write_applications(const ReportModel& model, Writer& writer) {
+  if (model.applications.empty()) {
+    return;  // most campaigns are about a kernel alone
+  }
+  writer.heading(2, {plain("Applications")});
+  writer.paragraph({plain("Ceiling: how much faster the GPU's work as a whole could get if this took no time.")});
+  for (const Application& application : model.applications) {
+    write_head(application, writer);
+    if (!application.work.empty()) {
+      write_work(application, writer);
+    }
+    write_ranges(application, writer);
+    write_metrics(application, writer);
+    std::vector<Line> notes;
+    for (const std::string& note : application.notes) {
+      notes.push_back({plain(note)});
+    }
+    if (!notes.empty()) {
+      writer.list(notes);
+    }
+  }
+}
+
+}  // namespace apo::report

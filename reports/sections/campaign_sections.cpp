@@ -1,0 +1,177 @@
+// reports/sections/campaign_sections.cpp - environment, trajectory, lessons, what was left out, how to reproduce.
+#include <algorithm>
+#include <cmath>
+
+#include "harness/core/text.h"
+#include "reports/formats/escape.h"
+#include "reports/numbers.h"
+#include "reports/sections/sections.h"
+
+namespace apo::report {
+namespace {
+
+void add_row(Table& table, const std::string& name, const std::string& value) {
+  if (!value.empty()) {
+    table.rows.push_back({{plain(name)}, {plain(value)}});
+  }
+}
+
+std::string bytes_or_nothing(std::int64_t bytes) {
+  return bytes > 0 ? format_bytes(static_cast<double>(bytes)) : "";
+}
+
+std::string budget_text(const Policy& policy) {
+  return counted(static_cast<std::size_t>(std::max(policy.iterations, 0)), "iteration") + " of up to " +
+         counted(static_cast<std::size_t>(std::max(policy.candidates_per_iteration, 0)), "candidate") +
+         (policy.budget_s > 0 ? ", at most " + format_seconds(policy.budget_s) : "");
+}
+
+std::string what_happened(const TrajectoryPoint& point, const Experiment& experiment) {
+  return point.withdrawn ? "accepted, withdrawn after the ratchet alarm"
+                         : std::string(to_string(experiment.judgement->verdict));
+}
+
+void list_lessons(const ReportModel& model, Verdict verdict, const std::string& title, Writer& writer) {
+  std::vector<Line> items;
+  for (const Lesson& lesson : model.lessons) {
+    if (lesson.verdict == verdict) {
+      Line line = {plain(lesson.text)};
+      line.push_back(plain(" ("));
+      line.push_back(code(lesson.configuration.label()));
+      line.push_back(plain(lesson.techniques.empty() ? "" : ", " + join(lesson.techniques, ", ")));
+      line.push_back(plain(lesson.experiment > 0 ? ", experiment id " + std::to_string(lesson.experiment) + ")" : ")"));
+      items.push_back(line);
+    }
+  }
+  if (!items.empty()) {
+    writer.paragraph({strong(title)});
+    writer.list(items);
+  }
+}
+
+std::string seed_text(const ReportModel& model) {
+  return model.campaign.state == "open" ? "stays secret until the campaign ends"
+                                        : std::to_string(model.campaign.policy.seed);
+}
+
+}  // namespace
+
+void write_environment(const ReportModel& model, Writer& writer) {
+  const Machine& machine = model.machine;
+  const Policy& policy = model.campaign.policy;
+  writer.heading(2, {plain("Environment")});
+  Table table{{"what", "value"}, {}};
+  add_row(table, "device",
+          machine.model + (machine.cores > 0 ? ", " + std::to_string(machine.cores) +
+                                                   (machine.target == Target::cuda ? " SMs" : " CPUs")
+                                             : ""));
+  add_row(table, "device id", machine.id.empty() ? model.campaign.machine : machine.id);
+  add_row(table, "instruction set", machine.isa);
+  add_row(table, "driver", machine.driver);
+  add_row(table, "kernel", machine.kernel);
+  add_row(table, "frequency governor", machine.governor);
+  add_row(table, "L2 cache", bytes_or_nothing(machine.l2_bytes));
+  add_row(table, "L3 cache", bytes_or_nothing(machine.l3_bytes));
+  add_row(table, "memory", bytes_or_nothing(machine.memory_bytes));
+  for (const auto& [name, value] : machine.facts) {
+    add_row(table, name, value);
+  }
+  for (const Toolchain& toolchain : model.toolchains) {
+    add_row(table, "compiler", toolchain.version + " (" + toolchain.compiler + ")");
+  }
+  add_row(table, "workloads", join(policy.workloads, ", "));
+  add_row(table, "target", std::string(to_string(policy.target)));
+  add_row(table, "judge", policy.judge_preset + " profile, " + policy.cache_policy + " cache");
+  add_row(table, "layout",
+          policy.layout.empty()      ? ""
+          : policy.layout == "fixed" ? "fixed: code and buffers where they fell"
+                                     : policy.layout + ": code and buffers laid out anew in every round");
+  add_row(table, "budget", budget_text(policy));
+  add_row(table, "baseline", model.campaign.baseline.label());
+  add_row(table, "started", known(model.campaign.started_at));
+  add_row(table, "last event", known(model.last_event_at));
+  add_row(table, "state", known(model.campaign.state) + (model.end_note.empty() ? "" : ": " + model.end_note));
+  writer.table(table);
+}
+
+void write_trajectory(const ReportModel& model, Writer& writer) {
+  writer.heading(2, {plain("Trajectory")});
+  writer.plot("trajectory");
+  Table table{{"after experiment", "incumbent", "what happened", "own effect", "naive product over the baseline"}, {}};
+  for (std::size_t i = 0; i < model.trajectory.size(); ++i) {
+    const TrajectoryPoint& point = model.trajectory[i];
+    const bool moved = i > 0 && model.trajectory[i - 1].incumbent != point.incumbent;
+    if (i == 0) {
+      table.rows.push_back(
+          {{plain("0")}, {code(point.incumbent)}, {plain("baseline")}, {plain("none")}, {plain("1x")}});
+    } else if (point.accepted || moved) {
+      const Experiment& experiment = model.experiments[i - 1];
+      table.rows.push_back({{plain(std::to_string(point.index))},
+                            {code(point.incumbent)},
+                            {plain(point.accepted ? what_happened(point, experiment) : "rolled back")},
+                            {plain(point.accepted ? measured_text(experiment) : "none")},
+                            {plain(ratio_text(point.cumulative))}});
+    }
+  }
+  writer.table(table);
+  writer.paragraph(
+      {plain("The naive product multiplies effects that were measured apart from each other. It is no claim; "
+             "the certification below is.")});
+}
+
+void write_lessons(const ReportModel& model, Writer& writer) {
+  writer.heading(2, {plain("Lessons")});
+  if (model.lessons.empty()) {
+    writer.paragraph({plain("No lesson was written.")});
+    return;
+  }
+  list_lessons(model, Verdict::accepted, "What helped", writer);
+  list_lessons(model, Verdict::reverted, "What did not help", writer);
+  list_lessons(model, Verdict::inconclusive, "What stays open", writer);
+}
+
+void write_left_out(const ReportModel& model, Writer& writer) {
+  writer.heading(2, {plain("What was left out, and why")});
+  Table table{{"iteration", "candidate", "why"}, {}};
+  for (const IterationRecord& iteration : model.iterations) {
+    for (const LeftOut& left_out : iteration.brief.left_out) {
+      table.rows.push_back(
+          {{plain(std::to_string(iteration.index))}, {code(left_out.configuration.label())}, {plain(left_out.why)}});
+    }
+  }
+  std::vector<Line> unjudged;
+  for (const Abandoned& abandoned : model.abandoned) {
+    unjudged.push_back({plain("abandoned, experiment id " + std::to_string(abandoned.experiment.id) + ": "),
+                        code(abandoned.experiment.candidate.label()), plain(", " + known(abandoned.why))});
+  }
+  for (const Experiment& experiment : model.under_way) {
+    unjudged.push_back({plain("under way, experiment id " + std::to_string(experiment.id) + ": "),
+                        code(experiment.candidate.label())});
+  }
+  if (table.rows.empty() && unjudged.empty()) {
+    writer.paragraph({plain("Nothing was left out.")});
+  }
+  if (!table.rows.empty()) {
+    writer.table(table);
+  }
+  if (!unjudged.empty()) {
+    writer.list(unjudged);
+  }
+}
+
+void write_reproduction(const ReportModel& model, Writer& writer) {
+  const std::string id = std::to_string(model.campaign.id);
+  writer.heading(2, {plain("How to reproduce")});
+  std::string commands = "apo report --campaign " + id + "\napo query campaign=" + id + "\n";
+  for (const Experiment& experiment : model.experiments) {
+    commands += "apo show " + std::to_string(experiment.id) + "\n";
+  }
+  if (model.champion != model.campaign.baseline.label()) {
+    commands += "apo compare " + shell_word(model.campaign.baseline.label()) + " " + shell_word(model.champion) + "\n";
+  }
+  writer.code_block(commands);
+  writer.paragraph({plain("Seed of the campaign: " + seed_text(model) +
+                          ". The seed of every round is in the JSON report and in the journal.")});
+}
+
+}  // namespace apo::report

@@ -1,0 +1,266 @@
+// reports/sections/evidence_sections.cpp - the experiments with their gates, predictions against outcomes,
+// certification.
+#include <algorithm>
+#include <cmath>
+
+#include "harness/core/text.h"
+#include "reports/numbers.h"
+#include "reports/sections/sections.h"
+
+namespace apo::report {
+namespace {
+
+constexpr std::size_t kLogLines = 12;
+
+std::string reason_text(const Experiment& experiment) {
+  const std::string reason(to_string(experiment.judgement->reason));
+  return experiment.judgement->reason == Reason::gate_failed
+             ? reason + ": " + std::string(to_string(experiment.outcome))
+             : reason;
+}
+
+// A search effect guided the judge; only a confirmed one says how large the effect is.
+std::string staged_text(const Experiment& experiment) {
+  const bool search_only = has_effect(experiment) && effect_stage(experiment) == "search";
+  return measured_text(experiment) + (search_only ? ", search only" : "");
+}
+
+std::string effort_text(const Judgement& judgement) {
+  std::string text =
+      std::to_string(judgement.processes) + " fresh processes, " + std::to_string(judgement.samples) + " timed samples";
+  if (judgement.seconds > 0) {
+    text += ", " + format_seconds(judgement.seconds);
+  }
+  if (judgement.minimum_detectable > 0) {
+    text += "; could have resolved " + percent_text(std::expm1(judgement.minimum_detectable));
+  }
+  if (judgement.minimum_claim > 0) {
+    text += "; too noisy to claim less than " + percent_text(std::expm1(judgement.minimum_claim));
+  }
+  text += judgement.cache_policy.empty() ? "" : "; " + judgement.cache_policy + " cache";
+  text += judgement.preset.empty() ? "" : ", " + judgement.preset + " profile";
+  text += judgement.rule_version.empty() ? "" : ", rule " + judgement.rule_version;
+  return text;
+}
+
+std::string build_text(const Build& build) {
+  std::string text = std::string(to_string(build.outcome));
+  text += build.seconds > 0 ? " in " + format_seconds(build.seconds) : "";
+  text += build.from_cache ? ", from the cache" : "";
+  text += build.evidence.empty() ? "" : ": " + build.evidence;
+  text += build.code_hash.empty() ? "" : ", machine code " + build.code_hash.substr(0, 12);
+  for (const auto& [name, value] : build.resources) {
+    text += ", " + name + " " + std::to_string(value);
+  }
+  return text;
+}
+
+std::string last_lines(const std::string& log) {
+  std::vector<std::string> lines = split(trim(log), '\n');
+  if (lines.size() <= kLogLines) {
+    return join(lines, "\n");
+  }
+  const std::size_t dropped = lines.size() - kLogLines;
+  lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(dropped));
+  return "(" + counted(dropped, "line") + " before)\n" + join(lines, "\n");
+}
+
+std::vector<Line> facts_of(const Experiment& experiment) {
+  const Judgement& judgement = *experiment.judgement;
+  std::vector<Line> items;
+  items.push_back(
+      {plain("Verdict: "), strong(std::string(to_string(judgement.verdict))),
+       plain(" (" + reason_text(experiment) + ")" + (judgement.sentence.empty() ? "" : ": " + judgement.sentence))});
+  items.push_back({plain("Against "), code(experiment.incumbent.label()),
+                   plain(experiment.workloads.empty() ? "" : " on " + join(experiment.workloads, ", "))});
+  items.push_back({plain("Predicted: " + band_text(experiment.prediction) +
+                         (has_prediction(experiment.prediction) && !experiment.prediction.because.empty()
+                              ? ", because " + experiment.prediction.because
+                              : ""))});
+  if (has_effect(experiment)) {
+    items.push_back({plain("Measured: " + measured_text(experiment) + " rounds, " + percent_text(judgement.confidence) +
+                           " interval, " + effect_stage(experiment) + " stage; " + effort_text(judgement))});
+    items.push_back({plain("Time of one call: " + time_text(judgement.incumbent_ns) + " to " +
+                           time_text(judgement.candidate_ns) + " (median; geometric mean over the workloads)")});
+  } else {
+    items.push_back({plain("Measured: " + std::string(kNotMeasuredText))});
+  }
+  items.push_back({plain("Build: " + build_text(experiment.candidate_build))});
+  const auto voids = std::count_if(experiment.rounds.begin(), experiment.rounds.end(),
+                                   [](const Round& round) { return !round.void_why.empty(); });
+  if (voids > 0) {
+    items.push_back({plain("Rounds that do not count: " + std::to_string(voids) + " of " +
+                           std::to_string(experiment.rounds.size()))});
+  }
+  return items;
+}
+
+void write_gates(const Experiment& experiment, Writer& writer) {
+  if (experiment.gates.empty()) {
+    return;
+  }
+  Table table{{"gate", "outcome", "took", "evidence"}, {}};
+  for (const GateResult& gate : experiment.gates) {
+    table.rows.push_back({{plain(gate.gate)},
+                          {plain(std::string(to_string(gate.outcome)))},
+                          {plain(gate.seconds > 0 ? format_seconds(gate.seconds) : "-")},
+                          {plain(gate.evidence)}});
+  }
+  writer.table(table);
+}
+
+void write_one(const Experiment& experiment, Writer& writer) {
+  writer.heading(3, {plain("#" + std::to_string(experiment.index) + " "), code(experiment.candidate.label())});
+  writer.list(facts_of(experiment));
+  write_gates(experiment, writer);
+  if (experiment.candidate_build.outcome == Outcome::build_failed && !experiment.candidate_build.log.empty()) {
+    writer.code_block(last_lines(experiment.candidate_build.log));
+  }
+}
+
+std::string score_text(const PredictionScore& score) {
+  if (score.scored == 0) {
+    return counted(static_cast<std::size_t>(score.predicted), "prediction") + ", none of them measured.";
+  }
+  const double off = std::expm1(score.mean_error);
+  return std::to_string(score.inside) + " of " + std::to_string(score.scored) +
+         " measured effects lie inside their band. On average the effect came out " + percent_text(std::fabs(off)) +
+         (off > 0 ? " above" : " below") +
+         " the middle of its band; the mean distance from the middle is a factor of " +
+         format_g(std::exp(score.mean_absolute_error), 3) + ".";
+}
+
+std::string sentinel_text(const Sentinel& sentinel) {
+  return sentinel.rounds > 0
+             ? effect_text(sentinel.effect, sentinel.lower, sentinel.upper) + " n=" + std::to_string(sentinel.rounds)
+             : kNotMeasuredText;
+}
+
+void write_sentinels(const ReportModel& model, Writer& writer) {
+  if (model.sentinels.empty()) {
+    writer.paragraph({plain("No A/A run was made, so what this machine can resolve was not measured.")});
+    return;
+  }
+  writer.paragraph({plain("A/A runs (the same code in both slots; anything but 1x is the machine or the judge):")});
+  Table table{{"at", "code", "effect", "spread of a round", "alarm"}, {}};
+  for (const Sentinel& sentinel : model.sentinels) {
+    table.rows.push_back(
+        {{plain(known(sentinel.at))},
+         {code(sentinel.configuration.label())},
+         {plain(sentinel_text(sentinel))},
+         {plain(std::isfinite(sentinel.spread) ? fixed(100 * sentinel.spread, 3) + " %" : kNotMeasuredText)},
+         {plain(sentinel.alarm ? "ALARM" : "no")}});
+  }
+  writer.table(table);
+}
+
+}  // namespace
+
+void write_experiments(const ReportModel& model, Writer& writer) {
+  writer.heading(2, {plain("Experiments")});
+  if (model.experiments.empty()) {
+    writer.paragraph({plain("No experiment has a verdict.")});
+    return;
+  }
+  Table table{{"index", "candidate", "techniques", "predicted", "measured speed-up", "verdict", "reason"}, {}};
+  for (const Experiment& experiment : model.experiments) {
+    table.rows.push_back({{plain(std::to_string(experiment.index))},
+                          {code(experiment.candidate.label())},
+                          {plain(join(experiment.techniques, ", "))},
+                          {plain(band_text(experiment.prediction))},
+                          {plain(staged_text(experiment))},
+                          {plain(std::string(to_string(experiment.judgement->verdict)))},
+                          {plain(reason_text(experiment))}});
+  }
+  writer.table(table);
+  writer.paragraph(
+      {plain("Speed-up over the incumbent of that moment [interval], n valid rounds, each a fresh process. "
+             "\"Search only\" guided the judge and is not to be quoted as an effect.")});
+  writer.plot("effects");
+  for (const Experiment& experiment : model.experiments) {
+    write_one(experiment, writer);
+  }
+}
+
+void write_predictions(const ReportModel& model, Writer& writer) {
+  writer.heading(2, {plain("Predictions and outcomes")});
+  if (model.predictions.empty()) {
+    writer.paragraph({plain("Nothing was predicted.")});
+    return;
+  }
+  writer.paragraph({plain(score_text(model.prediction_score))});
+  Table table{{"index", "candidate", "predicted", "measured", "inside the band"}, {}};
+  for (const PredictionOutcome& outcome : model.predictions) {
+    const bool measured = std::isfinite(outcome.effect);
+    table.rows.push_back({{plain(std::to_string(outcome.index))},
+                          {code(outcome.candidate)},
+                          {plain(band_text(outcome.prediction))},
+                          {plain(ratio_text(outcome.effect))},
+                          {plain(!measured        ? kNotMeasuredText
+                                 : outcome.inside ? "yes"
+                                                  : "no")}});
+  }
+  writer.table(table);
+}
+
+namespace {
+
+// What the champion makes of the clock, in few words.
+std::string clock_cell(const Certification& certification) {
+  if (!certification.clock) {
+    return "not looked at";
+  }
+  const ClockCoupling& clock = *certification.clock;
+  if (!clock.missing.empty()) {
+    return "not known";
+  }
+  return (clock.coupled ? "COUPLED, " : "not coupled, ") + format_percent(clock.clock_effect) + " [" +
+         format_percent(clock.clock_lower) + ", " + format_percent(clock.clock_upper) + "]";
+}
+
+// One sentence for each certification of which more than the cell is to be said.
+void write_clocks(const ReportModel& model, Writer& writer) {
+  for (const Certification& certification : model.certifications) {
+    if (const std::string text = clock_text(certification); !text.empty()) {
+      writer.paragraph(
+          {code(certification.champion.label()), plain(", " + certification.cache_policy + " cache: " + text + ".")});
+    }
+  }
+}
+
+}  // namespace
+
+void write_certification(const ReportModel& model, Writer& writer) {
+  writer.heading(2, {plain("Certification")});
+  if (model.certifications.empty()) {
+    writer.paragraph({plain("No certification was made, so no cumulative speed-up may be quoted.")});
+  } else {
+    Table table{{"champion", "baseline", "cache", "measured head to head", "clock", "product of accepted effects",
+                 "alarm", "at"},
+                {}};
+    for (const Certification& certification : model.certifications) {
+      table.rows.push_back({{code(certification.champion.label())},
+                            {code(certification.baseline.label())},
+                            {plain(certification.cache_policy)},
+                            {plain(certified_figure(certification))},
+                            {plain(clock_cell(certification))},
+                            {plain(ratio_text(certification.claimed_effect))},
+                            {plain(certification.alarm ? "ALARM" : "no")},
+                            {plain(known(certification.at))}});
+    }
+    writer.table(table);
+    write_clocks(model, writer);
+    writer.paragraph(
+        {plain(
+             "Champion against the campaign's own baseline, 99.8 % interval (of a clock-coupled one that of its "
+             "solo runs). The clock: how much higher it is with the champion alone than with the baseline alone. Only "
+             "what "
+             "was measured head to head may be quoted "
+             "as the campaign's speed-up; the naive product of the accepted effects stands beside it as a check. Each "
+             "accepted effect shrunken by its own standard error s, effect x (1 - (s / effect)^2), the product is "),
+         plain(ratio_text(model.shrunken_effect) + ": what luck in being accepted would explain is off it.")});
+  }
+  write_sentinels(model, writer);
+}
+
+}  // namespace apo::report

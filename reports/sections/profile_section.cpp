@@ -1,0 +1,155 @@
+// reports/sections/profile_section.cpp - where the time goes: profiles against their floor, roofs, bottlenecks and
+// rankings.
+#include <algorithm>
+#include <cmath>
+
+#include "harness/core/records/stalls.h"
+#include "harness/core/text.h"
+#include "reports/numbers.h"
+#include "reports/sections/sections.h"
+
+namespace apo::report {
+namespace {
+
+void add_profile(Table& table, const std::string& when, const Profile& profile) {
+  table.rows.push_back(
+      {{plain(when)},
+       {code(profile.configuration.label())},
+       {plain(profile.workload)},
+       {plain(time_text(profile.time_ns))},
+       {plain(time_text(profile.floor_ns) + (profile.floor_roof.empty() ? "" : " (" + profile.floor_roof + ")"))},
+       {plain(profile.floor_fraction > 0 ? percent_text(profile.floor_fraction) : kNotMeasuredText)},
+       {plain(profile.rung)}});
+}
+
+void write_metrics(const Profile& profile, Writer& writer) {
+  if (profile.metrics.empty()) {
+    return;
+  }
+  writer.paragraph({plain("Metrics of "), code(profile.configuration.label()), plain(" on " + profile.workload)});
+  Table table{{"metric", "value"}, {}};
+  for (const Metric& metric : profile.metrics) {
+    table.rows.push_back({{plain(metric.name)}, {plain(metric_text(metric))}});
+  }
+  writer.table(table);
+}
+
+// The source lines that most samples fall on.
+void write_hot_lines(const Profile& profile, Writer& writer) {
+  constexpr std::size_t kShown = 10;
+  Table table{{"line", "share of the samples", "mostly", "source"}, {}};
+  for (const HotLine& line : hot_lines(profile, kShown)) {
+    table.rows.push_back({{code(line.file + ":" + std::to_string(line.line))},
+                          {plain(percent_text(line.share))},
+                          {plain(line.stall + ", " + percent_text(line.stall_share))},
+                          {code(line.text)}});
+  }
+  if (!table.rows.empty()) {
+    writer.paragraph(
+        {plain("Hottest lines of "), code(profile.configuration.label()), plain(" on " + profile.workload)});
+    writer.table(table);
+  }
+}
+
+void write_roofs(const Profile& profile, Writer& writer) {
+  if (profile.roofs.empty()) {
+    writer.paragraph({plain("No roof of this machine was measured, so there is no floor to hold a time against.")});
+    return;
+  }
+  Table table{{"roof", "measured on this machine", "how"}, {}};
+  for (const Roof& roof : profile.roofs) {
+    table.rows.push_back({{plain(roof.name)}, {plain(roof_text(roof))}, {plain(roof.note)}});
+  }
+  writer.table(table);
+}
+
+void list_missing(const ReportModel& model, Writer& writer) {
+  std::vector<Line> items;
+  for (const auto* profiles : {&model.first_profiles, &model.last_profiles}) {
+    for (const Profile& profile : *profiles) {
+      const Line item = {plain("Not available: " + profile.missing)};
+      const bool seen = std::any_of(items.begin(), items.end(),
+                                    [&](const Line& other) { return other.front().text == item.front().text; });
+      if (!profile.missing.empty() && !seen) {
+        items.push_back(item);
+      }
+    }
+  }
+  if (!items.empty()) {
+    writer.list(items);
+  }
+}
+
+Line place_of(const Bottleneck& bottleneck) {
+  return bottleneck.line == 0 ? Line{plain("no one line")}
+                              : Line{code(bottleneck.file + ":" + std::to_string(bottleneck.line))};
+}
+
+void write_brief(const IterationRecord& iteration, Writer& writer) {
+  if (iteration.brief.bottlenecks.empty() && iteration.brief.ranked.empty()) {
+    return;
+  }
+  writer.heading(3, {plain("Iteration " + std::to_string(iteration.index) + ": what "),
+                     code(iteration.incumbent.label()), plain(" was short of")});
+  Table bottlenecks{{"bottleneck", "kind", "could give back at most", "mostly at", "evidence"}, {}};
+  for (const Bottleneck& bottleneck : iteration.brief.bottlenecks) {
+    bottlenecks.rows.push_back({{plain(bottleneck.name)},
+                                {plain(std::string(to_string(bottleneck.kind)))},
+                                {plain(bottleneck.bound == 1  ? "nothing"
+                                       : bottleneck.bound > 0 ? format_ratio(bottleneck.bound)
+                                                              : kNotMeasuredText)},
+                                place_of(bottleneck),
+                                {plain(bottleneck.evidence)}});
+  }
+  if (!bottlenecks.rows.empty()) {
+    writer.table(bottlenecks);
+  }
+  Table ranking{{"rank", "candidate", "attacks", "predicted", "score", "from", "why"}, {}};
+  for (const Candidate& candidate : iteration.brief.ranked) {
+    ranking.rows.push_back({{plain(std::to_string(ranking.rows.size() + 1))},
+                            {code(candidate.configuration.label())},
+                            {plain(candidate.attacks)},
+                            {plain(band_text(candidate.prediction))},
+                            {plain(std::isfinite(candidate.score) ? format_g(candidate.score, 3) : kNotMeasuredText)},
+                            {plain(candidate.origin)},
+                            {plain(candidate.why)}});
+  }
+  if (!ranking.rows.empty()) {
+    writer.table(ranking);
+  }
+}
+
+}  // namespace
+
+void write_profile(const ReportModel& model, Writer& writer) {
+  writer.heading(2, {plain("Where the time goes")});
+  if (model.first_profiles.empty()) {
+    writer.paragraph({plain("No incumbent was profiled.")});
+  } else {
+    Table table{{"incumbent", "configuration", "workload", "time of a call", "floor", "floor / time", "how"}, {}};
+    for (const Profile& profile : model.first_profiles) {
+      add_profile(table, "first", profile);
+    }
+    for (const Profile& profile : model.last_profiles) {
+      add_profile(table, "last", profile);
+    }
+    writer.table(table);
+    list_missing(model, writer);
+    if (!writer.plot("roofline")) {
+      writer.paragraph(
+          {plain("No roofline: it needs a rate of operations and one of bytes, and no profile has both.")});
+    }
+    writer.plot("stalls");  // absent without samples or stall counters
+    const std::vector<Profile>& latest = model.last_profiles.empty() ? model.first_profiles : model.last_profiles;
+    for (const Profile& profile : latest) {
+      write_hot_lines(profile, writer);
+      write_metrics(profile, writer);
+    }
+    write_roofs(latest.front(), writer);
+  }
+  for (const IterationRecord& iteration : model.iterations) {
+    write_brief(iteration, writer);
+  }
+}
+
+}  // namespace apo::report

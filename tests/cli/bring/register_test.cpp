@@ -1,0 +1,200 @@
+// tests/cli/bring/register_test.cpp - what may join the catalogue, what may not, and that a refusal changes nothing.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+
+#include <nlohmann/json.hpp>
+
+#include "journal/journal.h"
+#include "tests/cli/workplace.h"
+
+namespace apo {
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool lists(const Workplace& place, const std::string& id) {
+  return place.apo({"list", id}).exit_code == 0;
+}
+
+void expect_nothing_kept(const Workplace& place) {
+  EXPECT_FALSE(std::filesystem::exists(place.path(".apo/variants")));
+  EXPECT_FALSE(std::filesystem::exists(place.path(".apo/journal.db")));
+}
+
+TEST(Register, RightVariantIsVerifiedListedAndRemembered) {
+  const Workplace place;
+  place.write("mine.cpp", Workplace::variant("mine"));
+  const Ran ran = place.apo({"register", "mine.cpp"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  for (const char* gate : {"metadata: valid", "build: valid", "correctness: valid", "sanitizers: valid"}) {
+    EXPECT_NE(ran.out.find(gate), std::string::npos) << gate << " not in " << ran.out;
+  }
+  EXPECT_TRUE(lists(place, "copy/mine"));
+  EXPECT_EQ(read_file(place.path(".apo/variants/copy/mine.cpp")), Workplace::variant("mine"));
+  Journal journal = Journal::open(place.path(".apo/journal.db"), Access::read_only);
+  ASSERT_TRUE(journal.newest_variant("copy/mine"));
+  EXPECT_EQ(journal.newest_variant("copy/mine")->source, Workplace::variant("mine"));
+}
+
+TEST(Register, SameContentAgainIsNoMistake) {
+  const Workplace place;
+  place.write("mine.cpp", Workplace::variant("mine"));
+  ASSERT_EQ(place.apo({"register", "mine.cpp", "--no-verify"}).exit_code, 0);
+  const Ran ran = place.apo({"register", "mine.cpp", "--json"});
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_EQ(only_document(ran)["state"], "already registered");
+}
+
+TEST(Register, OtherContentUnderATakenNameIsRefused) {
+  const Workplace place;
+  place.write("mine.cpp", Workplace::variant("mine"));
+  ASSERT_EQ(place.apo({"register", "mine.cpp", "--no-verify"}).exit_code, 0);
+  place.write("mine.cpp", Workplace::variant("mine") + "// changed\n");
+  place.write("simple.cpp", Workplace::variant("simple") + "// changed\n");
+  for (const char* file : {"mine.cpp", "simple.cpp"}) {
+    const Ran ran = place.apo({"register", file});
+    EXPECT_EQ(ran.exit_code, 1) << file;
+    EXPECT_NE(ran.err.find("is taken by other content"), std::string::npos) << ran.err;
+  }
+  EXPECT_EQ(read_file(place.path(".apo/variants/copy/mine.cpp")), Workplace::variant("mine"));
+}
+
+TEST(Register, WrongOutputIsStoppedByTheCorrectnessGate) {
+  const Workplace place;
+  place.write("wrong.cpp", replaced(Workplace::variant("wrong"), "a.y[i] = a.x[i]", "a.y[i] = a.x[i] + 1"));
+  const Ran ran = place.apo({"register", "wrong.cpp"});
+  EXPECT_EQ(ran.exit_code, 3) << ran.err;
+  EXPECT_NE(ran.out.find("correctness: incorrect"), std::string::npos) << ran.out;
+  EXPECT_FALSE(lists(place, "copy/wrong"));
+  expect_nothing_kept(place);
+}
+
+TEST(Register, WriteBehindTheBufferIsStopped) {
+  const Workplace place;
+  place.write("behind.cpp", replaced(Workplace::variant("behind"), "i < a.n", "i < a.n + 1"));
+  EXPECT_EQ(place.apo({"register", "behind.cpp"}).exit_code, 3);
+  expect_nothing_kept(place);
+}
+
+TEST(Register, SourceThatDoesNotCompileShowsTheLog) {
+  const Workplace place;
+  place.write("broken.cpp", replaced(Workplace::variant("broken"), "a.y[i] = a.x[i]", "a.y[i] = no_such_thing"));
+  const Ran ran = place.apo({"register", "broken.cpp"});
+  EXPECT_EQ(ran.exit_code, 3);
+  EXPECT_NE(ran.out.find("build: build_failed, broken.cpp:"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.err.find("no_such_thing"), std::string::npos) << ran.err;
+  const Ran json = place.apo({"register", "broken.cpp", "--json"});
+  EXPECT_EQ(json.exit_code, 3);
+  EXPECT_EQ(only_document(json)["state"], "refused");
+  expect_nothing_kept(place);
+}
+
+TEST(Register, CrashIsTheCandidatesOutcomeNotOurs) {
+  const Workplace place;
+  place.write("crash.cpp",
+              replaced(Workplace::variant("crash"), "a.y[i] = a.x[i]", "*static_cast<volatile int*>(nullptr) = 1"));
+  const Ran ran = place.apo({"register", "crash.cpp"});
+  EXPECT_EQ(ran.exit_code, 3);
+  EXPECT_NE(ran.out.find("correctness: faulted"), std::string::npos) << ran.out;
+  expect_nothing_kept(place);
+}
+
+TEST(Register, LockedJournalLeavesTheCatalogueAlone) {
+  const Workplace place;
+  place.write("mine.cpp", Workplace::variant("mine"));
+  { const Journal journal = Journal::open(place.path(".apo/journal.db"), Access::read_write); }
+  const FileDescriptor lock(open(place.path(".apo/journal.db.lock").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(flock(lock.get(), LOCK_EX | LOCK_NB), 0);  // as an older program does
+  const Ran ran = place.apo({"register", "mine.cpp", "--no-verify"});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_NE(ran.err.find("is being written by process"), std::string::npos) << ran.err;
+  EXPECT_FALSE(std::filesystem::exists(place.path(".apo/variants")));
+}
+
+struct BadFile {
+  const char* name;
+  std::string contents;
+  Words said;
+};
+
+void PrintTo(const BadFile& file, std::ostream* out) {
+  *out << file.name;
+}
+
+class BadFiles : public testing::TestWithParam<BadFile> {};
+
+TEST_P(BadFiles, AreRefusedWithPlaceAndFix) {
+  const Workplace place;
+  place.write("bad.cpp", GetParam().contents);
+  const Ran ran = place.apo({"register", "bad.cpp"});
+  EXPECT_EQ(ran.exit_code, 1) << ran.out;
+  EXPECT_EQ(ran.out, "");
+  for (const std::string& said : GetParam().said) {
+    EXPECT_NE(ran.err.find(said), std::string::npos) << "no '" << said << "' in: " << ran.err;
+  }
+  expect_nothing_kept(place);
+}
+
+std::string block(const std::string& from, const std::string& to) {
+  return replaced(Workplace::variant("bad"), from, to);
+}
+
+std::string name_of(const testing::TestParamInfo<BadFile>& info) {
+  return info.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Register, BadFiles,
+    testing::Values(
+        BadFile{"empty", "", {"bad.cpp"}},
+        BadFile{"binary",
+                std::string("\x7f"
+                            "ELF\0\0\0",
+                            7),
+                {"bad.cpp"}},
+        BadFile{"no_block", "int main() { return 0; }\n", {"bad.cpp", "apo:variant"}},
+        BadFile{"missing_target", block("// apo:target     host\n", ""), {"bad.cpp", "target"}},
+        BadFile{"missing_technique", block("// apo:technique  scalar-loop\n", ""), {"bad.cpp", "technique"}},
+        BadFile{"repeated_line",
+                block("// apo:target     host\n", "// apo:target     host\n// apo:target     host\n"),
+                {"bad.cpp:3", "target"}},
+        BadFile{"unknown_line", block("// apo:idea", "// apo:tecnique  x\n// apo:idea"), {"tecnique", "technique"}},
+        BadFile{"unknown_target", block("host", "hots"), {"hots", "host"}},
+        BadFile{"unknown_family", block("copy/bad", "copi/bad"), {"copi", "copy"}},
+        BadFile{"name_without_family", block("copy/bad", "bad"), {"bad.cpp:1"}},
+        BadFile{"name_leaves_the_folder", block("copy/bad", "copy/../../bad"), {"bad.cpp:1"}},
+        BadFile{"tune_zero_values", block("// apo:idea", "// apo:tune CHUNK\n// apo:idea"), {"bad.cpp:4", "tune"}},
+        BadFile{"tune_no_number", block("// apo:idea", "// apo:tune CHUNK 1,two\n// apo:idea"), {"bad.cpp:4", "two"}},
+        BadFile{"requires_no_expression", block("// apo:idea", "// apo:requires n <\n// apo:idea"), {"bad.cpp:4"}},
+        BadFile{
+            "requires_unknown_axis", block("// apo:idea", "// apo:requires m < 4\n// apo:idea"), {"bad.cpp:4", "m"}},
+        BadFile{"predict_malformed", block("// apo:idea", "// apo:predict fast\n// apo:idea"), {"bad.cpp:4"}}),
+    name_of);
+
+TEST(Register, FileThatIsNotThereIsNamed) {
+  const Ran ran = Workplace().apo({"register", "nowhere.cpp"});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_NE(ran.err.find("nowhere.cpp"), std::string::npos) << ran.err;
+}
+
+TEST(Register, FolderIsNoVariant) {
+  const Workplace place;
+  std::filesystem::create_directory(place.path("folder"));
+  const Ran ran = place.apo({"register", "folder"});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_NE(ran.err.find("folder"), std::string::npos) << ran.err;
+}
+
+TEST(Register, BrokenFileInTheCatalogueIsReportedAndTheRestWorks) {
+  const Workplace place;
+  place.write(".apo/variants/copy/broken.cpp", "int x;\n");
+  const Ran ran = place.apo({"list"});
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_NE(ran.out.find("copy"), std::string::npos);
+  EXPECT_NE(ran.err.find("broken.cpp"), std::string::npos) << ran.err;
+  EXPECT_EQ(only_document(place.apo({"list", "--json"}))["problems"].size(), 1U);
+}
+
+}  // namespace
+}  // namespace apo

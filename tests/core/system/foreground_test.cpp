@@ -1,0 +1,100 @@
+// tests/core/system/foreground_test.cpp - a person's own command: how it ends is told, signals reach it, nothing is
+// left.
+#include "harness/core/system/foreground.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include "harness/core/error.h"
+#include "harness/core/system/files.h"
+
+namespace apo {
+namespace {
+
+using Words = std::vector<std::string>;
+
+TEST(Foreground, TellsHowTheCommandEnded) {
+  EXPECT_EQ(run_foreground({"sh", "-c", "exit 7"}).exit_code, 7);
+  const ForegroundResult killed = run_foreground({"sh", "-c", "kill -TERM $$"});
+  EXPECT_EQ(killed.signal, SIGTERM);
+  EXPECT_EQ(killed.exit_code, -1);
+}
+
+TEST(Foreground, AddsToTheEnvironmentAndReplaces) {
+  setenv("APO_TEST_OLD", "old", 1);
+  const ForegroundResult ran = run_foreground({"sh", "-c", "[ \"$APO_TEST_OLD$APO_TEST_NEW\" = newer ]"},
+                                              {.environment = {"APO_TEST_OLD=new", "APO_TEST_NEW=er"}});
+  unsetenv("APO_TEST_OLD");
+  EXPECT_EQ(ran.exit_code, 0);
+}
+
+TEST(Foreground, AnUnknownOrUnusableProgramIsTheUsersMistake) {
+  EXPECT_THROW(run_foreground({"no-such-program-of-ours"}), UserError);
+  EXPECT_THROW(run_foreground({"/"}), UserError);
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "data";
+  write_file_atomically(file,
+                        "\x7f"
+                        "ELF of nothing");
+  std::filesystem::permissions(file, std::filesystem::perms::all);
+  EXPECT_THROW(run_foreground({file.string()}), UserError);
+}
+
+TEST(Foreground, EndsWhatTheCommandLeavesRunning) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "pid").string();
+  const ForegroundResult ran =
+      run_foreground({"sh", "-c", "(sleep 300 & echo $! >" + file + ") </dev/null >/dev/null 2>&1"});
+  EXPECT_EQ(ran.left_behind, 1);
+  pid_t left = 0;
+  std::ifstream(file) >> left;
+  ASSERT_GT(left, 0);
+  EXPECT_NE(kill(left, 0), 0) << "process " << left << " still runs";
+}
+
+// Runs the command in a process of its own, sends that process the signal, and returns how it ended.
+int status_after(int signal, const Words& command, bool to_group) {
+  const pid_t runner = fork();
+  if (runner == 0) {
+    setpgid(0, 0);
+    const ForegroundResult ran = run_foreground(command);
+    _exit(ran.signal != 0 ? 100 + ran.signal : ran.exit_code);
+  }
+  setpgid(runner, runner);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  kill(to_group ? -runner : runner, signal);
+  int status = 0;
+  waitpid(runner, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Foreground, CtrlCIsTheCommandsAlone) {
+  EXPECT_EQ(status_after(SIGINT, {"sleep", "60"}, true), 100 + SIGINT);
+  EXPECT_EQ(status_after(SIGINT, {"sh", "-c", "trap 'exit 5' INT; while :; do sleep 0.05; done"}, true), 5);
+}
+
+TEST(Foreground, ARequestToEndIsPassedOn) {
+  EXPECT_EQ(status_after(SIGTERM, {"sh", "-c", "trap 'exit 6' TERM; while :; do sleep 0.05; done"}, false), 6);
+}
+
+TEST(Foreground, TheCommandDoesNotOutliveUs) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "pid").string();
+  EXPECT_EQ(status_after(SIGKILL, {"sh", "-c", "echo $$ >" + file + "; exec sleep 300"}, false), -1);
+  pid_t command = 0;
+  std::ifstream(file) >> command;
+  ASSERT_GT(command, 0);
+  for (int i = 0; i < 100 && kill(command, 0) == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    waitpid(command, nullptr, WNOHANG);  // a child now, if a test above made us the reaper of orphans
+  }
+  EXPECT_NE(kill(command, 0), 0) << "the command still runs";
+}
+
+}  // namespace
+}  // namespace apo

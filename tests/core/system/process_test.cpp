@@ -1,0 +1,128 @@
+// tests/core/system/process_test.cpp - running programs: output, deadlines, signals, nothing left behind.
+#include "harness/core/system/process.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "harness/core/error.h"
+#include "harness/core/system/files.h"
+#include "harness/core/system/machine.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+// Killed at once, but reaped by init whenever it gets to it: a zombie counts as gone.
+bool gone_soon(std::int64_t process) {
+  const std::string stat = "/proc/" + std::to_string(process) + "/stat";
+  bool gone = false;
+  for (int i = 0; i < 500 && !gone; ++i) {
+    gone = !std::filesystem::exists(stat) || read_file(stat).find(") Z") != std::string::npos;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return gone;
+}
+
+TEST(Process, KeepsBothOutputsAndTheExitCode) {
+  const ProcessResult result = run_process({"sh", "-c", "echo out; echo err >&2; exit 3"});
+  EXPECT_EQ(result.output, "out\n");
+  EXPECT_EQ(result.error, "err\n");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_FALSE(result.ok());
+}
+
+TEST(Process, FeedsStandardInputLargerThanAPipe) {
+  const std::string input(300000, 'x');
+  const ProcessResult result = run_process({"wc", "-c"}, {.timeout_s = 20, .input = input});
+  EXPECT_EQ(trim(result.output), "300000");
+}
+
+TEST(Process, AChildThatIgnoresItsInputDoesNotKillUs) {
+  const ProcessResult result = run_process({"true"}, {.timeout_s = 20, .input = std::string(300000, 'x')});
+  EXPECT_TRUE(result.ok());
+}
+
+TEST(Process, ADeadlineEndsTheWholeGroup) {
+  const TemporaryFolder folder;
+  const ProcessResult result =
+      run_process({"sh", "-c", "sleep 60 & echo $! > pid; wait"}, {.timeout_s = 0.5, .working_folder = folder.path()});
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_LT(result.seconds, 10);
+  const auto grandchild = parse_int(trim(read_file(folder.path() / "pid")));
+  ASSERT_TRUE(grandchild);
+  EXPECT_TRUE(gone_soon(*grandchild));
+}
+
+TEST(Process, WhatAProgramStartedEndsWhenWeAreKilled) {
+  const TemporaryFolder folder;
+  const std::filesystem::path note = folder.path() / "pid";
+  const pid_t runner = fork();
+  if (runner == 0) {
+    run_process({"sh", "-c", "sleep 60 & echo $! > part; mv part pid; wait"}, {.working_folder = folder.path()});
+    _exit(0);
+  }
+  for (int i = 0; i < 1000 && !std::filesystem::exists(note); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  kill(runner, SIGKILL);
+  ASSERT_EQ(waitpid(runner, nullptr, 0), runner);
+  const auto grandchild = parse_int(trim(read_file(note)));
+  ASSERT_TRUE(grandchild);
+  EXPECT_TRUE(gone_soon(*grandchild));
+}
+
+TEST(Process, AProgramIsEndedByWhatWeIgnore) {
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  const ProcessResult result = run_process({"sh", "-c", "kill -XFSZ $$"});
+  std::signal(SIGXFSZ, before);
+  EXPECT_EQ(result.signal, SIGXFSZ);
+}
+
+TEST(Process, ASignalIsReportedByName) {
+  const ProcessResult result = run_process({"sh", "-c", "kill -SEGV $$"});
+  EXPECT_EQ(result.signal, SIGSEGV);
+  EXPECT_NE(signal_name(SIGSEGV).find("SIGSEGV"), std::string::npos);
+}
+
+TEST(Process, AnAbsentProgramIsTheEnvironmentsError) {
+  EXPECT_THROW(run_process({"no-such-program-here"}), EnvironmentError);
+  EXPECT_EQ(find_program("/"), std::nullopt);
+}
+
+TEST(Process, AdditionsReplaceWhatTheEnvironmentHad) {
+  setenv("APO_TEST_VALUE", "old", 1);
+  const ProcessResult result =
+      run_process({"sh", "-c", "echo $APO_TEST_VALUE"}, {.timeout_s = 20, .environment = {"APO_TEST_VALUE=new"}});
+  EXPECT_EQ(result.output, "new\n");
+}
+
+TEST(Machine, TheHostHasAStableIdentity) {
+  const Machine machine = describe_host();
+  EXPECT_EQ(machine.id, describe_host().id);
+  EXPECT_TRUE(machine.id.starts_with("host-"));
+  EXPECT_GE(machine.cores, 1);
+  EXPECT_GT(machine.memory_bytes, 0);
+}
+
+TEST(Machine, AMissingCompilerNamesItsPackage) {
+  try {
+    describe_compiler("no-such-compiler");
+    FAIL();
+  } catch (const EnvironmentError& error) {
+    EXPECT_NE(error.hint().find("apt-get install"), std::string::npos);
+  }
+}
+
+TEST(Machine, StealIsAShareOfTheTimeBetweenTwoReadings) {
+  EXPECT_DOUBLE_EQ(steal_percent({.total = 100, .steal = 10}, {.total = 300, .steal = 20}), 5.0);
+  EXPECT_DOUBLE_EQ(steal_percent({.total = 300, .steal = 20}, {.total = 100, .steal = 10}), 0.0);
+  EXPECT_DOUBLE_EQ(steal_percent({}, {}), 0.0);
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,79 @@
+// tests/cuda/cuda_runtime_fixture.h - a runtime with real builds and real workers on a GPU, for the variants and the
+// zoo of `copy`.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "harness/core/system/files.h"
+#include "harness/evaluate/correctness/correctness.h"
+#include "harness/implement/builder.h"
+#include "harness/implement/object/cubin.h"
+#include "harness/implement/toolkit.h"
+#include "harness/implement/variant/catalogue.h"
+#include "harness/implement/variant/expression.h"
+#include "harness/implement/variant/settings.h"
+
+namespace apo::testing {
+
+// APO_WORKER and APO_HOME in the environment name another worker and another checkout than those of the build, so that
+// these tests can be carried.
+inline WorkerOptions cuda_worker() {
+  const char* program = std::getenv("APO_WORKER");
+  return {.program = program != nullptr ? program : APO_WORKER_PROGRAM, .target = Target::cuda};
+}
+
+inline std::filesystem::path checkout() {
+  const char* home = std::getenv("APO_HOME");
+  return home != nullptr ? home : APO_SOURCE_FOLDER;
+}
+
+class CudaRuntime {
+ public:
+  // Throws EnvironmentError where there is no usable GPU.
+  CudaRuntime() : family_(*find_family("copy")) {
+    device_ = Worker(cuda_worker()).device();
+    catalogue_.load({checkout() / "tests" / "zoo" / "cuda", checkout() / "variants"});
+    builder_ = std::make_unique<Builder>(
+        BuildOptions{.cache = folder_.path() / "cache", .home = checkout(), .device = device_});
+    runtime_.family = &family_;
+    runtime_.build = [this](const Configuration& configuration, const Axes& axes, bool) {
+      return builder_->build(family_, catalogue_.get(configuration.variant), axes, configuration.settings);
+    };
+    runtime_.unsupported = [](const Configuration&, const Axes&) { return std::string(); };
+    runtime_.scratch = [this](const Configuration& configuration, const Axes& axes) {
+      return scratch_bytes(catalogue_.get(configuration.variant), axes, configuration.settings,
+                           device_symbols(*device_));
+    };
+    runtime_.code_of = [](std::string_view image) { return read_cubin(image).code_hash; };
+    runtime_.worker = cuda_worker();
+    runtime_.compute_sanitizer = find_toolkit_program("compute-sanitizer");
+  }
+
+  Runtime& runtime() { return runtime_; }
+  const Family& family() const { return family_; }
+  const Variant& variant(const std::string& id) const { return catalogue_.get(id); }
+
+  // Adds a variant from its text; its name has to be new.
+  void add(const std::string& source) {
+    const std::filesystem::path file = folder_.path() / "added.cu";
+    write_file_atomically(file, source);
+    catalogue_.register_variant(file, folder_.path() / "variants");
+  }
+  CheckCase ragged() const {
+    const Workload& workload = *find_workload(family_, "n1001");
+    return {.workload = workload.name, .axes = workload.axes, .regimes = family_.regimes};
+  }
+  Build build(const std::string& id) const { return runtime_.build({id, {}}, ragged().axes, false); }
+
+ private:
+  const Family& family_;
+  TemporaryFolder folder_{"apo-cuda-runtime"};
+  std::optional<DeviceFacts> device_;
+  Catalogue catalogue_;
+  std::unique_ptr<Builder> builder_;
+  Runtime runtime_;
+};
+
+}  // namespace apo::testing

@@ -1,0 +1,193 @@
+// tests/evaluate/correctness/compare_test.cpp - rounding inputs first, comparing every element, and what never passes.
+#include "harness/evaluate/correctness/compare.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "harness/core/error.h"
+#include "harness/runtime/runtime.h"
+
+namespace apo {
+namespace {
+
+const Axes kAxes = {{"n", 1001}};
+
+struct CompareTest : ::testing::Test {
+  const Family& family = *find_family("copy");
+  InputSet inputs = make_inputs(family, kAxes, 5, "typical", 1);
+  Expected expected = expect(family, inputs, {}, 1);
+  std::vector<double> right = expected.reference.at("y");
+
+  Comparison compare(const std::vector<double>& values) {
+    return compare_outputs(family, kAxes, expected, {{"y", encode(DType::f32, values)}});
+  }
+};
+
+TEST_F(CompareTest, TheReferenceItselfIsCorrect) {
+  const Comparison comparison = compare(right);
+  EXPECT_TRUE(comparison.correct) << comparison.evidence;
+  EXPECT_EQ(comparison.tensors.front().compared, 1001);
+}
+
+TEST_F(CompareTest, OneWrongElementIsNamedWithItsPlaceAndValues) {
+  right[997] = 42;
+  const Comparison comparison = compare(right);
+  EXPECT_FALSE(comparison.correct);
+  EXPECT_NE(comparison.evidence.find("y[997] = 42"), std::string::npos) << comparison.evidence;
+}
+
+TEST_F(CompareTest, WhereTheToleranceIsZeroTheEvidenceSaysExactAndNotARatio) {
+  right[997] = 42;
+  const std::string evidence = compare(right).evidence;
+  EXPECT_NE(evidence.find("it has to be exact"), std::string::npos) << evidence;
+  EXPECT_EQ(evidence.find("inf"), std::string::npos) << evidence;
+}
+
+TEST_F(CompareTest, NanIsIncorrect) {
+  right[3] = std::numeric_limits<double>::quiet_NaN();
+  const Comparison comparison = compare(right);
+  EXPECT_NE(comparison.evidence.find("it has to be a finite number"), std::string::npos) << comparison.evidence;
+  EXPECT_FALSE(comparison.correct);
+  EXPECT_EQ(comparison.tensors.front().non_finite, 1);
+}
+
+TEST_F(CompareTest, InfinityIsIncorrect) {
+  right[3] = std::numeric_limits<double>::infinity();
+  EXPECT_FALSE(compare(right).correct);
+}
+
+TEST_F(CompareTest, ZerosAreIncorrect) {
+  EXPECT_FALSE(compare(std::vector<double>(right.size(), 0.0)).correct);
+}
+
+TEST_F(CompareTest, OnlyTheDrawnUnitsAreCompared) {
+  Axes axes = {{"n", 3 * 4096}};
+  const InputSet large = make_inputs(family, axes, 5, "typical", 1);
+  const Expected middle = expect(family, large, {1}, 1);
+  std::vector<double> values(3 * 4096, 42.0);  // in units 0 and 2: not looked at
+  std::ranges::copy(middle.reference.at("y"), values.begin() + 4096);
+  EXPECT_TRUE(compare_outputs(family, axes, middle, {{"y", encode(DType::f32, values)}}).correct);
+  values[4096] = 42;  // the first element of unit 1
+  EXPECT_FALSE(compare_outputs(family, axes, middle, {{"y", encode(DType::f32, values)}}).correct);
+}
+
+TEST(Data, ValuesAreExactlyWhatTheBytesHold) {
+  const Family& family = *find_family("e88_forward");
+  const InputSet inputs = make_inputs(family, family.workloads.front().axes, 5, "typical", 1);
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role == Role::input) {
+      EXPECT_EQ(decode(tensor.dtype, inputs.bytes.at(tensor.name)), inputs.values.at(tensor.name)) << tensor.name;
+    }
+  }
+}
+
+TEST(Data, GivenInputsOfTheWrongLengthAreRefusedByName) {
+  try {
+    inputs_from(*find_family("copy"), kAxes, {{"x", {1.0, 2.0}}}, 1);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("'x' needs 1001"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Data, MissingInputsAreRefusedByName) {
+  EXPECT_THROW(inputs_from(*find_family("copy"), kAxes, {}, 1), UserError);
+}
+
+TEST(Data, DrawnUnitsHoldBothBordersAndDoNotRepeat) {
+  const auto units = draw_units(1000, 32, 5);
+  EXPECT_EQ(units.size(), 32U);
+  EXPECT_EQ(std::set<std::int64_t>(units.begin(), units.end()).size(), 32U);
+  EXPECT_EQ(units.front(), 0);
+  EXPECT_EQ(units.back(), 999);
+  EXPECT_TRUE(draw_units(32, 32, 5).empty()) << "few units are all compared";
+}
+
+// The inputs of a repeating workload, written out.
+TensorMap expand(const Family& family, const InputSet& inputs) {
+  TensorMap whole;
+  for (const auto& [name, values] : inputs.values) {
+    const TensorSpec& tensor = *find_tensor(family, name);
+    const std::vector<std::int64_t> drawn = tensor.shape(inputs.drawn_axes);
+    const std::vector<std::int64_t> shape = tensor.shape(inputs.axes);
+    const std::size_t axis = name == "checkpoints" ? 1 : 0;
+    const std::int64_t outer = axis == 0 ? 1 : drawn[0];
+    const std::int64_t block = static_cast<std::int64_t>(values.size()) / (outer * drawn[axis]);
+    for (std::int64_t i = 0; i < outer; ++i) {
+      for (std::int64_t b = 0; b < shape[axis]; ++b) {
+        const auto from = values.begin() + (i * drawn[axis] + b % drawn[axis]) * block;
+        whole[name].insert(whole[name].end(), from, from + block);
+      }
+    }
+  }
+  return whole;
+}
+
+struct RepeatedInputs : ::testing::Test {
+  const Family& family = *find_family("e88_backward");
+  Workload workload{.name = "repeated",
+                    .axes = {{"B", 5}, {"T", 18}, {"H", 2}, {"N", 4}, {"V", 4}, {"GATE", 1}, {"NORM", 1}},
+                    .repeated_axis = "B",
+                    .distinct = 2};
+  InputSet inputs = make_inputs(family, workload, 7, "typical", 1);
+};
+
+TEST_F(RepeatedInputs, AreExpectedWhatTheWholeTensorsGive) {
+  const TensorMap whole = expand(family, inputs);
+  const std::vector<std::int64_t> units = {0, 3, 6, 9};
+  const TensorMap reference = family.reference(workload.axes, whole, units, 1);
+  const Expected expected = expect(family, inputs, units, 1);
+  for (const auto& [name, values] : expected.reference) {
+    std::vector<double> gathered;
+    for (const std::int64_t unit : units) {
+      for (const ElementRun& run : family.unit_elements(workload.axes, name, unit)) {
+        const auto from = reference.at(name).begin() + run.offset;
+        gathered.insert(gathered.end(), from, from + run.count);
+      }
+    }
+    EXPECT_EQ(values, gathered) << name;
+  }
+}
+
+TEST_F(RepeatedInputs, LieInTheSharedTensorsAsTheWholeTensors) {
+  SharedTensors shared_tensors(shared_tensors_spec(family, workload.axes, 1, {}, {}, 3));
+  share_inputs(shared_tensors, 0, family, inputs);
+  EXPECT_FALSE(shared_tensors.check_inputs());
+  const TensorMap whole = expand(family, inputs);
+  std::size_t at = 0;
+  for (const TensorSpec& tensor : family.tensors) {
+    const BufferPlace& place = shared_tensors.layout().buffers[at++];
+    if (tensor.role == Role::output) {
+      continue;
+    }
+    std::vector<std::byte> bytes(static_cast<std::size_t>(place.bytes));
+    ASSERT_EQ(pread(shared_tensors.fd(), bytes.data(), bytes.size(), place.offset), place.bytes);
+    EXPECT_EQ(decode(tensor.dtype, bytes), whole.at(tensor.name)) << tensor.name;
+  }
+}
+
+TEST(InputStore, KeepsWhatWasDrawnUntilItHoldsTooMuch) {
+  const Family& family = *find_family("copy");
+  const Workload workload{.name = "some", .axes = kAxes};
+  InputStore store;
+  const CheckedPointer first = store.get(family, workload, 1, "typical", 1);
+  EXPECT_EQ(store.get(family, workload, 1, "typical", 1), first);
+  EXPECT_NE(store.get(family, workload, 2, "typical", 1), first);
+  EXPECT_EQ(first->inputs.bytes, make_inputs(family, kAxes, 1, "typical", 1).bytes);
+}
+
+TEST(InputStore, OnlyLargeWorkloadsShareInputsAmongExperiments) {
+  const Family& family = *find_family("copy");
+  EXPECT_NE(inputs_group(family, {{"n", 1000}}, 1), inputs_group(family, {{"n", 1000}}, 2));
+  const Axes large = {{"n", std::int64_t{1} << 26}};
+  EXPECT_EQ(inputs_group(family, large, 1), inputs_group(family, large, 2));
+  EXPECT_NE(inputs_group(family, large, 1), inputs_group(family, large, 100));
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,493 @@
+// tests/evaluate/judge/comparison_test.cpp - whole comparisons: voids, guards, sentences, replay, hostile records.
+#include "harness/evaluate/judge/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "harness/core/error.h"
+#include "harness/evaluate/judge/campaign_claims.h"
+#include "harness/evaluate/judge/signed_rank.h"
+#include "kernels/random.h"
+#include "tests/evaluate/judge/rounds.h"
+#include "tests/evaluate/judge/simulation.h"
+
+namespace apo {
+namespace {
+
+double noise(const NextStep& step, double sd, std::uint64_t salt = 0) {
+  return sd * Random(derive_seed(salt, step.stage, static_cast<std::uint64_t>(step.index))).normal();
+}
+
+Judge judge_effect(double effect, double sd, const JudgePlan& plan = {.preset = standard_preset()}) {
+  return judge_all(plan, [&](const NextStep& step) { return std::vector<double>{effect + noise(step, sd)}; });
+}
+
+void expect_same(const Judgement& a, const Judgement& b) {
+  EXPECT_EQ(a.verdict, b.verdict);
+  EXPECT_EQ(a.reason, b.reason);
+  EXPECT_EQ(a.sentence, b.sentence);
+  EXPECT_EQ(a.effect, b.effect);  // == on doubles: bit for bit is the claim
+  EXPECT_EQ(a.lower, b.lower);
+  EXPECT_EQ(a.upper, b.upper);
+  EXPECT_EQ(a.rounds, b.rounds);
+  EXPECT_EQ(a.processes, b.processes);
+  EXPECT_EQ(a.samples, b.samples);
+  EXPECT_EQ(a.seconds, b.seconds);
+  EXPECT_EQ(a.search_effect, b.search_effect);
+  EXPECT_EQ(a.alpha, b.alpha);
+  EXPECT_EQ(a.minimum_detectable, b.minimum_detectable);
+  EXPECT_EQ(a.incumbent_ns, b.incumbent_ns);
+  EXPECT_EQ(a.candidate_ns, b.candidate_ns);
+  EXPECT_EQ(a.minimum_claim, b.minimum_claim);
+}
+
+// ---------------------------------------------------------------- the course of a comparison
+
+TEST(Judge, AsksForSearchThenPausesThenConfirms) {
+  Judge judge({.preset = standard_preset()});
+  NextStep step = judge.next();
+  EXPECT_EQ(step.stage, "search");
+  EXPECT_EQ(step.rounds, 14);
+  EXPECT_EQ(step.pause_s, 0);
+  for (int i = 0; i < 14; ++i) {
+    step = judge.next();
+    EXPECT_EQ(step.index, i);
+    judge.add(make_round(step, {0.05 + noise(step, 0.002)}));
+  }
+  step = judge.next();
+  EXPECT_EQ(step.stage, "confirm");
+  EXPECT_EQ(step.index, 0);
+  EXPECT_EQ(step.rounds, 14);
+  EXPECT_EQ(step.pause_s, 2);
+  judge.add(make_round(step, {0.05}));
+  EXPECT_EQ(judge.next().pause_s, 0);
+}
+
+TEST(Judge, ConfirmationAloneRunsItsRoundsAndDecidesByThem) {
+  const JudgePlan plan{.preset = standard_preset(), .confirm_rounds = 17};
+  EXPECT_EQ(Judge(plan).next().stage, "confirm");
+  EXPECT_EQ(Judge(plan).next().rounds, 17);
+  EXPECT_EQ(Judge(plan).next().pause_s, 0);
+  const Judge judge = judge_effect(0.05, 0.002, plan);
+  const Judgement judgement = judge.judgement();
+  EXPECT_EQ(judgement.verdict, Verdict::accepted) << judgement.sentence;
+  EXPECT_EQ(judgement.rounds, 17);
+  EXPECT_EQ(judgement.processes, 17);
+  EXPECT_EQ(judgement.search_effect, 0);
+  EXPECT_EQ(judge_effect(0, 0.002, plan).judgement().reason, Reason::confirm_failed);
+  expect_same(replay({.preset = standard_preset()}, judge.rounds()), judgement);
+}
+
+TEST(Judge, ClaimsTheConfirmationNeverTheSearch) {
+  const Judge judge = judge_all({.preset = standard_preset()}, [](const NextStep& step) {
+    return std::vector<double>{(step.stage == "search" ? 0.08 : 0.05) + noise(step, 0.002)};
+  });
+  const Judgement judgement = judge.judgement();
+  EXPECT_EQ(judgement.verdict, Verdict::accepted);
+  EXPECT_NEAR(judgement.effect, 0.05, 0.003);
+  EXPECT_NEAR(judgement.search_effect, 0.08, 0.003);
+  EXPECT_EQ(judgement.rounds, 14);
+  EXPECT_EQ(judgement.processes, 28);
+  EXPECT_EQ(judgement.samples, 28 * 16 * 4);
+  EXPECT_NEAR(judgement.seconds, 28 * 0.4, 1e-9);
+  EXPECT_EQ(judgement.sentence.find("1.08"), std::string::npos) << judgement.sentence;
+  EXPECT_NEAR(judgement.incumbent_ns / judgement.candidate_ns, std::exp(0.05), 0.003);
+}
+
+TEST(Judge, SentenceOfAnAcceptHasRatioIntervalAndProcesses) {
+  const Judgement judgement = judge_effect(std::log(1.53), 0.0001).judgement();
+  EXPECT_EQ(judgement.sentence, "1.52999x faster, 98 % interval [1.52989x, 1.53011x] over 14 fresh processes.");
+  EXPECT_EQ(judgement.rule_version, kRuleVersion);
+  EXPECT_EQ(judgement.preset, "standard");
+}
+
+TEST(Judge, RoundsThatShareProcessesAreNotCalledFreshOnes) {
+  Judge judge({.preset = standard_preset()});
+  for (NextStep step = judge.next(); !step.finished; step = judge.next()) {
+    Round round = make_round(step, {0.0});
+    round.environment[kSameProcess] = step.index % 4 == 0 ? 0 : 1;
+    judge.add(round);
+  }
+  const Judgement judgement = judge.judgement();
+  EXPECT_EQ(judgement.processes, 4);
+  EXPECT_NE(judgement.sentence.find("over 14 rounds, several in a process"), std::string::npos) << judgement.sentence;
+}
+
+TEST(Judge, EveryReasonHasASentenceWithItsNumbers) {
+  const auto sentence = [](double effect, double sd) { return judge_effect(effect, sd).judgement().sentence; };
+  EXPECT_EQ(sentence(0.0, 0.0),
+            "No difference that matters: +0.00 %, 98 % interval [+0.00 %, +0.00 %] over 14 fresh "
+            "processes, inside +-0.5 %.");
+  EXPECT_EQ(sentence(std::log(0.9), 0.0),
+            "Slower: -10.00 %, 98 % interval [-10.00 %, -10.00 %] over 14 fresh processes.");
+  EXPECT_NE(sentence(0.0, 0.007).find("No gain of +1.01 % is left possible"), std::string::npos);
+  const Judgement unresolved = judge_effect(0.006, 0.03).judgement();
+  ASSERT_EQ(unresolved.reason, Reason::unresolved);
+  EXPECT_NE(unresolved.sentence.find("this comparison could resolve +"), std::string::npos);
+  EXPECT_GT(unresolved.minimum_detectable, 0.015);
+}
+
+TEST(Judge, InterruptedComparisonHasNoVerdict) {
+  Judge judge({.preset = standard_preset()});
+  EXPECT_EQ(judge.judgement().reason, Reason::interrupted);
+  for (int i = 0; i < 20; ++i) {  // into the confirmation
+    judge.add(make_round(judge.next(), {0.05}));
+  }
+  const Judgement judgement = judge.judgement();
+  EXPECT_EQ(judgement.verdict, Verdict::inconclusive);
+  EXPECT_EQ(judgement.reason, Reason::interrupted);
+  EXPECT_EQ(judgement.sentence, "Interrupted after 20 processes: no verdict.");
+}
+
+TEST(Judge, LateCandidatesNeedStrongerConfirmation) {
+  EXPECT_EQ(confirm_alpha(1, standard_preset()), 0.01);
+  EXPECT_EQ(confirm_alpha(50, standard_preset()), 0.01);
+  EXPECT_DOUBLE_EQ(confirm_alpha(500, standard_preset()), 0.001);
+  EXPECT_THROW(confirm_alpha(0, standard_preset()), UserError);
+  // 13 of 14 fresh rounds gain, one loses the most: W+ = 91 passes .01 and fails .001.
+  const auto effects = [](const NextStep& step) {
+    const bool loses = step.stage == "confirm" && step.index == 0;
+    return std::vector<double>{loses ? -0.08 : 0.05 + 0.0001 * step.index};
+  };
+  EXPECT_EQ(judge_all({.preset = standard_preset(), .index = 50}, effects).judgement().reason, Reason::faster);
+  EXPECT_EQ(judge_all({.preset = standard_preset(), .index = 500}, effects).judgement().reason, Reason::confirm_failed);
+}
+
+// ---------------------------------------------------------------- void rounds
+
+TEST(Judge, VoidRoundIsKeptButDoesNotCount) {
+  Judge judge({.preset = standard_preset()});
+  Round throttled = make_round(judge.next(), {-0.5});
+  throttled.environment[kThrottleBits] = 0x40;
+  EXPECT_NE(judge.add(throttled).void_why, "");
+  EXPECT_EQ(judge.next().index, 1);
+  EXPECT_EQ(judge.next().rounds, 14);
+  while (!judge.next().finished) {
+    judge.add(make_round(judge.next(), {0.05}));
+  }
+  EXPECT_EQ(judge.judgement().verdict, Verdict::accepted);
+  EXPECT_EQ(judge.judgement().processes, 29);
+  EXPECT_EQ(judge.judgement().rounds, 14);
+}
+
+TEST(Judge, MoreThanAFifthOfVoidRoundsIsTooNoisy) {
+  Judge judge({.preset = standard_preset()});
+  int added = 0;
+  while (!judge.next().finished) {
+    Round round = make_round(judge.next(), {0.05});
+    round.environment[kClockBefore] = 1980;
+    round.environment[kClockAfter] = added % 3 == 0 ? 1500 : 1980;
+    judge.add(round);
+    ++added;
+  }
+  EXPECT_EQ(added, 7);  // voids 1, 4 and 7; 2 of 14 would be allowed
+  const Judgement judgement = judge.judgement();
+  EXPECT_EQ(judgement.verdict, Verdict::inconclusive);
+  EXPECT_EQ(judgement.reason, Reason::noisy);
+  EXPECT_NE(judgement.sentence.find("3 of 7 rounds were void, the last because the clock went from 1980 to 1500 MHz"),
+            std::string::npos)
+      << judgement.sentence;
+}
+
+TEST(Judge, VoidMarksAndEffectsOfTheCallerAreIgnored) {
+  Judge judge({.preset = standard_preset()});
+  while (!judge.next().finished) {
+    Round round = make_round(judge.next(), {0.0});
+    round.void_why = "I did not like it";
+    round.effect = 0.5;
+    round.workloads[0].effect = 0.5;
+    judge.add(round);
+  }
+  EXPECT_EQ(judge.judgement().reason, Reason::equivalent);
+  EXPECT_EQ(judge.rounds().front().void_why, "");
+}
+
+// ---------------------------------------------------------------- guards
+
+TEST(Guard, OneWorkloadThatGotWorseStopsAnAccept) {
+  const auto effects = [](const NextStep& step) {
+    return std::vector<double>{0.08 + noise(step, 0.001, 1), 0.0 + noise(step, 0.001, 2),
+                               -0.02 + noise(step, 0.001, 3)};
+  };
+  const Judgement judgement = judge_all({.preset = standard_preset()}, effects).judgement();
+  EXPECT_EQ(judgement.verdict, Verdict::reverted);
+  EXPECT_EQ(judgement.reason, Reason::guard_failed);
+  EXPECT_NE(judgement.sentence.find("workload w2 may have lost more than -1.00 %"), std::string::npos)
+      << judgement.sentence;
+}
+
+TEST(Guard, WorkloadThatMayHaveLostTooMuchStopsAnAcceptToo) {
+  // Estimated inside the limit, but so noisy that -1 % is not ruled out.
+  const auto effects = [](const NextStep& step) {
+    return std::vector<double>{0.08 + noise(step, 0.001, 1), -0.006 + noise(step, 0.01, 2)};
+  };
+  const Judge judge = judge_all({.preset = standard_preset()}, effects);
+  std::vector<double> second;
+  for (const Round& round : judge.rounds()) {
+    second.push_back(round.workloads[1].effect);
+  }
+  ASSERT_GT(WalshAverages(second).hodges_lehmann(), -0.01);
+  EXPECT_EQ(judge.judgement().reason, Reason::guard_failed);
+}
+
+TEST(Guard, LossesWithinOnePercentAreAllowed) {
+  const auto effects = [](const NextStep& step) {
+    return std::vector<double>{0.08 + noise(step, 0.001, 1), -0.005 + noise(step, 0.001, 2)};
+  };
+  EXPECT_EQ(judge_all({.preset = standard_preset()}, effects).judgement().reason, Reason::faster);
+}
+
+TEST(Guard, FattenedTailStopsAnAcceptThatMinOfTwoCannotSee) {
+  Judge judge({.preset = standard_preset()});
+  while (!judge.next().finished) {
+    Round round = make_round(judge.next(), {0.05});
+    for (std::size_t k = 0; k < round.workloads[0].blocks.size(); k += 2) {  // a quarter of the candidate's calls
+      for (Sample& sample : round.workloads[0].blocks[k].samples) {
+        if ((sample.slot == 0) == round.candidate_in_slot0) {
+          sample.ns = sample.ns * 13 / 10;
+          break;
+        }
+      }
+    }
+    judge.add(round);
+  }
+  EXPECT_NEAR(judge.judgement().effect, 0.05, 1e-6);
+  EXPECT_EQ(judge.judgement().reason, Reason::guard_failed);
+  EXPECT_NE(judge.judgement().sentence.find("the slowest tenth of the calls of workload w0"), std::string::npos);
+}
+
+// A whole comparison at +10 % whose rounds carry these figures, in calls of the incumbent.
+Judgement with_figures(const std::map<std::string, double>& figures, double call_ns = 1e9) {
+  constexpr double kCall = 1e9;  // make_workload's
+  Judge judge({.preset = standard_preset()});
+  while (!judge.next().finished) {
+    const NextStep step = judge.next();
+    Round round = make_round(step, {0.1});
+    for (Block& block : round.workloads[0].blocks) {
+      for (Sample& sample : block.samples) {
+        sample.ns = std::llround(static_cast<double>(sample.ns) * call_ns / kCall);
+      }
+    }
+    for (const auto& [key, calls] : figures) {
+      round.environment[key] = calls * call_ns * std::exp(noise(step, 0.002, 5));
+    }
+    judge.add(round);
+  }
+  return judge.judgement();
+}
+
+TEST(Claim, GainThatFreshInputsDoNotShowIsRefusedBeforeTheConfirmation) {
+  const Judgement judgement = with_figures({{"fresh_ns_incumbent", 1.2}, {"fresh_ns_candidate", 1.21}});
+  EXPECT_EQ(judgement.reason, Reason::guard_failed);
+  EXPECT_EQ(judgement.processes, 14);
+  EXPECT_NE(judgement.sentence.find("calls on inputs made right before them save"), std::string::npos)
+      << judgement.sentence;
+}
+
+TEST(Claim, HalfOfTheGainOnFreshInputsIsEnough) {
+  EXPECT_EQ(with_figures({{"fresh_ns_incumbent", 1.2}, {"fresh_ns_candidate", 1.15}}).reason, Reason::faster);
+}
+
+TEST(Claim, IncumbentThatIsFasterAloneWasHindered) {
+  const Judgement judgement = with_figures({{"alone_ns_incumbent", 0.9}});
+  EXPECT_EQ(judgement.reason, Reason::guard_failed);
+  EXPECT_NE(judgement.sentence.find("in a process without the candidate"), std::string::npos) << judgement.sentence;
+  EXPECT_EQ(with_figures({{"alone_ns_incumbent", 0.98}}).reason, Reason::faster);
+}
+
+// Rounds at no effect in which `factor` changes one arm's time of chosen samples, and which carry these figures.
+Judgement with_changed_samples(bool candidate, double factor, int blocks_of_ten, int samples_of_block,
+                               const std::map<std::string, double>& figures) {
+  constexpr double kCall = 1e9;  // make_workload's
+  Judge judge({.preset = standard_preset()});
+  while (!judge.next().finished) {
+    const NextStep step = judge.next();
+    Round round = make_round(step, {0});
+    std::vector<Block>& blocks = round.workloads[0].blocks;
+    blocks.resize(10);
+    for (std::size_t k = 0; k < blocks.size(); ++k) {
+      int changed = static_cast<int>(k) < blocks_of_ten ? samples_of_block : 0;
+      for (Sample& sample : blocks[k].samples) {
+        if (((sample.slot == 0) == round.candidate_in_slot0) == candidate && changed-- > 0) {
+          sample.ns = std::llround(static_cast<double>(sample.ns) * factor * std::exp(noise(step, 0.002, 5)));
+        }
+      }
+    }
+    for (const auto& [key, calls] : figures) {
+      round.environment[key] = calls * kCall * std::exp(noise(step, 0.002, 6));
+    }
+    judge.add(round);
+  }
+  return judge.judgement();
+}
+
+TEST(Claim, GainInLessThanHalfOfTheSamplesIsHeldToAccountAsAWhole) {
+  // No median shows it: of two samples of a block one is fast, and in one block of ten none.
+  const Judgement judgement =
+      with_changed_samples(true, 0.1, 9, 1, {{"fresh_ns_incumbent", 1.2}, {"fresh_ns_candidate", 1.21}});
+  EXPECT_EQ(judgement.reason, Reason::guard_failed);
+  EXPECT_NE(judgement.sentence.find("the timed calls save 90"), std::string::npos) << judgement.sentence;
+  EXPECT_EQ(with_changed_samples(true, 0.1, 9, 1, {{"fresh_ns_incumbent", 1.2}, {"fresh_ns_candidate", 0.4}}).reason,
+            Reason::faster);
+}
+
+TEST(Claim, IncumbentThatIsHinderedInSomeBlocksIsFasterAlone) {
+  const Judgement judgement = with_changed_samples(false, 1.5, 4, 2, {{"alone_ns_incumbent", 1}});
+  EXPECT_EQ(judgement.reason, Reason::guard_failed);
+  EXPECT_NE(judgement.sentence.find("in a process without the candidate"), std::string::npos) << judgement.sentence;
+}
+
+TEST(Claim, IncumbentThatIsHinderedOnFreshInputsOnlyIsTakenFromAnotherProcess) {
+  const std::map<std::string, double> figures = {{"fresh_ns_incumbent", 2.2}, {"fresh_ns_candidate", 1.2}};
+  EXPECT_EQ(with_figures(figures).reason, Reason::faster);
+  std::map<std::string, double> hindered = figures;
+  hindered["alone_fresh_ns_incumbent"] = 1.2;
+  EXPECT_EQ(with_figures(hindered).reason, Reason::guard_failed);
+}
+
+TEST(Claim, WorkOfTheProcessForNewInputsCountsAgainstItWhoeverDoesIt) {
+  const Judgement judgement = with_figures({{"fresh_work_ns", 0.3}, {"alone_fresh_work_ns_incumbent", 0.1}});
+  EXPECT_EQ(judgement.reason, Reason::guard_failed);
+  EXPECT_NE(judgement.sentence.find("the CPU time of its process"), std::string::npos) << judgement.sentence;
+  EXPECT_EQ(with_figures({{"fresh_work_ns", 0.12}, {"alone_fresh_work_ns_incumbent", 0.1}}).reason, Reason::faster);
+}
+
+// As measured of a copy of 4096 elements: for all rounds alike, in one run this way and in the next the other.
+TEST(Claim, WhatTwoProcessesDifferInSaysNothingAboutCallsOfAMicrosecond) {
+  constexpr double kShort = 1e3;
+  const std::map<std::string, double> times = {
+      {"fresh_ns_incumbent", 1.4}, {"fresh_ns_candidate", 1.3}, {"alone_fresh_ns_incumbent", 1}};
+  EXPECT_EQ(with_figures(times, kShort).reason, Reason::faster);
+  EXPECT_EQ(with_figures(times).reason, Reason::guard_failed);
+  const std::map<std::string, double> work = {{"fresh_work_ns", 70}, {"alone_fresh_work_ns_incumbent", 22}};
+  EXPECT_EQ(with_figures(work, kShort).reason, Reason::faster);
+  EXPECT_EQ(with_figures(work).reason, Reason::guard_failed);
+}
+
+TEST(Claim, TimeThatOnlyTheParentSawCountsAgainstIt) {
+  EXPECT_EQ(with_figures({{"unaccounted_ns", 0.6}, {"alone_unaccounted_ns", 0.3}}).reason, Reason::guard_failed);
+  EXPECT_EQ(with_figures({{"unaccounted_ns", 0.31}, {"alone_unaccounted_ns", 0.3}}).reason, Reason::faster);
+}
+
+TEST(Claim, APreparationThatTakesSomeTenthsLongerBesideOtherCodeIsNoHiddenWork) {
+  EXPECT_EQ(with_figures({{"unaccounted_ns", 92}, {"alone_unaccounted_ns", 71}}).reason, Reason::faster);
+}
+
+TEST(Guard, MeanOverWorkloadsDecidesTheRest) {
+  const auto effects = [](const NextStep& step) {
+    return std::vector<double>{0.03 + noise(step, 0.001, 1), 0.01 + noise(step, 0.001, 2)};
+  };
+  const Judgement judgement = judge_all({.preset = standard_preset()}, effects).judgement();
+  EXPECT_EQ(judgement.reason, Reason::faster);
+  EXPECT_NEAR(judgement.effect, 0.02, 0.002);
+}
+
+// ---------------------------------------------------------------- replay
+
+TEST(Replay, GivesTheJudgementAgainBitForBitFromRawSamples) {
+  for (const char* model : {"M5", "M8", "M9"}) {
+    for (const double effect : {-0.01, 0.0, 0.01, 0.03}) {
+      JudgePlan plan{.preset = extended_preset(), .index = 60};
+      plan.preset.minimum_claim = 0.011;
+      Judge live = simulation::run_comparison(simulation::noise_model(model), effect, plan, 17);
+      std::vector<Round> raw = live.rounds();
+      for (Round& round : raw) {  // nothing computed may be needed
+        round.effect = round.workloads[0].effect = std::nan("");
+        round.workloads[0].candidate_p90_ns = round.workloads[0].incumbent_p90_ns = -1;
+        round.void_why = "forged";
+      }
+      const Judgement recorded = live.judgement();
+      expect_same(recorded, replay(plan_of(recorded, 60), raw));
+    }
+  }
+}
+
+TEST(Replay, RelabellingTheSlotsChangesNothing) {
+  for (const double effect : {0.0, 0.01, 0.02}) {
+    const JudgePlan plan{.preset = standard_preset()};
+    Judge live = simulation::run_comparison(simulation::noise_model("M9"), effect, plan, 23);
+    std::vector<Round> relabelled = live.rounds();
+    for (Round& round : relabelled) {
+      round.candidate_in_slot0 = !round.candidate_in_slot0;
+      for (Block& block : round.workloads[0].blocks) {
+        for (Sample& sample : block.samples) {
+          sample.slot = 1 - sample.slot;
+        }
+      }
+    }
+    expect_same(live.judgement(), replay(plan, relabelled));
+  }
+}
+
+TEST(Replay, SwappingTheArmsMirrorsTheEffectAndIsNeverAccepted) {
+  const JudgePlan plan{.preset = standard_preset()};
+  Judge live = judge_effect(0.02, 0.002, plan);
+  ASSERT_EQ(live.judgement().verdict, Verdict::accepted);
+  Judge mirrored(plan);
+  for (Round round : live.rounds()) {
+    round.candidate_in_slot0 = !round.candidate_in_slot0;
+    if (!mirrored.next().finished) {
+      mirrored.add(round);
+    }
+  }
+  EXPECT_EQ(mirrored.judgement().reason, Reason::regression);
+  EXPECT_EQ(mirrored.judgement().search_effect, -live.judgement().search_effect);
+}
+
+TEST(Replay, MissingDoubledOrForeignRoundsAreRefused) {
+  const JudgePlan plan{.preset = standard_preset()};
+  const std::vector<Round> rounds = judge_effect(0.02, 0.002, plan).rounds();
+  std::vector<Round> missing = rounds;
+  missing.erase(missing.begin() + 3);
+  EXPECT_THROW(replay(plan, missing), UserError);
+  std::vector<Round> doubled = rounds;
+  doubled.insert(doubled.begin() + 3, rounds[3]);
+  EXPECT_THROW(replay(plan, doubled), UserError);
+  std::vector<Round> longer = rounds;
+  longer.push_back(rounds.back());
+  EXPECT_THROW(replay(plan, longer), UserError);
+  std::vector<Round> early = rounds;
+  early[0].stage = "confirm";
+  EXPECT_THROW(replay(plan, early), UserError);
+  std::vector<Round> renamed = rounds;
+  renamed[5].workloads[0].workload = "another";
+  EXPECT_THROW(replay(plan, renamed), UserError);
+  std::vector<Round> thin = rounds;
+  thin[5].workloads[0].blocks.resize(5);
+  EXPECT_THROW(replay(plan, thin), UserError);
+}
+
+TEST(Replay, TimesThatAreNoTimesAreRefusedAndNeverAccepted) {
+  const JudgePlan plan{.preset = standard_preset()};
+  const std::vector<Round> rounds = judge_effect(0.02, 0.002, plan).rounds();
+  for (const std::int64_t bad : {std::int64_t{0}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()}) {
+    for (std::size_t r = 0; r < rounds.size(); r += 9) {
+      std::vector<Round> hostile = rounds;
+      hostile[r].workloads[0].blocks[2].samples[1].ns = bad;
+      EXPECT_THROW(replay(plan, hostile), UserError);
+    }
+  }
+}
+
+TEST(Replay, RefusedRoundLeavesTheComparisonAsItWas) {
+  Judge judge({.preset = standard_preset()});
+  Round bad = make_round(judge.next(), {0.05});
+  bad.workloads[0].blocks[0].samples[0].ns = 0;
+  EXPECT_THROW(judge.add(bad), UserError);
+  EXPECT_EQ(judge.next().index, 0);
+  EXPECT_EQ(judge.next().rounds, 14);
+  EXPECT_TRUE(judge.rounds().empty());
+}
+
+TEST(Replay, JudgementOfAnotherRuleIsRefused) {
+  Judgement recorded = judge_effect(0.02, 0.002).judgement();
+  recorded.rule_version = "apo-judge-0";
+  EXPECT_THROW(plan_of(recorded, 1), UserError);
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,289 @@
+// tests/evaluate/judge/decision_test.cpp - the order of the looks, the confirmation, and the rule's properties.
+#include "harness/evaluate/judge/decision.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "harness/core/error.h"
+#include "harness/core/normal.h"
+#include "harness/evaluate/judge/signed_rank.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+using Phase = Decision::Phase;
+
+// `count` effects round `centre` with normal quantiles of spread `sd`: no chance involved.
+std::vector<double> spread(int count, double centre, double sd) {
+  std::vector<double> effects;
+  for (int i = 0; i < count; ++i) {
+    effects.push_back(centre + sd * normal_quantile((i + 0.5) / count));
+  }
+  return effects;
+}
+
+Decision fresh(const JudgePreset& preset = standard_preset()) {
+  return {preset, preset.confirm_alpha};
+}
+
+// Feeds as many as are wanted; returns how many were used.
+void feed(Decision& decision, const std::vector<double>& effects) {
+  for (const double effect : effects) {
+    if (decision.phase() != Phase::finished) {
+      decision.add(effect);
+    }
+  }
+}
+
+// Feeds the search stage from one list and the confirmation from another.
+Decision decide(const std::vector<double>& search, const std::vector<double>& confirmation,
+                const JudgePreset& preset = standard_preset()) {
+  Decision decision = fresh(preset);
+  for (std::size_t i = 0; i < search.size() && decision.phase() == Phase::search; ++i) {
+    decision.add(search[i]);
+  }
+  for (std::size_t i = 0; i < confirmation.size() && decision.phase() == Phase::confirm; ++i) {
+    decision.add(confirmation[i]);
+  }
+  return decision;
+}
+
+std::vector<double> normals(Random& random, int count, double centre, double sd) {
+  std::vector<double> values;
+  for (int i = 0; i < count; ++i) {
+    values.push_back(centre + sd * random.normal());
+  }
+  return values;
+}
+
+// ---------------------------------------------------------------- the stages
+
+TEST(Decision, AsksForTheRoundsOfTheNextLook) {
+  Decision decision = fresh();
+  EXPECT_EQ(decision.rounds_wanted(), 14);
+  decision.add(0.01);
+  EXPECT_EQ(decision.rounds_wanted(), 13);
+  EXPECT_EQ(decision.rounds_planned(), 14);
+}
+
+TEST(Decision, ClearGainIsConfirmedInFreshRoundsAndAccepted) {
+  Decision decision = fresh();
+  feed(decision, spread(14, 0.05, 0.005));
+  ASSERT_EQ(decision.phase(), Phase::confirm);
+  EXPECT_EQ(decision.rounds_wanted(), 14);
+  EXPECT_EQ(decision.verdict(), Verdict::inconclusive);
+  feed(decision, spread(14, 0.05, 0.005));
+  EXPECT_EQ(decision.phase(), Phase::finished);
+  EXPECT_EQ(decision.verdict(), Verdict::accepted);
+  EXPECT_EQ(decision.reason(), Reason::faster);
+}
+
+TEST(Decision, GainThatDoesNotComeBackIsReverted) {
+  Decision decision = decide(spread(14, 0.05, 0.005), spread(22, 0.0, 0.005));
+  EXPECT_EQ(decision.verdict(), Verdict::reverted);
+  EXPECT_EQ(decision.reason(), Reason::confirm_failed);
+}
+
+TEST(Decision, ConfirmedGainBelowTheMarginIsReverted) {
+  // Its lower bound is above 0, its estimate below 0.3 %.
+  Decision decision = decide(spread(14, 0.05, 0.005), spread(22, 0.0028, 0.0005));
+  EXPECT_GT(WalshAverages(decision.confirmation()).lower(0.01), 0);
+  EXPECT_EQ(decision.reason(), Reason::confirm_failed);
+}
+
+TEST(Decision, GainInsideTheMarginNeverReachesConfirmation) {
+  // 0.29 % without any noise: significant, and not worth an accept.
+  Decision decision = fresh();
+  feed(decision, std::vector<double>(38, 0.0029));
+  EXPECT_EQ(decision.reason(), Reason::equivalent);
+}
+
+TEST(Decision, ConfirmationGetsAsManyRoundsAsItsSpreadNeeds) {
+  const auto rounds = [](double centre, double sd) {
+    Decision decision = fresh();
+    feed(decision, spread(14, centre, sd));
+    return std::pair(decision.phase(), decision.rounds_planned());
+  };
+  EXPECT_EQ(rounds(0.02, 0.001), std::pair(Phase::confirm, 14));
+  Decision decision = fresh();
+  const std::vector<double> effects = spread(14, 0.02, 0.008);
+  feed(decision, effects);
+  ASSERT_EQ(decision.phase(), Phase::confirm);
+  const double target = std::max(0.01, WalshAverages(effects).lower(0.001));
+  const double needed = std::ceil(std::pow(6.5 * standard_deviation(effects) / target, 2));
+  EXPECT_GT(needed, 14);
+  EXPECT_EQ(decision.rounds_planned(), std::min(22, static_cast<int>(needed)));
+}
+
+TEST(Decision, ExtendedProfileConfirmsWithUpToNinetyRounds) {
+  JudgePreset preset = extended_preset();
+  Decision decision = fresh(preset);
+  Random random(4);
+  feed(decision, normals(random, 128, 0.02, 0.03));
+  ASSERT_NE(decision.phase(), Phase::search);
+  EXPECT_TRUE(decision.phase() == Phase::finished || decision.rounds_planned() > 22);
+}
+
+TEST(Decision, EachEndOfTheSearchHasItsReason) {
+  const auto reason = [](double centre, double sd) { return decide(spread(14, centre, sd), {}).reason(); };
+  EXPECT_EQ(reason(-0.02, 0.005), Reason::regression);
+  EXPECT_EQ(reason(0.0, 0.002), Reason::equivalent);
+  EXPECT_EQ(reason(0.0, 0.010), Reason::no_gain);
+  EXPECT_EQ(decide(spread(14, -0.02, 0.005), {}).verdict(), Verdict::reverted);
+}
+
+TEST(Decision, SmallRegressionInsideTheMarginIsNotCalledOne) {
+  // Surely below 0, but by less than 0.3 %: inside the equivalence band.
+  EXPECT_EQ(decide(spread(14, -0.002, 0.0005), {}).reason(), Reason::equivalent);
+}
+
+TEST(Decision, BudgetThatRunsOutIsInconclusive) {
+  Random random(3);
+  Decision decision = decide(normals(random, 38, 0.006, 0.03), {});
+  EXPECT_EQ(decision.search().size(), 38u);
+  EXPECT_EQ(decision.verdict(), Verdict::inconclusive);
+  EXPECT_EQ(decision.reason(), Reason::unresolved);
+}
+
+TEST(Decision, NothingIsDecidedBeforeALook) {
+  Decision decision = fresh();
+  for (int i = 0; i < 13; ++i) {
+    decision.add(10.0);
+    EXPECT_EQ(decision.phase(), Phase::search);
+  }
+  decision.add(10.0);
+  EXPECT_EQ(decision.phase(), Phase::confirm);
+}
+
+TEST(Decision, AcceptComesBeforeRegressionAndFutilityAtALook) {
+  // A gain just inside the design effect: L > m and U < 1 % both hold, and the accept is looked at first.
+  Decision decision = fresh();
+  feed(decision, std::vector<double>(14, 0.008));
+  EXPECT_EQ(decision.phase(), Phase::confirm);
+}
+
+TEST(Decision, NoisyMachineClaimsNothingBelowItsMinimum) {
+  JudgePreset preset = extended_preset();
+  preset.minimum_claim = 0.03;
+  EXPECT_EQ(decide(spread(14, 0.02, 0.001), spread(90, 0.02, 0.001), preset).reason(), Reason::noisy);
+  EXPECT_EQ(decide(spread(14, 0.02, 0.001), spread(90, 0.02, 0.001), preset).verdict(), Verdict::inconclusive);
+  EXPECT_EQ(decide(spread(14, 0.04, 0.001), spread(90, 0.04, 0.001), preset).reason(), Reason::faster);
+}
+
+TEST(Decision, PreciseProfileAcceptsAThirdOfAPercent) {
+  EXPECT_EQ(decide(spread(14, 0.003, 0.0003), spread(22, 0.003, 0.0003), precise_preset()).reason(), Reason::faster);
+  EXPECT_EQ(decide(spread(14, 0.003, 0.0003), {}).reason(), Reason::equivalent);  // standard
+}
+
+// ---------------------------------------------------------------- properties
+
+TEST(DecisionProperty, EffectsThatAreNoNumbersAreRefusedAndNotCounted) {
+  for (const double bad :
+       {std::nan(""), std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()}) {
+    Decision decision = fresh();
+    feed(decision, std::vector<double>(13, 0.05));
+    EXPECT_THROW(decision.add(bad), UserError);
+    EXPECT_EQ(decision.rounds_wanted(), 1);
+    EXPECT_EQ(decision.phase(), Phase::search);
+  }
+}
+
+TEST(DecisionProperty, NegatedEffectsOfAnAcceptedCandidateAreNeverAccepted) {
+  Random random(11);
+  int accepted = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    std::vector<double> search = normals(random, 38, random.uniform(-0.02, 0.02), 0.008);
+    std::vector<double> confirm = normals(random, 22, search[0], 0.008);
+    const Verdict verdict = decide(search, confirm).verdict();
+    for (std::vector<double>* effects : {&search, &confirm}) {
+      std::for_each(effects->begin(), effects->end(), [](double& effect) { effect = -effect; });
+    }
+    const Verdict mirrored = decide(search, confirm).verdict();
+    EXPECT_FALSE(verdict == Verdict::accepted && mirrored == Verdict::accepted);
+    accepted += verdict == Verdict::accepted ? 1 : 0;
+  }
+  EXPECT_GT(accepted, 100);
+}
+
+TEST(DecisionProperty, OrderOfTheRoundsWithinALookChangesNothing) {
+  Random random(12);
+  for (int trial = 0; trial < 500; ++trial) {
+    std::vector<double> search = normals(random, 38, random.uniform(-0.01, 0.02), 0.008);
+    std::vector<double> confirm = normals(random, 22, 0.008, 0.008);
+    const Decision before = decide(search, confirm);
+    int start = 0;
+    for (const Look& look : standard_preset().looks) {
+      std::reverse(search.begin() + start, search.begin() + look.rounds);
+      start = look.rounds;
+    }
+    const int planned = static_cast<int>(before.confirmation().size());
+    std::reverse(confirm.begin(), confirm.begin() + planned);
+    const Decision after = decide(search, confirm);
+    EXPECT_EQ(before.reason(), after.reason());
+    EXPECT_EQ(before.search().size(), after.search().size());
+    EXPECT_EQ(before.confirmation().size(), after.confirmation().size());
+  }
+}
+
+// A larger effect may pass an earlier look, whose own spread then sets the number of fresh rounds. So the claim that
+// holds without exception is: the search passes again, and the same fresh rounds accept again.
+TEST(DecisionProperty, AFasterCandidateIsNeverRejectedWhereASlowerOneWasAccepted) {
+  Random random(13);
+  int accepted = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    std::vector<double> search = normals(random, 38, random.uniform(0.005, 0.02), 0.008);
+    std::vector<double> confirm = normals(random, 22, search[0], 0.008);
+    const Decision before = decide(search, confirm);
+    if (before.verdict() != Verdict::accepted) {
+      continue;
+    }
+    ++accepted;
+    const double more = random.uniform(0, 0.02);
+    for (std::vector<double>* effects : {&search, &confirm}) {
+      std::for_each(effects->begin(), effects->end(), [&](double& effect) { effect += more; });
+    }
+    const Decision after = decide(search, confirm);
+    EXPECT_TRUE(after.reason() == Reason::faster || after.reason() == Reason::confirm_failed);
+    EXPECT_LE(after.search().size(), before.search().size());
+    if (after.confirmation().size() == before.confirmation().size()) {
+      EXPECT_EQ(after.verdict(), Verdict::accepted);
+    }
+  }
+  EXPECT_GT(accepted, 100);
+}
+
+double acceptance_at_minimum(double sd) {
+  Random random(14);
+  const double effect = minimum_detectable_effect(standard_preset(), 0.01, sd);
+  int accepted = 0;
+  constexpr int kTrials = 1000;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const Decision decision = decide(normals(random, 38, effect, sd), normals(random, 22, effect, sd));
+    accepted += decision.verdict() == Verdict::accepted ? 1 : 0;
+  }
+  return static_cast<double>(accepted) / kTrials;
+}
+
+TEST(MinimumDetectableEffect, IsFoundInAboutNinetyFiveOfAHundred) {
+  for (const double sd : {0.01, 0.02, 0.03}) {
+    EXPECT_NEAR(acceptance_at_minimum(sd), 0.95, 0.04) << sd;
+  }
+}
+
+TEST(MinimumDetectableEffect, IsRougherBelowTheDesignEffectWhereOneLookDecides) {
+  for (const double sd : {0.001, 0.002, 0.005}) {
+    EXPECT_GT(acceptance_at_minimum(sd), 0.75) << sd;
+  }
+}
+
+TEST(MinimumDetectableEffect, GrowsWithTheSpread) {
+  EXPECT_NEAR(minimum_detectable_effect(standard_preset(), 0.01, 0), 0.003, 1e-12);
+  EXPECT_NEAR(minimum_detectable_effect(standard_preset(), 0.01, 0.03), 0.0025 + 0.85 * 0.03, 0.003);
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,52 @@
+// tests/evaluate/judge/rounds.h - rounds with chosen effects, made of raw samples.
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/evaluate/judge/comparison.h"
+#include "harness/evaluate/judge/round.h"
+
+namespace apo {
+
+// Every block has exactly this effect (to a few 1e-9: times are whole nanoseconds); the coin is the seed's.
+inline RoundWorkload make_workload(const std::string& name, double effect, bool candidate_in_slot0,
+                                   std::uint64_t order_seed, int blocks = 16) {
+  constexpr double kCall_ns = 1e9;
+  RoundWorkload workload{.workload = name};
+  for (int k = 0; k < blocks; ++k) {
+    Block block;
+    for (const int slot : block_slots(order_seed, BlockKind::timed, 0, k)) {
+      const bool candidate = (slot == 0) == candidate_in_slot0;
+      block.samples.push_back({.slot = slot, .ns = std::llround(candidate ? kCall_ns * std::exp(-effect) : kCall_ns)});
+    }
+    workload.blocks.push_back(block);
+  }
+  return workload;
+}
+
+inline Round make_round(const NextStep& step, const std::vector<double>& effects) {
+  Round round{.stage = step.stage, .index = step.index, .seed = round_seed(1, "test", step.stage, step.index)};
+  const RoundDraw draw = draw_round(round.seed, static_cast<int>(effects.size()));
+  round.candidate_in_slot0 = draw.candidate_in_slot0;
+  round.seconds = 0.4;
+  for (std::size_t w = 0; w < effects.size(); ++w) {
+    round.workloads.push_back(make_workload(std::string("w").append(std::to_string(w)), effects[w],
+                                            round.candidate_in_slot0, draw.order_seed));
+  }
+  return round;
+}
+
+// Runs a whole comparison; `effects_of` gives the effect of each workload for a step.
+template <class EffectsOf>
+Judge judge_all(const JudgePlan& plan, EffectsOf effects_of) {
+  Judge judge(plan);
+  for (NextStep step = judge.next(); !step.finished; step = judge.next()) {
+    judge.add(make_round(step, effects_of(step)));
+  }
+  return judge;
+}
+
+}  // namespace apo

@@ -1,0 +1,70 @@
+// tests/evaluate/runtime_fixture.h - a runtime with real builds and real workers for variants of the family copy.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "harness/core/system/files.h"
+#include "harness/evaluate/evaluate.h"
+#include "harness/implement/builder.h"
+#include "harness/implement/variant/catalogue.h"
+
+namespace apo::testing {
+
+class CopyRuntime {
+ public:
+  CopyRuntime() : family_(*find_family("copy")) {
+    const std::filesystem::path root = APO_SOURCE_FOLDER;
+    catalogue_.load({root / "tests" / "zoo" / "evaluate", root / "tests" / "zoo" / "host", root / "variants"});
+    // Kept in the build folder: the second run of a test compiles nothing.
+    const std::filesystem::path cache = std::filesystem::path(APO_BINARY_FOLDER) / "test-builds";
+    plain_ = std::make_unique<Builder>(BuildOptions{.cache = cache, .home = root});
+    sanitized_ = std::make_unique<Builder>(BuildOptions{.cache = cache, .home = root, .sanitize = true});
+    runtime_.family = &family_;
+    runtime_.build = [this](const Configuration& configuration, const Axes& axes, bool sanitize) {
+      return (sanitize ? sanitized_ : plain_)
+          ->build(family_, catalogue_.get(configuration.variant), axes, configuration.settings);
+    };
+    runtime_.unsupported = [this](const Configuration& configuration, const Axes& axes) {
+      std::string why;
+      return supports(catalogue_.get(configuration.variant), family_, axes, configuration.settings, &why) ? "" : why;
+    };
+    runtime_.scratch = [this](const Configuration& configuration, const Axes& axes) {
+      return scratch_bytes(catalogue_.get(configuration.variant), axes, configuration.settings);
+    };
+    runtime_.worker.program = APO_WORKER_PROGRAM;
+    runtime_.sanitizer_runtime = sanitized_->sanitizer_runtime();
+  }
+
+  const Runtime& runtime() const { return runtime_; }
+  const Family& family() const { return family_; }
+
+  // Short rounds: a verdict in about a second, where the effect is large.
+  EvaluatePlan plan() const {
+    EvaluatePlan plan;
+    plan.workloads = {find_workload(family_, "n4k")};
+    plan.preset = standard_preset();
+    plan.preset.round_s = 0.004;
+    plan.preset.warmup_min_s = 0.0002;
+    plan.preset.pause_s = 0;
+    plan.cache = CachePolicy::warm;
+    plan.seed = 7;
+    plan.sanitize = false;
+    return plan;
+  }
+
+  Experiment experiment(const std::string& candidate, const std::string& incumbent = "copy/once") const {
+    return {
+        .id = 1, .family = "copy", .workloads = {"n4k"}, .candidate = {candidate, {}}, .incumbent = {incumbent, {}}};
+  }
+
+ private:
+  const Family& family_;
+  Catalogue catalogue_;
+  std::unique_ptr<Builder> plain_;
+  std::unique_ptr<Builder> sanitized_;
+  Runtime runtime_;
+};
+
+}  // namespace apo::testing

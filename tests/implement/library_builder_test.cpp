@@ -1,0 +1,129 @@
+// tests/implement/library_builder_test.cpp - library variants for target cuda, built with nvcc; no GPU is needed.
+#include "harness/implement/library_builder.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/implement/toolkit.h"
+#include "tests/implement/fixtures.h"
+
+namespace apo {
+namespace {
+
+using namespace test;
+namespace fs = std::filesystem;
+
+constexpr const char* kLibraryBody = R"(#include "copy.args.h"
+static __global__ void copy_elements(const copy_args a) {
+  const long long i = 256LL * blockIdx.x + threadIdx.x;
+  if (i < a.n) a.y[i] = a.x[i];
+}
+APO_EXPORT uint32_t apo_abi(void) { return APO_ABI_VERSION; }
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  copy_elements<<<40, 256, 0, static_cast<cudaStream_t>(call->stream)>>>(args);
+  return 0;
+}
+)";
+
+class CudaLibrary : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (find_toolkit_program("nvcc").empty()) {
+      GTEST_SKIP() << "no nvcc here";
+    }
+  }
+  Build build(const std::string& source) const {
+    const CudaLibraryBuilder builder(folder_.path() / "cache", APO_SOURCE_FOLDER, DeviceFacts{.major = 9}, 120);
+    return builder.build(*find_family("copy"), parse_variant(source, "/somewhere/library.cu"), {{"n", 1000}}, {});
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(CudaLibrary, BecomesASharedObjectWithTheFactsOfItsKernels) {
+  const Build built = build(cuda_source("", kLibraryBody));
+  ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
+  EXPECT_TRUE(built.plan.library);
+  EXPECT_TRUE(built.plan.launches.empty());
+  EXPECT_TRUE(built.object_path.ends_with(".so"));
+  EXPECT_GE(built.resources.at("registers"), 4);
+  EXPECT_GT(built.resources.at("host_text_bytes"), 0);
+  EXPECT_EQ(built.resources.at("spill_bytes"), 0);
+}
+
+TEST_F(CudaLibrary, ComesFromTheCacheTheSecondTime) {
+  const Build first = build(cuda_source("", kLibraryBody));
+  const Build second = build(cuda_source("", kLibraryBody));
+  EXPECT_FALSE(first.from_cache);
+  EXPECT_TRUE(second.from_cache);
+  EXPECT_TRUE(second.plan.library);
+  EXPECT_EQ(second.code_hash, first.code_hash);
+  EXPECT_EQ(second.resources, first.resources);
+}
+
+TEST_F(CudaLibrary, TheCodeHashSeesHostAndDeviceCodeAndNoComments) {
+  const std::string body = kLibraryBody;
+  const auto replaced = [&](const std::string& from, const std::string& to) {
+    std::string text = body;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  const std::string hash = build(cuda_source("", body)).code_hash;
+  EXPECT_EQ(build(cuda_source("", "// a comment\n" + body)).code_hash, hash);
+  EXPECT_NE(build(cuda_source("", replaced("<<<40,", "<<<41,"))).code_hash, hash) << "host code";
+  EXPECT_NE(build(cuda_source("", replaced("= a.x[i];", "= a.x[i] + 1;"))).code_hash, hash) << "device code";
+}
+
+TEST_F(CudaLibrary, AnErrorNamesTheUsersFileOrTheMissingFunction) {
+  std::string body = kLibraryBody;
+  const Build wrong = build(cuda_source("", body.replace(body.find("a.x[i]"), 6, "a.none")));
+  EXPECT_EQ(wrong.outcome, Outcome::build_failed);
+  EXPECT_TRUE(wrong.evidence.starts_with("/somewhere/library.cu(")) << wrong.evidence;
+  const Build unlinked = build(cuda_source("", std::string("extern \"C\" int nowhere();\n") + kLibraryBody +
+                                                   "int call() { return nowhere(); }\n" +
+                                                   "APO_EXPORT int also(void) { return call(); }\n"));
+  EXPECT_EQ(unlinked.outcome, Outcome::build_failed);
+  expect_contains(unlinked.evidence, "undefined reference to `nowhere'");
+}
+
+TEST_F(CudaLibrary, CublasIsLinkedWhereItIsInstalledAndNamedWhereItIsNot) {
+  const std::string source = read_file(fs::path(APO_SOURCE_FOLDER) / "variants/copy/cuda_cublas_copy.cu");
+  const Build built = build(source);
+  if (built.outcome == Outcome::refused) {
+    expect_contains(built.evidence, "has no libcublas.so: install libcublas-dev");
+  } else {
+    ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
+    expect_contains(read_file(built.object_path), "libcublas.so.");
+  }
+}
+
+TEST(CudaLibraryWithoutAToolkit, IsRefusedWithWhatIsMissing) {
+  if (fs::exists("/usr/local/cuda/bin/nvcc")) {
+    GTEST_SKIP() << "this machine has nvcc where it is looked for last";
+  }
+  const TemporaryFolder folder;
+  const CudaLibraryBuilder builder(folder.path(), APO_SOURCE_FOLDER, DeviceFacts{.major = 9}, 120);
+  const Build built =
+      builder.build(*find_family("copy"), parse_variant(cuda_source("", kLibraryBody), "a.cu"), {{"n", 8}}, {});
+  EXPECT_EQ(built.outcome, Outcome::refused);
+  expect_contains(built.evidence, "needs nvcc");
+}
+
+TEST(LinkLines, AreForHostCodeOnCudaAndForLibrariesOfTheToolkit) {
+  EXPECT_EQ(parse_variant(cuda_source("// apo:link cublas\n// apo:link cublasLt\n", kLibraryBody), "a.cu").libraries,
+            (std::vector<std::string>{"cublas", "cublasLt"}));
+  expect_contains(error_of([] { parse_variant(cuda_source("// apo:link cublast\n", kLibraryBody), "a.cu"); }),
+                  "did you mean");
+  expect_contains(error_of([] { parse_variant(cuda_source("// apo:link crypto\n", kLibraryBody), "a.cu"); }),
+                  "one of cublas, cublasLt, cudart");
+  expect_contains(
+      error_of([] { parse_variant(cuda_source("// apo:link cublas\n// apo:link cublas\n", kLibraryBody), "a.cu"); }),
+      "repeated");
+  expect_contains(error_of([] { parse_variant(source("plain", "// apo:link cublas\n"), "a.cpp"); }),
+                  "only host code on target cuda");
+  expect_contains(
+      error_of([] { parse_variant(cuda_source("// apo:launch k grid=1 block=1\n// apo:link cublas\n"), "a.cu"); }),
+      "only host code on target cuda");
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,45 @@
+// tests/implement/object/ptx_test.cpp - inline PTX becomes calls, line by line; what has no equivalent says so.
+#include "harness/implement/object/ptx.h"
+
+#include <gtest/gtest.h>
+
+namespace apo {
+namespace {
+
+TEST(Ptx, KnownInstructionBecomesACallWithItsOperands) {
+  EXPECT_EQ(without_ptx(R"(asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x * (a ? b : c)));)"),
+            "::apo_cpu::ptx::tanh_approx(y, x * (a ? b : c));");
+}
+
+TEST(Ptx, NumbersInTheTextBecomeTemplateArguments) {
+  EXPECT_EQ(without_ptx(R"(asm volatile("bar.sync %0, 64;" ::"r"(id + 1) : "memory");)"),
+            "::apo_cpu::ptx::bar_sync_of<64>(id + 1);");
+  EXPECT_EQ(without_ptx(R"(asm volatile("cp.async.wait_group 2;" ::: "memory");)"),
+            "::apo_cpu::ptx::cp_async_wait_for<2>();");
+}
+
+TEST(Ptx, TextInPiecesAndOnSeveralLinesKeepsItsLines) {
+  EXPECT_EQ(without_ptx("asm(\"tanh.approx.f32 \"\n  \"%0,  %1;\"\n  : \"=f\"(y)\n  : \"f\"(x));\nnext();"),
+            "::apo_cpu::ptx::tanh_approx(y, x)\n\n\n;\nnext();");
+}
+
+TEST(Ptx, UnknownInstructionFailsTheBuildByName) {
+  EXPECT_EQ(without_ptx(R"(asm("mov.u32 %0, %smid;" : "=r"(s));)"),
+            "static_assert(false, \"not checkable on the CPU: PTX mov.u32 %0, %smid;\");");
+  EXPECT_NE(without_ptx(R"(asm("bar.sync %0, 6x4;" :: "r"(1));)").find("static_assert"), std::string::npos);
+}
+
+TEST(Ptx, CommentsLiteralsAndOtherNamesAreLeftAlone) {
+  for (const char* text : {"// asm(\"x\")\n", "/* asm(\"x\"); */", "\"asm(\\\"x\\\")\"", "int asmx = plasm(1);",
+                           "const int n = 1'000; char c = '\"'; f(asm_); ", "asm"}) {
+    EXPECT_EQ(without_ptx(text), text);
+  }
+}
+
+TEST(Ptx, UnfinishedStatementEndsWithTheSource) {
+  EXPECT_NE(without_ptx("asm(\"tanh.approx.f32 %0").find("static_assert"), std::string::npos);
+  EXPECT_EQ(without_ptx("asm volatile"), "asm volatile");
+}
+
+}  // namespace
+}  // namespace apo

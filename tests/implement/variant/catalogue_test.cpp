@@ -1,0 +1,133 @@
+// tests/implement/variant/catalogue_test.cpp - scanning folders, looking up, registering.
+#include "harness/implement/variant/catalogue.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/implement/fixtures.h"
+
+namespace apo {
+namespace {
+
+using namespace test;
+namespace fs = std::filesystem;
+
+class CatalogueTest : public ::testing::Test {
+ protected:
+  fs::path root() const { return folder_.path(); }
+  Catalogue loaded() const {
+    Catalogue catalogue;
+    catalogue.load({root() / "a", root() / "b"});
+    return catalogue;
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(CatalogueTest, FindsVariantsInAllRoots) {
+  write(root() / "a" / "copy" / "one.cpp", source("one"));
+  write(root() / "b" / "deep" / "er" / "two.cpp", source("two"));
+  write(root() / "b" / "notes.txt", "no variant");
+  write(root() / "b" / "toolkit.h", "no variant");
+  const Catalogue catalogue = loaded();
+  EXPECT_EQ(catalogue.ids(), (std::vector<std::string>{"copy/one", "copy/two"}));
+  EXPECT_EQ(catalogue.of_family("copy").size(), 2u);
+  EXPECT_TRUE(catalogue.of_family("none").empty());
+  EXPECT_EQ(catalogue.find("copy/two")->path, (root() / "b" / "deep" / "er" / "two.cpp").string());
+  EXPECT_EQ(catalogue.find("copy/three"), nullptr);
+  EXPECT_TRUE(catalogue.problems().empty());
+}
+
+TEST_F(CatalogueTest, BadFileIsListedAndHarmsNobody) {
+  write(root() / "a" / "bad.cpp", "int x;\n");
+  write(root() / "a" / "binary.cpp", std::string("\x7f"
+                                                 "ELF\0\0",
+                                                 6));
+  write(root() / "a" / "good.cpp", source("good"));
+  fs::create_directory(root() / "a" / "folder.cpp");
+  fs::create_symlink("nowhere", root() / "a" / "dangling.cpp");
+  const Catalogue catalogue = loaded();
+  EXPECT_NE(catalogue.find("copy/good"), nullptr);
+  ASSERT_EQ(catalogue.problems().size(), 4u);
+  EXPECT_EQ(catalogue.problems()[0].path, (root() / "a" / "bad.cpp").string());
+  expect_contains(catalogue.problems()[0].what, "no metadata block");
+}
+
+TEST_F(CatalogueTest, SameIdWithOtherContentNamesBothFiles) {
+  write(root() / "a" / "one.cpp", source("one"));
+  write(root() / "a" / "same.cpp", source("one"));
+  write(root() / "b" / "other.cpp", source("one") + "// other\n");
+  const Catalogue catalogue = loaded();
+  ASSERT_EQ(catalogue.problems().size(), 1u);
+  expect_contains(catalogue.problems()[0].what, (root() / "a" / "one.cpp").string());
+  expect_contains(catalogue.problems()[0].what, (root() / "b" / "other.cpp").string());
+  EXPECT_EQ(catalogue.find("copy/one")->path, (root() / "a" / "one.cpp").string());
+}
+
+TEST_F(CatalogueTest, UnknownNameGetsASuggestion) {
+  write(root() / "a" / "one.cpp", source("register_owned"));
+  expect_contains(error_of([&] { loaded().get("copy/register_ownd"); }), "did you mean 'copy/register_owned'?");
+}
+
+TEST_F(CatalogueTest, ConfigurationReadsWhatLabelPrints) {
+  write(root() / "a" / "one.cpp", source("one", "// apo:tune CHUNK 16,8\n// apo:tune LANES 1,2\n"));
+  const Catalogue catalogue = loaded();
+  const Configuration configuration = catalogue.configuration("copy/one[LANES=2]");
+  EXPECT_EQ(configuration.settings, (Settings{{"CHUNK", 16}, {"LANES", 2}}));
+  EXPECT_EQ(catalogue.configuration(configuration.label()), configuration);
+  EXPECT_EQ(catalogue.configuration("copy/one").settings, (Settings{{"CHUNK", 16}, {"LANES", 1}}));
+  for (const char* bad : {"copy/one[", "copy/one[]", "copy/one[CHUNK]", "copy/one[CHUNK=x]", "copy/one[CHUNK=8",
+                          "copy/one[CHUNK=8]x", "copy/one[CHUNK=9]", "copy/one[K=9]", "", "[", "copy/none[CHUNK=8]"}) {
+    EXPECT_THROW(catalogue.configuration(bad), UserError) << bad;
+  }
+}
+
+TEST_F(CatalogueTest, RegisteringCopiesIntoTheFamilysFolder) {
+  const fs::path file = write(root() / "in" / "whatever.txt", source("mine"));
+  Catalogue catalogue = loaded();
+  const Registration first = catalogue.register_variant(file, root() / "b");
+  EXPECT_FALSE(first.already_registered);
+  EXPECT_EQ(first.variant->path, (root() / "b" / "copy" / "mine.cpp").string());
+  EXPECT_EQ(read_file(first.variant->path), source("mine"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(root() / "b" / "copy"), {}), 1);
+  EXPECT_EQ(loaded().ids(), std::vector<std::string>{"copy/mine"});
+  EXPECT_TRUE(catalogue.register_variant(file, root() / "b").already_registered);
+}
+
+TEST_F(CatalogueTest, DeviceVariantKeepsTheCudaExtension) {
+  const fs::path file = write(root() / "in" / "x", cuda_source("// apo:launch k grid=1 block=1\n"));
+  EXPECT_TRUE(Catalogue().register_variant(file, root() / "b").variant->path.ends_with("copy/device.cu"));
+}
+
+TEST_F(CatalogueTest, RegisteringRefusesWhatIsNoNewVariant) {
+  write(root() / "a" / "one.cpp", source("one"));
+  Catalogue catalogue = loaded();
+  const auto refused = [&](const fs::path& file) {
+    return error_of([&] { catalogue.register_variant(file, root() / "b"); });
+  };
+  expect_contains(refused(write(root() / "in" / "x.cpp", source("one") + "// other\n")),
+                  "is taken by other content in");
+  expect_contains(refused(write(root() / "in" / "e.cpp", "")), "is empty");
+  expect_contains(refused(root() / "in"), "is a directory");
+  expect_contains(refused(root() / "missing.cpp"), "missing.cpp");
+  EXPECT_FALSE(fs::exists(root() / "b"));
+}
+
+TEST_F(CatalogueTest, FileThatAnotherProcessRegisteredIsNeverReplaced) {
+  Catalogue catalogue = loaded();  // before the other process
+  write(root() / "b" / "copy" / "one.cpp", source("one") + "// theirs\n");
+  const fs::path mine = write(root() / "in" / "one.cpp", source("one"));
+  EXPECT_THROW(catalogue.register_variant(mine, root() / "b"), UserError);
+  EXPECT_EQ(read_file(root() / "b" / "copy" / "one.cpp"), source("one") + "// theirs\n");
+}
+
+TEST(ShippedVariants, AllOfThemAreValid) {
+  Catalogue catalogue;
+  catalogue.load({fs::path(APO_SOURCE_FOLDER) / "variants"});
+  for (const CatalogueProblem& problem : catalogue.problems()) {
+    ADD_FAILURE() << problem.path << ": " << problem.what << "\n" << problem.hint;
+  }
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,103 @@
+// tests/implement/variant/launch_plan_test.cpp - launches become numbers, and what a device cannot run is refused in
+// words.
+#include "harness/implement/variant/launch_plan.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/implement/fixtures.h"
+
+namespace apo {
+namespace {
+
+using namespace test;
+
+DeviceFacts small_gpu() {
+  return {.name = "small", .major = 9, .sms = 4, .threads_per_block = 1024, .shared_per_block = 100'000};
+}
+
+PlannedLaunches planned(const std::string& lines, const DeviceFacts& device = small_gpu(),
+                        std::int64_t static_shared = 0, const Settings& settings = {}) {
+  const Variant variant = parse_variant(cuda_source(lines + "\n"), "a.cu");
+  return plan_launches(*find_family("copy"), variant, {{"n", 1000}}, settings, device,
+                       {{.name = "k", .shared_bytes = static_shared}, {.name = "second"}});
+}
+
+std::string refusal(const std::string& attributes, const DeviceFacts& device = small_gpu(),
+                    std::int64_t static_shared = 0) {
+  const PlannedLaunches result = planned("// apo:launch k " + attributes, device, static_shared);
+  EXPECT_EQ(result.outcome, Outcome::refused) << attributes;
+  EXPECT_TRUE(result.plan.launches.empty());
+  return result.evidence;
+}
+
+TEST(LaunchPlan, SeesAxesTunablesAndTheDevice) {
+  const std::string lines =
+      "// apo:tune W 2,4\n"
+      "// apo:launch k grid=ceil_div(n,32*W),2 block=32*W,1,2 shared=SHARED_MAX/2 cluster=1,2 cooperative=1 "
+      "l2_persist=2\n"
+      "// apo:launch second grid=SMS block=MAX_THREADS";
+  const PlannedLaunches result = planned(lines, small_gpu(), 0, {{"W", 4}});
+  ASSERT_EQ(result.outcome, Outcome::valid) << result.evidence;
+  ASSERT_EQ(result.plan.launches.size(), 2u);
+  const KernelLaunch expected{.kernel = "k",
+                              .grid = {8, 2, 1},
+                              .block = {128, 1, 2},
+                              .cluster = {1, 2, 1},
+                              .shared_bytes = 50'000,
+                              .cooperative = true,
+                              .persist = 2};
+  EXPECT_EQ(result.plan.launches[0], expected);
+  EXPECT_EQ(result.plan.launches[1], (KernelLaunch{.kernel = "second", .grid = {4, 1, 1}, .block = {1024, 1, 1}}));
+}
+
+TEST(LaunchPlan, EverySizeIsAtLeastOne) {
+  expect_contains(refusal("grid=n-1000 block=32"), "the launch of k: grid=n-1000 gives 0, and at least 1 is needed");
+  expect_contains(refusal("grid=1 block=n-1001"), "block=n-1001 gives -1");
+  expect_contains(refusal("grid=1 block=32 cluster=0"), "cluster=0 gives 0");
+  expect_contains(refusal("grid=1 block=32 shared=-4"), "shared=-4 gives -4");
+}
+
+TEST(LaunchPlan, LimitsOfTheDeviceHold) {
+  expect_contains(refusal("grid=1 block=1025"), "a block of 1025x1x1 threads is more than the 1024");
+  expect_contains(refusal("grid=1 block=64,32"), "a block of 64x32x1 threads");
+  expect_contains(refusal("grid=1 block=1,1,65"), "z up to 64");
+  expect_contains(refusal("grid=1 block=2147483647,2147483647,64"), "threads is more than");
+  expect_contains(refusal("grid=1,65536 block=1"), "y and z go up to 65535");
+  expect_contains(refusal("grid=2147483648 block=1"), "more than 2^31-1");
+  expect_contains(refusal("grid=1 block=1 shared=SHARED_MAX+1"), "outside 0 to 100000 bytes of this device");
+  expect_contains(refusal("grid=1 block=1 shared=SHARED_MAX", small_gpu(), 8),
+                  "100008 bytes of shared memory (8 static) are more than the 100000");
+}
+
+TEST(LaunchPlan, ClustersDivideTheGridAndNeedHopper) {
+  expect_contains(refusal("grid=3 block=1 cluster=2"), "does not divide the grid of 3x1x1");
+  expect_contains(refusal("grid=34 block=1 cluster=17"), "is more than 16");
+  DeviceFacts ampere = small_gpu();
+  ampere.major = 8;
+  expect_contains(refusal("grid=2 block=1 cluster=2", ampere), "clusters need sm_90, and this device is sm_80");
+}
+
+TEST(LaunchPlan, FlagsAndPositionsAreChecked) {
+  expect_contains(refusal("grid=1 block=1 cooperative=2"), "outside 0 to 1");
+  expect_contains(refusal("grid=1 block=1 l2_persist=3"), "outside 0 to 2");  // copy has two tensors
+  expect_contains(refusal("grid=1/(n-1000) block=1"), "grid=1/(n-1000)");
+}
+
+TEST(LaunchPlan, AKernelThatIsNotThereIsNamed) {
+  const PlannedLaunches result = planned("// apo:launch missing grid=1 block=1");
+  EXPECT_EQ(result.outcome, Outcome::wrong_abi);
+  expect_contains(result.evidence, "no kernel 'missing' (it has k, second): declare it extern \"C\" __global__");
+}
+
+TEST(LaunchPlan, TextTellsPlansApartButNotNames) {
+  const LaunchPlan plan = planned("// apo:launch k grid=2 block=32").plan;
+  LaunchPlan renamed = plan;
+  renamed.launches[0].kernel = "another";
+  LaunchPlan wider = plan;
+  wider.launches[0].block = {64, 1, 1};
+  EXPECT_EQ(plan_text(plan), plan_text(renamed));
+  EXPECT_NE(plan_text(plan), plan_text(wider));
+}
+
+}  // namespace
+}  // namespace apo

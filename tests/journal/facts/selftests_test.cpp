@@ -1,0 +1,107 @@
+// tests/journal/facts/selftests_test.cpp - a selftest comes back as it was written, for the machine that it was
+// measured on.
+#include <gtest/gtest.h>
+
+#include "journal/query/queries.h"
+#include "tests/journal/samples.h"
+
+namespace apo {
+namespace {
+
+using namespace apo::test;
+
+SelftestComparison a_comparison() {
+  return {.kind = SelftestKind::power,
+          .incumbent = {"spin/chain", {{"EXTRA", 10}}},
+          .candidate = {"spin/chain", {{"EXTRA", 0}}},
+          .workload = "s5k",
+          .truth = 0.00995,
+          .random_layout = false,
+          .verdict = Verdict::accepted,
+          .reason = Reason::faster,
+          .effect = 0.0101,
+          .lower = 0.009,
+          .upper = 0.012,
+          .rounds = 14,
+          .processes = 28,
+          .seconds = 3.5,
+          .effects = {0.01, -0.0, 1.0 / 3}};
+}
+
+Selftest a_selftest(Journal& journal, const Machine& machine) {
+  journal.add_machine(machine);
+  Selftest selftest{
+      .machine = machine.id, .cache_policy = "cold", .judge_preset = "auto", .rule_version = "r", .seed = 7};
+  selftest.id = journal.begin_selftest(selftest);
+  selftest.seconds = 60;
+  selftest.smallest_claim = 0.004;
+  selftest.kernels.push_back({.configuration = {"spin/chain", {{"EXTRA", 0}}},
+                              .workload = "s5k",
+                              .preset = "precise",
+                              .call_ns = 1e4,
+                              .rounds_per_process = 3,
+                              .round_sd = 0.001,
+                              .resolves_10s = 0.002,
+                              .smallest_claim = 0.0009});
+  return selftest;
+}
+
+TEST(SelftestRows, ComeBackAsTheyWereWritten) {
+  const Scratch scratch;
+  Journal journal = scratch.open();
+  const Machine machine = a_machine();
+  const Selftest written = a_selftest(journal, machine);
+  journal.add_selftest_comparison(written.id, a_comparison());
+  journal.finish_selftest(written);
+  const auto read = journal.latest_selftest(machine);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->machine, machine.id);
+  EXPECT_EQ(read->rule_version, "r");
+  EXPECT_EQ(read->seed, 7u);
+  EXPECT_EQ(read->smallest_claim, 0.004);
+  ASSERT_EQ(read->kernels.size(), 1u);
+  EXPECT_EQ(read->kernels[0].configuration, written.kernels[0].configuration);
+  EXPECT_EQ(read->kernels[0].rounds_per_process, 3);
+  EXPECT_EQ(read->kernels[0].resolves_1s, std::nullopt);
+  EXPECT_EQ(read->kernels[0].resolves_10s, 0.002);
+  EXPECT_EQ(read->kernels[0].smallest_claim, 0.0009);
+  const auto comparisons = journal.selftest_comparisons(written.id);
+  ASSERT_EQ(comparisons.size(), 1u);
+  EXPECT_EQ(comparisons[0].kind, SelftestKind::power);
+  EXPECT_EQ(comparisons[0].incumbent, a_comparison().incumbent);
+  EXPECT_EQ(comparisons[0].verdict, Verdict::accepted);
+  EXPECT_EQ(comparisons[0].effects, a_comparison().effects);
+  EXPECT_FALSE(comparisons[0].random_layout);
+}
+
+TEST(SelftestRows, OfAnotherStateOfTheMachineAndInterruptedOnesAreNotTheLatest) {
+  const Scratch scratch;
+  Journal journal = scratch.open();
+  Machine machine = a_machine();
+  EXPECT_FALSE(journal.latest_selftest(machine));
+  const Selftest first = a_selftest(journal, machine);
+  EXPECT_FALSE(journal.latest_selftest(machine)) << "it has not ended";
+  journal.finish_selftest(first);
+  a_selftest(journal, machine);  // killed before its end
+  EXPECT_EQ(journal.latest_selftest(machine)->id, first.id);
+  machine.driver += " updated";
+  EXPECT_FALSE(journal.latest_selftest(machine));
+}
+
+TEST(SelftestRows, TotalsCountInterruptedOnesToo) {
+  const Scratch scratch;
+  {
+    Journal journal = scratch.open();
+    for (int i = 0; i < 2; ++i) {
+      const Selftest selftest = a_selftest(journal, a_machine());
+      journal.add_selftest_comparison(selftest.id, a_comparison());
+    }
+  }
+  const Table totals = run_sql(scratch.path, "SELECT comparisons, accepted, truth FROM selftest_totals");
+  ASSERT_EQ(totals.rows.size(), 1u);
+  EXPECT_EQ(std::get<std::int64_t>(totals.rows[0][0]), 2);
+  EXPECT_EQ(std::get<std::int64_t>(totals.rows[0][1]), 2);
+}
+
+}  // namespace
+}  // namespace apo

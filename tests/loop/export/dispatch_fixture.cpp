@@ -1,0 +1,117 @@
+// tests/loop/export/dispatch_fixture.cpp - the journal's records, and g++.
+#include "tests/loop/export/dispatch_fixture.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/core/hash.h"
+#include "harness/core/system/process.h"
+#include "harness/loop/export/dispatch_header.h"
+
+namespace apo::test {
+
+Machine a_gpu(const std::string& id, const std::string& model) {
+  return {.target = Target::cuda,
+          .id = id,
+          .model = model,
+          .cores = 132,
+          .isa = "sm_90",
+          .driver = "580.159.04 (CUDA 13.0)",
+          .facts = {{"shared_per_block", "232448"}, {"threads_per_block", "1024"}}};
+}
+
+const Catalogue& shipped_variants() {
+  static const Catalogue kCatalogue = [] {
+    Catalogue catalogue;
+    catalogue.load({APO_SOURCE_FOLDER "/variants"});
+    return catalogue;
+  }();
+  return kCatalogue;
+}
+
+DispatchJournal::DispatchJournal() : journal_(Journal::open(folder_.path() / "journal.db", Access::read_write)) {}
+
+std::int64_t DispatchJournal::campaign(const Accept& accept) {
+  Machine machine = a_gpu(accept.machine);
+  machine.driver = accept.driver;
+  journal_.add_machine(machine);
+  for (const std::string& text : {accept.candidate, accept.baseline}) {
+    journal_.add_variant(shipped_variants().get(shipped_variants().configuration(text).variant));
+  }
+  Campaign campaign;
+  campaign.policy = {
+      .family = shipped_variants().get(shipped_variants().configuration(accept.candidate).variant).family,
+      .workload_class = accept.workload_class,
+      .workloads = accept.workloads,
+      .baseline = accept.baseline,
+      .target = Target::cuda};
+  campaign.baseline = shipped_variants().configuration(accept.baseline);
+  campaign.machine = accept.machine;
+  return journal_.begin_campaign(campaign);
+}
+
+std::int64_t DispatchJournal::accept(const Accept& accept, std::int64_t campaign) {
+  Experiment experiment;
+  experiment.campaign = campaign;
+  experiment.candidate = shipped_variants().configuration(accept.candidate);
+  experiment.incumbent = shipped_variants().configuration(accept.baseline);
+  const Variant& variant = shipped_variants().get(experiment.candidate.variant);
+  experiment.family = variant.family;
+  experiment.workload_class = accept.workload_class;
+  experiment.workloads = accept.workloads;
+  experiment.candidate_source_hash = variant.source_hash;
+  experiment.incumbent_source_hash = shipped_variants().get(experiment.incumbent.variant).source_hash;
+  experiment.candidate_build = {.key = "key", .code_hash = sha256(accept.candidate), .toolchain = {"nvrtc", "13.0"}};
+  experiment.machine = accept.machine;
+  experiment.started_at = accept.finished_at;
+  experiment.finished_at = accept.finished_at;
+  experiment.judgement = Judgement{.verdict = accept.verdict,
+                                   .reason = accept.verdict == Verdict::accepted ? Reason::faster : Reason::regression,
+                                   .effect = accept.effect,
+                                   .lower = accept.effect - 0.01,
+                                   .upper = accept.effect + 0.01,
+                                   .rounds = 14,
+                                   .cache_policy = "cold",
+                                   .rule_version = "apo-judge-1"};
+  experiment.id = journal_.begin_experiment(experiment);
+  journal_.add_build(experiment.id, Journal::Role::candidate, experiment.candidate_build);
+  journal_.finish_experiment(experiment);
+  return experiment.id;
+}
+
+void DispatchJournal::certify(std::int64_t campaign, const Accept& accept, bool alarm) {
+  Certification one;
+  one.campaign = campaign;
+  one.champion = shipped_variants().configuration(accept.candidate);
+  one.baseline = shipped_variants().configuration(accept.baseline);
+  one.cache_policy = "cold";
+  one.effect = 1;
+  one.lower = 0.9;
+  one.upper = 1.1;
+  one.rounds = 38;
+  one.alarm = alarm;
+  journal_.add_certification(one);
+}
+
+std::string run_with_headers(const Dispatch& dispatch, const std::string& body, const std::string& functions,
+                             const std::vector<std::string>& flags) {
+  const TemporaryFolder folder("apo-dispatch-test");
+  std::string program = "#include <cstdio>\n";
+  for (const DispatchTable& table : dispatch.tables) {
+    const std::string name = dispatch_header_name(*table.family);
+    write_file_atomically(folder.path() / name, dispatch_header(table));
+    program = "#include \"" + name + "\"\n" + program + "namespace " + table.family->name +
+              " = apo_dispatch::" + table.family->name + ";\n";
+  }
+  write_file_atomically(folder.path() / "main.cpp", program + functions + "int main() {\n" + body + "\n}\n");
+  std::vector<std::string> argv = {"g++",        "-std=c++17",   "-Wall",    "-Wextra",
+                                   "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"};
+  argv.insert(argv.end(), flags.begin(), flags.end());
+  argv.insert(argv.end(), {"main.cpp", "-o", "main"});
+  const ProcessResult built = run_process(argv, {.timeout_s = 100, .working_folder = folder.path()});
+  EXPECT_TRUE(built.ok()) << built.error.substr(0, 3000);
+  const ProcessResult ran = run_process({(folder.path() / "main").string()});
+  EXPECT_TRUE(ran.ok()) << ran.error;
+  return ran.output;
+}
+
+}  // namespace apo::test

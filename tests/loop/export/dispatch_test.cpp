@@ -1,0 +1,160 @@
+// tests/loop/export/dispatch_test.cpp - what the journal accepted, and nothing else, becomes a row.
+#include "harness/loop/export/dispatch.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/core/error.h"
+#include "harness/implement/variant/expression.h"
+#include "tests/loop/export/dispatch_fixture.h"
+
+namespace apo {
+namespace {
+
+using test::DispatchJournal;
+
+std::string error_of(DispatchJournal& journal, const DispatchRequest& request) {
+  try {
+    journal.load(request);
+  } catch (const UserError& error) {
+    return std::string(error.what()) + " | " + error.hint();
+  }
+  return "";
+}
+
+void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "wanted: " << part << "\ngot:    " << text;
+}
+
+TEST(Dispatch, ARowCarriesTheEvidenceOfItsExperiment) {
+  DispatchJournal journal;
+  const DispatchJournal::Accept accept{.candidate = "e88_backward/cuda_best[SEQUENCES=7]"};
+  const std::int64_t campaign = journal.campaign(accept);
+  const std::int64_t experiment = journal.accept(accept, campaign);
+  journal.certify(campaign, accept, false);
+  const Dispatch dispatch = journal.load();
+  ASSERT_EQ(dispatch.tables.size(), 1U);
+  ASSERT_EQ(dispatch.tables[0].devices.size(), 1U);
+  ASSERT_EQ(dispatch.tables[0].devices[0].rows.size(), 1U);
+  const DispatchRow& row = dispatch.tables[0].devices[0].rows[0];
+  EXPECT_EQ(row.workload_class, "n32");
+  EXPECT_EQ(row.settings, (Settings{{"SEQUENCES", 7}}));
+  ASSERT_TRUE(row.measured.has_value());
+  EXPECT_EQ(row.measured->experiment, experiment);
+  EXPECT_EQ(row.measured->campaign, campaign);
+  EXPECT_EQ(row.measured->workloads, accept.workloads);
+  EXPECT_EQ(row.measured->replaced.variant, "e88_backward/cuda_simple");
+  EXPECT_EQ(row.measured->machine.driver, accept.driver);
+  EXPECT_EQ(row.measured->build.code_hash.size(), 64U);
+  ASSERT_EQ(row.measured->certifications.size(), 1U);
+  EXPECT_EQ(row.measured->certifications[0].rounds, 38);
+}
+
+TEST(Dispatch, TheNewestAcceptReplacesTheIncumbent) {
+  DispatchJournal journal;
+  journal.accept({.candidate = "e88_backward/cuda_multi_head"});
+  const std::int64_t second = journal.accept({.candidate = "e88_backward/cuda_best"});
+  journal.accept({.candidate = "e88_backward/cuda_tensor_core", .verdict = Verdict::reverted, .effect = -0.4});
+  const Dispatch dispatch = journal.load();
+  const std::vector<DispatchRow>& rows = dispatch.tables.at(0).devices.at(0).rows;
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].variant.id(), "e88_backward/cuda_best");
+  EXPECT_EQ(rows[0].measured->experiment, second);
+}
+
+TEST(Dispatch, WhatAnAlarmWithdrewIsNoRow) {
+  DispatchJournal journal;
+  const DispatchJournal::Accept accept;
+  const std::int64_t campaign = journal.campaign(accept);
+  journal.accept(accept, campaign);
+  journal.certify(campaign, accept, true);
+  expect_contains(error_of(journal, {}), "has no accepted configuration");
+}
+
+TEST(Dispatch, ABaselineThatNothingBeatIsAGapWithItsReason) {
+  DispatchJournal journal;
+  journal.accept({});
+  journal.campaign({.candidate = "e88_forward/cuda_best", .baseline = "e88_forward/cuda_simple"});
+  const Dispatch dispatch = journal.load();
+  EXPECT_EQ(dispatch.tables.size(), 1U);
+  ASSERT_EQ(dispatch.gaps.size(), 1U);
+  EXPECT_EQ(dispatch.gaps[0].family, "e88_forward");
+  expect_contains(dispatch.gaps[0].why, "baseline");
+}
+
+TEST(Dispatch, WithoutAcceptsTheErrorNamesTheCommandThatMakesSome) {
+  DispatchJournal journal;
+  expect_contains(error_of(journal, {}), "'apo run --iterations");
+  journal.accept({});
+  expect_contains(error_of(journal, {.family = "e88_forward"}), "'apo run e88_forward --iterations");
+}
+
+TEST(Dispatch, DevicesAreChosenByIdOrModel) {
+  DispatchJournal journal;
+  journal.accept({.finished_at = "2026-01-01T00:00:00Z"});
+  journal.accept(
+      {.machine = "GPU-2", .candidate = "e88_backward/cuda_lane_tiling", .finished_at = "2026-02-02T00:00:00Z"});
+  const std::vector<DispatchDevice> both = journal.load().tables.at(0).devices;
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[0].machine.id, "GPU-2") << "of one model the newest measurement is first";
+  const std::vector<DispatchDevice> one = journal.load({.device = "GPU-1"}).tables.at(0).devices;
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one[0].rows.at(0).variant.id(), "e88_backward/cuda_best");
+  EXPECT_EQ(journal.load({.device = "NVIDIA H200"}).tables.at(0).devices.size(), 2U);
+  expect_contains(error_of(journal, {.device = "NVIDIA H20"}), "did you mean 'NVIDIA H200'");
+}
+
+TEST(Dispatch, AClassThatTheFamilyDoesNotListVouchesForItsWorkloadsOnly) {
+  DispatchJournal journal;
+  journal.accept({.workload_class = "bespoke", .workloads = {"b8_t128_h83_n32", "gone"}});
+  EXPECT_EQ(journal.load().tables.at(0).devices.at(0).rows.at(0).region,
+            "(B == 8 && GATE == 1 && H == 83 && N == 32 && NORM == 1 && T == 128 && V == 32)");
+  DispatchJournal nothing_left;
+  nothing_left.accept({.workload_class = "bespoke", .workloads = {"gone"}});
+  expect_contains(error_of(nothing_left, {}), "has no accepted configuration");
+}
+
+TEST(Dispatch, AFallbackComesLastAndSaysThatNobodyMeasuredIt) {
+  DispatchJournal journal;
+  journal.accept({});
+  const Dispatch dispatch =
+      journal.load({.fallbacks = {"e88_backward/cuda_register_tiled", "e88_backward/cuda_global_fallback"}});
+  const std::vector<DispatchRow>& rows = dispatch.tables.at(0).devices.at(0).rows;
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_TRUE(rows[0].measured.has_value());
+  EXPECT_EQ(rows[1].variant.name, "cuda_register_tiled");
+  EXPECT_FALSE(rows[1].measured.has_value());
+  EXPECT_EQ(rows[2].variant.name, "cuda_global_fallback");
+  EXPECT_EQ(rows[2].workload_class, "");
+  expect_contains(error_of(journal, {.fallbacks = {"e88_backward/simple"}}), "target host");
+  expect_contains(error_of(journal, {.fallbacks = {"e88_forward/cuda_simple"}}), "fits no exported table");
+  expect_contains(error_of(journal, {.fallbacks = {"e88_backward/cuda_bst"}}), "did you mean");
+}
+
+// Family::legal and Family::classes are the text of functions: both have to say the same.
+TEST(Dispatch, ConditionsOfTheFamiliesAgreeWithTheirFunctions) {
+  for (const char* name : {"e88_backward", "e88_forward"}) {
+    const Family& family = *find_family(name);
+    for (const Workload& workload : family.workloads) {
+      for (const WorkloadClass& one : family.classes) {
+        EXPECT_EQ(evaluate(one.condition, workload.axes) != 0, one.name == workload.workload_class)
+            << name << " " << workload.name << " " << one.name;
+      }
+    }
+    for (const std::int64_t N : {1, 2, 16, 17, 32, 33, 64, 65, 128}) {
+      for (const std::int64_t V : {1, 16, 17, 32, 33, 64, 65, 128}) {
+        for (const std::int64_t norm : {0, 1}) {
+          const Axes axes = {{"B", 1}, {"T", 1}, {"H", 1}, {"N", N}, {"V", V}, {"GATE", 1}, {"NORM", norm}};
+          EXPECT_EQ(evaluate(family.legal, axes) != 0, check_axes(family, axes).empty()) << N << " " << norm;
+          int classes = 0;
+          for (const WorkloadClass& one : family.classes) {
+            classes += evaluate(one.condition, axes) != 0 ? 1 : 0;
+          }
+          EXPECT_EQ(classes, 1) << N << "x" << V;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace apo

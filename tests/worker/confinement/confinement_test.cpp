@@ -1,0 +1,93 @@
+// tests/worker/confinement/confinement_test.cpp - the confinement of a process that has threads and a GPU already.
+#include "harness/worker/confinement/confinement.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "harness/core/system/files.h"
+
+namespace apo {
+namespace {
+
+constexpr int kNotHere = 99;  // this kernel lacks what the test is about
+
+// The wait status of a process of its own that does this and exits with what it returns.
+int status_of(const std::function<int()>& action) {
+  const pid_t child = fork();
+  if (child == 0) {
+    _exit(action());
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return status;
+}
+
+TEST(ConfineWithGpu, HoldsThreadsThatWereThereBefore) {
+  const int status = status_of([] {
+    std::atomic<bool> confined{false};
+    int opened = 0;
+    std::thread before([&] {
+      while (!confined) {
+        std::this_thread::yield();
+      }
+      opened = socket(AF_UNIX, SOCK_STREAM, 0);
+    });
+    const std::string held = confine_with_gpu();
+    confined = true;
+    before.join();
+    return held.find("seccomp") == std::string::npos ? kNotHere : opened < 0 ? 0 : 1;
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kNotHere) {
+    GTEST_SKIP() << "this kernel has no seccomp";
+  }
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(ConfineWithGpu, LetsFilesBeReadAndNoneBeWrittenButDevNull) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path() / "file";
+  write_file_atomically(file, "here before");
+  const int status = status_of([&] {
+    if (confine_with_gpu().find("landlock") == std::string::npos) {
+      return kNotHere;
+    }
+    const bool reads = open(file.c_str(), O_RDONLY | O_CLOEXEC) >= 0;
+    const bool writes = open(file.c_str(), O_WRONLY | O_CLOEXEC) >= 0;
+    const bool creates = open((file + ".new").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600) >= 0;
+    const bool discards = open("/dev/null", O_WRONLY | O_CLOEXEC) >= 0;
+    return reads && discards && !writes && !creates ? 0 : 1;
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kNotHere) {
+    GTEST_SKIP() << "this kernel has no Landlock";
+  }
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(ConfineWithGpu, StopsAProcessThatStartsAnother) {
+  const int status = status_of([] {
+    if (confine_with_gpu().find("seccomp") == std::string::npos) {
+      return kNotHere;
+    }
+    const pid_t child = fork();
+    return child == 0 ? 0 : 1;
+  });
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNotHere) {
+    GTEST_SKIP() << "this kernel has no seccomp";
+  }
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGSYS);
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,106 @@
+// tests/worker/parent/evidence_test.cpp - wait statuses and sanitizer reports become outcomes and sentences.
+#include "harness/worker/parent/evidence.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "harness/worker/protocol/protocol.h"
+
+namespace apo {
+namespace {
+
+constexpr int exited(int status) {
+  return status << 8;
+}
+
+TEST(Evidence, ExitNamesItsStatus) {
+  const Failure failure = explain({.wait_status = exited(0), .slot = 1});
+  EXPECT_EQ(failure.outcome, Outcome::faulted);
+  EXPECT_EQ(failure.evidence, "exited with status 0 during the call");
+  EXPECT_EQ(failure.slot, 1);
+}
+
+TEST(Evidence, SignalIsNamedAndPlaced) {
+  const Failure failure = explain({.wait_status = SIGSEGV,
+                                   .signal = SIGSEGV,
+                                   .address = 0x7f0000011000,
+                                   .tensors_base = 0x7f0000000000,
+                                   .tensors_bytes = 0x10000});
+  EXPECT_EQ(failure.outcome, Outcome::faulted);
+  EXPECT_NE(failure.evidence.find("SIGSEGV"), std::string::npos);
+  EXPECT_NE(failure.evidence.find("4096 bytes past the end of the tensors' memory"), std::string::npos)
+      << failure.evidence;
+}
+
+TEST(Evidence, AddressFarFromTheTensorsIsOnlyAnAddress) {
+  const Failure failure = explain({.wait_status = SIGSEGV,
+                                   .signal = SIGSEGV,
+                                   .address = 0,
+                                   .tensors_base = 0x7f0000000000,
+                                   .tensors_bytes = 0x10000});
+  EXPECT_EQ(failure.evidence.find("tensors"), std::string::npos) << failure.evidence;
+}
+
+TEST(Evidence, AFaultAtTheMemoryLimitIsOutOfMemory) {
+  Death death{.wait_status = SIGSEGV, .signal = SIGSEGV, .address_space = 999, .address_space_limit = 1000};
+  EXPECT_EQ(explain(death).outcome, Outcome::out_of_memory);
+  death.address_space = 500;
+  EXPECT_EQ(explain(death).outcome, Outcome::faulted);
+}
+
+TEST(Evidence, AKillThatWeDidNotSendIsOutOfMemory) {
+  EXPECT_EQ(explain({.wait_status = SIGKILL}).outcome, Outcome::out_of_memory);
+}
+
+TEST(Evidence, CpuLimitIsTimedOut) {
+  EXPECT_EQ(explain({.wait_status = SIGXCPU}).outcome, Outcome::timed_out);
+}
+
+TEST(Evidence, OutputIsAddedAndPrintable) {
+  const Failure failure = explain({.wait_status = exited(2), .printed = "a\x1b[31m\nb\xff\t\t c\n"});
+  EXPECT_EQ(failure.evidence, "exited with status 2 during the call; it printed: a?[31m / b? c");
+}
+
+TEST(Evidence, OnlyTheTailOfLongOutputIsKept) {
+  const std::string tail = printable_tail(std::string(100'000, 'x') + "the end");
+  EXPECT_EQ(tail.size(), kOutputTail);
+  EXPECT_TRUE(tail.ends_with("xthe end"));
+}
+
+TEST(SanitizerReport, AddressReportBecomesOneSentence) {
+  const char* printed = R"(noise
+=================================================================
+==123==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000014 at pc 0x7f bp 0x7ffe sp 0x7ffd
+WRITE of size 2 at 0x602000000014 thread T0
+    #0 0x7f12ab in apo_launch /home/me/variants/simple.cpp:88
+    #1 0x55aa00 in apo::HostDevice::run(apo::RunRequest const&) /src/host_device.cpp:200
+)";
+  EXPECT_EQ(sanitizer_report(printed), "heap-buffer-overflow WRITE of size 2 in apo_launch simple.cpp:88");
+  const Failure failure = explain({.wait_status = exited(1), .printed = printed});
+  EXPECT_EQ(failure.outcome, Outcome::faulted);
+  EXPECT_EQ(failure.evidence, "heap-buffer-overflow WRITE of size 2 in apo_launch simple.cpp:88");
+}
+
+TEST(SanitizerReport, FramesWithoutSourceAreSkipped) {
+  const char* printed =
+      "==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x6 at pc 0x1\nREAD of size 4 at 0x6 thread T1\n"
+      "    #0 0x7f00 in __interceptor_memcpy (/lib/libasan.so.8+0x3c)\n"
+      "    #1 0x7f01 in (anonymous namespace)::gather(float const*, long) /v/gather.cpp:12\n";
+  EXPECT_EQ(sanitizer_report(printed),
+            "heap-use-after-free READ of size 4 in (anonymous namespace)::gather(float const*, long) gather.cpp:12");
+}
+
+TEST(SanitizerReport, UndefinedBehaviourNamesTheLine) {
+  EXPECT_EQ(sanitizer_report("/v/simple.cpp:88:12: runtime error: signed integer overflow: 2147483647 + 1 cannot be "
+                             "represented in type 'int'\n"),
+            "undefined behaviour in simple.cpp:88: signed integer overflow: 2147483647 + 1 cannot be represented in "
+            "type 'int'");
+}
+
+TEST(SanitizerReport, OrdinaryOutputIsNone) {
+  EXPECT_EQ(sanitizer_report("AddressSanitizer is a tool; runtime errors are bad\n"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace apo
