@@ -1,5 +1,5 @@
 // tests/reports/fixture.cpp - see fixture.h.
-#include "fixture.h"
+#include "tests/reports/fixture.h"
 
 #include <algorithm>
 #include <cmath>

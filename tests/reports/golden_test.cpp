@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "fixture.h"
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "reports/plots/plots.h"
 #include "reports/render.h"
+#include "tests/reports/fixture.h"
 
 namespace apo::report {
 namespace {

@@ -5,13 +5,13 @@
 
 #include <cmath>
 
-#include "fixture.h"
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
 #include "harness/core/system/files.h"
 #include "journal/journal.h"
 #include "reports/render.h"
 #include "reports/sections/document.h"
+#include "tests/reports/fixture.h"
 
 namespace apo::report {
 namespace {

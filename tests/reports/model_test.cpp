@@ -7,9 +7,9 @@
 #include <cmath>
 #include <limits>
 
-#include "fixture.h"
 #include "reports/numbers.h"
 #include "reports/render.h"
+#include "tests/reports/fixture.h"
 
 namespace apo::report {
 namespace {

@@ -1,5 +1,5 @@
 // tests/reports/xml_check.cpp - see xml_check.h.
-#include "xml_check.h"
+#include "tests/reports/xml_check.h"
 
 #include <regex>
 #include <vector>

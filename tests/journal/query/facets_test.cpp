@@ -35,7 +35,7 @@ void fill_for_facets(Journal& journal) {
   Experiment failed = an_experiment(0, 0);
   failed.outcome = Outcome::incorrect;
   failed.judgement = {.verdict = Verdict::reverted, .reason = Reason::gate_failed, .sentence = "NaN in dS"};
-  failed.judgement->profile = "";
+  failed.judgement->preset = "";
   failed.judgement->cache_policy = "";
   failed.id = journal.begin_experiment(failed);
   journal.finish_experiment(failed);

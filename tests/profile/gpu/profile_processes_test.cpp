@@ -72,9 +72,9 @@ TEST_F(ProfileProcessesTest, TheRuntimesFreshProcessIsTheFirstAndTheOthersAreNew
   const int pid = fresh->pid();
   runtime.worker_pool->keep(std::move(fresh));
   ProfileProcesses processes(runtime, 1, 1 << 20);
-  Bench first = processes.next(subject, "times", 1);
+  CandidateProcess first = processes.next(subject, "times", 1);
   EXPECT_EQ(first.worker().pid(), pid);
-  Bench second = processes.next(subject, "PC samples", 0);
+  CandidateProcess second = processes.next(subject, "PC samples", 0);
   EXPECT_NE(second.worker().pid(), pid);
   EXPECT_EQ(second.time(2, CachePolicy::warm).size(), 2U);
   processes.end(first);
@@ -100,21 +100,21 @@ struct CountedStarts {
 TEST_F(ProfileProcessesTest, AsManyStartAheadAsWereAskedForAndAreTheNextOnes) {
   const CountedStarts starts(runtime);
   ProfileProcesses processes(runtime, 1, 1 << 20);
-  Bench first = processes.next(subject, "times", 1);
+  CandidateProcess first = processes.next(subject, "times", 1);
   processes.await_quiet("times", true);
   EXPECT_EQ(starts.count(), 2U);
-  Bench second = processes.next(subject, "PC samples", 2);
+  CandidateProcess second = processes.next(subject, "PC samples", 2);
   processes.await_quiet("counters", true);
   EXPECT_EQ(starts.count(), 4U);
-  Bench third = processes.next(subject, "counters", 1);
-  Bench fourth = processes.next(subject, "counts", 0);
+  CandidateProcess third = processes.next(subject, "counters", 1);
+  CandidateProcess fourth = processes.next(subject, "counts", 0);
   processes.await_quiet("nothing", true);
   EXPECT_EQ(starts.count(), 4U);
 }
 
 TEST_F(ProfileProcessesTest, AProcessThatDiesOrCannotStartLeavesTheNextOnesAlone) {
   ProfileProcesses processes(runtime, 1, 1 << 20);
-  Bench first = processes.next(subject, "times", 0);
+  CandidateProcess first = processes.next(subject, "times", 0);
   kill(first.worker().pid(), SIGKILL);
   EXPECT_THROW(first.time(1, CachePolicy::warm), EnvironmentError);
   processes.end(first);
@@ -124,14 +124,14 @@ TEST_F(ProfileProcessesTest, AProcessThatDiesOrCannotStartLeavesTheNextOnesAlone
   runtime.worker.program = "/no/such/program";
   EXPECT_THROW(processes.next(subject, "PC samples", 0), EnvironmentError);
   runtime.worker.program = program;
-  Bench last = processes.next(subject, "counters", 0);
+  CandidateProcess last = processes.next(subject, "counters", 0);
   EXPECT_EQ(last.time(1, CachePolicy::warm).size(), 1U);
 }
 
 TEST_F(ProfileProcessesTest, WhatCannotStartAheadIsNoTroubleOfTheOneThatWorks) {
   ProfileProcesses processes(runtime, 1, 1 << 20);
   runtime.worker.program = "/no/such/program";
-  Bench first = processes.next(subject, "times", 2);
+  CandidateProcess first = processes.next(subject, "times", 2);
   EXPECT_EQ(first.time(1, CachePolicy::warm).size(), 1U);
   EXPECT_THROW(processes.next(subject, "PC samples", 0), EnvironmentError);
 }
@@ -140,11 +140,11 @@ TEST_F(ProfileProcessesTest, WhatCannotStartAheadIsNoTroubleOfTheOneThatWorks) {
 TEST_F(ProfileProcessesTest, TensorsThatFillTheMemoryHaveItAlone) {
   const CountedStarts starts(runtime);
   ProfileProcesses processes(runtime, 0.3, 1);
-  Bench first = processes.next(subject, "times", 2);
+  CandidateProcess first = processes.next(subject, "times", 2);
   EXPECT_EQ(starts.count(), 1U);
   const int pid = first.worker().pid();
   processes.end(first);
-  Bench second = processes.next(subject, "PC samples", 0);
+  CandidateProcess second = processes.next(subject, "PC samples", 0);
   EXPECT_FALSE(runs(pid));
   EXPECT_EQ(second.time(1, CachePolicy::warm).size(), 1U);
 }
@@ -153,8 +153,8 @@ TEST_F(ProfileProcessesTest, HostCodeGetsTensorsThatNoneBeforeItCouldWriteTo) {
   Build library = build;
   const testing::Stages stages;
   ProfileProcesses processes(runtime, 1, 1 << 20);
-  Bench first = processes.next(subject, "device code", 0);
-  Bench second = processes.next(subject, "device code", 0);
+  CandidateProcess first = processes.next(subject, "device code", 0);
+  CandidateProcess second = processes.next(subject, "device code", 0);
   EXPECT_EQ(stages.about({"lay out"}).size(), 1U);
   library.plan.launches.clear();
   const CudaSubject host_code{runtime, library, inputs, configuration, workload, CachePolicy::cold};

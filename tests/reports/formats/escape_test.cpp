@@ -5,10 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fixture.h"
 #include "harness/core/text.h"
 #include "reports/render.h"
-#include "xml_check.h"
+#include "tests/reports/fixture.h"
+#include "tests/reports/xml_check.h"
 
 namespace apo::report {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <regex>
 
-#include "fixture.h"
 #include "reports/plots/svg.h"
-#include "xml_check.h"
+#include "tests/reports/fixture.h"
+#include "tests/reports/xml_check.h"
 
 namespace apo::report {
 namespace {
