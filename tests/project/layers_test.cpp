@@ -1,6 +1,7 @@
 // tests/project/layers_test.cpp - the folders include only what the design lets them include.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -104,6 +105,69 @@ TEST(Layers, EveryFolderIncludesOnlyWhatIsBelowIt) {
 TEST(Layers, TheCheckSeesAForbiddenInclude) {
   // The loop includes evaluate/: with an empty list of what it may include, that has to be reported.
   EXPECT_FALSE(violations("harness/loop", {}).empty());
+}
+
+// A header with its source is a unit: "harness/core/text" for text.h and text.cpp.
+std::string unit_of(const fs::path& path) {
+  return fs::path(path).replace_extension().string();
+}
+
+using Units = std::map<std::string, Names>;  // unit -> units that it includes
+
+Units units_below(const fs::path& root) {
+  Units units;
+  for (const char* folder : {"harness", "journal", "reports", "kernels"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      if (is_source(entry.path())) {
+        const std::string unit = unit_of(fs::relative(entry.path(), root));
+        Names& included = units[unit];
+        for (const std::string& header : includes_of(entry.path())) {
+          if (unit_of(header) != unit) {
+            included.insert(unit_of(header));
+          }
+        }
+      }
+    }
+  }
+  return units;
+}
+
+// Takes away, again and again, what includes nothing that is left and what nothing that is left includes.
+Names units_in_cycles(Units units) {
+  for (std::size_t before = 0; before != units.size();) {
+    before = units.size();
+    Names included;
+    for (const auto& [unit, others] : units) {
+      included.insert(others.begin(), others.end());
+    }
+    std::erase_if(units, [&](const auto& one) {
+      const auto is_left = [&](const std::string& name) { return units.contains(name); };
+      return !included.contains(one.first) || std::ranges::none_of(one.second, is_left);
+    });
+  }
+  Names names;
+  for (const auto& [unit, others] : units) {
+    names.insert(unit);
+  }
+  return names;
+}
+
+TEST(Layers, NoUnitsIncludeEachOtherInACycle) {
+  EXPECT_EQ(units_in_cycles(units_below(kRoot)), Names());
+}
+
+TEST(Layers, TheCheckSeesACycle) {
+  EXPECT_EQ(units_in_cycles({{"a", {"b"}}, {"b", {"a", "c"}}, {"c", {}}, {"d", {"a"}}}), (Names{"a", "b"}));
+}
+
+TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
+  std::map<std::string, int> count;
+  for (const auto& [unit, included] : units_below(kRoot)) {
+    ++count[fs::path(unit).parent_path()];
+  }
+  for (const auto& [folder, units] : count) {
+    EXPECT_LE(units, 15) << folder;
+  }
 }
 
 TEST(Layers, VariantsIncludeOnlyTheirArgumentHeaderAndToolkitHeaders) {
