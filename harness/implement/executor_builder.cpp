@@ -8,8 +8,8 @@
 
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
-#include "harness/core/records/elf_object.h"
 #include "harness/core/stopwatch.h"
+#include "harness/core/system/elf_object.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/implement/build_record.h"

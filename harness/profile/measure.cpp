@@ -1,6 +1,9 @@
 // harness/profile/measure.cpp - workers at 1..n threads; the counters run in calls that nobody times.
 #include "harness/profile/measure.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <future>
 #include <numeric>
 #include <optional>
@@ -9,7 +12,9 @@
 #include "harness/core/nvtx.h"
 #include "harness/core/system/secret.h"
 #include "harness/profile/gpu/measure_gpu.h"
+#include "harness/profile/host/host_profile.h"
 #include "harness/profile/host/perf_counters.h"
+#include "harness/profile/host/vector_code.h"
 #include "harness/runtime/candidate_process.h"
 
 namespace apo {
@@ -57,7 +62,7 @@ Profile profile_on_host(const Runtime& runtime, const Prepared& prepared, Profil
   const double first_ns = all.time(3, cache).back();
   const ProfilePlan plan = plan_host_profile(machine.cores, first_ns, 2.0);
   for (const int threads : plan.thread_counts) {
-    observer.progress({.what = "profile " + configuration.label() + " on " + std::to_string(threads) + " threads"});
+    observer.progress({.what = fmt::format("profile {} on {} threads", configuration.label(), threads)});
     if (threads == machine.cores) {
       continue;  // last, in the worker that is there already
     }
@@ -76,15 +81,14 @@ Profile profile_on_host(const Runtime& runtime, const Prepared& prepared, Profil
   measured.rung = counters.rung();
   measured.missing = counters.missing();
   Profile profile = assemble_profile(measured);
+  if (const double share = vector_share(prepared.build.object_path); std::isfinite(share)) {
+    profile.metrics.push_back({.name = "vector_share", .value = share, .unit = "ratio"});
+  }
   profile.conditions = caches_text(cache);
   return profile;
 }
 
 }  // namespace
-
-std::string caches_text(CachePolicy cache) {
-  return cache == CachePolicy::cold ? "cold caches" : "warm caches";
-}
 
 Profile measure_profile(const Runtime& runtime, const Configuration& configuration, const Workload& workload,
                         const Machine& machine, const std::vector<Roof>& roofs, CachePolicy cache, Observer& observer,

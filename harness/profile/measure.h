@@ -1,23 +1,13 @@
 // harness/profile/measure.h - the profile stage's measurements: calls at every thread count, counters apart from times.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "harness/core/observer.h"
-#include "harness/profile/host/host_profile.h"
+#include "harness/profile/conditions.h"
 #include "harness/runtime/runtime.h"
 
 namespace apo {
-
-// Which hardware counters of a GPU are read besides the times.
-struct CounterChoice {
-  std::vector<std::string> metrics;  // these alone; empty: the default set, or the full one
-  bool full = false;
-};
-
-// "cold caches", how the conditions of every profile begin.
-std::string caches_text(CachePolicy cache);
 
 // Times and counts one configuration on one workload in workers of its own and assembles the profile. Throws
 // EnvironmentError when the configuration does not run, and UserError for a metric of `choice` that the GPU does not

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/core/records/records.h"
-#include "harness/research/diagnosis/rules.h"
+#include "harness/research/diagnosis/diagnosis.h"
 
 namespace apo {
 

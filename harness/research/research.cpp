@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "harness/core/text.h"
+#include "harness/research/diagnosis/rules.h"
 #include "harness/research/prediction/evidence.h"
 #include "harness/research/prediction/prediction.h"
 #include "harness/research/search.h"

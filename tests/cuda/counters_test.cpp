@@ -16,8 +16,8 @@
 #include "harness/implement/cubin_builder.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/worker/cupti/instruction_counts.h"
+#include "harness/worker/cupti/line_table.h"
 #include "harness/worker/cupti/metric_names.h"
-#include "harness/worker/cupti/pc_sampling.h"
 #include "harness/worker/cupti/profiler_lock.h"
 #include "harness/worker/parent/worker.h"
 #include "tests/cuda/metric_lists.h"
@@ -407,14 +407,8 @@ TEST_F(Counters, PcSamplesOfABarrierHeavyKernelAreAtItsBarrier) {
   EXPECT_EQ(report->samples.front().file, "variant.cu");
 }
 
-// Needs a compiler and CUPTI, but no GPU.
+// Needs a compiler, but no GPU.
 TEST(SourcePlaces, ComeFromTheLineTableOfTheCubin) {
-  std::string missing;
-  const auto library = cupti::load_library(missing);
-  const auto sampling = library == nullptr ? nullptr : cupti::load_sampling(*library, missing);
-  if (sampling == nullptr) {
-    GTEST_SKIP() << missing;
-  }
   const TemporaryFolder folder;
   const std::string source =
       std::string(kBlock) + "// apo:launch k grid=264 block=1024\n#include \"copy.args.h\"\n" + kBarriers;
@@ -426,18 +420,16 @@ TEST(SourcePlaces, ComeFromTheLineTableOfTheCubin) {
   }
   const Build built = builder->build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", 1024}}, {});
   ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
-  const std::string cubin = read_file(built.object_path);
+  const LineTable table(read_file(built.object_path));
   std::map<int, int> lines;
   constexpr std::uint64_t kInstructionBytes = 16;
   for (std::uint64_t offset = 0; offset < 256 * kInstructionBytes; offset += kInstructionBytes) {
-    const SourcePlace place = source_place(*sampling, cubin, "k", offset);
+    const SourcePlace place = table.place("k", offset);
     EXPECT_TRUE(place.line == 0 || place.file == "variant.cu") << place.file;
     ++lines[place.line];
   }
   EXPECT_GT(lines[10], 8) << "the multiply-adds, unrolled";
   EXPECT_GT(lines[11], 0) << "the barrier";
-  EXPECT_EQ(source_place(*sampling, cubin, "no_such_kernel", 0).line, 0);
-  EXPECT_EQ(source_place(*sampling, "no cubin", "k", 0).line, 0);
 }
 
 // Each of the 264 blocks has 32 warps, which pass 512 barriers.

@@ -158,7 +158,7 @@ std::string hot_lines_text(const Profile& profile) {
   for (const HotLine& line : hot_lines(profile, 10)) {
     rows.push_back({"  " + line.file + ":" + std::to_string(line.line), std::to_string(line.samples),
                     format_g(100 * line.share, 3) + " %", line.stall + " " + format_g(100 * line.stall_share, 2) + " %",
-                    line.text});
+                    line.text + (line.inlined.empty() ? "" : "  <- " + line.inlined)});
   }
   return rows.size() == 1 ? "" : "\nhottest lines\n" + format_table(rows);
 }
@@ -187,7 +187,12 @@ void print_profile(const Profile& profile, const std::vector<Bottleneck>& bottle
   const bool host = machine.target == Target::host;
   std::string text = paint(profile.configuration.label(), "bold") + " on " + profile.workload + ", " + cache +
                      " caches, " + std::to_string(machine.cores) + (host ? " threads\n" : " SMs\n");
-  text += "  time    " + format_ns(profile.time_ns) + "\n";
+  constexpr double kNoisySpread = 0.05;
+  const double spread = profile.metric("spread");
+  text += "  time    " + format_ns(profile.time_ns) +
+          (spread >= kNoisySpread ? "; noisy: calls of the same work differ by " + format_share(spread) + " (MAD sigma)"
+                                  : "") +
+          "\n";
   text += "  floor   " + format_ns(profile.floor_ns) + " by " + profile.floor_roof + ": " +
           format_g(100 * profile.floor_fraction, 3) + " % of the time\n";
   text += busy_text(profile);

@@ -36,14 +36,15 @@ struct StallSample {
   std::string kernel;
   std::int64_t pc_offset = 0;  // bytes from the kernel's begin
   std::string file;            // without its folder; empty where the cubin has no line for it
-  int line = 0;
-  std::string stall;  // "barrier", "long_scoreboard", ...; "selected" when it issued
+  int line = 0;                // where a short helper was inlined: the line that calls it
+  std::string stall;           // "barrier", "long_scoreboard", ...; "selected" when it issued
   std::int64_t samples = 0;
   // The instruction that holds the warp up, where the machine code tells: the load that it waits for, the barrier that
   // it stands behind. Else the sampled one.
   std::string opcode;  // "LDG", "BAR", ...; "" for the many that no diagnosis asks for
   std::string cause_file;
   int cause_line = 0;
+  std::string inlined;  // from `line` inwards: "reduce (sum.h:8) > low (bf16.h:2)"; empty where nothing was inlined
   bool operator==(const StallSample&) const = default;
 };
 

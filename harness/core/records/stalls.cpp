@@ -18,26 +18,44 @@ std::vector<std::pair<std::string, double>> top_stalls(const Profile& profile) {
   return stalls;
 }
 
+namespace {
+
+using Sums = std::map<std::string, std::int64_t>;
+
+struct SamplesOfLine {
+  std::int64_t all = 0;
+  Sums by_stall;
+  Sums by_inlined;
+};
+
+const Sums::value_type& largest(const Sums& sums) {
+  return *std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+}
+
+}  // namespace
+
 std::vector<HotLine> hot_lines(const Profile& profile, std::size_t most) {
-  std::map<std::pair<std::string, int>, std::map<std::string, std::int64_t>> lines;
+  std::map<std::pair<std::string, int>, SamplesOfLine> lines;
   std::int64_t all = 0;
   for (const StallSample& one : profile.stalls) {
     all += one.samples;
     if (one.line > 0) {
-      lines[{one.file, one.line}][one.stall] += one.samples;
+      SamplesOfLine& of_line = lines[{one.file, one.line}];
+      of_line.all += one.samples;
+      of_line.by_stall[one.stall] += one.samples;
+      of_line.by_inlined[one.inlined] += one.samples;
     }
   }
   std::vector<HotLine> hot;
-  for (const auto& [place, stalls] : lines) {
-    HotLine line{.file = place.first, .line = place.second};
-    std::int64_t largest = 0;
-    for (const auto& [stall, samples] : stalls) {
-      line.samples += samples;
-      line.stall = samples > largest ? stall : line.stall;
-      largest = std::max(largest, samples);
-    }
-    line.share = static_cast<double>(line.samples) / static_cast<double>(all);
-    line.stall_share = static_cast<double>(largest) / static_cast<double>(line.samples);
+  for (const auto& [place, samples] : lines) {
+    const auto& [stall, of_stall] = largest(samples.by_stall);
+    HotLine line{.file = place.first,
+                 .line = place.second,
+                 .samples = samples.all,
+                 .share = static_cast<double>(samples.all) / static_cast<double>(all),
+                 .stall = stall,
+                 .stall_share = static_cast<double>(of_stall) / static_cast<double>(samples.all),
+                 .inlined = largest(samples.by_inlined).first};
     for (const SourceLine& source : profile.lines) {
       line.text = source.file == line.file && source.line == line.line ? source.text : line.text;
     }

@@ -22,6 +22,7 @@ struct HotLine {
   double share = 0;  // of all samples
   std::string stall;
   double stall_share = 0;  // of this line's samples
+  std::string inlined;     // StallSample::inlined of most of them
 };
 std::vector<HotLine> hot_lines(const Profile& profile, std::size_t most);
 

@@ -2,10 +2,13 @@
 // name them.
 #include "harness/implement/object/cubin.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstring>
 
 #include "harness/core/hash.h"
-#include "harness/core/records/elf_object.h"
+#include "harness/core/system/elf_object.h"
 
 namespace apo {
 namespace {
@@ -120,8 +123,7 @@ CubinFacts read_cubin(std::string_view bytes) {
     if (reserved && kernel.shared_bytes >= kReservedShared) {
       kernel.shared_bytes -= kReservedShared;
     }
-    parts.push_back("kernel " + std::to_string(kernel.registers) + " " + std::to_string(kernel.local_bytes) + " " +
-                    std::to_string(kernel.shared_bytes));
+    parts.push_back(fmt::format("kernel {} {} {}", kernel.registers, kernel.local_bytes, kernel.shared_bytes));
     keep_largest(facts.resources, "registers", kernel.registers);
     keep_largest(facts.resources, "local_bytes", kernel.local_bytes);
     keep_largest(facts.resources, "shared_bytes", kernel.shared_bytes);
@@ -131,7 +133,7 @@ CubinFacts read_cubin(std::string_view bytes) {
   for (const Elf64_Shdr& header : cubin.sections()) {
     const std::string name = cubin.name(header);
     if (is_code(name)) {
-      parts.push_back(name.substr(0, name.find('.', 1)) + " " + std::to_string(header.sh_size));
+      parts.push_back(fmt::format("{} {}", name.substr(0, name.find('.', 1)), header.sh_size));
       parts.emplace_back(cubin.contents(header));
     }
     // A kernel that hides from the compiler what its address is of can store to a constant, and finds it at its next

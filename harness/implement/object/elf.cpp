@@ -1,10 +1,12 @@
 // harness/implement/object/elf.cpp - what of an object is its machine code, and the hash of that.
 #include "harness/implement/object/elf.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "harness/core/hash.h"
-#include "harness/core/records/elf_object.h"
+#include "harness/core/system/elf_object.h"
 
 namespace apo {
 namespace {
@@ -17,14 +19,14 @@ bool is_loaded(const Object& object, const Elf64_Shdr& header) {
 }
 
 std::string place(const Elf64_Sym& symbol, std::int64_t addend) {
-  return std::to_string(symbol.st_shndx) + "+" + std::to_string(static_cast<std::int64_t>(symbol.st_value) + addend);
+  return fmt::format("{}+{}", symbol.st_shndx, static_cast<std::int64_t>(symbol.st_value) + addend);
 }
 
 // Where a relocation points: an undefined symbol by its name, everything inside the object by its position.
 std::string target_of(const Object& object, const Elf64_Rela& relocation) {
   const Elf64_Sym symbol = object.symbol(ELF64_R_SYM(relocation.r_info));
   if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_COMMON) {
-    return object.name(symbol) + "+" + std::to_string(relocation.r_addend);
+    return fmt::format("{}+{}", object.name(symbol), relocation.r_addend);
   }
   return place(symbol, relocation.r_addend);
 }
@@ -32,12 +34,12 @@ std::string target_of(const Object& object, const Elf64_Rela& relocation) {
 void add_section(const Object& object, std::size_t index, std::vector<std::string>& parts) {
   const Elf64_Shdr& header = object.section(index);
   constexpr std::uint64_t kMeaning = SHF_WRITE | SHF_ALLOC | SHF_EXECINSTR | SHF_MERGE | SHF_STRINGS | SHF_TLS;
-  parts.push_back("section " + std::to_string(index) + " " + std::to_string(header.sh_flags & kMeaning) + " " +
-                  std::to_string(header.sh_addralign) + " " + std::to_string(header.sh_size));
+  parts.push_back(
+      fmt::format("section {} {} {} {}", index, header.sh_flags & kMeaning, header.sh_addralign, header.sh_size));
   parts.emplace_back(object.contents(header));
   for (const Elf64_Rela& relocation : object.relocations_of(index)) {
-    parts.push_back(std::to_string(relocation.r_offset) + " " + std::to_string(ELF64_R_TYPE(relocation.r_info)) + " " +
-                    target_of(object, relocation));
+    parts.push_back(
+        fmt::format("{} {} {}", relocation.r_offset, ELF64_R_TYPE(relocation.r_info), target_of(object, relocation)));
   }
 }
 

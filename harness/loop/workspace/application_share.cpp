@@ -6,7 +6,7 @@
 #include "harness/core/error.h"
 #include "harness/core/text.h"
 #include "harness/profile/application/application_summary.h"
-#include "harness/research/diagnosis/rules.h"
+#include "harness/research/diagnosis/diagnosis.h"
 
 namespace apo {
 

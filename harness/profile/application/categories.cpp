@@ -1,4 +1,6 @@
 // harness/profile/application/categories.cpp - the rules that sort kernels by their names.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -15,7 +17,7 @@ const std::string kOther = "other";
 const std::string& text_of(const Json& rule, const char* key, std::size_t index, const std::string& where) {
   if (!rule.is_object() || !rule.contains(key) || !rule.at(key).is_string() || rule.at(key).empty() ||
       rule.at(key).get_ref<const std::string&>().empty()) {
-    throw UserError("category " + std::to_string(index + 1) + " has no text \"" + key + "\" in " + where,
+    throw UserError(fmt::format("category {} has no text \"{}\" in {}", index + 1, key, where),
                     "write for example {\"name\": \"GEMM\", \"pattern\": \"gemm|cutlass\"}");
   }
   return rule.at(key).get_ref<const std::string&>();

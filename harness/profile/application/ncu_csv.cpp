@@ -1,6 +1,8 @@
 // harness/profile/application/ncu_csv.cpp - CSV (RFC 4180) to kernels and metrics.
 #include "harness/profile/application/ncu_csv.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -121,9 +123,8 @@ class Launches {
                                  .samples = mean.samples});
     }
     if (timed_.size() < launches_.size()) {
-      profile.notes.push_back(std::to_string(launches_.size() - timed_.size()) + " of " +
-                              std::to_string(launches_.size()) +
-                              " launches have no duration: let ncu collect gpu__time_duration.sum");
+      profile.notes.push_back(fmt::format("{} of {} launches have no duration: let ncu collect gpu__time_duration.sum",
+                                          launches_.size() - timed_.size(), launches_.size()));
     }
     return profile;
   }
@@ -134,8 +135,7 @@ class Launches {
     constexpr double kMostNs = 1e15;  // of one launch: 11 days
     const std::optional<double> ns = value ? nanoseconds(*value, unit) : std::nullopt;
     if (!ns || !(*ns >= 0) || !(*ns < kMostNs)) {
-      throw UserError("'" + text.substr(0, 40) + "' '" + unit.substr(0, 40) + "' is no duration in " + where_ + ":" +
-                          std::to_string(line),
+      throw UserError(fmt::format("'{:.40}' '{:.40}' is no duration in {}:{}", text, unit, where_, line),
                       "ncu writes for example \"1,234\" with the unit \"ns\"");
     }
     timed_.insert(launch);
@@ -186,9 +186,9 @@ ApplicationProfile read_ncu_csv(std::string_view text, const std::string& where)
       continue;  // an empty line, or one of ncu's own messages
     }
     if (row.size() != header.size()) {
-      throw UserError("a row of " + std::to_string(row.size()) + " fields under a header of " +
-                          std::to_string(header.size()) + " in " + where + ":" + std::to_string(at),
-                      "the file is cut off, or another program printed into it: use 'ncu --csv --log-file FILE'");
+      throw UserError(
+          fmt::format("a row of {} fields under a header of {} in {}:{}", row.size(), header.size(), where, at),
+          "the file is cut off, or another program printed into it: use 'ncu --csv --log-file FILE'");
     }
     if (row[id].empty()) {
       units = row;  // the raw page's second line

@@ -1,6 +1,8 @@
 // harness/profile/application/run_application.cpp - the command, its environment, and the files of its processes.
 #include "harness/profile/application/run_application.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -19,7 +21,7 @@ constexpr std::size_t kMostRecordings = 512;  // with 115 days each, sums stay b
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{64} << 20;
 
 std::string process_name(const ProcessRecording& process) {
-  return "process " + std::to_string(process.pid) + " (" + process.program.substr(0, 60) + ")";
+  return fmt::format("process {} ({:.60})", process.pid, process.program);
 }
 
 void note_losses(const ProcessRecording& process, std::vector<std::string>& notes) {
@@ -30,11 +32,11 @@ void note_losses(const ProcessRecording& process, std::vector<std::string>& note
                     " ended without its exit handlers (by _exit or a signal): up to its last 50 ms are missing");
   }
   if (process.dropped > 0) {
-    notes.push_back(process_name(process) + ": CUPTI dropped " + std::to_string(process.dropped) + " records");
+    notes.push_back(fmt::format("{}: CUPTI dropped {} records", process_name(process), process.dropped));
   }
   if (process.untimed > 0) {
-    notes.push_back(process_name(process) + ": " + std::to_string(process.untimed) +
-                    " pieces of work have no time; they had not ended when it did");
+    notes.push_back(fmt::format("{}: {} pieces of work have no time; they had not ended when it did",
+                                process_name(process), process.untimed));
   }
 }
 
@@ -84,8 +86,7 @@ void collect_recordings(const fs::path& folder, ApplicationProfile& profile) {
     }
   }
   if (files.size() > kMostRecordings) {
-    profile.notes.push_back("only the first " + std::to_string(kMostRecordings) + " of " +
-                            std::to_string(files.size()) + " processes were read");
+    profile.notes.push_back(fmt::format("only the first {} of {} processes were read", kMostRecordings, files.size()));
   }
 }
 
@@ -119,7 +120,7 @@ ApplicationProfile run_application(const std::vector<std::string>& command, bool
     profile.notes.emplace_back("no process started CUDA, so nothing was launched");
   }
   if (ran.left_behind > 0) {
-    profile.notes.push_back(std::to_string(ran.left_behind) + " processes outlived the command and were ended");
+    profile.notes.push_back(fmt::format("{} processes outlived the command and were ended", ran.left_behind));
   }
   return profile;
 }

@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "harness/core/text.h"
-#include "harness/worker/cupti/instruction_counts.h"
 #include "harness/worker/cupti/metric_names.h"
 
 namespace apo {

@@ -10,7 +10,6 @@
 #include "harness/core/text.h"
 #include "harness/profile/gpu/gpu_profile.h"
 #include "harness/profile/gpu/occupancy.h"
-#include "harness/profile/measure.h"
 #include "harness/profile/summary.h"
 #include "harness/worker/cupti/metric_names.h"
 

@@ -4,8 +4,9 @@
 
 #include <string>
 
+#include "harness/profile/conditions.h"
 #include "harness/profile/gpu/profile_processes.h"
-#include "harness/profile/measure.h"
+#include "harness/profile/host/host_profile.h"
 
 namespace apo {
 

@@ -52,6 +52,7 @@ struct ProfileInputs {
 //   floor_serial (ns that the longest chain of dependent operations takes at their measured latencies)
 //   busy_flops, busy_special, busy_bytes, busy_serial (each of these floors / time)
 //   <counter> per call, ipc, instructions_per_flop
+// Added where they are measured: vector_share (host), the counters' and samples' (harness/profile/gpu/gpu_profile.h).
 // The floor is the largest of work / roof. A floor may not be too high, so it takes the upper end of the roof's
 // interval and, for the bytes, the copy rate of the smallest cache that could hold them all. Flops are held against
 // fp32_fma; a GPU's call that undercuts that uses its tensor cores, and is held against theirs.

@@ -2,6 +2,8 @@
 // take.
 #include "harness/research/diagnosis/rules.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +16,11 @@ namespace {
 
 using namespace diagnosis;
 
-constexpr double kNoisySpread = 0.05;
+// A bound that a comparison could not tell from 1 is no bottleneck.
+constexpr double kLeastBound = 1.005;
+// Of the floating-point instructions in the innermost loops. A vectorised loop has a scalar twin beside it for pointers
+// that may overlap.
+constexpr double kVectorised = 0.25;
 constexpr double kNearFloor = 0.7;
 constexpr double kAtTheRoof = 0.85;
 
@@ -35,29 +41,23 @@ int rank(const Bottleneck& bottleneck) {
 
 }  // namespace
 
-double floor_bound(const Profile& profile) {
-  return profile.floor_fraction > 0 ? std::max(1.0, 1 / profile.floor_fraction) : kInfinity;
-}
-
-double amdahl(double share, double speedup) {
-  // A share of 1 that vanished would leave no time at all: 1000x then stands for "everything".
-  const double most = std::isfinite(speedup) ? 1.0 : 0.999;
-  const double part = std::clamp(std::isfinite(share) ? share : 0.0, 0.0, most);
-  return 1 / ((1 - part) + part / speedup);
-}
-
+// Slow arithmetic alone is no proof: it may wait for memory in vectors.
 std::optional<Bottleneck> not_vectorised(const Diagnosis& d) {
+  const double vectors = d.profile.metric("vector_share");
   const double arithmetic_ns = d.profile.time_ns - special_ns(d);
   const double share = share_of_time(d, arithmetic_ns);
   const double achieved = 1e9 * d.work.flops / arithmetic_ns;
-  if (!measured(d) || !(d.work.flops > 0) || !(share >= kMinorShare) || !(achieved <= rate(d, "fp32_scalar"))) {
+  if (!measured(d) || !(d.work.flops > 0) || !(share >= kMinorShare) || !(achieved <= rate(d, "fp32_scalar")) ||
+      !(vectors < kVectorised)) {
     return std::nullopt;
   }
-  return found(d, "not-vectorised",
-               per_second(achieved, "flop/s") + " outside the special functions, which is no more than scalar code (" +
-                   per_second(rate(d, "fp32_scalar"), "flop/s") + "); vectors reach " +
-                   per_second(rate(d, "fp32_fma"), "flop/s") + "; " + percent(share) + " of the time",
-               amdahl(share, rate(d, "fp32_fma") / achieved));
+  return found(
+      d, "not-vectorised",
+      fmt::format("{} of the floating-point instructions in the innermost loops are vector ones, and they reach "
+                  "{} outside the special functions; scalar code reaches {}, vectors {}; {} of the time",
+                  percent(vectors), per_second(achieved, "flop/s"), per_second(rate(d, "fp32_scalar"), "flop/s"),
+                  per_second(rate(d, "fp32_fma"), "flop/s"), percent(share)),
+      amdahl(share, rate(d, "fp32_fma") / achieved));
 }
 
 std::optional<Bottleneck> libm_special_functions(const Diagnosis& d) {
@@ -96,13 +96,13 @@ std::optional<Bottleneck> idle_cores(const Diagnosis& d) {
   // Units are indivisible: 3 on 2 cores take 2 turns, so 1.5x is the best.
   const auto units = static_cast<double>(d.units);
   const double best = units / std::ceil(units / threads);
-  const double bound = best / scaling;
+  const double bound = best / std::max(1.0, scaling);  // threads that only slow a call down are one core's work
   if (!(bound >= 1.25)) {
     return std::nullopt;
   }
   return found(d, "idle-cores",
-               format_ratio(scaling) + " at " + format_g(threads) + " threads over one, and " +
-                   std::to_string(d.units) + " independent units allow " + format_ratio(best),
+               fmt::format("{} at {} threads over one, and {} independent units allow {}", format_ratio(scaling),
+                           format_g(threads), d.units, format_ratio(best)),
                bound);
 }
 
@@ -157,7 +157,8 @@ std::optional<Bottleneck> instruction_overhead(const Diagnosis& d) {
 
 std::optional<Bottleneck> per_step_overhead(const Diagnosis& d) {
   const bool cuda = d.incumbent.target == Target::cuda;
-  const double arithmetic_ns = 1e9 * d.work.flops / rate(d, cuda ? "fp32_fma" : "fp32_scalar");
+  const bool vectors = cuda || d.profile.metric("vector_share") >= kVectorised;
+  const double arithmetic_ns = 1e9 * d.work.flops / rate(d, vectors ? "fp32_fma" : "fp32_scalar");
   const double bytes_ns = d.profile.metric("floor_bytes");
   const double explained = arithmetic_ns + special_ns(d) + (std::isfinite(bytes_ns) ? bytes_ns : 0);
   const double share = share_of_time(d, explained);
@@ -166,7 +167,7 @@ std::optional<Bottleneck> per_step_overhead(const Diagnosis& d) {
   }
   auto bottleneck =
       found(d, "per-step-overhead",
-            std::string(cuda ? "arithmetic" : "scalar arithmetic") + ", special functions and copies explain " +
+            std::string(vectors ? "arithmetic" : "scalar arithmetic") + ", special functions and copies explain " +
                 format_ns(explained) + " of " + format_ns(d.profile.time_ns) + " (" + percent(share) +
                 "); the rest is conversion, addressing, calls or waiting",
             1 / share);
@@ -236,20 +237,6 @@ std::optional<Bottleneck> near_floor(const Diagnosis& d) {
                1 / d.profile.floor_fraction);
 }
 
-std::optional<Bottleneck> noise(const Diagnosis& d) {
-  const double spread = d.profile.metric("spread");
-  if (!(spread >= kNoisySpread)) {
-    return std::nullopt;
-  }
-  auto bottleneck =
-      found(d, "noise",
-            "calls of the same work differ by " + percent(spread) + " (MAD sigma): other rules are less certain", 1.0);
-  if (bottleneck) {
-    bottleneck->kind = BottleneckKind::remainder;
-  }
-  return bottleneck;
-}
-
 const std::vector<Rule>& diagnosis_rules() {
   // Of two with the same bound the earlier one comes first: what the work itself needs, then units, then waits.
   static const std::vector<Rule> rules = {
@@ -263,14 +250,14 @@ const std::vector<Rule>& diagnosis_rules() {
       // its units
       dram_bound, l2_bound, shared_bandwidth, special_function_pipe, fp32_pipe, tensor_pipe, shuffle_bound, issue_bound,
       // its warps' states
-      barrier_stalls, memory_latency_stalls, shared_memory_stalls, unused_occupancy, waiting_steps, noise};
+      barrier_stalls, memory_latency_stalls, shared_memory_stalls, unused_occupancy, waiting_steps};
   return rules;
 }
 
 std::vector<Bottleneck> diagnose(const Diagnosis& diagnosis) {
   std::vector<Bottleneck> bottlenecks;
   for (const Rule rule : diagnosis_rules()) {
-    if (auto bottleneck = rule(diagnosis)) {
+    if (auto bottleneck = rule(diagnosis); bottleneck && bottleneck->bound >= kLeastBound) {
       bottlenecks.push_back(std::move(*bottleneck));
     }
   }

@@ -2,6 +2,7 @@
 #include "harness/worker/child/host_library.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <csignal>
 
@@ -28,9 +29,8 @@ std::optional<Failure> open_library(const std::string& path, int slot, Launcher&
                    std::string("does not export ") + (version == nullptr ? "apo_abi" : "apo_launch"), slot};
   }
   if (const std::uint32_t got = version(); got != APO_ABI_VERSION) {
-    return Failure{
-        Outcome::wrong_abi,
-        "apo_abi returns " + std::to_string(got) + ", this program speaks " + std::to_string(APO_ABI_VERSION), slot};
+    return Failure{Outcome::wrong_abi, fmt::format("apo_abi returns {}, this program speaks {}", got, APO_ABI_VERSION),
+                   slot};
   }
   launcher = found;
   return std::nullopt;

@@ -15,7 +15,4 @@ std::string confine();
 // the driver needs both. seccomp holds all threads; Landlock only this one and those that it starts from here on.
 std::string confine_with_gpu();
 
-// "fork"; "system call 57" for one without a name here.
-std::string system_call_name(int number);
-
 }  // namespace apo

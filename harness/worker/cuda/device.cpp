@@ -1,6 +1,8 @@
 // harness/worker/cuda/device.cpp - a GPU with two slots: loads, attaches, and hands on to what times and profiles.
 #include "harness/worker/cuda/device.h"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -158,14 +160,14 @@ std::unique_ptr<Device> make_cuda_device(int index, bool watched, SharedStatus& 
   cuda::Context context = nullptr;
   cuda::Result error = driver->device_count(&count);
   if (error == cuda::kSuccess && index >= count) {
-    missing = "there is no GPU " + std::to_string(index) + ": the driver shows " + std::to_string(count);
+    missing = fmt::format("there is no GPU {}: the driver shows {}", index, count);
     return nullptr;
   }
   error = error != 0 ? error : driver->device_get(&device, index);
   error = error != 0 ? error : driver->retain_context(&context, device);
   error = error != 0 ? error : driver->set_context(context);
   if (error != cuda::kSuccess) {
-    missing = "GPU " + std::to_string(index) + " cannot be used: " + cuda::describe(*driver, error);
+    missing = fmt::format("GPU {} cannot be used: {}", index, cuda::describe(*driver, error));
     return nullptr;
   }
   const DeviceFacts facts = read_device_facts(*driver, device, index);

@@ -1,6 +1,8 @@
 // harness/worker/cuda/facts.cpp - name, UUID and attributes of one GPU.
 #include "harness/worker/cuda/facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -53,7 +55,7 @@ DeviceFacts read_device_facts(const cuda::Driver& driver, cuda::Device device, i
   facts.memory_bytes = static_cast<std::int64_t>(memory);
   int version = 0;
   driver.driver_version(&version);
-  facts.driver = "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  facts.driver = fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
   return facts;
 }
 

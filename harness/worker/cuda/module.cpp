@@ -1,6 +1,8 @@
 // harness/worker/cuda/module.cpp - load, look up, launch with attributes, name the error.
 #include "harness/worker/cuda/module.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace apo {
@@ -42,17 +44,16 @@ std::optional<Failure> load_kernel(const cuda::Driver& driver, CudaModule& loade
   const auto shared = static_cast<int>(launch.shared_bytes);
   if (auto failure = cuda_failure(
           driver, driver.set_function_attribute(kernel.function, cuda::kFunctionDynamicSharedBytes, shared),
-          "the kernel '" + launch.kernel + "' cannot have " + std::to_string(shared) + " bytes of shared memory",
-          slot)) {
+          fmt::format("the kernel '{}' cannot have {} bytes of shared memory", launch.kernel, shared), slot)) {
     failure->outcome = Outcome::refused;
     return failure;
   }
   const std::int64_t cluster = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
   constexpr std::int64_t kPortableCluster = 8;
   if (cluster > kPortableCluster) {
-    if (auto failure = cuda_failure(
-            driver, driver.set_function_attribute(kernel.function, cuda::kFunctionNonPortableCluster, 1),
-            "the kernel '" + launch.kernel + "' cannot have clusters of " + std::to_string(cluster), slot)) {
+    if (auto failure =
+            cuda_failure(driver, driver.set_function_attribute(kernel.function, cuda::kFunctionNonPortableCluster, 1),
+                         fmt::format("the kernel '{}' cannot have clusters of {}", launch.kernel, cluster), slot)) {
       return failure;
     }
   }
@@ -137,8 +138,9 @@ std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaMo
     const bool two = driver.parameter_info(kernel.function, 1, &offset, &ignored) == cuda::kSuccess;
     if (!one || two || bytes != expected) {
       return Failure{Outcome::wrong_abi,
-                     "the kernel '" + kernel.launch.kernel + "' does not take the generated argument struct of " +
-                         std::to_string(expected) + " bytes as its only parameter",
+                     fmt::format("the kernel '{}' does not take the generated argument struct of {} bytes as its only "
+                                 "parameter",
+                                 kernel.launch.kernel, expected),
                      slot};
     }
   }

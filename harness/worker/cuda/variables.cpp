@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "harness/core/records/elf_object.h"
+#include "harness/core/error.h"
+#include "harness/core/system/elf_object.h"
 #include "harness/core/text.h"
 
 namespace apo {

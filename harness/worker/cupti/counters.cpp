@@ -2,6 +2,8 @@
 // call.
 #include "harness/worker/cupti/counters.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <optional>
 #include <thread>
@@ -28,7 +30,7 @@ auto timed(CounterReport& report, std::string what, const Work& work) {
 }
 
 std::string of_pass(std::size_t pass, const char* what) {
-  return "pass " + std::to_string(pass + 1) + " " + what;
+  return fmt::format("pass {} {}", pass + 1, what);
 }
 
 // Empty when CUPTI does not tell: then the chip's full set is assumed.
@@ -171,8 +173,7 @@ bool Collection::begin_pass(std::size_t pass) {
 bool Collection::run_passes(cuda::Result& error) {
   for (std::size_t pass = 0; pass == 0 || !session_->complete(); ++pass) {
     if (pass > schedule_.config.passes) {
-      report_.missing =
-          "CUPTI asks for more passes than the " + std::to_string(schedule_.config.passes) + " that it needs";
+      report_.missing = fmt::format("CUPTI asks for more passes than the {} that it needs", schedule_.config.passes);
       return false;
     }
     // Before the pass starts, so that no fill is among its ranges.
@@ -194,8 +195,8 @@ bool Collection::add_values() {
     return false;
   }
   if (session_->ranges() != call_.kernels.size() || session_->dropped() > 0) {
-    report_.missing = "CUPTI counted " + std::to_string(session_->ranges()) + " launches of " +
-                      std::to_string(call_.kernels.size()) + " and dropped " + std::to_string(session_->dropped());
+    report_.missing = fmt::format("CUPTI counted {} launches of {} and dropped {}", session_->ranges(),
+                                  call_.kernels.size(), session_->dropped());
     return false;
   }
   const auto evaluated = timed(report_, "evaluation", [&] {

@@ -1,24 +1,14 @@
 // harness/worker/cupti/counters.h - one collection of hardware counters on the GPU, launch by launch.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "harness/worker/cuda/driver.h"
 #include "harness/worker/cupti/profile_results.h"
-#include "harness/worker/cupti/range_profiler.h"
+#include "harness/worker/cupti/profiled_gpu.h"
 
 namespace apo {
-
-// The GPU that is profiled: its context is current in this thread.
-struct ProfiledGpu {
-  int device = 0;
-  int index = 0;  // CUDA's ordinal
-  std::string uuid;
-  cupti::Context context = nullptr;
-};
 
 // What is profiled. Both return CUDA's error.
 struct ProfiledCall {
@@ -36,8 +26,5 @@ struct ProfiledCall {
 // of a kernel that it counted brings the driver down at the next launch (seen with CUDA 13.0).
 CounterReport collect_counters(const ProfiledGpu& gpu, const ProfiledCall& call,
                                const std::vector<std::string>& metrics, cuda::Result& error);
-
-// How long a worker waits for another one that profiles the same GPU.
-inline constexpr std::chrono::milliseconds kProfilerPatience{60'000};
 
 }  // namespace apo

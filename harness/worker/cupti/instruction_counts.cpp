@@ -1,14 +1,17 @@
 // harness/worker/cupti/instruction_counts.cpp - CUPTI's SASS metrics of one call, instruction by instruction.
 #include "harness/worker/cupti/instruction_counts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <utility>
 
 #include "harness/core/text.h"
+#include "harness/worker/cupti/line_table.h"
 #include "harness/worker/cupti/machine_code.h"
-#include "harness/worker/cupti/pc_sampling.h"
+#include "harness/worker/cupti/range_profiler.h"
 #include "harness/worker/cupti/sass_api.h"
 
 namespace apo {
@@ -123,8 +126,7 @@ cuda::Result InstructionCounter::attempt(const Way& way, const std::vector<std::
   for (const std::string& kernel : kernels) {
     const std::int64_t launched = launched_warps(kernel);
     const std::int64_t counted = counted_warps(kernel);
-    came_to += (came_to.empty() ? "" : ", ") + kernel + " " + std::to_string(counted) + " of " +
-               std::to_string(launched) + " warps";
+    came_to += fmt::format("{}{} {} of {} warps", came_to.empty() ? "" : ", ", kernel, counted, launched);
     for (auto one = attempted_.lower_bound({kernel, 0});
          counted == launched && one != attempted_.end() && one->first.first == kernel; ++one) {
       counts_.insert_or_assign(one->first, one->second);
@@ -253,16 +255,8 @@ void InstructionCounter::add(const cupti::SassRecord& record, std::size_t values
   }
 }
 
-// Looking a line up takes CUPTI up to a millisecond.
-bool needs_line(const InstructionCount& one) {
-  return one.values[kDivergent] > 0 || one.values[kGlobalSectors] > one.values[kGlobalIdeal] ||
-         one.values[kLocalSectors] > 0 || one.values[kSharedWavefronts] > one.values[kSharedIdeal] ||
-         one.values[kThreads] < 32 * one.values[kWarps] || one.opcode == "BAR" || one.opcode.starts_with("ATOM") ||
-         one.opcode == "RED";
-}
-
-void write_rows(const InstructionCounter& counter, const cupti::Sampling* lines, const CountedCall& call,
-                InstructionReport& report) {
+void write_rows(const InstructionCounter& counter, const CountedCall& call, InstructionReport& report) {
+  const LineTable lines(call.cubin);
   std::map<std::string, MachineCode> codes;
   for (const std::string& kernel : call.kernels) {
     codes.try_emplace(kernel, call.cubin, kernel);
@@ -272,17 +266,13 @@ void write_rows(const InstructionCounter& counter, const cupti::Sampling* lines,
     if (code == codes.end() || values[kWarps] == 0) {
       continue;  // of the driver's own kernels, or never executed
     }
-    InstructionCount one{.kernel = place.first,
-                         .pc_offset = place.second,
-                         .opcode = code->second.opcode(place.second),
-                         .file = "",
-                         .values = values};
-    if (lines != nullptr && needs_line(one)) {
-      const SourcePlace source = source_place(*lines, call.cubin, one.kernel, place.second);
-      one.file = source.file;
-      one.line = source.line;
-    }
-    report.instructions.push_back(std::move(one));
+    const SourcePlace source = lines.place(place.first, place.second);
+    report.instructions.push_back({.kernel = place.first,
+                                   .pc_offset = place.second,
+                                   .opcode = code->second.opcode(place.second),
+                                   .file = source.file,
+                                   .line = source.line,
+                                   .values = values});
   }
 }
 
@@ -320,8 +310,6 @@ InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& 
   if (chip.empty()) {
     return report;
   }
-  std::string no_lines;
-  const auto lines = cupti::load_sampling(*library, no_lines);
   InstructionCounter counter(*library, *sass, gpu, call);
   if (!counter.find_metrics(chip)) {
     report.missing = counter.trouble();
@@ -338,7 +326,7 @@ InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& 
     return report;
   }
   if (counter.has_counted(wanted)) {
-    write_rows(counter, lines.get(), call, report);
+    write_rows(counter, call, report);
   } else {
     report.missing = "CUPTI did not count all kernels: " + join(report.attempts, "; ");
   }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/worker/cupti/counters.h"
 #include "harness/worker/cupti/profile_results.h"
+#include "harness/worker/cupti/profiled_gpu.h"
 
 namespace apo {
 
@@ -24,19 +24,7 @@ struct CountedCall {
   std::function<cuda::Result()> wait;  // until the GPU is idle
 };
 
-// What is counted for each instruction; the values of an InstructionCount are in this order.
-enum CountedOf : std::size_t {
-  kWarps,             // executions by a warp
-  kThreads,           // by a thread
-  kDivergent,         // by warps whose threads went apart there
-  kGlobalSectors,     // of global memory that were touched
-  kGlobalIdeal,       // if no byte of them had been wasted
-  kLocalSectors,      // of local memory
-  kSharedWavefronts,  // of shared memory
-  kSharedIdeal,       // without bank conflicts
-  kCountedKinds
-};
-// CUPTI's names for them.
+// CUPTI's names of what is counted, in the order of CountedOf.
 const std::vector<std::string>& instruction_counters();
 
 // Of every kernel of the call, or only of the one named `kernel`, which then is the only one that CUPTI has to do with.

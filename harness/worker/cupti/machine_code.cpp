@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
-#include "harness/core/records/elf_object.h"
+#include "harness/core/error.h"
+#include "harness/core/system/elf_object.h"
 
 namespace apo {
 namespace {

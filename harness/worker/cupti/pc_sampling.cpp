@@ -4,16 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <thread>
 #include <utility>
 
+#include "harness/worker/cupti/line_table.h"
 #include "harness/worker/cupti/machine_code.h"
 #include "harness/worker/cupti/metric_names.h"
+#include "harness/worker/cupti/pc_sampling_api.h"
 #include "harness/worker/cupti/profiler_lock.h"
+#include "harness/worker/cupti/range_profiler.h"
 
 namespace apo {
 namespace {
@@ -230,20 +231,13 @@ bool StallSampler::reasons_are_disjoint(const SampleReport& report) const {
 void StallSampler::write_rows(SampleReport& report) const {
   const bool disjoint = reasons_are_disjoint(report);
   std::map<std::string, MachineCode> codes;
-  std::map<std::pair<std::string, std::uint64_t>, SourcePlace> places;  // looking one up takes CUPTI long
-  const auto place_of = [&](const std::string& kernel, std::uint64_t offset) -> const SourcePlace& {
-    const auto known = places.find({kernel, offset});
-    return known != places.end()
-               ? known->second
-               : places.emplace(std::pair(kernel, offset), source_place(sampling_, call_.cubin, kernel, offset))
-                     .first->second;
-  };
+  const LineTable lines(call_.cubin);
   for (const auto& [pc, stalls] : sums_) {
-    const SourcePlace place = place_of(pc.first, pc.second);
+    const SourcePlace place = lines.place(pc.first, pc.second);
     const MachineCode& code = codes.try_emplace(pc.first, call_.cubin, pc.first).first->second;
     for (const auto& [stall, samples] : stalls) {
       const std::uint64_t cause = code.held_up_by(pc.second, stall);
-      const SourcePlace& cause_place = place_of(pc.first, cause);
+      const SourcePlace cause_place = lines.place(pc.first, cause);
       report.samples.push_back(
           {.kernel = pc.first,
            .pc_offset = static_cast<std::int64_t>(pc.second),
@@ -253,7 +247,8 @@ void StallSampler::write_rows(SampleReport& report) const {
            .samples = disjoint ? samples.plain + samples.not_issued : std::max(samples.plain, samples.not_issued),
            .opcode = code.opcode(cause),
            .cause_file = cause_place.file,
-           .cause_line = cause_place.line});
+           .cause_line = cause_place.line,
+           .inlined = place.inlined});
     }
   }
 }
@@ -277,20 +272,6 @@ StallSampler::~StallSampler() {
 }
 
 }  // namespace
-
-SourcePlace source_place(const cupti::Sampling& sampling, const std::string& cubin, const std::string& kernel,
-                         std::uint64_t pc_offset) {
-  cupti::SourceOfPc asked{
-      .cubin = cubin.data(), .function = kernel.c_str(), .cubin_bytes = cubin.size(), .pc_offset = pc_offset};
-  if (sampling.source(&asked) != cupti::kSuccess) {
-    return {};  // a kernel of another module, such as the driver's own
-  }
-  SourcePlace place{.file = asked.file != nullptr ? std::filesystem::path(asked.file).filename().string() : "",
-                    .line = static_cast<int>(asked.line)};
-  std::free(asked.file);
-  std::free(asked.folder);
-  return place;
-}
 
 SampleReport sample_stalls(const ProfiledGpu& gpu, const SampledCall& call, int repetitions, int period_log2,
                            cuda::Result& error) {

@@ -14,8 +14,7 @@ std::unique_ptr<const Sampling> load_sampling(const Library& library, std::strin
       !find_function(at, sampling->set, "cuptiPCSamplingSetConfigurationAttribute", reason) ||
       !find_function(at, sampling->get, "cuptiPCSamplingGetData", reason) ||
       !find_function(at, sampling->count_reasons, "cuptiPCSamplingGetNumStallReasons", reason) ||
-      !find_function(at, sampling->reasons, "cuptiPCSamplingGetStallReasons", reason) ||
-      !find_function(at, sampling->source, "cuptiGetSassToSourceCorrelation", reason)) {
+      !find_function(at, sampling->reasons, "cuptiPCSamplingGetStallReasons", reason)) {
     missing = "'" + library.path + "' has no PC sampling: " + reason;
     return nullptr;
   }

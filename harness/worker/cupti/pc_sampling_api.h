@@ -108,17 +108,6 @@ struct GetStallReasons {
   char** names = nullptr;
 };
 
-struct SourceOfPc {
-  std::size_t size = sizeof(SourceOfPc);
-  const void* cubin = nullptr;
-  const char* function = nullptr;
-  std::size_t cubin_bytes = 0;
-  std::uint32_t line = 0;
-  std::uint64_t pc_offset = 0;
-  char* file = nullptr;  // this and `folder` are to be freed
-  char* folder = nullptr;
-};
-
 struct Sampling {
   Result (*enable)(OfContext*);
   Result (*disable)(OfContext*);
@@ -128,7 +117,6 @@ struct Sampling {
   Result (*get)(GetSamples*);
   Result (*count_reasons)(CountStallReasons*);
   Result (*reasons)(GetStallReasons*);
-  Result (*source)(SourceOfPc*);
 };
 
 // nullptr and one sentence when the loaded CUPTI has no PC sampling.

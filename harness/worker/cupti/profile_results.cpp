@@ -4,8 +4,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "harness/worker/cupti/instruction_counts.h"
-
 namespace apo {
 namespace {
 
@@ -63,7 +61,7 @@ std::string encode(const SampleReport& report) {
   Json samples = Json::array();
   for (const StallSample& one : report.samples) {
     samples.push_back({one.kernel, one.pc_offset, one.file, one.line, one.stall, one.samples, one.opcode,
-                       one.cause_file, one.cause_line});
+                       one.cause_file, one.cause_line, one.inlined});
   }
   return text_of(
       {{"samples", samples}, {"total", report.total}, {"dropped", report.dropped}, {"missing", report.missing}});
@@ -117,7 +115,8 @@ std::optional<SampleReport> decode_samples(std::string_view text) {
                                 .samples = one.at(5),
                                 .opcode = one.at(6),
                                 .cause_file = one.at(7),
-                                .cause_line = one.at(8)});
+                                .cause_line = one.at(8),
+                                .inlined = one.at(9)});
     }
     return report;
   } catch (const std::exception&) {

@@ -2,6 +2,7 @@
 // parent.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -47,12 +48,25 @@ struct SampleReport {
   std::string missing;  // one sentence when there are no samples
 };
 
+// What is counted for each instruction; the values of an InstructionCount are in this order.
+enum CountedOf : std::size_t {
+  kWarps,             // executions by a warp
+  kThreads,           // by a thread
+  kDivergent,         // by warps whose threads went apart there
+  kGlobalSectors,     // of global memory that were touched
+  kGlobalIdeal,       // if no byte of them had been wasted
+  kLocalSectors,      // of local memory
+  kSharedWavefronts,  // of shared memory
+  kSharedIdeal,       // without bank conflicts
+  kCountedKinds
+};
+
 // One instruction of one kernel.
 struct InstructionCount {
   std::string kernel;
   std::int64_t pc_offset = 0;
   std::string opcode;  // "LDG", ...; "" for those that no diagnosis asks for
-  std::string file;    // without its folder; looked up only where something else than executions was counted
+  std::string file;    // as in StallSample
   int line = 0;
   std::vector<std::int64_t> values;  // in the order of CountedOf
 };

@@ -1,6 +1,7 @@
 // harness/worker/parent/evidence.cpp - wait statuses, fault addresses and sanitizer reports in words.
 #include "harness/worker/parent/evidence.h"
 
+#include <fmt/format.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -10,7 +11,7 @@
 
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
-#include "harness/worker/confinement/confinement.h"
+#include "harness/worker/confinement/system_calls.h"
 #include "harness/worker/protocol/protocol.h"
 
 namespace apo {
@@ -33,10 +34,10 @@ std::string place(const Death& death) {
     return text;
   }
   if (death.address >= end) {
-    return text + ", " + std::to_string(death.address - end) + " bytes past the end of the tensors' memory";
+    return fmt::format("{}, {} bytes past the end of the tensors' memory", text, death.address - end);
   }
   if (death.address < begin) {
-    return text + ", " + std::to_string(begin - death.address) + " bytes before the tensors' memory";
+    return fmt::format("{}, {} bytes before the tensors' memory", text, begin - death.address);
   }
   return text + ", inside the tensors' memory";
 }
@@ -150,8 +151,7 @@ Failure explain(const Death& death) {
   } else if (WEXITSTATUS(death.wait_status) == kExitConnectionLost) {
     failure.evidence = "closed the worker's connection during " + death.during;
   } else {
-    failure.evidence =
-        "exited with status " + std::to_string(WEXITSTATUS(death.wait_status)) + " during " + death.during;
+    failure.evidence = fmt::format("exited with status {} during {}", WEXITSTATUS(death.wait_status), death.during);
   }
   failure.evidence = with_output(failure.evidence, death.printed);
   failure.slot = death.slot;

@@ -1,15 +1,13 @@
 // harness/worker/parent/link_names.cpp - the dynamic section, read piece by piece: some libraries have half a gigabyte.
 #include "harness/worker/parent/link_names.h"
 
-#include <elf.h>
 #include <fcntl.h>
-#include <unistd.h>
+#include <gelf.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
-#include <optional>
+#include <memory>
 
 #include "harness/core/system/files.h"
 
@@ -17,75 +15,66 @@ namespace apo {
 namespace {
 
 constexpr std::uint64_t kMostEntries = 4096;
+constexpr std::uint64_t kLongestName = 255;
 
-class ElfFile {
- public:
-  explicit ElfFile(const std::filesystem::path& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    const auto header = read<Elf64_Ehdr>(0);
-    if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64) {
-      return;
+std::vector<GElf_Phdr> segments_of(Elf* elf) {
+  std::vector<GElf_Phdr> segments;
+  std::size_t count = 0;
+  GElf_Phdr segment;
+  elf_getphdrnum(elf, &count);  // leaves 0 where there are none
+  for (int i = 0; i < static_cast<int>(count) && gelf_getphdr(elf, i, &segment) != nullptr; ++i) {
+    segments.push_back(segment);
+  }
+  return segments;
+}
+
+std::vector<GElf_Dyn> dynamic_entries(Elf* elf, const std::vector<GElf_Phdr>& segments) {
+  std::vector<GElf_Dyn> entries;
+  for (const GElf_Phdr& segment : segments) {
+    if (segment.p_type != PT_DYNAMIC) {
+      continue;
     }
-    for (std::uint64_t i = 0; i < header->e_phnum; ++i) {
-      if (const auto segment = read<Elf64_Phdr>(header->e_phoff + i * sizeof(Elf64_Phdr))) {
-        segments_.push_back(*segment);
-      }
+    const std::uint64_t bytes = std::min<std::uint64_t>(segment.p_filesz, kMostEntries * sizeof(Elf64_Dyn));
+    Elf_Data* const table = elf_getdata_rawchunk(elf, static_cast<std::int64_t>(segment.p_offset), bytes, ELF_T_DYN);
+    GElf_Dyn entry;
+    for (int i = 0; gelf_getdyn(table, i, &entry) != nullptr && entry.d_tag != DT_NULL; ++i) {
+      entries.push_back(entry);
     }
   }
+  return entries;
+}
 
-  std::vector<Elf64_Dyn> dynamic() const {
-    std::vector<Elf64_Dyn> entries;
-    for (const Elf64_Phdr& segment : segments_) {
-      const std::uint64_t count = std::min(segment.p_filesz / sizeof(Elf64_Dyn), kMostEntries);
-      for (std::uint64_t i = 0; segment.p_type == PT_DYNAMIC && i < count; ++i) {
-        const auto entry = read<Elf64_Dyn>(segment.p_offset + i * sizeof(Elf64_Dyn));
-        if (!entry || entry->d_tag == DT_NULL) {
-          break;
-        }
-        entries.push_back(*entry);
-      }
+// The text that lies at an address of the loaded object.
+std::string text_at(Elf* elf, const std::vector<GElf_Phdr>& segments, std::uint64_t address) {
+  for (const GElf_Phdr& segment : segments) {
+    const std::uint64_t within = address - segment.p_vaddr;
+    if (segment.p_type != PT_LOAD || address < segment.p_vaddr || within >= segment.p_filesz) {
+      continue;
     }
-    return entries;
+    const Elf_Data* const text = elf_getdata_rawchunk(elf, static_cast<std::int64_t>(segment.p_offset + within),
+                                                      std::min(kLongestName, segment.p_filesz - within), ELF_T_BYTE);
+    const char* const begin = text != nullptr ? static_cast<const char*>(text->d_buf) : "";
+    return {begin, strnlen(begin, text != nullptr ? text->d_size : 0)};
   }
-
-  // The text that lies at an address of the loaded object.
-  std::string text_at(std::uint64_t address) const {
-    for (const Elf64_Phdr& segment : segments_) {
-      if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz) {
-        std::array<char, 256> text{};
-        const auto got = pread(file_.get(), text.data(), text.size() - 1,
-                               static_cast<off_t>(segment.p_offset + (address - segment.p_vaddr)));
-        return got > 0 ? text.data() : "";
-      }
-    }
-    return "";
-  }
-
- private:
-  template <class Record>
-  std::optional<Record> read(std::uint64_t offset) const {
-    Record record;
-    return pread(file_.get(), &record, sizeof record, static_cast<off_t>(offset)) == ssize_t{sizeof record}
-               ? std::optional(record)
-               : std::nullopt;
-  }
-
-  FileDescriptor file_;
-  std::vector<Elf64_Phdr> segments_;
-};
+  return "";
+}
 
 }  // namespace
 
 LinkNames read_link_names(const std::filesystem::path& file) {
-  const ElfFile elf(file);
-  const std::vector<Elf64_Dyn> entries = elf.dynamic();
+  elf_version(EV_CURRENT);
+  const FileDescriptor descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const std::unique_ptr<Elf, decltype(&elf_end)> elf(elf_begin(descriptor.get(), ELF_C_READ, nullptr), &elf_end);
+  const std::vector<GElf_Phdr> segments = segments_of(elf.get());
+  const std::vector<GElf_Dyn> entries = dynamic_entries(elf.get(), segments);
   std::uint64_t names = 0;
-  for (const Elf64_Dyn& entry : entries) {
+  for (const GElf_Dyn& entry : entries) {
     names = entry.d_tag == DT_STRTAB ? entry.d_un.d_ptr : names;
   }
   LinkNames result{.own = file.filename().string(), .needed = {}};
-  for (const Elf64_Dyn& entry : entries) {
-    const std::string name =
-        entry.d_tag == DT_SONAME || entry.d_tag == DT_NEEDED ? elf.text_at(names + entry.d_un.d_val) : "";
+  for (const GElf_Dyn& entry : entries) {
+    const bool is_name = entry.d_tag == DT_SONAME || entry.d_tag == DT_NEEDED;
+    const std::string name = is_name ? text_at(elf.get(), segments, names + entry.d_un.d_val) : "";
     if (entry.d_tag == DT_SONAME && !name.empty()) {
       result.own = name;
     } else if (entry.d_tag == DT_NEEDED && !name.empty()) {

@@ -1,6 +1,8 @@
 // harness/worker/parent/samples.cpp - order, number and stamps of samples against what was asked for.
 #include "harness/worker/parent/samples.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace apo {
@@ -33,7 +35,7 @@ double elapsed_ns(const RawSample& sample, Target target) {
 std::optional<std::string> mistake_in(const std::vector<RawSample>& samples, const RunRequest& request,
                                       std::int64_t sent_ns, std::int64_t received_ns, Target target) {
   if (samples.size() != request.order.size()) {
-    return "it has " + std::to_string(samples.size()) + " samples of " + std::to_string(request.order.size());
+    return fmt::format("it has {} samples of {}", samples.size(), request.order.size());
   }
   RawSample previous{.end_ns = sent_ns};
   for (std::size_t i = 0; i < samples.size(); ++i) {

@@ -1,4 +1,6 @@
 // harness/worker/parent/worker_exchange.cpp - asks, waits with a deadline, and turns every other ending into a Failure.
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdio>
 #include <utility>
@@ -26,7 +28,7 @@ std::string nonce(std::uint64_t seed, std::uint64_t index) {
 
 Failure without_news(const std::string& during, Milliseconds deadline) {
   return {.outcome = Outcome::timed_out,
-          .evidence = "no answer in " + std::to_string(deadline.count()) + " ms during " + during};
+          .evidence = fmt::format("no answer in {} ms during {}", deadline.count(), during)};
 }
 
 }  // namespace

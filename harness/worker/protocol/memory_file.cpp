@@ -2,6 +2,7 @@
 #include "harness/worker/protocol/memory_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -39,8 +40,7 @@ void MemoryFile::reserve(std::int64_t bytes) {
   }
   release();
   const auto fail = [&](const char* what) {
-    throw EnvironmentError(std::string("cannot ") + what + " " + std::to_string(bytes) +
-                           " bytes of shared memory: " + std::strerror(errno));
+    throw EnvironmentError(fmt::format("cannot {} {} bytes of shared memory: {}", what, bytes, std::strerror(errno)));
   };
   file_ = FileDescriptor(memfd_create("apo-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file_ || ftruncate(file_.get(), bytes) != 0 ||

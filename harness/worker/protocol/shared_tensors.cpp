@@ -3,6 +3,7 @@
 #include "harness/worker/protocol/shared_tensors.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -136,12 +137,12 @@ std::uint64_t hash_outputs(const SharedTensorsLayout& layout, const std::byte* m
 }
 
 std::string GuardDamage::sentence() const {
-  return "wrote outside its buffers: " + std::to_string(offset) + " bytes " +
-         (after ? "past the end of '" : "before the start of '") + buffer + "'";
+  return fmt::format("wrote outside its buffers: {} bytes {} of '{}'", offset,
+                     after ? "past the end" : "before the start", buffer);
 }
 
 std::string InputChange::sentence() const {
-  return "changed its input '" + buffer + "' at element " + std::to_string(element);
+  return fmt::format("changed its input '{}' at element {}", buffer, element);
 }
 
 SharedTensors::SharedTensors(const SharedTensorsSpec& spec, std::shared_ptr<MemoryFile> memory)
@@ -230,7 +231,7 @@ std::span<std::byte> SharedTensors::bytes_of(std::size_t index) const {
 std::string SharedTensors::label(std::size_t index) const {
   const BufferPlace& place = layout_.buffers[index];
   if (place.role == BufferRole::input && input_sets_ > 1) {
-    return entries_[index].name + " (set " + std::to_string(place.owner) + ")";
+    return fmt::format("{} (set {})", entries_[index].name, place.owner);
   }
   return entries_[index].name;
 }

@@ -9,7 +9,6 @@
 #include <map>
 
 #include "harness/core/records/stalls.h"
-#include "harness/worker/cupti/instruction_counts.h"
 #include "harness/worker/cupti/metric_names.h"
 
 namespace apo {
@@ -261,6 +260,20 @@ TEST(LineCounts, AreSumsOfWhatIsWastedTheLargestFirst) {
   EXPECT_EQ(counts["idle_lanes"], (Lines{{9, 32 * 8 - 100}}));
   EXPECT_EQ(counts["divergent_branches"], (Lines{{9, 3}}));
   EXPECT_EQ(counts.size(), 4U);
+}
+
+TEST(HotLines, AddUpByTheCallingLineAndShowTheLargestChain) {
+  Profile profile;
+  profile.stalls = {
+      {.kernel = "k", .file = "a.cu", .line = 6, .stall = "wait", .samples = 20, .inlined = "low (h.h:5)"},
+      {.kernel = "k", .file = "a.cu", .line = 6, .stall = "barrier", .samples = 30, .inlined = "high (h.h:9)"},
+      {.kernel = "k", .file = "a.cu", .line = 7, .stall = "wait", .samples = 40}};
+  const auto lines = hot_lines(profile, 9);
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0].line, 6);
+  EXPECT_EQ(lines[0].samples, 50);
+  EXPECT_EQ(lines[0].inlined, "high (h.h:9)");
+  EXPECT_EQ(lines[1].inlined, "");
 }
 
 }  // namespace

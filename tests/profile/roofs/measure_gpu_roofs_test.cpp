@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "harness/core/error.h"
-#include "harness/core/records/elf_object.h"
+#include "harness/core/system/elf_object.h"
 #include "harness/core/system/files.h"
 #include "harness/implement/cubin_builder.h"
 #include "harness/implement/variant/metadata.h"

@@ -3,12 +3,18 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/fs.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <thread>
@@ -87,6 +93,52 @@ TEST(ConfineWithGpu, StopsAProcessThatStartsAnother) {
   }
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGSYS);
+}
+
+// The kernel looks at 32 bits of a request, an option and a process: so has the filter to.
+TEST(ConfineWithGpu, ChecksArgumentsAsTheKernelReadsThem) {
+  constexpr std::uint64_t kGarbage = std::uint64_t{1} << 40;
+  const int status = status_of([] {
+    if (confine_with_gpu().find("seccomp") == std::string::npos) {
+      return kNotHere;
+    }
+    const FileDescriptor file(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const auto refused = [](long result) { return result == -1 && errno == EPERM; };
+    long flags = 0;
+    const bool ioctls = refused(syscall(SYS_ioctl, file.get(), kGarbage | FS_IOC_SETFLAGS, &flags)) &&
+                        !refused(syscall(SYS_ioctl, file.get(), FS_IOC_GETFLAGS, &flags));
+    const bool prctls = refused(syscall(SYS_prctl, kGarbage | PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0)) &&
+                        !refused(syscall(SYS_prctl, PR_GET_TSC, &flags, 0, 0, 0));
+    rlimit limit{};
+    const bool limits = syscall(SYS_prlimit64, 0, RLIMIT_CORE, nullptr, &limit) == 0;
+    const bool own = syscall(SYS_kill, getpid(), 0) == 0;
+    return ioctls && prctls && limits && own ? 0 : 1;
+  });
+  ASSERT_TRUE(WIFEXITED(status)) << status;
+  if (WEXITSTATUS(status) == kNotHere) {
+    GTEST_SKIP() << "this kernel has no seccomp";
+  }
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(ConfineWithGpu, StopsAProcessThatSignalsOrLimitsAnother) {
+  for (const std::function<long()>& forbidden : std::initializer_list<std::function<long()>>{
+           [] { return syscall(SYS_kill, 1, 0); }, [] { return syscall(SYS_tgkill, 1, 1, 0); },
+           [] { return syscall(SYS_prlimit64, 0, RLIMIT_CORE, std::uint64_t{1} << 40, nullptr); },
+           [] { return syscall(SYS_prctl, PR_SET_PDEATHSIG, 0, 0, 0, 0); }}) {
+    const int status = status_of([&] {
+      if (confine_with_gpu().find("seccomp") == std::string::npos) {
+        return kNotHere;
+      }
+      forbidden();
+      return 1;
+    });
+    if (WIFEXITED(status) && WEXITSTATUS(status) == kNotHere) {
+      GTEST_SKIP() << "this kernel has no seccomp";
+    }
+    ASSERT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(WTERMSIG(status), SIGSYS);
+  }
 }
 
 }  // namespace

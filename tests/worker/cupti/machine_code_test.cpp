@@ -44,6 +44,10 @@ std::string cubin(const std::vector<Words>& code, unsigned flags = 0x0a005a04) {
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = ELFCLASS64;
   header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
+  header.e_version = EV_CURRENT;
+  header.e_ehsize = sizeof header;
+  header.e_shentsize = sizeof(Elf64_Shdr);
   header.e_type = ET_EXEC;
   header.e_flags = flags;
   header.e_shnum = 3;

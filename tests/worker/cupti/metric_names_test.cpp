@@ -107,7 +107,8 @@ TEST(SampleReport, SurvivesTheWayToTheParent) {
                                          .samples = 1LL << 33,
                                          .opcode = "BAR",
                                          .cause_file = "b.cu",
-                                         .cause_line = 6}},
+                                         .cause_line = 6,
+                                         .inlined = "low (b.h:2)"}},
                             .total = 9,
                             .dropped = 2,
                             .missing = "\xff"};

@@ -180,12 +180,6 @@ TEST(SamplingDeclarations, StructuresAreThoseOfTheHeader) {
   APO_SAME_PC_SIZE(GetStallReasons, CUpti_PCSamplingGetStallReasonsParams);
   APO_SAME_FIELD(GetStallReasons, indices, CUpti_PCSamplingGetStallReasonsParams, stallReasonIndex);
   APO_SAME_FIELD(GetStallReasons, names, CUpti_PCSamplingGetStallReasonsParams, stallReasons);
-  APO_SAME_PC_SIZE(SourceOfPc, CUpti_GetSassToSourceCorrelationParams);
-  APO_SAME_FIELD(SourceOfPc, function, CUpti_GetSassToSourceCorrelationParams, functionName);
-  APO_SAME_FIELD(SourceOfPc, cubin_bytes, CUpti_GetSassToSourceCorrelationParams, cubinSize);
-  APO_SAME_FIELD(SourceOfPc, line, CUpti_GetSassToSourceCorrelationParams, lineNumber);
-  APO_SAME_FIELD(SourceOfPc, pc_offset, CUpti_GetSassToSourceCorrelationParams, pcOffset);
-  APO_SAME_FIELD(SourceOfPc, file, CUpti_GetSassToSourceCorrelationParams, fileName);
 }
 
 TEST(SamplingDeclarations, RecordsAreThoseOfTheHeader) {

@@ -6,6 +6,7 @@
 
 #include "harness/core/error.h"
 #include "harness/research/diagnosis/rules.h"
+#include "harness/worker/cupti/line_table.h"
 #include "harness/worker/cupti/machine_code.h"
 #include "journal/journal.h"
 #include "tests/zoo/profile/zoo.h"
@@ -48,12 +49,13 @@ class Recorded : public ::testing::Test {
 };
 
 // What the sampler would have said of the machine code, had it read it.
-void add_causes(Diagnosis& diagnosis, const std::string& cubin, const cupti::Sampling& sampling) {
+void add_causes(Diagnosis& diagnosis, const std::string& cubin) {
+  const LineTable lines(cubin);
   std::map<std::string, MachineCode> codes;
   for (StallSample& one : diagnosis.profile.stalls) {
     const MachineCode& code = codes.try_emplace(one.kernel, cubin, one.kernel).first->second;
     const std::uint64_t cause = code.held_up_by(static_cast<std::uint64_t>(one.pc_offset), one.stall);
-    const SourcePlace place = source_place(sampling, cubin, one.kernel, cause);
+    const SourcePlace place = lines.place(one.kernel, cause);
     one.opcode = code.opcode(cause);
     one.cause_file = place.file;
     one.cause_line = place.line;
@@ -75,29 +77,24 @@ TEST_F(Recorded, EveryPlantedDefectComesFirst) {
 }
 
 // The recorded offsets are of one version of the compiler; another one lays the code out differently.
-bool same_code(const Diagnosis& diagnosis, const std::string& cubin, const cupti::Sampling& sampling) {
+bool same_code(const Diagnosis& diagnosis, const std::string& cubin) {
+  const LineTable lines(cubin);
   return std::all_of(diagnosis.profile.stalls.begin(), diagnosis.profile.stalls.end(), [&](const StallSample& one) {
-    return source_place(sampling, cubin, one.kernel, static_cast<std::uint64_t>(one.pc_offset)).line == one.line;
+    return lines.place(one.kernel, static_cast<std::uint64_t>(one.pc_offset)).line == one.line;
   });
 }
 
 TEST_F(Recorded, EveryPlantedLineIsNamed) {
-  std::string missing;
-  const auto library = cupti::load_library(missing);
-  const auto sampling = library == nullptr ? nullptr : cupti::load_sampling(*library, missing);
-  if (sampling == nullptr) {
-    GTEST_SKIP() << missing;
-  }
   int compared = 0;
   for (const std::string& name : names_with_a_line()) {
     APO_BUILD_OR_SKIP(built, name);
     const std::string cubin = read_file(built.object_path);
     Diagnosis diagnosis = diagnosis_of(name);
-    if (!same_code(diagnosis, cubin, *sampling)) {
+    if (!same_code(diagnosis, cubin)) {
       continue;
     }
     ++compared;
-    add_causes(diagnosis, cubin, *sampling);
+    add_causes(diagnosis, cubin);
     const std::vector<Bottleneck> found = diagnose(diagnosis);
     EXPECT_EQ(found.front().line, planted_line(source_of(name))) << name << ": " << found.front().name;
   }
