@@ -67,7 +67,6 @@ void set_up_logging(const Globals& globals) {
   logger->set_level(globals.verbose ? spdlog::level::debug : spdlog::level::warn);
   spdlog::set_default_logger(std::move(logger));
   if (globals.verbose) {
-    on_abandoned_folder([](const std::string& line) { spdlog::debug("{}", line); });
     constexpr double kWorthALine = 1e-3;
     on_stage_end([](const std::string& name, double seconds) {
       if (seconds >= kWorthALine) {

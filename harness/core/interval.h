@@ -13,7 +13,9 @@ struct IntervalText {
 };
 IntervalText format_interval(double ratio, double lower, double upper);
 
-// The change of a log effect: "+1.25 %", and as a ratio where it is more than twofold.
-std::string format_effect(double log_effect);
+// An estimated ratio, such as a bound: "1.05x", "42.6x".
+std::string format_estimate(double ratio);
+// A predicted band: "1.05x to 2.24x".
+std::string format_band(double low, double high);
 
 }  // namespace apo

@@ -75,9 +75,7 @@ Profile profile_on_host(const Runtime& runtime, const Prepared& prepared, Profil
   measured.counted_calls = plan.counted_calls;
   measured.rung = counters.rung();
   measured.missing = counters.missing();
-  Profile profile = assemble_profile(measured);
-  profile.conditions = caches_text(cache);
-  return profile;
+  return assemble_profile(measured);
 }
 
 }  // namespace
@@ -101,7 +99,8 @@ Profile measure_profile(const Runtime& runtime, const Configuration& configurati
                          .work = runtime.family->work(workload.axes),
                          .roofs = roofs,
                          .l2_bytes = machine.l2_bytes,
-                         .l3_bytes = machine.l3_bytes};
+                         .l3_bytes = machine.l3_bytes,
+                         .conditions = caches_text(cache)};
   const DeviceTurns::Turn turn = take_turn(runtime, observer);
   if (!processes) {
     return profile_on_host(runtime, prepared, std::move(measured), workload, machine, cache, observer);

@@ -2,19 +2,12 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "harness/core/observer.h"
-#include "harness/profile/host/host_profile.h"
+#include "harness/profile/gpu/measure_gpu.h"
 #include "harness/runtime/runtime.h"
 
 namespace apo {
-
-// Which hardware counters of a GPU are read besides the times.
-struct CounterChoice {
-  std::vector<std::string> metrics;  // these alone; empty: the default set, or the full one
-  bool full = false;
-};
 
 // "cold caches", how the conditions of every profile begin.
 std::string caches_text(CachePolicy cache);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/research/diagnosis/rules.h"
+#include "harness/research/diagnosis/diagnosis.h"
 
 namespace apo::diagnosis {
 

@@ -14,9 +14,9 @@ namespace {
 
 using namespace diagnosis;
 
-constexpr double kNoisySpread = 0.05;
 constexpr double kNearFloor = 0.7;
 constexpr double kAtTheRoof = 0.85;
+constexpr double kWorthNaming = 1.005;  // "worth at most 1.00x" is no bottleneck
 
 // On a GPU, where units and warps are observed, a cause comes before what merely shows it; a cause that is worth less
 // than an experiment counts as one of the limits. A host's rules are all of one kind.
@@ -34,17 +34,6 @@ int rank(const Bottleneck& bottleneck) {
 }
 
 }  // namespace
-
-double floor_bound(const Profile& profile) {
-  return profile.floor_fraction > 0 ? std::max(1.0, 1 / profile.floor_fraction) : kInfinity;
-}
-
-double amdahl(double share, double speedup) {
-  // A share of 1 that vanished would leave no time at all: 1000x then stands for "everything".
-  const double most = std::isfinite(speedup) ? 1.0 : 0.999;
-  const double part = std::clamp(std::isfinite(share) ? share : 0.0, 0.0, most);
-  return 1 / ((1 - part) + part / speedup);
-}
 
 std::optional<Bottleneck> not_vectorised(const Diagnosis& d) {
   const double arithmetic_ns = d.profile.time_ns - special_ns(d);
@@ -236,20 +225,6 @@ std::optional<Bottleneck> near_floor(const Diagnosis& d) {
                1 / d.profile.floor_fraction);
 }
 
-std::optional<Bottleneck> noise(const Diagnosis& d) {
-  const double spread = d.profile.metric("spread");
-  if (!(spread >= kNoisySpread)) {
-    return std::nullopt;
-  }
-  auto bottleneck =
-      found(d, "noise",
-            "calls of the same work differ by " + percent(spread) + " (MAD sigma): other rules are less certain", 1.0);
-  if (bottleneck) {
-    bottleneck->kind = BottleneckKind::remainder;
-  }
-  return bottleneck;
-}
-
 const std::vector<Rule>& diagnosis_rules() {
   // Of two with the same bound the earlier one comes first: what the work itself needs, then units, then waits.
   static const std::vector<Rule> rules = {
@@ -263,14 +238,14 @@ const std::vector<Rule>& diagnosis_rules() {
       // its units
       dram_bound, l2_bound, shared_bandwidth, special_function_pipe, fp32_pipe, tensor_pipe, shuffle_bound, issue_bound,
       // its warps' states
-      barrier_stalls, memory_latency_stalls, shared_memory_stalls, unused_occupancy, waiting_steps, noise};
+      barrier_stalls, memory_latency_stalls, shared_memory_stalls, unused_occupancy, waiting_steps};
   return rules;
 }
 
 std::vector<Bottleneck> diagnose(const Diagnosis& diagnosis) {
   std::vector<Bottleneck> bottlenecks;
   for (const Rule rule : diagnosis_rules()) {
-    if (auto bottleneck = rule(diagnosis)) {
+    if (auto bottleneck = rule(diagnosis); bottleneck && bottleneck->bound >= kWorthNaming) {
       bottlenecks.push_back(std::move(*bottleneck));
     }
   }

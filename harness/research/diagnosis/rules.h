@@ -2,25 +2,12 @@
 // bound on the gain.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "harness/core/records/records.h"
+#include "harness/research/diagnosis/diagnosis.h"
 
 namespace apo {
-
-// What the rules look at. The profile is the incumbent's.
-struct Diagnosis {
-  Profile profile;
-  Work work;  // compulsory work of one call
-  Axes axes;
-  Variant incumbent;
-  std::int64_t units = 1;     // Family::unit_count
-  double scratch_bytes = 0;   // sum of the incumbent's apo:scratch for these axes
-  std::int64_t l2_bytes = 0;  // of one core
-  bool has_doubles = false;   // a tensor of the contract is f64
-};
 
 // A rule returns nothing when its evidence is absent. Its bound is Amdahl's: the speed-up if the part of the time that
 // the evidence points at cost nothing, or ran at a measured roof; never above time / floor where the floor is known.
@@ -75,19 +62,11 @@ std::optional<Bottleneck> barrier_stalls(const Diagnosis& diagnosis);         //
 std::optional<Bottleneck> memory_latency_stalls(const Diagnosis& diagnosis);  // stall_long_scoreboard
 std::optional<Bottleneck> shared_memory_stalls(const Diagnosis& diagnosis);   // stall_short_scoreboard, mio_throttle
 std::optional<Bottleneck> unused_occupancy(const Diagnosis& diagnosis);       // achieved_occupancy
-std::optional<Bottleneck> noise(const Diagnosis& diagnosis);
 
 const std::vector<Rule>& diagnosis_rules();
 
-// Every bottleneck that is there: causes that are worth an experiment, then limits, then remainders, each with the
-// largest bound first.
+// Every bottleneck whose removal would give half a percent at least: causes that are worth an experiment, then limits,
+// then remainders, each with the largest bound first.
 std::vector<Bottleneck> diagnose(const Diagnosis& diagnosis);
-
-// What any change could give at most: time / floor; infinite when the floor is unknown.
-double floor_bound(const Profile& profile);
-
-// 1 / ((1 - share) + share / speedup); at most 1000 where the speed-up is infinite. A share that is no number counts as
-// 0.
-double amdahl(double share, double speedup);
 
 }  // namespace apo

@@ -7,6 +7,7 @@
 
 #include "harness/core/text.h"
 #include "harness/research/diagnosis/rule_evidence.h"
+#include "harness/research/diagnosis/rules.h"
 
 namespace apo {
 namespace {

@@ -1,0 +1,22 @@
+// harness/research/diagnosis/diagnosis.cpp - Amdahl's law, and the floor's.
+#include "harness/research/diagnosis/diagnosis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace apo {
+
+double floor_bound(const Profile& profile) {
+  return profile.floor_fraction > 0 ? std::max(1.0, 1 / profile.floor_fraction)
+                                    : std::numeric_limits<double>::infinity();
+}
+
+double amdahl(double share, double speedup) {
+  // A share of 1 that vanished would leave no time at all: 1000x then stands for "everything".
+  const double most = std::isfinite(speedup) ? 1.0 : 0.999;
+  const double part = std::clamp(std::isfinite(share) ? share : 0.0, 0.0, most);
+  return 1 / ((1 - part) + part / speedup);
+}
+
+}  // namespace apo

@@ -1,0 +1,29 @@
+// harness/research/diagnosis/diagnosis.h - what a diagnosis looks at, and how much a change could give.
+#pragma once
+
+#include <cstdint>
+
+#include "harness/core/records/records.h"
+
+namespace apo {
+
+// What the rules look at. The profile is the incumbent's.
+struct Diagnosis {
+  Profile profile;
+  Work work;  // compulsory work of one call
+  Axes axes;
+  Variant incumbent;
+  std::int64_t units = 1;     // Family::unit_count
+  double scratch_bytes = 0;   // sum of the incumbent's apo:scratch for these axes
+  std::int64_t l2_bytes = 0;  // of one core
+  bool has_doubles = false;   // a tensor of the contract is f64
+};
+
+// What any change could give at most: time / floor; infinite when the floor is unknown.
+double floor_bound(const Profile& profile);
+
+// 1 / ((1 - share) + share / speedup); at most 1000 where the speed-up is infinite. A share that is no number counts as
+// 0.
+double amdahl(double share, double speedup);
+
+}  // namespace apo
