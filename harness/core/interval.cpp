@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "harness/core/text.h"
@@ -19,6 +20,19 @@ IntervalText format_interval(double ratio, double lower, double upper) {
   const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(0.6 * half_width))), 2, 5);
   const auto text = [&](double value) { return fmt::format("{:.{}f}x", value, decimals); };
   return {text(ratio), text(lower), text(upper)};
+}
+
+IntervalText format_change(double effect, double lower, double upper) {
+  const std::array<double, 3> effects = {effect, lower, upper};
+  const bool twofold =
+      std::ranges::any_of(effects, [](double one) { return std::isfinite(one) && std::fabs(one) > std::log(2.0); });
+  const auto text = [&](double one) -> std::string {
+    if (!std::isfinite(one)) {
+      return one < 0 ? "-inf" : "+inf";
+    }
+    return twofold ? format_ratio(std::exp(one)) : format_percent(one);
+  };
+  return {text(effect), text(lower), text(upper)};
 }
 
 std::string format_estimate(double ratio) {

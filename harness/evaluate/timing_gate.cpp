@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "harness/core/interval.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/comparison.h"
@@ -97,8 +98,8 @@ void pass_timing_gates(const Evaluation& evaluation, const std::string& second_c
   if (const auto confirmed = count("confirm"); confirmed > 0) {
     add_gate(evaluation,
              {.gate = "confirmation",
-              .evidence = fmt::format("{} more rounds, {} [{}, {}]", confirmed, format_percent(judgement.effect),
-                                      format_percent(judgement.lower), format_percent(judgement.upper)),
+              .evidence = fmt::format("{} more rounds, {}", confirmed,
+                                      format_change(judgement.effect, judgement.lower, judgement.upper).all()),
               .seconds = spent.by_stage["confirm"]});
   }
 }

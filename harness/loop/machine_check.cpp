@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/decision.h"
 #include "harness/evaluate/sentinel.h"
@@ -61,11 +62,10 @@ void check_machine(const CampaignFrame& frame, CampaignState& state) {
   state.minimum_detectable = std::max(
       plan.preset.margin, minimum_detectable_effect(plan.preset, plan.preset.confirm_alpha, sentinel.check.sd));
   frame.observer.say(state.claim_floor.sentence);
-  frame.observer.say(fmt::format(
-      "A/A sentinel: {} [{}, {}] over {} rounds, spread of a round {} %; judge preset {}, resolves about {}",
-      format_percent(sentinel.check.effect), format_percent(sentinel.lower), format_percent(sentinel.upper),
-      kSentinelRounds, format_g(100 * sentinel.check.sd, 2), plan.preset.name,
-      format_percent(state.minimum_detectable, 1)));
+  frame.observer.say(
+      fmt::format("A/A sentinel: {} over {} rounds, spread of a round {} %; judge preset {}, resolves about {}",
+                  format_change(sentinel.check.effect, sentinel.lower, sentinel.upper).all(), kSentinelRounds,
+                  format_g(100 * sentinel.check.sd, 2), plan.preset.name, format_percent(state.minimum_detectable, 1)));
 }
 
 }  // namespace apo
