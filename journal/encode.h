@@ -29,6 +29,9 @@ std::vector<Tunable> decode_tunables(const std::string& json);
 std::vector<ScratchBuffer> decode_scratch(const std::string& json);
 std::vector<Launch> decode_launches(const std::string& json);
 
+// `stored` with its source, which the columns say by how their reason begins.
+Prediction with_source(Prediction stored);
+
 // The format that schema_1.sql describes at round_workload. Decoding checks every length.
 std::string encode_samples(const std::vector<Block>& warmup, const std::vector<Block>& blocks);
 void decode_samples(std::string_view bytes, std::vector<Block>& warmup, std::vector<Block>& blocks);

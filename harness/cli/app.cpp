@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "harness/cli/command.h"
+#include "harness/cli/console.h"
 #include "harness/core/error.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/records/guards.h"
@@ -62,12 +63,12 @@ void add_globals(CLI::App& app, Globals& globals) {
 }
 
 void set_up_logging(const Globals& globals) {
-  auto logger = std::make_shared<spdlog::logger>("apo", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+  const auto mode = has_colours(STDERR_FILENO) ? spdlog::color_mode::always : spdlog::color_mode::never;
+  auto logger = std::make_shared<spdlog::logger>("apo", std::make_shared<spdlog::sinks::stderr_color_sink_mt>(mode));
   logger->set_pattern("%^apo %l:%$ %v");
   logger->set_level(globals.verbose ? spdlog::level::debug : spdlog::level::warn);
   spdlog::set_default_logger(std::move(logger));
   if (globals.verbose) {
-    on_abandoned_folder([](const std::string& line) { spdlog::debug("{}", line); });
     constexpr double kWorthALine = 1e-3;
     on_stage_end([](const std::string& name, double seconds) {
       if (seconds >= kWorthALine) {
@@ -223,6 +224,8 @@ int run_app(int argc, char** argv) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(28);
   Globals globals;
+  globals.words.assign(argv, argv + argc);
+  globals.words.front() = "apo";
   std::array<Action, kCommands.size()> actions;
   for (std::size_t i = 0; i < kCommands.size(); ++i) {
     CLI::App* sub = app.add_subcommand(kCommands[i].name, kCommands[i].summary);

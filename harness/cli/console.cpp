@@ -1,13 +1,18 @@
 // harness/cli/console.cpp - what people see: progress on stderr, results on stdout.
 #include "harness/cli/console.h"
 
+#include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "harness/core/error.h"
 #include "harness/core/records/guards.h"
@@ -22,7 +27,84 @@ std::size_t width(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & '\xc0') != '\x80'; }));
 }
 
+// Of the terminal that stderr is, else what COLUMNS says, else 80.
+std::size_t columns_of_terminal() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    return size.ws_col;
+  }
+  const char* columns = std::getenv("COLUMNS");
+  const auto given = columns == nullptr ? std::nullopt : parse_int(columns);
+  return given && *given > 0 ? static_cast<std::size_t>(*given) : 80;
+}
+
+std::string first_characters(const std::string& text, std::size_t count) {
+  std::size_t bytes = 0;
+  for (; count > 0 && bytes < text.size(); --count) {
+    bytes += std::max<std::size_t>(1, utf8_length(std::string_view(text).substr(bytes)));
+  }
+  return text.substr(0, bytes);
+}
+
+std::string last_characters(const std::string& text, std::size_t count) {
+  const std::size_t all = width(text);
+  return all <= count ? text : text.substr(first_characters(text, all - count).size());
+}
+
+std::string shortened(const std::string& text, std::size_t columns) {
+  if (width(text) <= columns) {
+    return text;
+  }
+  constexpr std::size_t kDots = 3;
+  if (columns <= kDots) {
+    return first_characters(text, columns);
+  }
+  const std::size_t end = (columns - kDots) / 2;
+  return first_characters(text, columns - kDots - end) + "..." + last_characters(text, end);
+}
+
+// What the handler writes; filled before it is installed.
+std::array<char, 4096> interrupt_text{};
+volatile std::sig_atomic_t interrupt_size = 0;
+
+// Only async-signal-safe calls. The second raise ends the program by the signal itself, as shells expect.
+void on_interrupt(int signal) {
+  if (write(STDERR_FILENO, interrupt_text.data(), static_cast<std::size_t>(interrupt_size)) < 0) {
+    // Nobody is left to read it; what follows is the same.
+  }
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 }  // namespace
+
+InterruptNote::InterruptNote(const std::string& text) {
+  const std::string line = (isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "") + text + "\n";
+  const std::size_t size = std::min(line.size(), interrupt_text.size());
+  std::copy_n(line.begin(), size, interrupt_text.begin());
+  interrupt_size = static_cast<std::sig_atomic_t>(size);
+  if (std::signal(SIGINT, on_interrupt) == SIG_IGN) {
+    std::signal(SIGINT, SIG_IGN);  // a command in the background stays deaf to the terminal
+  }
+}
+
+InterruptNote::~InterruptNote() {
+  if (std::signal(SIGINT, SIG_DFL) == SIG_IGN) {
+    std::signal(SIGINT, SIG_IGN);
+  }
+}
+
+std::string progress_line(const Progress& progress, std::size_t columns) {
+  std::string rest;
+  if (progress.expected > 0) {
+    rest += fmt::format("  {}/{}", progress.done, progress.expected);
+  }
+  if (progress.seconds_left > 0) {
+    rest += "  at most " + format_seconds(progress.seconds_left) + " left";
+  }
+  const std::size_t taken = width(rest);
+  return taken < columns ? shortened(progress.what, columns - taken) + rest : shortened(rest, columns);
+}
 
 ConsoleObserver::ConsoleObserver(const Globals& globals)
     : quiet_(globals.quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
@@ -49,15 +131,8 @@ void ConsoleObserver::progress(const Progress& progress) {
   if (quiet_ || !terminal_) {
     return;
   }
-  std::string text = progress.what;
-  if (progress.expected > 0) {
-    text += "  " + std::to_string(progress.done) + "/" + std::to_string(progress.expected);
-  }
-  if (progress.seconds_left > 0) {
-    text += "  at most " + format_seconds(progress.seconds_left) + " left";
-  }
   clear();
-  std::fprintf(stderr, "\r%s", text.c_str());
+  std::fprintf(stderr, "\r%s", progress_line(progress, columns_of_terminal() - 1).c_str());  // the last column wraps
   std::fflush(stderr);
   dirty_ = true;
 }
@@ -104,8 +179,13 @@ void print_json(const nlohmann::json& document) {
   print(json_text(document));
 }
 
+bool has_colours(int file) {
+  const char* no_colour = std::getenv("NO_COLOR");
+  return isatty(file) != 0 && (no_colour == nullptr || *no_colour == '\0');
+}
+
 std::string paint(const std::string& text, const char* colour) {
-  static const bool kColours = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  static const bool kColours = has_colours(STDOUT_FILENO);
   static const std::map<std::string, const char*> kCodes = {
       {"bold", "1"}, {"green", "32"}, {"red", "31"}, {"yellow", "33"}};
   return kColours ? "\033[" + std::string(kCodes.at(colour)) + "m" + text + "\033[0m" : text;

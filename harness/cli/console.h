@@ -1,6 +1,7 @@
 // harness/cli/console.h - progress on stderr, documents and tables on stdout.
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -10,7 +11,11 @@
 
 namespace apo {
 
-// Lines on stderr; on a terminal the progress line is rewritten in place with the time left.
+// One line of at most `columns` characters: what is cut comes from the middle of its first part, so that the counter
+// and the time left stay.
+std::string progress_line(const Progress& progress, std::size_t columns);
+
+// Lines on stderr; on a terminal the progress line is rewritten in place with the time left, and never wraps.
 class ConsoleObserver : public Observer {
  public:
   explicit ConsoleObserver(const Globals& globals);
@@ -31,7 +36,18 @@ void print(const std::string& text);                    // to stdout, whole; thr
 std::string json_text(const nlohmann::json& document);  // indented, ends with a newline
 void print_json(const nlohmann::json& document);
 
-// Bold, green, red, yellow on a terminal without NO_COLOR; plain elsewhere.
+// What Ctrl-C prints before it ends the program as it always does. One at a time, as long as it lives.
+class InterruptNote {
+ public:
+  explicit InterruptNote(const std::string& text);
+  ~InterruptNote();
+  InterruptNote(const InterruptNote&) = delete;
+  InterruptNote& operator=(const InterruptNote&) = delete;
+};
+
+// Whether the file is a terminal, and NO_COLOR is not set.
+bool has_colours(int file);
+// Bold, green, red, yellow where stdout has colours; plain elsewhere.
 std::string paint(const std::string& text, const char* colour);
 
 }  // namespace apo

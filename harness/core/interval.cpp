@@ -1,10 +1,11 @@
 // harness/core/interval.cpp - see interval.h.
 #include "harness/core/interval.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "harness/core/text.h"
 
@@ -17,16 +18,29 @@ IntervalText format_interval(double ratio, double lower, double upper) {
   }
   // 0.6 so that +-0.01 gets three of them; two at least, as everywhere.
   const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(0.6 * half_width))), 2, 5);
-  const auto text = [&](double value) {
-    std::array<char, 64> buffer{};
-    std::snprintf(buffer.data(), buffer.size(), "%.*fx", decimals, value);
-    return std::string(buffer.data());
-  };
+  const auto text = [&](double value) { return fmt::format("{:.{}f}x", value, decimals); };
   return {text(ratio), text(lower), text(upper)};
 }
 
-std::string format_effect(double log_effect) {
-  return std::fabs(log_effect) > std::log(2.0) ? format_ratio(std::exp(log_effect)) : format_percent(log_effect);
+IntervalText format_change(double effect, double lower, double upper) {
+  const std::array<double, 3> effects = {effect, lower, upper};
+  const bool twofold =
+      std::ranges::any_of(effects, [](double one) { return std::isfinite(one) && std::fabs(one) > std::log(2.0); });
+  const auto text = [&](double one) -> std::string {
+    if (!std::isfinite(one)) {
+      return one < 0 ? "-inf" : "+inf";
+    }
+    return twofold ? format_ratio(std::exp(one)) : format_percent(one);
+  };
+  return {text(effect), text(lower), text(upper)};
+}
+
+std::string format_estimate(double ratio) {
+  return std::isfinite(ratio) ? fmt::format("{:.{}f}x", ratio, ratio < 10 ? 2 : 1) : "not measured";
+}
+
+std::string format_band(double low, double high) {
+  return format_estimate(low) + " to " + format_estimate(high);
 }
 
 }  // namespace apo

@@ -6,14 +6,19 @@
 namespace apo {
 
 struct IntervalText {
-  std::string ratio;  // "1.4907x"
+  std::string ratio;  // "1.4907x", or a change
   std::string lower;
   std::string upper;
   std::string all() const { return ratio + " [" + lower + ", " + upper + "]"; }
 };
 IntervalText format_interval(double ratio, double lower, double upper);
+// A log effect and its interval in one form: "+1.25 % [-0.10 %, +2.60 %]", and as ratios where any of it is more than
+// twofold. A bound that is infinite is "-inf" or "+inf".
+IntervalText format_change(double effect, double lower, double upper);
 
-// The change of a log effect: "+1.25 %", and as a ratio where it is more than twofold.
-std::string format_effect(double log_effect);
+// An estimated ratio, such as a bound: "1.05x", "42.6x".
+std::string format_estimate(double ratio);
+// A predicted band: "1.05x to 2.24x".
+std::string format_band(double low, double high);
 
 }  // namespace apo

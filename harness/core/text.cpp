@@ -179,7 +179,7 @@ std::optional<double> parse_duration(std::string_view text) {
     double seconds;
   };
   // "ms" before "s" and "m": the first suffix that fits wins.
-  static constexpr std::array<Unit, 5> kUnits = {{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"", 1}}};
+  static constexpr std::array<Unit, 4> kUnits = {{{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}};
   for (const Unit& unit : kUnits) {
     if (text.size() >= unit.suffix.size() && text.substr(text.size() - unit.suffix.size()) == unit.suffix) {
       const auto value = parse_double(text.substr(0, text.size() - unit.suffix.size()));
@@ -266,6 +266,9 @@ std::string format_ratio(double ratio) {
 }
 
 std::string format_percent(double log_effect, int decimals) {
+  if (std::fabs(log_effect) > std::log(2.0)) {
+    return format_ratio(std::exp(log_effect));
+  }
   return print("%+.*f %%", decimals, 100 * std::expm1(log_effect));
 }
 

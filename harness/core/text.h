@@ -24,7 +24,7 @@ bool is_identifier(std::string_view text);  // [A-Za-z_][A-Za-z0-9_]*
 
 std::optional<std::int64_t> parse_int(std::string_view text);  // the whole text, decimal, optional sign
 std::optional<double> parse_double(std::string_view text);     // the whole text, finite
-// "90", "90s", "1.5m", "2h", "250ms" in seconds; nullopt when it does not parse or is not positive.
+// "90s", "1.5m", "2h", "250ms" in seconds; nullopt without a unit, when it does not parse, or is not positive.
 std::optional<double> parse_duration(std::string_view text);
 
 // The closest of `names` within a third of the length (Damerau-Levenshtein); "" when none is close.
@@ -32,13 +32,14 @@ std::string nearest(std::string_view name, const std::vector<std::string>& names
 // "did you mean 'x'?" or "".
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& names);
 
-std::string format_ns(double nanoseconds);                        // "1.234 ms", "56.7 us"
-std::string format_seconds(double seconds);                       // "1.2 s", "2 min 05 s"
-std::string format_si(double value, std::string_view unit);       // "12.3 Gflop/s"
-std::string format_bytes(double bytes);                           // "1.50 MiB"
-std::string format_ratio(double ratio);                           // "1.53x"
-std::string format_percent(double log_effect, int decimals = 2);  // log effect -> "+1.25 %" as exp(e)-1
-std::string format_share(double share);                           // 0.41 -> "41 %", 4.614 -> "461 %"
+std::string format_ns(double nanoseconds);                   // "1.234 ms", "56.7 us"
+std::string format_seconds(double seconds);                  // "1.2 s", "2 min 05 s"
+std::string format_si(double value, std::string_view unit);  // "12.3 Gflop/s"
+std::string format_bytes(double bytes);                      // "1.50 MiB"
+std::string format_ratio(double ratio);                      // "1.53x"
+std::string format_percent(double log_effect,
+                           int decimals = 2);  // log effect -> "+1.25 %" as exp(e)-1, "42.6x" past twofold
+std::string format_share(double share);        // 0.41 -> "41 %", 4.614 -> "461 %"
 std::string format_g(double value, int significant = 4);
 
 std::string utc_now();  // ISO 8601 with seconds, UTC

@@ -17,7 +17,7 @@ namespace apo {
 
 CertificationResult run_certification(const Runtime& runtime, const Configuration& champion,
                                       const Configuration& baseline, double claimed_effect, const EvaluatePlan& plan,
-                                      int index, const EvaluateHooks& hooks) {
+                                      int index, Observer& observer) {
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t seed = derive_seed(plan.seed, "certify", static_cast<std::uint64_t>(index));
   RoundOptions options = plan.rounds;
@@ -35,7 +35,7 @@ CertificationResult run_certification(const Runtime& runtime, const Configuratio
   double waited_s = 0;
   {
     RoundRunner runner(runtime, pairs, plan.preset, seed, champion.label(), plan.cache, options);
-    result.rounds = run_rounds(runtime, runner, "certify", kCertificationRounds, plan.preset, hooks, what, waited_s);
+    result.rounds = run_rounds(runtime, runner, "certify", kCertificationRounds, plan.preset, observer, what, waited_s);
     alone.repetitions = runner.repetitions();
   }
   std::vector<Round> counted;
@@ -43,7 +43,7 @@ CertificationResult run_certification(const Runtime& runtime, const Configuratio
                [](const Round& round) { return round.void_why.empty(); });
   result.certification = certify(counted, claimed_effect);
   if (plan.solo_run_s > 0) {
-    SoloRunsResult solo_runs = run_solo_runs(runtime, pairs, alone, what + ", each alone", hooks, waited_s);
+    SoloRunsResult solo_runs = run_solo_runs(runtime, pairs, alone, what + ", each alone", observer, waited_s);
     result.solo_runs = std::move(solo_runs.solo_runs);
     result.certification.clock = solo_runs.clock;
     // Host code shares a process with what reads the clock, and knows when it runs alone: that may only lower a claim.

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "harness/core/observer.h"
 #include "harness/core/records/records.h"
-#include "harness/evaluate/hooks.h"
 #include "harness/evaluate/plan.h"
 #include "harness/runtime/runtime.h"
 
@@ -18,6 +18,6 @@ struct CertificationResult {
 };
 CertificationResult run_certification(const Runtime& runtime, const Configuration& champion,
                                       const Configuration& baseline, double claimed_effect, const EvaluatePlan& plan,
-                                      int index, const EvaluateHooks& hooks);
+                                      int index, Observer& observer);
 
 }  // namespace apo

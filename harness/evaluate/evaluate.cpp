@@ -1,14 +1,14 @@
 // harness/evaluate/evaluate.cpp - metadata, build, resources, correctness, sanitizers, then timing.
 #include "harness/evaluate/evaluate.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "harness/core/error.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/records/guards.h"
 #include "harness/core/stopwatch.h"
@@ -17,175 +17,151 @@
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/timing_gate.h"
+#include "harness/evaluate/untimed_gates.h"
 #include "harness/runtime/timed_workload.h"
 #include "kernels/random.h"
 
 namespace apo {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Pairs = std::vector<TimedWorkload>;
 
-// Carries one experiment through its gates; each gate returns false when the experiment ends with it.
-class Evaluation {
- public:
-  Evaluation(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan, const EvaluateHooks& hooks)
-      : runtime_(runtime), experiment_(experiment), plan_(plan), hooks_(hooks) {}
+bool pass_metadata(const Evaluation& evaluation) {
+  const StageRange range("gate metadata");
+  return add_gate(evaluation,
+                  metadata_gate(evaluation.runtime, evaluation.experiment.candidate, evaluation.plan.workloads));
+}
 
-  void run() {
-    const StageRange range("evaluate " + experiment_.candidate.label());
-    const auto start = Clock::now();
-    const bool timed = metadata_gate() && build_gate() && resource_gate() && correctness_gates();
-    if (timed) {
-      time();
-    } else {
-      Judgement judgement{.verdict = Verdict::reverted, .reason = Reason::gate_failed};
-      const GateResult& last = experiment_.gates.back();
-      judgement.sentence =
-          "Not timed: " + std::string(to_string(last.outcome)) + " at the gate '" + last.gate + "': " + last.evidence;
-      judgement.rule_version = kRuleVersion;
-      experiment_.judgement = judgement;
-    }
-    experiment_.judgement->seconds = seconds_since(start);
-    experiment_.finished_at = utc_now();
+std::optional<Pairs> pass_build(const Evaluation& evaluation) {
+  const StageRange range("implement");
+  Experiment& experiment = evaluation.experiment;
+  const EvaluatePlan& plan = evaluation.plan;
+  BuildGate built = build_gate(evaluation.runtime, experiment.incumbent, experiment.candidate, plan.workloads,
+                               "the incumbent", evaluation.observer);
+  experiment.incumbent_build = std::move(built.incumbent);
+  experiment.candidate_build = std::move(built.candidate);
+  if (evaluation.hooks.on_build) {
+    evaluation.hooks.on_build(experiment.candidate_build, true);
+    evaluation.hooks.on_build(experiment.incumbent_build, false);
   }
-
- private:
-  bool pass(GateResult gate) { return add_gate(experiment_, hooks_, std::move(gate)); }
-
-  void progress(const std::string& what, int done, int expected) { tell_progress(hooks_, what, done, expected); }
-
-  bool metadata_gate() {
-    const StageRange range("gate metadata");
-    const auto start = Clock::now();
-    GateResult gate{.gate = "metadata", .evidence = "apo:requires holds on every workload"};
-    for (const Workload* workload : plan_.workloads) {
-      if (const std::string why = runtime_.unsupported(experiment_.candidate, workload->axes); !why.empty()) {
-        gate.outcome = Outcome::refused;
-        gate.evidence = workload->name + ": " + why;
-        break;
-      }
-    }
-    gate.seconds = seconds_since(start);
-    return pass(std::move(gate));
+  if (!add_gate(evaluation, std::move(built.gate))) {
+    return std::nullopt;
   }
-
-  bool build_gate() {
-    const StageRange range("implement");
-    GateResult gate{.gate = "build"};
-    for (const Workload* workload : plan_.workloads) {
-      progress("build " + experiment_.candidate.label(), 0, 0);
-      TimedWorkload timed{.name = workload->name, .axes = workload->axes};
-      timed.incumbent = {experiment_.incumbent, runtime_.build(experiment_.incumbent, workload->axes, false)};
-      if (timed.incumbent.build.outcome != Outcome::valid) {
-        throw EnvironmentError("the incumbent " + experiment_.incumbent.label() + " does not build any more",
-                               timed.incumbent.build.evidence);
-      }
-      timed.candidate = {experiment_.candidate, runtime_.build(experiment_.candidate, workload->axes, false)};
-      gate.seconds += timed.candidate.build.seconds;
-      const bool failed = timed.candidate.build.outcome != Outcome::valid;
-      if (timed_.empty() || failed) {
-        experiment_.incumbent_build = timed.incumbent.build;
-        experiment_.candidate_build = timed.candidate.build;
-      }
-      if (failed) {
-        gate.outcome = timed.candidate.build.outcome;
-        gate.evidence = workload->name + ": " + timed.candidate.build.evidence;
-        break;
-      }
-      if (const auto floor = plan_.floor_ns.find(workload->name); floor != plan_.floor_ns.end()) {
-        timed.floor_ns = floor->second;
-      }
-      timed_.push_back(std::move(timed));
+  for (TimedWorkload& pair : built.pairs) {
+    if (const auto floor = plan.floor_ns.find(pair.name); floor != plan.floor_ns.end()) {
+      pair.floor_ns = floor->second;
     }
-    if (hooks_.on_build) {
-      hooks_.on_build(experiment_.candidate_build, true);
-      hooks_.on_build(experiment_.incumbent_build, false);
-    }
-    if (gate.outcome == Outcome::valid) {
-      gate.evidence = experiment_.candidate_build.toolchain.version +
-                      (experiment_.candidate_build.from_cache ? ", from the cache" : "");
-    }
-    return pass(std::move(gate));
   }
+  return std::move(built.pairs);
+}
 
-  bool resource_gate() {
-    const StageRange range("gate resources");
-    const auto start = Clock::now();
-    const bool same = !plan_.time_same_code && guard_is_on(Guard::same_code) &&
-                      std::all_of(timed_.begin(), timed_.end(), [](const TimedWorkload& timed) {
-                        return timed.incumbent.build.code_hash == timed.candidate.build.code_hash;
-                      });
-    GateResult gate{.gate = "resources"};
+bool pass_resources(const Evaluation& evaluation, const Pairs& pairs) {
+  const StageRange range("gate resources");
+  const auto start = std::chrono::steady_clock::now();
+  GateResult gate{.gate = "resources"};
+  if (!evaluation.plan.time_same_code && guard_is_on(Guard::same_code) && have_same_code(pairs)) {
+    gate.outcome = Outcome::no_change;
+    gate.evidence = "machine code identical to the incumbent's: nothing to time";
+  } else {
     std::vector<std::string> parts;
-    for (const auto& [name, value] : experiment_.candidate_build.resources) {
-      parts.push_back(name + " " + std::to_string(value));
+    for (const auto& [name, value] : evaluation.experiment.candidate_build.resources) {
+      parts.push_back(fmt::format("{} {}", name, value));
     }
-    gate.evidence = same ? "machine code identical to the incumbent's: nothing to time" : join(parts, ", ");
-    gate.outcome = same ? Outcome::no_change : Outcome::valid;
-    gate.seconds = seconds_since(start);
-    return pass(std::move(gate));
+    gate.evidence = join(parts, ", ");
   }
+  gate.seconds = seconds_since(start);
+  return add_gate(evaluation, std::move(gate));
+}
 
-  bool correctness_gates() {
-    if (plan_.trusted) {
-      return true;
-    }
-    const std::uint64_t seed = derive_seed(plan_.seed, "correctness", static_cast<std::uint64_t>(experiment_.id));
-    std::vector<std::string> names;
-    for (const Workload* workload : plan_.workloads) {
-      names.push_back(workload->name);
-    }
-    const std::uint64_t group = inputs_group(*runtime_.family, plan_.workloads.front()->axes, experiment_.id);
-    const auto cases =
-        correctness_plan(runtime_, experiment_.candidate, names, seed, derive_seed(plan_.seed, "shared", group));
+// Correctness, and the sanitizers, which start beside it.
+bool pass_correctness(const Evaluation& evaluation) {
+  const Runtime& runtime = evaluation.runtime;
+  const Experiment& experiment = evaluation.experiment;
+  const EvaluatePlan& plan = evaluation.plan;
+  const Configuration& candidate = experiment.candidate;
+  if (plan.trusted) {
+    return true;
+  }
+  const std::uint64_t seed = derive_seed(plan.seed, "correctness", static_cast<std::uint64_t>(experiment.id));
+  const std::uint64_t group = inputs_group(*runtime.family, plan.workloads.front()->axes, experiment.id);
+  const auto cases =
+      correctness_plan(runtime, candidate, names_of(plan.workloads), seed, derive_seed(plan.seed, "shared", group));
+  std::optional<SanitizerCheck> sanitizers;
+  if (plan.sanitize) {
+    sanitizers.emplace(runtime, candidate, cases, seed);
+  }
+  {
+    const StageRange range("gate correctness");
     const auto report = [&](int done, int all, const std::string& what) {
-      progress("verify " + experiment_.candidate.label() + " on " + what, done, all);
+      evaluation.observer.progress(
+          {.what = "verify " + candidate.label() + " on " + what, .done = done, .expected = all});
     };
-    std::optional<SanitizerCheck> sanitizers;
-    if (plan_.sanitize) {
-      sanitizers.emplace(runtime_, experiment_.candidate, cases, seed);
+    if (!add_gate(evaluation, correctness_gate(runtime, candidate, cases, seed, report))) {
+      return false;
     }
-    {
-      const StageRange range("gate correctness");
-      if (!pass(correctness_gate(runtime_, experiment_.candidate, cases, seed, report))) {
-        return false;
-      }
-    }
-    if (!sanitizers) {
-      return true;
-    }
-    const StageRange range("gate sanitizers");
-    progress("sanitizers " + experiment_.candidate.label(), 0, 0);
-    return pass(sanitizers->run());
   }
-
-  void time() {
-    const StageRange range("gate timing");
-    for (std::size_t i = 0; i < timed_.size(); ++i) {
-      const Workload& workload = *plan_.workloads[i];
-      const std::uint64_t group = inputs_group(*runtime_.family, workload.axes, experiment_.id);
-      const StageRange drawing("inputs of " + workload.name);
-      progress("inputs of " + workload.name, 0, 0);
-      if (timed_[i].has_host_code() && !plan_.trusted) {
-        const std::uint64_t first = inputs_group(*runtime_.family, plan_.workloads.front()->axes, experiment_.id);
-        timed_[i].other_regime = make_other_regime(runtime_, workload, derive_seed(plan_.seed, "shared", first));
-      }
-      timed_[i].pool = make_pool(runtime_, workload, derive_seed(plan_.seed, "pool", group));
-    }
-    time_experiment(runtime_, experiment_, plan_, hooks_, std::move(timed_));
+  if (!sanitizers) {
+    return true;
   }
+  const StageRange range("gate sanitizers");
+  evaluation.observer.progress({.what = "sanitizers " + candidate.label()});
+  return add_gate(evaluation, sanitizers->run());
+}
 
-  const Runtime& runtime_;
-  Experiment& experiment_;
-  const EvaluatePlan& plan_;
-  const EvaluateHooks& hooks_;
-  std::vector<TimedWorkload> timed_;
-};
+// Both arms built for every workload; nullopt when a gate ended the experiment.
+std::optional<Pairs> pass_untimed_gates(const Evaluation& evaluation) {
+  if (!pass_metadata(evaluation)) {
+    return std::nullopt;
+  }
+  std::optional<Pairs> pairs = pass_build(evaluation);
+  if (!pairs || !pass_resources(evaluation, *pairs) || !pass_correctness(evaluation)) {
+    return std::nullopt;
+  }
+  return pairs;
+}
+
+void draw_inputs(const Evaluation& evaluation, Pairs& pairs) {
+  const Runtime& runtime = evaluation.runtime;
+  const EvaluatePlan& plan = evaluation.plan;
+  const auto group_of = [&](const Workload& workload) {
+    return inputs_group(*runtime.family, workload.axes, evaluation.experiment.id);
+  };
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const Workload& workload = *plan.workloads[i];
+    const StageRange drawing("inputs of " + workload.name);
+    evaluation.observer.progress({.what = "inputs of " + workload.name});
+    if (pairs[i].has_host_code() && !plan.trusted) {
+      pairs[i].other_regime =
+          make_other_regime(runtime, workload, derive_seed(plan.seed, "shared", group_of(*plan.workloads.front())));
+    }
+    pairs[i].pool = make_pool(runtime, workload, derive_seed(plan.seed, "pool", group_of(workload)));
+  }
+}
+
+Judgement not_timed(const GateResult& last) {
+  Judgement judgement{.verdict = Verdict::reverted, .reason = Reason::gate_failed};
+  judgement.sentence =
+      fmt::format("Not timed: {} at the gate '{}': {}", to_string(last.outcome), last.gate, last.evidence);
+  judgement.rule_version = kRuleVersion;
+  return judgement;
+}
 
 }  // namespace
 
-void evaluate(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan, const EvaluateHooks& hooks) {
-  Evaluation(runtime, experiment, plan, hooks).run();
+void evaluate(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan, Observer& observer,
+              const EvaluateHooks& hooks) {
+  const StageRange range("evaluate " + experiment.candidate.label());
+  const auto start = std::chrono::steady_clock::now();
+  const Evaluation evaluation{runtime, experiment, plan, observer, hooks};
+  if (std::optional<Pairs> pairs = pass_untimed_gates(evaluation)) {
+    const StageRange timing("gate timing");
+    draw_inputs(evaluation, *pairs);
+    time_experiment(evaluation, std::move(*pairs));
+  } else {
+    experiment.judgement = not_timed(experiment.gates.back());
+  }
+  experiment.judgement->seconds = seconds_since(start);
+  experiment.finished_at = utc_now();
 }
 
 }  // namespace apo

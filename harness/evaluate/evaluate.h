@@ -1,15 +1,13 @@
 // harness/evaluate/evaluate.h - one experiment: the gates, cheapest first, then timing and the verdict.
 #pragma once
 
-#include "harness/core/records/records.h"
 #include "harness/evaluate/hooks.h"
-#include "harness/evaluate/plan.h"
-#include "harness/runtime/runtime.h"
 
 namespace apo {
 
 // Fills outcome, gates, builds, rounds and judgement of an experiment whose candidate, incumbent and prediction are
-// set.
-void evaluate(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan, const EvaluateHooks& hooks);
+// set. Throws EnvironmentError when the incumbent does not build.
+void evaluate(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan, Observer& observer,
+              const EvaluateHooks& hooks = {});
 
 }  // namespace apo

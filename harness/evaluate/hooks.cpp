@@ -1,23 +1,17 @@
-// harness/evaluate/hooks.cpp - progress and gates, to those hooks that there are.
+// harness/evaluate/hooks.cpp - a gate's result goes to the hook and into the experiment.
 #include "harness/evaluate/hooks.h"
 
 #include <utility>
 
 namespace apo {
 
-void tell_progress(const EvaluateHooks& hooks, const std::string& what, int done, int expected, double seconds_left) {
-  if (hooks.on_progress) {
-    hooks.on_progress(what, done, expected, seconds_left);
-  }
-}
-
-bool add_gate(Experiment& experiment, const EvaluateHooks& hooks, GateResult gate) {
+bool add_gate(const Evaluation& evaluation, GateResult gate) {
   const bool passed = gate.outcome == Outcome::valid;
-  experiment.outcome = gate.outcome;
-  if (hooks.on_gate) {
-    hooks.on_gate(gate);
+  evaluation.experiment.outcome = gate.outcome;
+  if (evaluation.hooks.on_gate) {
+    evaluation.hooks.on_gate(gate);
   }
-  experiment.gates.push_back(std::move(gate));
+  evaluation.experiment.gates.push_back(std::move(gate));
   return passed;
 }
 

@@ -1,10 +1,13 @@
-// harness/evaluate/hooks.h - who hears of each fact of an evaluation as soon as it is there.
+// harness/evaluate/hooks.h - an experiment on its way through the gates, and who keeps each fact as soon as it is
+// there.
 #pragma once
 
 #include <functional>
-#include <string>
 
+#include "harness/core/observer.h"
 #include "harness/core/records/records.h"
+#include "harness/evaluate/plan.h"
+#include "harness/runtime/runtime.h"
 
 namespace apo {
 
@@ -13,15 +16,18 @@ struct EvaluateHooks {
   std::function<void(const Build&, bool candidate)> on_build;
   std::function<void(const GateResult&)> on_gate;
   std::function<void(const Round&)> on_round;
-  std::function<void(const std::string& what, int done, int expected, double seconds_left)> on_progress;
-  std::function<void(const std::string& line)> on_note;  // what is worth a line, such as a long wait
 };
 
-// How far it is, to who listens.
-void tell_progress(const EvaluateHooks& hooks, const std::string& what, int done, int expected,
-                   double seconds_left = 0);
+// What every gate of one experiment is given.
+struct Evaluation {
+  const Runtime& runtime;
+  Experiment& experiment;
+  const EvaluatePlan& plan;
+  Observer& observer;
+  const EvaluateHooks& hooks;
+};
 
-// A gate that is over, to the experiment and to who listens. True when it was passed.
-bool add_gate(Experiment& experiment, const EvaluateHooks& hooks, GateResult gate);
+// Adds a finished gate to the experiment. True when it was passed.
+bool add_gate(const Evaluation& evaluation, GateResult gate);
 
 }  // namespace apo

@@ -1,9 +1,13 @@
 // harness/evaluate/regression_gate.cpp - the gates that cost little, then rounds, look by look.
 #include "harness/evaluate/regression_gate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
@@ -11,224 +15,195 @@
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/rounds/turn.h"
+#include "harness/evaluate/untimed_gates.h"
 #include "kernels/random.h"
 
 namespace apo {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Pairs = std::vector<TimedWorkload>;
+using Effects = std::vector<std::vector<double>>;  // by workload, of the rounds that count
+
+// What every step of one gate is given.
+struct Comparison {
+  const Runtime& runtime;
+  const Configuration& baseline;
+  const Configuration& candidate;
+  const EvaluatePlan& plan;
+  const GateRule& rule;
+  Observer& observer;
+};
 
 std::string slower_by(double margin) {
   return format_g(100 * std::expm1(margin), 3) + " %";
 }
 
-class RegressionGate {
- public:
-  RegressionGate(const Runtime& runtime, const Configuration& baseline, const Configuration& candidate,
-                 const EvaluatePlan& plan, const GateRule& rule, const EvaluateHooks& hooks)
-      : runtime_(runtime), baseline_(baseline), candidate_(candidate), plan_(plan), rule_(rule), hooks_(hooks) {}
-
-  RegressionResult run() {
-    const auto start = Clock::now();
-    if (metadata_gate() && build_gate() && correctness() && !same_code_) {
-      time();
-    }
-    result_.seconds = seconds_since(start);
-    return std::move(result_);
+// True when it was passed; else the result says where the candidate failed.
+bool add_gate(RegressionResult& result, GateResult gate) {
+  const bool passed = gate.outcome == Outcome::valid;
+  if (!passed) {
+    result.verdict = GateVerdict::failed;
+    result.sentence = fmt::format("{} at the gate '{}': {}", to_string(gate.outcome), gate.gate, gate.evidence);
   }
+  result.gates.push_back(std::move(gate));
+  return passed;
+}
 
- private:
-  bool pass(GateResult gate) {
-    const bool passed = gate.outcome == Outcome::valid;
-    if (!passed) {
-      result_.verdict = GateVerdict::failed;
-      result_.sentence = std::string(to_string(gate.outcome)) + " at the gate '" + gate.gate + "': " + gate.evidence;
+void check_baseline_supports(const Comparison& comparison) {
+  for (const Workload* workload : comparison.plan.workloads) {
+    if (const std::string why = comparison.runtime.unsupported(comparison.baseline, workload->axes); !why.empty()) {
+      throw EnvironmentError(
+          fmt::format("the stored {} does not support {} here: {}", comparison.baseline.label(), workload->name, why));
     }
-    result_.gates.push_back(std::move(gate));
-    return passed;
   }
+}
 
-  void progress(const std::string& what, int done, int expected, double seconds_left = 0) {
-    tell_progress(hooks_, what, done, expected, seconds_left);
+GateResult check_correctness(const Comparison& comparison) {
+  const auto& candidate = comparison.candidate;
+  const std::uint64_t seed = derive_seed(comparison.plan.seed, "gate correctness");
+  const auto cases = correctness_plan(comparison.runtime, candidate, names_of(comparison.plan.workloads), seed);
+  const auto report = [&](int done, int all, const std::string& what) {
+    comparison.observer.progress(
+        {.what = "verify " + candidate.label() + " on " + what, .done = done, .expected = all});
+  };
+  return correctness_gate(comparison.runtime, candidate, cases, seed, report);
+}
+
+// Both arms built for every workload; nullopt when the result stands without a timing.
+std::optional<Pairs> pass_untimed_gates(const Comparison& comparison, RegressionResult& result) {
+  check_baseline_supports(comparison);
+  if (!add_gate(result, metadata_gate(comparison.runtime, comparison.candidate, comparison.plan.workloads))) {
+    return std::nullopt;
   }
-
-  bool metadata_gate() {
-    GateResult gate{.gate = "metadata", .evidence = "apo:requires holds on every workload"};
-    for (const Workload* workload : plan_.workloads) {
-      if (const std::string why = runtime_.unsupported(baseline_, workload->axes); !why.empty()) {
-        throw EnvironmentError("the stored " + baseline_.label() + " does not support " + workload->name +
-                               " here: " + why);
-      }
-      if (const std::string why = runtime_.unsupported(candidate_, workload->axes); !why.empty()) {
-        gate.outcome = Outcome::refused;
-        gate.evidence = workload->name + ": " + why;
-        break;
-      }
-    }
-    return pass(std::move(gate));
+  BuildGate built = build_gate(comparison.runtime, comparison.baseline, comparison.candidate, comparison.plan.workloads,
+                               "the stored", comparison.observer);
+  if (!add_gate(result, std::move(built.gate))) {
+    return std::nullopt;
   }
-
-  bool build_gate() {
-    GateResult gate{.gate = "build"};
-    same_code_ = true;
-    for (const Workload* workload : plan_.workloads) {
-      progress("build " + candidate_.label(), 0, 0);
-      TimedWorkload timed{.name = workload->name, .axes = workload->axes};
-      timed.incumbent = {baseline_, runtime_.build(baseline_, workload->axes, false)};
-      if (timed.incumbent.build.outcome != Outcome::valid) {
-        throw EnvironmentError("the stored " + baseline_.label() + " does not build here",
-                               timed.incumbent.build.evidence);
-      }
-      timed.candidate = {candidate_, runtime_.build(candidate_, workload->axes, false)};
-      gate.seconds += timed.candidate.build.seconds;
-      if (timed.candidate.build.outcome != Outcome::valid) {
-        gate.outcome = timed.candidate.build.outcome;
-        gate.evidence = workload->name + ": " + timed.candidate.build.evidence;
-        return pass(std::move(gate));
-      }
-      gate.evidence = timed.candidate.build.toolchain.version;
-      same_code_ = same_code_ && timed.candidate.build.code_hash == timed.incumbent.build.code_hash;
-      timed_.push_back(std::move(timed));
-    }
-    if (same_code_) {
-      result_.verdict = GateVerdict::passed;
-      result_.sentence = "machine code identical to the baseline's: nothing to time";
-    }
-    return pass(std::move(gate));
+  if (have_same_code(built.pairs)) {
+    result.verdict = GateVerdict::passed;
+    result.sentence = "machine code identical to the baseline's: nothing to time";
+    return std::nullopt;
   }
-
-  bool correctness() {
-    if (same_code_) {
-      return true;
-    }
-    std::vector<std::string> names;
-    for (const Workload* workload : plan_.workloads) {
-      names.push_back(workload->name);
-    }
-    const std::uint64_t seed = derive_seed(plan_.seed, "gate correctness");
-    const auto report = [&](int done, int all, const std::string& what) {
-      progress("verify " + candidate_.label() + " on " + what, done, all);
-    };
-    return pass(
-        correctness_gate(runtime_, candidate_, correctness_plan(runtime_, candidate_, names, seed), seed, report));
+  if (!add_gate(result, check_correctness(comparison))) {
+    return std::nullopt;
   }
+  return std::move(built.pairs);
+}
 
-  void time() {
-    for (std::size_t i = 0; i < timed_.size(); ++i) {
-      progress("inputs of " + timed_[i].name, 0, 0);
-      timed_[i].pool = make_pool(runtime_, *plan_.workloads[i], derive_seed(plan_.seed, "gate pool"));
+void add_round(Round round, const JudgePreset& preset, RegressionResult& result, Effects& effects) {
+  round.void_why = void_reason(round, busy_seconds(result.rounds), preset);
+  summarise_round(round);
+  if (round.void_why.empty()) {
+    for (std::size_t w = 0; w < effects.size(); ++w) {
+      effects[w].push_back(round.workloads[w].effect);
     }
-    effects_.resize(timed_.size());
-    RoundRunner runner(runtime_, std::move(timed_), plan_.preset, plan_.seed, "gate " + candidate_.label(), plan_.cache,
-                       plan_.rounds);
-    result_.state = gate_state(rule_, effects_);
-    const auto start = Clock::now();
-    double waited_s = 0;
-    for (int index = 0; !result_.state.finished; ++index) {
-      const auto done = static_cast<int>(effects_.front().size());
-      const double seconds = seconds_since(start);
-      const int most = rule_.looks.back().rounds;
-      progress("gate " + candidate_.label(), done, most, done == 0 ? 0 : seconds / done * (most - done));
-      auto round = run_in_turn(runtime_, runner, "gate", index, hooks_, waited_s);
-      if (!round) {
-        fail_timing(round.failure());
-        return;
-      }
-      add(std::move(*round));
-      if (too_many_void()) {
-        return;
-      }
-      result_.state = gate_state(rule_, effects_);
-    }
-    conclude(seconds_since(start) - waited_s);
   }
+  result.rounds.push_back(std::move(round));
+}
 
-  void add(Round round) {
-    round.void_why = void_reason(round, busy_seconds(result_.rounds), plan_.preset);
-    summarise_round(round);
-    if (round.void_why.empty()) {
-      for (std::size_t w = 0; w < effects_.size(); ++w) {
-        effects_[w].push_back(round.workloads[w].effect);
-      }
-    }
-    if (hooks_.on_round) {
-      hooks_.on_round(round);
-    }
-    result_.rounds.push_back(std::move(round));
+bool too_many_void(const Comparison& comparison, const Effects& effects, const RegressionResult& result) {
+  const auto voids = std::ssize(result.rounds) - std::ssize(effects.front());
+  const auto planned = std::ssize(effects.front()) + result.state.rounds_wanted;
+  return static_cast<double>(voids) > comparison.plan.preset.void_fraction * static_cast<double>(planned);
+}
+
+void fail_timing(const Comparison& comparison, const Failure& failure, RegressionResult& result) {
+  const std::string what = fmt::format("{}, {}", to_string(failure.outcome), failure.evidence);
+  if (failure.slot == 0) {
+    throw EnvironmentError(
+        fmt::format("the stored {} failed while it was timed: {}", comparison.baseline.label(), what));
   }
+  add_gate(result, {.gate = "timing", .outcome = failure.outcome, .evidence = what});
+}
 
-  bool too_many_void() {
-    const auto voids = std::count_if(result_.rounds.begin(), result_.rounds.end(),
-                                     [](const Round& round) { return !round.void_why.empty(); });
-    const int planned = static_cast<int>(std::ssize(effects_.front())) + result_.state.rounds_wanted;
-    if (static_cast<double>(voids) <= plan_.preset.void_fraction * planned) {
-      return false;
-    }
-    result_.state = gate_state(rule_, effects_);
-    result_.verdict = GateVerdict::undecided;
-    result_.sentence = std::to_string(voids) + " of " + std::to_string(result_.rounds.size()) +
-                       " rounds were void: this machine is too noisy to judge on";
-    return true;
+// The widest distance from an estimate to its lower bound: a variant as fast as its baseline would pass with it.
+double resolved(const GateState& state) {
+  double widest = 0;
+  for (const WorkloadAnswer& workload : state.workloads) {
+    widest = std::max(widest, workload.effect - workload.lower);
   }
+  return widest;
+}
 
-  void fail_timing(const Failure& failure) {
-    const std::string what = std::string(to_string(failure.outcome)) + ", " + failure.evidence;
-    if (failure.slot == 0) {
-      throw EnvironmentError("the stored " + baseline_.label() + " failed while it was timed: " + what);
-    }
-    pass({.gate = "timing", .outcome = failure.outcome, .evidence = what});
+void conclude(const Comparison& comparison, int rounds, RegressionResult& result) {
+  const std::string margin = slower_by(comparison.rule.margin);
+  switch (result.state.answer) {
+    case GateAnswer::passed:
+      result.verdict = GateVerdict::passed;
+      result.sentence = "not slower by more than " + margin;
+      break;
+    case GateAnswer::regressed:
+      result.verdict = GateVerdict::regressed;
+      result.sentence = "slower by more than " + margin;
+      break;
+    case GateAnswer::undecided:
+      result.verdict = GateVerdict::undecided;
+      result.sentence = fmt::format("this machine cannot tell with a margin of {}: after {} rounds it resolves {}",
+                                    margin, rounds, slower_by(resolved(result.state)));
+      break;
   }
+}
 
-  void conclude(double seconds) {
-    const std::string margin = slower_by(rule_.margin);
-    switch (result_.state.answer) {
-      case GateAnswer::passed:
-        result_.verdict = GateVerdict::passed;
-        result_.sentence = "not slower by more than " + margin;
-        break;
-      case GateAnswer::regressed:
-        result_.verdict = GateVerdict::regressed;
-        result_.sentence = "slower by more than " + margin;
-        break;
-      case GateAnswer::undecided:
-        result_.verdict = GateVerdict::undecided;
-        result_.sentence = "this machine cannot tell with a margin of " + margin + ": after " +
-                           std::to_string(effects_.front().size()) + " rounds it resolves " + slower_by(resolved());
-        break;
-    }
-    pass({.gate = "timing",
-          .evidence = std::to_string(result_.rounds.size()) + " rounds in " +
-                      std::to_string(processes_of(result_.rounds)) + " processes; " + result_.sentence,
-          .seconds = seconds});
+Pairs with_inputs(const Comparison& comparison, Pairs pairs) {
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    comparison.observer.progress({.what = "inputs of " + pairs[i].name});
+    pairs[i].pool =
+        make_pool(comparison.runtime, *comparison.plan.workloads[i], derive_seed(comparison.plan.seed, "gate pool"));
   }
+  return pairs;
+}
 
-  // The widest distance from an estimate to its lower bound: a variant as fast as its baseline would pass with it.
-  double resolved() const {
-    double widest = 0;
-    for (const WorkloadAnswer& workload : result_.state.workloads) {
-      widest = std::max(widest, workload.effect - workload.lower);
+// Rounds until the rule decides, too many are void, or the candidate fails.
+void time_pairs(const Comparison& comparison, Pairs pairs, RegressionResult& result) {
+  const EvaluatePlan& plan = comparison.plan;
+  Effects effects(pairs.size());
+  RoundRunner runner(comparison.runtime, std::move(pairs), plan.preset, plan.seed,
+                     "gate " + comparison.candidate.label(), plan.cache, plan.rounds);
+  const auto start = std::chrono::steady_clock::now();
+  const int most = comparison.rule.looks.back().rounds;
+  double waited_s = 0;
+  result.state = gate_state(comparison.rule, effects);
+  for (int index = 0; !result.state.finished; ++index) {
+    const auto done = static_cast<int>(effects.front().size());
+    comparison.observer.progress({.what = "gate " + comparison.candidate.label(),
+                                  .done = done,
+                                  .expected = most,
+                                  .seconds_left = done == 0 ? 0 : seconds_since(start) / done * (most - done)});
+    auto round = run_in_turn(comparison.runtime, runner, "gate", index, comparison.observer, waited_s);
+    if (!round) {
+      return fail_timing(comparison, round.failure(), result);
     }
-    return widest;
+    add_round(std::move(*round), plan.preset, result, effects);
+    const bool noisy = too_many_void(comparison, effects, result);
+    result.state = gate_state(comparison.rule, effects);
+    if (noisy) {
+      result.verdict = GateVerdict::undecided;
+      result.sentence = fmt::format("{} of {} rounds were void: this machine is too noisy to judge on",
+                                    result.rounds.size() - effects.front().size(), result.rounds.size());
+      return;
+    }
   }
-
-  const Runtime& runtime_;
-  const Configuration& baseline_;
-  const Configuration& candidate_;
-  const EvaluatePlan& plan_;
-  const GateRule& rule_;
-  const EvaluateHooks& hooks_;
-  std::vector<TimedWorkload> timed_;
-  std::vector<std::vector<double>> effects_;  // by workload, of the rounds that count
-  bool same_code_ = false;
-  RegressionResult result_;
-};
+  conclude(comparison, static_cast<int>(effects.front().size()), result);
+  add_gate(result, {.gate = "timing",
+                    .evidence = fmt::format("{} rounds in {} processes; {}", result.rounds.size(),
+                                            processes_of(result.rounds), result.sentence),
+                    .seconds = seconds_since(start) - waited_s});
+}
 
 }  // namespace
 
 RegressionResult run_regression_gate(const Runtime& runtime, const Configuration& baseline,
                                      const Configuration& candidate, const EvaluatePlan& plan, const GateRule& rule,
-                                     const EvaluateHooks& hooks) {
-  return RegressionGate(runtime, baseline, candidate, plan, rule, hooks).run();
+                                     Observer& observer) {
+  const auto start = std::chrono::steady_clock::now();
+  const Comparison comparison{runtime, baseline, candidate, plan, rule, observer};
+  RegressionResult result;
+  if (std::optional<Pairs> pairs = pass_untimed_gates(comparison, result)) {
+    time_pairs(comparison, with_inputs(comparison, std::move(*pairs)), result);
+  }
+  result.seconds = seconds_since(start);
+  return result;
 }
 
 std::string_view to_string(GateVerdict verdict) {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/observer.h"
 #include "harness/core/records/records.h"
-#include "harness/evaluate/hooks.h"
 #include "harness/evaluate/judge/gate_decision.h"
 #include "harness/evaluate/plan.h"
 #include "harness/runtime/runtime.h"
@@ -33,7 +33,7 @@ struct RegressionResult {
 // build or run.
 RegressionResult run_regression_gate(const Runtime& runtime, const Configuration& baseline,
                                      const Configuration& candidate, const EvaluatePlan& plan, const GateRule& rule,
-                                     const EvaluateHooks& hooks);
+                                     Observer& observer);
 
 std::string_view to_string(GateVerdict verdict);
 

@@ -30,7 +30,7 @@ std::vector<double> counted_effects(const std::vector<Round>& rounds) {
 }  // namespace
 
 SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
-                            int index, const std::vector<double>& earlier_effects, const EvaluateHooks& hooks) {
+                            int index, const std::vector<double>& earlier_effects, Observer& observer) {
   const auto start = Clock::now();
   const std::uint64_t seed = derive_seed(plan.seed, "sentinel", static_cast<std::uint64_t>(index));
   std::vector<TimedWorkload> timed = build_pair(runtime, configuration, configuration, plan, seed);
@@ -38,7 +38,7 @@ SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configu
   RoundRunner runner(runtime, std::move(timed), plan.preset, seed, configuration.label(), plan.cache, options);
   SentinelResult result;
   double waited_s = 0;
-  result.rounds = run_rounds(runtime, runner, "sentinel", kSentinelRounds, plan.preset, hooks,
+  result.rounds = run_rounds(runtime, runner, "sentinel", kSentinelRounds, plan.preset, observer,
                              "A/A sentinel " + configuration.label(), waited_s);
   const std::vector<double> effects = counted_effects(result.rounds);
   result.check = check_sentinel(effects, earlier_effects, plan.preset);
@@ -50,7 +50,7 @@ SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configu
 }
 
 std::vector<Round> run_noise_study(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
-                                   int index, const NoiseDesign& design, int processes, const EvaluateHooks& hooks) {
+                                   int index, const NoiseDesign& design, int processes, Observer& observer) {
   const std::uint64_t seed = derive_seed(plan.seed, "noise", static_cast<std::uint64_t>(index));
   RoundOptions options = plan.rounds;
   options.rounds_per_process = design.rounds_per_process();
@@ -60,9 +60,9 @@ std::vector<Round> run_noise_study(const Runtime& runtime, const Configuration& 
   std::vector<Round> rounds;
   const int wanted = processes * design.rounds_per_process();
   for (int round = 0; round < wanted; ++round) {
-    tell_progress(hooks, "noise of " + configuration.label(), round, wanted);
+    observer.progress({.what = "noise of " + configuration.label(), .done = round, .expected = wanted});
     double waited_s = 0;
-    auto result = run_in_turn(runtime, runner, "noise", round, hooks, waited_s);
+    auto result = run_in_turn(runtime, runner, "noise", round, observer, waited_s);
     if (!result) {
       throw EnvironmentError("the noise of " + configuration.label() +
                              " cannot be measured: " + result.failure().evidence);

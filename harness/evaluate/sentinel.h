@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "harness/core/observer.h"
 #include "harness/core/records/records.h"
-#include "harness/evaluate/hooks.h"
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/evaluate/judge/noise_levels.h"
 #include "harness/evaluate/plan.h"
@@ -21,11 +21,11 @@ struct SentinelResult {
 };
 // Throws EnvironmentError when the configuration does not even run.
 SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
-                            int index, const std::vector<double>& earlier_effects, const EvaluateHooks& hooks);
+                            int index, const std::vector<double>& earlier_effects, Observer& observer);
 
 // `processes` fresh processes of rounds in which both arms are the same, nested so that each level's share shows; of
 // the first workload of the plan. Throws EnvironmentError when the configuration does not even run.
 std::vector<Round> run_noise_study(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
-                                   int index, const NoiseDesign& design, int processes, const EvaluateHooks& hooks);
+                                   int index, const NoiseDesign& design, int processes, Observer& observer);
 
 }  // namespace apo

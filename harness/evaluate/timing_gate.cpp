@@ -1,9 +1,12 @@
 // harness/evaluate/timing_gate.cpp - round by round as the judge asks for them, and what the gates say in the end.
 #include "harness/evaluate/timing_gate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -19,110 +22,108 @@
 namespace apo {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-class Timing {
- public:
-  Timing(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan, const EvaluateHooks& hooks)
-      : runtime_(runtime), experiment_(experiment), plan_(plan), hooks_(hooks) {}
-
-  void run(std::vector<TimedWorkload> timed) {
-    const std::string comparison = std::to_string(experiment_.id) + " " + experiment_.incumbent.label() + " " +
-                                   experiment_.candidate.label() + (plan_.trial.empty() ? "" : " " + plan_.trial);
-    const RoundOptions options = round_options(plan_, timed);
-    RoundRunner runner(runtime_, std::move(timed), plan_.preset, plan_.seed, comparison, plan_.cache, options);
-    Judge judge({.preset = plan_.preset,
-                 .index = plan_.index,
-                 .cache_policy = plan_.cache == CachePolicy::cold ? "cold" : "warm",
-                 .confirm_rounds = plan_.confirm_rounds});
-    const auto start = Clock::now();
-    std::map<std::string, double> seconds;  // by stage, pauses included, waits for other processes not
-    double waited_s = 0;
-    for (NextStep step = judge.next(); !step.finished; step = judge.next()) {
-      const auto step_start = Clock::now();
-      if (step.pause_s > 0) {
-        std::this_thread::sleep_for(std::chrono::duration<double>(step.pause_s));
-      }
-      report_round(judge, step, seconds_since(start));
-      const double waited_before_s = waited_s;
-      auto round = run_in_turn(runtime_, runner, step.stage, step.index, hooks_, waited_s);
-      seconds[step.stage] += seconds_since(step_start) - (waited_s - waited_before_s);
-      if (!round) {
-        fail_timing(judge, round.failure(), seconds_since(start) - waited_s);
-        return;
-      }
-      const Round& recorded = judge.add(*round);
-      experiment_.rounds.push_back(recorded);
-      if (hooks_.on_round) {
-        hooks_.on_round(recorded);
-      }
-    }
-    experiment_.judgement = judge.judgement();
-    pass_timing_gates(runner.second_clock(), seconds);
-  }
-
- private:
-  void pass(GateResult gate) { add_gate(experiment_, hooks_, std::move(gate)); }
-
-  void report_round(const Judge& judge, const NextStep& step, double seconds) {
-    const auto done = static_cast<int>(judge.rounds().size());
-    const int most = plan_.preset.looks.back().rounds + plan_.preset.confirm_max;
-    const double left = done == 0 ? 0 : seconds / done * std::max(0, most - done);
-    tell_progress(hooks_,
-                  step.stage + " " + experiment_.candidate.label() + " against " + experiment_.incumbent.label(), done,
-                  most, left);
-  }
-
-  // A candidate that misbehaves only when it is timed. The incumbent's own failure is no verdict on the candidate.
-  void fail_timing(const Judge& judge, const Failure& failure, double seconds) {
-    Judgement judgement = judge.judgement();
-    const bool candidate = failure.slot != 0;
-    judgement.verdict = candidate ? Verdict::reverted : Verdict::inconclusive;
-    judgement.reason = candidate ? Reason::gate_failed : Reason::interrupted;
-    judgement.sentence = std::string(candidate ? "The candidate" : "The incumbent") +
-                         " failed while it was timed: " + std::string(to_string(failure.outcome)) + ", " +
-                         failure.evidence;
-    pass({.gate = "timing", .outcome = failure.outcome, .evidence = judgement.sentence, .seconds = seconds});
-    experiment_.judgement = judgement;
-  }
-
-  void pass_search_gate(std::ptrdiff_t rounds, const std::string& second_clock, double seconds) {
-    pass({.gate = "timing",
-          .evidence = std::to_string(rounds) + " rounds in " +
-                      (processes_of(experiment_.rounds) < std::ssize(experiment_.rounds) ? "shared" : "fresh") +
-                      " processes, search estimate " + format_effect(experiment_.judgement->search_effect) +
-                      (second_clock.empty() ? "" : "; " + second_clock),
-          .seconds = seconds});
-  }
-
-  void pass_timing_gates(const std::string& second_clock, std::map<std::string, double>& seconds) {
-    const Judgement& judgement = *experiment_.judgement;
-    const auto count = [&](const char* stage) {
-      return std::count_if(experiment_.rounds.begin(), experiment_.rounds.end(),
-                           [&](const Round& round) { return round.stage == stage; });
-    };
-    if (count("search") > 0) {
-      pass_search_gate(count("search"), second_clock, seconds["search"]);
-    }
-    if (count("confirm") > 0) {
-      pass({.gate = "confirmation",
-            .evidence = std::to_string(count("confirm")) + " more rounds, " + format_effect(judgement.effect) + " [" +
-                        format_effect(judgement.lower) + ", " + format_effect(judgement.upper) + "]",
-            .seconds = seconds["confirm"]});
-    }
-  }
-
-  const Runtime& runtime_;
-  Experiment& experiment_;
-  const EvaluatePlan& plan_;
-  const EvaluateHooks& hooks_;
+// Pauses included, waits for other processes not.
+struct Spent {
+  double seconds = 0;
+  std::map<std::string, double> by_stage;
 };
+
+// For the coins: no other comparison of the campaign has this name.
+std::string comparison_name(const Experiment& experiment, const std::string& trial) {
+  return fmt::format("{} {} {}{}{}", experiment.id, experiment.incumbent.label(), experiment.candidate.label(),
+                     trial.empty() ? "" : " ", trial);
+}
+
+void report_round(const Evaluation& evaluation, const Judge& judge, const NextStep& step, double seconds) {
+  const auto done = static_cast<int>(judge.rounds().size());
+  const int most = evaluation.plan.preset.looks.back().rounds + evaluation.plan.preset.confirm_max;
+  evaluation.observer.progress({.what = step.stage + " " + evaluation.experiment.candidate.label() + " against " +
+                                        evaluation.experiment.incumbent.label(),
+                                .done = done,
+                                .expected = most,
+                                .seconds_left = done == 0 ? 0 : seconds / done * std::max(0, most - done)});
+}
+
+// The round that the judge asks for, to the judge, the experiment and the hook; else what made it fail.
+std::optional<Failure> take_round(const Evaluation& evaluation, RoundRunner& runner, Judge& judge, const NextStep& step,
+                                  Spent& spent) {
+  const auto start = std::chrono::steady_clock::now();
+  if (step.pause_s > 0) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(step.pause_s));
+  }
+  report_round(evaluation, judge, step, spent.seconds);
+  double waited_s = 0;
+  auto round = run_in_turn(evaluation.runtime, runner, step.stage, step.index, evaluation.observer, waited_s);
+  const double seconds = seconds_since(start) - waited_s;
+  spent.seconds += seconds;
+  spent.by_stage[step.stage] += seconds;
+  if (!round) {
+    return round.failure();
+  }
+  const Round& recorded = judge.add(*round);
+  evaluation.experiment.rounds.push_back(recorded);
+  if (evaluation.hooks.on_round) {
+    evaluation.hooks.on_round(recorded);
+  }
+  return std::nullopt;
+}
+
+// A candidate that misbehaves only when it is timed. The incumbent's own failure is no verdict on the candidate.
+void fail_timing(const Evaluation& evaluation, const Judge& judge, const Failure& failure, double seconds) {
+  Judgement judgement = judge.judgement();
+  const bool candidate = failure.slot != 0;
+  judgement.verdict = candidate ? Verdict::reverted : Verdict::inconclusive;
+  judgement.reason = candidate ? Reason::gate_failed : Reason::interrupted;
+  judgement.sentence = fmt::format("The {} failed while it was timed: {}, {}", candidate ? "candidate" : "incumbent",
+                                   to_string(failure.outcome), failure.evidence);
+  add_gate(evaluation,
+           {.gate = "timing", .outcome = failure.outcome, .evidence = judgement.sentence, .seconds = seconds});
+  evaluation.experiment.judgement = judgement;
+}
+
+void pass_timing_gates(const Evaluation& evaluation, const std::string& second_clock, Spent& spent) {
+  const std::vector<Round>& rounds = evaluation.experiment.rounds;
+  const Judgement& judgement = *evaluation.experiment.judgement;
+  const auto count = [&](const char* stage) {
+    return std::count_if(rounds.begin(), rounds.end(), [&](const Round& round) { return round.stage == stage; });
+  };
+  if (const auto searched = count("search"); searched > 0) {
+    add_gate(evaluation, {.gate = "timing",
+                          .evidence = fmt::format("{} rounds in {} processes, search estimate {}{}{}", searched,
+                                                  processes_of(rounds) < std::ssize(rounds) ? "shared" : "fresh",
+                                                  format_percent(judgement.search_effect),
+                                                  second_clock.empty() ? "" : "; ", second_clock),
+                          .seconds = spent.by_stage["search"]});
+  }
+  if (const auto confirmed = count("confirm"); confirmed > 0) {
+    add_gate(evaluation,
+             {.gate = "confirmation",
+              .evidence = fmt::format("{} more rounds, {}", confirmed,
+                                      format_change(judgement.effect, judgement.lower, judgement.upper).all()),
+              .seconds = spent.by_stage["confirm"]});
+  }
+}
 
 }  // namespace
 
-void time_experiment(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan,
-                     const EvaluateHooks& hooks, std::vector<TimedWorkload> timed) {
-  Timing(runtime, experiment, plan, hooks).run(std::move(timed));
+void time_experiment(const Evaluation& evaluation, std::vector<TimedWorkload> timed) {
+  const EvaluatePlan& plan = evaluation.plan;
+  const RoundOptions options = round_options(plan, timed);
+  RoundRunner runner(evaluation.runtime, std::move(timed), plan.preset, plan.seed,
+                     comparison_name(evaluation.experiment, plan.trial), plan.cache, options);
+  Judge judge({.preset = plan.preset,
+               .index = plan.index,
+               .cache_policy = plan.cache == CachePolicy::cold ? "cold" : "warm",
+               .confirm_rounds = plan.confirm_rounds});
+  Spent spent;
+  for (NextStep step = judge.next(); !step.finished; step = judge.next()) {
+    if (const auto failure = take_round(evaluation, runner, judge, step, spent)) {
+      fail_timing(evaluation, judge, *failure, spent.seconds);
+      return;
+    }
+  }
+  evaluation.experiment.judgement = judge.judgement();
+  pass_timing_gates(evaluation, runner.second_clock(), spent);
 }
 
 }  // namespace apo

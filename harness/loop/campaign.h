@@ -2,25 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
+#include "harness/loop/iteration.h"
+#include "harness/loop/resume.h"
 #include "harness/loop/workspace/workspace.h"
-#include "journal/journal.h"
 
 namespace apo {
-
-struct IterationSummary {
-  std::int64_t id = 0;
-  int index = 0;
-  Configuration incumbent;  // at its start
-  double time_ns = 0;       // of the incumbent, geometric mean over the workloads
-  std::vector<Bottleneck> bottlenecks;
-  std::vector<Experiment> experiments;  // without rounds
-};
 
 struct CampaignSummary {
   std::int64_t id = 0;
@@ -30,7 +21,7 @@ struct CampaignSummary {
   std::vector<IterationSummary> iterations;  // of this run; a resumed campaign may have earlier ones
   std::vector<Certification> certifications;
   double naive_effect = 0;     // log of the product of the accepted effects, and
-  double shrunken_effect = 0;  // with the luck of each taken off: checks beside the certification, no claims
+  double shrunken_effect = 0;  // shrunk for selection bias: checks beside the certification, no claims
   std::string report;          // path of the markdown report
   std::string stopped;         // why it ended early; empty when all iterations are done
   bool resumed = false;
@@ -38,9 +29,8 @@ struct CampaignSummary {
   double seconds = 0;
 };
 
-// Runs the campaign to its end, or resumes one of the same family, workload class and machine that was interrupted
-// (then with that campaign's policy). Takes the journal's lock. Roofs come from the journal unless `remeasure_roofs`.
-CampaignSummary run_campaign(Workspace& workspace, const Policy& policy, Observer& observer,
-                             bool remeasure_roofs = false);
+// Runs the campaign to its end, or resumes one of the same family, workload class and machine that was interrupted:
+// with that campaign's policy, except for what was typed. Takes the journal's lock.
+CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& request, Observer& observer);
 
 }  // namespace apo

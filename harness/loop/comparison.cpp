@@ -2,15 +2,14 @@
 #include "harness/loop/comparison.h"
 
 #include <filesystem>
-#include <map>
 #include <optional>
 
 #include "harness/core/error.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
-#include "harness/evaluate/sentinel.h"
 #include "harness/loop/hooks.h"
+#include "harness/loop/plan.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/workspace/claim_floor.h"
 #include "harness/loop/workspace/known_roofs.h"
@@ -42,19 +41,49 @@ Prediction prediction_over(const Variant& candidate, const Variant& incumbent) {
 }
 
 // Of the roofs that the journal has of this machine, if any: they are measured where a profile is made.
-std::map<std::string, double> known_floors(const Family& family, const EvaluatePlan& plan, const Workspace& workspace,
-                                           std::optional<Journal>& journal) {
-  std::map<std::string, double> floors;
-  if (!journal && !std::filesystem::exists(workspace.paths().journal)) {
-    return floors;
+std::vector<Roof> roofs_of(const Workspace& workspace, std::optional<Journal>& journal) {
+  if (journal) {
+    return known_roofs(*journal, workspace.machine());
   }
-  std::optional<Journal> reader;
-  Journal& known = journal ? *journal : reader.emplace(Journal::open(workspace.paths().journal, Access::read_only));
-  const std::vector<Roof> roofs = known_roofs(known, workspace.machine());
-  for (const Workload* workload : plan.workloads) {
-    floors[workload->name] = roofs.empty() ? 0 : floor_of(family, *workload, workspace.machine(), roofs);
+  if (!std::filesystem::exists(workspace.paths().journal)) {
+    return {};
   }
-  return floors;
+  Journal reader = Journal::open(workspace.paths().journal, Access::read_only);
+  return known_roofs(reader, workspace.machine());
+}
+
+ClaimFloor floor_here(const Workspace& workspace, std::optional<Journal>& journal, const Policy& policy) {
+  return journal ? claim_floor(*journal, workspace.machine(), policy.family, policy.workloads)
+                 : claim_floor(workspace.paths().journal, workspace.machine(), policy.family, policy.workloads);
+}
+
+void check_comparable(const Variant& incumbent, const Variant& candidate) {
+  const std::string names = incumbent.id() + " with " + candidate.id();
+  if (incumbent.family != candidate.family) {
+    throw UserError("cannot compare " + names + ": they are of two families");
+  }
+  if (incumbent.target != candidate.target) {
+    throw UserError("cannot compare " + names + ": they are for two targets",
+                    "compare variants for the same target; 'apo list " + candidate.family + "' shows them");
+  }
+}
+
+// Only what the candidate lacks is its own failure.
+void check_supported(const Runtime& runtime, const Configuration& incumbent,
+                     const std::vector<const Workload*>& workloads) {
+  for (const Workload* workload : workloads) {
+    if (const std::string why = runtime.unsupported(incumbent, workload->axes); !why.empty()) {
+      throw UserError(incumbent.label() + " does not support " + workload->name + ": " + why);
+    }
+  }
+}
+
+std::optional<Journal> journal_with(const Workspace& workspace, const Variant& incumbent, const Variant& candidate) {
+  std::optional<Journal> journal(Journal::open(workspace.paths().journal, Access::read_write));
+  journal->add_machine(workspace.machine());
+  journal->add_variant(incumbent);
+  journal->add_variant(candidate);
+  return journal;
 }
 
 }  // namespace
@@ -62,51 +91,26 @@ std::map<std::string, double> known_floors(const Family& family, const EvaluateP
 Experiment compare_variants(Workspace& workspace, const ComparisonRequest& request, Observer& observer) {
   const Variant& incumbent = workspace.catalogue().get(request.incumbent.variant);
   const Variant& candidate = workspace.catalogue().get(request.candidate.variant);
-  if (incumbent.family != candidate.family) {
-    throw UserError("cannot compare " + incumbent.id() + " with " + candidate.id() + ": they are of two families");
-  }
-  if (incumbent.target != candidate.target) {
-    throw UserError("cannot compare " + incumbent.id() + " with " + candidate.id() + ": they are for two targets",
-                    "compare variants for the same target; 'apo list " + candidate.family + "' shows them");
-  }
+  check_comparable(incumbent, candidate);
   workspace.use(candidate.target);
   const Family& family = workspace.family(candidate.family);
   const Policy policy = checked_policy(family, request);
   const Runtime runtime = workspace.runtime(family);
-  EvaluatePlan plan;
-  plan.cache = policy.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold;
-  plan.seed = secret_seed();
+  EvaluatePlan plan = make_plan({.workloads = workloads_named(workspace, family, policy.workloads),
+                                 .cache = policy.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold,
+                                 .judge_preset = policy.judge_preset,
+                                 .layout = request.layout,
+                                 .seed = secret_seed()});
   plan.trusted = request.skip_correctness;
   plan.time_same_code = request.same_code;
-  plan.rounds.layout = request.layout;
-  for (const std::string& name : policy.workloads) {
-    plan.workloads.push_back(&workspace.workload(family, name));
-    if (const std::string why = runtime.unsupported(request.incumbent, plan.workloads.back()->axes); !why.empty()) {
-      throw UserError(request.incumbent.label() + " does not support " + name + ": " + why);
-    }
-  }
-  std::optional<Journal> journal;
-  if (request.keep) {
-    journal.emplace(Journal::open(workspace.paths().journal, Access::read_write));
-    journal->add_machine(workspace.machine());
-    journal->add_variant(incumbent);
-    journal->add_variant(candidate);
-  }
-  plan.preset = policy.judge_preset == "auto" ? standard_preset() : preset_named(policy.judge_preset);
-  if (policy.judge_preset == "auto") {
-    const SentinelResult sentinel = run_sentinel(runtime, request.incumbent, plan, 0, {}, hooks_for(observer));
-    if (sentinel.check.stop) {
-      throw EnvironmentError("the A/A sentinel failed: " + sentinel.check.why,
-                             "identical code must not differ; stop other work on this machine and run again");
-    }
-    plan.preset = choose_preset(sentinel.check.sd, layout_control(request.layout));
-  }
-  const ClaimFloor floor =
-      journal ? claim_floor(*journal, workspace.machine(), family.name, policy.workloads)
-              : claim_floor(workspace.paths().journal, workspace.machine(), family.name, policy.workloads);
+  check_supported(runtime, request.incumbent, plan.workloads);
+  std::optional<Journal> journal =
+      request.keep ? journal_with(workspace, incumbent, candidate) : std::optional<Journal>();
+  choose_judge(plan, policy.judge_preset, runtime, request.incumbent, observer);
+  const ClaimFloor floor = floor_here(workspace, journal, policy);
   observer.say(floor.sentence);
-  plan.preset = with_floor(plan.preset, floor);
-  plan.rounds.rounds_per_process = floor.rounds_per_process;
+  apply_floor(plan, floor);
+  plan.floor_ns = floors_of(family, plan.workloads, workspace.machine(), roofs_of(workspace, journal));
   Experiment experiment{.index = 1,
                         .family = family.name,
                         .workload_class = policy.workload_class,
@@ -119,11 +123,8 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
                         .prediction = prediction_over(candidate, incumbent),
                         .started_at = utc_now(),
                         .machine = workspace.machine().id};
-  if (journal) {
-    experiment.id = journal->begin_experiment(experiment);
-  }
-  plan.floor_ns = known_floors(family, plan, workspace, journal);
-  evaluate(runtime, experiment, plan, hooks_for(observer, journal ? &*journal : nullptr, experiment.id));
+  experiment.id = journal ? journal->begin_experiment(experiment) : 0;
+  evaluate(runtime, experiment, plan, observer, journal ? journal_hooks(*journal, experiment.id) : EvaluateHooks());
   if (journal) {
     journal->finish_experiment(experiment);
   }

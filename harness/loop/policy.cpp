@@ -1,6 +1,8 @@
 // harness/loop/policy.cpp - campaign files and their mistakes.
 #include "harness/loop/policy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -126,16 +128,23 @@ void read_keys(const Json& json, Policy& policy, const Places& places) {
         throw UserError(std::string(error.what()) + " in " + places.of(key), error.hint());
       }
     } else if (key == "budget") {
-      const auto seconds = parse_duration(text_value(json, key, places));
-      if (!seconds) {
-        throw UserError("'budget' does not parse in " + places.of(key), "write for example \"90s\", \"10m\" or \"2h\"");
-      }
-      policy.budget_s = *seconds;
+      policy.budget_s = budget_seconds(text_value(json, key, places), "budget", " in " + places.of(key));
     }
   }
 }
 
 }  // namespace
+
+double budget_seconds(const std::string& text, const std::string& what, const std::string& where) {
+  if (const auto seconds = parse_duration(text)) {
+    return *seconds;
+  }
+  if (parse_double(text).value_or(0) > 0) {
+    throw UserError(fmt::format("{} '{}' has no unit{}", what, text, where),
+                    fmt::format("write {0}s, {0}m or {0}h", text));
+  }
+  throw UserError(fmt::format("{} '{}' is no time{}", what, text, where), "write for example 90s, 10m or 2h");
+}
 
 double solo_run_seconds(const std::string& text, const std::string& what, const std::string& where) {
   constexpr double kLeastS = 0.01;

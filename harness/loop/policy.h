@@ -20,6 +20,9 @@ Policy default_policy(std::string_view family);
 // the nearest right word.
 Policy load_policy(const std::filesystem::path& file);
 
+// A positive time with its unit. UserError otherwise: `what` names the key or option.
+double budget_seconds(const std::string& text, const std::string& what, const std::string& where);
+
 // How long each arm runs alone, from 10ms to 10m. UserError otherwise: `what` names the key or option.
 double solo_run_seconds(const std::string& text, const std::string& what, const std::string& where);
 

@@ -1,6 +1,8 @@
 // harness/loop/replay.cpp - rebuilds the plan of a recorded experiment and runs it in this machine's runtime.
 #include "harness/loop/replay.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,6 +14,7 @@
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/hooks.h"
+#include "harness/loop/plan.h"
 #include "harness/loop/workspace/known_roofs.h"
 
 namespace apo {
@@ -78,67 +81,65 @@ std::string recorded_cache_policy(Journal& journal, const Experiment& original) 
   return campaign ? campaign->policy.cache_policy : "cold";
 }
 
-// One replay, everything looked up.
-class Rebuilt {
- public:
-  Rebuilt(Workspace& workspace, Journal& journal, const Experiment& original)
-      : original_(original),
-        candidate_(stored_variant(journal, original.candidate, original.candidate_source_hash)),
-        incumbent_(stored_variant(journal, original.incumbent, original.incumbent_source_hash)),
-        family_(workspace.family(original.family)) {
-    // Two sources of one name have to be told apart in the runtime.
-    if (candidate_.id() == incumbent_.id() && candidate_.source_hash != incumbent_.source_hash) {
-      incumbent_name_ += "@incumbent";
-    }
-    workspace.use(candidate_.target);
-    runtime_ = workspace.runtime(family_, {{original.candidate.variant, candidate_}, {incumbent_name_, incumbent_}});
-  }
-
-  EvaluatePlan plan(Workspace& workspace, Journal& journal, Kind kind) const {
-    const Judgement& judged = *original_.judgement;
-    const bool timed = judged.reason != Reason::gate_failed;
-    EvaluatePlan plan;
-    for (const std::string& name : original_.workloads) {
-      plan.workloads.push_back(&workspace.workload(family_, name));
-      if (const std::string why = runtime_.unsupported(incumbent(), plan.workloads.back()->axes); !why.empty()) {
-        throw EnvironmentError(original_.incumbent.label() + " does not support " + name + " on this machine: " + why);
-      }
-    }
-    plan.preset = recorded_preset(judged);
-    plan.index = std::max(1, original_.index);
-    plan.cache = recorded_cache_policy(journal, original_) == "warm" ? CachePolicy::warm : CachePolicy::cold;
-    plan.seed = secret_seed();
-    plan.trusted = kind == Kind::confirm || (timed && !has_gate(original_, "correctness"));
-    plan.sanitize = !timed || has_gate(original_, "sanitizers");
-    plan.time_same_code = timed && original_.candidate_build.code_hash == original_.incumbent_build.code_hash;
-    if (!original_.rounds.empty()) {
-      const auto& environment = original_.rounds.front().environment;
-      const auto random = environment.find(kRandomLayout);
-      plan.rounds.layout = random != environment.end() && random->second == 0 ? Layout::fixed : Layout::random;
-    }
-    plan.confirm_rounds = kind == Kind::confirm ? judged.rounds : 0;
-    if (original_.campaign != 0) {
-      const std::vector<Roof> roofs = known_roofs(journal, workspace.machine());
-      for (const Workload* workload : plan.workloads) {
-        plan.floor_ns[workload->name] = roofs.empty() ? 0 : floor_of(family_, *workload, workspace.machine(), roofs);
-      }
-    }
-    return plan;
-  }
-
-  Configuration incumbent() const { return {.variant = incumbent_name_, .settings = original_.incumbent.settings}; }
-  const Variant& candidate_source() const { return candidate_; }
-  const Variant& incumbent_source() const { return incumbent_; }
-  const Runtime& runtime() const { return runtime_; }
-
- private:
-  const Experiment& original_;
-  Variant candidate_;
-  Variant incumbent_;
-  std::string incumbent_name_ = original_.incumbent.variant;
-  const Family& family_;
-  Runtime runtime_;
+// The recorded sources, ready to run.
+struct Rebuilt {
+  Configuration incumbent;  // as the runtime calls it
+  const Family& family;
+  Runtime runtime;
 };
+
+Rebuilt rebuild(Workspace& workspace, Journal& journal, const Experiment& original) {
+  Variant candidate = stored_variant(journal, original.candidate, original.candidate_source_hash);
+  Variant incumbent = stored_variant(journal, original.incumbent, original.incumbent_source_hash);
+  // Two sources of one name have to be told apart in the runtime.
+  const bool two_sources = candidate.id() == incumbent.id() && candidate.source_hash != incumbent.source_hash;
+  const std::string incumbent_name = original.incumbent.variant + (two_sources ? "@incumbent" : "");
+  const Family& family = workspace.family(original.family);
+  workspace.use(candidate.target);
+  Runtime runtime = workspace.runtime(family, {{original.candidate.variant, candidate}, {incumbent_name, incumbent}});
+  return {{.variant = incumbent_name, .settings = original.incumbent.settings}, family, std::move(runtime)};
+}
+
+void check_supported(const Runtime& runtime, const Experiment& original, const Configuration& incumbent,
+                     const std::vector<const Workload*>& workloads) {
+  for (const Workload* workload : workloads) {
+    if (const std::string why = runtime.unsupported(incumbent, workload->axes); !why.empty()) {
+      throw EnvironmentError(
+          fmt::format("{} does not support {} on this machine: {}", original.incumbent.label(), workload->name, why));
+    }
+  }
+}
+
+Layout recorded_layout(Journal& journal, std::int64_t original) {
+  const std::vector<Round> rounds = journal.load_experiment(original).rounds;
+  if (rounds.empty()) {
+    return Layout::random;
+  }
+  const auto& environment = rounds.front().environment;
+  const auto random = environment.find(kRandomLayout);
+  return random != environment.end() && random->second == 0 ? Layout::fixed : Layout::random;
+}
+
+EvaluatePlan plan_again(const Workspace& workspace, Journal& journal, const Family& family, const Experiment& original,
+                        Kind kind) {
+  const Judgement& judged = *original.judgement;
+  const bool timed = judged.reason != Reason::gate_failed;
+  EvaluatePlan plan =
+      make_plan({.workloads = workloads_named(workspace, family, original.workloads),
+                 .cache = recorded_cache_policy(journal, original) == "warm" ? CachePolicy::warm : CachePolicy::cold,
+                 .layout = recorded_layout(journal, original.id),
+                 .seed = secret_seed()});
+  plan.preset = recorded_preset(judged);
+  plan.index = std::max(1, original.index);
+  plan.trusted = kind == Kind::confirm || (timed && !has_gate(original, "correctness"));
+  plan.sanitize = !timed || has_gate(original, "sanitizers");
+  plan.time_same_code = timed && original.candidate_build.code_hash == original.incumbent_build.code_hash;
+  plan.confirm_rounds = kind == Kind::confirm ? judged.rounds : 0;
+  if (original.campaign != 0) {
+    plan.floor_ns = floors_of(family, plan.workloads, workspace.machine(), known_roofs(journal, workspace.machine()));
+  }
+  return plan;
+}
 
 // Nothing is predicted: the result is known.
 Experiment experiment_like(const Experiment& original, const Machine& machine) {
@@ -155,12 +156,12 @@ Experiment experiment_like(const Experiment& original, const Machine& machine) {
           .machine = machine.id};
 }
 
-void measure(const Rebuilt& rebuilt, Experiment& again, const EvaluatePlan& plan, Journal& journal,
-             Observer& observer) {
+void measure(const Runtime& runtime, const Configuration& incumbent, Experiment& again, const EvaluatePlan& plan,
+             Journal& journal, Observer& observer) {
   const Configuration recorded = again.incumbent;
-  again.incumbent = rebuilt.incumbent();
+  again.incumbent = incumbent;
   try {
-    evaluate(rebuilt.runtime(), again, plan, hooks_for(observer, &journal, again.id));
+    evaluate(runtime, again, plan, observer, journal_hooks(journal, again.id));
   } catch (const std::exception& error) {
     journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = again.id}, error.what());
     throw;
@@ -169,27 +170,35 @@ void measure(const Rebuilt& rebuilt, Experiment& again, const EvaluatePlan& plan
   journal.finish_experiment(again);
 }
 
+// What differs before anything is measured.
+std::vector<std::string> differences_of(Journal& journal, const Experiment& original, const Machine& machine) {
+  std::vector<std::string> differences;
+  if (const auto before = journal.machine_of(original.id)) {
+    differences = machine_differences(*before, machine);
+  }
+  const std::string& rule = original.judgement->rule_version;
+  if (!rule.empty() && rule != kRuleVersion) {
+    differences.push_back(fmt::format("rule of the judge: {} then, {} now", rule, kRuleVersion));
+  }
+  return differences;
+}
+
 }  // namespace
 
 Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t id, Kind kind, Observer& observer) {
   Replay replay{.original = journal.load_experiment(id, Detail::summary)};
   const Experiment& original = replay.original;
   check_original(journal, original, kind);
-  const Rebuilt rebuilt(workspace, journal, original);
-  const EvaluatePlan plan = rebuilt.plan(workspace, journal, kind);
-  if (const auto machine = journal.machine_of(id)) {
-    replay.differences = machine_differences(*machine, workspace.machine());
-  }
-  if (!original.judgement->rule_version.empty() && original.judgement->rule_version != kRuleVersion) {
-    replay.differences.push_back("rule of the judge: " + original.judgement->rule_version + " then, " +
-                                 std::string(kRuleVersion) + " now");
-  }
+  const Rebuilt rebuilt = rebuild(workspace, journal, original);
+  const EvaluatePlan plan = plan_again(workspace, journal, rebuilt.family, original, kind);
+  check_supported(rebuilt.runtime, original, rebuilt.incumbent, plan.workloads);
+  replay.differences = differences_of(journal, original, workspace.machine());
   journal.add_machine(workspace.machine());
   replay.again = experiment_like(original, workspace.machine());
   replay.again.id = journal.begin_replay(replay.again, id, kind);
   observer.say(name_of(original) + " again, as experiment " + std::to_string(replay.again.id) + ": " +
                original.candidate.label() + " against " + original.incumbent.label());
-  measure(rebuilt, replay.again, plan, journal, observer);
+  measure(rebuilt.runtime, rebuilt.incumbent, replay.again, plan, journal, observer);
   for (std::string& line : build_differences(original, replay.again)) {
     replay.differences.push_back(std::move(line));
   }

@@ -2,6 +2,7 @@
 #include "harness/loop/reproduction.h"
 
 #include "harness/core/error.h"
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -12,7 +13,7 @@ bool was_timed(const Judgement& judgement) {
 }
 
 std::string interval(const Judgement& one) {
-  return format_percent(one.effect) + " [" + format_percent(one.lower) + ", " + format_percent(one.upper) + "]";
+  return format_change(one.effect, one.lower, one.upper).all();
 }
 
 std::string quoted(std::string_view word) {

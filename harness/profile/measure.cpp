@@ -84,7 +84,6 @@ Profile profile_on_host(const Runtime& runtime, const Prepared& prepared, Profil
   if (const double share = vector_share(prepared.build.object_path); std::isfinite(share)) {
     profile.metrics.push_back({.name = "vector_share", .value = share, .unit = "ratio"});
   }
-  profile.conditions = caches_text(cache);
   return profile;
 }
 
@@ -105,7 +104,8 @@ Profile measure_profile(const Runtime& runtime, const Configuration& configurati
                          .work = runtime.family->work(workload.axes),
                          .roofs = roofs,
                          .l2_bytes = machine.l2_bytes,
-                         .l3_bytes = machine.l3_bytes};
+                         .l3_bytes = machine.l3_bytes,
+                         .conditions = caches_text(cache)};
   const DeviceTurns::Turn turn = take_turn(runtime, observer);
   if (!processes) {
     return profile_on_host(runtime, prepared, std::move(measured), workload, machine, cache, observer);

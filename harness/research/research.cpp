@@ -1,11 +1,14 @@
 // harness/research/research.cpp - collects candidates, leaves out what is known not to help, scores and sorts the rest.
 #include "harness/research/research.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <tuple>
 #include <utility>
 
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
 #include "harness/research/diagnosis/rules.h"
 #include "harness/research/prediction/evidence.h"
@@ -28,6 +31,15 @@ double saving(double speedup) {
   return speedup > 1 ? 1 - 1 / speedup : 0;
 }
 
+// What every option is held against.
+struct Knowledge {
+  const ResearchInputs& inputs;
+  const Evidence& evidence;
+  const Predictor& predictor;
+  Subject incumbent;
+  std::vector<Bottleneck> bottlenecks;
+};
+
 // A configuration under consideration.
 struct Option {
   const Variant* variant = nullptr;
@@ -40,223 +52,203 @@ struct Attack {
   double bound = 1.0;                    // of all of them together
 };
 
-class Ranking {
- public:
-  explicit Ranking(const ResearchInputs& inputs)
-      : inputs_(inputs),
-        evidence_(inputs),
-        predictor_(inputs, evidence_),
-        incumbent_{normalised(inputs.incumbent, inputs.diagnosis.incumbent), inputs.diagnosis.incumbent.source_hash} {
-    brief_.bottlenecks = diagnose(inputs.diagnosis);
+// What attacks a bottleneck is held to the bound of that, unless the whole band lies above it: then the diagnosis
+// missed something. What attacks nothing that was found is less certain; the floor caps it already. A measurement is
+// not held against anything.
+Prediction under(const Prediction& band, const Attack& attack) {
+  if (band.source == PredictionSource::measurements) {
+    return band;
   }
-
-  ResearchBrief run() {
-    for (const RegisteredVariant& registered : inputs_.variants) {
-      consider_registered(registered);
-    }
-    sort();
-    for (const Option& option : tuning_options()) {
-      consider(option);
-    }
-    sort();
-    return std::move(brief_);
+  if (attack.bottlenecks.empty()) {
+    return unsupported(band);
   }
+  return band.low < attack.bound ? capped(band, attack.bound) : band;
+}
 
- private:
-  void consider_registered(const RegisteredVariant& registered) {
+// The most that any change can give, for the score.
+double ceiling(const Profile& profile) {
+  const double bound = floor_bound(profile);
+  return std::isfinite(bound) ? bound : kUnknownFloorBound;
+}
+
+std::vector<std::string> new_techniques(const Knowledge& known, const Option& option) {
+  return added_techniques(*option.variant, known.inputs.diagnosis.incumbent);
+}
+
+// Savings of several bottlenecks add up, as far as the floor allows.
+Attack attack_of(const Knowledge& known, const Option& option) {
+  std::vector<std::string> techniques = new_techniques(known, option);
+  if (option.origin == "tuning" && techniques.empty()) {
+    techniques = option.variant->techniques;
+  }
+  Attack attack;
+  double saved = 0;
+  for (const Bottleneck& bottleneck : known.bottlenecks) {  // the largest first
+    if (any_attacks(techniques, option.variant->target, bottleneck.name)) {
+      saved += saving(bottleneck.bound);
+      attack.bottlenecks.push_back(bottleneck.name);
+    }
+  }
+  const double most = saving(ceiling(known.inputs.diagnosis.profile));
+  const double fraction = attack.bottlenecks.empty() ? kUndiagnosed * most : std::min(saved, most);
+  attack.bound = 1 / (1 - fraction);
+  return attack;
+}
+
+double track_record(const Evidence& evidence, const std::vector<std::string>& techniques) {
+  double sum = 0;
+  for (const std::string& technique : techniques) {
+    sum += evidence.track_record(technique);
+  }
+  return techniques.empty() ? 1 : sum / static_cast<double>(techniques.size());
+}
+
+std::string sentence(const Option& option, const Attack& attack, const Prediction& prediction, bool tried) {
+  const std::string target =
+      attack.bottlenecks.empty()
+          ? "attacks nothing that was found"
+          : fmt::format("attacks {}, which could give at most {}{}", join(attack.bottlenecks, " and "),
+                        format_estimate(attack.bound), attack.bottlenecks.size() > 1 ? " together" : "");
+  return fmt::format("{} {}; predicted {} ({}){}.", option.variant->name, target,
+                     format_band(prediction.low, prediction.high), prediction.because,
+                     tried ? "" : "; never tried here");
+}
+
+Candidate candidate_of(const Knowledge& known, const Option& option, const Attack& attack,
+                       const Prediction& prediction) {
+  const bool tried = known.evidence.tries(option.variant->id(), option.variant->source_hash) > 0;
+  const bool passed = tried || option.variant->id() == known.incumbent.configuration.variant;
+  const bool measured = prediction.source == PredictionSource::measurements;
+  const double middle = saving(std::exp(log_middle(prediction)));
+  const double most = std::max(saving(attack.bound), middle);
+  const double prior = most > 0 ? middle / most : 0;
+  const double evidence = measured ? 1 : track_record(known.evidence, new_techniques(known, option));
+  const double cost = passed ? 1 : kUntestedCost;
+  const double exploration = tried ? 0 : kExploration * (saving(prediction.high) - middle);
+  return {.configuration = option.configuration,
+          .techniques = option.variant->techniques,
+          .prediction = prediction,
+          .attacks = attack.bottlenecks.empty() ? "" : attack.bottlenecks.front(),
+          .score = known.inputs.share * (most * prior * evidence / cost + exploration),
+          .why = sentence(option, attack, prediction, tried),
+          .origin = option.origin};
+}
+
+bool is_incumbent(const Knowledge& known, const Option& option) {
+  return option.variant->source_hash == known.incumbent.source_hash &&
+         option.configuration.settings == known.incumbent.configuration.settings;
+}
+
+// Ranked with its prediction, or left out with the reason.
+void consider(const Knowledge& known, const Option& option, ResearchBrief& brief) {
+  const auto leave_out = [&](const std::string& why) {
+    brief.left_out.push_back({.configuration = option.configuration, .why = why});
+  };
+  if (is_incumbent(known, option)) {
+    leave_out("identical to the incumbent: same source, same settings");
+    return;
+  }
+  const Subject subject{option.configuration, option.variant->source_hash};
+  if (const std::string refuted = known.evidence.refuted(subject, known.incumbent); !refuted.empty()) {
+    leave_out(refuted);
+    return;
+  }
+  const Attack attack = attack_of(known, option);
+  const double floor = floor_bound(known.inputs.diagnosis.profile);
+  const Prediction predicted = under(known.predictor.predict(*option.variant, option.configuration, floor), attack);
+  if (!(std::log(predicted.high) > known.inputs.minimum_detectable)) {
+    leave_out(fmt::format("predicted {} ({}), and this machine resolves {} at best",
+                          format_band(predicted.low, predicted.high), predicted.because,
+                          format_percent(known.inputs.minimum_detectable)));
+    return;
+  }
+  brief.ranked.push_back(candidate_of(known, option, attack, predicted));
+}
+
+void consider_registered(const Knowledge& known, ResearchBrief& brief) {
+  for (const RegisteredVariant& registered : known.inputs.variants) {
     const Variant& variant = registered.variant;
     const Option option{.variant = &variant,
                         .configuration = normalised({.variant = variant.id(), .settings = {}}, variant),
                         .origin = "registered"};
-    if (variant.id() == incumbent_.configuration.variant && variant.source_hash == incumbent_.source_hash &&
-        !(option.configuration == incumbent_.configuration)) {
-      return;  // other settings of the incumbent are the search's business
+    const bool incumbents =
+        variant.id() == known.incumbent.configuration.variant && variant.source_hash == known.incumbent.source_hash;
+    if (incumbents && !(option.configuration == known.incumbent.configuration)) {
+      continue;  // other settings of the incumbent are the search's business
     }
-    if (!registered.supported) {
-      leave_out(option, "unsupported: " + registered.why_not);
-      return;
+    if (registered.supported) {
+      consider(known, option, brief);
+    } else {
+      brief.left_out.push_back({.configuration = option.configuration, .why = "unsupported: " + registered.why_not});
     }
-    consider(option);
   }
+}
 
-  void leave_out(const Option& option, const std::string& why) {
-    brief_.left_out.push_back({.configuration = option.configuration, .why = why});
-  }
-
-  bool is_incumbent(const Option& option) const {
-    return option.variant->source_hash == incumbent_.source_hash &&
-           option.configuration.settings == incumbent_.configuration.settings;
-  }
-
-  void consider(const Option& option) {
-    if (is_incumbent(option)) {
-      leave_out(option, "identical to the incumbent: same source, same settings");
-      return;
+std::vector<Settings> neighbours(const Knowledge& known, const Variant& variant, const Settings& centre) {
+  std::vector<MeasuredSettings> measured;
+  for (const PastResult& past : known.evidence.results()) {
+    const Subject subject{past.candidate, past.candidate_source_hash};
+    if (past.candidate.variant != variant.id() || past.candidate_source_hash != variant.source_hash) {
+      continue;
     }
-    const Subject subject{option.configuration, option.variant->source_hash};
-    const std::string refuted = evidence_.refuted(subject, incumbent_);
-    if (!refuted.empty()) {
-      leave_out(option, refuted);
-      return;
+    if (const auto effect = known.evidence.measured(known.incumbent, subject)) {
+      measured.push_back({.settings = past.candidate.settings, .effect = effect->effect});
     }
-    const Attack attack = attack_of(option);
-    const Prediction prediction =
-        predictor_.predict(*option.variant, option.configuration, floor_bound(inputs_.diagnosis.profile));
-    // Held against the bound of what it attacks; a measurement is not held against anything.
-    const Prediction bounded = is_measured(prediction) ? prediction : under(prediction, attack);
-    if (!(std::log(bounded.high) > inputs_.minimum_detectable)) {
-      leave_out(option, "predicted " + band_text(bounded) + " (" + bounded.because + "), and this machine resolves " +
-                            format_percent(inputs_.minimum_detectable) + " at best");
-      return;
+  }
+  const NeighbourhoodSearch strategy;
+  return strategy.propose(variant.tunables, centre, measured, known.inputs.seed, kNeighboursEach);
+}
+
+// The neighbours of the incumbent, then of the variants that rank highest.
+std::vector<Option> tuning_options(const Knowledge& known, const std::vector<Candidate>& ranked) {
+  std::vector<std::pair<const Variant*, Settings>> centres = {
+      {&known.inputs.diagnosis.incumbent, known.incumbent.configuration.settings}};
+  for (const Candidate& candidate : ranked) {
+    const auto found = std::ranges::find_if(known.inputs.variants, [&](const RegisteredVariant& registered) {
+      return registered.variant.id() == candidate.configuration.variant;
+    });
+    if (found != known.inputs.variants.end() && !found->variant.tunables.empty() &&
+        centres.size() <= kPromisingVariants) {
+      centres.emplace_back(&found->variant, candidate.configuration.settings);
     }
-    brief_.ranked.push_back(candidate_of(option, attack, bounded));
   }
-
-  // What attacks a bottleneck is held to the bound of that, unless the whole band lies above it: then the diagnosis
-  // missed something. What attacks nothing that was found is less certain; the floor caps it already.
-  static Prediction under(const Prediction& band, const Attack& attack) {
-    if (attack.bottlenecks.empty()) {
-      return unsupported(band);
+  std::vector<Option> options;
+  for (const auto& [variant, settings] : centres) {
+    for (const Settings& step : neighbours(known, *variant, settings)) {
+      options.push_back(
+          {.variant = variant, .configuration = {.variant = variant->id(), .settings = step}, .origin = "tuning"});
     }
-    return band.low < attack.bound ? capped(band, attack.bound) : band;
   }
+  return options;
+}
 
-  // The most that any change can give, for the score.
-  double ceiling() const {
-    const double bound = floor_bound(inputs_.diagnosis.profile);
-    return std::isfinite(bound) ? bound : kUnknownFloorBound;
-  }
-
-  std::vector<std::string> new_techniques(const Option& option) const {
-    return added_techniques(*option.variant, inputs_.diagnosis.incumbent);
-  }
-
-  // Savings of several bottlenecks add up, as far as the floor allows.
-  Attack attack_of(const Option& option) const {
-    const std::vector<std::string> techniques = option.origin == "tuning" && new_techniques(option).empty()
-                                                    ? option.variant->techniques
-                                                    : new_techniques(option);
-    Attack attack;
-    double saved = 0;
-    for (const Bottleneck& bottleneck : brief_.bottlenecks) {  // the largest first
-      if (any_attacks(techniques, option.variant->target, bottleneck.name)) {
-        saved += saving(bottleneck.bound);
-        attack.bottlenecks.push_back(bottleneck.name);
-      }
-    }
-    const double most = saving(ceiling());
-    const double fraction = attack.bottlenecks.empty() ? kUndiagnosed * most : std::min(saved, most);
-    attack.bound = 1 / (1 - fraction);
-    return attack;
-  }
-
-  double track_record(const std::vector<std::string>& techniques) const {
-    if (techniques.empty()) {
-      return 1;
-    }
-    double sum = 0;
-    for (const std::string& technique : techniques) {
-      sum += evidence_.track_record(technique);
-    }
-    return sum / static_cast<double>(techniques.size());
-  }
-
-  Candidate candidate_of(const Option& option, const Attack& attack, const Prediction& prediction) const {
-    const bool tried = evidence_.tries(option.variant->id(), option.variant->source_hash) > 0;
-    const bool passed = tried || option.variant->id() == incumbent_.configuration.variant;
-    const double middle = saving(std::exp(log_middle(prediction)));
-    const double most = std::max(saving(attack.bound), middle);
-    const double prior = most > 0 ? middle / most : 0;
-    const double evidence = is_measured(prediction) ? 1 : track_record(new_techniques(option));
-    const double cost = passed ? 1 : kUntestedCost;
-    const double exploration = tried ? 0 : kExploration * (saving(prediction.high) - middle);
-    return {.configuration = option.configuration,
-            .techniques = option.variant->techniques,
-            .prediction = prediction,
-            .attacks = attack.bottlenecks.empty() ? "" : attack.bottlenecks.front(),
-            .score = inputs_.share * (most * prior * evidence / cost + exploration),
-            .why = sentence(option, attack, prediction, tried),
-            .origin = option.origin};
-  }
-
-  static std::string band_text(const Prediction& band) {
-    return format_g(band.low, 3) + "x..." + format_g(band.high, 3) + "x";
-  }
-
-  std::string sentence(const Option& option, const Attack& attack, const Prediction& prediction, bool tried) const {
-    const std::string target = attack.bottlenecks.empty()
-                                   ? "attacks nothing that was found"
-                                   : "attacks " + join(attack.bottlenecks, " and ") + ", which could give at most " +
-                                         format_ratio(attack.bound) +
-                                         (attack.bottlenecks.size() > 1 ? " together" : "");
-    return option.variant->name + " " + target + "; predicted " + band_text(prediction) + " (" + prediction.because +
-           ")" + (tried ? "" : "; never tried here") + ".";
-  }
-
-  // The neighbours of the incumbent, then of the variants that rank highest.
-  std::vector<Option> tuning_options() const {
-    std::vector<std::pair<const Variant*, Settings>> centres = {
-        {&inputs_.diagnosis.incumbent, incumbent_.configuration.settings}};
-    for (const Candidate& candidate : brief_.ranked) {
-      const Variant* variant = find(candidate.configuration.variant);
-      if (variant != nullptr && !variant->tunables.empty() && centres.size() <= kPromisingVariants) {
-        centres.emplace_back(variant, candidate.configuration.settings);
-      }
-    }
-    std::vector<Option> options;
-    for (const auto& [variant, settings] : centres) {
-      for (const Settings& step : neighbours(*variant, settings)) {
-        options.push_back(
-            {.variant = variant, .configuration = {.variant = variant->id(), .settings = step}, .origin = "tuning"});
-      }
-    }
-    return options;
-  }
-
-  std::vector<Settings> neighbours(const Variant& variant, const Settings& centre) const {
-    std::vector<MeasuredSettings> measured;
-    for (const PastResult& past : evidence_.results()) {
-      const Subject subject{past.candidate, past.candidate_source_hash};
-      if (past.candidate.variant != variant.id() || past.candidate_source_hash != variant.source_hash) {
-        continue;
-      }
-      if (const auto effect = evidence_.measured(incumbent_, subject)) {
-        measured.push_back({.settings = past.candidate.settings, .effect = effect->effect});
-      }
-    }
-    const NeighbourhoodSearch strategy;
-    return strategy.propose(variant.tunables, centre, measured, inputs_.seed, kNeighboursEach);
-  }
-
-  const Variant* find(const std::string& id) const {
-    for (const RegisteredVariant& registered : inputs_.variants) {
-      if (registered.variant.id() == id) {
-        return &registered.variant;
-      }
-    }
-    return nullptr;
-  }
-
-  void sort() {
-    const auto key = [&](const Candidate& candidate) {
-      const std::string label = candidate.configuration.label();
-      return std::tuple(-candidate.score, derive_seed(inputs_.seed, label), label);
-    };
-    std::sort(brief_.ranked.begin(), brief_.ranked.end(),
-              [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
-  }
-
-  const ResearchInputs& inputs_;
-  Evidence evidence_;
-  Predictor predictor_;
-  Subject incumbent_;
-  ResearchBrief brief_;
-};
+void sort_by_score(std::vector<Candidate>& ranked, std::uint64_t seed) {
+  const auto key = [&](const Candidate& candidate) {
+    const std::string label = candidate.configuration.label();
+    return std::tuple(-candidate.score, derive_seed(seed, label), label);
+  };
+  std::sort(ranked.begin(), ranked.end(), [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
+}
 
 }  // namespace
 
 ResearchBrief research(const ResearchInputs& inputs) {
-  return Ranking(inputs).run();
+  const Evidence evidence(inputs);
+  const Predictor predictor(inputs, evidence);
+  const Variant& incumbent = inputs.diagnosis.incumbent;
+  const Knowledge known{.inputs = inputs,
+                        .evidence = evidence,
+                        .predictor = predictor,
+                        .incumbent = {normalised(inputs.incumbent, incumbent), incumbent.source_hash},
+                        .bottlenecks = diagnose(inputs.diagnosis)};
+  ResearchBrief brief{.bottlenecks = known.bottlenecks, .ranked = {}, .left_out = {}};
+  consider_registered(known, brief);
+  sort_by_score(brief.ranked, inputs.seed);
+  for (const Option& option : tuning_options(known, brief.ranked)) {
+    consider(known, option, brief);
+  }
+  sort_by_score(brief.ranked, inputs.seed);
+  return brief;
 }
 
 std::vector<Idea> unwritten_ideas(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks) {

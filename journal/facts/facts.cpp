@@ -453,7 +453,7 @@ ResearchBrief Journal::brief(std::int64_t iteration) {
     Candidate candidate;
     candidate.configuration = self_->configuration(rows.integer());
     candidate.techniques = decode_list(rows.text());
-    candidate.prediction = {rows.real(), rows.real(), rows.text(), rows.text()};
+    candidate.prediction = with_source({rows.real(), rows.real(), rows.text(), rows.text()});
     candidate.attacks = rows.text();
     candidate.score = rows.real();
     candidate.why = rows.text();

@@ -172,7 +172,7 @@ Experiment Journal::load_experiment(std::int64_t id, Detail detail) {
   experiment.incumbent = self_->configuration(row.integer());
   experiment.candidate_source_hash = row.text();
   experiment.incumbent_source_hash = row.text();
-  experiment.prediction = {row.real(), row.real(), row.text(), row.text()};
+  experiment.prediction = with_source({row.real(), row.real(), row.text(), row.text()});
   experiment.started_at = row.text();
   Database& database = self_->database;
   experiment.workloads =
@@ -255,7 +255,7 @@ std::vector<Experiment> Journal::newest_judged(const std::string& family, const 
     experiment.incumbent = configuration(row.integer());
     experiment.candidate_source_hash = row.text();
     experiment.incumbent_source_hash = row.text();
-    experiment.prediction = {row.real(), row.real(), row.text(), row.text()};
+    experiment.prediction = with_source({row.real(), row.real(), row.text(), row.text()});
     experiment.techniques =
         texts(database, "SELECT technique FROM experiment_technique WHERE experiment = ? ORDER BY position", id);
     experiment.judgement = load_judgement(database, experiment);

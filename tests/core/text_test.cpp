@@ -38,7 +38,8 @@ TEST(Text, ParseDoubleRefusesWhatIsNotFinite) {
 }
 
 TEST(Text, ParseDurationKnowsItsUnits) {
-  EXPECT_EQ(parse_duration("90"), 90.0);
+  EXPECT_EQ(parse_duration("90s"), 90.0);
+  EXPECT_EQ(parse_duration("90"), std::nullopt) << "a time needs its unit";
   EXPECT_EQ(parse_duration("250ms"), 0.25);
   EXPECT_EQ(parse_duration("1.5m"), 90.0);
   EXPECT_EQ(parse_duration("2h"), 7200.0);
@@ -74,6 +75,8 @@ TEST(Text, AMissingNumberIsSaidNotShownAsZero) {
 
 TEST(Text, EffectsAreShownAsExactPercentages) {
   EXPECT_EQ(format_percent(std::log(1.02)), "+2.00 %");
+  EXPECT_EQ(format_percent(std::log(35.57859)), "35.6x") << "past twofold it is the ratio that stands beside it";
+  EXPECT_EQ(format_percent(std::log(0.25)), "0.25x");
 }
 
 TEST(Records, EveryWordComesBack) {

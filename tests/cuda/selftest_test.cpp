@@ -103,7 +103,8 @@ TEST_F(CudaSelftest, IdenticalCodeAloneRunsAtOneClock) {
                      .repetitions = {20},  // so that the few microseconds of an event pair do not show
                      .solo_run_s = 0.1};
     double waited_s = 0;
-    const SoloRunsResult result = run_solo_runs(runtime_, pairs, plan, "alone", {}, waited_s);
+    SilentObserver silent;
+    const SoloRunsResult result = run_solo_runs(runtime_, pairs, plan, "alone", silent, waited_s);
     if (!result.clock.missing.empty()) {
       GTEST_SKIP() << result.clock.missing;
     }

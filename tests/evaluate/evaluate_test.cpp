@@ -19,6 +19,7 @@
 #include "harness/evaluate/rounds/solo_runs.h"
 #include "harness/evaluate/rounds/turn.h"
 #include "harness/evaluate/sentinel.h"
+#include "tests/evaluate/judge/rounds.h"
 #include "tests/evaluate/runtime_fixture.h"
 
 namespace apo {
@@ -26,6 +27,7 @@ namespace {
 
 struct EvaluateTest : ::testing::Test {
   testing::CopyRuntime copy;
+  SilentObserver silent;
   EvaluatePlan plan = copy.plan();
   std::vector<std::string> gates_seen;
   int rounds_seen = 0;
@@ -35,14 +37,14 @@ struct EvaluateTest : ::testing::Test {
     EvaluateHooks hooks;
     hooks.on_gate = [&](const GateResult& gate) { gates_seen.push_back(gate.gate); };
     hooks.on_round = [&](const Round&) { ++rounds_seen; };
-    evaluate(copy.runtime(), experiment, plan, hooks);
+    evaluate(copy.runtime(), experiment, plan, silent, hooks);
     // While other tests run beside this one the judge may find the machine too noisy, which says nothing of a
     // candidate.
     for (int again = 0; experiment.judgement->reason == Reason::noisy && again < 10; ++again) {
       experiment = copy.experiment(candidate, incumbent);
       gates_seen.clear();
       rounds_seen = 0;
-      evaluate(copy.runtime(), experiment, plan, hooks);
+      evaluate(copy.runtime(), experiment, plan, silent, hooks);
     }
     return experiment;
   }
@@ -89,18 +91,17 @@ TEST_F(EvaluateTest, ARoundThatWaitsForItsTurnIsNoLongerForIt) {
   Runtime runtime = copy.runtime();
   runtime.turns = std::make_shared<DeviceTurns>(folder.path() / "locks", "host");
   constexpr std::chrono::milliseconds kHeld{1500};
-  EvaluateHooks hooks;
   std::optional<std::thread> ending;
-  hooks.on_progress = [&](const std::string& what, int, int, double) {
-    if (what.starts_with("search") && !ending) {
+  testing::ProgressObserver observer([&](const Progress& progress) {
+    if (progress.what.starts_with("search") && !ending) {
       ending.emplace([&] {
         std::this_thread::sleep_for(kHeld);
         theirs.reset();
       });
     }
-  };
+  });
   Experiment experiment = copy.experiment("copy/sixteen_times");
-  evaluate(runtime, experiment, plan, hooks);
+  evaluate(runtime, experiment, plan, observer);
   ASSERT_TRUE(ending);
   ending->join();
   const Round& first = experiment.rounds.front();
@@ -201,7 +202,7 @@ TEST_F(EvaluateTest, AnIncumbentThatDoesNotBuildIsTheEnvironmentsError) {
 }
 
 TEST_F(EvaluateTest, ASentinelTakesFourteenRoundsOfIdenticalCode) {
-  const SentinelResult sentinel = run_sentinel(copy.runtime(), {"copy/once", {}}, plan, 0, {}, {});
+  const SentinelResult sentinel = run_sentinel(copy.runtime(), {"copy/once", {}}, plan, 0, {}, silent);
   EXPECT_GE(sentinel.rounds.size(), 14U);
   EXPECT_LE(sentinel.lower, sentinel.check.effect);
   EXPECT_GE(sentinel.upper, sentinel.check.effect);
@@ -210,7 +211,7 @@ TEST_F(EvaluateTest, ASentinelTakesFourteenRoundsOfIdenticalCode) {
 
 TEST_F(EvaluateTest, ACertificateTakesThirtyEightRoundsAgainstTheBaseline) {
   const CertificationResult result =
-      run_certification(copy.runtime(), {"copy/once", {}}, {"copy/sixteen_times", {}}, 0.1, plan, 0, {});
+      run_certification(copy.runtime(), {"copy/once", {}}, {"copy/sixteen_times", {}}, 0.1, plan, 0, silent);
   EXPECT_EQ(result.certification.rounds, 38);
   EXPECT_GT(result.certification.lower, 0);
   EXPECT_FALSE(result.certification.alarm);
@@ -235,13 +236,12 @@ struct SoloRunsTest : EvaluateTest {
     };
     pairs[0].incumbent = arm(incumbent);
     pairs[0].candidate = arm(candidate);
-    EvaluateHooks hooks;
-    hooks.on_progress = [&](const std::string&, int done, int expected, double) {
-      seen.push_back(done);
-      EXPECT_EQ(expected, 24);
-    };
+    testing::ProgressObserver observer([&](const Progress& progress) {
+      seen.push_back(progress.done);
+      EXPECT_EQ(progress.expected, 24);
+    });
     double waited_s = 0;
-    return run_solo_runs(runtime, pairs, solo_runs, "alone", hooks, waited_s);
+    return run_solo_runs(runtime, pairs, solo_runs, "alone", observer, waited_s);
   }
 
   Runtime runtime = copy.runtime();

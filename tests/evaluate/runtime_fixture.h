@@ -2,8 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "harness/core/system/files.h"
 #include "harness/evaluate/evaluate.h"
@@ -11,6 +13,16 @@
 #include "harness/implement/variant/catalogue.h"
 
 namespace apo::testing {
+
+// Hands each step to the test.
+class ProgressObserver : public SilentObserver {
+ public:
+  explicit ProgressObserver(std::function<void(const Progress&)> seen) : seen_(std::move(seen)) {}
+  void progress(const Progress& progress) override { seen_(progress); }
+
+ private:
+  std::function<void(const Progress&)> seen_;
+};
 
 class CopyRuntime {
  public:

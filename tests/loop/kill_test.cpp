@@ -104,20 +104,28 @@ std::vector<IterationRow> iterations(const std::filesystem::path& journal) {
   }
 }
 
-TEST(Kill, AnIterationThatWasKilledIsNotOneOfThoseThatWereAskedFor) {
+TEST(Kill, AnInterruptedCampaignGoesOnForTheIterationsThatWereTypedAndFromItsOwnBaseline) {
   const TemporaryFolder folder;
   const auto journal = folder.path() / ".apo" / "journal.db";
-  const std::vector<std::string> words = {APO_PROGRAM,   "run",          "copy",    "--workload",   "n4k",
-                                          "--judge",     "standard",     "--cache", "warm",         "--baseline",
-                                          "copy/simple", "--iterations", "1",       "--candidates", "1"};
+  std::vector<std::string> words = {APO_PROGRAM, "run",        "copy",        "--workload",   "n4k",
+                                    "--judge",   "standard",   "--cache",     "warm",         "--candidates",
+                                    "1",         "--baseline", "copy/simple", "--iterations", "6"};
   const pid_t child = start(folder.path(), words);
   for (int i = 0; i < 3000 && iterations(journal).empty(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   kill(child, SIGKILL);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
-  const ProcessResult again = run_process(
-      words, {.timeout_s = 120, .working_folder = folder.path(), .environment = {"APO_HOME=" APO_SOURCE_FOLDER}});
+  const ProcessOptions options{
+      .timeout_s = 120, .working_folder = folder.path(), .environment = {"APO_HOME=" APO_SOURCE_FOLDER}};
+  words.at(12) = "copy/parallel";
+  const ProcessResult another = run_process(words, options);
+  EXPECT_EQ(another.exit_code, 1) << another.error;
+  EXPECT_NE(another.error.find("cannot go on with another --baseline"), std::string::npos) << another.error;
+  EXPECT_NE(another.error.find("--baseline copy/parallel --iterations 6 --new"), std::string::npos) << another.error;
+  words.at(12) = "copy/simple";
+  words.back() = "1";
+  const ProcessResult again = run_process(words, options);
   EXPECT_EQ(again.exit_code, 0) << again.error;
   EXPECT_NE(again.error.find("resuming campaign 1 at iteration 2 of 2"), std::string::npos) << again.error;
   const std::vector<IterationRow> rows = iterations(journal);

@@ -10,6 +10,7 @@
 #include "harness/core/error.h"
 #include "harness/core/text.h"
 #include "harness/loop/comparison.h"
+#include "harness/loop/resume.h"
 
 namespace apo {
 namespace {
@@ -38,6 +39,10 @@ int compare(const CompareOptions& options, const Globals& globals) {
                                   .keep = !options.no_journal,
                                   .same_code = options.same_code,
                                   .layout = checked_layout(options.layout)};
+  const InterruptNote note(
+      "apo: interrupted; " +
+      std::string(request.keep ? "the journal keeps the rounds that were measured" : "nothing was kept") +
+      "\n     compare anew with: " + command_line(globals.words));
   const Experiment experiment = compare_variants(workspace, request, observer);
   const Judgement& judgement = *experiment.judgement;
   if (globals.json) {
@@ -51,9 +56,8 @@ int compare(const CompareOptions& options, const Globals& globals) {
             std::to_string(judgement.processes) + " processes, " + std::to_string(judgement.samples) + " samples, " +
             format_seconds(judgement.seconds) + "\n");
     }
-    const std::string verdict =
-        judgement.verdict == Verdict::accepted ? "accepted" : std::string(to_string(judgement.verdict));
-    print("verdict: " + verdict + " (" + std::string(to_string(judgement.reason)) + ")" +
+    print("verdict: " + std::string(to_string(judgement.verdict)) + " (" + std::string(to_string(judgement.reason)) +
+          ")" +
           (experiment.id != 0 ? "; 'apo show " + std::to_string(experiment.id) + "' has the whole experiment" : "") +
           "\n");
   }

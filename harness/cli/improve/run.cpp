@@ -35,6 +35,7 @@ struct RunOptions {
   std::string layout;
   std::string solo_run;
   bool remeasure = false;
+  bool begin_anew = false;
 };
 
 bool has_variant_for(Workspace& workspace, const std::string& family, Target target) {
@@ -112,14 +113,29 @@ Policy policy_of(const RunOptions& options, const Paths& paths) {
     policy.solo_run_s = solo_run_seconds(options.solo_run, "--solo-run", "");
   }
   if (!options.budget.empty()) {
-    const auto seconds = parse_duration(options.budget);
-    if (!seconds) {
-      throw UserError("--budget '" + options.budget + "' does not parse", "write for example 90s, 10m or 2h");
-    }
-    policy.budget_s = *seconds;
+    policy.budget_s = budget_seconds(options.budget, "--budget", "");
   }
   complete_policy(policy, "");
   return policy;
+}
+
+TypedOptions typed_of(const RunOptions& options) {
+  return {.iterations = options.iterations > 0,
+          .candidates = options.candidates > 0,
+          .budget = !options.budget.empty(),
+          .workloads = !options.workloads.empty(),
+          .baseline = !options.baseline.empty(),
+          .cache = !options.cache.empty(),
+          .judge = !options.judge.empty(),
+          .layout = !options.layout.empty()};
+}
+
+// The same command goes on with what it was doing; with --new it would begin once more.
+std::string interrupt_text(const std::vector<std::string>& words) {
+  std::vector<std::string> again = words;
+  std::erase(again, "--new");
+  return "apo: interrupted; the journal keeps every finished experiment and the rounds of this one\n     go on with: " +
+         command_line(again);
 }
 
 std::string effect_text(const Judgement& judgement) {
@@ -142,9 +158,8 @@ void print_summary(const CampaignSummary& summary) {
     for (const Experiment& experiment : iteration.experiments) {
       const Judgement& judgement = *experiment.judgement;
       rows.push_back({std::to_string(experiment.id), experiment.candidate.label(), experiment.incumbent.label(),
-                      format_ratio(experiment.prediction.low) + ".." + format_ratio(experiment.prediction.high),
-                      effect_text(judgement), verdict_text(judgement.verdict),
-                      std::string(to_string(judgement.reason))});
+                      format_band(experiment.prediction.low, experiment.prediction.high), effect_text(judgement),
+                      verdict_text(judgement.verdict), std::string(to_string(judgement.reason))});
     }
   }
   if (rows.size() > 1) {
@@ -155,7 +170,7 @@ void print_summary(const CampaignSummary& summary) {
   }
   if (!summary.certifications.empty()) {
     print("not claimed: the product of the accepted effects is " + format_ratio(std::exp(summary.naive_effect)) + ", " +
-          format_ratio(std::exp(summary.shrunken_effect)) + " with their luck taken off\n");
+          format_ratio(std::exp(summary.shrunken_effect)) + " shrunk for selection bias\n");
   }
   print("incumbent: " + summary.champion.label() + "\n");
   print("report:    " + summary.report + "\n");
@@ -205,7 +220,14 @@ int run(const RunOptions& options, const Globals& globals) {
   Workspace workspace(paths);
   ConsoleObserver observer(globals);
   choose_target(options, workspace, policy, observer);
-  const CampaignSummary summary = run_campaign(workspace, policy, observer, options.remeasure);
+  const InterruptNote note(interrupt_text(globals.words));
+  const CampaignSummary summary = run_campaign(workspace,
+                                               {.policy = policy,
+                                                .typed = typed_of(options),
+                                                .command = globals.words,
+                                                .begin_anew = options.begin_anew,
+                                                .remeasure_roofs = options.remeasure},
+                                               observer);
   if (globals.json) {
     print_json(summary_document(summary));
   } else {
@@ -236,6 +258,7 @@ Action define_run(CLI::App& app, Globals& globals) {
                  "clock (default: 2s on a GPU, not at all on a CPU)");
   app.add_flag("--remeasure", options->remeasure,
                "measure the roofs of the device anew, although the journal has them");
+  app.add_flag("--new", options->begin_anew, "begin a campaign even if an interrupted one could go on");
   return [options, &globals] { return run(*options, globals); };
 }
 

@@ -2,11 +2,11 @@
 #include "harness/cli/trust/gate_document.h"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/console.h"
 #include "harness/cli/documents.h"
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
 #include "reports/formats/escape.h"
 
@@ -24,13 +24,8 @@ std::string paint_verdict(GateVerdict verdict) {
   return paint(std::string(apo::to_string(verdict)), colour);
 }
 
-std::string bound(double effect) {
-  return std::isfinite(effect) ? format_percent(effect) : effect < 0 ? "-inf" : "+inf";
-}
-
 std::string interval(const WorkloadAnswer& workload) {
-  return format_percent(workload.effect) + " [" + bound(workload.lower) + ", " + bound(workload.upper) +
-         "] n=" + std::to_string(workload.rounds);
+  return format_change(workload.effect, workload.lower, workload.upper).all() + " n=" + std::to_string(workload.rounds);
 }
 
 const WorkloadAnswer* answer_of(const GatedVariant& gated, std::size_t workload) {

@@ -111,7 +111,9 @@ int selftest(const SelftestOptions& options, const Globals& globals) {
   request.differences = differences_of(options.differences);
   read_layout(options.layout, request);
   request.seconds = options.quick ? kQuickSeconds : request.seconds;
-  request.seconds = options.seconds.empty() ? request.seconds : duration_of("--seconds", options.seconds);
+  request.seconds = options.seconds.empty()
+                        ? request.seconds
+                        : duration_of("--seconds", options.seconds + (parse_double(options.seconds) ? "s" : ""));
   request.round_s = options.round_time.empty() ? 0 : duration_of("--round-time", options.round_time);
   Workspace workspace(make_paths(globals.journal));
   request.target = chosen_target(workspace, options.target);

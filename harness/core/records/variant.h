@@ -27,12 +27,18 @@ struct Launch {
   std::map<std::string, std::string> attributes;  // grid, block, shared, cluster, ... as written
 };
 
+enum class PredictionSource : std::uint8_t {
+  idea,         // an author, a technique's prior, or a chain through one of them
+  measurements  // of the same configuration, by the experiments that `because` names
+};
+
 // The predicted effect over `relative_to` ("parent" or a variant name), as a speed-up ratio band.
 struct Prediction {
   double low = 1.0;
   double high = 1.0;
   std::string relative_to = "parent";
   std::string because;
+  PredictionSource source = PredictionSource::idea;
 };
 
 // The metadata block at the top of a variant's file.

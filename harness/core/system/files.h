@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,9 +61,8 @@ class TemporaryFolder {
 };
 
 // Removes the temporary folders of this user in `place` whose owners are gone, however they ended. Nothing that goes
-// wrong here matters to the caller: it only goes to the observer, as do the folders that were removed.
+// wrong here matters to the caller.
 void remove_abandoned_folders(const std::filesystem::path& place);
-void on_abandoned_folder(std::function<void(const std::string& line)> observer);
 
 // Nothing has that name. False too where that cannot be told: who opens it is told why.
 bool is_absent(const std::filesystem::path& path);

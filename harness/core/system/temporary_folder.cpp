@@ -31,17 +31,6 @@ constexpr mode_t kLockable = S_ISVTX | S_IRWXU;
 constexpr int kMostEntries = 100'000;
 constexpr int kMostRemoved = 64;
 
-std::function<void(const std::string& line)>& observer() {
-  static std::function<void(const std::string&)> one;
-  return one;
-}
-
-void tell(const std::string& line) {
-  if (observer()) {
-    observer()(line);
-  }
-}
-
 FileDescriptor open_folder(const fs::path& path) {
   return FileDescriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
@@ -77,9 +66,7 @@ bool removed_if_abandoned(const fs::path& path) {
     return false;
   }
   std::error_code error;
-  fs::remove_all(path, error);  // follows no symbolic links
-  tell(error ? "cannot remove '" + path.string() + "', which a killed program left: " + error.message()
-             : "removed '" + path.string() + "', which a killed program left");
+  fs::remove_all(path, error);  // follows no symbolic links; what cannot be removed harms nobody
   return true;
 }
 
@@ -119,8 +106,8 @@ TemporaryFolder::TemporaryFolder(std::string_view prefix) {
   path_ = name;
   lock_ = open_folder(path_);
   // Where folders cannot be locked (NFS) nobody may conclude anything from that: this one is never collected.
-  if (lock_ && flock(lock_.get(), LOCK_EX | LOCK_NB) == 0 && fchmod(lock_.get(), kLockable) != 0) {
-    tell("'" + name + "' stays when this program is killed: " + std::strerror(errno));
+  if (lock_ && flock(lock_.get(), LOCK_EX | LOCK_NB) == 0) {
+    static_cast<void>(fchmod(lock_.get(), kLockable));  // where it fails the folder outlives a killed program
   }
 }
 
@@ -145,10 +132,6 @@ void remove_abandoned_folders(const fs::path& place) {
       ++removed;
     }
   }
-}
-
-void on_abandoned_folder(std::function<void(const std::string& line)> new_observer) {
-  observer() = std::move(new_observer);
 }
 
 }  // namespace apo

@@ -203,28 +203,4 @@ Judgement Judge::judgement() const {
   return judgement;
 }
 
-Judgement replay(const JudgePlan& plan, const std::vector<Round>& rounds) {
-  JudgePlan whole = plan;
-  if (!rounds.empty() && rounds.front().stage == stage_name(Decision::Phase::confirm)) {  // it had no search
-    whole.confirm_rounds = static_cast<int>(
-        std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return round.void_why.empty(); }));
-  }
-  Judge judge(whole);
-  for (const Round& round : rounds) {
-    judge.add(round);
-  }
-  return judge.judgement();
-}
-
-JudgePlan plan_of(const Judgement& recorded, int index) {
-  if (recorded.rule_version != kRuleVersion) {
-    throw UserError("the judgement was made by rule '" + recorded.rule_version + "', this program has '" +
-                        std::string(kRuleVersion) + "'",
-                    "measure it again: apo confirm");
-  }
-  JudgePlan plan{.preset = preset_named(recorded.preset), .index = index, .cache_policy = recorded.cache_policy};
-  plan.preset.minimum_claim = recorded.minimum_claim;
-  return plan;
-}
-
 }  // namespace apo

@@ -1,5 +1,4 @@
-// harness/evaluate/judge/comparison.h - one whole comparison: rounds of raw samples in, a judgement out; live or
-// replayed.
+// harness/evaluate/judge/comparison.h - one whole comparison: rounds of raw samples in, a judgement out.
 #pragma once
 
 #include <string>
@@ -60,11 +59,6 @@ class Judge {
   std::string detail_;
   std::vector<Round> rounds_;
 };
-
-// The verdict again, from the raw samples of the recorded rounds alone, through the same Judge.
-Judgement replay(const JudgePlan& plan, const std::vector<Round>& rounds);
-// The plan that a recorded judgement was made under; throws UserError when it names another version of the rule.
-JudgePlan plan_of(const Judgement& recorded, int index);
 
 // The sentence for people; `detail` names what noise or a guard found.
 std::string describe(const Judgement& judgement, const JudgePreset& preset, const std::string& detail);

@@ -112,9 +112,6 @@ RoundDraw draw_round(std::uint64_t seed, int workloads) {
   Random random(derive_seed(seed, "round"));
   RoundDraw draw;
   draw.candidate_in_slot0 = random.coin();
-  draw.environment_padding_bytes = static_cast<int>(random.below(4097));
-  draw.buffer_padding_bytes = 64 * static_cast<int>(random.below(4096));
-  draw.device_padding_bytes = static_cast<std::int64_t>(random.below((64ull << 20) + 1));
   draw.order_seed = one_way({"order", std::to_string(seed)});
   draw.workload_order.resize(static_cast<std::size_t>(workloads));
   std::iota(draw.workload_order.begin(), draw.workload_order.end(), 0);

@@ -18,15 +18,12 @@ namespace apo {
 // H(campaign, comparison, stage, i). One-way, so that no round tells anything about another.
 std::uint64_t round_seed(std::uint64_t campaign_seed, std::string_view comparison, std::string_view stage, int index);
 
-// What chance decides in one round. Only `order_seed` and the paddings may reach the child: nothing in them, nor
-// anything that can be computed from them, tells which slot holds the candidate.
+// What chance decides in one round. Only `order_seed` may reach the child: nothing in it, nor anything that can be
+// computed from it, tells which slot holds the candidate.
 struct RoundDraw {
   bool candidate_in_slot0 = false;
   std::uint64_t order_seed = 0;
-  int environment_padding_bytes = 0;      // 0 .. 4096
-  int buffer_padding_bytes = 0;           // 0 .. 4095 cache lines of 64 bytes
-  std::int64_t device_padding_bytes = 0;  // 0 .. 64 MiB, a dummy allocation on a GPU
-  std::vector<int> workload_order;        // in which the workloads are measured
+  std::vector<int> workload_order;  // in which the workloads are measured
 };
 RoundDraw draw_round(std::uint64_t seed, int workloads);
 

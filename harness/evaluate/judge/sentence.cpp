@@ -36,8 +36,8 @@ std::string gain(const Judgement& judgement) {
 
 // "+0.12 %, 98 % interval [-0.10 %, +0.34 %] over 14 fresh processes"
 std::string change(const Judgement& judgement) {
-  return percent(judgement.effect) + ", " + interval(judgement, percent(judgement.lower), percent(judgement.upper)) +
-         over_processes(judgement);
+  const IntervalText text = format_change(judgement.effect, judgement.lower, judgement.upper);
+  return text.ratio + ", " + interval(judgement, text.lower, text.upper) + over_processes(judgement);
 }
 
 std::string describe_noise(const Judgement& judgement, const std::string& detail) {

@@ -32,7 +32,7 @@ std::vector<TimedWorkload> build_pair(const Runtime& runtime, const Configuratio
 }
 
 std::vector<Round> run_rounds(const Runtime& runtime, RoundRunner& runner, const std::string& stage, int wanted,
-                              const JudgePreset& preset, const EvaluateHooks& hooks, const std::string& what,
+                              const JudgePreset& preset, Observer& observer, const std::string& what,
                               double& waited_s) {
   std::vector<Round> rounds;
   int counted = 0;
@@ -44,8 +44,11 @@ std::vector<Round> run_rounds(const Runtime& runtime, RoundRunner& runner, const
                                  " were void: this machine is too noisy to judge on",
                              "stop other work on it and run again");
     }
-    tell_progress(hooks, what, counted, wanted, index == 0 ? 0 : seconds_since(start) / index * (wanted - counted));
-    auto result = run_in_turn(runtime, runner, stage, index, hooks, waited_s);
+    observer.progress({.what = what,
+                       .done = counted,
+                       .expected = wanted,
+                       .seconds_left = index == 0 ? 0 : seconds_since(start) / index * (wanted - counted)});
+    auto result = run_in_turn(runtime, runner, stage, index, observer, waited_s);
     if (!result) {
       throw EnvironmentError("the " + stage + " could not run: " + result.failure().evidence);
     }

@@ -14,6 +14,7 @@
 #include "harness/core/nvtx.h"
 #include "harness/core/stopwatch.h"
 #include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/rounds/turn.h"
 #include "harness/worker/parent/samples.h"
 #include "kernels/random.h"
 
@@ -172,18 +173,18 @@ Result<SoloRunBlockResult> SoloRunRunner::run(int block, std::size_t which,
 }
 
 SoloRunsResult run_solo_runs(const Runtime& runtime, const std::vector<TimedWorkload>& workloads,
-                             const SoloRunPlan& plan, const std::string& what, const EvaluateHooks& hooks,
-                             double& waited_s) {
+                             const SoloRunPlan& plan, const std::string& what, Observer& observer, double& waited_s) {
   SoloRunRunner runner(runtime, workloads, plan);
   SoloRunsResult result;
   const int expected = 4 * kSoloRunBlocks * static_cast<int>(workloads.size());
   const auto report = [&](int solo_run) {
     const int done = static_cast<int>(result.solo_runs.size()) + solo_run;
-    tell_progress(hooks, what, done, expected, plan.solo_run_s * (expected - done));
+    observer.progress(
+        {.what = what, .done = done, .expected = expected, .seconds_left = plan.solo_run_s * (expected - done)});
   };
   for (int block = 0; block < kSoloRunBlocks; ++block) {
     for (std::size_t which = 0; which < workloads.size(); ++which) {
-      const DeviceTurns::Turn turn = runtime.take_turn(hooks.on_note);
+      const DeviceTurns::Turn turn = take_turn(runtime, observer);
       waited_s += turn.waited_s();
       const auto taken = runner.run(block, which, report);
       if (!taken) {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/observer.h"
 #include "harness/core/records/records.h"
-#include "harness/evaluate/hooks.h"
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/rounds/layout.h"
@@ -63,7 +63,6 @@ struct SoloRunsResult {
 // the runtime's; waits are added to `waited_s`. `what` is shown as progress. Throws EnvironmentError when an arm does
 // not run.
 SoloRunsResult run_solo_runs(const Runtime& runtime, const std::vector<TimedWorkload>& workloads,
-                             const SoloRunPlan& plan, const std::string& what, const EvaluateHooks& hooks,
-                             double& waited_s);
+                             const SoloRunPlan& plan, const std::string& what, Observer& observer, double& waited_s);
 
 }  // namespace apo

@@ -1,12 +1,16 @@
-// harness/evaluate/rounds/turn.cpp - see round_turn.h.
+// harness/evaluate/rounds/turn.cpp - waits for the device, then runs the round.
 #include "harness/evaluate/rounds/turn.h"
 
 namespace apo {
 
+DeviceTurns::Turn take_turn(const Runtime& runtime, Observer& observer) {
+  return runtime.take_turn([&observer](const std::string& line) { observer.say(line); });
+}
+
 Result<Round> run_in_turn(const Runtime& runtime, RoundRunner& runner, const std::string& stage, int index,
-                          const EvaluateHooks& hooks, double& waited_s) {
+                          Observer& observer, double& waited_s) {
   constexpr double kNoWaitS = 0.01;  // taking a free lock
-  const DeviceTurns::Turn turn = runtime.take_turn(hooks.on_note);
+  const DeviceTurns::Turn turn = take_turn(runtime, observer);
   waited_s += turn.waited_s();
   const auto result = runner.run(stage, index);
   if (!result || turn.waited_s() < kNoWaitS) {

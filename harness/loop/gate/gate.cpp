@@ -7,9 +7,8 @@
 #include "harness/core/error.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/sentinel.h"
 #include "harness/implement/variant/settings.h"
-#include "harness/loop/hooks.h"
+#include "harness/loop/plan.h"
 #include "harness/loop/workspace/claim_floor.h"
 
 namespace apo {
@@ -110,18 +109,6 @@ Pair look_up(Workspace& workspace, const StoredVariant& stored, const GateReques
   return pair;
 }
 
-JudgePreset preset_of(const Runtime& runtime, const Pair& pair, const EvaluatePlan& plan, const std::string& name,
-                      Observer& observer) {
-  if (name != "auto") {
-    return preset_named(name);
-  }
-  const SentinelResult sentinel = run_sentinel(runtime, pair.baseline, plan, 0, {}, hooks_for(observer));
-  if (sentinel.check.stop) {
-    throw EnvironmentError("the A/A sentinel failed: " + sentinel.check.why);
-  }
-  return choose_preset(sentinel.check.sd, layout_control(plan.rounds.layout));
-}
-
 // Whether every workload builds to the same machine code: then no sentinel is worth its time.
 bool same_code(const Runtime& runtime, const Pair& pair) {
   return std::all_of(pair.workloads.begin(), pair.workloads.end(), [&](const Workload* workload) {
@@ -157,22 +144,21 @@ void measure(Workspace& workspace, const Pair& pair, const GateRequest& request,
   workspace.use(pair.current->target);
   Variant stored = pair.stored->variant;
   const Runtime runtime = workspace.runtime(workspace.family(stored.family), {{pair.baseline.variant, stored}});
-  EvaluatePlan plan;
-  plan.workloads = pair.workloads;
-  plan.cache = request.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold;
-  plan.seed = secret_seed();
-  plan.rounds.layout = request.layout;
-  plan.preset = standard_preset();
+  EvaluatePlan plan = make_plan({.workloads = pair.workloads,
+                                 .cache = request.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold,
+                                 .judge_preset = request.judge_preset,
+                                 .layout = request.layout,
+                                 .seed = secret_seed()});
   const bool timed = !same_code(runtime, pair);
   if (timed && refused_by_selftest(workspace, pair, request, gated)) {
     return;
   }
   if (timed) {
-    plan.preset = preset_of(runtime, pair, plan, request.judge_preset, observer);
+    choose_judge(plan, request.judge_preset, runtime, pair.baseline, observer);
     gated.preset = plan.preset.name;
   }
   gated.rule.looks = plan.preset.looks;
-  gated.result = run_regression_gate(runtime, pair.baseline, pair.candidate, plan, gated.rule, hooks_for(observer));
+  gated.result = run_regression_gate(runtime, pair.baseline, pair.candidate, plan, gated.rule, observer);
 }
 
 }  // namespace

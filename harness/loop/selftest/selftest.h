@@ -7,28 +7,10 @@
 
 #include "harness/core/observer.h"
 #include "harness/core/records/selftest_record.h"
-#include "harness/evaluate/rounds/layout.h"
+#include "harness/loop/selftest/selftest_request.h"
 #include "harness/loop/workspace/workspace.h"
 
 namespace apo {
-
-struct SelftestRequest {
-  Target target = Target::host;
-  std::vector<std::string> kernels;  // VARIANT@WORKLOAD; empty: the bundled ones
-  std::string cache_policy = "cold";
-  std::string judge_preset = "auto";  // by each kernel's noise
-  Layout layout = Layout::random;
-  double round_s = 0;  // kernel time of a round; 0: the profile's
-  // What is done, after the noise of each kernel. Every part gets its share of the time.
-  bool same_code = true;
-  bool known_pairs = true;
-  std::vector<int> differences;  // of these, in thousandths; empty: the usual ones
-  bool layouts = false;          // the same code in two layouts, which stay or are drawn anew
-  double seconds = 600;
-  int comparisons = 0;  // > 0: of identical code, however long they take
-  int rounds = 0;       // > 0: no comparison begins after so many rounds
-  bool quick = false;   // fewer processes for the noise
-};
 
 struct SelftestResult {
   Selftest selftest;

@@ -127,9 +127,9 @@ InstructionReport count_instructions(const CudaSubject& subject, ProfileProcesse
   return all;
 }
 
-std::string conditions_of(const CounterReport& report, CachePolicy cache) {
+std::string conditions_of(const CounterReport& report, const std::string& caches, CachePolicy cache) {
   std::string text =
-      caches_text(cache) + ": " +
+      caches + ": " +
       (cache == CachePolicy::cold ? "L2 flushed by a fill, whose dirty lines count as writes once they are evicted"
                                   : "filled by a call before") +
       ", then " + std::to_string(report.passes) + (report.passes == 1 ? " pass" : " passes");
@@ -176,7 +176,7 @@ void add_counters(Profile& profile, const CudaSubject& subject, ProfileProcesses
     append(profile.metrics, counters);
     append(profile.metrics, sampled.samples.empty() ? stall_metrics(counters) : std::vector<Metric>());
     append(profile.metrics, derived_metrics(profile, subject.runtime.family->work(subject.workload.axes)));
-    profile.conditions = conditions_of(*counted, subject.cache);
+    profile.conditions = conditions_of(*counted, profile.conditions, subject.cache);
     profile.rung = sampled.samples.empty() ? "counters" : "counters+pc";
   } else if (!sampled.samples.empty()) {
     profile.rung += "+pc";
@@ -206,7 +206,6 @@ Profile time_on_cuda(const CudaSubject& subject, ProfileProcesses& processes, co
   processes.end(candidate);
   measured.rung = recorded.empty() ? "events" : "activity";
   Profile profile = assemble_profile(measured);
-  profile.conditions = caches_text(cache);
   add_missing(profile, "Activity records", missing);
   add_activity(profile, recorded);
   append(profile.metrics, occupancy_metrics(subject.build, machine));

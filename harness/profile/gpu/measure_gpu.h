@@ -3,7 +3,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "harness/profile/conditions.h"
 #include "harness/profile/conditions.h"
 #include "harness/profile/gpu/profile_processes.h"
 #include "harness/profile/host/host_profile.h"

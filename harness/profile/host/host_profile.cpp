@@ -224,6 +224,7 @@ Profile assemble_profile(const ProfileInputs& inputs) {
                   .rung = inputs.rung,
                   .missing = inputs.missing,
                   .roofs = inputs.roofs};
+  profile.conditions = inputs.conditions;
   const std::vector<TimedThreads> timed = summarise_times(inputs.times);
   const int threads = timed.empty() ? 1 : timed.back().threads;
   MetricList list(profile.metrics);

@@ -37,6 +37,7 @@ struct ProfileInputs {
   std::vector<Roof> roofs;       // measured at that many threads
   std::int64_t l2_bytes = 0;     // of one core, or of the GPU; 0 when unknown, or when every call finds it cold
   std::int64_t l3_bytes = 0;     // shared
+  std::string conditions;        // of the calls, for people
   std::string rung = "timers";
   std::string missing;           // PerfCounters::missing()
   std::vector<Metric> counters;  // sums over counted_calls

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "harness/research/catalogue/techniques.h"
+#include "harness/research/catalogue/technique.h"
 
 namespace apo {
 

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "harness/core/text.h"
-#include "harness/research/prediction/prediction.h"
 
 namespace apo {
 namespace {
@@ -41,43 +40,6 @@ std::string interval_text(double effect, double lower, double upper) {
 }
 
 }  // namespace
-
-Configuration normalised(const Configuration& configuration, const Variant& variant) {
-  Configuration full{.variant = variant.id(), .settings = configuration.settings};
-  for (const Tunable& tunable : variant.tunables) {
-    if (!tunable.values.empty()) {
-      full.settings.try_emplace(tunable.name, tunable.values.front());
-    }
-  }
-  return full;
-}
-
-PastResult past_result(const Experiment& experiment, const std::string& machine) {
-  PastResult past{.experiment = experiment.id,
-                  .machine = machine,
-                  .workload_class = experiment.workload_class,
-                  .candidate = experiment.candidate,
-                  .incumbent = experiment.incumbent,
-                  .candidate_source_hash = experiment.candidate_source_hash,
-                  .incumbent_source_hash = experiment.incumbent_source_hash,
-                  .techniques = experiment.techniques,
-                  .prediction = experiment.prediction,
-                  .outcome = experiment.outcome};
-  for (const GateResult& gate : experiment.gates) {
-    if (gate.outcome != Outcome::valid) {
-      past.evidence = gate.evidence;
-    }
-  }
-  if (experiment.judgement) {
-    const Judgement& judgement = *experiment.judgement;
-    past.verdict = judgement.verdict;
-    past.timed = experiment.outcome == Outcome::valid && judgement.rounds > 0;
-    past.effect = judgement.effect;
-    past.lower = judgement.lower;
-    past.upper = judgement.upper;
-  }
-  return past;
-}
 
 Evidence::Evidence(const ResearchInputs& inputs) {
   for (PastResult past : inputs.past) {
@@ -220,7 +182,7 @@ std::vector<PastResult> Evidence::scorable() const {
   std::copy_if(results_.begin(), results_.end(), std::back_inserter(scorable), [](const PastResult& past) {
     const Prediction& predicted = past.prediction;
     const bool stated = predicted.low > 0 && predicted.high >= predicted.low && predicted.high != predicted.low;
-    return past.timed && stated && !is_measured(predicted);
+    return past.timed && stated && predicted.source == PredictionSource::idea;
   });
   return scorable;
 }

@@ -11,7 +11,6 @@
 namespace apo {
 namespace {
 
-constexpr const char* kMeasured = "measured: ";
 constexpr double kNarrowestAtTheCap = 1.1;
 constexpr double kWidestAtTheCap = 2.0;
 constexpr double kUnknownFloorBound = 4.0;  // where no floor is known, a variant without any relation is within 4x
@@ -23,7 +22,8 @@ Prediction measured_band(const MeasuredEffect& effect) {
   return {.low = std::exp(effect.effect - effect.half_width),
           .high = std::exp(effect.effect + effect.half_width),
           .relative_to = "incumbent",
-          .because = kMeasured + name_experiments(effect.experiments)};
+          .because = "measured: " + name_experiments(effect.experiments),
+          .source = PredictionSource::measurements};
 }
 
 }  // namespace
@@ -48,6 +48,7 @@ Prediction composed(const Prediction& a, const Prediction& b) {
   Prediction result = a;
   result.low = a.low * b.low;
   result.high = a.high * b.high;
+  result.source = PredictionSource::idea;
   return result;
 }
 
@@ -64,10 +65,6 @@ double log_middle(const Prediction& band) {
 
 bool is_band(const Prediction& band) {
   return std::isfinite(band.low) && std::isfinite(band.high) && band.low > 0 && band.low <= band.high;
-}
-
-bool is_measured(const Prediction& band) {
-  return band.because.starts_with(kMeasured);
 }
 
 Calibration calibrate(const std::vector<ScoredPrediction>& scored) {

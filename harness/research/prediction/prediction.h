@@ -12,7 +12,7 @@ namespace apo {
 
 // ---------------------------------------------------------------- bands
 
-// a then b: the band of C over A from C over B and B over A.
+// a then b: the band of C over A from C over B and B over A. It is an idea, whatever the two are.
 Prediction composed(const Prediction& a, const Prediction& b);
 // A over B from B over A.
 Prediction inverted(const Prediction& band);
@@ -24,8 +24,6 @@ Prediction capped(Prediction band, double bound);
 Prediction unsupported(Prediction band);
 // False for bands that no file should hold: not finite, not positive, or low > high.
 bool is_band(const Prediction& band);
-// True when the band comes from measurements of the same configuration rather than from an idea.
-bool is_measured(const Prediction& band);
 
 // ---------------------------------------------------------------- scoring
 

@@ -1,6 +1,7 @@
 // tests/evaluate/judge/rounds.h - rounds with chosen effects, made of raw samples.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -47,6 +48,20 @@ Judge judge_all(const JudgePlan& plan, EffectsOf effects_of) {
     judge.add(make_round(step, effects_of(step)));
   }
   return judge;
+}
+
+// The verdict again, from the raw samples of the recorded rounds alone, through the same Judge.
+inline Judgement replay(const JudgePlan& plan, const std::vector<Round>& rounds) {
+  JudgePlan whole = plan;
+  if (!rounds.empty() && rounds.front().stage == "confirm") {  // it had no search
+    whole.confirm_rounds = static_cast<int>(
+        std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return round.void_why.empty(); }));
+  }
+  Judge judge(whole);
+  for (const Round& round : rounds) {
+    judge.add(round);
+  }
+  return judge.judgement();
 }
 
 }  // namespace apo

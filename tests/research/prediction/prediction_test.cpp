@@ -153,7 +153,7 @@ TEST(Predictor, ItsOwnMeasurementBeatsEveryPrediction) {
   in.past = {result(4, "a", "simple", 1.05, Verdict::inconclusive)};
   const Prediction prediction = Predicted(in).of("a");
   EXPECT_NEAR(prediction.low, 1.05 * std::exp(-0.01), 1e-12);
-  EXPECT_TRUE(is_measured(prediction));
+  EXPECT_EQ(prediction.source, PredictionSource::measurements);
 }
 
 // Both grew from `root`: a is 2..3 over it, the incumbent 1.25..2, so a over the incumbent is 1..2.4.
@@ -219,7 +219,7 @@ TEST(Predictor, MeasuredPredictionsAreNotScored) {
   ResearchInputs in = fixtures::inputs({variant("a", "x", 1.4, 1.8)});
   PastResult past = result(4, "gone", "simple", 1.0, Verdict::reverted);
   past.prediction = band(1.5, 2.0);
-  past.prediction.because = "measured: experiment 2";
+  past.prediction.source = PredictionSource::measurements;
   in.past = {past};
   EXPECT_EQ(calibration_of(Evidence(in)).count, 0);
 }

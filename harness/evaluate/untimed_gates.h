@@ -1,0 +1,35 @@
+// harness/evaluate/untimed_gates.h - the gates before a candidate runs: its metadata and its build.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/core/observer.h"
+#include "harness/core/records/records.h"
+#include "harness/runtime/runtime.h"
+#include "harness/runtime/timed_workload.h"
+
+namespace apo {
+
+// Whether the candidate supports every workload.
+GateResult metadata_gate(const Runtime& runtime, const Configuration& candidate,
+                         const std::vector<const Workload*>& workloads);
+
+struct BuildGate {
+  GateResult gate;
+  std::vector<TimedWorkload> pairs;  // one a workload, without inputs; those before the one that failed
+  Build incumbent;                   // for the workload that failed, else for the first
+  Build candidate;
+};
+// Builds both arms for every workload. Throws EnvironmentError when the incumbent does not build; `incumbent_name` is
+// what the message calls it.
+BuildGate build_gate(const Runtime& runtime, const Configuration& incumbent, const Configuration& candidate,
+                     const std::vector<const Workload*>& workloads, const std::string& incumbent_name,
+                     Observer& observer);
+
+// Whether both arms have the same machine code for every workload.
+bool have_same_code(const std::vector<TimedWorkload>& pairs);
+
+std::vector<std::string> names_of(const std::vector<const Workload*>& workloads);
+
+}  // namespace apo

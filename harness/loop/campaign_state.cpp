@@ -1,0 +1,70 @@
+// harness/loop/campaign_state.cpp - family, runtime, roofs and plan of a campaign; counts of a resumed one.
+#include "harness/loop/campaign_state.h"
+
+#include <algorithm>
+
+#include "harness/loop/plan.h"
+#include "harness/loop/workspace/application_share.h"
+#include "harness/loop/workspace/known_roofs.h"
+
+namespace apo {
+namespace {
+
+std::vector<Roof> roofs_of(Workspace& workspace, Journal& journal, Observer& observer, bool remeasure) {
+  std::vector<Roof> roofs = remeasure ? std::vector<Roof>() : known_roofs(journal, workspace.machine());
+  if (roofs.empty()) {
+    observer.say("measuring the roofs of this machine");
+    roofs = workspace.measure_roofs();
+    journal.add_roofs(workspace.machine().id, roofs);
+  }
+  return roofs;
+}
+
+EvaluatePlan plan_of(const CampaignFrame& frame) {
+  const Policy& policy = frame.policy;
+  EvaluatePlan plan = make_plan({.workloads = workloads_named(frame.workspace, frame.family, policy.workloads),
+                                 .cache = policy.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold,
+                                 .judge_preset = policy.judge_preset,
+                                 .layout = policy.layout == "fixed" ? Layout::fixed : Layout::random,
+                                 .seed = policy.seed});
+  const Machine& machine = frame.workspace.machine();
+  plan.solo_run_s = policy.solo_run_s > 0 ? policy.solo_run_s : machine.target == Target::cuda ? kSoloRunSeconds : 0;
+  plan.floor_ns = floors_of(frame.family, plan.workloads, machine, frame.roofs);
+  return plan;
+}
+
+}  // namespace
+
+CampaignFrame make_frame(Workspace& workspace, Journal& journal, Observer& observer, const Campaign& campaign,
+                         bool remeasure_roofs) {
+  const Family& family = workspace.family(campaign.policy.family);
+  return {.workspace = workspace,
+          .journal = journal,
+          .observer = observer,
+          .campaign = campaign.id,
+          .policy = campaign.policy,
+          .baseline = campaign.baseline,
+          .family = family,
+          .runtime = workspace.runtime(family),
+          .roofs = roofs_of(workspace, journal, observer, remeasure_roofs),
+          .application_share = application_share(journal, campaign.policy.application_kernels, observer)};
+}
+
+CampaignState make_state(const CampaignFrame& frame) {
+  CampaignState state{.incumbent = frame.baseline, .plan = plan_of(frame), .claim_floor = {}};
+  for (const Experiment& experiment : frame.journal.experiments(frame.campaign)) {
+    state.timed_candidates = std::max(state.timed_candidates, experiment.index);
+    if (experiment.judgement && experiment.judgement->verdict == Verdict::accepted) {
+      state.incumbent = experiment.candidate;
+      ++state.accepts_since_certificate;
+    }
+  }
+  state.certificates = static_cast<int>(frame.journal.certifications(frame.campaign).size());
+  const auto last = frame.journal.latest_certification(frame.campaign);
+  if (last && last->champion == state.incumbent) {
+    state.accepts_since_certificate = 0;
+  }
+  return state;
+}
+
+}  // namespace apo

@@ -1,0 +1,48 @@
+// harness/loop/campaign_state.h - what a campaign knows from its start, and what its iterations change.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "harness/core/observer.h"
+#include "harness/core/records/records.h"
+#include "harness/evaluate/plan.h"
+#include "harness/loop/workspace/claim_floor.h"
+#include "harness/loop/workspace/workspace.h"
+#include "journal/journal.h"
+
+namespace apo {
+
+// Stays the same as long as the campaign runs.
+struct CampaignFrame {
+  Workspace& workspace;
+  Journal& journal;
+  Observer& observer;
+  std::int64_t campaign = 0;
+  Policy policy;
+  Configuration baseline;
+  const Family& family;
+  Runtime runtime;
+  std::vector<Roof> roofs;
+  double application_share = 1;  // of the application's time that the family's kernels take
+};
+
+struct CampaignState {
+  Configuration incumbent;
+  EvaluatePlan plan;
+  double minimum_detectable = 0.003;  // log effect that the sentinel says this machine resolves
+  ClaimFloor claim_floor;
+  int timed_candidates = 0;  // j
+  int since_sentinel = 0;
+  int sentinels = 0;
+  int certificates = 0;
+  int accepts_since_certificate = 0;
+};
+
+// Roofs come from the journal, else they are measured and kept there.
+CampaignFrame make_frame(Workspace& workspace, Journal& journal, Observer& observer, const Campaign& campaign,
+                         bool remeasure_roofs);
+// Of a new campaign, or of a resumed one with what it had accepted.
+CampaignState make_state(const CampaignFrame& frame);
+
+}  // namespace apo

@@ -1,0 +1,41 @@
+// harness/loop/certify.cpp - claims what was accepted, measures it in fresh rounds, keeps and tells the result.
+#include "harness/loop/certify.h"
+
+#include "harness/evaluate/certification.h"
+
+namespace apo {
+namespace {
+
+// The sum of the accepted effects.
+double claimed_effect(const CampaignFrame& frame) {
+  double claimed = 0;
+  for (const Experiment& experiment : frame.journal.experiments(frame.campaign)) {
+    if (experiment.judgement && experiment.judgement->verdict == Verdict::accepted) {
+      claimed += experiment.judgement->effect;
+    }
+  }
+  return claimed;
+}
+
+}  // namespace
+
+void certify_incumbent(const CampaignFrame& frame, CampaignState& state, std::vector<Certification>& certifications) {
+  if (state.accepts_since_certificate == 0) {
+    return;
+  }
+  const double claimed = claimed_effect(frame);
+  for (const CachePolicy cache : {CachePolicy::cold, CachePolicy::warm}) {
+    EvaluatePlan plan = state.plan;
+    plan.cache = cache;
+    CertificationResult result = run_certification(frame.runtime, state.incumbent, frame.baseline, claimed, plan,
+                                                   state.certificates++, frame.observer);
+    Certification& one = certifications.emplace_back(std::move(result.certification));
+    one.campaign = frame.campaign;
+    one.id = frame.journal.add_certification(one, result.rounds, result.solo_runs);
+    frame.observer.say("certified (" + one.cache_policy + "): " + certified_text(one) +
+                       (one.alarm ? "  ALARM: well below what was claimed step by step" : ""));
+  }
+  state.accepts_since_certificate = 0;
+}
+
+}  // namespace apo

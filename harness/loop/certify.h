@@ -1,0 +1,13 @@
+// harness/loop/certify.h - a campaign's incumbent head to head against its baseline.
+#pragma once
+
+#include <vector>
+
+#include "harness/loop/campaign_state.h"
+
+namespace apo {
+
+// Under cold and warm caches, in the journal and in `certifications`; nothing when nothing was accepted since the last.
+void certify_incumbent(const CampaignFrame& frame, CampaignState& state, std::vector<Certification>& certifications);
+
+}  // namespace apo

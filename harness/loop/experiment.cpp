@@ -1,0 +1,109 @@
+// harness/loop/experiment.cpp - one candidate from its row in the journal to its verdict and lesson.
+#include "harness/loop/experiment.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "harness/core/interval.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/evaluate.h"
+#include "harness/evaluate/rounds/clocks.h"
+#include "harness/loop/hooks.h"
+
+namespace apo {
+namespace {
+
+constexpr double kQuietPatienceS = 60;
+
+Experiment begin_experiment(const CampaignFrame& frame, const CampaignState& state, std::int64_t iteration,
+                            const Candidate& candidate) {
+  const Catalogue& catalogue = frame.workspace.catalogue();
+  const Variant& variant = catalogue.get(candidate.configuration.variant);
+  const Variant& incumbent = catalogue.get(state.incumbent.variant);
+  frame.journal.add_variant(variant);
+  frame.journal.add_variant(incumbent);
+  Experiment experiment{.iteration = iteration,
+                        .campaign = frame.campaign,
+                        .index = state.timed_candidates + 1,
+                        .family = frame.family.name,
+                        .workload_class = frame.policy.workload_class,
+                        .workloads = frame.policy.workloads,
+                        .candidate = candidate.configuration,
+                        .incumbent = state.incumbent,
+                        .candidate_source_hash = variant.source_hash,
+                        .incumbent_source_hash = incumbent.source_hash,
+                        .techniques = variant.techniques,
+                        .prediction = candidate.prediction,
+                        .started_at = utc_now(),
+                        .machine = frame.workspace.machine().id};
+  experiment.id = frame.journal.begin_experiment(experiment);
+  return experiment;
+}
+
+EvaluatePlan plan_for(const CampaignFrame& frame, const CampaignState& state, const Experiment& experiment) {
+  EvaluatePlan plan = state.plan;
+  plan.index = experiment.index;
+  if (!wait_for_quiet(kQuietPatienceS)) {
+    frame.observer.say("    the hypervisor takes more than 5 % of this machine: judging with the extended preset");
+    plan.preset = with_floor(extended_preset(), state.claim_floor);
+  }
+  return plan;
+}
+
+std::string lesson_text(const Experiment& experiment) {
+  const Judgement& judgement = *experiment.judgement;
+  std::string text = fmt::format("{} against {} on {}: {}", experiment.candidate.label(), experiment.incumbent.label(),
+                                 join(experiment.workloads, ", "), judgement.sentence);
+  if (experiment.prediction.high > 0 && judgement.reason != Reason::gate_failed) {
+    text += fmt::format(" Predicted {}.", format_band(experiment.prediction.low, experiment.prediction.high));
+  }
+  return text;
+}
+
+std::optional<Lesson> lesson_of(const Experiment& experiment) {
+  const Judgement& judgement = *experiment.judgement;
+  if (judgement.reason == Reason::interrupted || judgement.reason == Reason::noisy) {
+    return std::nullopt;  // it taught nothing about the candidate
+  }
+  return Lesson{.experiment = experiment.id,
+                .family = experiment.family,
+                .workload_class = experiment.workload_class,
+                .machine = experiment.machine,
+                .configuration = experiment.candidate,
+                .source_hash = experiment.candidate_source_hash,
+                .incumbent = experiment.incumbent,
+                .incumbent_source_hash = experiment.incumbent_source_hash,
+                .techniques = experiment.techniques,
+                .verdict = judgement.verdict,
+                .speedup = judgement.speedup(),
+                .text = lesson_text(experiment)};
+}
+
+// After the verdict: what the next experiment starts from.
+void advance(CampaignState& state, const Experiment& experiment) {
+  ++state.timed_candidates;
+  ++state.since_sentinel;
+  if (experiment.judgement->verdict == Verdict::accepted) {
+    state.incumbent = experiment.candidate;
+    ++state.accepts_since_certificate;
+  }
+}
+
+}  // namespace
+
+Experiment run_experiment(const CampaignFrame& frame, CampaignState& state, std::int64_t iteration,
+                          const Candidate& candidate) {
+  Experiment experiment = begin_experiment(frame, state, iteration, candidate);
+  frame.observer.say(fmt::format("  experiment {}: {}, predicted {}", experiment.id, candidate.configuration.label(),
+                                 format_band(candidate.prediction.low, candidate.prediction.high)));
+  evaluate(frame.runtime, experiment, plan_for(frame, state, experiment), frame.observer,
+           journal_hooks(frame.journal, experiment.id));
+  frame.journal.finish_experiment(experiment, lesson_of(experiment));
+  frame.observer.say(
+      fmt::format("    {}: {}", to_string(experiment.judgement->verdict), experiment.judgement->sentence));
+  advance(state, experiment);
+  return experiment;
+}
+
+}  // namespace apo

@@ -1,0 +1,15 @@
+// harness/loop/experiment.h - a candidate's way: research chose it, implement builds it, evaluate judges it, the
+// journal keeps it.
+#pragma once
+
+#include <cstdint>
+
+#include "harness/loop/campaign_state.h"
+
+namespace apo {
+
+// Judges the candidate against the incumbent. The state's incumbent is the candidate when it was accepted.
+Experiment run_experiment(const CampaignFrame& frame, CampaignState& state, std::int64_t iteration,
+                          const Candidate& candidate);
+
+}  // namespace apo

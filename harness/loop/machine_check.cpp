@@ -1,0 +1,71 @@
+// harness/loop/machine_check.cpp - runs the sentinel, keeps it, and sets the plan by its noise.
+#include "harness/loop/machine_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/core/interval.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/judge/decision.h"
+#include "harness/evaluate/sentinel.h"
+#include "harness/loop/plan.h"
+
+namespace apo {
+namespace {
+
+std::vector<double> earlier_effects(const CampaignFrame& frame) {
+  std::vector<double> effects;
+  for (const SentinelRow& sentinel : frame.journal.sentinels(frame.campaign)) {
+    for (const Round& round : frame.journal.sentinel_rounds(sentinel.id)) {
+      if (round.void_why.empty()) {
+        effects.push_back(round.effect);
+      }
+    }
+  }
+  return effects;
+}
+
+void keep(const CampaignFrame& frame, const CampaignState& state, const SentinelResult& sentinel) {
+  frame.journal.add_sentinel({.campaign = frame.campaign,
+                              .machine = frame.workspace.machine().id,
+                              .configuration = state.incumbent,
+                              .effect = sentinel.check.effect,
+                              .lower = sentinel.lower,
+                              .upper = sentinel.upper,
+                              .confidence = 1 - 2 * state.plan.preset.interval_alpha,
+                              .sd = sentinel.check.sd,
+                              .p_value = sentinel.check.p,
+                              .rounds = kSentinelRounds,
+                              .alarm = sentinel.check.stop,
+                              .preset = state.plan.preset.name,
+                              .cache_policy = frame.policy.cache_policy,
+                              .rule_version = std::string(kRuleVersion),
+                              .seconds = sentinel.seconds},
+                             sentinel.rounds);
+}
+
+}  // namespace
+
+void check_machine(const CampaignFrame& frame, CampaignState& state) {
+  const SentinelResult sentinel = run_sentinel(frame.runtime, state.incumbent, state.plan, state.sentinels++,
+                                               earlier_effects(frame), frame.observer);
+  state.since_sentinel = 0;
+  keep(frame, state, sentinel);
+  check_passed(sentinel.check);
+  EvaluatePlan& plan = state.plan;
+  if (frame.policy.judge_preset == "auto") {
+    plan.preset = choose_preset(sentinel.check.sd, layout_control(plan.rounds.layout));
+  }
+  state.claim_floor = claim_floor(frame.journal, frame.workspace.machine(), frame.family.name, frame.policy.workloads);
+  apply_floor(plan, state.claim_floor);
+  state.minimum_detectable = std::max(
+      plan.preset.margin, minimum_detectable_effect(plan.preset, plan.preset.confirm_alpha, sentinel.check.sd));
+  frame.observer.say(state.claim_floor.sentence);
+  frame.observer.say(
+      fmt::format("A/A sentinel: {} over {} rounds, spread of a round {} %; judge preset {}, resolves about {}",
+                  format_change(sentinel.check.effect, sentinel.lower, sentinel.upper).all(), kSentinelRounds,
+                  format_g(100 * sentinel.check.sd, 2), plan.preset.name, format_percent(state.minimum_detectable, 1)));
+}
+
+}  // namespace apo

@@ -1,0 +1,62 @@
+// harness/loop/plan.cpp - words to presets, the sentinel to a choice, roofs to floors.
+#include "harness/loop/plan.h"
+
+#include "harness/core/error.h"
+#include "harness/evaluate/sentinel.h"
+#include "harness/loop/workspace/known_roofs.h"
+
+namespace apo {
+
+EvaluatePlan make_plan(const PlanChoice& choice) {
+  EvaluatePlan plan;
+  plan.workloads = choice.workloads;
+  plan.preset = choice.judge_preset == "auto" ? standard_preset() : preset_named(choice.judge_preset);
+  plan.cache = choice.cache;
+  plan.seed = choice.seed;
+  plan.rounds.layout = choice.layout;
+  return plan;
+}
+
+std::vector<const Workload*> workloads_named(const Workspace& workspace, const Family& family,
+                                             const std::vector<std::string>& names) {
+  std::vector<const Workload*> workloads;
+  for (const std::string& name : names) {
+    workloads.push_back(&workspace.workload(family, name));
+  }
+  return workloads;
+}
+
+void choose_judge(EvaluatePlan& plan, const std::string& judge_preset, const Runtime& runtime,
+                  const Configuration& configuration, Observer& observer) {
+  if (judge_preset != "auto") {
+    return;  // make_plan() took it
+  }
+  const SentinelCheck check = run_sentinel(runtime, configuration, plan, 0, {}, observer).check;
+  check_passed(check);
+  plan.preset = choose_preset(check.sd, layout_control(plan.rounds.layout));
+}
+
+void check_passed(const SentinelCheck& check) {
+  if (check.stop) {
+    throw EnvironmentError("the A/A sentinel failed: " + check.why,
+                           "identical code must not differ; stop other work on this machine and run again");
+  }
+}
+
+void apply_floor(EvaluatePlan& plan, const ClaimFloor& floor) {
+  plan.preset = with_floor(plan.preset, floor);
+  plan.rounds.rounds_per_process = floor.rounds_per_process;
+}
+
+std::map<std::string, double> floors_of(const Family& family, const std::vector<const Workload*>& workloads,
+                                        const Machine& machine, const std::vector<Roof>& roofs) {
+  std::map<std::string, double> floors;
+  for (const Workload* workload : workloads) {
+    if (!roofs.empty()) {
+      floors[workload->name] = floor_of(family, *workload, machine, roofs);
+    }
+  }
+  return floors;
+}
+
+}  // namespace apo

@@ -1,0 +1,14 @@
+// harness/loop/research_inputs.h - what research is given: the profile, the registered variants, what the journal
+// holds.
+#pragma once
+
+#include "harness/loop/campaign_state.h"
+#include "harness/research/inputs.h"
+
+namespace apo {
+
+// For iteration `index`; `profile` is the incumbent's on the campaign's first workload.
+ResearchInputs research_inputs(const CampaignFrame& frame, const CampaignState& state, const Profile& profile,
+                               int index);
+
+}  // namespace apo

@@ -1,0 +1,100 @@
+// harness/loop/resume.cpp - what was typed wins where it can; where it cannot, a message names both ways on.
+#include "harness/loop/resume.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+// Options that were typed, differ from the campaign's, and cannot change in it.
+std::vector<std::string> contradictions(const Campaign& interrupted, const CampaignRequest& request,
+                                        const std::optional<Configuration>& baseline) {
+  const Policy& began = interrupted.policy;
+  const Policy& asked = request.policy;
+  std::vector<std::string> options;
+  const auto check = [&](const char* option, bool typed, bool differs) {
+    if (typed && differs) {
+      options.emplace_back(option);
+    }
+  };
+  check("--workload", request.typed.workloads, asked.workloads != began.workloads);
+  check("--baseline", request.typed.baseline, baseline && !(*baseline == interrupted.baseline));
+  check("--cache", request.typed.cache, asked.cache_policy != began.cache_policy);
+  check("--judge", request.typed.judge, asked.judge_preset != began.judge_preset);
+  check("--layout", request.typed.layout, asked.layout != began.layout);
+  return options;
+}
+
+// Each of these options is written as "--option value" or "--option=value".
+std::vector<std::string> without(const std::vector<std::string>& words, const std::vector<std::string>& options) {
+  std::vector<std::string> left;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string name = words[i].substr(0, words[i].find('='));
+    if (std::find(options.begin(), options.end(), name) == options.end()) {
+      left.push_back(words[i]);
+    } else if (name == words[i]) {
+      ++i;
+    }
+  }
+  return left;
+}
+
+void refuse_contradictions(const Campaign& interrupted, const CampaignRequest& request,
+                           const std::optional<Configuration>& baseline) {
+  const std::vector<std::string> options = contradictions(interrupted, request, baseline);
+  if (options.empty()) {
+    return;
+  }
+  std::vector<std::string> anew = request.command;
+  anew.emplace_back("--new");
+  throw UserError(fmt::format("campaign {} was interrupted; it began from {} on {} and cannot go on with another {}",
+                              interrupted.id, interrupted.baseline.label(), join(interrupted.policy.workloads, ", "),
+                              join(options, " and ")),
+                  fmt::format("go on with it:      {}\nbegin another one:  {}",
+                              command_line(without(request.command, options)), command_line(anew)));
+}
+
+}  // namespace
+
+Policy resumed_policy(const Campaign& interrupted, const CampaignRequest& request,
+                      const std::optional<Configuration>& baseline) {
+  const Policy& asked = request.policy;
+  Campaign began = interrupted;
+  if (began.policy.layout.empty()) {
+    began.policy.layout = asked.layout;
+  }
+  refuse_contradictions(began, request, baseline);
+  Policy policy = began.policy;
+  policy.iterations = request.typed.iterations ? asked.iterations : policy.iterations;
+  policy.candidates_per_iteration =
+      request.typed.candidates ? asked.candidates_per_iteration : policy.candidates_per_iteration;
+  policy.budget_s = request.typed.budget ? asked.budget_s : policy.budget_s;
+  policy.solo_run_s = asked.solo_run_s;
+  policy.application_kernels = asked.application_kernels;
+  return policy;
+}
+
+int last_iteration(const Campaign& interrupted, const CampaignRequest& request, int begun, int unfinished) {
+  const bool another = request.typed.iterations && request.policy.iterations != interrupted.policy.iterations;
+  return another ? begun + request.policy.iterations : interrupted.policy.iterations + unfinished;
+}
+
+std::string command_line(const std::vector<std::string>& words) {
+  std::vector<std::string> quoted;
+  for (const std::string& word : words) {
+    const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`!{}") == std::string::npos;
+    std::string text = word;
+    for (std::size_t at = text.find('\''); !plain && at != std::string::npos; at = text.find('\'', at + 4)) {
+      text.replace(at, 1, "'\\''");
+    }
+    quoted.push_back(plain ? word : "'" + text + "'");
+  }
+  return join(quoted, " ");
+}
+
+}  // namespace apo

@@ -1,0 +1,44 @@
+// harness/loop/resume.h - what was asked for against what an interrupted campaign began with.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+
+namespace apo {
+
+// Which options a person typed; their values are in the policy.
+struct TypedOptions {
+  bool iterations = false;
+  bool candidates = false;
+  bool budget = false;
+  bool workloads = false;
+  bool baseline = false;
+  bool cache = false;
+  bool judge = false;
+  bool layout = false;
+};
+
+struct CampaignRequest {
+  Policy policy;
+  TypedOptions typed;
+  std::vector<std::string> command;  // as typed, for messages: {"apo", "run", "copy", "--iterations", "1"}
+  bool begin_anew = false;           // although an interrupted campaign could go on
+  bool remeasure_roofs = false;      // although the journal has them
+};
+
+// The policy of the interrupted campaign with the iterations, candidates and budget that were typed. Throws UserError
+// with a command for each choice when something typed contradicts how the campaign began. `baseline`: the typed one.
+Policy resumed_policy(const Campaign& interrupted, const CampaignRequest& request,
+                      const std::optional<Configuration>& baseline);
+
+// The last iteration of a campaign that has begun `begun` iterations, `unfinished` of which were interrupted. These do
+// not count among those that were asked for; another number than the campaign's own counts from here.
+int last_iteration(const Campaign& interrupted, const CampaignRequest& request, int begun, int unfinished);
+
+// A command line to copy: words with blanks are quoted.
+std::string command_line(const std::vector<std::string>& words);
+
+}  // namespace apo

@@ -1,0 +1,155 @@
+// harness/loop/selftest/study.cpp - rounds of identical code, their spread by level, and the plan that follows.
+#include "harness/loop/selftest/study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/judge/signed_rank.h"
+#include "harness/evaluate/rounds/runner.h"
+#include "harness/evaluate/sentinel.h"
+#include "harness/loop/plan.h"
+
+namespace apo {
+namespace {
+
+constexpr int kStudies = 3;  // of each kernel, so that processes may be shared
+constexpr int kProcessesOfStudy = 4;
+
+void shorten(const SelftestRequest& request, JudgePreset& preset) {
+  preset.round_s = request.round_s > 0 ? request.round_s : preset.round_s;
+}
+
+EvaluatePlan first_plan(const SelftestRequest& request, const SelftestSubject& what, std::uint64_t seed) {
+  EvaluatePlan plan = make_plan({.workloads = {what.workload},
+                                 .cache = request.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold,
+                                 .judge_preset = request.judge_preset,
+                                 .layout = request.layout,
+                                 .seed = seed});
+  plan.trusted = true;  // bundled or registered; timed calls are verified all the same
+  plan.time_same_code = true;
+  shorten(request, plan.preset);
+  return plan;
+}
+
+// Again where something on the machine disturbed it, or made too many of its rounds void.
+std::vector<Round> study_rounds(const StudiedKernel& studied, int index, const NoiseDesign& design, Observer& observer,
+                                std::vector<std::string>& remarks) {
+  constexpr int kAttempts = 3;
+  std::string why;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    try {
+      std::vector<Round> rounds = run_noise_study(studied.runtime, studied.what.configuration, studied.plan,
+                                                  kAttempts * index + attempt, design, kProcessesOfStudy, observer);
+      static_cast<void>(noise_levels(rounds, design));  // throws where too few count
+      return rounds;
+    } catch (const std::runtime_error& error) {
+      why = error.what();
+      remarks.push_back("a study of the noise again: " + why);
+    }
+  }
+  throw EnvironmentError(why, "stop other work on this machine and run again");
+}
+
+// Of a round under the preset that was chosen.
+int planned_blocks(const RoundCost& cost, const JudgePreset& preset) {
+  const double blocks = (preset.round_s - cost.warmup_s) / cost.block_s;
+  return static_cast<int>(std::clamp<double>(blocks, preset.blocks_min, preset.blocks_max));
+}
+
+void note_levels(StudiedKernel& studied, const NoiseLevels& levels, const std::vector<Round>& rounds) {
+  SelftestKernel& kernel = studied.kernel;
+  kernel.round_sd = levels.total;
+  kernel.sample_sd = levels.sample;
+  kernel.block_sd = levels.block;
+  kernel.within_sd = levels.round;
+  kernel.layout_sd = levels.layout;
+  kernel.process_sd = levels.process;
+  studied.claim_sd = std::min(levels.total, levels.robust);
+  studied.cost = cost_of(rounds, levels.total);
+  kernel.kernel_s = studied.cost.warmup_s + studied.cost.blocks * studied.cost.block_s;
+  std::vector<double> calls;
+  std::vector<double> starts;
+  std::vector<double> whole;
+  for (const Round& round : rounds) {
+    calls.push_back(round.workloads.front().incumbent_median_ns);
+    if (const auto start = round.environment.find(kProcessStart); start != round.environment.end()) {
+      starts.push_back(start->second);
+      whole.push_back(round.seconds);
+    }
+  }
+  kernel.call_ns = median(calls);
+  kernel.start_s = median(starts);
+  kernel.round_s = median(whole);
+}
+
+// By the noise that was measured.
+void choose_plan(const SelftestRequest& request, const std::vector<NoiseLevels>& studies, StudiedKernel& studied) {
+  EvaluatePlan& plan = studied.plan;
+  if (request.judge_preset == "auto") {
+    plan.preset = choose_preset(studied.kernel.round_sd, layout_control(request.layout));
+    plan.preset.minimum_claim = 0;  // here the rule itself is tried
+    shorten(request, plan.preset);
+  }
+  RoundCost planned = studied.cost;
+  planned.blocks = planned_blocks(studied.cost, plan.preset);
+  // On a CPU a process costs little, and what a fresh one adds is part of what is tried.
+  studied.kernel.rounds_per_process =
+      request.target == Target::cuda ? rounds_per_process(studies, studied.kernel.start_s, planned) : 1;
+  plan.rounds.rounds_per_process = studied.kernel.rounds_per_process;
+  studied.kernel.preset = plan.preset.name;
+}
+
+}  // namespace
+
+StudiedKernel study_kernel(Workspace& workspace, const SelftestRequest& request, const SelftestSubject& what,
+                           std::uint64_t seed, Observer& observer, std::vector<std::string>& remarks) {
+  StudiedKernel studied{.what = what,
+                        .runtime = workspace.runtime(*what.family),
+                        .plan = first_plan(request, what, seed),
+                        .kernel = {.configuration = what.configuration, .workload = what.workload->name},
+                        .cost = {},
+                        .apparent = {},
+                        .variances = {}};
+  std::vector<NoiseLevels> studies;
+  std::vector<Round> all;
+  const NoiseDesign design;
+  const int wanted = request.quick ? 1 : kStudies;
+  for (int index = 0; index < wanted; ++index) {
+    const std::vector<Round> rounds = study_rounds(studied, index, design, observer, remarks);
+    studies.push_back(noise_levels(rounds, design));
+    all.insert(all.end(), rounds.begin(), rounds.end());
+  }
+  note_levels(studied, noise_levels(all, design), all);
+  choose_plan(request, studies, studied);
+  observer.say(fmt::format("{} on {}: {} a call, a round spreads by {} %, judge preset {}", what.configuration.label(),
+                           what.workload->name, format_ns(studied.kernel.call_ns),
+                           format_g(100 * studied.kernel.round_sd, 2), studied.kernel.preset));
+  return studied;
+}
+
+SelftestKernel conclude(const StudiedKernel& studied, const SelftestRequest& request) {
+  constexpr std::size_t kEnough = 5;
+  SelftestKernel kernel = studied.kernel;
+  RoundCost cost = studied.cost;
+  double claim_sd = studied.claim_sd;
+  // The spread over the comparisons says more than that of the few rounds of the study, once there are some.
+  if (studied.variances.size() >= kEnough) {
+    kernel.round_sd = std::sqrt(median(studied.variances));  // a neighbour's burst is in few of them
+    claim_sd = kernel.round_sd;
+    cost.round_sd = kernel.round_sd;
+    cost.blocks = planned_blocks(cost, studied.plan.preset);
+  }
+  const LayoutControl control = layout_control(request.layout);
+  kernel.resolves_1s = detectable_within(1, cost, control);
+  kernel.resolves_10s = detectable_within(10, cost, control);
+  kernel.resolves_60s = detectable_within(60, cost, control);
+  kernel.smallest_claim = smallest_claim(claim_sd, studied.apparent);
+  return kernel;
+}
+
+}  // namespace apo

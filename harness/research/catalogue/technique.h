@@ -1,0 +1,26 @@
+// harness/research/catalogue/technique.h - one technique: what it attacks, what it costs, what it gave elsewhere.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/family.h"
+
+namespace apo {
+
+struct Technique {
+  std::string name;
+  std::optional<Target> target;      // nullopt: both
+  std::vector<std::string> attacks;  // names of bottlenecks (rules.h)
+  std::string precondition;
+  int cost = 1;                       // effort to write it: 1 hours, 2 a day, 3 days
+  std::vector<std::string> excludes;  // techniques that it can't be combined with
+  // Speed-up that adding it gave or is expected to give, and where that comes from: "seed 4: ..." for a number that the
+  // seed documents recorded, "derived: ..." for one that follows from the work counts.
+  double low = 1.0;
+  double high = 1.0;
+  std::string source;
+};
+
+}  // namespace apo

@@ -1,0 +1,84 @@
+// tests/loop/resume_test.cpp - an interrupted campaign against what was typed when it was asked for again.
+#include "harness/loop/resume.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/core/error.h"
+
+namespace apo {
+namespace {
+
+Campaign interrupted() {
+  Campaign campaign{.id = 3, .baseline = {"copy/simple", {}}};
+  campaign.policy.family = "copy";
+  campaign.policy.workloads = {"n4k"};
+  campaign.policy.iterations = 6;
+  campaign.policy.candidates_per_iteration = 2;
+  campaign.policy.budget_s = 600;
+  return campaign;
+}
+
+CampaignRequest request() {
+  CampaignRequest request{.policy = interrupted().policy, .typed = {}, .command = {"apo", "run", "copy"}};
+  request.policy.iterations = 1;
+  request.policy.candidates_per_iteration = 5;
+  request.policy.budget_s = 0;
+  return request;
+}
+
+TEST(Resume, WhatWasTypedWinsAndTheRestIsTheCampaignsOwn) {
+  CampaignRequest asked = request();
+  const Policy untyped = resumed_policy(interrupted(), asked, std::nullopt);
+  EXPECT_EQ(untyped.iterations, 6);
+  EXPECT_EQ(untyped.candidates_per_iteration, 2);
+  EXPECT_EQ(untyped.budget_s, 600);
+  asked.typed.iterations = asked.typed.candidates = true;
+  asked.typed.budget = true;
+  asked.policy.budget_s = 60;
+  const Policy typed = resumed_policy(interrupted(), asked, std::nullopt);
+  EXPECT_EQ(typed.iterations, 1);
+  EXPECT_EQ(typed.candidates_per_iteration, 5);
+  EXPECT_EQ(typed.budget_s, 60);
+}
+
+TEST(Resume, TypedIterationsCountFromHereAndTheCampaignsOwnDoNotCountInterruptedOnes) {
+  CampaignRequest asked = request();
+  EXPECT_EQ(last_iteration(interrupted(), asked, 3, 1), 7);
+  asked.typed.iterations = true;
+  EXPECT_EQ(last_iteration(interrupted(), asked, 3, 1), 4);
+  asked.policy.iterations = 6;
+  EXPECT_EQ(last_iteration(interrupted(), asked, 3, 1), 7) << "the same command again goes on as planned";
+}
+
+TEST(Resume, AContradictionNamesTheCommandForEachChoice) {
+  CampaignRequest asked = request();
+  asked.typed.baseline = asked.typed.workloads = true;
+  asked.policy.workloads = {"n1m"};
+  asked.command = {"apo", "run", "copy", "--baseline=copy/parallel", "--workload", "n1m", "--iterations", "1"};
+  try {
+    resumed_policy(interrupted(), asked, Configuration{"copy/parallel", {}});
+    FAIL() << "it went on from another baseline";
+  } catch (const UserError& error) {
+    const std::string what = error.what();
+    EXPECT_NE(what.find("campaign 3"), std::string::npos) << what;
+    EXPECT_NE(what.find("--workload and --baseline"), std::string::npos) << what;
+    EXPECT_NE(error.hint().find("apo run copy --iterations 1\n"), std::string::npos) << error.hint();
+    EXPECT_NE(error.hint().find("apo run copy --baseline=copy/parallel --workload n1m --iterations 1 --new"),
+              std::string::npos)
+        << error.hint();
+  }
+}
+
+TEST(Resume, WhatWasTypedAgainIsNoContradiction) {
+  CampaignRequest asked = request();
+  asked.typed = {.workloads = true, .baseline = true, .cache = true, .judge = true, .layout = true};
+  EXPECT_NO_THROW(resumed_policy(interrupted(), asked, Configuration{"copy/simple", {}}));
+}
+
+TEST(CommandLine, QuotesWhatAShellWouldChange) {
+  EXPECT_EQ(command_line({"apo", "run", "--baseline", "copy/x[K=2]", "it's"}),
+            "apo run --baseline 'copy/x[K=2]' 'it'\\''s'");
+}
+
+}  // namespace
+}  // namespace apo
