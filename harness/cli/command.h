@@ -39,9 +39,9 @@ using Action = std::function<int()>;
 
 struct Command {
   const char* name;
+  const char* group;                                  // its heading in `apo --help`; "" hides the command
   const char* summary;                                // one line of `apo --help`
   Action (*define)(CLI::App& app, Globals& globals);  // adds the options; the action reads them when it runs
-  bool hidden = false;
 };
 
 Action define_bench(CLI::App& app, Globals& globals);

@@ -74,16 +74,13 @@ const std::vector<std::string>& options_of(const std::string& subcommand) {
   return entry->second;
 }
 
-// The subcommands in `apo --help`: the first word of the lines after "Subcommands:".
+// The commands in `apo --help`: the first word of each indented line that is no option.
 std::vector<std::string> subcommands() {
   std::vector<std::string> found;
   const ProcessResult help = run_process({kProgram.string(), "--help"});
-  const std::string& text = help.output;
-  const std::size_t start = text.find("Subcommands:");
-  for (const std::string& line : split(start == std::string::npos ? "" : text.substr(start), '\n')) {
-    const std::vector<std::string> words = split_words(line);
-    if (line.starts_with("  ") && !line.starts_with("   ") && !words.empty()) {
-      found.push_back(words.front());
+  for (const std::string& line : split(help.output, '\n')) {
+    if (line.starts_with("  ") && !line.starts_with("   ") && !line.starts_with("  -")) {
+      found.push_back(split_words(line).front());
     }
   }
   return found;

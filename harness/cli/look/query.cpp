@@ -217,12 +217,12 @@ std::string help_on_keys() {
 
 Action define_query(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<QueryOptions>();
-  app.add_option("predicates", options->predicates, "what the experiments have to meet, all of it");
-  app.add_option("--sql", options->sql, "one SELECT over the journal's tables and views instead");
-  app.add_flag("--profiles", options->profiles, "look among the kept profiles instead, whoever asked for them");
-  app.add_option("--columns", options->columns, "the columns to show, separated by commas");
-  app.add_option("--sort", options->sort, "the keys to sort by, separated by commas; -KEY is descending");
-  app.add_option("--limit", options->limit, "rows at most (default 50), 0 for all");
+  app.add_option("predicates", options->predicates, "conditions, all of which an experiment has to meet");
+  app.add_option("--sql", options->sql, "run one SELECT over the journal's tables and views instead");
+  app.add_flag("--profiles", options->profiles, "search stored profiles instead of experiments");
+  app.add_option("--columns", options->columns, "columns to show, separated by commas");
+  app.add_option("--sort", options->sort, "keys to sort by, separated by commas; -KEY sorts descending");
+  app.add_option("--limit", options->limit, "print at most this many rows, 0 for all (default: 50)");
   app.add_flag("--csv", options->csv, "print CSV (RFC 4180)");
   app.footer(help_on_keys);
   return [options, &globals] { return query(*options, globals); };

@@ -351,8 +351,8 @@ Variant find_variant(Workspace& workspace, const std::string& id) {
 
 int show_variant(const ShowOptions& options, const Globals& globals) {
   if (options.samples || options.log) {
-    throw UserError(std::string(options.samples ? "--samples" : "--log") + " is about an experiment, and '" +
-                        options.what + "' is no number",
+    throw UserError(std::string(options.samples ? "--samples" : "--log") + " needs the number of an experiment, not '" +
+                        options.what + "'",
                     "'apo query' lists the experiments");
   }
   Workspace workspace(make_paths(globals.journal));
@@ -383,10 +383,10 @@ int show(const ShowOptions& options, const Globals& globals) {
 
 Action define_show(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ShowOptions>();
-  app.add_option("what", options->what, "an experiment's number, or a variant FAMILY/NAME")->required();
-  app.add_flag("--samples", options->samples, "every timed sample of the experiment");
-  app.add_flag("--source", options->source, "the source that was judged");
-  app.add_flag("--log", options->log, "what the compiler said");
+  app.add_option("what", options->what, "number of an experiment, or a variant FAMILY/NAME")->required();
+  app.add_flag("--samples", options->samples, "print every timed sample of the experiment");
+  app.add_flag("--source", options->source, "print the source");
+  app.add_flag("--log", options->log, "print the compiler's log");
   return [options, &globals] { return show(*options, globals); };
 }
 

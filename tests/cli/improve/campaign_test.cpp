@@ -140,7 +140,7 @@ void check_ranges(const Workplace& place, const std::string& incumbent, const st
 TEST(Campaign, EveryReaderUnderstandsWhatARunWroteAndTheRangesOfItsStagesNest) {
   const Workplace place;
   const Ran ran = place.apo_with_environment({"run", "copy", "--workload", "n4k", "--iterations", "1", "--candidates",
-                                              "1", "--judge", "standard", "--segment", "10ms", "--json"},
+                                              "1", "--judge", "standard", "--solo-run", "10ms", "--json"},
                                              nvtx_tool(place), 110);
   if (too_restless(ran)) {
     GTEST_SKIP() << ran.err;
@@ -166,7 +166,7 @@ TEST(Campaign, TwoRunBesideEachOtherOnOneJournalAndKeepTheirExperimentsApart) {
   const Workplace place;
   const auto run = [&](const std::string& family, const std::string& workload) {
     return place.apo({"run", family, "--workload", workload, "--iterations", "1", "--candidates", "1", "--judge",
-                      "standard", "--segment", "10ms", "--json"},
+                      "standard", "--solo-run", "10ms", "--json"},
                      150);
   };
   std::future<Ran> copy = std::async(std::launch::async, run, "copy", "n4k");
@@ -250,7 +250,7 @@ TEST(Campaign, HungCandidatesAreGoneWithinTenSecondsAndItGoesOn) {
   }
   const ProcessResult result =
       run_process({APO_PROGRAM, "run", "copy", "--workload", "n4k", "--baseline", "copy/simple", "--iterations", "1",
-                   "--candidates", "3", "--judge", "standard", "--segment", "10ms", "--json"},
+                   "--candidates", "3", "--judge", "standard", "--solo-run", "10ms", "--json"},
                   {.timeout_s = 200,
                    .working_folder = place.path(""),
                    .environment = {"APO_HOME=" + place.path("").string(), "APO_JOURNAL="}});
