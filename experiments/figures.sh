@@ -130,4 +130,4 @@ for folder in $rooms variants tests; do
   printf '  %-9s %7d\n' "$folder" "$lines"
 done
 printf '  %-9s %7d\n' all "$total"
-printf '\nREADME: %d words, %d lines longer than 100 columns\n' "$(wc -w <README.md)" "$(awk 'length > 100' README.md | wc -l)"
+printf '\nREADME: %d words, %d lines longer than 100 columns\n' "$(wc -w <README.md)" "$(LC_ALL=C.UTF-8 grep -cE '^.{101}' README.md)"

@@ -119,9 +119,10 @@ TEST_F(Readme, EverySubcommandAndOptionItNamesExists) {
   }
 }
 
+// In one working copy, README.md first: the pages of docs/ go on with the journal that it leaves.
 TEST_F(Readme, EveryCommandEndsWell) {
+  const WorkingCopy copy;
   for (const fs::path& path : documents()) {
-    const WorkingCopy copy;
     for (const DocumentCommand& command : commands_of(read_file(path))) {
       if (!command.runs) {
         continue;
