@@ -75,7 +75,7 @@ const std::vector<std::string>& options_of(const std::string& subcommand) {
 }
 
 // The commands in `apo --help`: the first word of each indented line that is no option.
-std::vector<std::string> subcommands() {
+std::vector<std::string> read_subcommands() {
   std::vector<std::string> found;
   const ProcessResult help = run_process({kProgram.string(), "--help"});
   for (const std::string& line : split(help.output, '\n')) {
@@ -86,13 +86,18 @@ std::vector<std::string> subcommands() {
   return found;
 }
 
+const std::vector<std::string>& subcommands() {
+  static const std::vector<std::string> all = read_subcommands();
+  return all;
+}
+
 bool has_option(const std::string& subcommand, const std::string& option) {
   const auto& options = options_of(subcommand);
   return std::find(options.begin(), options.end(), option) != options.end();
 }
 
 bool exists(const Mention& mention) {
-  const std::vector<std::string> all = subcommands();
+  const std::vector<std::string>& all = subcommands();
   if (!mention.subcommand.empty()) {
     return std::find(all.begin(), all.end(), mention.subcommand) != all.end() &&
            (mention.option.empty() || has_option(mention.subcommand, mention.option));
