@@ -1,4 +1,4 @@
-// harness/cli/app.cpp - the table of commands and the one place where errors end.
+// harness/cli/app.cpp - holds the table of commands and turns every error into a message and an exit code.
 #include "harness/cli/app.h"
 
 #include <spdlog/sinks/stdout_color_sinks.h>

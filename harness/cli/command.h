@@ -1,4 +1,4 @@
-// harness/cli/command.h - what a command is: a row of the table in app.cpp, with its options and its action.
+// harness/cli/command.h - a command: one row of the table in app.cpp, with its options and its action.
 #pragma once
 
 #include <cstdint>

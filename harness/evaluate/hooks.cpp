@@ -1,4 +1,4 @@
-// harness/evaluate/hooks.cpp - progress and gates, to those hooks that there are.
+// harness/evaluate/hooks.cpp - passes progress and gates to the hooks that are set.
 #include "harness/evaluate/hooks.h"
 
 #include <utility>

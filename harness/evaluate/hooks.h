@@ -1,4 +1,4 @@
-// harness/evaluate/hooks.h - who hears of each fact of an evaluation as soon as it is there.
+// harness/evaluate/hooks.h - callbacks for the facts of an evaluation, each called as soon as the fact is known.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// harness/loop/hooks.h - an evaluation tells its observer how far it is, and the journal each fact as it comes.
+// harness/loop/hooks.h - connects an evaluation with its observer and the journal.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// harness/cli/improve/compare.cpp - `apo compare A B`: the whole judgement of B against A, outside a campaign.
+// harness/cli/improve/compare.cpp - `apo compare A B`: judges B against A outside a campaign.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>

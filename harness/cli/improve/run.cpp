@@ -1,4 +1,4 @@
-// harness/cli/improve/run.cpp - `apo run`: one or more iterations of the loop.
+// harness/cli/improve/run.cpp - `apo run`: runs iterations of the loop.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>

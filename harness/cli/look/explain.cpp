@@ -1,5 +1,4 @@
-// harness/cli/look/explain.cpp - `apo explain A B`: what changed in counters, stalls, resources and code size, in
-// words.
+// harness/cli/look/explain.cpp - `apo explain A B`: ranks the differences of two variants by the time they account for.
 #include "harness/profile/explain.h"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// harness/cli/look/list.cpp - `apo list`: families, their workloads and variants, and who is the incumbent.
+// harness/cli/look/list.cpp - `apo list`: families, workloads, variants and incumbents.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <map>

@@ -1,4 +1,4 @@
-// harness/cli/look/profile.cpp - `apo profile`: where the time of one variant goes, and how far it is from the roofs.
+// harness/cli/look/profile.cpp - `apo profile`: shows where the time of a variant goes and its distance to the roofs.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>

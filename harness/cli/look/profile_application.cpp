@@ -1,5 +1,4 @@
-// harness/cli/look/profile_application.cpp - runs the command, shows where its GPU time went, and keeps it in the
-// journal.
+// harness/cli/look/profile_application.cpp - runs the command and keeps and prints the profile of its GPU time.
 #include "harness/cli/look/profile_application.h"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// harness/cli/look/report.cpp - `apo report`: one campaign of the journal as markdown, HTML, JSON or CSV.
+// harness/cli/look/report.cpp - `apo report`: writes the report of a campaign as markdown, HTML, JSON or CSV.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>

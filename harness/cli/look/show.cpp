@@ -1,4 +1,4 @@
-// harness/cli/look/show.cpp - `apo show`: one experiment whole, or what a variant says of itself.
+// harness/cli/look/show.cpp - `apo show`: prints one experiment or one variant in full.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>

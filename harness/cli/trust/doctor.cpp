@@ -1,4 +1,4 @@
-// harness/cli/trust/doctor.cpp - `apo doctor`: what works on this machine, and how to fix what does not.
+// harness/cli/trust/doctor.cpp - `apo doctor`: checks this machine and the journal and names the fixes.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>

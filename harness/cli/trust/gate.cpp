@@ -1,4 +1,4 @@
-// harness/cli/trust/gate.cpp - `apo gate`: fails when a variant of the checkout is slower than its stored self.
+// harness/cli/trust/gate.cpp - `apo gate`: fails when a variant is slower than its stored self.
 #include "harness/loop/gate/gate.h"
 
 #include <CLI/CLI.hpp>

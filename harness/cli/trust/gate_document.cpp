@@ -1,4 +1,4 @@
-// harness/cli/trust/gate_document.cpp - one table, one JSON document, one JUnit suite.
+// harness/cli/trust/gate_document.cpp - the gate's table, JSON document and JUnit suite.
 #include "harness/cli/trust/gate_document.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/cli/trust/replay.cpp - `apo replay` and its half `apo confirm`: old verdicts measured again.
+// harness/cli/trust/replay.cpp - `apo replay` and `apo confirm`: repeat old judgements.
 #include "harness/loop/replay.h"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// harness/cli/trust/selftest.cpp - `apo selftest`: what the judge makes of known truths on this machine.
+// harness/cli/trust/selftest.cpp - `apo selftest`: runs the judge on known differences on this machine.
 #include "harness/loop/selftest/selftest.h"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// harness/cli/trust/selftest_text.cpp - the selftest's tables for people.
+// harness/cli/trust/selftest_text.cpp - the tables of a selftest for people.
 #include <cmath>
 #include <vector>
 

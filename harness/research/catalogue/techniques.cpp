@@ -1,5 +1,4 @@
-// harness/research/catalogue/techniques.cpp - the techniques of the seed documents and what follows from the work
-// counts.
+// harness/research/catalogue/techniques.cpp - techniques for every target, from docs/sources.md and from work counts.
 #include "harness/research/catalogue/techniques.h"
 
 #include "harness/research/catalogue/techniques_cuda.h"

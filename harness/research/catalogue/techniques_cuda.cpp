@@ -1,4 +1,4 @@
-// harness/research/catalogue/techniques_cuda.cpp - what GPU techniques attack, and what they gave or should give.
+// harness/research/catalogue/techniques_cuda.cpp - techniques for GPUs: what they attack and what they gave.
 #include "harness/research/catalogue/techniques_cuda.h"
 
 namespace apo {

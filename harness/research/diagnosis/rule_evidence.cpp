@@ -1,4 +1,4 @@
-// harness/research/diagnosis/rule_evidence.cpp - the arithmetic behind the rules' evidence.
+// harness/research/diagnosis/rule_evidence.cpp - computes the numbers of the rules' evidence.
 #include "harness/research/diagnosis/rule_evidence.h"
 
 #include <algorithm>
