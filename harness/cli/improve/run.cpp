@@ -155,7 +155,7 @@ void print_summary(const CampaignSummary& summary) {
   }
   if (!summary.certifications.empty()) {
     print("not claimed: the product of the accepted effects is " + format_ratio(std::exp(summary.naive_effect)) + ", " +
-          format_ratio(std::exp(summary.shrunken_effect)) + " with their luck taken off\n");
+          format_ratio(std::exp(summary.shrunken_effect)) + " when shrunk for selection bias\n");
   }
   print("incumbent: " + summary.champion.label() + "\n");
   print("report:    " + summary.report + "\n");

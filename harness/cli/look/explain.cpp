@@ -57,8 +57,8 @@ std::string explanation_text(const Explanation& explanation) {
       others += "  " + one.words + "\n";
     }
   }
-  return (timed.empty() ? "" : "\nwhat accounts for it, the largest first\n" + timed) +
-         (others.empty() ? "" : "\nwhat else differs\n" + others);
+  return (timed.empty() ? "" : "\ncauses of the difference, largest first\n" + timed) +
+         (others.empty() ? "" : "\nother differences\n" + others);
 }
 
 Json to_document(const Explanation& explanation) {

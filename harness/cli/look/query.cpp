@@ -206,11 +206,12 @@ std::string help_on_keys() {
          "  apo query --profiles 'metric:dram__bytes_read.sum>1e9'\n"
          "  apo query bottleneck_kind=cause bottleneck_file=simple.cu columns=id,candidate,bottleneck,bottleneck_line\n"
          "  apo query --sql 'SELECT verdict, sum(experiments) FROM experiment_counts GROUP BY verdict'\n"
-         "A million experiments are answered in milliseconds, but for what reads every row: ~ on started_at and\n"
-         "finished_at (since and until do not), on more than 20000 different hashes, and on a sentence for less than\n"
-         "three letters or letters beyond ASCII; an order by technique, sentence, hash of a build or bottleneck;\n"
+         "On a million experiments a query takes milliseconds unless it reads every row, as these do: ~ on started_at "
+         "and\n"
+         "finished_at (since and until do not), on more than 20000 different hashes, and on a sentence for fewer than\n"
+         "three letters or letters beyond ASCII; sorting by technique, sentence, hash of a build or bottleneck;\n"
          "predicates on columns of many values that are frequent one by one and rare together; and SQL over\n"
-         "experiments, which ends after 10 s: experiment_counts has the counts of the columns of few values.";
+         "experiments, which is stopped after 10 s: experiment_counts has the counts of the columns of few values.";
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ std::string rounds_text(const std::vector<Round>& rounds) {
                     round.void_why.empty() ? format_percent(round.effect, 3) : "-", format_seconds(round.seconds),
                     std::to_string(round.seed), round.void_why.empty() ? "" : round.void_why});
   }
-  return heading("rounds (coin: who was in slot 0 and in slot 1)") + format_table(rows);
+  return heading("rounds (coin: the arms in slot 0 and slot 1)") + format_table(rows);
 }
 
 std::vector<Bottleneck> bottlenecks_of(Journal& journal, const Experiment& experiment) {
@@ -167,7 +167,7 @@ std::string shortcomings_text(const std::vector<Bottleneck>& bottlenecks) {
                     one.bound > 1 ? format_ratio(one.bound) : "nothing",
                     one.line > 0 ? one.file + ":" + std::to_string(one.line) : "-", one.evidence});
   }
-  return heading("what its iteration found short in the incumbent") + format_table(rows);
+  return heading("bottlenecks of the incumbent") + format_table(rows);
 }
 
 void add_block(std::string& text, const std::string& prefix, const Block& block) {

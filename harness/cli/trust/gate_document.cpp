@@ -88,7 +88,7 @@ std::string gate_text(const std::vector<GatedVariant>& gated) {
                       w == 0 ? report::one_line(one.result.sentence) : ""});
     }
   }
-  return format_table(rows) + "change: of the speed against the baseline, with one-sided bounds; below 0 is slower\n" +
+  return format_table(rows) + "change: speed against the baseline with one-sided bounds; negative is slower\n" +
          std::to_string(count(gated, {GateVerdict::passed})) + " passed, " +
          std::to_string(count(gated, {GateVerdict::regressed, GateVerdict::failed})) + " failed, " +
          std::to_string(count(gated, {GateVerdict::undecided})) + " undecided\n";

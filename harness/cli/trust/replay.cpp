@@ -49,10 +49,10 @@ std::string replay_text(const Replay& replay) {
                      " against " + replay.original.incumbent.label() + " on " + join(replay.original.workloads, ", ") +
                      "\n" + format_table({{"then", result_text(replay.original)}, {"now", result_text(replay.again)}});
   for (const std::string& line : replay.differences) {
-    text += "not as it was: " + line + "\n";
+    text += "changed since: " + line + "\n";
   }
   return text + (replay.reproduction.reproduced ? "reproduced: " : "not reproduced: ") + replay.reproduction.why +
-         "; 'apo show " + std::to_string(replay.again.id) + "' has it whole\n";
+         "; 'apo show " + std::to_string(replay.again.id) + "' shows it in full\n";
 }
 
 // The file has to be there before the writer's lock is taken: a mistyped path must not become an empty journal.
@@ -133,7 +133,7 @@ std::string ReplayTable::summary() const {
 std::string ReplayTable::text() const {
   std::string text = experiments() == 0 ? "" : format_table(rows_);
   for (const auto& [line, numbers] : differences_) {
-    text += "not as it was: " + line +
+    text += "changed since: " + line +
             (static_cast<int>(numbers.size()) == measured_ ? "" : " (experiment " + join(numbers, ", ") + ")") + "\n";
   }
   return text + summary();
