@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <regex>
 
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
@@ -137,6 +138,16 @@ TEST_F(Readme, EveryCommandEndsWell) {
                                << result.exit_code << (result.timed_out ? ", timed out" : "") << "\n"
                                << result.output << result.error;
       std::printf("%6.1f s  %s:%d  %s\n", result.seconds, path.filename().c_str(), command.line, command.text.c_str());
+    }
+  }
+}
+
+TEST_F(Readme, EveryLinkToTheCheckoutLeadsToAFile) {
+  static const std::regex kLink(R"(\]\(([^)#:\s]+)(#[^)]*)?\))");  // neither https: nor a heading alone
+  for (const fs::path& path : documents()) {
+    const std::string text = read_file(path);
+    for (std::sregex_iterator link(text.begin(), text.end(), kLink), end; link != end; ++link) {
+      EXPECT_TRUE(fs::exists(path.parent_path() / (*link)[1].str())) << path.string() << " links to " << (*link)[1];
     }
   }
 }
