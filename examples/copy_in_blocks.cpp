@@ -2,8 +2,8 @@
 // apo:target     host
 // apo:technique  chunk-prefetch
 // apo:parent     copy/simple
-// apo:idea       Copies BLOCK elements at a time through memcpy, so that each block is one vectorised move.
-// apo:predict    1.0x..1.3x over parent: the compiler vectorises the plain loop as well, only its alignment test goes.
+// apo:idea       Copies BLOCK elements at a time through memcpy, each as one vectorised move.
+// apo:predict    1.0x..1.3x over parent: the plain loop vectorises too; its alignment test goes.
 // apo:tune       BLOCK 1024,256,4096
 #include <algorithm>
 #include <cstring>

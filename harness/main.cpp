@@ -1,4 +1,4 @@
-// harness/main.cpp - the program: hand the command line to the table of commands.
+// harness/main.cpp - passes the command line to the table of commands.
 #include "harness/cli/app.h"
 
 int main(int argc, char** argv) {

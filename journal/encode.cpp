@@ -1,4 +1,4 @@
-// journal/encode.cpp - JSON columns and the compact form of samples.
+// journal/encode.cpp - encodes JSON columns and the compact form of samples.
 #include "journal/encode.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// journal/encode.h - what one column holds of a list, a map or a round's samples.
+// journal/encode.h - encodes a list, a map or a round's samples for one column.
 #pragma once
 
 #include <map>

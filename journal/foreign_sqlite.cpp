@@ -1,4 +1,4 @@
-// journal/foreign_sqlite.cpp - a read-only connection to a file that may hold anything, with a deadline.
+// journal/foreign_sqlite.cpp - opens a read-only connection, with a deadline, to a file that may hold anything.
 #include "journal/foreign_sqlite.h"
 
 #include <sqlite3.h>

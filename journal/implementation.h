@@ -1,4 +1,4 @@
-// journal/implementation.h - what a Journal owns, and the small steps that several of its files share.
+// journal/implementation.h - the members of a Journal, and small steps that several of its files share.
 #pragma once
 
 #include "journal/database.h"

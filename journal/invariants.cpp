@@ -1,4 +1,4 @@
-// journal/invariants.cpp - what must hold between the rows of any journal, however its writers died.
+// journal/invariants.cpp - the conditions that hold between the rows of any journal, however its writers died.
 #include <cmath>
 
 #include "journal/implementation.h"

@@ -1,4 +1,4 @@
-// journal/journal.cpp - opening and checking a journal, and what a killed process left in it.
+// journal/journal.cpp - opens and checks a journal, and finds what a killed process left in it.
 #include "journal/journal.h"
 
 #include <fstream>

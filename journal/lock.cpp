@@ -1,4 +1,4 @@
-// journal/lock.cpp - see lock.h.
+// journal/lock.cpp - locks bytes of <journal>.lock.
 #include "journal/lock.h"
 
 #include <fcntl.h>

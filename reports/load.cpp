@@ -1,4 +1,4 @@
-// reports/load.cpp - see load.h.
+// reports/load.cpp - reads all rows that the report of a campaign needs.
 #include "reports/load.h"
 
 #include <algorithm>

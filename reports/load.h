@@ -1,4 +1,4 @@
-// reports/load.h - reads a campaign's records from the journal; everything after that is pure.
+// reports/load.h - reads a campaign's records from the journal; everything after this is pure.
 #pragma once
 
 #include <cstdint>

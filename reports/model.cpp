@@ -1,4 +1,4 @@
-// reports/model.cpp - see model.h.
+// reports/model.cpp - computes trajectory, withdrawals and prediction scores from the records.
 #include "reports/model.h"
 
 #include <algorithm>

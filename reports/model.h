@@ -1,4 +1,4 @@
-// reports/model.h - what a report says about one campaign; a pure function of the journal's records.
+// reports/model.h - the model of a report on one campaign; a pure function of the journal's records.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// reports/numbers.cpp - see numbers.h.
+// reports/numbers.cpp - formats effects, times, bands and roofs.
 #include "reports/numbers.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// reports/numbers.h - numbers for people: unit, interval, sample count; what has no value reads "not measured".
+// reports/numbers.h - formats numbers with unit, interval and sample count; a missing value reads "not measured".
 #pragma once
 
 #include <string>

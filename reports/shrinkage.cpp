@@ -1,4 +1,4 @@
-// reports/shrinkage.cpp - one factor from one interval.
+// reports/shrinkage.cpp - computes the shrinkage factor from one interval.
 #include "reports/shrinkage.h"
 
 #include <algorithm>

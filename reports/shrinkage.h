@@ -1,4 +1,4 @@
-// reports/shrinkage.h - what is left of an accepted effect when its luck is taken off.
+// reports/shrinkage.h - shrinks an accepted effect for selection bias.
 #pragma once
 
 #include "harness/core/records/records.h"

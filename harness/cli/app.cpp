@@ -1,4 +1,4 @@
-// harness/cli/app.cpp - the table of commands and the one place where errors end.
+// harness/cli/app.cpp - holds the table of commands and turns every error into a message and an exit code.
 #include "harness/cli/app.h"
 
 #include <spdlog/sinks/stdout_color_sinks.h>
@@ -27,37 +27,48 @@
 namespace apo {
 namespace {
 
+// The groups of `apo --help`, in this order; a command without a group is not shown.
+constexpr const char* kImprove = "Improve a kernel";
+constexpr const char* kBring = "Bring kernels in, take results out";
+constexpr const char* kLook = "Look at kernels and results";
+constexpr const char* kTrust = "Trust a result";
+constexpr const char* kHidden = "";
+
 constexpr std::array kCommands = {
-    Command{"run", "one or more iterations of the loop: profile, research, implement, evaluate", define_run},
-    Command{"register", "check, build, verify and add a variant", define_register},
-    Command{"verify", "the correctness gates alone, for one variant", define_verify},
-    Command{"compare", "paired judgement of two variants", define_compare},
-    Command{"confirm", "the confirmation of an accepted experiment measured again", define_confirm},
-    Command{"replay", "the whole judgement of an experiment measured again, from the journal alone", define_replay},
-    Command{"gate", "fails when a variant became slower than a stored baseline, for CI", define_gate},
-    Command{"profile", "where the time of one variant goes, or of an application: profile -- COMMAND", define_profile},
-    Command{"explain", "what changed between two variants in counters, stalls and resources, and why", define_explain},
-    Command{"import", "an application's profile from Nsight Systems or Nsight Compute", define_import},
-    Command{"bench", "the variants as Google Benchmark benchmarks", define_bench},
-    Command{"report", "the journal as markdown, HTML, JSON or CSV", define_report},
-    Command{"query", "find past experiments", define_query},
-    Command{"export", "the accepted configurations as a table that other programs include", define_export},
-    Command{"list", "families, workloads and variants", define_list},
-    Command{"show", "one experiment, whole", define_show},
-    Command{"lessons", "what past experiments taught", define_lessons},
-    Command{"selftest", "what this machine resolves: the judge on identical code and on known differences",
+    Command{"run", kImprove, "Run iterations of the loop: profile, research, implement, evaluate", define_run},
+    Command{"compare", kImprove, "Compare two variants in paired rounds and judge the difference", define_compare},
+
+    Command{"register", kBring, "Check, build, verify and add a variant", define_register},
+    Command{"import", kBring, "Import an application's profile from Nsight Systems or Nsight Compute", define_import},
+    Command{"export", kBring, "Export the accepted configurations as a table for other programs", define_export},
+
+    Command{"list", kLook, "List families, workloads and variants", define_list},
+    Command{"show", kLook, "Show one experiment or one variant in full", define_show},
+    Command{"query", kLook, "Find past experiments", define_query},
+    Command{"lessons", kLook, "List what past experiments taught", define_lessons},
+    Command{"report", kLook, "Write a campaign's report as markdown, HTML, JSON or CSV", define_report},
+    Command{"profile", kLook, "Profile a variant, or an application: profile -- COMMAND", define_profile},
+    Command{"explain", kLook, "Explain why one variant is faster than another", define_explain},
+    Command{"bench", kLook, "Time variants with Google Benchmark, without a judgement", define_bench},
+
+    Command{"verify", kTrust, "Check a variant's results against the fp64 reference", define_verify},
+    Command{"confirm", kTrust, "Repeat the confirmation of an accepted experiment", define_confirm},
+    Command{"replay", kTrust, "Repeat the whole judgement of an experiment from the journal", define_replay},
+    Command{"gate", kTrust, "Fail when a variant became slower than a stored baseline, for CI", define_gate},
+    Command{"selftest", kTrust, "Measure what this machine resolves, on identical code and known differences",
             define_selftest},
-    Command{"doctor", "what works on this machine, and how to fix what does not", define_doctor},
-    Command{"worker", "internal: the isolated process that runs candidates", define_worker, true},
+    Command{"doctor", kTrust, "Check this machine and the journal, and name the fixes", define_doctor},
+
+    Command{"worker", kHidden, "internal: the isolated process that runs candidates", define_worker},
 };
 
 void add_globals(CLI::App& app, Globals& globals) {
-  app.add_option("--journal", globals.journal, "the journal's file (default: $APO_JOURNAL or .apo/journal.db)");
-  app.add_option("--families", globals.families, "shared object that adds kernel families; may repeat")
+  app.add_option("--journal", globals.journal, "journal file (default: $APO_JOURNAL, else .apo/journal.db)");
+  app.add_option("--families", globals.families, "load kernel families from this shared object; may repeat")
       ->allow_extra_args(false);
   app.add_flag("--json", globals.json, "print one JSON document on stdout and nothing else");
   app.add_flag("-v,--verbose", globals.verbose, "log more to stderr");
-  app.add_flag("-q,--quiet", globals.quiet, "no progress on stderr");
+  app.add_flag("-q,--quiet", globals.quiet, "print no progress on stderr");
   // Not for users: docs/guards.md.
   app.add_option("--ablate", globals.ablate, "a guard to switch off")->allow_extra_args(false)->group("");
 }
@@ -95,7 +106,7 @@ int explain_parse_error(const CLI::App& app, const CLI::ParseError& error, int a
   }
   std::vector<std::string> names;
   for (const Command& command : kCommands) {
-    if (!command.hidden) {
+    if (command.group != std::string_view(kHidden)) {
       names.emplace_back(command.name);
     }
   }
@@ -104,8 +115,9 @@ int explain_parse_error(const CLI::App& app, const CLI::ParseError& error, int a
   }
   const std::string given = argv[1];
   if (given.starts_with("-")) {
-    return fail("'" + given + "' stands before the command",
-                "write it behind, as in 'apo run " + given + "'; 'apo --help' shows all commands", kUserMistake);
+    return fail("option '" + given + "' stands before the command",
+                "write it after the command, as in 'apo run " + given + "'; 'apo --help' shows all commands",
+                kUserMistake);
   }
   if (app.get_subcommands().empty()) {
     const std::string guess = did_you_mean(given, names);
@@ -116,7 +128,7 @@ int explain_parse_error(const CLI::App& app, const CLI::ParseError& error, int a
   return fail(error.what(), "'apo " + name + " --help' shows its options", kUserMistake);
 }
 
-// `--output "$UNSET"` means something else than leaving the option out, which is what an empty word would come to.
+// The first option or name with an empty value: `--output "$UNSET"` must not mean what leaving it out means.
 std::string option_without_value(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     const std::vector<std::string> words = option->results();
@@ -142,7 +154,7 @@ void leave_out_guards(const std::vector<std::string>& names) {
     switch_off(guard_from(name).value());
   }
   if (!names.empty()) {
-    std::fprintf(stderr, "apo: guards switched off: %s; no journal is written and nothing is registered\n",
+    std::fprintf(stderr, "apo: guards switched off: %s; nothing is written to a journal or registered\n",
                  join(names, ", ").c_str());
   }
 }
@@ -205,7 +217,8 @@ void check_target(const std::string& target) {
 }
 
 void add_layout(CLI::App& app, std::string& word) {
-  app.add_option("--layout", word, "random (code and buffers laid out anew in every round) or fixed (default: random)");
+  app.add_option("--layout", word,
+                 "random (a new layout of code and buffers in every round) or fixed (default: random)");
 }
 
 Layout checked_layout(const std::string& word) {
@@ -219,7 +232,9 @@ Layout checked_layout(const std::string& word) {
 int run_app(int argc, char** argv) {
   std::signal(SIGXFSZ,
               SIG_IGN);  // a write past the limit on files (ulimit -f) then says so, as one to a full disk does
-  CLI::App app("apo improves a compute kernel by profile -> research -> implement -> evaluate, and remembers.", "apo");
+  CLI::App app("apo improves a compute kernel: profile, research, implement, evaluate; and keeps a journal of it.",
+               "apo");
+  app.footer("'apo COMMAND --help' shows the options of a command.");
   app.set_version_flag("--version", "apo " APO_VERSION);
   app.require_subcommand(1);
   app.get_formatter()->column_width(28);
@@ -229,9 +244,7 @@ int run_app(int argc, char** argv) {
   std::array<Action, kCommands.size()> actions;
   for (std::size_t i = 0; i < kCommands.size(); ++i) {
     CLI::App* sub = app.add_subcommand(kCommands[i].name, kCommands[i].summary);
-    if (kCommands[i].hidden) {
-      sub->group("");
-    }
+    sub->group(kCommands[i].group);
     add_globals(*sub, globals);
     actions[i] = kCommands[i].define(*sub, globals);
   }
@@ -245,7 +258,7 @@ int run_app(int argc, char** argv) {
   for (std::size_t i = 0; i < kCommands.size(); ++i) {
     if (app.got_subcommand(kCommands[i].name)) {
       if (const std::string empty = option_without_value(*app.get_subcommand(kCommands[i].name)); !empty.empty()) {
-        return fail("'" + empty + "' is given as an empty word", "write its value, or leave it out", kUserMistake);
+        return fail("'" + empty + "' has an empty value", "give it a value, or drop it", kUserMistake);
       }
       return run_action(actions[i], globals);
     }

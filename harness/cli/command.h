@@ -1,4 +1,4 @@
-// harness/cli/command.h - what a command is: a row of the table in app.cpp, with its options and its action.
+// harness/cli/command.h - a command: one row of the table in app.cpp, with its options and its action.
 #pragma once
 
 #include <cstdint>
@@ -40,9 +40,9 @@ using Action = std::function<int()>;
 
 struct Command {
   const char* name;
+  const char* group;                                  // its heading in `apo --help`; "" hides the command
   const char* summary;                                // one line of `apo --help`
   Action (*define)(CLI::App& app, Globals& globals);  // adds the options; the action reads them when it runs
-  bool hidden = false;
 };
 
 Action define_bench(CLI::App& app, Globals& globals);

@@ -1,4 +1,4 @@
-// harness/cli/console.cpp - what people see: progress on stderr, results on stdout.
+// harness/cli/console.cpp - prints progress on stderr and results on stdout.
 #include "harness/cli/console.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// harness/cli/console.h - progress on stderr, documents and tables on stdout.
+// harness/cli/console.h - prints progress on stderr, documents and tables on stdout.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// harness/cli/documents.cpp - field by field, under the names of the records.
+// harness/cli/documents.cpp - writes records field by field, under the names of the records.
 #include "harness/cli/documents.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// harness/core/error.cpp - how our own bugs end.
+// harness/core/error.cpp - ends the program on a failed APO_CHECK.
 #include "harness/core/error.h"
 
 #include <cstdio>

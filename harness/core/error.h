@@ -1,4 +1,4 @@
-// harness/core/error.h - the two kinds of error a person can act on, and the check for our own bugs.
+// harness/core/error.h - the errors of the user and of the environment, and APO_CHECK for our own bugs.
 #pragma once
 
 #include <stdexcept>

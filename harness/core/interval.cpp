@@ -1,4 +1,4 @@
-// harness/core/interval.cpp - see interval.h.
+// harness/core/interval.cpp - rounds a ratio to the digits that its interval supports.
 #include "harness/core/interval.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// harness/core/interval.h - ratios for people, with as many decimals as show where in its interval one lies.
+// harness/core/interval.h - prints ratios with as many decimals as their interval supports.
 #pragma once
 
 #include <string>

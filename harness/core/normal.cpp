@@ -1,4 +1,4 @@
-// harness/core/normal.cpp - quantiles by bisection of the error function.
+// harness/core/normal.cpp - computes normal quantiles by bisection of the error function.
 #include "harness/core/normal.h"
 
 #include <cmath>

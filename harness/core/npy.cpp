@@ -1,4 +1,4 @@
-// harness/core/npy.cpp - reading and writing NumPy's .npy format 1.0 (numpy.lib.format describes it).
+// harness/core/npy.cpp - reads and writes NumPy's .npy format 1.0 (numpy.lib.format describes it).
 #include "harness/core/npy.h"
 
 #include <bit>

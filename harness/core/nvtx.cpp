@@ -1,4 +1,4 @@
-// harness/core/nvtx.cpp - NVTX 3, which is a header alone and finds its tool by itself at the first call.
+// harness/core/nvtx.cpp - calls NVTX 3, a header-only library that finds its tool at the first call.
 #include "harness/core/nvtx.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// harness/core/observer.h - who is told how far a long job is; the command line prints it, tests ignore it.
+// harness/core/observer.h - receives the progress of long jobs: the command line prints it, tests ignore it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// harness/core/stopwatch.h - how long something has taken.
+// harness/core/stopwatch.h - measures elapsed time.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// harness/core/text.cpp - splitting, parsing, nearest names, numbers with units.
+// harness/core/text.cpp - splits, parses, finds nearest names, formats numbers with units.
 #include "harness/core/text.h"
 
 #include <algorithm>

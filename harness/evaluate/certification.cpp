@@ -1,4 +1,4 @@
-// harness/evaluate/certification.cpp - rounds of both, then each alone, and the claim that holds in them.
+// harness/evaluate/certification.cpp - runs rounds, then solo runs, and derives the certified claim.
 #include "harness/evaluate/certification.h"
 
 #include <algorithm>

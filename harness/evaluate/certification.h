@@ -1,4 +1,4 @@
-// harness/evaluate/certification.h - a campaign's champion against its baseline, in fresh rounds: what is published.
+// harness/evaluate/certification.h - certifies a campaign's incumbent against its baseline in fresh rounds.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// harness/evaluate/evaluate.cpp - metadata, build, resources, correctness, sanitizers, then timing.
+// harness/evaluate/evaluate.cpp - runs the gates: metadata, build, resources, correctness, sanitizers, timing.
 #include "harness/evaluate/evaluate.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// harness/evaluate/evaluate.h - one experiment: the gates, cheapest first, then timing and the verdict.
+// harness/evaluate/evaluate.h - evaluates one experiment: the gates, cheapest first, then timing and the verdict.
 #pragma once
 
 #include "harness/evaluate/hooks.h"

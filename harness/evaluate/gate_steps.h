@@ -1,4 +1,4 @@
-// harness/evaluate/gate_steps.h - when the parts of a gate began and ended, from several threads.
+// harness/evaluate/gate_steps.h - records when the parts of a gate began and ended, from several threads.
 #pragma once
 
 #include <algorithm>

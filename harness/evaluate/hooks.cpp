@@ -1,4 +1,4 @@
-// harness/evaluate/hooks.cpp - a gate's result goes to the hook and into the experiment.
+// harness/evaluate/hooks.cpp - passes progress and gates to the hooks that are set.
 #include "harness/evaluate/hooks.h"
 
 #include <utility>

@@ -1,5 +1,4 @@
-// harness/evaluate/hooks.h - an experiment on its way through the gates, and who keeps each fact as soon as it is
-// there.
+// harness/evaluate/hooks.h - callbacks for the facts of an evaluation, each called as soon as the fact is known.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// harness/evaluate/plan.cpp - where rounds of a plan have a process of their own all the same.
+// harness/evaluate/plan.cpp - decides which rounds of a plan need a process of their own.
 #include "harness/evaluate/plan.h"
 
 namespace apo {

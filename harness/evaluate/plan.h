@@ -1,4 +1,4 @@
-// harness/evaluate/plan.h - what an evaluation is to do: workloads, seed, judge, and how rounds are laid out.
+// harness/evaluate/plan.h - the plan of an evaluation: workloads, seed, judge preset, and the layout of rounds.
 #pragma once
 
 #include <cstdint>

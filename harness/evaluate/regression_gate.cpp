@@ -1,4 +1,4 @@
-// harness/evaluate/regression_gate.cpp - the gates that cost little, then rounds, look by look.
+// harness/evaluate/regression_gate.cpp - runs the cheap gates, then rounds, look by look.
 #include "harness/evaluate/regression_gate.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// harness/evaluate/regression_gate.h - a variant as it is now against what it was, both measured in the same rounds.
+// harness/evaluate/regression_gate.h - compares a variant with its stored self in the same rounds.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// harness/evaluate/sentinel.cpp - the sentinel's interval, and the rounds that show each level's noise.
+// harness/evaluate/sentinel.cpp - the sentinel's interval, and the rounds that measure each level's noise.
 #include "harness/evaluate/sentinel.h"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// harness/evaluate/sentinel.h - rounds in which both arms are the same: what machine and judge make of nothing.
+// harness/evaluate/sentinel.h - runs A/A rounds, whose arms are the same, to check machine and judge.
 #pragma once
 
 #include <vector>

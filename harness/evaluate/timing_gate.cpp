@@ -1,4 +1,4 @@
-// harness/evaluate/timing_gate.cpp - round by round as the judge asks for them, and what the gates say in the end.
+// harness/evaluate/timing_gate.cpp - runs the rounds that the judge asks for, and reports the timing gates.
 #include "harness/evaluate/timing_gate.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// harness/executor/block.cpp - fibers, and what each access is held against.
+// harness/executor/block.cpp - runs fibers, and checks each of their accesses.
 #include "harness/executor/block.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/executor/block_sync.cpp - barriers, operations of a warp, and what a block that stands still waits for.
+// harness/executor/block_sync.cpp - barriers, warp operations, and the diagnosis of a block that stands still.
 #include <string_view>
 
 #include "harness/executor/block.h"

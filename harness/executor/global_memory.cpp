@@ -1,4 +1,4 @@
-// harness/executor/global_memory.cpp - the nearest buffer, then bounds, rights and initialisation.
+// harness/executor/global_memory.cpp - finds the nearest buffer and checks bounds, rights and initialisation.
 #include "harness/executor/global_memory.h"
 
 #include <algorithm>

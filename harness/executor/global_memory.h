@@ -1,4 +1,4 @@
-// harness/executor/global_memory.h - the buffers of a call: their bounds, who may write, what has been written.
+// harness/executor/global_memory.h - the buffers of a call: bounds, write permission, initialised bytes.
 #pragma once
 
 #include <cstdint>

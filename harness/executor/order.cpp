@@ -1,4 +1,4 @@
-// harness/executor/order.cpp - what each kind of synchronisation lets threads know of one another.
+// harness/executor/order.cpp - what each kind of synchronisation orders between threads.
 #include "harness/executor/order.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/executor/shared_memory.cpp - bounds, initialisation, races, copies under way.
+// harness/executor/shared_memory.cpp - checks bounds, initialisation, races and pending copies.
 #include "harness/executor/shared_memory.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/executor/shared_memory.h - the shadow of a block's shared memory: who touched what, and after which barrier.
+// harness/executor/shared_memory.h - the shadow of a block's shared memory: who accessed what after which barrier.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// harness/executor/source_line.cpp - from an address of code to file and line, by the debug information of the object.
+// harness/executor/source_line.cpp - maps a code address to file and line by the object's debug information.
 #include <cstdint>
 #include <mutex>
 #include <string_view>

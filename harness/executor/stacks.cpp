@@ -1,4 +1,4 @@
-// harness/executor/stacks.cpp - one mapping, of which only the touched pages cost memory.
+// harness/executor/stacks.cpp - one mapping, of which only touched pages use memory.
 #include "harness/executor/stacks.h"
 
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// harness/implement/build_cache.cpp - drafts beside the entries, fsync, one rename; DeepGEMM's csrc/jit is the model.
+// harness/implement/build_cache.cpp - writes drafts, fsyncs, renames once; DeepGEMM's csrc/jit is the model.
 #include "harness/implement/build_cache.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// harness/implement/build_record.cpp - a build as JSON and back.
+// harness/implement/build_record.cpp - writes and reads a build as JSON.
 #include "harness/implement/build_record.h"
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// harness/implement/build_record.h - what the cache keeps of a build beside its files.
+// harness/implement/build_record.h - the facts of a build that the cache keeps beside its files.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// harness/implement/builder.cpp - key, compile, link, read the object, publish.
+// harness/implement/builder.cpp - computes the key, compiles, links, reads the object, publishes.
 #include "harness/implement/builder.h"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// harness/implement/builder.h - builds a variant, once per content: into a shared object, or on cuda into a cubin.
+// harness/implement/builder.h - builds a variant once per content: a shared object, or on cuda a cubin.
 #pragma once
 
 #include <cstdint>

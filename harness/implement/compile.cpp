@@ -1,4 +1,4 @@
-// harness/implement/compile.cpp - a child process under limits, and what its output means.
+// harness/implement/compile.cpp - runs the compiler under limits and interprets its output.
 #include "harness/implement/compile.h"
 
 #include "harness/core/error.h"

@@ -1,4 +1,4 @@
-// harness/implement/cubin_builder.cpp - architecture, key, NVRTC or nvcc, the cubin's facts, the launch plan.
+// harness/implement/cubin_builder.cpp - chooses architecture and compiler, reads the cubin's facts, plans the launch.
 #include "harness/implement/cubin_builder.h"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// harness/implement/library_builder.cpp - nvcc: object, shared object, and a cubin of its kernels for their facts.
+// harness/implement/library_builder.cpp - runs nvcc for the object, the shared object, and a cubin for its facts.
 #include "harness/implement/library_builder.h"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// harness/implement/nvrtc.cpp - dlopen, a forked process that compiles, two files as its answer.
+// harness/implement/nvrtc.cpp - loads NVRTC and compiles in a forked process that answers with two files.
 #include "harness/implement/nvrtc.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// harness/implement/read_files.cpp - make's rules, and folders by their real paths.
+// harness/implement/read_files.cpp - parses make rules, and resolves folders to real paths.
 #include "harness/implement/read_files.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/implement/toolkit.h - where the CUDA toolkit's programs and libraries are on this machine.
+// harness/implement/toolkit.h - finds the CUDA toolkit's programs and libraries on this machine.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// harness/injection/cupti_recording.cpp - CUPTI's callbacks: buffers of records, and launches where there are ranges.
+// harness/injection/cupti_recording.cpp - CUPTI's callbacks: buffers of records, and launches within ranges.
 #include "harness/injection/cupti_recording.h"
 
 #include <unistd.h>

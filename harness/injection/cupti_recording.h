@@ -1,4 +1,4 @@
-// harness/injection/cupti_recording.h - has CUPTI hand over what runs on the GPUs of a profiled process.
+// harness/injection/cupti_recording.h - receives CUPTI's records of what runs on the GPUs of a profiled process.
 #pragma once
 
 #include "harness/injection/session.h"

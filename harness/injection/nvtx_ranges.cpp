@@ -1,4 +1,4 @@
-// harness/injection/nvtx_ranges.cpp - what an application's NVTX calls when its threads enter and leave ranges.
+// harness/injection/nvtx_ranges.cpp - receives an application's NVTX calls when threads enter and leave ranges.
 #include <cerrno>
 #include <exception>
 #include <new>

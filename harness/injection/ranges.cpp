@@ -1,4 +1,4 @@
-// harness/injection/ranges.cpp - a stack a thread, a tree of names, and a ring of launches.
+// harness/injection/ranges.cpp - keeps a stack for each thread, a tree of names, and a ring of launches.
 #include "harness/injection/ranges.h"
 
 #include <algorithm>

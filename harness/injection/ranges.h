@@ -1,4 +1,4 @@
-// harness/injection/ranges.h - the NVTX ranges that an application's threads are in, and which of them launched what.
+// harness/injection/ranges.h - the NVTX ranges of an application's threads, and the launches within each.
 //
 // Pushing and popping takes a lock; a launch takes none, because it is what is measured. Of launches only the newest
 // kMostLaunches are known: CUPTI's records come later, but not that late.

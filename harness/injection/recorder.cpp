@@ -1,4 +1,4 @@
-// harness/injection/recorder.cpp - one row a kernel, found by the address of its name and then by the name.
+// harness/injection/recorder.cpp - keeps one row for each kernel, found by its name's address and then by name.
 #include "harness/injection/recorder.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/injection/recorder.h - sums CUPTI's records up in bounded memory, however many there are.
+// harness/injection/recorder.h - sums up CUPTI's records in bounded memory.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// harness/injection/session.h - all that the injected library keeps of its process.
+// harness/injection/session.h - the state that the injected library keeps in its process.
 #pragma once
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// harness/injection/signals_blocked.h - keeps the signals of a profiled application from what the library does in it.
+// harness/injection/signals_blocked.h - blocks the application's signals while the injected library works.
 #pragma once
 
 #include <csignal>

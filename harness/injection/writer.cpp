@@ -1,4 +1,4 @@
-// harness/injection/writer.cpp - whole files or none, at a small share of a core.
+// harness/injection/writer.cpp - writes whole files or none, at a small share of a core.
 #include "harness/injection/writer.h"
 
 #include <fcntl.h>

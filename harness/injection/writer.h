@@ -1,4 +1,4 @@
-// harness/injection/writer.h - writes the sums of a profiled process to its file, from a thread of ours.
+// harness/injection/writer.h - writes the sums of a profiled process to its file, from a thread of its own.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// harness/loop/audit.cpp - see audit.h.
+// harness/loop/audit.cpp - checks rows, invariants and coins.
 #include "harness/loop/audit.h"
 
 #include "harness/core/error.h"

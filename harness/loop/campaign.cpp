@@ -1,4 +1,4 @@
-// harness/loop/campaign.cpp - the order of the stages, and nothing else; every step is a row before the next begins.
+// harness/loop/campaign.cpp - runs the stages in order; every step is a journal row before the next begins.
 #include "harness/loop/campaign.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// harness/loop/campaign.h - iterations under one policy: profile, research, implement, evaluate, remember.
+// harness/loop/campaign.h - runs iterations under one policy: profile, research, implement, evaluate, remember.
 #pragma once
 
 #include <cstdint>

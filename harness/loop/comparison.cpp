@@ -1,4 +1,4 @@
-// harness/loop/comparison.cpp - the gates and the judge for two variants that somebody named.
+// harness/loop/comparison.cpp - runs the gates and the judge on two named variants.
 #include "harness/loop/comparison.h"
 
 #include <filesystem>

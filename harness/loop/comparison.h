@@ -1,4 +1,4 @@
-// harness/loop/comparison.h - one experiment outside a campaign: `apo compare` and whoever wants only the judge.
+// harness/loop/comparison.h - judges one experiment outside a campaign, for `apo compare`.
 #pragma once
 
 #include <string>

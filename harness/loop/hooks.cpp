@@ -1,4 +1,4 @@
-// harness/loop/hooks.cpp - builds, gates and rounds become rows.
+// harness/loop/hooks.cpp - passes progress to the observer, builds, gates and rounds to the journal.
 #include "harness/loop/hooks.h"
 
 namespace apo {

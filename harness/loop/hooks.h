@@ -1,4 +1,4 @@
-// harness/loop/hooks.h - the journal keeps each fact of an evaluation as soon as it is there.
+// harness/loop/hooks.h - connects an evaluation with its observer and the journal.
 #pragma once
 
 #include <cstdint>

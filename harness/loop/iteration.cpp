@@ -1,4 +1,4 @@
-// harness/loop/iteration.cpp - profile, research, experiments: one after the other, each written down.
+// harness/loop/iteration.cpp - profiles, researches, implements and evaluates, and writes each step down.
 #include "harness/loop/iteration.h"
 
 #include <fmt/format.h>

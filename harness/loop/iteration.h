@@ -1,4 +1,4 @@
-// harness/loop/iteration.h - one turn of the loop: profile, research, then experiments.
+// harness/loop/iteration.h - runs one turn of the loop, and certifies its results.
 #pragma once
 
 #include <cstdint>

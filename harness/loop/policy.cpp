@@ -1,4 +1,4 @@
-// harness/loop/policy.cpp - campaign files and their mistakes.
+// harness/loop/policy.cpp - parses campaign files and explains their mistakes.
 #include "harness/loop/policy.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// harness/loop/policy.h - reads a campaign file: what to improve, from where, for how long.
+// harness/loop/policy.h - reads a campaign file: family, workloads, baseline, budget.
 #pragma once
 
 #include <filesystem>

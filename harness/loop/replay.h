@@ -1,4 +1,4 @@
-// harness/loop/replay.h - an old verdict measured again from the journal alone: `apo confirm` and `apo replay`.
+// harness/loop/replay.h - repeats an old judgement from the journal alone, for `apo confirm` and `apo replay`.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// harness/loop/reproduction.cpp - verdict, interval or outcome; and what was not as it was.
+// harness/loop/reproduction.cpp - compares verdict, interval or outcome, and lists what differs.
 #include "harness/loop/reproduction.h"
 
 #include "harness/core/error.h"

@@ -1,4 +1,4 @@
-// harness/loop/reproduction.h - does a second measurement say what the first one said? Pure functions of the records.
+// harness/loop/reproduction.h - decides whether a second measurement agrees with the first; pure functions.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// harness/profile/explain.cpp - pairs the metrics of two profiles and ranks them by the time that they account for.
+// harness/profile/explain.cpp - pairs the metrics of two profiles and ranks them by the time they account for.
 #include "harness/profile/explain.h"
 
 #include <algorithm>

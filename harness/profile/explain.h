@@ -1,4 +1,4 @@
-// harness/profile/explain.h - what changed between the profiles of two configurations, and how much time it explains.
+// harness/profile/explain.h - explains the difference between two configurations' profiles by metrics.
 #pragma once
 
 #include <map>

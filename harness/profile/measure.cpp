@@ -1,4 +1,4 @@
-// harness/profile/measure.cpp - workers at 1..n threads; the counters run in calls that nobody times.
+// harness/profile/measure.cpp - times workers at 1..n threads; counters run in untimed calls.
 #include "harness/profile/measure.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// harness/profile/measure.h - the profile stage's measurements: calls at every thread count, counters apart from times.
+// harness/profile/measure.h - measures a profile: calls at every thread count, counters apart from times.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// harness/profile/summary.cpp - order statistics of repeated measurements.
+// harness/profile/summary.cpp - computes order statistics of repeated measurements.
 #include "harness/profile/summary.h"
 
 #include <algorithm>

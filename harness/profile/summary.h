@@ -1,5 +1,4 @@
-// harness/profile/summary.h - what a list of repeated measurements says: centre, spread, and an interval for the
-// centre.
+// harness/profile/summary.h - summarises repeated measurements: centre, spread, and an interval for the centre.
 #pragma once
 
 #include <vector>

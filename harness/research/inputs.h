@@ -1,4 +1,4 @@
-// harness/research/inputs.h - what the research stage is given: the profile, what could be tried, what is remembered.
+// harness/research/inputs.h - the inputs of the research stage: the profile, the options, the past.
 #pragma once
 
 #include <cstdint>

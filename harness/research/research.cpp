@@ -1,4 +1,4 @@
-// harness/research/research.cpp - collects candidates, leaves out what is known not to help, scores and sorts the rest.
+// harness/research/research.cpp - collects candidates, leaves out refuted ones, scores and sorts the rest.
 #include "harness/research/research.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// harness/research/research.h - the stage itself: bottlenecks, ranked and predicted candidates, and what was left out.
+// harness/research/research.h - the research stage: bottlenecks, ranked and predicted candidates, left-out ones.
 #pragma once
 
 #include <string>

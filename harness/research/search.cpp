@@ -1,4 +1,4 @@
-// harness/research/search.cpp - the greedy neighbourhood: one step along one tunable.
+// harness/research/search.cpp - proposes neighbours: one step along one tunable.
 #include "harness/research/search.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/research/search.h - strategies that propose settings of one variant's tunables; all on one interface.
+// harness/research/search.h - strategies that propose settings of a variant's tunables, on one interface.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// harness/runtime/candidate_process.h - one configuration in a process of its own, to be timed, counted or sampled.
+// harness/runtime/candidate_process.h - runs one configuration in a process of its own, to time, count or sample it.
 #pragma once
 
 #include <memory>

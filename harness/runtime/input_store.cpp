@@ -1,4 +1,4 @@
-// harness/runtime/input_store.cpp - the last few gigabytes of inputs, by what they were drawn from.
+// harness/runtime/input_store.cpp - keeps the last few gigabytes of inputs by their seed and regime.
 #include "harness/runtime/input_store.h"
 
 #include <algorithm>

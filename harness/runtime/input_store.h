@@ -1,4 +1,4 @@
-// harness/runtime/input_store.h - input sets with their expected outputs, kept for the comparisons that share them.
+// harness/runtime/input_store.h - keeps input sets with their expected outputs for the comparisons that share them.
 #pragma once
 
 #include <cstdint>

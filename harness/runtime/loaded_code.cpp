@@ -1,4 +1,4 @@
-// harness/runtime/loaded_code.cpp - bytes first, then machine code, then two hashes in words.
+// harness/runtime/loaded_code.cpp - compares bytes first, then machine code, and names both hashes.
 #include "harness/runtime/loaded_code.h"
 
 #include <exception>

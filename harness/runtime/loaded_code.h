@@ -1,4 +1,4 @@
-// harness/runtime/loaded_code.h - is the machine code that the driver loaded the one that was built?
+// harness/runtime/loaded_code.h - checks that the driver loaded the machine code that was built.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// harness/runtime/runtime.cpp - from a family's contract to the buffers of a call and back.
+// harness/runtime/runtime.cpp - converts between a family's contract and the buffers of a call.
 #include "harness/runtime/runtime.h"
 
 #include <functional>

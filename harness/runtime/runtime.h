@@ -1,4 +1,4 @@
-// harness/runtime/runtime.h - what every gate needs: the family, a way to build, a way to start workers.
+// harness/runtime/runtime.h - a candidate's runtime: the family, a way to build, a way to start workers.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// harness/runtime/tensor_data.cpp - rounding inputs to their storage dtype before anybody computes with them.
+// harness/runtime/tensor_data.cpp - rounds inputs to their storage dtype before any computation.
 #include "harness/runtime/tensor_data.h"
 
 #include <algorithm>

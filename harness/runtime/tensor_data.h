@@ -1,4 +1,4 @@
-// harness/runtime/tensor_data.h - input sets in their storage dtype, and what the outputs have to be.
+// harness/runtime/tensor_data.h - input sets in their storage dtype, and the expected outputs.
 #pragma once
 
 #include <cstddef>

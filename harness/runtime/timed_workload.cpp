@@ -1,4 +1,4 @@
-// harness/runtime/timed_workload.cpp - the pool of inputs, drawn side by side.
+// harness/runtime/timed_workload.cpp - draws the pool of inputs in parallel.
 #include "harness/runtime/timed_workload.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/runtime/timed_workload.h - what a comparison times: a workload, both arms built for it, and inputs.
+// harness/runtime/timed_workload.h - a workload to time: both arms built for it, and inputs.
 #pragma once
 
 #include <algorithm>

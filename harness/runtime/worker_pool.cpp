@@ -1,4 +1,4 @@
-// harness/runtime/worker_pool.cpp - one fresh worker, some ahead, and a thread for each that ends.
+// harness/runtime/worker_pool.cpp - starts workers ahead and ends each in a thread of its own.
 #include "harness/runtime/worker_pool.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/runtime/worker_pool.h - workers between two uses: those that start for what comes next, and those that end.
+// harness/runtime/worker_pool.h - workers that are starting for the next use and workers that are ending.
 #pragma once
 
 #include <cstdint>

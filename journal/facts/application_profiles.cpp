@@ -1,4 +1,4 @@
-// journal/facts/application_profiles.cpp - profiles of whole applications, in and out.
+// journal/facts/application_profiles.cpp - writes and reads profiles of whole applications.
 #include "journal/encode.h"
 #include "journal/implementation.h"
 

@@ -1,4 +1,4 @@
-// journal/facts/facts.cpp - machines, toolchains, variants, configurations, roofs, profiles and research briefs.
+// journal/facts/facts.cpp - writes machines, toolchains, variants, configurations, roofs, profiles and briefs.
 #include <stdexcept>
 
 #include "harness/core/hash.h"

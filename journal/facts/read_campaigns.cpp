@@ -1,4 +1,4 @@
-// journal/facts/read_campaigns.cpp - campaigns, their iterations and the incumbents, back into the records.
+// journal/facts/read_campaigns.cpp - reads campaigns, iterations and incumbents back into the records.
 #include <map>
 #include <tuple>
 

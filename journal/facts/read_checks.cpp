@@ -1,4 +1,4 @@
-// journal/facts/read_checks.cpp - certifications and sentinels, back into the records.
+// journal/facts/read_checks.cpp - reads certifications and sentinels back into the records.
 #include "journal/implementation.h"
 
 namespace apo {

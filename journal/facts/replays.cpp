@@ -1,4 +1,4 @@
-// journal/facts/replays.cpp - which experiments are measurements of older ones.
+// journal/facts/replays.cpp - links experiments to the older ones that they repeat.
 #include "journal/implementation.h"
 
 namespace apo {

@@ -1,4 +1,4 @@
-// journal/facts/selftests.cpp - selftests as they run, and what the newest one of a machine says.
+// journal/facts/selftests.cpp - writes selftests as they run, and reads the newest result of a machine.
 #include <cmath>
 
 #include "journal/encode.h"

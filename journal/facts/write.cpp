@@ -1,4 +1,4 @@
-// journal/facts/write.cpp - the rows of a campaign in the order in which they are written.
+// journal/facts/write.cpp - writes the rows of a campaign in order.
 #include <cmath>
 #include <limits>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// journal/query/queries.cpp - parses the predicates of 'apo query'.
+// journal/query/queries.cpp - parses the predicates of `apo query`.
 #include "journal/query/queries.h"
 
 #include <algorithm>

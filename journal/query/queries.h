@@ -1,4 +1,4 @@
-// journal/query/queries.h - finding past experiments: typed predicates, or read-only SQL.
+// journal/query/queries.h - finds past experiments by typed predicates or by read-only SQL.
 #pragma once
 
 #include <cstdint>

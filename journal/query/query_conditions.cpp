@@ -1,4 +1,4 @@
-// journal/query/query_conditions.cpp - see query_conditions.h.
+// journal/query/query_conditions.cpp - writes predicates as SQL conditions.
 #include "journal/query/query_conditions.h"
 
 #include <algorithm>

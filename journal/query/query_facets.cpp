@@ -1,4 +1,4 @@
-// journal/query/query_facets.cpp - see query_facets.h.
+// journal/query/query_facets.cpp - intersects the predicates on columns with few values.
 #include "journal/query/query_facets.h"
 
 #include <algorithm>

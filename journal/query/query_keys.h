@@ -1,4 +1,4 @@
-// journal/query/query_keys.h - how each key of a query is stored; shared by parsing and running.
+// journal/query/query_keys.h - the storage of each query key, for parsing and running.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// journal/query/query_profiles.cpp - kept profiles by what was profiled and by their metrics.
+// journal/query/query_profiles.cpp - finds stored profiles by configuration and metrics.
 #include <map>
 
 #include "harness/core/error.h"

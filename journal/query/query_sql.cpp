@@ -1,4 +1,4 @@
-// journal/query/query_sql.cpp - cells to values, operators to SQL, and back.
+// journal/query/query_sql.cpp - converts cells to values and operators to SQL, and back.
 #include "journal/query/query_sql.h"
 
 #include "harness/core/text.h"

@@ -1,4 +1,4 @@
-// journal/query/query_walk.cpp - see query_walk.h.
+// journal/query/query_walk.cpp - walks an index until the answer is full.
 #include "journal/query/query_walk.h"
 
 #include <algorithm>

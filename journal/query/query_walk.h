@@ -1,4 +1,4 @@
-// journal/query/query_walk.h - experiments in the order of the answer, a few at a time.
+// journal/query/query_walk.h - reads experiments in the order of the answer, a few at a time.
 #pragma once
 
 #include <cstdint>

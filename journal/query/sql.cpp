@@ -1,4 +1,4 @@
-// journal/query/sql.cpp - SQL from a person: one reading statement, on a connection that can do nothing else.
+// journal/query/sql.cpp - runs a person's SQL: one SELECT on a connection that can only read.
 #include <sqlite3.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// reports/formats/escape.cpp - see escape.h.
+// reports/formats/escape.cpp - replaces characters with a meaning in each format.
 #include "reports/formats/escape.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// reports/formats/html.cpp - the report as one HTML file: plots inline, light and dark, no scripts, nothing loaded.
+// reports/formats/html.cpp - writes the report as one HTML file with inline plots, without scripts or network.
 #include "reports/formats/escape.h"
 #include "reports/plots/plots.h"
 #include "reports/render.h"

@@ -1,4 +1,4 @@
-// reports/formats/json.cpp - the whole model for other programs; null where nothing was measured.
+// reports/formats/json.cpp - writes the whole model as JSON; null means not measured.
 #include <cmath>
 #include <nlohmann/json.hpp>
 

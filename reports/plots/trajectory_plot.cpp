@@ -1,4 +1,4 @@
-// reports/plots/trajectory_plot.cpp - how the incumbent moved away from the baseline, and what was tried on the way.
+// reports/plots/trajectory_plot.cpp - plots the incumbent's way from the baseline and the attempts along it.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// reports/sections/document.cpp - title, the honest claim, and the order of the sections.
+// reports/sections/document.cpp - the title, the claim, and the order of the sections.
 #include "reports/sections/document.h"
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <regex>
 
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
@@ -74,19 +75,21 @@ const std::vector<std::string>& options_of(const std::string& subcommand) {
   return entry->second;
 }
 
-// The subcommands in `apo --help`: the first word of the lines after "Subcommands:".
-std::vector<std::string> subcommands() {
+// The commands in `apo --help`: the first word of each indented line that is no option.
+std::vector<std::string> read_subcommands() {
   std::vector<std::string> found;
   const ProcessResult help = run_process({kProgram.string(), "--help"});
-  const std::string& text = help.output;
-  const std::size_t start = text.find("Subcommands:");
-  for (const std::string& line : split(start == std::string::npos ? "" : text.substr(start), '\n')) {
-    const std::vector<std::string> words = split_words(line);
-    if (line.starts_with("  ") && !line.starts_with("   ") && !words.empty()) {
-      found.push_back(words.front());
+  for (const std::string& line : split(help.output, '\n')) {
+    if (line.starts_with("  ") && !line.starts_with("   ") && !line.starts_with("  -")) {
+      found.push_back(split_words(line).front());
     }
   }
   return found;
+}
+
+const std::vector<std::string>& subcommands() {
+  static const std::vector<std::string> all = read_subcommands();
+  return all;
 }
 
 bool has_option(const std::string& subcommand, const std::string& option) {
@@ -95,7 +98,7 @@ bool has_option(const std::string& subcommand, const std::string& option) {
 }
 
 bool exists(const Mention& mention) {
-  const std::vector<std::string> all = subcommands();
+  const std::vector<std::string>& all = subcommands();
   if (!mention.subcommand.empty()) {
     return std::find(all.begin(), all.end(), mention.subcommand) != all.end() &&
            (mention.option.empty() || has_option(mention.subcommand, mention.option));
@@ -122,9 +125,10 @@ TEST_F(Readme, EverySubcommandAndOptionItNamesExists) {
   }
 }
 
+// In one working copy, README.md first: the pages of docs/ go on with the journal that it leaves.
 TEST_F(Readme, EveryCommandEndsWell) {
+  const WorkingCopy copy;
   for (const fs::path& path : documents()) {
-    const WorkingCopy copy;
     for (const DocumentCommand& command : commands_of(read_file(path))) {
       if (!command.runs) {
         continue;
@@ -134,6 +138,16 @@ TEST_F(Readme, EveryCommandEndsWell) {
                                << result.exit_code << (result.timed_out ? ", timed out" : "") << "\n"
                                << result.output << result.error;
       std::printf("%6.1f s  %s:%d  %s\n", result.seconds, path.filename().c_str(), command.line, command.text.c_str());
+    }
+  }
+}
+
+TEST_F(Readme, EveryLinkToTheCheckoutLeadsToAFile) {
+  static const std::regex kLink(R"(\]\(([^)#:\s]+)(#[^)]*)?\))");  // neither https: nor a heading alone
+  for (const fs::path& path : documents()) {
+    const std::string text = read_file(path);
+    for (std::sregex_iterator link(text.begin(), text.end(), kLink), end; link != end; ++link) {
+      EXPECT_TRUE(fs::exists(path.parent_path() / (*link)[1].str())) << path.string() << " links to " << (*link)[1];
     }
   }
 }

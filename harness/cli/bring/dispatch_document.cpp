@@ -1,4 +1,4 @@
-// harness/cli/bring/dispatch_document.cpp - family -> device -> rows, each with the expressions as text and its
+// harness/cli/bring/dispatch_document.cpp - writes the rows of each family and device, with their expressions and
 // evidence.
 #include "harness/cli/bring/dispatch_document.h"
 

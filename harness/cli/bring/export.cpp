@@ -64,11 +64,11 @@ std::vector<NamedText> files_of(const Dispatch& dispatch, bool with_sources) {
 
 int export_dispatch(const ExportOptions& options, const Globals& globals) {
   if (!options.dispatch) {
-    throw UserError("nothing to export was named", "'apo export --dispatch --output FOLDER' writes the dispatch table");
+    throw UserError("nothing to export", "'apo export --dispatch --output FOLDER' writes the dispatch table");
   }
   if (options.output == "-") {
-    throw UserError("--output - is no folder",
-                    "several files are written: name a folder, or print the table with --json");
+    throw UserError("--output - is not a folder",
+                    "export writes several files: name a folder, or print the table with --json");
   }
   if (options.output.empty() && !globals.json) {
     throw UserError("--output is missing", "name the folder to write to, or print the table with --json");
@@ -106,15 +106,15 @@ int export_dispatch(const ExportOptions& options, const Globals& globals) {
 Action define_export(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ExportOptions>();
   app.add_flag("--dispatch", options->dispatch,
-               "which accepted configuration serves which sizes, as dispatch.json and one C++17 header a family");
-  app.add_option("family", options->request.family, "the kernel family (default: all in the journal)");
+               "write the dispatch table: dispatch.json and one C++17 header a family");
+  app.add_option("family", options->request.family, "kernel family (default: all in the journal)");
   app.add_option("--device", options->request.device, "id or model of the device (default: all in the journal)");
-  app.add_option("--output", options->output, "the folder to write to");
+  app.add_option("--output", options->output, "write to this folder");
   app.add_option("--fallback", options->request.fallbacks,
-                 "variant for sizes that no measured row serves, marked as unmeasured; may repeat, in order")
+                 "variant for sizes without a measured row, marked as unmeasured; may repeat, first match wins")
       ->allow_extra_args(false);
   app.add_flag("--with-sources", options->with_sources,
-               "the variants' sources and argument headers too; constants come from -DAPO_<name>=<value>");
+               "write the sources and argument headers too; their constants come from -DAPO_<name>=<value>");
   return [options, &globals] { return export_dispatch(*options, globals); };
 }
 

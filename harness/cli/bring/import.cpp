@@ -53,7 +53,7 @@ ApplicationProfile read(const std::string& path) {
 
 Action define_import(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ImportOptions>();
-  app.add_option("file", options->file, "an SQLite export of Nsight Systems, or what 'ncu --csv' printed")->required();
+  app.add_option("file", options->file, "SQLite export of Nsight Systems, or the output of 'ncu --csv'")->required();
   add_application_options(app, options->application);
   return [options, &globals] { return show_application(read(options->file), options->application, globals); };
 }

@@ -210,10 +210,11 @@ int add(const RegisterOptions& options, const Globals& globals) {
 
 Action define_register(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<RegisterOptions>();
-  app.add_option("file", options->file, "the variant's source, with its apo: block at the top")->required();
+  app.add_option("file", options->file, "source file of the variant, with its apo: block at the top")->required();
   app.add_flag("--no-verify", options->no_verify,
-               "check only the block; an experiment runs the gates before it times anything");
-  app.add_flag("--no-executor", options->no_executor, "leave out the checks on the CPU; a GPU runs its own either way")
+               "check the metadata block only; every experiment still runs the gates first");
+  app.add_flag("--no-executor", options->no_executor,
+               "skip the check on the CPU executor; the checks on a GPU still run")
       ->excludes("--no-verify");
   return [options, &globals] { return add(*options, globals); };
 }

@@ -1,4 +1,4 @@
-// harness/cli/improve/compare.cpp - `apo compare A B`: the whole judgement of B against A, outside a campaign.
+// harness/cli/improve/compare.cpp - `apo compare A B`: judges B against A outside a campaign.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -68,16 +68,17 @@ int compare(const CompareOptions& options, const Globals& globals) {
 
 Action define_compare(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<CompareOptions>();
-  app.add_option("incumbent", options->incumbent, "A: the variant to hold against")->required();
-  app.add_option("candidate", options->candidate, "B: the variant that is judged")->required();
+  app.add_option("incumbent", options->incumbent, "A: the variant to compare with")->required();
+  app.add_option("candidate", options->candidate, "B: the variant to judge")->required();
   app.add_option("--workload", options->workloads, "workload to compare on; may repeat (default: the family's first)")
       ->allow_extra_args(false);
-  app.add_option("--cache", options->cache, "cold (caches flushed before every sample) or warm");
-  app.add_option("--judge", options->judge, "auto (by an A/A sentinel), standard, extended, strict or precise");
+  app.add_option("--cache", options->cache, "cold (flush the caches before every sample) or warm (default: cold)");
+  app.add_option("--judge", options->judge,
+                 "judge preset: auto (from an A/A run), standard, extended, strict or precise (default: auto)");
   add_layout(app, options->layout);
-  app.add_flag("--skip-correctness", options->trusted, "both are known to be right: only time them");
-  app.add_flag("--same-code", options->same_code, "time identical machine code too: an A/A run");
-  app.add_flag("--no-journal", options->no_journal, "do not record the experiment");
+  app.add_flag("--skip-correctness", options->trusted, "skip the correctness gates of both");
+  app.add_flag("--same-code", options->same_code, "time identical machine code too, for an A/A run");
+  app.add_flag("--no-journal", options->no_journal, "do not keep the experiment in the journal");
   return [options, &globals] { return compare(*options, globals); };
 }
 

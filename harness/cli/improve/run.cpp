@@ -1,4 +1,4 @@
-// harness/cli/improve/run.cpp - `apo run`: one or more iterations of the loop.
+// harness/cli/improve/run.cpp - `apo run`: runs iterations of the loop.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -170,7 +170,7 @@ void print_summary(const CampaignSummary& summary) {
   }
   if (!summary.certifications.empty()) {
     print("not claimed: the product of the accepted effects is " + format_ratio(std::exp(summary.naive_effect)) + ", " +
-          format_ratio(std::exp(summary.shrunken_effect)) + " shrunk for selection bias\n");
+          format_ratio(std::exp(summary.shrunken_effect)) + " when shrunk for selection bias\n");
   }
   print("incumbent: " + summary.champion.label() + "\n");
   print("report:    " + summary.report + "\n");
@@ -240,24 +240,24 @@ int run(const RunOptions& options, const Globals& globals) {
 
 Action define_run(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<RunOptions>();
-  app.add_option("family", options->family, "the kernel family; without it the campaign of experiments/default.json");
-  app.add_option("--campaign", options->campaign_file, "a campaign file (JSON), see experiments/default.json");
-  app.add_option("--workload", options->workloads, "workload to improve on; may repeat, all of one class")
+  app.add_option("family", options->family, "kernel family (default: the campaign of experiments/default.json)");
+  app.add_option("--campaign", options->campaign_file, "campaign file (JSON); experiments/default.json is an example");
+  app.add_option("--workload", options->workloads, "workload to improve; may repeat, all of one class")
       ->allow_extra_args(false);
   app.add_option("--baseline", options->baseline, "start from this configuration instead of the incumbent");
-  app.add_option("--target", options->target, "auto (the baseline's, else a GPU when one is usable), host or cuda");
-  app.add_option("--iterations", options->iterations, "how many turns of the loop")->check(CLI::Range(1, 100000));
-  app.add_option("--candidates", options->candidates, "candidates to try in one iteration at most")
+  app.add_option("--target", options->target,
+                 "host, cuda or auto: the baseline's target, else a GPU when one is usable (default: auto)");
+  app.add_option("--iterations", options->iterations, "run this many iterations")->check(CLI::Range(1, 100000));
+  app.add_option("--candidates", options->candidates, "judge at most this many candidates in an iteration")
       ->check(CLI::Range(1, 100000));
-  app.add_option("--budget", options->budget, "start no iteration after this time, e.g. 10m");
-  app.add_option("--cache", options->cache, "cold (caches flushed before every sample) or warm");
-  app.add_option("--judge", options->judge, "auto, standard, extended, strict or precise");
+  app.add_option("--budget", options->budget, "start no iteration after this time, for example 10m");
+  app.add_option("--cache", options->cache, "cold (flush the caches before every sample) or warm");
+  app.add_option("--judge", options->judge, "judge preset: auto, standard, extended, strict or precise");
   add_layout(app, options->layout);
   app.add_option("--solo-run", options->solo_run,
-                 "how long a certification runs each variant alone, 24 times a workload, to see what it makes of the "
-                 "clock (default: 2s on a GPU, not at all on a CPU)");
-  app.add_flag("--remeasure", options->remeasure,
-               "measure the roofs of the device anew, although the journal has them");
+                 "length of the solo runs with which a certification detects clock throttling, 24 a workload "
+                 "(default: 2s on a GPU, none on a CPU)");
+  app.add_flag("--remeasure", options->remeasure, "measure the roofs again, even if the journal has them");
   app.add_flag("--new", options->begin_anew, "begin a campaign even if an interrupted one could go on");
   return [options, &globals] { return run(*options, globals); };
 }

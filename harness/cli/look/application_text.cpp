@@ -99,8 +99,8 @@ std::string ranges_text(const ApplicationSummary& summary) {
                     percent_text(row.share), most.name + " " + percent_text(most.share)});
   }
   return rows.size() > 1 ? "\n" + format_table(rows) +
-                               "  of a range: what was launched while it was open, whenever it ran; alone: without the "
-                               "ranges within\n"
+                               "  of a range: work launched while it was open, whenever it ran; alone: without inner "
+                               "ranges\n"
                          : "";
 }
 

@@ -1,4 +1,4 @@
-// harness/cli/look/application_text.h - a profile of an application as people and programs read it.
+// harness/cli/look/application_text.h - prints an application's profile for people and programs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

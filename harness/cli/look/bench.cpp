@@ -178,7 +178,7 @@ std::vector<Configuration> chosen(Workspace& workspace, const std::vector<std::s
     const Target its = workspace.catalogue().get(configurations.back().variant).target;
     if (!target.empty() && its != wanted) {
       throw UserError(name + " is for target " + std::string(to_string(its)) + ", and --target says " + target,
-                      "drop --target: a variant is timed where it belongs");
+                      "drop --target: a named variant runs on its own target");
     }
   }
   if (names.empty()) {
@@ -265,7 +265,7 @@ int run_benchmarks(const BenchOptions& options, const std::vector<std::string>& 
   Workspace workspace(make_paths(globals.journal));
   const auto all = prepare(workspace, options, names);
   if (all.empty()) {
-    throw UserError("no variant of these supports the workload", "'apo list' shows variants and workloads");
+    throw UserError("none of these variants supports the workload", "'apo list' shows variants and workloads");
   }
   for (const auto& one : all) {
     benchmark::RegisterBenchmark(one->name().c_str(), [&one](benchmark::State& state) { run_benchmark(state, *one); })
@@ -288,15 +288,15 @@ int run_benchmarks(const BenchOptions& options, const std::vector<std::string>& 
 Action define_bench(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<BenchOptions>();
   app.add_option("names", options->names, "families and variants (default: all of them)");
-  app.add_option("--workload", options->workload, "the workload (default: each family's first for the target)");
-  app.add_option("--target", options->target, "host or cuda: which variants of a family (default: host)");
-  app.add_option("--cache", options->cache, "cold (caches flushed before every call) or warm");
+  app.add_option("--workload", options->workload, "workload (default: each family's first for the target)");
+  app.add_option("--target", options->target, "variants of a family to time: host or cuda (default: host)");
+  app.add_option("--cache", options->cache, "cold (flush the caches before every call) or warm (default: cold)");
   app.allow_extras();
   app.footer(
       "Google Benchmark's own flags pass through, for instance --benchmark_filter=REGEX, --benchmark_min_time=0.1,\n"
-      "--benchmark_repetitions=5, --benchmark_format=json. It only times: 'apo verify' says whether a variant is "
-      "right,\n"
-      "'apo compare' whether a difference is real.");
+      "--benchmark_repetitions=5, --benchmark_format=json. It only times: use 'apo verify' for correctness "
+      "and\n"
+      "'apo compare' for a judgement.");
   return [options, &app, &globals] { return run_benchmarks(*options, app.remaining(), globals); };
 }
 

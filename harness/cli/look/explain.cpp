@@ -1,5 +1,4 @@
-// harness/cli/look/explain.cpp - `apo explain A B`: what changed in counters, stalls, resources and code size, in
-// words.
+// harness/cli/look/explain.cpp - `apo explain A B`: ranks the differences of two variants by the time they account for.
 #include "harness/profile/explain.h"
 
 #include <CLI/CLI.hpp>
@@ -36,7 +35,7 @@ void check(const ExplainOptions& options, const Variant& a, const Variant& b) {
                     did_you_mean(options.cache, {"cold", "warm"}) + "\nknown: cold, warm");
   }
   if (a.family != b.family || a.target != b.target) {
-    throw UserError(a.id() + " and " + b.id() + " are not of one family and target",
+    throw UserError(a.id() + " and " + b.id() + " differ in family or target",
                     "name two variants of the same family and target; 'apo list " + a.family + "' shows them");
   }
 }
@@ -58,8 +57,8 @@ std::string explanation_text(const Explanation& explanation) {
       others += "  " + one.words + "\n";
     }
   }
-  return (timed.empty() ? "" : "\nwhat accounts for it, the largest first\n" + timed) +
-         (others.empty() ? "" : "\nwhat else differs\n" + others);
+  return (timed.empty() ? "" : "\ncauses of the difference, largest first\n" + timed) +
+         (others.empty() ? "" : "\nother differences\n" + others);
 }
 
 Json to_document(const Explanation& explanation) {
@@ -126,11 +125,11 @@ int explain_variants(const ExplainOptions& options, const Globals& globals) {
 Action define_explain(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ExplainOptions>();
   app.add_option("a", options->a, "A: the variant to start from")->required();
-  app.add_option("b", options->b, "B: the variant whose difference is explained")->required();
+  app.add_option("b", options->b, "B: the variant to explain against A")->required();
   app.add_option("--workload", options->workload,
-                 "the workload (default: that of their newest judgement here, else the family's first for the target)");
-  app.add_option("--cache", options->cache, "cold (caches flushed before every call) or warm");
-  app.add_flag("--remeasure", options->remeasure, "profile both anew, although the journal has them");
+                 "workload (default: that of their newest judgement here, else the family's first for the target)");
+  app.add_option("--cache", options->cache, "cold (flush the caches before every call) or warm (default: cold)");
+  app.add_flag("--remeasure", options->remeasure, "profile both again, even if the journal has their profiles");
   return [options, &globals] { return explain_variants(*options, globals); };
 }
 

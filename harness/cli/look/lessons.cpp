@@ -39,7 +39,7 @@ std::optional<Verdict> verdict_of(const std::string& word) {
 void check_name(const std::string& kind, const std::string& given, const std::set<std::string>& known) {
   if (!given.empty() && !known.contains(given)) {
     throw UserError("unknown " + kind + " '" + given + "'",
-                    did_you_mean(given, {known.begin(), known.end()}) + "\n'apo list' shows what there is");
+                    did_you_mean(given, {known.begin(), known.end()}) + "\n'apo list' shows all");
   }
 }
 
@@ -125,10 +125,10 @@ int lessons(const LessonOptions& options, const Globals& globals) {
 
 Action define_lessons(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<LessonOptions>();
-  app.add_option("--family", options->family, "lessons of one kernel family");
-  app.add_option("--technique", options->technique, "lessons about one technique");
-  app.add_option("--variant", options->variant, "lessons about one variant, FAMILY/NAME");
-  app.add_option("--verdict", options->verdict, "accepted, reverted or inconclusive");
+  app.add_option("--family", options->family, "only lessons of this kernel family");
+  app.add_option("--technique", options->technique, "only lessons about this technique");
+  app.add_option("--variant", options->variant, "only lessons about this variant, FAMILY/NAME");
+  app.add_option("--verdict", options->verdict, "only lessons with this verdict: accepted, reverted or inconclusive");
   return [options, &globals] { return lessons(*options, globals); };
 }
 

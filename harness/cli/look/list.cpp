@@ -1,4 +1,4 @@
-// harness/cli/look/list.cpp - `apo list`: families, their workloads and variants, and who is the incumbent.
+// harness/cli/look/list.cpp - `apo list`: families, workloads, variants and incumbents.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <map>
@@ -242,7 +242,7 @@ int list(const std::vector<std::string>& names, const Globals& globals) {
 
 Action define_list(CLI::App& app, Globals& globals) {
   const auto names = std::make_shared<std::vector<std::string>>();
-  app.add_option("names", *names, "families (FAMILY) and variants (FAMILY/NAME) to show whole");
+  app.add_option("names", *names, "families (FAMILY) and variants (FAMILY/NAME) to show in full");
   return [names, &globals] { return list(*names, globals); };
 }
 

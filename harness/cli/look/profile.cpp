@@ -1,4 +1,4 @@
-// harness/cli/look/profile.cpp - `apo profile`: where the time of one variant goes, and how far it is from the roofs.
+// harness/cli/look/profile.cpp - `apo profile`: shows where the time of a variant goes and its distance to the roofs.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
@@ -172,9 +172,9 @@ CounterChoice chosen_counters(const ProfileOptions& options, const Variant& vari
     }
   }
   if (variant.target == Target::host && (options.full || !options.metrics.empty())) {
-    throw UserError(std::string(options.full ? "--full" : "--metrics") + " is about the counters of a GPU, and " +
-                        variant.id() + " is for target host",
-                    "leave it out: host counters are always read where the system allows it");
+    throw UserError(std::string(options.full ? "--full" : "--metrics") + " selects GPU counters, and " + variant.id() +
+                        " is for target host",
+                    "drop it: host counters are always read where the system allows it");
   }
   if (choice.full && !choice.metrics.empty()) {
     throw UserError("--full and --metrics were both given", "choose one");
@@ -232,14 +232,15 @@ int show_roofs(const ProfileOptions& options, const Globals& globals) {
 int profile(const ProfileOptions& options, const Globals& globals) {
   if (globals.command) {
     if (!options.variant.empty() || options.roofs_only) {
-      throw UserError("a variant or --roofs, and a command after '--', were both given",
+      throw UserError("both a variant (or --roofs) and a command after '--' were given",
                       "profile one of the two: 'apo profile VARIANT' or 'apo profile -- COMMAND'");
     }
     return profile_application(*globals.command, options.application, globals);
   }
   if (!options.application.output.empty() || !options.application.categories.empty()) {
-    throw UserError("--output and --categories are about the profile of an application, and no command was given",
-                    "write the command after '--', or redirect standard output: --json prints a document");
+    throw UserError(
+        "--output and --categories need a command after '--'",
+        "'apo profile --output FILE -- COMMAND' profiles an application; for a variant, redirect the output of --json");
   }
   check_cache(options.cache);
   check_target(options.target);
@@ -247,7 +248,7 @@ int profile(const ProfileOptions& options, const Globals& globals) {
     return show_roofs(options, globals);
   }
   if (options.variant.empty()) {
-    throw UserError("no variant was given", "name one that 'apo list' shows, or ask for the roofs alone with --roofs");
+    throw UserError("no variant was given", "'apo list' shows the variants; --roofs needs none");
   }
   Workspace workspace(make_paths(globals.journal));
   const Configuration configuration = workspace.catalogue().configuration(options.variant);
@@ -293,19 +294,20 @@ Action define_profile(CLI::App& app, Globals& globals) {
   app.add_option("variant", options->variant, "FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]");
   app.add_option(
       "--workload", options->workload,
-      "the workload (default: that of the variant's newest judgement here, else the family's first for the target)");
-  app.add_option("--cache", options->cache, "cold (caches flushed before every call) or warm");
+      "workload (default: that of the variant's newest judgement here, else the family's first for the target)");
+  app.add_option("--cache", options->cache, "cold (flush the caches before every call) or warm (default: cold)");
   app.add_option("--metrics", options->metrics,
-                 "counters of the GPU to read instead of the default set: dram__bytes_read.sum,...");
-  app.add_flag("--full", options->full, "read every counter that is of use on the GPU; takes some 20 passes");
-  app.add_flag("--no-journal", options->no_journal, "do not keep the profile");
-  app.add_flag("--roofs", options->roofs_only, "show the measured roofs of the device alone; no variant is needed");
-  app.add_option("--target", options->target, "with --roofs: auto (a GPU when one is usable), host or cuda");
-  app.add_flag("--remeasure", options->remeasure, "measure the roofs anew, although the journal has them");
+                 "GPU counters to read instead of the default set, for example dram__bytes_read.sum,...");
+  app.add_flag("--full", options->full, "read every useful GPU counter, in about 20 passes");
+  app.add_flag("--no-journal", options->no_journal, "do not keep the profile in the journal");
+  app.add_flag("--roofs", options->roofs_only, "show the measured roofs of the device; takes no variant");
+  app.add_option("--target", options->target,
+                 "with --roofs: host, cuda or auto, a GPU when one is usable (default: auto)");
+  app.add_flag("--remeasure", options->remeasure, "measure the roofs again, even if the journal has them");
   add_application_options(app, options->application);
   app.footer(
-      "apo profile -- COMMAND ARGS...\n  runs any CUDA program and shows where its GPU time goes; with --json the"
-      " command's output goes to stderr");
+      "apo profile -- COMMAND ARGS...\n  profiles any CUDA program and shows where its GPU time goes; with --json the"
+      " program's output goes to stderr");
   return [options, &globals] { return profile(*options, globals); };
 }
 

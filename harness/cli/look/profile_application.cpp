@@ -1,5 +1,4 @@
-// harness/cli/look/profile_application.cpp - runs the command, shows where its GPU time went, and keeps it in the
-// journal.
+// harness/cli/look/profile_application.cpp - runs the command and keeps and prints the profile of its GPU time.
 #include "harness/cli/look/profile_application.h"
 
 #include <CLI/CLI.hpp>
@@ -57,8 +56,8 @@ std::int64_t keep(ApplicationProfile& profile, const ApplicationSummary& summary
 
 void add_application_options(CLI::App& app, ApplicationOptions& options) {
   app.add_option("--categories", options.categories,
-                 "JSON file of name patterns that sort kernels (default: made for PyTorch)");
-  app.add_option("--output", options.output, "write the profile of an application to this file");
+                 "JSON file with name patterns that group kernels (default: patterns for PyTorch)");
+  app.add_option("--output", options.output, "write the application's profile to this file");
 }
 
 int show_application(ApplicationProfile profile, const ApplicationOptions& options, const Globals& globals) {

@@ -1,4 +1,4 @@
-// harness/cli/look/profile_application.h - `apo profile -- COMMAND`: where the GPU time of a whole application goes.
+// harness/cli/look/profile_application.h - `apo profile -- COMMAND`: profiles the GPU time of a whole application.
 #pragma once
 
 #include <string>

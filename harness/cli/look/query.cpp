@@ -206,23 +206,24 @@ std::string help_on_keys() {
          "  apo query --profiles 'metric:dram__bytes_read.sum>1e9'\n"
          "  apo query bottleneck_kind=cause bottleneck_file=simple.cu columns=id,candidate,bottleneck,bottleneck_line\n"
          "  apo query --sql 'SELECT verdict, sum(experiments) FROM experiment_counts GROUP BY verdict'\n"
-         "A million experiments are answered in milliseconds, but for what reads every row: ~ on started_at and\n"
-         "finished_at (since and until do not), on more than 20000 different hashes, and on a sentence for less than\n"
-         "three letters or letters beyond ASCII; an order by technique, sentence, hash of a build or bottleneck;\n"
+         "On a million experiments a query takes milliseconds unless it reads every row, as these do: ~ on started_at "
+         "and\n"
+         "finished_at (since and until do not), on more than 20000 different hashes, and on a sentence for fewer than\n"
+         "three letters or letters beyond ASCII; sorting by technique, sentence, hash of a build or bottleneck;\n"
          "predicates on columns of many values that are frequent one by one and rare together; and SQL over\n"
-         "experiments, which ends after 10 s: experiment_counts has the counts of the columns of few values.";
+         "experiments, which is stopped after 10 s: experiment_counts has the counts of the columns of few values.";
 }
 
 }  // namespace
 
 Action define_query(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<QueryOptions>();
-  app.add_option("predicates", options->predicates, "what the experiments have to meet, all of it");
-  app.add_option("--sql", options->sql, "one SELECT over the journal's tables and views instead");
-  app.add_flag("--profiles", options->profiles, "look among the kept profiles instead, whoever asked for them");
-  app.add_option("--columns", options->columns, "the columns to show, separated by commas");
-  app.add_option("--sort", options->sort, "the keys to sort by, separated by commas; -KEY is descending");
-  app.add_option("--limit", options->limit, "rows at most (default 50), 0 for all");
+  app.add_option("predicates", options->predicates, "conditions, all of which an experiment has to meet");
+  app.add_option("--sql", options->sql, "run one SELECT over the journal's tables and views instead");
+  app.add_flag("--profiles", options->profiles, "search stored profiles instead of experiments");
+  app.add_option("--columns", options->columns, "columns to show, separated by commas");
+  app.add_option("--sort", options->sort, "keys to sort by, separated by commas; -KEY sorts descending");
+  app.add_option("--limit", options->limit, "print at most this many rows, 0 for all (default: 50)");
   app.add_flag("--csv", options->csv, "print CSV (RFC 4180)");
   app.footer(help_on_keys);
   return [options, &globals] { return query(*options, globals); };

@@ -1,4 +1,4 @@
-// harness/cli/look/report.cpp - `apo report`: one campaign of the journal as markdown, HTML, JSON or CSV.
+// harness/cli/look/report.cpp - `apo report`: writes the report of a campaign as markdown, HTML, JSON or CSV.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
@@ -64,9 +64,9 @@ int write(const ReportOptions& options, const Globals& globals) {
 
 Action define_report(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ReportOptions>();
-  app.add_option("--campaign", options->campaign, "the campaign's number (default: the newest)");
+  app.add_option("--campaign", options->campaign, "number of the campaign (default: the newest)");
   app.add_option("--format", options->format, "markdown, html, json or csv");
-  app.add_option("--output", options->output, "the folder to write to, or - for standard output");
+  app.add_option("--output", options->output, "write to this folder, or to standard output with -");
   return [options, &globals] { return write(*options, globals); };
 }
 

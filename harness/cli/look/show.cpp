@@ -1,4 +1,4 @@
-// harness/cli/look/show.cpp - `apo show`: one experiment whole, or what a variant says of itself.
+// harness/cli/look/show.cpp - `apo show`: prints one experiment or one variant in full.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
@@ -150,7 +150,7 @@ std::string rounds_text(const std::vector<Round>& rounds) {
                     round.void_why.empty() ? format_percent(round.effect, 3) : "-", format_seconds(round.seconds),
                     std::to_string(round.seed), round.void_why.empty() ? "" : round.void_why});
   }
-  return heading("rounds (coin: who was in slot 0 and in slot 1)") + format_table(rows);
+  return heading("rounds (coin: the arms in slot 0 and slot 1)") + format_table(rows);
 }
 
 std::vector<Bottleneck> bottlenecks_of(Journal& journal, const Experiment& experiment) {
@@ -167,7 +167,7 @@ std::string shortcomings_text(const std::vector<Bottleneck>& bottlenecks) {
                     one.bound > 1 ? format_ratio(one.bound) : "nothing",
                     one.line > 0 ? one.file + ":" + std::to_string(one.line) : "-", one.evidence});
   }
-  return heading("what its iteration found short in the incumbent") + format_table(rows);
+  return heading("bottlenecks of the incumbent") + format_table(rows);
 }
 
 void add_block(std::string& text, const std::string& prefix, const Block& block) {
@@ -351,8 +351,8 @@ Variant find_variant(Workspace& workspace, const std::string& id) {
 
 int show_variant(const ShowOptions& options, const Globals& globals) {
   if (options.samples || options.log) {
-    throw UserError(std::string(options.samples ? "--samples" : "--log") + " is about an experiment, and '" +
-                        options.what + "' is no number",
+    throw UserError(std::string(options.samples ? "--samples" : "--log") + " needs the number of an experiment, not '" +
+                        options.what + "'",
                     "'apo query' lists the experiments");
   }
   Workspace workspace(make_paths(globals.journal));
@@ -383,10 +383,10 @@ int show(const ShowOptions& options, const Globals& globals) {
 
 Action define_show(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ShowOptions>();
-  app.add_option("what", options->what, "an experiment's number, or a variant FAMILY/NAME")->required();
-  app.add_flag("--samples", options->samples, "every timed sample of the experiment");
-  app.add_flag("--source", options->source, "the source that was judged");
-  app.add_flag("--log", options->log, "what the compiler said");
+  app.add_option("what", options->what, "number of an experiment, or a variant FAMILY/NAME")->required();
+  app.add_flag("--samples", options->samples, "print every timed sample of the experiment");
+  app.add_flag("--source", options->source, "print the source");
+  app.add_flag("--log", options->log, "print the compiler's log");
   return [options, &globals] { return show(*options, globals); };
 }
 

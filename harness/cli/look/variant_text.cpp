@@ -1,4 +1,4 @@
-// harness/cli/look/variant_text.cpp - the metadata block in words.
+// harness/cli/look/variant_text.cpp - prints the metadata block of a variant.
 #include "harness/cli/look/variant_text.h"
 
 #include <vector>

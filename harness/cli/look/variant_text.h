@@ -1,4 +1,4 @@
-// harness/cli/look/variant_text.h - a variant as people read it, for `list` and `show`.
+// harness/cli/look/variant_text.h - prints a variant for people, for `list` and `show`.
 #pragma once
 
 #include <string>

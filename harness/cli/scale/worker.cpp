@@ -1,4 +1,4 @@
-// harness/cli/scale/worker.cpp - `apo worker`: the isolated process; started by the program itself, never by people.
+// harness/cli/scale/worker.cpp - `apo worker`: the isolated process, which only the program itself starts.
 #include <CLI/CLI.hpp>
 
 #include "harness/cli/command.h"

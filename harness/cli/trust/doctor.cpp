@@ -1,4 +1,4 @@
-// harness/cli/trust/doctor.cpp - `apo doctor`: what works on this machine, and how to fix what does not.
+// harness/cli/trust/doctor.cpp - `apo doctor`: checks this machine and the journal and names the fixes.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
@@ -55,7 +55,7 @@ Check check_cpu(const Machine& machine) {
 Check check_governor(const Machine& machine) {
   Check check{.name = "frequency governor", .finding = machine.governor};
   if (machine.governor == "unknown") {
-    check.finding = "not shown, as in most virtual machines; the A/A sentinel measures what the clock does";
+    check.finding = "not shown, as in most virtual machines; the A/A sentinel detects an unsteady clock";
   } else if (machine.governor != "performance") {
     check.state = CheckState::limited;
     check.fix = "a steadier clock needs fewer rounds: sudo cpupower frequency-set -g performance";
@@ -123,7 +123,7 @@ Check check_worker(Workspace& workspace) {
     if (worker.confinement() != "seccomp+landlock") {
       check.state = CheckState::limited;
       check.fix =
-          "candidates are held by less than seccomp and Landlock: judge only code that you trust, or use a "
+          "candidates are confined by less than seccomp and Landlock: judge only trusted code, or use a "
           "kernel of 5.13 or later with both";
     }
     return check;
@@ -137,7 +137,7 @@ Check check_correctness(Workspace& workspace) {
         check_case(workspace.runtime(family), smallest_variant(workspace),
                    {.workload = "n1001", .axes = workspace.workload(family, "n1001").axes, .regimes = family.regimes},
                    secret_seed());
-    return result.outcome == Outcome::valid ? Check{.name = "correctness gate", .finding = "a right variant passes"}
+    return result.outcome == Outcome::valid ? Check{.name = "correctness gate", .finding = "a correct variant passes"}
                                             : broken("correctness gate", "copy/simple fails: " + result.evidence,
                                                      "run 'apo verify copy/simple --verbose' and report what it says");
   });
@@ -217,8 +217,8 @@ Check check_selftest(const Paths& paths, Workspace& workspace) {
   const std::string name = "selftest";
   Check missing{.name = name,
                 .state = CheckState::limited,
-                .finding = "none of this machine as it is now",
-                .fix = "'apo selftest' shows what it resolves, and keeps smaller claims from being made"};
+                .finding = "none for this machine in its current state",
+                .fix = "'apo selftest' measures what it resolves, and smaller claims are refused from then on"};
   if (is_absent(paths.journal)) {
     return missing;
   }
@@ -308,7 +308,7 @@ void print_checks(const std::vector<Check>& checks, bool works) {
       print("        -> " + check.fix + "\n");
     }
   }
-  print(works ? "target host works here\n" : "target host does not work here until what is broken is mended\n");
+  print(works ? "target host works here\n" : "target host does not work here until the failures above are fixed\n");
 }
 
 int doctor(const Globals& globals) {

@@ -1,4 +1,4 @@
-// harness/cli/trust/doctor_check.h - one row of what `apo doctor` finds.
+// harness/cli/trust/doctor_check.h - one row of the output of `apo doctor`.
 #pragma once
 
 #include <string>

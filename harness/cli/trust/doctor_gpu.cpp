@@ -1,4 +1,4 @@
-// harness/cli/trust/doctor_gpu.cpp - what target cuda needs: toolkit, driver, GPU, CUPTI, compute-sanitizer, counters.
+// harness/cli/trust/doctor_gpu.cpp - checks what target cuda needs: toolkit, driver, GPU, CUPTI, sanitizer, counters.
 #include <dlfcn.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// harness/cli/trust/gate.cpp - `apo gate`: fails when a variant of the checkout is slower than its stored self.
+// harness/cli/trust/gate.cpp - `apo gate`: fails when a variant is slower than its stored self.
 #include "harness/loop/gate/gate.h"
 
 #include <CLI/CLI.hpp>
@@ -36,7 +36,7 @@ double margin_of(const std::string& text) {
   const auto value = trimmed.ends_with('%') ? parse_double(trim(trimmed.substr(0, trimmed.size() - 1))) : std::nullopt;
   if (!value || !(*value > 0) || !(*value <= 100)) {
     throw UserError("--margin '" + text + "' is not a percentage above 0 % and up to 100 %",
-                    "write how much more time is allowed, for example --margin 2%");
+                    "write the slowdown to tolerate, for example --margin 2%");
   }
   return *value / 100;
 }
@@ -112,24 +112,26 @@ int gate(const GateOptions& options, const Globals& globals) {
 
 Action define_gate(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<GateOptions>();
-  auto* baseline = app.add_option("--baseline", options->baseline, "hold the checkout against this file");
-  auto* store_file = app.add_option("--store", options->store, "write the named variants to this file, as a baseline");
+  auto* baseline =
+      app.add_option("--baseline", options->baseline, "compare the checkout with the baseline in this file");
+  auto* store_file = app.add_option("--store", options->store, "store the named variants in this file as the baseline");
   baseline->excludes(store_file);
   app.add_option("variants", options->store_variants, "with --store: FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]");
-  app.add_option("--margin", options->margin, "how much more time is allowed (default: 2%)")->excludes(store_file);
-  app.add_option("--variant", options->variants, "only this one of the stored variants; may repeat")
+  app.add_option("--margin", options->margin, "slowdown to tolerate (default: 2%)")->excludes(store_file);
+  app.add_option("--variant", options->variants, "check only this stored variant; may repeat")
       ->allow_extra_args(false)
       ->excludes(store_file);
   app.add_option("--workload", options->workloads,
-                 "with --store the workloads to store (default: the first of each family), else only these; may repeat")
+                 "workload to store or to check; may repeat (default: each family's first, or all stored ones)")
       ->allow_extra_args(false);
-  app.add_option("--junit", options->junit, "write the results as JUnit XML to this file too")->excludes(store_file);
-  app.add_option("--cache", options->cache, "cold (caches flushed before every sample) or warm");
-  app.add_option("--judge", options->judge, "auto (by an A/A sentinel), standard, extended, strict or precise");
+  app.add_option("--junit", options->junit, "also write the results to this file as JUnit XML")->excludes(store_file);
+  app.add_option("--cache", options->cache, "cold (flush the caches before every sample) or warm (default: cold)");
+  app.add_option("--judge", options->judge,
+                 "judge preset: auto (from an A/A run), standard, extended, strict or precise (default: auto)");
   add_layout(app, options->layout);
   app.footer(
-      "Exit code: 0 nothing became slower by more than the margin, 3 something did or is no longer correct,\n"
-      "2 this machine cannot tell with that margin. Both sources are built and measured in the same rounds.");
+      "Exit code: 0 no variant became slower by more than the margin, 3 one did or is no longer correct,\n"
+      "2 this machine cannot resolve that margin. Both sources are built and measured in the same rounds.");
   return [options, &globals] {
     if (options->store.empty() && options->baseline.empty()) {
       throw UserError(

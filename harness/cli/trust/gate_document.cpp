@@ -1,4 +1,4 @@
-// harness/cli/trust/gate_document.cpp - one table, one JSON document, one JUnit suite.
+// harness/cli/trust/gate_document.cpp - the gate's table, JSON document and JUnit suite.
 #include "harness/cli/trust/gate_document.h"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ std::string gate_text(const std::vector<GatedVariant>& gated) {
                       w == 0 ? report::one_line(one.result.sentence) : ""});
     }
   }
-  return format_table(rows) + "change: of the speed against the baseline, with one-sided bounds; below 0 is slower\n" +
+  return format_table(rows) + "change: speed against the baseline with one-sided bounds; negative is slower\n" +
          std::to_string(count(gated, {GateVerdict::passed})) + " passed, " +
          std::to_string(count(gated, {GateVerdict::regressed, GateVerdict::failed})) + " failed, " +
          std::to_string(count(gated, {GateVerdict::undecided})) + " undecided\n";

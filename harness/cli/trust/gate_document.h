@@ -1,4 +1,4 @@
-// harness/cli/trust/gate_document.h - what `apo gate` found, for people, programs and CI servers.
+// harness/cli/trust/gate_document.h - prints the result of `apo gate` for people, programs and CI servers.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// harness/cli/trust/replay.cpp - `apo replay` and its half `apo confirm`: old verdicts measured again.
+// harness/cli/trust/replay.cpp - `apo replay` and `apo confirm`: repeat old judgements.
 #include "harness/loop/replay.h"
 
 #include <CLI/CLI.hpp>
@@ -21,8 +21,9 @@ using Json = nlohmann::json;
 using Kind = ReplayRow::Kind;
 
 constexpr const char* kRule =
-    "Reproduced: the same verdict, and the new estimate within the old interval widened by its own, so that the two\n"
-    "intervals overlap; for what was never timed the same outcome. Seeds are fresh. Exit code: 0 reproduced, 3 not.";
+    "An experiment is reproduced when the verdict is the same and the two intervals overlap; one that was never "
+    "timed,\n"
+    "when the outcome is the same. Seeds are fresh. Exit code: 0 reproduced, 3 not.";
 
 std::string result_text(const Experiment& experiment) {
   const Judgement& one = *experiment.judgement;
@@ -48,10 +49,10 @@ std::string replay_text(const Replay& replay) {
                      " against " + replay.original.incumbent.label() + " on " + join(replay.original.workloads, ", ") +
                      "\n" + format_table({{"then", result_text(replay.original)}, {"now", result_text(replay.again)}});
   for (const std::string& line : replay.differences) {
-    text += "not as it was: " + line + "\n";
+    text += "changed since: " + line + "\n";
   }
   return text + (replay.reproduction.reproduced ? "reproduced: " : "not reproduced: ") + replay.reproduction.why +
-         "; 'apo show " + std::to_string(replay.again.id) + "' has it whole\n";
+         "; 'apo show " + std::to_string(replay.again.id) + "' shows it in full\n";
 }
 
 // The file has to be there before the writer's lock is taken: a mistyped path must not become an empty journal.
@@ -132,7 +133,7 @@ std::string ReplayTable::summary() const {
 std::string ReplayTable::text() const {
   std::string text = experiments() == 0 ? "" : format_table(rows_);
   for (const auto& [line, numbers] : differences_) {
-    text += "not as it was: " + line +
+    text += "changed since: " + line +
             (static_cast<int>(numbers.size()) == measured_ ? "" : " (experiment " + join(numbers, ", ") + ")") + "\n";
   }
   return text + summary();
@@ -168,7 +169,7 @@ int all(const Globals& globals) {
 
 Action define_confirm(CLI::App& app, Globals& globals) {
   const auto id = std::make_shared<std::int64_t>(0);
-  app.add_option("experiment", *id, "an accepted experiment's number")->required();
+  app.add_option("experiment", *id, "number of an accepted experiment")->required();
   app.footer(kRule);
   return [id, &globals] { return one(*id, Kind::confirm, globals); };
 }
@@ -176,8 +177,8 @@ Action define_confirm(CLI::App& app, Globals& globals) {
 Action define_replay(CLI::App& app, Globals& globals) {
   const auto id = std::make_shared<std::int64_t>(0);
   const auto every = std::make_shared<bool>(false);
-  auto* number = app.add_option("experiment", *id, "an experiment's number, whatever its verdict");
-  app.add_flag("--all", *every, "every judged experiment of the journal, as a table")->excludes(number);
+  auto* number = app.add_option("experiment", *id, "number of an experiment with any verdict");
+  app.add_flag("--all", *every, "replay every judged experiment of the journal and print a table")->excludes(number);
   app.footer(kRule);
   return [id, every, number, &globals] {
     if (!*every && number->count() == 0) {

@@ -1,4 +1,4 @@
-// harness/cli/trust/selftest.cpp - `apo selftest`: what the judge makes of known truths on this machine.
+// harness/cli/trust/selftest.cpp - `apo selftest`: runs the judge on known differences on this machine.
 #include "harness/loop/selftest/selftest.h"
 
 #include <CLI/CLI.hpp>
@@ -66,7 +66,7 @@ void read_parts(const std::string& parts, SelftestRequest& request) {
     } else if (part != "noise") {
       throw UserError("unknown part '" + part + "' of a selftest",
                       did_you_mean(part, {"identical", "known", "layouts", "noise"}) +
-                          " known: identical, known, layouts, noise; several with commas");
+                          "\nknown: identical, known, layouts, noise, separated by commas");
     }
   }
 }
@@ -81,7 +81,7 @@ std::vector<int> differences_of(const std::string& text) {
     const double wanted = std::round(10 * percent);
     if (!whole || std::fabs(wanted - 10 * percent) > 1e-6 ||
         std::ranges::find(kSpinThousandths, std::fabs(wanted)) == std::end(kSpinThousandths)) {
-      throw UserError("--differences '" + part + "' is no difference that a spin can have",
+      throw UserError("--differences '" + part + "' is not a difference that the spin kernels have",
                       "known: 0.1, 0.2, 0.3, 0.5, 1, 2 and 5 percent, gains or losses, such as 0.3,1,-1");
     }
     thousandths.push_back(static_cast<int>(wanted));
@@ -131,31 +131,36 @@ int selftest(const SelftestOptions& options, const Globals& globals) {
 
 Action define_selftest(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<SelftestOptions>();
-  app.add_option("--target", options->target, "auto (a GPU when one is usable), host or cuda");
-  app.add_option("--kernels", options->kernels, "VARIANT@WORKLOAD to measure; may repeat (default: bundled ones)")
+  app.add_option("--target", options->target, "host, cuda or auto, a GPU when one is usable (default: auto)");
+  app.add_option("--kernels", options->kernels, "VARIANT@WORKLOAD to measure; may repeat (default: built-in ones)")
       ->allow_extra_args(false);
-  app.add_option("--parts", options->parts,
-                 "identical (code against itself), known (a known difference), layouts; noise alone for none of them "
-                 "(default: identical,known)");
+  app.add_option(
+      "--parts", options->parts,
+      "parts to run, separated by commas: identical (code against itself), known (a known difference), layouts, "
+      "or noise for none of them (default: identical,known)");
   app.add_option("--layout", options->layout,
-                 "random (code and buffers laid out anew in every round), fixed, or both: what layouts are worth "
-                 "(default: random)")
+                 "random (a new layout of code and buffers in every round), fixed, or both, which measures the effect "
+                 "of layouts (default: random)")
       ->expected(0, 1)
       ->default_str("both");
   app.add_option("--differences", options->differences,
-                 "known differences to judge, in percent with commas, such as 0.3,-1 (default: several)");
-  app.add_option("--seconds", options->seconds, "how long all of it may take (default: 10m)");
-  app.add_option("--comparisons", options->comparisons, "so many judgements of identical code, however long they take")
+                 "known differences to judge, in percent, for example 0.3,-1 (default: several)");
+  app.add_option("--seconds", options->seconds, "total time allowed, for example 90s (default: 10m)");
+  app.add_option("--comparisons", options->comparisons,
+                 "run this many judgements of identical code, whatever time they take")
       ->check(CLI::Range(1, kMostAsked));
-  app.add_option("--rounds", options->rounds, "begin no judgement after so many rounds")
+  app.add_option("--rounds", options->rounds, "start no judgement after this many rounds")
       ->check(CLI::Range(1, kMostAsked));
-  app.add_flag("--quick", options->quick, "one minute, and a third of the processes for the noise");
-  app.add_option("--round-time", options->round_time, "kernel time of a round, such as 30ms (default: the profile's)");
-  app.add_option("--cache", options->cache, "cold (caches flushed before every sample) or warm");
-  app.add_option("--judge", options->judge, "auto (by each kernel's noise), standard, extended, strict or precise");
+  app.add_flag("--quick", options->quick, "take one minute in all, with a third of the processes for the noise");
+  app.add_option("--round-time", options->round_time,
+                 "kernel time of a round, for example 30ms (default: the judge preset's)");
+  app.add_option("--cache", options->cache, "cold (flush the caches before every sample) or warm (default: cold)");
+  app.add_option(
+      "--judge", options->judge,
+      "judge preset: auto (from each kernel's noise), standard, extended, strict or precise (default: auto)");
   app.footer(
-      "What it finds is kept in the journal. From then on 'apo run', 'apo compare' and 'apo gate' with that journal\n"
-      "refuse to claim an effect that is smaller than what identical code seemed to have on this machine.");
+      "The result is kept in the journal. From then on 'apo run', 'apo compare' and 'apo gate' with that journal\n"
+      "claim no effect smaller than the apparent effect of identical code on this machine.");
   return [options, &globals] { return selftest(*options, globals); };
 }
 

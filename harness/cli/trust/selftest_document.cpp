@@ -1,4 +1,4 @@
-// harness/cli/trust/selftest_document.cpp - the selftest's numbers with their names; effects are natural logs.
+// harness/cli/trust/selftest_document.cpp - the JSON document of a selftest; effects are natural logs.
 #include "harness/cli/trust/selftest_document.h"
 
 #include <cmath>

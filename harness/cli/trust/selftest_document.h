@@ -1,4 +1,4 @@
-// harness/cli/trust/selftest_document.h - a selftest as text for people and as JSON.
+// harness/cli/trust/selftest_document.h - prints a selftest as text and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// harness/cli/trust/selftest_text.cpp - the selftest's tables for people.
+// harness/cli/trust/selftest_text.cpp - the tables of a selftest for people.
 #include <cmath>
 #include <vector>
 
@@ -44,7 +44,7 @@ std::string resolution_table(const SelftestResult& result) {
                     resolved(kernel.resolves_10s), resolved(kernel.resolves_60s), format_seconds(kernel.kernel_s),
                     format_seconds(kernel.round_s), format_seconds(kernel.start_s), percent(kernel.smallest_claim)});
   }
-  return "found in 95 of 100 cases within so much kernel time:\n" + format_table(rows);
+  return "smallest effect found in 95 of 100 cases, by kernel time:\n" + format_table(rows);
 }
 
 Row identical_row(const SelftestRate& rate) {
@@ -130,7 +130,7 @@ std::string selftest_text(const SelftestResult& result) {
     text += "\n" + remark + "\n";
   }
   return text + "\nclaims below " + percent(selftest.smallest_claim) +
-         " are refused on this machine, on the kernels above below what they show\n";
+         " are refused on this machine, and on the kernels above those below their own limit\n";
 }
 
 }  // namespace apo

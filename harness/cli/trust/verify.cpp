@@ -90,7 +90,7 @@ OneCall run_once(const Runtime& runtime, const Configuration& configuration, con
   } else if (const auto attached = worker.attach(shared_tensors); !attached) {
     call.failure = attached.failure();
   } else if (how.debug && !wait_for_debugger(worker.pid())) {
-    throw UserError("--debug waits for Enter, and there is no input to wait for");
+    throw UserError("--debug waits for Enter, but standard input is closed");
   } else if (const auto sample = worker.call(0); !sample) {
     call.failure = sample.failure();
   } else {
@@ -124,7 +124,7 @@ void dump(const fs::path& folder, const Runtime& runtime, const InputSet& inputs
 TensorMap load_inputs(const fs::path& folder, const Family& family, const Axes& axes) {
   if (!fs::is_directory(folder)) {
     throw UserError("--inputs '" + folder.string() + "' is not a folder",
-                    "'apo verify VARIANT --dump FOLDER' shows which files it has to hold");
+                    "'apo verify VARIANT --dump FOLDER' shows the files it needs");
   }
   TensorMap values;
   for (const TensorSpec& tensor : family.tensors) {
@@ -155,9 +155,8 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workspace& 
     throw UserError(configuration.label() + " does not support " + workload.name + ": " + why);
   }
   if (!options.dump.empty() && !workload.repeated_axis.empty()) {
-    throw UserError(
-        "--dump does not write " + workload.name + ": it is drawn in part and repeated along " + workload.repeated_axis,
-        "dump a smaller workload of 'apo list'");
+    throw UserError("--dump does not write " + workload.name + ": its inputs repeat along " + workload.repeated_axis,
+                    "dump a smaller workload; 'apo list' shows them");
   }
   const std::uint64_t seed = options.seed != 0 ? options.seed : secret_seed();
   const std::string regime = options.regime.empty() ? family.regimes.front() : options.regime;
@@ -217,7 +216,7 @@ void check_any_supported(const Family& family, const Runtime& runtime, const Con
   const auto why_not = [&](const CheckCase& one) { return runtime.unsupported(configuration, one.axes); };
   if (std::all_of(plan.begin(), plan.end(), [&](const CheckCase& one) { return !why_not(one).empty(); })) {
     throw UserError(
-        configuration.label() + " supports none of the workloads that are checked; " + plan.front().workload + ": " +
+        configuration.label() + " supports none of the checked workloads; " + plan.front().workload + ": " +
             why_not(plan.front()),
         "relax its apo:requires line, or name another with --workload; 'apo list " + family.name + "' shows them");
   }
@@ -316,21 +315,21 @@ std::string check_seed(const std::string& text) {
 Action define_verify(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<VerifyOptions>();
   app.add_option("variant", options->variant, "FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]")->required();
-  app.add_option("--workload", options->workload, "one workload instead of all small, ragged and default ones");
-  app.add_option("--regime", options->regime, "one input regime instead of several");
+  app.add_option("--workload", options->workload,
+                 "check this workload only (default: all small, ragged and default ones)");
+  app.add_option("--regime", options->regime, "check this input regime only (default: several)");
   app.add_option("--dump", options->dump,
-                 "write inputs, outputs and reference of one call as .npy files to this folder");
-  app.add_option("--inputs", options->inputs, "take the inputs of one call from .npy files in this folder");
+                 "write inputs, outputs and reference of one call to this folder as .npy files");
+  app.add_option("--inputs", options->inputs, "read the inputs of one call from .npy files in this folder");
   app.add_option("--on", options->on,
-                 "cpu: run a device variant thread by thread on this CPU, under checks for races, barriers and bounds");
+                 "cpu: run a device variant thread by thread on this CPU and check races, barriers and bounds");
   app.add_option("--seed", options->seed,
-                 "seed of the inputs and of the threads' order (default: a secret one, printed when a gate fails)")
+                 "seed of the inputs and the thread order (default: secret, printed when a gate fails)")
       ->check(check_seed);
-  app.add_flag("--debug", options->debug, "wait for a debugger before the one call, and for Enter");
-  app.add_flag("--no-sanitizers", options->no_sanitizers,
-               "leave out the ASan and UBSan build, on target cuda compute-sanitizer");
+  app.add_flag("--debug", options->debug, "wait for a debugger and for Enter before the call");
+  app.add_flag("--no-sanitizers", options->no_sanitizers, "skip ASan and UBSan, on target cuda compute-sanitizer");
   app.add_option("--device-sanitizers", options->device_sanitizers,
-                 "tools of compute-sanitizer to run on target cuda (default: memcheck,racecheck)")
+                 "compute-sanitizer tools to run on target cuda (default: memcheck,racecheck)")
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kDeviceSanitizers), std::end(kDeviceSanitizers))));
   return [options, &globals] { return verify(*options, globals); };

@@ -1,4 +1,4 @@
-// harness/core/recording/gpu_timeline.cpp - merges intervals; the older half is summed up when there are too many.
+// harness/core/recording/gpu_timeline.cpp - merges intervals, and sums up the older half when there are too many.
 #include "harness/core/recording/gpu_timeline.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// harness/core/recording/gpu_timeline.h - how long one GPU was busy and how long it idled, from intervals in nearly any
-// order.
+// harness/core/recording/gpu_timeline.h - sums up a GPU's busy and idle time from intervals in nearly any order.
 #pragma once
 
 #include <array>

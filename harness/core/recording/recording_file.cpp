@@ -1,4 +1,4 @@
-// harness/core/recording/recording_file.cpp - writing is plain; reading checks every number and the number of lines.
+// harness/core/recording/recording_file.cpp - writes plainly; checks every number and the number of lines on reading.
 #include "harness/core/recording/recording_file.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/core/records/application_profile.cpp - words for records of an application, and its idle share.
+// harness/core/records/application_profile.cpp - names of the records of an application, and its idle share.
 #include "harness/core/records/application_profile.h"
 
 #include <limits>

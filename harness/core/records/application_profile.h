@@ -1,5 +1,4 @@
-// harness/core/records/application_profile.h - where the GPU time of a whole application went: plain records, however
-// collected.
+// harness/core/records/application_profile.h - records of where the GPU time of a whole application went.
 #pragma once
 
 #include <cstdint>

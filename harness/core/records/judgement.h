@@ -1,4 +1,4 @@
-// harness/core/records/judgement.h - samples, rounds, and the judgement that the rule makes of them.
+// harness/core/records/judgement.h - samples, rounds, and the judgement that follows from them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// harness/core/records/machine.h - where and with what a number was measured.
+// harness/core/records/machine.h - the machine and toolchain of a measurement.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// harness/core/records/outcome.h - what happened to a candidate: outcome, verdict, reason, and the gates that said so.
+// harness/core/records/outcome.h - outcome, verdict and reason of a candidate, and the results of its gates.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// harness/core/records/profile.h - metrics, roofs, stalls by source line: what was measured of one configuration.
+// harness/core/records/profile.h - the profile of one configuration: metrics, roofs, stalls by source line.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// harness/core/records/records.cpp - the words of the records, and what follows from their fields.
+// harness/core/records/records.cpp - names of the records' enums, and values derived from their fields.
 #include "harness/core/records/records.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/core/records/records.h - the plain structs that stages exchange and the journal keeps, all of them.
+// harness/core/records/records.h - includes all plain structs that stages exchange and the journal keeps.
 #pragma once
 
 #include "harness/core/records/build.h"

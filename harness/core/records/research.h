@@ -1,4 +1,4 @@
-// harness/core/records/research.h - bottlenecks, ranked candidates, what was left out, and lessons.
+// harness/core/records/research.h - bottlenecks, ranked candidates, left-out candidates, and lessons.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// harness/core/records/selftest_record.h - what the judge made of kernels whose truth is known, on one machine: plain
-// records.
+// harness/core/records/selftest_record.h - records of a selftest: the judge on kernels with a known difference.
 #pragma once
 
 #include <cstdint>

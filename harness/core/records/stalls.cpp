@@ -1,4 +1,4 @@
-// harness/core/records/stalls.cpp - sums of samples by state and by line.
+// harness/core/records/stalls.cpp - sums stall samples by state and by line.
 #include "harness/core/records/stalls.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/core/records/stalls.h - what the stalls of a profile come down to: states by share, source lines by samples.
+// harness/core/records/stalls.h - summaries of a profile's stalls: states by share, source lines by samples.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// harness/core/records/variant.h - a variant as its metadata block says, and a configuration of it.
+// harness/core/records/variant.h - a variant as described by its metadata block, and a configuration of it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// harness/core/system/device_turns.cpp - two bytes a CPU: one for who waits next, one for who measures.
+// harness/core/system/device_turns.cpp - two lock bytes a CPU: one for the next waiter, one for the holder.
 #include "harness/core/system/device_turns.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// harness/core/system/device_turns.h - processes that time something on one device take turns, a round each.
+// harness/core/system/device_turns.h - serialises the measurements of several processes on one device.
 #pragma once
 
 #include <chrono>

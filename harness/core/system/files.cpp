@@ -1,4 +1,4 @@
-// harness/core/system/files.cpp - atomic writes, owners of descriptors, where the program lives.
+// harness/core/system/files.cpp - atomic writes, owned descriptors, the program's folder.
 #include "harness/core/system/files.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// harness/core/system/foreground.cpp - fork and exec without pipes, the signals of a terminal, and no orphans.
+// harness/core/system/foreground.cpp - fork and exec without pipes, terminal signals, no orphans.
 #include "harness/core/system/foreground.h"
 
 #include <fcntl.h>

@@ -1,5 +1,4 @@
-// harness/core/system/foreground.h - runs a person's own command as a shell would: terminal, input and outputs are its
-// own.
+// harness/core/system/foreground.h - runs a person's command with the terminal, input and outputs of the caller.
 #pragma once
 
 #include <string>

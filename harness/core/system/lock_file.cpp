@@ -1,4 +1,4 @@
-// harness/core/system/lock_file.cpp - see lock_file.h.
+// harness/core/system/lock_file.cpp - locks byte ranges with open-file-description locks.
 #include "harness/core/system/lock_file.h"
 
 #include <fcntl.h>

@@ -1,5 +1,4 @@
-// harness/core/system/lock_file.h - bytes of a file that one process at a time holds; the kernel frees them when it
-// ends.
+// harness/core/system/lock_file.h - locks bytes of a file for one process; the kernel frees them when it ends.
 #pragma once
 
 #include <chrono>

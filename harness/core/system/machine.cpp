@@ -1,4 +1,4 @@
-// harness/core/system/machine.cpp - reads what the kernel says of this CPU, and what a compiler says of itself.
+// harness/core/system/machine.cpp - reads this CPU's facts from the kernel and the identity of a compiler.
 #include "harness/core/system/machine.h"
 
 #include <sched.h>

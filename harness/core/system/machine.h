@@ -1,4 +1,4 @@
-// harness/core/system/machine.h - what this machine is: the facts that belong beside every number.
+// harness/core/system/machine.h - the facts of this machine that belong beside every number.
 #pragma once
 
 #include "harness/core/records/records.h"

@@ -1,4 +1,4 @@
-// harness/core/system/secret.cpp - seeds from the operating system's generator.
+// harness/core/system/secret.cpp - draws seeds from the operating system's generator.
 #include "harness/core/system/secret.h"
 
 #include <sys/random.h>

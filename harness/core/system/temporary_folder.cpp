@@ -1,5 +1,4 @@
-// harness/core/system/temporary_folder.cpp - folders that go with their owner, or with the next program when it was
-// killed.
+// harness/core/system/temporary_folder.cpp - removes temporary folders with their owner, and those of killed programs.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,5 +1,4 @@
-// harness/evaluate/correctness/check_case.cpp - builds, prepares, calls, and looks at everything that a call may have
-// touched.
+// harness/evaluate/correctness/check_case.cpp - builds, prepares, calls, and inspects all memory a call may touch.
 #include "harness/evaluate/correctness/check_case.h"
 
 #include <algorithm>

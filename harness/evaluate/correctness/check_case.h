@@ -1,5 +1,4 @@
-// harness/evaluate/correctness/check_case.h - one workload in several input regimes: checked calls in a worker,
-// compared from outside.
+// harness/evaluate/correctness/check_case.h - checks one workload in several input regimes in a worker.
 #pragma once
 
 #include <cstdint>

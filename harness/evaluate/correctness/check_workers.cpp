@@ -1,4 +1,4 @@
-// harness/evaluate/correctness/check_workers.cpp - taken, given back, and ended beside what comes next.
+// harness/evaluate/correctness/check_workers.cpp - lends workers, takes them back, and ends them in the background.
 #include "harness/evaluate/correctness/check_workers.h"
 
 #include <utility>

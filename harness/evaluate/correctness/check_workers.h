@@ -1,4 +1,4 @@
-// harness/evaluate/correctness/check_workers.h - a few workers that serve the cases of one device variant side by side.
+// harness/evaluate/correctness/check_workers.h - a few workers that share the cases of one device variant.
 #pragma once
 
 #include <condition_variable>

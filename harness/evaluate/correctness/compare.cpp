@@ -1,4 +1,4 @@
-// harness/evaluate/correctness/compare.cpp - unit by unit through the family's tolerance, with the worst element named.
+// harness/evaluate/correctness/compare.cpp - applies the family's tolerance unit by unit and names the worst element.
 #include "harness/evaluate/correctness/compare.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/evaluate/correctness/correctness.cpp - which cases, how many at a time, and where each of them runs.
+// harness/evaluate/correctness/correctness.cpp - chooses the cases and runs them in parallel.
 #include "harness/evaluate/correctness/correctness.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/evaluate/correctness/correctness.h - the gate "correctness": shapes and regimes against the reference.
+// harness/evaluate/correctness/correctness.h - the gate "correctness": checks shapes and regimes with the reference.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// harness/evaluate/correctness/device_sanitizers.h - a checked case on target cuda under the tools of
-// compute-sanitizer.
+// harness/evaluate/correctness/device_sanitizers.h - runs a checked case under the tools of compute-sanitizer.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// harness/evaluate/correctness/inspect_call.cpp - guards first, then inputs, then outputs.
+// harness/evaluate/correctness/inspect_call.cpp - inspects guard zones first, then inputs, then outputs.
 #include "harness/evaluate/correctness/inspect_call.h"
 
 #include "harness/core/records/guards.h"

@@ -1,4 +1,4 @@
-// harness/evaluate/correctness/inspect_call.h - what a call left behind: guards, inputs, outputs.
+// harness/evaluate/correctness/inspect_call.h - inspects guard zones, inputs and outputs after a call.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// harness/evaluate/correctness/sanitizer_gate.cpp - which case, and by what it is watched on this target.
+// harness/evaluate/correctness/sanitizer_gate.cpp - chooses the case and the sanitizers of this target.
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 
 #include "harness/core/records/guards.h"

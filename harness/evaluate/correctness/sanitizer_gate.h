@@ -1,5 +1,4 @@
-// harness/evaluate/correctness/sanitizer_gate.h - the gate "sanitizers": the smallest ragged case, with a program that
-// watches it.
+// harness/evaluate/correctness/sanitizer_gate.h - the gate "sanitizers": runs the smallest ragged case under them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// harness/evaluate/correctness/sanitizer_log.cpp - the lines of a compute-sanitizer log, as NVIDIA's manual and real
-// logs have them.
+// harness/evaluate/correctness/sanitizer_log.cpp - parses compute-sanitizer's logs as its manual and real logs show
+// them.
 #include "harness/evaluate/correctness/sanitizer_log.h"
 
 #include <optional>

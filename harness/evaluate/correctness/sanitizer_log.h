@@ -1,5 +1,4 @@
-// harness/evaluate/correctness/sanitizer_log.h - reads what compute-sanitizer wrote: how much it found, and the first
-// finding.
+// harness/evaluate/correctness/sanitizer_log.h - reads the number of findings and the first one from compute-sanitizer.
 #pragma once
 
 #include <cstdint>

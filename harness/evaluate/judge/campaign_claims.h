@@ -1,4 +1,4 @@
-// harness/evaluate/judge/campaign_claims.h - what keeps a long campaign honest: levels, certification, sentinels.
+// harness/evaluate/judge/campaign_claims.h - keeps a long campaign honest: levels, certification, sentinels.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// harness/evaluate/judge/claim.cpp - figures of each round against the saving of its timed calls.
+// harness/evaluate/judge/claim.cpp - compares independent figures of each round with the saving of its timed calls.
 #include "harness/evaluate/judge/claim.h"
 
 #include <cmath>

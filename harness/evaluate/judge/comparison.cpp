@@ -1,4 +1,5 @@
-// harness/evaluate/judge/comparison.cpp - feeds rounds to the decision, voids, guards, and fills the judgement.
+// harness/evaluate/judge/comparison.cpp - feeds rounds to the decision, applies void rules and guards, fills the
+// judgement.
 #include "harness/evaluate/judge/comparison.h"
 
 #include <algorithm>

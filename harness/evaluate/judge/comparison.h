@@ -1,4 +1,4 @@
-// harness/evaluate/judge/comparison.h - one whole comparison: rounds of raw samples in, a judgement out.
+// harness/evaluate/judge/comparison.h - turns rounds of raw samples into a judgement, live or replayed.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// harness/evaluate/judge/decision.h - the sequential rule: round effects in, one at a time; what to do next comes out.
+// harness/evaluate/judge/decision.h - the sequential rule: takes round effects one at a time and returns the next step.
 #pragma once
 
 #include <vector>

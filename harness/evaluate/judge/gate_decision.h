@@ -1,4 +1,5 @@
-// harness/evaluate/judge/gate_decision.h - has it become slower by more than a margin? Round effects in, an answer out.
+// harness/evaluate/judge/gate_decision.h - the regression test: takes round effects and returns pass, fail or
+// undecided.
 #pragma once
 
 #include <cstdint>

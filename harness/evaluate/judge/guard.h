@@ -1,4 +1,4 @@
-// harness/evaluate/judge/guard.h - a gain on average may not be paid for by one workload or by the slowest calls.
+// harness/evaluate/judge/guard.h - rejects a mean gain that one workload or the slowest calls pay for.
 #pragma once
 
 #include <string>

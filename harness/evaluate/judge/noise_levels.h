@@ -1,5 +1,4 @@
-// harness/evaluate/judge/noise_levels.h - where the spread of identical code comes from: samples, blocks, rounds,
-// layouts, processes.
+// harness/evaluate/judge/noise_levels.h - splits the spread of identical code by sample, block, round, layout, process.
 #pragma once
 
 #include <vector>

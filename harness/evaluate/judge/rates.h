@@ -1,4 +1,4 @@
-// harness/evaluate/judge/rates.h - exact bounds of a rate from a number of hits.
+// harness/evaluate/judge/rates.h - exact confidence bounds of a rate.
 #pragma once
 
 namespace apo {

@@ -1,5 +1,4 @@
-// harness/evaluate/judge/resolution.cpp - the judge's own formula, turned round: from seconds to the effect they
-// resolve.
+// harness/evaluate/judge/resolution.cpp - inverts the judge's formula: from seconds to the effect they resolve.
 #include "harness/evaluate/judge/resolution.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/evaluate/judge/resolution.h - what a machine can tell apart, from what it made of identical code.
+// harness/evaluate/judge/resolution.h - the smallest effect that a machine resolves, from its noise on identical code.
 #pragma once
 
 #include <optional>

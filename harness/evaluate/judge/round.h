@@ -1,4 +1,4 @@
-// harness/evaluate/judge/round.h - one round: its coins, warm-up, blocks, and the one number that comes out of it.
+// harness/evaluate/judge/round.h - one round: its coins, warm-up and blocks, and the effect computed from them.
 #pragma once
 
 #include <array>

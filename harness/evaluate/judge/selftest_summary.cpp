@@ -1,4 +1,4 @@
-// harness/evaluate/judge/selftest_summary.cpp - groups judgements and counts.
+// harness/evaluate/judge/selftest_summary.cpp - groups the judgements of a selftest and counts them.
 #include "harness/evaluate/judge/selftest_summary.h"
 
 #include <algorithm>

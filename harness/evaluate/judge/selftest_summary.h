@@ -1,5 +1,4 @@
-// harness/evaluate/judge/selftest_summary.h - the judgements of a selftest as rates, quantiles and claims against
-// truths.
+// harness/evaluate/judge/selftest_summary.h - the rates, quantiles and claims of a selftest's judgements.
 #pragma once
 
 #include <span>

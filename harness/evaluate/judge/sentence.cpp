@@ -1,4 +1,4 @@
-// harness/evaluate/judge/sentence.cpp - a judgement as one sentence for people, with its numbers.
+// harness/evaluate/judge/sentence.cpp - writes a judgement as one sentence with its numbers.
 #include <cmath>
 
 #include "harness/core/interval.h"

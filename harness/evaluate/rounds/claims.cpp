@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/claims.cpp - calls on fresh inputs, and the incumbent without its neighbour.
+// harness/evaluate/rounds/claims.cpp - runs calls on fresh inputs, and the incumbent without the candidate.
 #include "harness/evaluate/rounds/claims.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/claims.h - measures in a round what the claim of a candidate is held against (judge_claim.h).
+// harness/evaluate/rounds/claims.h - measures the figures against which a candidate's claim is checked (judge/claim.h).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/clocks.cpp - two clocks against each other, sample by sample; steal from /proc/stat.
+// harness/evaluate/rounds/clocks.cpp - compares two clocks sample by sample; reads steal time from /proc/stat.
 #include "harness/evaluate/rounds/clocks.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/clocks.h - do the clocks of a round agree, and is the machine quiet enough to begin?
+// harness/evaluate/rounds/clocks.h - checks that the clocks of a round agree and that the machine is quiet.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/counted_rounds.cpp - builds both arms, and runs rounds until enough of them are not void.
+// harness/evaluate/rounds/counted_rounds.cpp - builds both arms and runs rounds until enough of them are valid.
 #include "harness/evaluate/rounds/counted_rounds.h"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/layout.cpp - the coins of a session, each from a seed of its own.
+// harness/evaluate/rounds/layout.cpp - draws the coins of a session, each from a seed of its own.
 #include "harness/evaluate/rounds/layout.h"
 
 #include "harness/evaluate/judge/round.h"

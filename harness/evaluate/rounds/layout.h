@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/layout.h - where code and buffers land in a round: drawn anew each time, or fixed.
+// harness/evaluate/rounds/layout.h - the place of code and buffers in a round: drawn anew each time, or fixed.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/looks.cpp - draws the calls to be looked at.
+// harness/evaluate/rounds/looks.cpp - draws the calls that the parent inspects.
 #include "harness/evaluate/rounds/looks.h"
 
 #include <algorithm>

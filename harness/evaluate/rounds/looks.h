@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/looks.h - which calls of a round the parent looks at, as no worker can foresee.
+// harness/evaluate/rounds/looks.h - chooses the inspected calls of a round, unpredictably for a worker.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/next_tensors.cpp - shared tensors ahead, in the other of two memory files.
+// harness/evaluate/rounds/next_tensors.cpp - lays the next tensors out in the second of two memory files.
 #include "harness/evaluate/rounds/next_tensors.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/next_tensors.h - the tensors of the next session are laid out while this one measures.
+// harness/evaluate/rounds/next_tensors.h - lays the next session's tensors out while the current one measures.
 #pragma once
 
 #include <array>

@@ -1,5 +1,4 @@
-// harness/evaluate/rounds/open_sessions.cpp - opens a round's session, and begins to make the worker and tensors of the
-// next.
+// harness/evaluate/rounds/open_sessions.cpp - opens a round's session and prepares worker and tensors of the next one.
 #include "harness/evaluate/rounds/open_sessions.h"
 
 #include <algorithm>

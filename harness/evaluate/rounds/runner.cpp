@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/runner.cpp - of each workload warm-up, blocks, looks at calls, and whether the clocks agree.
+// harness/evaluate/rounds/runner.cpp - runs warm-up, blocks, inspected calls and clock checks of each workload.
 #include "harness/evaluate/rounds/runner.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/runner.h - one round for real: a fresh process, two blind slots, raw samples out.
+// harness/evaluate/rounds/runner.h - runs one round: a fresh process, two blind slots, raw samples.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/second_clock.h - do CUPTI Activity and the events of a GPU agree about what is timed?
+// harness/evaluate/rounds/second_clock.h - checks that CUPTI Activity and the events of a GPU agree on timed calls.
 #pragma once
 
 #include <cstddef>

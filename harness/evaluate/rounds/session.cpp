@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/session.cpp - links, loads, asks for blocks, looks at outputs.
+// harness/evaluate/rounds/session.cpp - links, loads, asks for blocks, inspects outputs.
 #include "harness/evaluate/rounds/session.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/solo_runs.cpp - fresh processes, batches of samples, a clock reading with each.
+// harness/evaluate/rounds/solo_runs.cpp - times batches of one arm in fresh processes and reads the clock with each.
 #include "harness/evaluate/rounds/solo_runs.h"
 
 #include <algorithm>

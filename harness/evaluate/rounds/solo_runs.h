@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/solo_runs.h - one arm alone for seconds, then the other: what each makes of the clock.
+// harness/evaluate/rounds/solo_runs.h - times each arm alone for seconds, to detect clock throttling.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/turn.cpp - waits for the device, then runs the round.
+// harness/evaluate/rounds/turn.cpp - takes the device's turn, runs a round, and gives it back.
 #include "harness/evaluate/rounds/turn.h"
 
 namespace apo {

@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/turn.h - a round while no other process measures on the device.
+// harness/evaluate/rounds/turn.h - runs a round while no other process measures on the device.
 #pragma once
 
 #include <string>

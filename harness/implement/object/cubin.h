@@ -1,4 +1,4 @@
-// harness/implement/object/cubin.h - reads a cubin: what its machine code is and what each kernel uses of the GPU.
+// harness/implement/object/cubin.h - reads the machine code of a cubin and the resources of each kernel.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// harness/implement/object/elf.cpp - what of an object is its machine code, and the hash of that.
+// harness/implement/object/elf.cpp - finds the machine code of an object and hashes it.
 #include "harness/implement/object/elf.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// harness/implement/object/elf.h - reads a relocatable ELF64 object: what its machine code is, under whatever names.
+// harness/implement/object/elf.h - reads the machine code of a relocatable ELF64 object, whatever its names.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// harness/implement/object/layout.h - draws where functions and constants stand in the shared object.
+// harness/implement/object/layout.h - draws the order of functions and constants in the shared object.
 #pragma once
 
 #include <cstdint>

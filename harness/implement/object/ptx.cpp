@@ -1,4 +1,4 @@
-// harness/implement/object/ptx.cpp - finds asm statements, takes them apart, and looks their PTX up.
+// harness/implement/object/ptx.cpp - finds asm statements, parses them, and looks their PTX up.
 #include "harness/implement/object/ptx.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/implement/object/ptx.h - puts C++ in place of the inline PTX of a source that is built for the CPU.
+// harness/implement/object/ptx.h - replaces the inline PTX of a source by C++ for the CPU executor.
 #pragma once
 
 #include <string>

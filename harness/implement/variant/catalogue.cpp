@@ -1,4 +1,4 @@
-// harness/implement/variant/catalogue.cpp - scanning, looking up, and registering without ever replacing a file.
+// harness/implement/variant/catalogue.cpp - scans, looks up, and registers without ever replacing a file.
 #include "harness/implement/variant/catalogue.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// harness/implement/variant/catalogue.h - every variant that this program knows, and how one is added.
+// harness/implement/variant/catalogue.h - all variants that this program knows, and how one is added.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// harness/implement/variant/expression.cpp - exact integer arithmetic on muParser's parser.
+// harness/implement/variant/expression.cpp - evaluates exact integer arithmetic with muParser's parser.
 //
 // muParser computes in double. Exactness: every literal and every symbol is an integer below 2^53, every operator is
 // one of ours, and each checks its result. Where the true result of + - * is below 2^53 the double result is that

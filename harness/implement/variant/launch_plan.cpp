@@ -1,4 +1,4 @@
-// harness/implement/variant/launch_plan.cpp - expressions, then the limits of the device, each with its sentence.
+// harness/implement/variant/launch_plan.cpp - evaluates the expressions, then checks the limits of the device.
 #include "harness/implement/variant/launch_plan.h"
 
 #include <algorithm>

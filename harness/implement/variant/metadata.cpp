@@ -1,4 +1,4 @@
-// harness/implement/variant/metadata.cpp - one reader a key of the block, then the checks that need the whole block.
+// harness/implement/variant/metadata.cpp - reads each key of the block, then checks the block as a whole.
 #include "harness/implement/variant/metadata.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/implement/variant/settings.cpp - settings spaces, validation, and the constraint of a variant.
+// harness/implement/variant/settings.cpp - enumerates and validates settings, and checks a variant's constraint.
 #include "harness/implement/variant/settings.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/implement/variant/settings.h - the tunables of a variant, and what its expressions say about one workload.
+// harness/implement/variant/settings.h - the tunables of a variant and the values of its expressions on a workload.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// harness/loop/export/dispatch.cpp - incumbents with their evidence; nothing is said about sizes that nobody measured.
+// harness/loop/export/dispatch.cpp - collects incumbents with their evidence; unmeasured sizes get no row.
 #include "harness/loop/export/dispatch.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/loop/export/dispatch_functions.cpp - every expression of a row, in the words of expression_cpp.h.
+// harness/loop/export/dispatch_functions.cpp - translates every expression of a row with expression_cpp.h.
 #include "harness/loop/export/dispatch_functions.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/loop/export/dispatch_sources.cpp - sources as they were measured, from the journal and not from the checkout.
+// harness/loop/export/dispatch_sources.cpp - takes sources as measured, from the journal and not from the checkout.
 #include "harness/loop/export/dispatch_sources.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/loop/gate/gate.cpp - two sources of one name, side by side in one runtime.
+// harness/loop/gate/gate.cpp - measures two sources of one name side by side in one runtime.
 #include "harness/loop/gate/gate.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/loop/gate/gate.h - `apo gate`: every stored variant against the one that the checkout has under its name.
+// harness/loop/gate/gate.h - `apo gate`: compares every stored variant with the checkout's variant of that name.
 #pragma once
 
 #include <string>

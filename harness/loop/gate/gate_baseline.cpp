@@ -1,4 +1,4 @@
-// harness/loop/gate/gate_baseline.cpp - one JSON document; nothing in it is believed before it is checked.
+// harness/loop/gate/gate_baseline.cpp - reads and writes one JSON document, and checks everything it reads.
 #include "harness/loop/gate/gate_baseline.h"
 
 #include <algorithm>

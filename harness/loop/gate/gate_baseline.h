@@ -1,5 +1,4 @@
-// harness/loop/gate/gate_baseline.h - the file that `apo gate` holds a checkout against: sources and workloads, no
-// times.
+// harness/loop/gate/gate_baseline.h - the baseline file of `apo gate`: sources and workloads, no times.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// harness/loop/selftest/selftest.cpp - noise, identical code, known pairs, layouts; each kernel in turn until the time
-// is spent.
+// harness/loop/selftest/selftest.cpp - measures noise, identical code, known differences and layouts within the time
+// limit.
 #include "harness/loop/selftest/selftest.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
-// harness/loop/selftest/selftest.h - the judge tried on this machine: identical code, code of known difference, noise
-// by level.
+// harness/loop/selftest/selftest.h - runs the judge on this machine: identical code, known differences, noise by level.
 #pragma once
 
 #include <string>

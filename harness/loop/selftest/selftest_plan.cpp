@@ -1,4 +1,4 @@
-// harness/loop/selftest/selftest_plan.cpp - looks names up, and gives spins their extra steps.
+// harness/loop/selftest/selftest_plan.cpp - looks names up and gives spins their extra steps.
 #include "harness/loop/selftest/selftest_plan.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// harness/loop/selftest/selftest_plan.h - which kernels a selftest measures, and the pairs of known difference among
-// them.
+// harness/loop/selftest/selftest_plan.h - the kernels that a selftest measures, and their pairs of known difference.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// harness/loop/workspace/application_share.cpp - the newest application profile, searched for the campaign's kernels.
+// harness/loop/workspace/application_share.cpp - finds the campaign's kernels in the newest application profile.
 #include "harness/loop/workspace/application_share.h"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// harness/loop/workspace/application_share.h - how much of an application's time the kernels of a campaign take.
+// harness/loop/workspace/application_share.h - the share of an application's time that a campaign's kernels take.
 #pragma once
 
 #include <string>

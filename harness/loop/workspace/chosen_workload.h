@@ -1,4 +1,4 @@
-// harness/loop/workspace/chosen_workload.h - the workload of a command that was not told one.
+// harness/loop/workspace/chosen_workload.h - chooses the workload of a command that was given none.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// harness/loop/workspace/claim_floor.cpp - picks the kernels of a selftest that a claim is about.
+// harness/loop/workspace/claim_floor.cpp - selects the selftest's kernels that apply to a claim.
 #include "harness/loop/workspace/claim_floor.h"
 
 #include <algorithm>

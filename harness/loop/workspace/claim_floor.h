@@ -1,4 +1,4 @@
-// harness/loop/workspace/claim_floor.h - the smallest effect that may be claimed on a machine, by its selftests.
+// harness/loop/workspace/claim_floor.h - the smallest effect that may be claimed on a machine, from its selftests.
 #pragma once
 
 #include <filesystem>

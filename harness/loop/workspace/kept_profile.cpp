@@ -1,4 +1,4 @@
-// harness/loop/workspace/kept_profile.cpp - looks into the journal before it measures.
+// harness/loop/workspace/kept_profile.cpp - searches the journal before it measures.
 #include "harness/loop/workspace/kept_profile.h"
 
 #include <functional>

@@ -1,4 +1,4 @@
-// harness/loop/workspace/kept_profile.h - profiles and roofs that the journal has, else measured now and kept there.
+// harness/loop/workspace/kept_profile.h - finds profiles and roofs in the journal, or measures and keeps them.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// harness/loop/workspace/known_roofs.cpp - what the journal has, unless it is incomplete.
+// harness/loop/workspace/known_roofs.cpp - reads the journal's roofs unless they are incomplete.
 #include "harness/loop/workspace/known_roofs.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/loop/workspace/known_roofs.h - roofs are measured once for a device and driver; the journal keeps them.
+// harness/loop/workspace/known_roofs.h - the roofs of a device and driver, measured once and kept in the journal.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// harness/loop/workspace/recover.cpp - after a kill: at most the experiment under way is lost, and that is said.
+// harness/loop/workspace/recover.cpp - marks interrupted experiments as abandoned and reports them.
 #include "harness/loop/workspace/recover.h"
 
 #include "harness/core/text.h"

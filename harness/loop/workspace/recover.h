@@ -1,4 +1,4 @@
-// harness/loop/workspace/recover.h - what a killed run left open is said, marked and left behind.
+// harness/loop/workspace/recover.h - reports and marks what a killed run left open.
 #pragma once
 
 #include <string>

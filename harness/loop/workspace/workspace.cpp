@@ -1,4 +1,4 @@
-// harness/loop/workspace/workspace.cpp - puts the stages' tools together for one working directory.
+// harness/loop/workspace/workspace.cpp - assembles the stages' tools for one working directory.
 #include "harness/loop/workspace/workspace.h"
 
 #include <cstdlib>

@@ -1,5 +1,4 @@
-// harness/loop/workspace/workspace.h - what every command shares: where things are, this machine, the catalogue,
-// builders, runtimes.
+// harness/loop/workspace/workspace.h - what all commands share: paths, this machine, catalogue, builders, runtimes.
 #pragma once
 
 #include <filesystem>

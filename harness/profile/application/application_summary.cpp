@@ -1,4 +1,4 @@
-// harness/profile/application/application_summary.cpp - merges processes, sorts by time, and divides.
+// harness/profile/application/application_summary.cpp - merges processes, sorts by time, computes shares.
 #include "harness/profile/application/application_summary.h"
 
 #include <cxxabi.h>

@@ -1,5 +1,4 @@
-// harness/profile/application/application_summary.h - from what an application's processes left behind to shares,
-// categories and ceilings.
+// harness/profile/application/application_summary.h - computes an application's shares, categories and ceilings.
 #pragma once
 
 #include <regex>

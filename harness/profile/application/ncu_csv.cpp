@@ -1,4 +1,4 @@
-// harness/profile/application/ncu_csv.cpp - CSV (RFC 4180) to kernels and metrics.
+// harness/profile/application/ncu_csv.cpp - converts CSV (RFC 4180) to kernels and metrics.
 #include "harness/profile/application/ncu_csv.h"
 
 #include <fmt/format.h>

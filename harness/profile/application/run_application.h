@@ -1,5 +1,4 @@
-// harness/profile/application/run_application.h - runs a person's command under the injected recorder and collects what
-// it left.
+// harness/profile/application/run_application.h - runs a person's command under the injected recorder.
 #pragma once
 
 #include <filesystem>

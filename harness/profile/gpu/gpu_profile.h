@@ -1,4 +1,4 @@
-// harness/profile/gpu/gpu_profile.h - what counters and PC samples of a GPU say about one call; pure arithmetic.
+// harness/profile/gpu/gpu_profile.h - computes a GPU profile from counters and PC samples of one call; pure arithmetic.
 #pragma once
 
 #include <string>

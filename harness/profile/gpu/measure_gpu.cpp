@@ -1,4 +1,4 @@
-// harness/profile/gpu/measure_gpu.cpp - times first, then where the warps stood, then what was counted.
+// harness/profile/gpu/measure_gpu.cpp - takes times first, then PC samples, then counters.
 #include "harness/profile/gpu/measure_gpu.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/profile/gpu/profile_processes.cpp - started by number, taken in that order.
+// harness/profile/gpu/profile_processes.cpp - starts the processes in order and takes them in that order.
 #include "harness/profile/gpu/profile_processes.h"
 
 #include <algorithm>

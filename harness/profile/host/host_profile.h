@@ -1,4 +1,4 @@
-// harness/profile/host/host_profile.h - assembles a Profile from what the worker measured; pure arithmetic, no clock.
+// harness/profile/host/host_profile.h - assembles a profile from the worker's measurements; pure arithmetic, no clock.
 #pragma once
 
 #include <cstdint>

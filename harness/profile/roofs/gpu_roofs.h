@@ -1,5 +1,4 @@
-// harness/profile/roofs/gpu_roofs.h - the kernels of roofs.cu: what each does in a launch, and the roof that its times
-// give.
+// harness/profile/roofs/gpu_roofs.h - the kernels of roofs.cu, what each does in a launch, and its roof.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// harness/profile/roofs/measure_gpu_roofs.cpp - one worker, one build; each kernel is loaded as a launch plan of its
-// own.
+// harness/profile/roofs/measure_gpu_roofs.cpp - loads each roof kernel as a launch plan of its own in one worker.
 #include "harness/profile/roofs/measure_gpu_roofs.h"
 
 #include <algorithm>

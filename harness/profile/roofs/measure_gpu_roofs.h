@@ -1,4 +1,4 @@
-// harness/profile/roofs/measure_gpu_roofs.h - runs the roof kernels on a GPU, in a worker, as device variants are run.
+// harness/profile/roofs/measure_gpu_roofs.h - runs the roof kernels on a GPU in a worker, like device variants.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,4 @@
-// harness/profile/roofs/roofs.h - measures what this machine can reach, with small loops of our own; nothing comes from
-// a table.
+// harness/profile/roofs/roofs.h - measures what this machine can reach, with small loops; nothing comes from a table.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// harness/research/catalogue/lookup.cpp - finds a technique and asks what it attacks.
+// harness/research/catalogue/lookup.cpp - finds a technique and the bottlenecks that it attacks.
 #include <algorithm>
 
 #include "harness/research/catalogue/techniques.h"

@@ -1,4 +1,4 @@
-// harness/research/catalogue/techniques.h - what is known of each technique before this machine has tried it.
+// harness/research/catalogue/techniques.h - what is known of each technique before this machine tried it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// harness/research/catalogue/techniques_cuda.h - the part of the technique catalogue that is about GPUs.
+// harness/research/catalogue/techniques_cuda.h - the part of the technique catalogue for GPUs.
 #pragma once
 
 #include <vector>

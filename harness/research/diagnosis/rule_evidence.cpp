@@ -1,4 +1,4 @@
-// harness/research/diagnosis/rule_evidence.cpp - the arithmetic behind the rules' evidence.
+// harness/research/diagnosis/rule_evidence.cpp - computes the numbers of the rules' evidence.
 #include "harness/research/diagnosis/rule_evidence.h"
 
 #include <algorithm>
@@ -190,7 +190,7 @@ std::string per_second(double value, const char* unit) {
   return format_si(value, unit);
 }
 
-// The backward in the seeds' formulation evaluates each tanh in the replay and once more in the reverse phase; a
+// The backward in the E88 journal's formulation evaluates each tanh in the replay and once more in the reverse phase; a
 // variant that carries S_t does not. A counter, where there is one, knows better.
 double executed_special(const Diagnosis& d) {
   const double counted = d.profile.metric("special_executed");

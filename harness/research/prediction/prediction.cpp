@@ -15,7 +15,8 @@ constexpr double kNarrowestAtTheCap = 1.1;
 constexpr double kWidestAtTheCap = 2.0;
 constexpr double kUnknownFloorBound = 4.0;  // where no floor is known, a variant without any relation is within 4x
 
-// One step of one tunable: seed 4 has 28 % slower to 10 % faster for the checkpoint interval and 4 % for the threads.
+// One step of one tunable. The E88 journal has 28 % slower to 10 % faster for the checkpoint interval, 4 % for the
+// threads.
 const Prediction kTuningStep{.low = 0.85, .high = 1.12, .relative_to = "incumbent", .because = "one step of a tunable"};
 
 Prediction measured_band(const MeasuredEffect& effect) {

@@ -1,4 +1,4 @@
-// harness/worker/child/cold_cache.cpp - cache eviction with the instructions that this CPU has.
+// harness/worker/child/cold_cache.cpp - evicts caches with the instructions of this CPU.
 #include "harness/worker/child/cold_cache.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// harness/worker/child/device.h - what the worker's loop needs from the target it runs candidates on.
+// harness/worker/child/device.h - the target on which a worker runs candidates, as an interface.
 #pragma once
 
 #include <cstddef>

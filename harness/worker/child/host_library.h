@@ -1,4 +1,4 @@
-// harness/worker/child/host_library.h - loads a library variant and calls it; what it throws is its outcome.
+// harness/worker/child/host_library.h - loads a library variant and calls it; an exception is its outcome.
 #pragma once
 
 #include <cxxabi.h>

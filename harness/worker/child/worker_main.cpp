@@ -1,4 +1,4 @@
-// harness/worker/child/worker_main.cpp - the worker's loop, its limits, and the handler that tells why it died.
+// harness/worker/child/worker_main.cpp - the worker's loop and limits, and the handler that reports its death.
 #include "harness/worker/child/worker_main.h"
 
 #include <dlfcn.h>

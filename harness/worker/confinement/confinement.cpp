@@ -1,4 +1,4 @@
-// harness/worker/confinement/confinement.cpp - system calls filtered, Landlock ruleset, no capabilities, small files.
+// harness/worker/confinement/confinement.cpp - installs the seccomp filter and Landlock ruleset, drops capabilities.
 #include "harness/worker/confinement/confinement.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// harness/worker/cuda/device.cpp - a GPU with two slots: loads, attaches, and hands on to what times and profiles.
+// harness/worker/cuda/device.cpp - a GPU with two slots: loads, attaches, and calls the timer and the profiler.
 #include "harness/worker/cuda/device.h"
 
 #include <fmt/format.h>

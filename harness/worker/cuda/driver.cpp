@@ -1,4 +1,4 @@
-// harness/worker/cuda/driver.cpp - dlopen of libcuda.so.1 and its functions, by the names that the driver exports.
+// harness/worker/cuda/driver.cpp - loads libcuda.so.1 and its functions by their exported names.
 #include "harness/worker/cuda/driver.h"
 
 #include <dlfcn.h>

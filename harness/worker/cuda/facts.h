@@ -1,4 +1,4 @@
-// harness/worker/cuda/facts.h - asks the driver what a GPU is.
+// harness/worker/cuda/facts.h - asks the driver for the facts of a GPU.
 #pragma once
 
 #include "harness/core/records/device_facts.h"

@@ -1,4 +1,4 @@
-// harness/worker/cuda/image.cpp - allocate, copy there, copy back.
+// harness/worker/cuda/image.cpp - allocates the image and copies it to the GPU and back.
 #include "harness/worker/cuda/image.h"
 
 #include <algorithm>

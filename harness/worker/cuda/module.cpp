@@ -1,4 +1,4 @@
-// harness/worker/cuda/module.cpp - load, look up, launch with attributes, name the error.
+// harness/worker/cuda/module.cpp - loads modules, looks kernels up, launches them, names errors.
 #include "harness/worker/cuda/module.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// harness/worker/cuda/module.h - a loaded cubin, the launches of its kernels, and what their errors mean.
+// harness/worker/cuda/module.h - a loaded cubin, the launches of its kernels, and their errors.
 #pragma once
 
 #include <cstddef>

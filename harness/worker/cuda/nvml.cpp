@@ -1,4 +1,4 @@
-// harness/worker/cuda/nvml.cpp - libnvidia-ml.so.1 by name; the values are those of <nvml.h>.
+// harness/worker/cuda/nvml.cpp - loads libnvidia-ml.so.1 by name; the values are those of <nvml.h>.
 #include "harness/worker/cuda/nvml.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// harness/worker/cuda/profiler.cpp - hands the loaded kernels to one of CUPTI's profilers.
+// harness/worker/cuda/profiler.cpp - passes the loaded kernels to one of CUPTI's profilers.
 #include "harness/worker/cuda/profiler.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/worker/cuda/profiler.h - what CUPTI tells of a loaded slot: counters, PC samples, executed instructions.
+// harness/worker/cuda/profiler.h - profiles a loaded slot with CUPTI: counters, PC samples, instruction counts.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// harness/worker/cuda/slots.cpp - poison, flush, reset, launch.
+// harness/worker/cuda/slots.cpp - poisons, flushes, resets and launches.
 #include "harness/worker/cuda/slots.h"
 
 #include <algorithm>

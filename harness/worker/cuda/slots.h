@@ -1,4 +1,4 @@
-// harness/worker/cuda/slots.h - what is loaded in the two slots of a GPU, the tensors, and the one stream for both.
+// harness/worker/cuda/slots.h - the two slots of a GPU with their tensors and the one stream for both.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// harness/worker/cuda/tensors.cpp - allocate, place, copy, poison, and name the pointers of a call.
+// harness/worker/cuda/tensors.cpp - allocates, places, copies and poisons tensors, and names the pointers of a call.
 #include "harness/worker/cuda/tensors.h"
 
 #include <algorithm>

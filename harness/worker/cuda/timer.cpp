@@ -1,4 +1,4 @@
-// harness/worker/cuda/timer.cpp - prepare, close the gate, queue, open it, and read the events.
+// harness/worker/cuda/timer.cpp - closes the start gate, queues calls, opens it, and reads the events.
 #include "harness/worker/cuda/timer.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/worker/cuda/variables.cpp - names from the cubin's symbols, places from the driver, one copy on the GPU.
+// harness/worker/cuda/variables.cpp - finds variables by the cubin's symbols and keeps one copy of them on the GPU.
 #include "harness/worker/cuda/variables.h"
 
 #include <algorithm>

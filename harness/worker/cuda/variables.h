@@ -1,4 +1,4 @@
-// harness/worker/cuda/variables.h - what kernels could keep from one launch to the next: the variables of a module.
+// harness/worker/cuda/variables.h - saves and restores a module's variables, so that no launch can leave state behind.
 #pragma once
 
 #include <cstddef>

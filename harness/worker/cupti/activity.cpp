@@ -1,4 +1,4 @@
-// harness/worker/cupti/activity.cpp - CUPTI's buffers of records, and what goes wrong on the way to them.
+// harness/worker/cupti/activity.cpp - receives CUPTI's buffers of records and reports lost ones.
 #include "harness/worker/cupti/activity.h"
 
 #include <algorithm>

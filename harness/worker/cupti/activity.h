@@ -1,4 +1,4 @@
-// harness/worker/cupti/activity.h - the second clock of a GPU: when CUPTI Activity says that kernels began and ended.
+// harness/worker/cupti/activity.h - the second clock of a GPU: begin and end of kernels by CUPTI Activity.
 //
 //   activity.begin();                          // the GPU is idle
 //   ... launches; the whole context is synchronised ...

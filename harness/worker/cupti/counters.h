@@ -1,4 +1,4 @@
-// harness/worker/cupti/counters.h - one collection of hardware counters on the GPU, launch by launch.
+// harness/worker/cupti/counters.h - collects hardware counters on the GPU, launch by launch.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// harness/worker/cupti/machine_code.cpp - decodes 16-byte instructions as far as they tell what a warp waits for.
+// harness/worker/cupti/machine_code.cpp - decodes 16-byte instructions far enough to find what a warp waits for.
 #include "harness/worker/cupti/machine_code.h"
 
 #include <algorithm>

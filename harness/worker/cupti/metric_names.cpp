@@ -1,4 +1,4 @@
-// harness/worker/cupti/metric_names.cpp - the sets of counters, and help with names.
+// harness/worker/cupti/metric_names.cpp - the sets of counters, and suggestions for unknown names.
 #include "harness/worker/cupti/metric_names.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// harness/worker/cupti/module_watch.cpp - CUPTI's callback for loaded modules.
+// harness/worker/cupti/module_watch.cpp - receives CUPTI's callback for loaded modules.
 #include "harness/worker/cupti/module_watch.h"
 
 #include <algorithm>

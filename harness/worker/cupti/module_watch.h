@@ -1,4 +1,4 @@
-// harness/worker/cupti/module_watch.h - the machine code that the driver says it has loaded, as CUPTI shows it.
+// harness/worker/cupti/module_watch.h - the machine code that the driver has loaded, as CUPTI shows it.
 //
 // Watching makes every launch dearer: it is for workers that time nothing.
 #pragma once

@@ -1,4 +1,4 @@
-// harness/worker/cupti/pc_sampling.h - where the warps of a kernel stand and why, sampled by the GPU itself.
+// harness/worker/cupti/pc_sampling.h - samples where the warps of a kernel stand and why.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// harness/worker/cupti/profiler_lock.cpp - a lock file that the kernel releases when its process ends, however it ends.
+// harness/worker/cupti/profiler_lock.cpp - locks a file; the kernel releases the lock when the process ends.
 #include "harness/worker/cupti/profiler_lock.h"
 
 #include <filesystem>

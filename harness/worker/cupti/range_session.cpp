@@ -1,4 +1,4 @@
-// harness/worker/cupti/range_session.cpp - the range profiler's calls in their order, with automatic ranges.
+// harness/worker/cupti/range_session.cpp - calls the range profiler in order, with automatic ranges.
 #include "harness/worker/cupti/range_session.h"
 
 namespace apo {

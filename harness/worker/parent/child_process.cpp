@@ -1,4 +1,4 @@
-// harness/worker/parent/child_process.cpp - posix_spawn, poll, kill, reap.
+// harness/worker/parent/child_process.cpp - posix_spawn, poll, kill and wait.
 #include "harness/worker/parent/child_process.h"
 
 #include <fcntl.h>

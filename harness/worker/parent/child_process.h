@@ -1,4 +1,4 @@
-// harness/worker/parent/child_process.h - owns a started worker: its socket, its output, its end.
+// harness/worker/parent/child_process.h - owns a started worker: its socket, its output, its exit status.
 #pragma once
 
 #include <sys/types.h>

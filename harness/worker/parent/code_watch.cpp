@@ -1,4 +1,4 @@
-// harness/worker/parent/code_watch.cpp - /proc/PID/maps, pagemap and mem.
+// harness/worker/parent/code_watch.cpp - reads /proc/PID/maps, pagemap and mem.
 #include "harness/worker/parent/code_watch.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// harness/worker/parent/evidence.cpp - wait statuses, fault addresses and sanitizer reports in words.
+// harness/worker/parent/evidence.cpp - describes wait statuses, fault addresses and sanitizer reports.
 #include "harness/worker/parent/evidence.h"
 
 #include <fmt/format.h>

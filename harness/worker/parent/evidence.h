@@ -1,4 +1,4 @@
-// harness/worker/parent/evidence.h - turns what a dead worker left behind into an outcome and one sentence.
+// harness/worker/parent/evidence.h - turns the remains of a dead worker into an outcome and one sentence.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// harness/worker/parent/link_names.cpp - the dynamic section, read piece by piece: some libraries have half a gigabyte.
+// harness/worker/parent/link_names.cpp - reads the dynamic section piece by piece: some libraries have half a gigabyte.
 #include "harness/worker/parent/link_names.h"
 
 #include <fcntl.h>

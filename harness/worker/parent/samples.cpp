@@ -1,4 +1,4 @@
-// harness/worker/parent/samples.cpp - order, number and stamps of samples against what was asked for.
+// harness/worker/parent/samples.cpp - checks order, number and stamps of samples against the request.
 #include "harness/worker/parent/samples.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// harness/worker/parent/samples.h - is this list of samples possible? The worker that sent it is not to be trusted.
+// harness/worker/parent/samples.h - checks that a worker's list of samples is possible; the worker is not trusted.
 #pragma once
 
 #include <cstdint>

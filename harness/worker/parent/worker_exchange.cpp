@@ -1,4 +1,4 @@
-// harness/worker/parent/worker_exchange.cpp - asks, waits with a deadline, and turns every other ending into a Failure.
+// harness/worker/parent/worker_exchange.cpp - asks, waits with a deadline, and turns every failure into a Failure.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// harness/worker/parent/worker_options.cpp - the environment of a worker's process.
+// harness/worker/parent/worker_options.cpp - composes the environment of a worker's process.
 #include "harness/worker/parent/worker_options.h"
 
 #include <cstdlib>

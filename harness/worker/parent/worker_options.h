@@ -1,4 +1,4 @@
-// harness/worker/parent/worker_options.h - what a worker is started with: program, target, CPUs, limits, environment.
+// harness/worker/parent/worker_options.h - the start of a worker: program, target, CPUs, limits, environment.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// harness/worker/parent/worker_profile.cpp - asks a worker for its profilers' reports, which come in a memory file.
+// harness/worker/parent/worker_profile.cpp - asks a worker for profiler reports, which arrive in a memory file.
 #include <sys/mman.h>
 #include <unistd.h>
 

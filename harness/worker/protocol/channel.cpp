@@ -1,4 +1,4 @@
-// harness/worker/protocol/channel.cpp - whole messages over the socket, with at most one file descriptor attached.
+// harness/worker/protocol/channel.cpp - sends whole messages over the socket, with at most one file descriptor.
 #include <sys/socket.h>
 
 #include <array>

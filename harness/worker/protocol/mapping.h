@@ -1,4 +1,4 @@
-// harness/worker/protocol/mapping.h - the shared tensors' memory file, mapped where the system likes.
+// harness/worker/protocol/mapping.h - maps the shared tensors' memory file at any address.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// harness/worker/protocol/memory_file.cpp - memfd, seals, one mapping.
+// harness/worker/protocol/memory_file.cpp - memfd, seals, and one mapping.
 #include "harness/worker/protocol/memory_file.h"
 
 #include <fcntl.h>

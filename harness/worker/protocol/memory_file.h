@@ -1,4 +1,4 @@
-// harness/worker/protocol/memory_file.h - a memory file for shared tensors; used again, it costs no page faults.
+// harness/worker/protocol/memory_file.h - a memory file for shared tensors; reuse costs no page faults.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// harness/worker/protocol/protocol.cpp - requests and replies as JSON.
+// harness/worker/protocol/protocol.cpp - encodes requests and replies as JSON.
 #include "harness/worker/protocol/protocol.h"
 
 #include <nlohmann/json.hpp>

@@ -79,7 +79,7 @@ TEST(Export, MistakesSayWhatIsNeeded) {
   const std::string journal = recorded(place);
   expect_error(place.apo({"export", "--journal", journal}), 1, "apo export --dispatch");
   expect_error(place.apo({"export", "--dispatch", "--journal", journal}), 1, "--output is missing");
-  expect_error(place.apo({"export", "--dispatch", "--output", "-", "--journal", journal}), 1, "is no folder");
+  expect_error(place.apo({"export", "--dispatch", "--output", "-", "--journal", journal}), 1, "is not a folder");
   expect_error(place.apo({"export", "--dispatch", "e88_backwrd", "--json", "--journal", journal}), 1,
                "did you mean 'e88_backward'");
   expect_error(place.apo({"export", "--dispatch", "--device", "NVIDIA H20", "--json", "--journal", journal}), 1,

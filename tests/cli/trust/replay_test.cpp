@@ -155,14 +155,14 @@ TEST_F(Replays, AnotherMachineIsSaid) {
   harm("DROP TRIGGER machine_no_UPDATE; UPDATE machine SET key = 'host-far', model = 'Another CPU', fingerprint = 'x'");
   const Ran ran = apo({"replay", "1"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_NE(ran.out.find("not as it was: machine: Another CPU host-far then"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("changed since: machine: Another CPU host-far then"), std::string::npos) << ran.out;
 }
 
 // What holds for all of them is said once, without their numbers.
 TEST_F(Replays, OfAllOnAnotherMachineSayOnceThatItIsAnother) {
   harm("DROP TRIGGER machine_no_UPDATE; UPDATE machine SET key = 'host-far', model = 'Another CPU', fingerprint = 'x'");
   const std::string text = apo({"replay", "--all"}).out;
-  const std::string line = "not as it was: machine: Another CPU host-far then";
+  const std::string line = "changed since: machine: Another CPU host-far then";
   const std::size_t at = text.find(line);
   ASSERT_NE(at, std::string::npos) << text;
   EXPECT_EQ(text.find(line, at + 1), std::string::npos) << text;
@@ -173,7 +173,7 @@ TEST_F(Replays, OfAllNameTheExperimentsWhoseBuildsDiffer) {
   harm(
       "DROP TRIGGER build_no_UPDATE; UPDATE build SET flags = '[\"-O0\"]' WHERE experiment = 2 AND role = 'candidate'");
   const std::string text = apo({"replay", "--all"}).out;
-  const std::size_t at = text.find("not as it was: flags of the candidate: -O0 then");
+  const std::size_t at = text.find("changed since: flags of the candidate: -O0 then");
   ASSERT_NE(at, std::string::npos) << text;
   EXPECT_NE(text.substr(at, text.find('\n', at) - at).find("(experiment 2)"), std::string::npos) << text;
 }
