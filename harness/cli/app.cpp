@@ -43,6 +43,7 @@ constexpr std::array kCommands = {
     Command{"export", "the accepted configurations as a table that other programs include", define_export},
     Command{"list", "families, workloads and variants", define_list},
     Command{"show", "one experiment, whole", define_show},
+    Command{"diff", "what a variant changes in its parent, or in another variant", define_diff},
     Command{"lessons", "what past experiments taught", define_lessons},
     Command{"selftest", "what this machine resolves: the judge on identical code and on known differences",
             define_selftest},

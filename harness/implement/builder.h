@@ -53,8 +53,8 @@ class Builder {
   const CudaBuilder& cuda() const;
   const CudaLibraryBuilder& cuda_library() const;
   Build with_layout(const Build& base) const;
-  // What the compilation in the draft read that is neither the variant's nor the compiler's; "" when there is nothing.
-  std::string read_besides(const CacheDraft& draft, const std::vector<std::string>& included) const;
+  // What the compilation in the folder read that is neither the variant's nor the compiler's; "" when there is nothing.
+  std::string read_besides(const std::filesystem::path& folder, const std::vector<std::string>& included) const;
   CompileStep link(const Build& base, std::uint64_t layout_seed, const std::filesystem::path& folder) const;
 
   BuildOptions options_;

@@ -47,6 +47,7 @@ class CampaignRun {
   CampaignSummary run(bool remeasure_roofs) {
     summary_.recovered = recover(journal_, observer_);
     journal_.add_machine(workspace_.machine());
+    static_cast<void>(workspace_.builder(false));  // a campaign whose compiler is missing is not begun
     open();
     IterationContext context{.workspace = workspace_,
                              .journal = journal_,

@@ -11,9 +11,9 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-const Words kCommands = {"run",    "register", "verify",  "compare", "profile", "explain",
-                         "import", "gate",     "confirm", "replay",  "bench",   "report",
-                         "query",  "list",     "show",    "lessons", "doctor",  "selftest"};
+const Words kCommands = {"run",    "register", "verify",  "compare", "profile", "explain", "diff",
+                         "import", "gate",     "confirm", "replay",  "bench",   "report",  "query",
+                         "list",   "show",     "lessons", "doctor",  "selftest"};
 
 TEST(Usage, HelpNamesEveryCommandAndHidesTheWorker) {
   const Ran ran = Workplace().apo({"--help"});

@@ -58,6 +58,7 @@ std::int64_t fill(Journal& journal) {
   selftest.id = journal.begin_selftest(selftest);
   journal.add_selftest_comparison(selftest.id, {.incumbent = experiment.candidate, .candidate = experiment.candidate});
   journal.finish_selftest(selftest);
+  journal.add_variant(a_variant_with_headers());
   return experiment.id;
 }
 
