@@ -164,57 +164,59 @@ const CudaLibraryBuilder& Builder::cuda_library() const {
 
 Build Builder::build_object(const Family& family, const Variant& variant, const Axes& axes,
                             const Settings& settings) const {
-  const Words compile = compile_flags(options_.sanitize);
-  const Words link = link_flags(options_.sanitize);
   BuildRecipe recipe{.key = {"recipe " + std::to_string(kRecipe), "abi " + std::to_string(APO_ABI_VERSION),
                              toolchain_.compiler, toolchain_.version, native_, compilers_environment()},
                      .files = files_to_build(family, variant, args_header(family, variant, axes, settings)),
                      .object = kLibrary,
                      .more = {kObject},
                      .built_for = variant.id(),
-                     .known = {.flags = joined(compile, link), .toolchain = toolchain_}};
+                     .known = {.flags = joined(compile_flags(options_.sanitize), link_flags(options_.sanitize)),
+                               .toolchain = toolchain_}};
   const Words included = included_files(recipe.files, options_.home);
   recipe.key = joined(joined(recipe.key, recipe.known.flags), included);
-  return cached_build(
-             cache_, recipe,
-             [&](const fs::path& folder, Built& built) {
-               const std::string& source = recipe.files.front().name;
-               const Words where = {"-I.",
-                                    "-I" + options_.home.string(),
-                                    "-fmacro-prefix-map=" + source + "=variant.cpp",
-                                    "-ffile-prefix-map=" + folder.string() + "=.",
-                                    "-ffile-prefix-map=" + options_.home.string() + "=apo",
-                                    "-MD",
-                                    "-MF",
-                                    kReadByCompiler,
-                                    std::string("-Wa,--MD,") + kReadByAssembler};
-               CompileStep step =
-                   run_step(joined(joined({toolchain_.compiler, "-c", source, "-o", kObject}, compile), where), folder,
-                            options_.timeout_s);
-               if (const std::string besides = step.ok ? read_besides(folder, included) : ""; !besides.empty()) {
-                 step.ok = false;
-                 step.evidence = fmt::format(
-                     "it reads '{}': a variant is one file with the headers that it includes by \"NAME\", and besides "
-                     "them "
-                     "it reads headers of the compiler only",
-                     besides);
-               }
-               if (step.ok) {
-                 const std::string log = step.log;
-                 step =
-                     run_step(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link), folder, options_.timeout_s);
-                 step.log = log + step.log;
-               }
-               if (!step.ok) {
-                 step.evidence = in_users_words(step.evidence, variant);
-                 return step;
-               }
-               const ObjectFacts facts = read_object(read_file(folder / kObject));
-               built.build.code_hash = facts.code_hash;
-               built.build.resources = facts.resources;
-               return step;
-             })
+  return cached_build(cache_, recipe,
+                      [&](const fs::path& folder, Built& built) {
+                        CompileStep step = compile_and_link(recipe.files.front().name, included, folder);
+                        step.evidence = in_users_words(step.evidence, variant);
+                        if (step.ok) {
+                          const ObjectFacts facts = read_object(read_file(folder / kObject));
+                          built.build.code_hash = facts.code_hash;
+                          built.build.resources = facts.resources;
+                        }
+                        return step;
+                      })
       .build;
+}
+
+CompileStep Builder::compile_and_link(const std::string& source, const Words& included, const fs::path& folder) const {
+  // A renamed file is no other code, so that __FILE__ is always the same.
+  const Words where = {"-I.",
+                       "-I" + options_.home.string(),
+                       "-fmacro-prefix-map=" + source + "=variant.cpp",
+                       "-ffile-prefix-map=" + folder.string() + "=.",
+                       "-ffile-prefix-map=" + options_.home.string() + "=apo",
+                       "-MD",
+                       "-MF",
+                       kReadByCompiler,
+                       std::string("-Wa,--MD,") + kReadByAssembler};
+  const Words compile = joined(compile_flags(options_.sanitize), where);
+  CompileStep step =
+      run_step(joined({toolchain_.compiler, "-c", source, "-o", kObject}, compile), folder, options_.timeout_s);
+  if (!step.ok) {
+    return step;
+  }
+  if (const std::string besides = read_besides(folder, included); !besides.empty()) {
+    step.ok = false;
+    step.evidence = fmt::format(
+        "it reads '{}': a variant is its own file, the headers that it includes as \"NAME\", and headers of the "
+        "compiler",
+        besides);
+    return step;
+  }
+  CompileStep link = run_step(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link_flags(options_.sanitize)),
+                              folder, options_.timeout_s);
+  link.log = step.log + link.log;
+  return link;
 }
 
 std::string Builder::read_besides(const fs::path& folder, const std::vector<std::string>& included) const {

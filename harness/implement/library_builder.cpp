@@ -67,6 +67,24 @@ void add_facts(Build& build, const fs::path& folder, const Variant& variant, con
   build.resources["host_text_bytes"] = host.resources.at("text_bytes");
 }
 
+// Object, shared object, and a cubin of the kernels.
+std::vector<Words> commands(const std::string& nvcc, const std::string& source, const Words& compile, const Words& link,
+                            const fs::path& home) {
+  const Words flags = joined(compile, {"-I.", "-I" + home.string()});
+  return {joined({nvcc, "-c", source, "-o", kObject}, flags), joined({nvcc, kObject, "-o", kLibrary}, link),
+          joined({nvcc, "-cubin", source, "-o", kCubin}, flags)};
+}
+
+// One after the other, up to the one that fails.
+CompileStep run_all(const std::vector<Words>& commands, const fs::path& folder, double timeout_s) {
+  CompileStep all{.ok = true, .log = "", .evidence = ""};
+  for (std::size_t i = 0; i < commands.size() && all.ok; ++i) {
+    CompileStep step = run_nvcc(commands[i], folder, timeout_s);
+    all = {.ok = step.ok, .log = all.log + step.log, .evidence = step.evidence};
+  }
+  return all;
+}
+
 }  // namespace
 
 CudaLibraryBuilder::CudaLibraryBuilder(fs::path cache, fs::path home, std::optional<DeviceFacts> device,
@@ -118,23 +136,15 @@ Build CudaLibraryBuilder::build(const Family& family, const Variant& variant, co
                      .built_for = variant.id(),
                      .known = {.flags = joined(compile, link), .toolchain = toolchain_}};
   recipe.key = joined(joined(recipe.key, recipe.known.flags), included_files(recipe.files, home_));
-  Build build =
-      cached_build(cache_, recipe, [&](const fs::path& folder, Built& built) {
-        const std::string& source = recipe.files.front().name;
-        const Words where = {"-I.", "-I" + home_.string()};
-        CompileStep all;
-        for (const Words& command : {joined(joined({nvcc_, "-c", source, "-o", kObject}, compile), where),
-                                     joined({nvcc_, kObject, "-o", kLibrary}, link),
-                                     joined(joined({nvcc_, "-cubin", source, "-o", kCubin}, compile), where)}) {
-          CompileStep step = run_nvcc(command, folder, timeout_s_);
-          all = {.ok = step.ok, .log = all.log + step.log, .evidence = in_users_words(step.evidence, variant)};
-          if (!all.ok) {
-            return all;
-          }
-        }
-        add_facts(built.build, folder, variant, all.log);
-        return all;
-      }).build;
+  Build build = cached_build(cache_, recipe, [&](const fs::path& folder, Built& built) {
+                  CompileStep step =
+                      run_all(commands(nvcc_, recipe.files.front().name, compile, link, home_), folder, timeout_s_);
+                  step.evidence = in_users_words(step.evidence, variant);
+                  if (step.ok) {
+                    add_facts(built.build, folder, variant, step.log);
+                  }
+                  return step;
+                }).build;
   build.plan.library = build.outcome == Outcome::valid;
   return build;
 }
