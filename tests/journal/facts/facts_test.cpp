@@ -301,7 +301,7 @@ TEST(Certifications, OfAJournalOfBeforeSoloRunsHaveNone) {
     journal.add_certification({.campaign = journal.begin_campaign(a_campaign())});
   }
   ASSERT_EQ(attack(scratch.path,
-                   "DROP TABLE certification_clock; DROP TABLE certification_segment;"
+                   "DROP TABLE certification_clock; DROP TABLE certification_segment; DROP TABLE variant_file;"
                    "PRAGMA user_version = 7"),
             "");
   for (const Access access : {Access::read_only, Access::read_write}) {
