@@ -60,6 +60,9 @@ constexpr Invariant kInvariants[] = {
      " WHERE l.experiment IS NOT NULL AND j.verdict IS NOT l.verdict"},
     {"a source is stored with the variant that it is of",
      "SELECT v.source_hash FROM variant v LEFT JOIN blob b ON b.sha256 = v.source_hash WHERE b.kind IS NOT 'source'"},
+    {"a variant with headers has its own file, and all of them",
+     "SELECT source_hash FROM variant_file GROUP BY source_hash HAVING min(position) <> 0 OR"
+     " max(position) + 1 <> count(*) OR count(*) < 2"},
     {"an experiment stands under what was found of it, and there alone",
      "SELECT e.id FROM experiments e JOIN experiment x ON x.id = e.id LEFT JOIN judgement j ON j.experiment = e.id"
      " LEFT JOIN facet f ON f.family = e.family AND f.workload_class = e.workload_class AND f.machine = x.machine"

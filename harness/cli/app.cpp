@@ -45,6 +45,7 @@ constexpr std::array kCommands = {
     Command{"list", kLook, "List families, workloads and variants", define_list},
     Command{"show", kLook, "Show one experiment or one variant in full", define_show},
     Command{"query", kLook, "Find past experiments", define_query},
+    Command{"diff", kLook, "Show what a variant changes in its parent, or in another variant", define_diff},
     Command{"lessons", kLook, "List what past experiments taught", define_lessons},
     Command{"report", kLook, "Write a campaign's report as markdown, HTML, JSON or CSV", define_report},
     Command{"profile", kLook, "Profile a variant, or an application: profile -- COMMAND", define_profile},

@@ -48,6 +48,7 @@ struct Command {
 Action define_bench(CLI::App& app, Globals& globals);
 Action define_compare(CLI::App& app, Globals& globals);
 Action define_confirm(CLI::App& app, Globals& globals);
+Action define_diff(CLI::App& app, Globals& globals);
 Action define_doctor(CLI::App& app, Globals& globals);
 Action define_export(CLI::App& app, Globals& globals);
 Action define_import(CLI::App& app, Globals& globals);

@@ -286,20 +286,19 @@ struct Calls {
     fiber.groups.push_back(std::exchange(fiber.started, {}));
   }
   static void wait_copies(unsigned left) { block().wait_copies(left); }
-  static void fail(const char* kind, const char* what, int line) {
-    block().give_up(kind, what, block().line_name(line));
+  static void fail(const char* kind, const char* what, apo_cpu::Line line) {
+    block().give_up(kind, what, name_of(line));
   }
-  static void bad_pointer(const char* type, unsigned alignment, apo_cpu::Address address, int line) {
+  static void bad_pointer(const char* type, unsigned alignment, apo_cpu::Address address, apo_cpu::Line line) {
     block().give_up("misaligned access",
                     std::string("it uses a ") + type + ", which is aligned to " + std::to_string(alignment) +
                         " bytes, at an address that is " + std::to_string(address % alignment) +
                         " beyond a multiple of that",
-                    block().line_name(line));
+                    name_of(line));
   }
-  static void bad_index(const char* array, apo_cpu::Address index, int line) {
+  static void bad_index(const char* array, apo_cpu::Address index, apo_cpu::Line line) {
     block().give_up("out-of-bounds access",
-                    "it uses index " + std::to_string(static_cast<long long>(index)) + " of " + array,
-                    block().line_name(line));
+                    "it uses index " + std::to_string(static_cast<long long>(index)) + " of " + array, name_of(line));
   }
   static apo_cpu::Address shared_offset(const void* address) {
     return reinterpret_cast<apo_cpu::Address>(address) - block().place_.begin;

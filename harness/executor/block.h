@@ -23,7 +23,6 @@ namespace apo::executor {
 
 struct KernelCall {
   std::string kernel;
-  std::string source;                              // name of its file
   void (*entry)(const void* arguments) = nullptr;  // runs one thread
   const void* arguments = nullptr;
   apo_cpu::Triple grid = {1, 1, 1};
@@ -78,7 +77,6 @@ class Block {
   void next();
   [[noreturn]] void give_up(const char* kind, const std::string& what, const std::string& line);
   std::string thread_name(unsigned number) const;
-  std::string line_name(int line) const { return call_.source + ":" + std::to_string(line); }
   std::string waits_where(unsigned number) const;
   Finding finding(const char* kind, unsigned number, const std::string& what, const std::string& line) const;
   Finding stuck() const;

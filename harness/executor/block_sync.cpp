@@ -40,9 +40,9 @@ std::string hex(unsigned mask) {
 std::string Block::waits_where(unsigned number) const {
   const Fiber& fiber = fibers_[number];
   if (fiber.state == State::at_barrier) {
-    return std::string(fiber.barrier->name) + ", " + line_name(fiber.barrier->line);
+    return std::string(fiber.barrier->name) + ", " + name_of(fiber.barrier->line);
   }
-  return std::string(fiber.collective->name) + ", " + line_name(fiber.collective->line);
+  return std::string(fiber.collective->name) + ", " + name_of(fiber.collective->line);
 }
 
 void Block::barrier(Barrier& barrier) {
@@ -53,7 +53,7 @@ void Block::barrier(Barrier& barrier) {
     give_up("barrier divergence",
             "barrier " + std::to_string(barrier.id) + " for " + std::to_string(expected) +
                 " threads: there are 16 barriers, for whole warps of this block's " + std::to_string(all) + " threads",
-            line_name(barrier.line));
+            name_of(barrier.line));
   }
   if (barrier.threads == 0 && live_ < all) {
     unsigned gone = 0;
@@ -62,16 +62,16 @@ void Block::barrier(Barrier& barrier) {
     }
     give_up("barrier divergence",
             "it waits at " + std::string(barrier.name) + ", and thread " + thread_name(gone) + " has exited without it",
-            line_name(barrier.line));
+            name_of(barrier.line));
   }
   std::vector<unsigned>& waiting = barriers_[barrier.id];
   if (!waiting.empty() && barrier.threads == 0) {
     const Barrier& first = *fibers_[waiting.front()].barrier;
-    if (first.line != barrier.line || first.threads != barrier.threads || first.vote != barrier.vote) {
+    if (!(first.line == barrier.line) || first.threads != barrier.threads || first.vote != barrier.vote) {
       give_up("barrier divergence",
               "it waits at " + std::string(barrier.name) + ", and thread " + thread_name(waiting.front()) + " at " +
                   waits_where(waiting.front()),
-              line_name(barrier.line));
+              name_of(barrier.line));
     }
   }
   fibers_[running_].barrier = &barrier;
@@ -115,7 +115,7 @@ void Block::collective(Collective& collective) {
     give_up("missing lane",
             "lane " + std::to_string(lane) + " calls " + collective.name + " with mask " + hex(collective.mask) +
                 ", which leaves it out",
-            line_name(collective.line));
+            name_of(collective.line));
   }
   // Those who wait agree already: it is enough to ask one of them.
   if (const unsigned waiting = in_warp_[warp] & collective.mask; waiting != 0) {
@@ -127,7 +127,7 @@ void Block::collective(Collective& collective) {
               std::string("it calls ") + collective.name + " with mask " + hex(collective.mask) + ", and lane " +
                   std::to_string(other % kWarp) + " of it waits with mask " + hex(theirs.mask) + " in " +
                   waits_where(other),
-              line_name(collective.line));
+              name_of(collective.line));
     }
   }
   Fiber& fiber = fibers_[running_];
@@ -153,7 +153,7 @@ bool Block::complete_warp(unsigned warp, unsigned mask) {
   }
   const Collective& first = *lanes[static_cast<std::size_t>(__builtin_ctz(present))];
   if (std::string_view(first.name) == "mma.sync" && present != ~0u) {
-    give_up("missing lane", "mma.sync needs all 32 lanes of the warp", line_name(first.line));
+    give_up("missing lane", "mma.sync needs all 32 lanes of the warp", name_of(first.line));
   }
   if (std::string_view(first.name) == "__syncwarp") {
     order_.sync_lanes(warp, present, present == live_lanes_[warp]);
@@ -198,7 +198,7 @@ Finding Block::stuck() const {
         return finding("missing lane", i,
                        std::string(collective.name) + " with mask " + hex(collective.mask) + " waits for lane " +
                            std::to_string(lane) + ", which waits at " + waits_where(other),
-                       line_name(collective.line));
+                       name_of(collective.line));
       }
     }
   }
@@ -208,13 +208,13 @@ Finding Block::stuck() const {
   }
   const Fiber& fiber = fibers_[first];
   std::string what = "it waits at " + waits_where(first) + ", and " + std::to_string(live_) + " threads all wait";
-  int line = fiber.state == State::at_barrier ? fiber.barrier->line : fiber.collective->line;
+  const apo_cpu::Line line = fiber.state == State::at_barrier ? fiber.barrier->line : fiber.collective->line;
   if (fiber.state == State::at_barrier && fiber.barrier->threads != 0) {
     what = "barrier " + std::to_string(fiber.barrier->id) + " waits for " + std::to_string(fiber.barrier->threads) +
            " threads, " + std::to_string(barriers_[fiber.barrier->id].size()) +
            " have come, and all the others wait or have exited";
   }
-  return finding("deadlock", first, what, line_name(line));
+  return finding("deadlock", first, what, name_of(line));
 }
 
 }  // namespace apo::executor

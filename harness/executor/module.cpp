@@ -97,10 +97,6 @@ Module::~Module() {
   dlclose(library_);
 }
 
-std::string Module::source() const {
-  return *find<const char* const*>("apo_cpu_source");
-}
-
 const char* const* Module::buffer_names() const {
   return find<const char* const*>("apo_cpu_buffers");
 }
@@ -135,7 +131,6 @@ SharedPlace Module::shared_place(std::size_t dynamic_bytes) const {
 
 std::optional<Finding> Module::launch(KernelCall call, GlobalMemory& memory, const Schedule& schedule) const {
   call.entry = find<void (*)(const void*)>("apo_cpu_run_" + call.kernel);
-  call.source = source();
   call.loads_seen = *find<const bool*>("apo_cpu_loads_seen");
   const ModulePlace code = place();
   const std::uint64_t blocks = std::uint64_t{call.grid.x} * call.grid.y * call.grid.z;

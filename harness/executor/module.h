@@ -29,8 +29,7 @@ class Module {
   Module& operator=(const Module&) = delete;
   ~Module();
 
-  // Name of the source file, and of the pointers in the argument struct in order.
-  std::string source() const;
+  // Names of the pointers in the argument struct, in order.
   const char* const* buffer_names() const;
   bool has_kernel(const std::string& kernel) const;
   // Runs all blocks of `call`, whose kernel it has; the finding of the first block in their order, if any. Fills in

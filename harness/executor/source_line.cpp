@@ -1,4 +1,6 @@
 // harness/executor/source_line.cpp - maps a code address to file and line by the object's debug information.
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <mutex>
 #include <string_view>
@@ -33,13 +35,18 @@ int on_frame(void* data, std::uintptr_t, const char* file, int line, const char*
   if (path.find("executor/device/") != std::string_view::npos) {
     return 0;
   }
-  static_cast<Frame*>(data)->place = std::string(path.substr(path.rfind('/') + 1)) + ":" + std::to_string(line);
+  static_cast<Frame*>(data)->place = name_of({file, line});
   return 1;
 }
 
 void on_error(void*, const char*, int) {}
 
 }  // namespace
+
+std::string name_of(const apo_cpu::Line& line) {
+  const std::string_view path = line.file;
+  return fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line.number);
+}
 
 std::string source_line(const void* code) {
   static std::mutex mutex;

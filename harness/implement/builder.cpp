@@ -1,18 +1,17 @@
-// harness/implement/builder.cpp - computes the key, compiles, links, reads the object, publishes.
+// harness/implement/builder.cpp - what a host build depends on, its commands, and what its object says.
 #include "harness/implement/builder.h"
 
-#include <chrono>
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <mutex>
 
 #include "harness/core/error.h"
-#include "harness/core/hash.h"
-#include "harness/core/stopwatch.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
-#include "harness/implement/build_record.h"
+#include "harness/implement/cached_build.h"
 #include "harness/implement/compile.h"
 #include "harness/implement/cubin_builder.h"
 #include "harness/implement/executor_builder.h"
@@ -31,7 +30,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kRecipe = 2;
+constexpr int kRecipe = 3;
 constexpr const char* kLayout = "layout.ld";
 constexpr const char* kReadByCompiler = "read.d";
 constexpr const char* kReadByAssembler = "assembled.d";
@@ -65,11 +64,6 @@ Words link_flags(bool sanitize) {
     flags.emplace_back("-fsanitize=address,undefined");
   }
   return flags;
-}
-
-// Every file of a draft is written through its own name; publish() syncs it.
-void write(const CacheDraft& draft, const std::string& name, std::string_view contents) {
-  write_file_atomically(draft.path() / name, contents);
 }
 
 // Where the compiler looks for headers, by its own word and by the environment's.
@@ -170,87 +164,73 @@ const CudaLibraryBuilder& Builder::cuda_library() const {
 
 Build Builder::build_object(const Family& family, const Variant& variant, const Axes& axes,
                             const Settings& settings) const {
-  const std::string header = args_header(family, variant, axes, settings);
-  Build build;
-  build.toolchain = toolchain_;
-  const Words compile = compile_flags(options_.sanitize);
-  const Words link = link_flags(options_.sanitize);
-  build.flags = joined(compile, link);
-  Words parts = {"recipe " + std::to_string(kRecipe),
-                 "abi " + std::to_string(APO_ABI_VERSION),
-                 toolchain_.compiler,
-                 toolchain_.version,
-                 native_,
-                 variant.source,
-                 header};
-  const Words included = included_files(variant.source + "\n" + header, options_.home);
-  parts = joined(joined(parts, build.flags), included);
-  if (const std::string environment = compilers_environment(); !environment.empty()) {
-    parts.push_back(environment);
-  }
-  build.key = sha256_of_parts(parts);
-  if (const auto entry = cache_.find(build.key)) {
-    return recorded_build(*entry, build.key, kLibrary, kLog);
-  }
-  const CacheDraft draft = cache_.draft();
-  write(draft, kHostSource, variant.source);
-  write(draft, args_header_name(family), header);
+  BuildRecipe recipe{.key = {"recipe " + std::to_string(kRecipe), "abi " + std::to_string(APO_ABI_VERSION),
+                             toolchain_.compiler, toolchain_.version, native_, compilers_environment()},
+                     .files = files_to_build(family, variant, args_header(family, variant, axes, settings)),
+                     .object = kLibrary,
+                     .more = {kObject},
+                     .built_for = variant.id(),
+                     .known = {.flags = joined(compile_flags(options_.sanitize), link_flags(options_.sanitize)),
+                               .toolchain = toolchain_}};
+  const Words included = included_files(recipe.files, options_.home);
+  recipe.key = joined(joined(recipe.key, recipe.known.flags), included);
+  return cached_build(cache_, recipe,
+                      [&](const fs::path& folder, Built& built) {
+                        CompileStep step = compile_and_link(recipe.files.front().name, included, folder);
+                        step.evidence = in_users_words(step.evidence, variant);
+                        if (step.ok) {
+                          const ObjectFacts facts = read_object(read_file(folder / kObject));
+                          built.build.code_hash = facts.code_hash;
+                          built.build.resources = facts.resources;
+                        }
+                        return step;
+                      })
+      .build;
+}
+
+CompileStep Builder::compile_and_link(const std::string& source, const Words& included, const fs::path& folder) const {
+  // A renamed file is no other code, so that __FILE__ is always the same.
   const Words where = {"-I.",
                        "-I" + options_.home.string(),
-                       "-ffile-prefix-map=" + draft.path().string() + "=.",
+                       "-fmacro-prefix-map=" + source + "=variant.cpp",
+                       "-ffile-prefix-map=" + folder.string() + "=.",
                        "-ffile-prefix-map=" + options_.home.string() + "=apo",
                        "-MD",
                        "-MF",
                        kReadByCompiler,
                        std::string("-Wa,--MD,") + kReadByAssembler};
-  const auto start = std::chrono::steady_clock::now();
-  CompileStep step = run_step(joined(joined({toolchain_.compiler, "-c", kHostSource, "-o", kObject}, compile), where),
-                              draft.path(), options_.timeout_s);
-  build.log = step.log;
-  if (const std::string besides = step.ok ? read_besides(draft, included) : ""; !besides.empty()) {
-    step = {
-        .ok = false,
-        .log = step.log,
-        .evidence = "it reads '" + besides + "': a variant is one file, which includes headers of the compiler only"};
-  }
-  if (step.ok) {
-    step = run_step(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link), draft.path(), options_.timeout_s);
-    build.log += step.log;
-  }
-  build.seconds = seconds_since(start);
+  const Words compile = joined(compile_flags(options_.sanitize), where);
+  CompileStep step =
+      run_step(joined({toolchain_.compiler, "-c", source, "-o", kObject}, compile), folder, options_.timeout_s);
   if (!step.ok) {
-    build.outcome = Outcome::build_failed;
-    build.evidence = in_users_words(step.evidence, kHostSource, variant.path);
-    return build;
+    return step;
   }
-  const ObjectFacts facts = read_object(read_file(draft.path() / kObject));
-  build.code_hash = facts.code_hash;
-  build.resources = facts.resources;
-  build.object_hash = sha256(read_file(draft.path() / kLibrary));
-  write(draft, kLog, build.log);
-  const std::string record = record_of(build, variant.id());
-  const CacheEntry entry =
-      cache_.publish(draft, build.key, {kHostSource, args_header_name(family), kObject, kLibrary, kLog}, record);
-  if (entry.info != record) {
-    build = recorded_build(entry, build.key, kLibrary, kLog);  // somebody who built the same was faster
-    build.from_cache = false;
+  if (const std::string besides = read_besides(folder, included); !besides.empty()) {
+    step.ok = false;
+    step.evidence = fmt::format(
+        "it reads '{}': a variant is its own file, the headers that it includes as \"NAME\", and headers of the "
+        "compiler",
+        besides);
+    return step;
   }
-  build.object_path = (entry.folder / kLibrary).string();
-  return build;
+  CompileStep link = run_step(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link_flags(options_.sanitize)),
+                              folder, options_.timeout_s);
+  link.log = step.log + link.log;
+  return link;
 }
 
-std::string Builder::read_besides(const CacheDraft& draft, const std::vector<std::string>& included) const {
-  ReadableFolders readable{.draft = draft.path(), .compilers = compiler_folders_, .home = options_.home, .known = {}};
+std::string Builder::read_besides(const fs::path& folder, const std::vector<std::string>& included) const {
+  ReadableFolders readable{.draft = folder, .compilers = compiler_folders_, .home = options_.home, .known = {}};
   for (std::size_t i = 0; i < included.size(); i += 2) {  // names and contents in turn
     readable.known.insert(included[i]);
   }
-  const std::string compiled = foreign_file(read_dependencies(read_file(draft.path() / kReadByCompiler)), readable);
+  const std::string compiled = foreign_file(read_dependencies(read_file(folder / kReadByCompiler)), readable);
   // An assembler needs nothing but what the compiler hands it.
   readable.compilers.clear();
   readable.known.clear();
-  const std::string assembled = foreign_file(read_dependencies(read_file(draft.path() / kReadByAssembler)), readable);
-  fs::remove(draft.path() / kReadByCompiler);  // no part of the build: they name temporary files
-  fs::remove(draft.path() / kReadByAssembler);
+  const std::string assembled = foreign_file(read_dependencies(read_file(folder / kReadByAssembler)), readable);
+  fs::remove(folder / kReadByCompiler);  // no part of the build: they name temporary files
+  fs::remove(folder / kReadByAssembler);
   return compiled.empty() ? assembled : compiled;
 }
 
@@ -265,35 +245,20 @@ CompileStep Builder::link(const Build& base, std::uint64_t layout_seed, const fs
 
 // The same object linked in another order: code_hash and resources stay, object_hash changes.
 Build Builder::with_layout(const Build& base) const {
-  Build build = base;
-  build.key = sha256_of_parts(Words{base.key, "layout", std::to_string(options_.layout_seed)});
-  if (const auto entry = cache_.find(build.key)) {
-    return recorded_build(*entry, build.key, kLibrary, kLog);
-  }
-  const CacheDraft draft = cache_.draft();
-  build.flags = joined(compile_flags(options_.sanitize),
-                       joined(link_flags(options_.sanitize), {std::string("-Wl,-T,") + kLayout}));
-  const auto start = std::chrono::steady_clock::now();
-  const CompileStep step = link(base, options_.layout_seed, draft.path());
-  build.seconds = seconds_since(start);
-  build.from_cache = false;
-  build.log += step.log;
-  if (!step.ok) {
-    build.outcome = Outcome::build_failed;
-    build.evidence = step.evidence;
-    build.object_path.clear();
-    return build;
-  }
-  build.object_hash = sha256(read_file(draft.path() / kLibrary));
-  write(draft, kLog, build.log);
-  const std::string record = record_of(build, "");
-  const CacheEntry entry = cache_.publish(draft, build.key, {kLayout, kLibrary, kLog}, record);
-  if (entry.info != record) {
-    build = recorded_build(entry, build.key, kLibrary, kLog);
-    build.from_cache = false;
-  }
-  build.object_path = (entry.folder / kLibrary).string();
-  return build;
+  BuildRecipe recipe{.key = {base.key, "layout", std::to_string(options_.layout_seed)},
+                     .files = {},
+                     .object = kLibrary,
+                     .more = {kLayout},
+                     .built_for = "",
+                     .known = base};
+  recipe.known.flags = joined(base.flags, {std::string("-Wl,-T,") + kLayout});
+  return cached_build(cache_, recipe,
+                      [&](const fs::path& folder, Built&) {
+                        CompileStep step = link(base, options_.layout_seed, folder);
+                        step.log = base.log + step.log;
+                        return step;
+                      })
+      .build;
 }
 
 Build Builder::relink(const Build& base, std::uint64_t seed, const fs::path& folder) const {

@@ -52,9 +52,11 @@ class Builder {
   Build build_object(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
   const CudaBuilder& cuda() const;
   const CudaLibraryBuilder& cuda_library() const;
+  CompileStep compile_and_link(const std::string& source, const Words& included,
+                               const std::filesystem::path& folder) const;
   Build with_layout(const Build& base) const;
-  // What the compilation in the draft read that is neither the variant's nor the compiler's; "" when there is nothing.
-  std::string read_besides(const CacheDraft& draft, const std::vector<std::string>& included) const;
+  // What the compilation in the folder read that is neither the variant's nor the compiler's; "" when there is nothing.
+  std::string read_besides(const std::filesystem::path& folder, const std::vector<std::string>& included) const;
   CompileStep link(const Build& base, std::uint64_t layout_seed, const std::filesystem::path& folder) const;
 
   BuildOptions options_;

@@ -2,9 +2,9 @@
 #include "harness/implement/compile.h"
 
 #include "harness/core/error.h"
+#include "harness/core/records/sources.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
-#include "harness/implement/build_record.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -86,10 +86,13 @@ CompileStep run_step(const Words& command, const fs::path& folder, double timeou
   return step;
 }
 
-std::string in_users_words(std::string evidence, const std::string& source, const std::string& path) {
-  const std::string prefix = source + ":";
-  if (evidence.starts_with(prefix) && !path.empty()) {
-    evidence.replace(0, prefix.size(), path + ":");
+std::string in_users_words(std::string evidence, const Variant& variant) {
+  for (const SourceFile& file : all_sources(variant)) {
+    const std::size_t length = file.name.size();
+    const bool named = evidence.starts_with(file.name) && evidence.find_first_of(":(", length) == length;
+    if (named && !file.path.empty()) {
+      return evidence.replace(0, length, file.path);
+    }
   }
   return evidence;
 }

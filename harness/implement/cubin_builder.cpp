@@ -1,16 +1,13 @@
-// harness/implement/cubin_builder.cpp - chooses architecture and compiler, reads the cubin's facts, plans the launch.
+// harness/implement/cubin_builder.cpp - architecture, NVRTC or nvcc, the cubin's facts, the launch plan.
 #include "harness/implement/cubin_builder.h"
 
-#include <chrono>
-#include <nlohmann/json.hpp>
+#include <algorithm>
 #include <regex>
 
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
-#include "harness/core/stopwatch.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
-#include "harness/implement/build_record.h"
 #include "harness/implement/nvrtc.h"
 #include "harness/implement/object/cubin.h"
 #include "harness/implement/toolkit.h"
@@ -21,10 +18,8 @@ namespace apo {
 namespace fs = std::filesystem;
 namespace {
 
-using Words = std::vector<std::string>;
-
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kCudaRecipe = 2;
+constexpr int kCudaRecipe = 3;
 constexpr const char* kDefaultArch = "sm_90";
 
 // No fast-math: a variant that wants it says so in its source, where the journal sees it. -lineinfo changes no code.
@@ -47,61 +42,33 @@ std::string arch_number(const std::string& arch) {
   return number.substr(0, number.find_first_not_of("0123456789"));
 }
 
-// Facts of kernels travel in the cache's info, so that a cached cubin need not be read again.
-nlohmann::json to_json(const std::vector<KernelFacts>& kernels) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const KernelFacts& kernel : kernels) {
-    list.push_back({kernel.name, kernel.shared_bytes});
+// The linker says what is missing before the compiler says that the linker failed.
+std::string first_cuda_error(const std::string& log) {
+  const std::vector<std::string> lines = split(log, '\n');
+  for (const std::vector<std::string_view>& words :
+       {std::vector<std::string_view>{"undefined reference"}, std::vector<std::string_view>{"error", "fatal"}}) {
+    for (const std::string& line : lines) {
+      if (std::ranges::any_of(words, [&](std::string_view word) { return line.find(word) != std::string::npos; })) {
+        return trim(line).substr(0, 500);
+      }
+    }
   }
-  return list;
-}
-
-std::vector<KernelFacts> kernels_from(const nlohmann::json& list) {
-  std::vector<KernelFacts> kernels;
-  for (const auto& one : list) {
-    kernels.push_back({.name = one.at(0), .shared_bytes = one.at(1)});
-  }
-  return kernels;
-}
-
-std::string info_of(const Build& build, const std::vector<KernelFacts>& kernels, const std::string& variant) {
-  return nlohmann::json{{"built_for", variant},
-                        {"object_hash", build.object_hash},
-                        {"code_hash", build.code_hash},
-                        {"flags", build.flags},
-                        {"compiler", build.toolchain.compiler},
-                        {"compiler_version", build.toolchain.version},
-                        {"resources", build.resources},
-                        {"kernels", to_json(kernels)},
-                        {"seconds", build.seconds}}
-      .dump();
-}
-
-Build from_entry(const CacheEntry& entry, const std::string& key) {
-  const auto info = nlohmann::json::parse(entry.info);
-  Build build;
-  build.key = key;
-  build.object_path = (entry.folder / kCubin).string();
-  build.object_hash = info.at("object_hash");
-  build.code_hash = info.at("code_hash");
-  build.flags = info.at("flags").get<Words>();
-  build.toolchain = {.compiler = info.at("compiler"), .version = info.at("compiler_version")};
-  build.log = read_file(entry.folder / kLog);
-  build.seconds = info.at("seconds");
-  build.from_cache = true;
-  build.resources = info.at("resources").get<std::map<std::string, std::int64_t>>();
-  return build;
+  return trim(lines.front()).substr(0, 500);
 }
 
 }  // namespace
 
-std::string first_cuda_error(const std::string& log) {
-  for (const std::string& line : split(log, '\n')) {
-    if (line.find("error") != std::string::npos || line.find("fatal") != std::string::npos) {
-      return trim(line).substr(0, 500);
-    }
+CompileStep run_nvcc(const Words& command, const fs::path& folder, double timeout_s) {
+  const ProcessResult result =
+      run_process(command, {.timeout_s = timeout_s,
+                            .working_folder = folder.string(),
+                            .environment = {"LC_ALL=C", "TMPDIR=" + folder.string(), "SOURCE_DATE_EPOCH=0"}});
+  CompileStep step{.ok = result.ok(), .log = result.output + result.error, .evidence = ""};
+  if (!step.ok) {
+    step.evidence =
+        result.timed_out ? "nvcc did not finish in " + format_seconds(timeout_s) : first_cuda_error(step.log);
   }
-  return trim(split(log, '\n').front()).substr(0, 500);
+  return step;
 }
 
 std::int64_t spill_bytes(const std::string& log) {
@@ -111,13 +78,6 @@ std::int64_t spill_bytes(const std::string& log) {
     most = std::max(most, parse_int((*match)[1].str()).value_or(0) + parse_int((*match)[2].str()).value_or(0));
   }
   return most;
-}
-
-std::string naming_users_file(std::string evidence, const Variant& variant) {
-  if (evidence.starts_with(kCudaSource) && !variant.path.empty()) {
-    evidence.replace(0, std::string(kCudaSource).size(), variant.path);
-  }
-  return evidence;
 }
 
 std::string choose_arch(const Variant& variant, const std::optional<DeviceFacts>& device, std::string& refusal) {
@@ -138,14 +98,6 @@ std::string choose_arch(const Variant& variant, const std::optional<DeviceFacts>
   }
   return special ? asked : device->arch();
 }
-
-struct CudaBuilder::Attempt {
-  std::string cubin;  // empty when it failed
-  std::string log;
-  std::string evidence;
-  Words flags;
-  Toolchain toolchain;
-};
 
 CudaBuilder::CudaBuilder(fs::path cache, std::optional<DeviceFacts> device, double timeout_s)
     : cache_(std::move(cache)),
@@ -170,94 +122,58 @@ CudaBuilder::CudaBuilder(fs::path cache, std::optional<DeviceFacts> device, doub
 
 CudaBuilder::~CudaBuilder() = default;
 
-CudaBuilder::Attempt CudaBuilder::compile(const std::string& source, const std::string& header,
-                                          const std::string& header_name, const std::string& arch,
-                                          const CacheDraft& draft) const {
-  Attempt attempt;
-  if (nvrtc_ != nullptr) {
-    attempt.flags = nvrtc_flags(arch);
-    attempt.toolchain = toolchain_;
-    NvrtcRequest request{.source = source,
-                         .source_name = kCudaSource,
-                         .header = header,
-                         .header_name = header_name,
-                         .options = attempt.flags,
-                         .folder = draft.path(),
-                         .timeout_s = timeout_s_};
-    for (const std::string& folder : include_folders_) {
-      request.options.push_back("--include-path=" + folder);
-    }
-    NvrtcResult result = nvrtc_->compile(request);
-    attempt.cubin = std::move(result.cubin);
-    attempt.log = std::move(result.log);
-    attempt.evidence = result.evidence.empty() ? first_cuda_error(attempt.log) : result.evidence;
-    if (!attempt.cubin.empty() || nvcc_.empty() || !lacks_a_header(attempt.log)) {
-      return attempt;
-    }
+CompileStep CudaBuilder::run_nvrtc(const std::vector<SourceFile>& files, const std::string& arch,
+                                   const fs::path& folder) const {
+  NvrtcRequest request{.files = files, .options = nvrtc_flags(arch), .folder = folder, .timeout_s = timeout_s_};
+  for (const std::string& include : include_folders_) {
+    request.options.push_back("--include-path=" + include);
   }
-  attempt.flags = nvcc_flags(arch);
-  attempt.toolchain = {.compiler = nvcc_, .version = nvcc_version_};
-  Words command = {nvcc_, "-cubin", kCudaSource, "-o", kCubin, "-I."};
-  command.insert(command.end(), attempt.flags.begin(), attempt.flags.end());
-  const ProcessResult result =
-      run_process(command, {.timeout_s = timeout_s_,
-                            .working_folder = draft.path().string(),
-                            .environment = {"LC_ALL=C", "TMPDIR=" + draft.path().string(), "SOURCE_DATE_EPOCH=0"}});
-  attempt.log = result.output + result.error;
-  attempt.cubin = result.ok() ? read_file(draft.path() / kCubin) : "";
-  attempt.evidence =
-      result.timed_out ? "nvcc did not finish in " + format_seconds(timeout_s_) : first_cuda_error(attempt.log);
-  return attempt;
+  const NvrtcResult result = nvrtc_->compile(request);
+  if (!result.cubin.empty()) {
+    write_file_atomically(folder / kCubin, result.cubin);
+    return {.ok = true, .log = result.log, .evidence = ""};
+  }
+  return {.ok = false,
+          .log = result.log,
+          .evidence = result.evidence.empty() ? first_cuda_error(result.log) : result.evidence};
 }
 
-Build CudaBuilder::build_cubin(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
+CompileStep CudaBuilder::run_nvcc_on(const std::string& source, const std::string& arch, const fs::path& folder) const {
+  return run_nvcc(joined({nvcc_, "-cubin", source, "-o", kCubin, "-I."}, nvcc_flags(arch)), folder, timeout_s_);
+}
+
+Built CudaBuilder::build_cubin(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
                                const std::string& arch) const {
-  const std::string header = args_header(family, variant, axes, settings);
-  Build build;
-  Words parts = {"cuda recipe " + std::to_string(kCudaRecipe),
-                 toolchain_.compiler,
-                 toolchain_.version,
-                 nvcc_version_,
-                 variant.source,
-                 header};
-  for (const Words& flags : {nvrtc_flags(arch), include_folders_}) {
-    parts.insert(parts.end(), flags.begin(), flags.end());
-  }
-  build.key = sha256_of_parts(parts);
-  if (const auto entry = cache_.find(build.key)) {
-    return from_entry(*entry, build.key);
-  }
-  const CacheDraft draft = cache_.draft();
-  write_file_atomically(draft.path() / kCudaSource, variant.source);
-  write_file_atomically(draft.path() / args_header_name(family), header);
-  const auto start = std::chrono::steady_clock::now();
-  Attempt attempt = compile(variant.source, header, args_header_name(family), arch, draft);
-  build.seconds = seconds_since(start);
-  build.flags = attempt.flags;
-  build.toolchain = attempt.toolchain;
-  build.log = attempt.log.substr(0, kLongestLog);
-  if (attempt.cubin.empty()) {
-    build.outcome = Outcome::build_failed;
-    build.evidence =
-        naming_users_file(attempt.evidence.empty() ? "the compiler said nothing" : attempt.evidence, variant);
-    return build;
-  }
-  const CubinFacts facts = read_cubin(attempt.cubin);
-  build.code_hash = facts.code_hash;
-  build.resources = facts.resources;
-  build.resources["spill_bytes"] = spill_bytes(build.log);
-  build.object_hash = sha256(attempt.cubin);
-  write_file_atomically(draft.path() / kCubin, attempt.cubin);
-  write_file_atomically(draft.path() / kLog, build.log);
-  const std::string info = info_of(build, facts.kernels, variant.id());
-  const CacheEntry entry =
-      cache_.publish(draft, build.key, {kCudaSource, args_header_name(family), kCubin, kLog}, info);
-  if (entry.info != info) {
-    build = from_entry(entry, build.key);  // whoever built the same beside us was faster: its files are those that stay
-    build.from_cache = false;
-  }
-  build.object_path = (entry.folder / kCubin).string();
-  return build;
+  const BuildRecipe recipe{.key = joined(joined({"cuda recipe " + std::to_string(kCudaRecipe), toolchain_.compiler,
+                                                 toolchain_.version, nvcc_version_},
+                                                nvrtc_flags(arch)),
+                                         include_folders_),
+                           .files = files_to_build(family, variant, args_header(family, variant, axes, settings)),
+                           .object = kCubin,
+                           .more = {},
+                           .built_for = variant.id(),
+                           .known = {.flags = nvrtc_flags(arch), .toolchain = toolchain_}};
+  return cached_build(cache_, recipe, [&](const fs::path& folder, Built& built) {
+    CompileStep step;
+    if (nvrtc_ != nullptr) {
+      step = run_nvrtc(recipe.files, arch, folder);
+    }
+    if (nvrtc_ == nullptr || (!step.ok && !nvcc_.empty() && lacks_a_header(step.log))) {
+      step = run_nvcc_on(recipe.files.front().name, arch, folder);
+      built.build.flags = nvcc_flags(arch);
+      built.build.toolchain = {.compiler = nvcc_, .version = nvcc_version_};
+    }
+    if (!step.ok) {
+      step.evidence = in_users_words(step.evidence, variant);
+      return step;
+    }
+    CubinFacts facts = read_cubin(read_file(folder / kCubin));
+    built.build.code_hash = facts.code_hash;
+    built.build.resources = facts.resources;
+    built.build.resources["spill_bytes"] = spill_bytes(step.log);
+    built.kernels = std::move(facts.kernels);
+    return step;
+  });
 }
 
 Build CudaBuilder::build(const Family& family, const Variant& variant, const Axes& axes,
@@ -271,14 +187,11 @@ Build CudaBuilder::build(const Family& family, const Variant& variant, const Axe
     build.evidence = refusal;
     return build;
   }
-  Build build = build_cubin(family, variant, axes, settings, arch);
+  auto [build, kernels] = build_cubin(family, variant, axes, settings, arch);
   if (build.outcome != Outcome::valid || !device_) {
     return build;
   }
-  const auto entry = cache_.find(build.key);
-  APO_CHECK(entry.has_value());
-  const PlannedLaunches planned = plan_launches(family, variant, axes, settings, *device_,
-                                                kernels_from(nlohmann::json::parse(entry->info).at("kernels")));
+  const PlannedLaunches planned = plan_launches(family, variant, axes, settings, *device_, kernels);
   build.outcome = planned.outcome;
   build.evidence = planned.evidence;
   build.plan = planned.plan;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "harness/core/records/records.h"
-#include "harness/implement/build_cache.h"
+#include "harness/implement/cached_build.h"
 
 namespace apo {
 
@@ -32,11 +32,13 @@ class CudaBuilder {
   const Toolchain& toolchain() const { return toolchain_; }
 
  private:
-  struct Attempt;
-  Attempt compile(const std::string& source, const std::string& header, const std::string& header_name,
-                  const std::string& arch, const CacheDraft& draft) const;
-  Build build_cubin(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
+  Built build_cubin(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
                     const std::string& arch) const;
+  // Each leaves kCubin in the folder when it succeeds.
+  CompileStep run_nvrtc(const std::vector<SourceFile>& files, const std::string& arch,
+                        const std::filesystem::path& folder) const;
+  CompileStep run_nvcc_on(const std::string& source, const std::string& arch,
+                          const std::filesystem::path& folder) const;
 
   BuildCache cache_;
   std::optional<DeviceFacts> device_;
@@ -51,11 +53,9 @@ class CudaBuilder {
 // Shared with the builder of library variants.
 // The architecture to build for; `refusal` is set when `device` cannot run what the variant asks for.
 std::string choose_arch(const Variant& variant, const std::optional<DeviceFacts>& device, std::string& refusal);
-// The first line of a CUDA compiler's log that names an error.
-std::string first_cuda_error(const std::string& log);
+// One run of nvcc. The evidence of a failure is the first line that names an error or what the linker lacks.
+CompileStep run_nvcc(const Words& command, const std::filesystem::path& folder, double timeout_s);
 // Bytes that ptxas says were spilled, stores and loads of the kernel with most of them.
 std::int64_t spill_bytes(const std::string& log);
-// Names the user's file where the compiler named our copy of it.
-std::string naming_users_file(std::string evidence, const Variant& variant);
 
 }  // namespace apo

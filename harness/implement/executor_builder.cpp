@@ -1,19 +1,18 @@
-// harness/implement/executor_builder.cpp - composes the source, compiles, gives shared memory its place, links.
+// harness/implement/executor_builder.cpp - composes the sources, compiles, gives shared memory its place, links.
 #include "harness/implement/executor_builder.h"
 
-#include <chrono>
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <regex>
-#include <tuple>
 
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
-#include "harness/core/stopwatch.h"
+#include "harness/core/records/sources.h"
 #include "harness/core/system/elf_object.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
-#include "harness/implement/build_record.h"
-#include "harness/implement/compile.h"
+#include "harness/implement/cached_build.h"
 #include "harness/implement/object/ptx.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/launch_plan.h"
@@ -23,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kExecutorRecipe = 1;
+constexpr int kExecutorRecipe = 2;
 constexpr const char* kPlaces = "shared.s";
 constexpr const char* kLaunches = "apo:launch";  // the name that our own lines have in messages
 constexpr const char* kNotCheckable = "not checkable on the CPU: ";
@@ -65,7 +64,7 @@ std::string quoted(const std::string& text) {
 }
 
 // What the program asks the object for: see harness/executor/module.h.
-std::string exports(const Family& family, const Variant& variant, const std::string& file) {
+std::string exports(const Family& family, const Variant& variant) {
   std::string text = "\n# 1 \"" + std::string(kLaunches) + "\"\nextern \"C\" {\n";
   std::vector<std::string> kernels;
   for (const Launch& launch : variant.launches) {
@@ -76,7 +75,6 @@ std::string exports(const Family& family, const Variant& variant, const std::str
               "(*static_cast<const " + family.name + "_args*>(arguments));\n}\n";
     }
   }
-  text += "extern const char* const apo_cpu_source = " + quoted(file) + ";\n";
   text += "extern const char* const apo_cpu_buffers[] = {";
   for (const bool outputs : {false, true}) {
     for (const TensorSpec& tensor : family.tensors) {
@@ -92,9 +90,16 @@ std::string exports(const Family& family, const Variant& variant, const std::str
 }
 
 // The user's lines keep their numbers and their file, for messages, findings and debuggers.
-std::string compose(const Family& family, const Variant& variant, const std::string& file) {
-  return "# 1 " + quoted(variant.path.empty() ? file : variant.path) + "\n" + without_ptx(variant.source) +
-         exports(family, variant, file);
+std::vector<SourceFile> compose(const Family& family, const Variant& variant, const std::string& header) {
+  std::vector<SourceFile> files = all_sources(variant);
+  for (SourceFile& file : files) {
+    file.text = without_ptx(file.text);
+  }
+  SourceFile& own = files.front();
+  own.text = fmt::format("# 1 {}\n{}{}", quoted(variant.path.empty() ? own.name : variant.path), own.text,
+                         exports(family, variant));
+  files.push_back({.name = args_header_name(family), .text = header, .path = ""});
+  return files;
 }
 
 // Static shared memory, then one stretch that every `extern __shared__` array is a name of. What lies between them and
@@ -186,16 +191,6 @@ std::string check_launches(const Build& build) {
   return "";
 }
 
-std::string info_of(const Build& build, const std::vector<KernelFacts>& kernels) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const KernelFacts& kernel : kernels) {
-    list.push_back({kernel.name, kernel.shared_bytes});
-  }
-  return nlohmann::json{
-      {"object_hash", build.object_hash}, {"flags", build.flags}, {"kernels", list}, {"seconds", build.seconds}}
-      .dump();
-}
-
 std::string device_headers(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -209,84 +204,50 @@ std::string device_headers(const fs::path& folder) {
   return text;
 }
 
-class ExecutorBuild {
- public:
-  ExecutorBuild(const ExecutorBuildOptions& options, const BuildCache& cache) : options_(options), cache_(cache) {}
-
-  // The object, and what its kernels use; the second is empty when it failed.
-  std::pair<Build, std::vector<KernelFacts>> object(const Family& family, const Variant& variant,
-                                                    const std::string& header) const {
-    const fs::path headers = options_.home / "harness" / "executor" / "device";
-    const std::string file = variant.path.empty() ? variant.name + ".cu" : fs::path(variant.path).filename().string();
-    const std::string source = compose(family, variant, file);
-    Build build;
-    build.toolchain = {.compiler = options_.compiler, .version = options_.compiler_version};
-    build.flags = joined(checked_compile_flags(options_.sanitize), checked_link_flags(options_.sanitize));
-    build.key = sha256_of_parts(joined({"executor recipe " + std::to_string(kExecutorRecipe), options_.compiler,
-                                        options_.compiler_version, source, header, device_headers(headers)},
-                                       build.flags));
-    if (const auto entry = cache_.find(build.key)) {
-      return from_entry(*entry, build);
-    }
-    const CacheDraft draft = cache_.draft();
-    write_file_atomically(draft.path() / kHostSource, source);
-    write_file_atomically(draft.path() / args_header_name(family), header);
-    const auto start = std::chrono::steady_clock::now();
-    CompileStep step = run_step(
-        joined(joined({options_.compiler, "-c", kHostSource, "-o", kObject}, checked_compile_flags(options_.sanitize)),
-               {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string()}),
-        draft.path(), options_.timeout_s);
-    build.log = step.log;
-    std::vector<KernelFacts> kernels;
-    if (step.ok) {
-      const SharedVariables shared = read_shared(read_file(draft.path() / kObject));
-      kernels = kernel_facts(variant, shared);
-      write_file_atomically(draft.path() / kPlaces, shared_places(shared.dynamic, executor_device().shared_per_block));
-      step =
-          run_step(joined({options_.compiler, kObject, kPlaces, "-o", kLibrary}, checked_link_flags(options_.sanitize)),
-                   draft.path(), options_.timeout_s);
-      build.log += step.log;
-    }
-    build.seconds = seconds_since(start);
-    if (!step.ok) {
-      build.evidence = step.evidence;
-      classify(build, variant);
-      return {build, {}};
-    }
-    build.object_hash = sha256(read_file(draft.path() / kLibrary));
-    build.code_hash = build.object_hash;
-    write_file_atomically(draft.path() / kLog, build.log);
-    const std::string info = info_of(build, kernels);
-    const CacheEntry entry =
-        cache_.publish(draft, build.key, {kHostSource, args_header_name(family), kLibrary, kLog}, info);
-    if (entry.info != info) {
-      // Whoever built the same beside us was faster: its files are those that stay.
-      std::tie(build, kernels) = from_entry(entry, build);
-      build.from_cache = false;
-    }
-    build.object_path = (entry.folder / kLibrary).string();
-    return {build, kernels};
+// Compiles, gives shared memory its place, links.
+CompileStep compile_checked(const ExecutorBuildOptions& options, const Variant& variant, const std::string& source,
+                            const fs::path& folder, Built& built) {
+  const fs::path headers = options.home / "harness" / "executor" / "device";
+  CompileStep step =
+      run_step(joined(joined({options.compiler, "-c", source, "-o", kObject}, checked_compile_flags(options.sanitize)),
+                      {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string()}),
+               folder, options.timeout_s);
+  if (step.ok) {
+    const SharedVariables shared = read_shared(read_file(folder / kObject));
+    built.kernels = kernel_facts(variant, shared);
+    write_file_atomically(folder / kPlaces, shared_places(shared.dynamic, executor_device().shared_per_block));
+    const std::string log = step.log;
+    step = run_step(joined({options.compiler, kObject, kPlaces, "-o", kLibrary}, checked_link_flags(options.sanitize)),
+                    folder, options.timeout_s);
+    step.log = log + step.log;
   }
-
- private:
-  static std::pair<Build, std::vector<KernelFacts>> from_entry(const CacheEntry& entry, Build build) {
-    const auto info = nlohmann::json::parse(entry.info);
-    build.object_path = (entry.folder / kLibrary).string();
-    build.object_hash = info.at("object_hash");
-    build.code_hash = build.object_hash;
-    build.log = read_file(entry.folder / kLog);
-    build.seconds = info.at("seconds");
-    build.from_cache = true;
-    std::vector<KernelFacts> kernels;
-    for (const auto& one : info.at("kernels")) {
-      kernels.push_back({.name = one.at(0), .shared_bytes = one.at(1)});
-    }
-    return {build, kernels};
+  if (step.ok) {
+    built.build.code_hash = sha256(read_file(folder / kLibrary));
   }
+  step.evidence = in_users_words(step.evidence, variant);
+  return step;
+}
 
-  const ExecutorBuildOptions& options_;
-  const BuildCache& cache_;
-};
+Built build_checked(const ExecutorBuildOptions& options, const BuildCache& cache, const Family& family,
+                    const Variant& variant, const std::string& header) {
+  const Words flags = joined(checked_compile_flags(options.sanitize), checked_link_flags(options.sanitize));
+  const BuildRecipe recipe{
+      .key = joined({"executor recipe " + std::to_string(kExecutorRecipe), options.compiler, options.compiler_version,
+                     device_headers(options.home / "harness" / "executor" / "device")},
+                    flags),
+      .files = compose(family, variant, header),
+      .object = kLibrary,
+      .more = {},
+      .built_for = variant.id(),
+      .known = {.flags = flags, .toolchain = {.compiler = options.compiler, .version = options.compiler_version}}};
+  Built built = cached_build(cache, recipe, [&](const fs::path& folder, Built& in_the_making) {
+    return compile_checked(options, variant, recipe.files.front().name, folder, in_the_making);
+  });
+  if (built.build.outcome != Outcome::valid) {
+    classify(built.build, variant);
+  }
+  return built;
+}
 
 }  // namespace
 
@@ -312,8 +273,7 @@ DeviceFacts executor_device() {
 
 Build build_for_executor(const ExecutorBuildOptions& options, const BuildCache& cache, const Family& family,
                          const Variant& variant, const Axes& axes, const Settings& settings) {
-  auto [build, kernels] =
-      ExecutorBuild(options, cache).object(family, variant, args_header(family, variant, axes, settings));
+  auto [build, kernels] = build_checked(options, cache, family, variant, args_header(family, variant, axes, settings));
   if (build.outcome != Outcome::valid) {
     return build;
   }

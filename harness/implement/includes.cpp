@@ -11,37 +11,73 @@ namespace apo {
 namespace fs = std::filesystem;
 namespace {
 
-// The name in `#include "name"` or `#include <name>`, "" for any other line.
-std::string included_name(const std::string& line) {
+// The include line that `line` is; an empty name for any other.
+IncludeLine read_include(const std::string& line) {
   std::string text = trim(line);
   if (!text.starts_with('#')) {
-    return "";
+    return {};
   }
   text = trim(std::string_view(text).substr(1));
-  constexpr std::string_view kWord = "include";
   const std::size_t open = text.find_first_of("\"<");
-  if (!text.starts_with(kWord) || open == std::string::npos) {
-    return "";
+  if ((!text.starts_with("include") && !text.starts_with("import")) || open == std::string::npos) {
+    return {};
   }
-  const std::size_t close = text.find_first_of("\">", open + 1);
-  return close == std::string::npos ? "" : text.substr(open + 1, close - open - 1);
+  const bool quoted = text[open] == '"';
+  const std::size_t close = text.find(quoted ? '"' : '>', open + 1);
+  return close == std::string::npos ? IncludeLine{}
+                                    : IncludeLine{.name = text.substr(open + 1, close - open - 1), .quoted = quoted};
+}
+
+// Does a block comment that is (or is not) open at the start of the line stay open at its end?
+bool leaves_comment_open(std::string_view line, bool open) {
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t begin = line.find("/*", at);
+    const std::size_t end_of_line = line.find("//", at);
+    if (!open && (begin == std::string_view::npos || end_of_line < begin)) {
+      return false;
+    }
+    const std::size_t end = line.find("*/", open ? at : begin + 2);
+    if (end == std::string_view::npos) {
+      return true;
+    }
+    open = false;
+    at = end + 2;
+  }
+  return open;
 }
 
 }  // namespace
 
-std::vector<std::string> included_files(const std::string& source, const fs::path& home) {
-  std::map<std::string, std::string> found;                               // name as seen from home -> contents
-  std::deque<std::pair<std::string, fs::path>> queue = {{source, home}};  // contents, folder of the includer
+std::vector<IncludeLine> include_lines(std::string_view source) {
+  std::vector<IncludeLine> found;
+  bool in_comment = false;
+  int number = 0;
+  for (const std::string& line : split(source, '\n')) {
+    ++number;
+    if (IncludeLine include = in_comment ? IncludeLine{} : read_include(line); !include.name.empty()) {
+      include.number = number;
+      found.push_back(std::move(include));
+    }
+    in_comment = leaves_comment_open(line, in_comment);
+  }
+  return found;
+}
+
+std::vector<std::string> included_files(const std::vector<SourceFile>& files, const fs::path& home) {
+  std::map<std::string, std::string> found;            // name as seen from home -> contents
+  std::deque<std::pair<std::string, fs::path>> queue;  // contents, folder of the includer
+  for (const SourceFile& file : files) {
+    queue.emplace_back(file.text, home);
+  }
   while (!queue.empty()) {
     const auto [contents, folder] = queue.front();
     queue.pop_front();
-    for (const std::string& line : split(contents, '\n')) {
-      const std::string name = included_name(line);
+    for (const auto& [number, name, quoted] : include_lines(contents)) {
       for (const fs::path& candidate : {folder / name, home / name}) {
         std::error_code error;
         const fs::path path = candidate.lexically_normal();
         const std::string key = path.lexically_relative(home).string();
-        if (!name.empty() && fs::is_regular_file(path, error) && !found.contains(key)) {
+        if (fs::is_regular_file(path, error) && !found.contains(key)) {
           found[key] = read_file(path);
           queue.emplace_back(found[key], path.parent_path());
         }

@@ -1,15 +1,27 @@
-// harness/implement/includes.h - the harness's own headers that a source includes: part of what is built.
+// harness/implement/includes.h - the #include lines of a source, and the harness's own headers that it takes in.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "harness/core/records/variant.h"
 
 namespace apo {
 
-// Path and contents of every file under `home` (or named by an absolute path) that `source` includes, directly or not,
-// sorted by path. Conditions are not evaluated, so it may name more than the compiler reads. System headers belong to
-// the toolchain and are left out.
-std::vector<std::string> included_files(const std::string& source, const std::filesystem::path& home);
+struct IncludeLine {
+  int number = 0;  // from 1
+  std::string name;
+  bool quoted = false;  // "name", else <name>
+};
+
+// Those outside of comments; conditions are not evaluated.
+std::vector<IncludeLine> include_lines(std::string_view source);
+
+// Path and contents of every file under `home` (or named by an absolute path) that `files` include, directly or not,
+// sorted by path: part of what is built. It may name more than the compiler reads. System headers belong to the
+// toolchain and are left out.
+std::vector<std::string> included_files(const std::vector<SourceFile>& files, const std::filesystem::path& home);
 
 }  // namespace apo

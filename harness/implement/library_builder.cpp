@@ -1,16 +1,11 @@
 // harness/implement/library_builder.cpp - runs nvcc for the object, the shared object, and a cubin for its facts.
 #include "harness/implement/library_builder.h"
 
-#include <chrono>
-
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
-#include "harness/core/stopwatch.h"
 #include "harness/core/system/machine.h"
-#include "harness/core/system/process.h"
 #include "harness/core/text.h"
-#include "harness/implement/build_record.h"
-#include "harness/implement/compile.h"
+#include "harness/implement/cached_build.h"
 #include "harness/implement/cubin_builder.h"
 #include "harness/implement/includes.h"
 #include "harness/implement/object/cubin.h"
@@ -23,7 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kLibraryRecipe = 1;
+constexpr int kLibraryRecipe = 2;
 
 Words nvcc_compile_flags(const std::string& arch) {
   return {"-gencode=arch=compute_" + arch.substr(3) + ",code=" + arch,
@@ -61,44 +56,33 @@ Words nvcc_link_flags(const Variant& variant, const fs::path& toolkit) {
   return joined(flags, {"-Xlinker", "-z,defs", "-Xlinker", "-z,relro", "-Xlinker", "-z,now"});
 }
 
-struct Step {
-  bool ok = false;
-  std::string log;
-  std::string evidence;
-};
-
-// The linker says what is missing before the compiler says that the linker failed.
-std::string evidence_of(const std::string& log) {
-  for (const std::string& line : split(log, '\n')) {
-    if (line.find("undefined reference") != std::string::npos) {
-      return trim(line).substr(0, 500);
-    }
-  }
-  return first_cuda_error(log);
-}
-
-Step run_nvcc(const Words& command, const fs::path& folder, double timeout_s) {
-  const ProcessResult result =
-      run_process(command, {.timeout_s = timeout_s,
-                            .working_folder = folder.string(),
-                            .environment = {"LC_ALL=C", "TMPDIR=" + folder.string(), "SOURCE_DATE_EPOCH=0"}});
-  Step step{.ok = result.ok(), .log = result.output + result.error, .evidence = ""};
-  if (!step.ok) {
-    step.evidence = result.timed_out ? "nvcc did not finish in " + format_seconds(timeout_s) : evidence_of(step.log);
-  }
-  return step;
-}
-
 // Host code and device code, each without names, paths and debug information.
-void add_facts(Build& build, const fs::path& folder, const Variant& variant) {
+void add_facts(Build& build, const fs::path& folder, const Variant& variant, const std::string& log) {
   // nvcc's copy of the device code, which stands in the cubin, and its compressed form depends on the source's text.
   const ObjectFacts host = read_object(read_file(folder / kObject), {".nv_fatbin", ".nvFatBinSegment"});
   const CubinFacts device = read_cubin(read_file(folder / kCubin));
   build.code_hash = sha256_of_parts(joined({host.code_hash, device.code_hash}, variant.libraries));
   build.resources = device.resources;
-  build.resources["spill_bytes"] = spill_bytes(build.log);
+  build.resources["spill_bytes"] = spill_bytes(log);
   build.resources["host_text_bytes"] = host.resources.at("text_bytes");
-  build.object_hash = sha256(read_file(folder / kLibrary));
+}
+
+// Object, shared object, and a cubin of the kernels.
+std::vector<Words> commands(const std::string& nvcc, const std::string& source, const Words& compile, const Words& link,
+                            const fs::path& home) {
+  const Words flags = joined(compile, {"-I.", "-I" + home.string()});
+  return {joined({nvcc, "-c", source, "-o", kObject}, flags), joined({nvcc, kObject, "-o", kLibrary}, link),
+          joined({nvcc, "-cubin", source, "-o", kCubin}, flags)};
+}
+
+// One after the other, up to the one that fails.
+CompileStep run_all(const std::vector<Words>& commands, const fs::path& folder, double timeout_s) {
+  CompileStep all{.ok = true, .log = "", .evidence = ""};
+  for (std::size_t i = 0; i < commands.size() && all.ok; ++i) {
+    CompileStep step = run_nvcc(commands[i], folder, timeout_s);
+    all = {.ok = step.ok, .log = all.log + step.log, .evidence = step.evidence};
+  }
+  return all;
 }
 
 }  // namespace
@@ -135,60 +119,33 @@ std::string CudaLibraryBuilder::missing_for(const Variant& variant) const {
 
 Build CudaLibraryBuilder::build(const Family& family, const Variant& variant, const Axes& axes,
                                 const Settings& settings) const {
-  Build build;
-  build.toolchain = toolchain_;
-  build.evidence = missing_for(variant);
-  const std::string arch = build.evidence.empty() ? choose_arch(variant, device_, build.evidence) : "";
-  if (!build.evidence.empty()) {
-    build.outcome = Outcome::refused;
-    return build;
+  Build refused;
+  refused.toolchain = toolchain_;
+  refused.evidence = missing_for(variant);
+  const std::string arch = refused.evidence.empty() ? choose_arch(variant, device_, refused.evidence) : "";
+  if (!refused.evidence.empty()) {
+    refused.outcome = Outcome::refused;
+    return refused;
   }
-  const std::string header = args_header(family, variant, axes, settings);
   const Words compile = nvcc_compile_flags(arch);
   const Words link = nvcc_link_flags(variant, toolkit());
-  build.flags = joined(compile, link);
-  build.key = sha256_of_parts(joined(joined({"cuda library recipe " + std::to_string(kLibraryRecipe), nvcc_,
-                                             toolchain_.version, variant.source, header},
-                                            build.flags),
-                                     included_files(variant.source + "\n" + header, home_)));
-  if (const auto entry = cache_.find(build.key)) {
-    build = recorded_build(*entry, build.key, kLibrary, kLog);
-    build.plan.library = true;
-    return build;
-  }
-  const CacheDraft draft = cache_.draft();
-  write_file_atomically(draft.path() / kCudaSource, variant.source);
-  write_file_atomically(draft.path() / args_header_name(family), header);
-  const Words where = {"-I.", "-I" + home_.string()};
-  const auto start = std::chrono::steady_clock::now();
-  Step step;
-  for (const Words& command : {joined(joined({nvcc_, "-c", kCudaSource, "-o", kObject}, compile), where),
-                               joined({nvcc_, kObject, "-o", kLibrary}, link),
-                               joined(joined({nvcc_, "-cubin", kCudaSource, "-o", kCubin}, compile), where)}) {
-    step = run_nvcc(command, draft.path(), timeout_s_);
-    build.log += step.log;
-    if (!step.ok) {
-      break;
-    }
-  }
-  build.seconds = seconds_since(start);
-  build.log = build.log.substr(0, kLongestLog);
-  if (!step.ok) {
-    build.outcome = Outcome::build_failed;
-    build.evidence = naming_users_file(step.evidence.empty() ? "nvcc said nothing" : step.evidence, variant);
-    return build;
-  }
-  add_facts(build, draft.path(), variant);
-  write_file_atomically(draft.path() / kLog, build.log);
-  const std::string record = record_of(build, variant.id());
-  const CacheEntry entry = cache_.publish(
-      draft, build.key, {kCudaSource, args_header_name(family), kObject, kLibrary, kCubin, kLog}, record);
-  if (entry.info != record) {
-    build = recorded_build(entry, build.key, kLibrary, kLog);  // somebody who built the same was faster
-    build.from_cache = false;
-  }
-  build.object_path = (entry.folder / kLibrary).string();
-  build.plan.library = true;
+  BuildRecipe recipe{.key = {"cuda library recipe " + std::to_string(kLibraryRecipe), nvcc_, toolchain_.version},
+                     .files = files_to_build(family, variant, args_header(family, variant, axes, settings)),
+                     .object = kLibrary,
+                     .more = {kObject, kCubin},
+                     .built_for = variant.id(),
+                     .known = {.flags = joined(compile, link), .toolchain = toolchain_}};
+  recipe.key = joined(joined(recipe.key, recipe.known.flags), included_files(recipe.files, home_));
+  Build build = cached_build(cache_, recipe, [&](const fs::path& folder, Built& built) {
+                  CompileStep step =
+                      run_all(commands(nvcc_, recipe.files.front().name, compile, link, home_), folder, timeout_s_);
+                  step.evidence = in_users_words(step.evidence, variant);
+                  if (step.ok) {
+                    add_facts(built.build, folder, variant, step.log);
+                  }
+                  return step;
+                }).build;
+  build.plan.library = build.outcome == Outcome::valid;
   return build;
 }
 

@@ -88,10 +88,16 @@ int compile_here(const Functions& nvrtc, const NvrtcRequest& request) {
   for (const std::string& option : request.options) {
     options.push_back(option.c_str());
   }
-  const char* header = request.header.c_str();
-  const char* header_name = request.header_name.c_str();
+  std::vector<const char*> headers;
+  std::vector<const char*> names;
+  for (std::size_t i = 1; i < request.files.size(); ++i) {
+    headers.push_back(request.files[i].text.c_str());
+    names.push_back(request.files[i].name.c_str());
+  }
+  const SourceFile& source = request.files.front();
   void* program = nullptr;
-  if (nvrtc.create(&program, request.source.c_str(), request.source_name.c_str(), 1, &header, &header_name) != 0) {
+  if (nvrtc.create(&program, source.text.c_str(), source.name.c_str(), static_cast<int>(headers.size()), headers.data(),
+                   names.data()) != 0) {
     return 1;
   }
   const int result = nvrtc.compile(program, static_cast<int>(options.size()), options.data());

@@ -6,13 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/records/variant.h"
+
 namespace apo {
 
 struct NvrtcRequest {
-  std::string source;
-  std::string source_name;  // stands in messages and in line information
-  std::string header;       // the one generated header that `source` includes
-  std::string header_name;
+  std::vector<SourceFile> files;  // the source, then the headers that it includes; by their names in messages
   std::vector<std::string> options;
   std::filesystem::path folder;  // for the results of the compiling process
   double timeout_s = 120;

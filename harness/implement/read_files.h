@@ -1,8 +1,8 @@
-// harness/implement/read_files.h - which files a compilation read: a variant is one file, and nothing else of a
-// machine.
+// harness/implement/read_files.h - which files a compilation read: a variant is a file with its headers, and
+// nothing else of a machine.
 //
-// The build's key and the journal know a variant by its text. What it takes in besides, by a name that only the
-// preprocessor puts together or by .incbin, could be another thing tomorrow, or somebody's secret.
+// The build's key and the journal know a variant by the text of its files. What it takes in besides, by a name that
+// only the preprocessor puts together or by .incbin, could be another thing tomorrow, or somebody's secret.
 #pragma once
 
 #include <filesystem>

@@ -164,6 +164,7 @@ CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& reques
   Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
   CampaignSummary summary{.recovered = recover(journal, observer)};
   journal.add_machine(workspace.machine());
+  static_cast<void>(workspace.builder(false));  // throws where the compiler is missing, before a campaign is begun
   const Opened opened = open_campaign(workspace, journal, request, observer);
   const CampaignFrame frame = make_frame(workspace, journal, observer, opened.campaign, request.remeasure_roofs);
   CampaignState state = make_state(frame);

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "harness/core/error.h"
-#include "harness/core/hash.h"
+#include "harness/core/records/sources.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
@@ -46,11 +46,11 @@ void check_original(Journal& journal, const Experiment& original, Kind kind) {
 // From the stored source alone, whatever the checkout or the columns beside it say.
 Variant stored_variant(Journal& journal, const Configuration& configuration, const std::string& hash) {
   const auto known = journal.variant(hash);
-  if (!known || sha256(known->source) != hash) {
+  if (!known || source_identity(known->source, known->headers) != hash) {
     throw UserError("the journal has lost the source of " + configuration.label() + " (sha256 " + hash + ")",
                     "restore the journal from a copy; its other experiments can be measured again");
   }
-  Variant variant = parse_variant(known->source, "journal:" + configuration.variant);
+  Variant variant = parse_variant(known->source, "journal:" + configuration.variant, known->headers);
   if (variant.id() != configuration.variant) {
     throw UserError("the stored source of " + configuration.label() + " calls itself '" + variant.id() + "'",
                     "the journal was changed by hand: restore it from a copy");

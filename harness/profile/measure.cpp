@@ -111,7 +111,7 @@ Profile measure_profile(const Runtime& runtime, const Configuration& configurati
     return profile_on_host(runtime, prepared, std::move(measured), workload, machine, cache, observer);
   }
   const CudaSubject subject{runtime, prepared.build, prepared.inputs, configuration, workload, cache};
-  return profile_on_cuda(subject, *processes, machine, std::move(measured), choice, runtime.source(configuration));
+  return profile_on_cuda(subject, *processes, machine, std::move(measured), choice, runtime.sources(configuration));
 }
 
 }  // namespace apo

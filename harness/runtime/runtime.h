@@ -34,7 +34,7 @@ struct Runtime {
   std::function<std::string(const Configuration&, const Axes&)> unsupported;
   // Bytes of each scratch buffer of the configuration, in order.
   std::function<std::vector<std::int64_t>(const Configuration&, const Axes&)> scratch;
-  std::function<std::string(const Configuration&)> source;  // the variant's whole file
+  std::function<std::vector<SourceFile>(const Configuration&)> sources;  // the variant's file and its headers
   // A build with its code in the order that the seed draws, within the folder. Empty where no build has an order.
   std::function<Build(const Build&, std::uint64_t seed, const std::filesystem::path& folder)> relink;
   // Target host: watches the clock of a process and of all threads that it starts. Empty: nobody can.

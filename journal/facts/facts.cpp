@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "harness/core/hash.h"
+#include "harness/core/records/sources.h"
 #include "journal/encode.h"
 #include "journal/implementation.h"
 
@@ -68,6 +69,32 @@ std::vector<std::string> techniques_of(Database& database, const std::string& so
     techniques.push_back(rows.text());
   }
   return techniques;
+}
+
+void add_files(Journal::Implementation& self, const Variant& variant) {
+  std::vector<SourceFile> files = {{.name = "-", .text = variant.source, .path = ""}};
+  files.insert(files.end(), variant.headers.begin(), variant.headers.end());
+  int position = 0;
+  for (const SourceFile& file : files) {
+    self.database.run("INSERT INTO variant_file (source_hash, position, name, file) VALUES (?, ?, ?, ?)",
+                      {variant.source_hash, position++, file.name, self.add_blob("source", file.text)});
+  }
+}
+
+// The files in place of their manifest, where there is one.
+void read_files(Journal::Implementation& self, const std::string& source_hash, Variant& variant) {
+  Statement rows = self.database.query(
+      "SELECT position, name, file FROM variant_file WHERE source_hash = ? ORDER BY position", {source_hash});
+  while (rows.step()) {
+    const bool own = rows.integer() == 0;
+    std::string name = rows.text();
+    std::string text = self.blob(rows.text());
+    if (own) {
+      variant.source = std::move(text);
+    } else {
+      variant.headers.push_back({.name = std::move(name), .text = std::move(text), .path = ""});
+    }
+  }
 }
 
 void add_ranked(Journal::Implementation& self, std::int64_t iteration, int position, const Candidate& candidate) {
@@ -271,8 +298,10 @@ std::optional<Machine> Journal::machine_of(std::int64_t experiment) {
 
 void Journal::add_variant(const Variant& variant) {
   Transaction transaction(self_->database);
-  if (self_->add_blob("source", variant.source) != variant.source_hash) {
-    throw std::logic_error("variant '" + variant.id() + "': source_hash is not the sha256 of source");
+  const bool alone = variant.headers.empty();
+  const std::string addressed = alone ? variant.source : source_manifest(variant.source, variant.headers);
+  if (self_->add_blob("source", addressed) != variant.source_hash) {
+    throw std::logic_error("variant '" + variant.id() + "': source_hash is not that of its files");
   }
   Statement known = self_->database.query("SELECT 1 FROM variant WHERE source_hash = ?", {variant.source_hash});
   if (known.step()) {
@@ -291,6 +320,9 @@ void Journal::add_variant(const Variant& variant) {
   for (const std::string& technique : variant.techniques) {
     self_->database.run("INSERT INTO variant_technique (source_hash, position, technique) VALUES (?, ?, ?)",
                         {variant.source_hash, position++, technique});
+  }
+  if (!alone) {
+    add_files(*self_, variant);
   }
   transaction.commit();
 }
@@ -322,6 +354,7 @@ std::optional<Variant> Journal::variant(const std::string& source_hash) {
   variant.path = row.text();
   variant.techniques = techniques_of(self_->database, source_hash);
   variant.source = self_->blob(source_hash);
+  read_files(*self_, source_hash, variant);
   variant.source_hash = source_hash;
   return variant;
 }

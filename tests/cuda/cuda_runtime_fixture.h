@@ -59,7 +59,7 @@ class CudaRuntime {
   void add(const std::string& source) {
     const std::filesystem::path file = folder_.path() / "added.cu";
     write_file_atomically(file, source);
-    catalogue_.register_variant(file, folder_.path() / "variants");
+    catalogue_.add(file);
   }
   CheckCase ragged() const {
     const Workload& workload = *find_workload(family_, "n1001");

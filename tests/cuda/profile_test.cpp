@@ -21,7 +21,7 @@ struct CudaProfile : ::testing::Test {
       GTEST_SKIP() << error.what();
     }
     runtime = gpu->runtime();
-    runtime.source = [](const Configuration&) { return std::string(); };
+    runtime.sources = [](const Configuration&) { return std::vector<SourceFile>(); };
   }
 
   Profile profile(const std::string& variant) {

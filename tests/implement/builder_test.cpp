@@ -78,8 +78,8 @@ class BuilderTest : public ::testing::Test {
   }
   // A compiler that is g++ but for `on_compile`, shell code that runs before each compilation of a variant.
   std::string scripted_compiler(const std::string& on_compile) const {
-    const fs::path path = write(
-        root() / "compiler", "#!/bin/sh\ncase \"$*\" in *variant.cpp*) " + on_compile + ";; esac\nexec g++ \"$@\"\n");
+    const fs::path path =
+        write(root() / "compiler", "#!/bin/sh\ncase \"$*\" in *'-c '*) " + on_compile + ";; esac\nexec g++ \"$@\"\n");
     fs::permissions(path, fs::perms::owner_all);
     return path.string();
   }
@@ -134,7 +134,7 @@ TEST_F(BuilderTest, SecondBuildComesFromTheCacheAndIsTheSame) {
 
 TEST_F(BuilderTest, EntryHoldsSourceHeaderObjectLogAndManifest) {
   const fs::path entry = fs::path(build(variant()).object_path).parent_path();
-  for (const char* name : {"variant.cpp", "copy.args.h", "variant.o", "variant.so", "build.log", "manifest.json"}) {
+  for (const char* name : {"plain.cpp", "copy.args.h", "variant.o", "variant.so", "build.log", "manifest.json"}) {
     EXPECT_TRUE(fs::is_regular_file(entry / name)) << name;
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(entry), {}), 6);
@@ -155,6 +155,35 @@ TEST_F(BuilderTest, ErrorInTheSourceIsAnOutcomeWithItsLine) {
   expect_contains(built.log, "error: ");
   EXPECT_TRUE(built.object_path.empty());
   EXPECT_TRUE(cached().empty());
+}
+
+TEST_F(BuilderTest, HeadersReachTheCompilerAndAreNamedInItsLogAndItsErrors) {
+  const std::string body = "#include \"outer.h\"\n" + body_with("same(a.x[i])");
+  const std::string outer = "#pragma once\n#include \"inner.h\"\nstatic int unused_one() { return 1; }\n";
+  const auto with_inner = [&](const std::string& inner) {
+    return parse_variant(source("plain", "", body), "/home/me/mine.cpp",
+                         {{"inner.h", inner, "/home/me/inner.h"}, {"outer.h", outer, "/home/me/outer.h"}});
+  };
+  const Build built = build(with_inner("inline float same(float x) { return x; }\n"));
+  ASSERT_EQ(built.outcome, Outcome::valid) << built.log;
+  EXPECT_TRUE(copies(built));
+  expect_contains(built.log, "outer.h:3:12: warning");
+  expect_contains(built.log, "from mine.cpp:5");
+  const Build other = build(with_inner("inline float same(float x) { return x + 1; }\n"));
+  EXPECT_NE(other.key, built.key);
+  EXPECT_NE(other.code_hash, built.code_hash);
+  const Build broken = build(with_inner("inline float same(float x) { return y; }\n"));
+  EXPECT_EQ(broken.outcome, Outcome::build_failed);
+  expect_contains(broken.evidence, "/home/me/inner.h:1:37: error");
+}
+
+// __FILE__ is no part of the code, so that a renamed file is no other candidate.
+TEST_F(BuilderTest, TheNameOfAFileIsNoPartOfItsCode) {
+  const std::string text = source("plain", "", std::string(kBody) + "const char* file() { return __FILE__; }\n");
+  const Build one = build(parse_variant(text, "/home/me/one.cpp"));
+  const Build other = build(parse_variant(text, "/home/me/other one.txt"));
+  EXPECT_EQ(one.code_hash, other.code_hash);
+  expect_contains(read_file(other.object_path), "variant.cpp");
 }
 
 TEST_F(BuilderTest, UndefinedSymbolIsFoundWhileBuilding) {
@@ -325,7 +354,7 @@ TEST_F(BuilderTest, ConcurrentBuildersOfOneKeyAllSucceed) {
   BuildOptions together = options();
   together.compiler = scripted_compiler("touch " + (root() / "started").string() + ".$$; while [ $(ls " +
                                         root().string() + " | grep -c started) -lt 3 ]; do sleep 0.01; done; " +
-                                        "echo \"__attribute__((used)) static const int salt = $$;\" >>variant.cpp");
+                                        "echo \"__attribute__((used)) static const int salt = $$;\" >>plain.cpp");
   std::vector<pid_t> children;
   for (int i = 0; i < 3; ++i) {
     children.push_back(in_child([&] {

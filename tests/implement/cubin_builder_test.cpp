@@ -115,6 +115,25 @@ TEST_F(CudaBuild, AnErrorNamesTheUsersFile) {
   EXPECT_TRUE(failed.object_path.empty());
 }
 
+TEST_F(CudaBuild, HeadersReachBothCompilersAndAreNamedInErrors) {
+  for (const char* needs_nvcc : {"", "#include <vector>\n"}) {
+    const auto with_inner = [&](const std::string& inner) {
+      return parse_variant(
+          cuda_source(kLaunch, needs_nvcc + std::string("#include \"outer.cuh\"\n") + body("a.y[i] = same(a.x[i]);")),
+          "/somewhere/mine.cu",
+          {{"inner.cuh", inner, "/somewhere/inner.cuh"}, {"outer.cuh", "#include \"inner.cuh\"\n", ""}});
+    };
+    const Build built = build(with_inner("inline __device__ float same(float x) { return x; }\n"));
+    if (*needs_nvcc != '\0' && built.outcome != Outcome::valid) {
+      GTEST_SKIP() << "no nvcc here: " << built.evidence;
+    }
+    ASSERT_EQ(built.outcome, Outcome::valid) << built.log;
+    EXPECT_EQ(built.code_hash, build(needs_nvcc + body("a.y[i] = a.x[i];")).code_hash);
+    const Build broken = build(with_inner("inline __device__ float same(float x) { return y; }\n"));
+    EXPECT_TRUE(broken.evidence.starts_with("/somewhere/inner.cuh(1)")) << broken.evidence;
+  }
+}
+
 TEST_F(CudaBuild, WritableGlobalsMarkAPlanThatKeepsState) {
   const Build built = build("__device__ int calls;\n" + body("a.y[i] = a.x[i]; if (i == 0) ++calls;"));
   ASSERT_EQ(built.outcome, Outcome::valid) << built.log;

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "harness/core/hash.h"
+#include "harness/core/records/sources.h"
 
 namespace apo::test {
 
@@ -169,6 +170,13 @@ Lesson a_lesson(const Experiment& experiment) {
           .verdict = experiment.judgement->verdict,
           .speedup = experiment.judgement->speedup(),
           .text = kAwkward};
+}
+
+Variant a_variant_with_headers() {
+  Variant variant = a_variant("headed", "e88_backward");
+  variant.headers = {{"phases.cuh", kAwkward, "/variants/phases.cuh"}, {"words.cuh", variant.source, ""}};
+  variant.source_hash = source_identity(variant.source, variant.headers);
+  return variant;
 }
 
 void prepare(Journal& journal) {

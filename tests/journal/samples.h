@@ -13,6 +13,7 @@ inline constexpr const char* kAwkward =
     "it's \"quoted\"; DROP TABLE experiment; --\n\ttab \\ 100% \xF0\x9F\x94\xA5 ｆｕｌｌ";
 
 Machine a_machine(const std::string& id = "cpu-1");
+Variant a_variant_with_headers();
 Variant a_variant(const std::string& name, const std::string& family = "e88_backward");
 Build a_build(const std::string& key);
 Round a_round(int index, std::uint64_t seed);

@@ -42,7 +42,6 @@ const std::map<std::string, Names> kAllowed = {
 // External headers that only one folder may include.
 const std::map<std::string, std::string> kOwners = {{"sqlite3.h", "journal"},
                                                     {"CLI/CLI.hpp", "harness/cli"},
-                                                    {"muParser.h", "harness/implement"},
                                                     {"cuda.h", "harness/worker"},
                                                     {"boost/context/detail/fcontext.hpp", "harness/executor"},
                                                     {"dlfcn.h", ""}};

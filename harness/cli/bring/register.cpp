@@ -27,7 +27,6 @@ namespace apo {
 namespace {
 
 using Json = nlohmann::json;
-namespace fs = std::filesystem;
 
 struct RegisterOptions {
   std::string file;
@@ -109,7 +108,7 @@ std::vector<GateResult> run_gates(Workspace& workspace, const Variant& variant, 
 }
 
 // The journal first: when that cannot be written, the catalogue stays as it was.
-std::string keep(const Paths& paths, const fs::path& verified) {
+std::string keep(const Paths& paths, const Variant& verified) {
   Journal journal = Journal::open(paths.journal, Access::read_write);
   Catalogue catalogue;
   catalogue.load({paths.home / "variants", paths.variants});
@@ -157,11 +156,11 @@ int finish(const Globals& globals, const Variant& variant, const std::string& st
   return kDone;
 }
 
-// The gates know the private copy, which is gone when somebody reads what they say.
-void name_users_file(std::vector<GateResult>& gates, const std::string& copy, const std::string& file) {
+// The gates know the whole path.
+void name_users_file(std::vector<GateResult>& gates, const std::string& path, const std::string& file) {
   for (GateResult& gate : gates) {
-    if (const std::size_t at = gate.evidence.find(copy); at != std::string::npos) {
-      gate.evidence.replace(at, copy.size(), file);
+    if (const std::size_t at = gate.evidence.find(path); at != std::string::npos) {
+      gate.evidence.replace(at, path.size(), file);
     }
   }
 }
@@ -170,10 +169,9 @@ int add(const RegisterOptions& options, const Globals& globals) {
   const Paths paths = make_paths(globals.journal);
   Workspace workspace(paths);
   ConsoleObserver observer(globals);
-  // The gates look the variant up in this workspace; on disk it is only a private copy until they have passed, so what
-  // is registered is what was verified, whatever happens to the file meanwhile.
-  const TemporaryFolder scratch("apo-register");
-  const Registration tried = workspace.catalogue().register_variant(options.file, scratch.path());
+  // The gates look the variant up in this workspace, and what is written when they have passed is what was verified,
+  // whatever happens to the file meanwhile.
+  const Registration tried = workspace.catalogue().add(options.file);
   const Variant& variant = *tried.variant;
   if (tried.already_registered) {
     return finish(globals, variant, "already registered", variant.path, {}, "");
@@ -203,7 +201,7 @@ int add(const RegisterOptions& options, const Globals& globals) {
   if (gates.back().outcome != Outcome::valid) {
     return finish(globals, variant, "refused", "", gates, log);
   }
-  return finish(globals, variant, "registered", keep(paths, variant.path), gates, log);
+  return finish(globals, variant, "registered", keep(paths, variant), gates, log);
 }
 
 }  // namespace

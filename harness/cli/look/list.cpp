@@ -171,7 +171,7 @@ Json family_document(Workspace& workspace, const Family& family, const Incumbent
 // Files that are no variants do not stop the rest, but nobody should wonder where theirs is.
 void print_problems(Workspace& workspace) {
   for (const CatalogueProblem& problem : workspace.catalogue().problems()) {
-    std::fprintf(stderr, "apo: left out: %s\n", problem.what.c_str());
+    std::fprintf(stderr, "apo: %s%s\n", problem.left_out ? "left out: " : "", problem.what.c_str());
     if (!problem.hint.empty()) {
       std::fprintf(stderr, "     %s\n", problem.hint.c_str());
     }

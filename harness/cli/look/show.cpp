@@ -11,6 +11,7 @@
 #include "harness/cli/look/variant_text.h"
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
+#include "harness/core/records/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/rounds/layout.h"
@@ -195,9 +196,44 @@ std::string samples_text(const std::vector<Round>& rounds) {
   return text;
 }
 
-std::string source_of(Journal& journal, const std::string& hash) {
-  const auto variant = journal.variant(hash);
-  return variant ? variant->source : "";
+std::string source_text(const Variant& variant) {
+  std::string text = heading("source") + variant.source;
+  for (const SourceFile& header : variant.headers) {
+    text += heading("header " + header.name) + header.text;
+  }
+  return text;
+}
+
+Json headers_document(const Variant& variant) {
+  Json headers = Json::array();
+  for (const SourceFile& header : variant.headers) {
+    headers.push_back({{"name", header.name}, {"source", header.text}});
+  }
+  return headers;
+}
+
+void add_sources(Json& document, Journal& journal, const Experiment& experiment) {
+  const Variant candidate = journal.variant(experiment.candidate_source_hash).value_or(Variant{});
+  const Variant incumbent = journal.variant(experiment.incumbent_source_hash).value_or(Variant{});
+  document["candidate_source"] = candidate.source;
+  document["candidate_headers"] = headers_document(candidate);
+  document["incumbent_source"] = incumbent.source;
+  document["incumbent_headers"] = headers_document(incumbent);
+}
+
+// What an accepted candidate changed in the incumbent's sources; "" for others.
+std::string diff_of(Journal& journal, const Experiment& experiment) {
+  if (!experiment.judgement || experiment.judgement->verdict != Verdict::accepted) {
+    return "";
+  }
+  const auto candidate = journal.variant(experiment.candidate_source_hash);
+  const auto incumbent = journal.variant(experiment.incumbent_source_hash);
+  return candidate && incumbent ? unified_diff(all_sources(*incumbent), all_sources(*candidate)) : "";
+}
+
+std::string diff_text(Journal& journal, const Experiment& experiment) {
+  const std::string diff = diff_of(journal, experiment);
+  return diff.empty() ? "" : heading("what changed in the source") + paint_diff(diff);
 }
 
 std::string why_abandoned(Journal& journal, const Experiment& experiment) {
@@ -296,9 +332,9 @@ Json experiment_document(Journal& journal, const Experiment& experiment, const S
     document["certifications"].push_back(to_document(one));
   }
   document["abandoned"] = why_abandoned(journal, experiment);
+  document["diff"] = diff_of(journal, experiment);
   if (options.source) {
-    document["candidate_source"] = source_of(journal, experiment.candidate_source_hash);
-    document["incumbent_source"] = source_of(journal, experiment.incumbent_source_hash);
+    add_sources(document, journal, experiment);
   }
   if (options.log) {
     document["candidate_log"] = experiment.candidate_build.log;
@@ -308,17 +344,17 @@ Json experiment_document(Journal& journal, const Experiment& experiment, const S
 }
 
 std::string experiment_text(Journal& journal, const Experiment& experiment, const ShowOptions& options) {
-  std::string text = head_text(experiment, layout_of(journal, experiment), why_abandoned(journal, experiment)) +
-                     judgement_text(experiment) + certifications_text(journal, experiment) +
-                     replays_text(journal, experiment) + shortcomings_text(bottlenecks_of(journal, experiment)) +
-                     prediction_text(experiment) + gates_text(experiment) +
-                     build_text("candidate", experiment.candidate_build) +
-                     build_text("incumbent", experiment.incumbent_build) + rounds_text(experiment.rounds);
+  std::string text =
+      head_text(experiment, layout_of(journal, experiment), why_abandoned(journal, experiment)) +
+      judgement_text(experiment) + certifications_text(journal, experiment) + replays_text(journal, experiment) +
+      shortcomings_text(bottlenecks_of(journal, experiment)) + prediction_text(experiment) + gates_text(experiment) +
+      build_text("candidate", experiment.candidate_build) + build_text("incumbent", experiment.incumbent_build) +
+      rounds_text(experiment.rounds) + diff_text(journal, experiment);
   if (options.samples) {
     text += samples_text(experiment.rounds);
   }
   if (options.source) {
-    text += heading("candidate source") + source_of(journal, experiment.candidate_source_hash);
+    text += source_text(journal.variant(experiment.candidate_source_hash).value_or(Variant{}));
   }
   if (options.log) {
     text += heading("candidate build log") + experiment.candidate_build.log + heading("incumbent build log") +
@@ -338,17 +374,6 @@ int show_experiment(std::int64_t id, const ShowOptions& options, const Globals& 
   return kDone;
 }
 
-// From the catalogue, else as the journal remembers it: a file that is gone still explains its experiments.
-Variant find_variant(Workspace& workspace, const std::string& id) {
-  if (workspace.catalogue().find(id) == nullptr && !is_absent(workspace.paths().journal)) {
-    Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
-    if (const auto remembered = journal.newest_variant(id)) {
-      return *remembered;
-    }
-  }
-  return workspace.catalogue().get(id);
-}
-
 int show_variant(const ShowOptions& options, const Globals& globals) {
   if (options.samples || options.log) {
     throw UserError(std::string(options.samples ? "--samples" : "--log") + " needs the number of an experiment, not '" +
@@ -360,16 +385,17 @@ int show_variant(const ShowOptions& options, const Globals& globals) {
     throw UserError("'" + options.what + "' is neither an experiment's number nor a variant FAMILY/NAME",
                     "'apo query' lists the experiments, 'apo list' the variants");
   }
-  const Variant variant = find_variant(workspace, options.what);
+  const Variant variant = known_variant(workspace, options.what);
   if (globals.json) {
     Json document = to_document(variant);
     if (options.source) {
       document["source"] = variant.source;
+      document["headers"] = headers_document(variant);
     }
     print_json(document);
   } else {
     print(paint(variant.id(), "bold") + "\n" + describe_variant(variant) +
-          (options.source ? heading("source") + variant.source : ""));
+          (options.source ? source_text(variant) : ""));
   }
   return kDone;
 }

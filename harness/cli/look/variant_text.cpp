@@ -1,10 +1,12 @@
 // harness/cli/look/variant_text.cpp - prints the metadata block of a variant.
 #include "harness/cli/look/variant_text.h"
 
-#include <vector>
+#include <fmt/format.h>
 
 #include "harness/cli/console.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "journal/journal.h"
 
 namespace apo {
 namespace {
@@ -35,32 +37,68 @@ std::string tunables_text(const Variant& variant) {
   return join(parts, "; ");
 }
 
-std::string describe_variant(const Variant& variant) {
-  std::vector<std::vector<std::string>> rows = {
-      {"  target", std::string(to_string(variant.target)) + (variant.arch.empty() ? "" : " " + variant.arch)},
-      {"  techniques", join(variant.techniques, ", ")},
-      {"  idea", variant.idea},
-      {"  parent", variant.parent.empty() ? "none: the root of its family" : variant.parent}};
+std::vector<VariantField> metadata_fields(const Variant& variant) {
+  std::vector<VariantField> fields = {
+      {"target", std::string(to_string(variant.target)) + (variant.arch.empty() ? "" : " " + variant.arch)},
+      {"techniques", join(variant.techniques, ", ")},
+      {"idea", variant.idea},
+      {"parent", variant.parent.empty() ? "none: the root of its family" : variant.parent}};
   if (variant.prediction) {
-    rows.push_back({"  predicted", format_ratio(variant.prediction->low) + ".." +
-                                       format_ratio(variant.prediction->high) + " over " +
-                                       variant.prediction->relative_to + ": " + variant.prediction->because});
+    const Prediction& prediction = *variant.prediction;
+    fields.push_back(
+        {"predicted", fmt::format("{}..{} over {}: {}", format_ratio(prediction.low), format_ratio(prediction.high),
+                                  prediction.relative_to, prediction.because)});
   }
   if (!variant.requires_expression.empty()) {
-    rows.push_back({"  requires", variant.requires_expression});
+    fields.push_back({"requires", variant.requires_expression});
   }
   if (!variant.tunables.empty()) {
-    rows.push_back({"  tunables", tunables_text(variant) + "  (the first value is the default)"});
+    fields.push_back({"tunables", tunables_text(variant) + "  (the first value is the default)"});
   }
   for (const ScratchBuffer& scratch : variant.scratch) {
-    rows.push_back({"  scratch", scratch.name + ": " + scratch.bytes + " bytes"});
+    fields.push_back({"scratch", scratch.name + ": " + scratch.bytes + " bytes"});
   }
   for (const Launch& launch : variant.launches) {
-    rows.push_back({"  launch", launch_text(launch)});
+    fields.push_back({"launch", launch_text(launch)});
+  }
+  return fields;
+}
+
+std::string describe_variant(const Variant& variant) {
+  std::vector<std::vector<std::string>> rows;
+  for (const VariantField& field : metadata_fields(variant)) {
+    rows.push_back({"  " + field.name, field.value});
   }
   rows.push_back({"  source", variant.path});
+  for (const SourceFile& header : variant.headers) {
+    rows.push_back({"  header", header.path.empty() ? header.name : header.path});
+  }
   rows.push_back({"  source hash", variant.source_hash});
   return format_table(rows);
+}
+
+Variant known_variant(Workspace& workspace, const std::string& id) {
+  if (workspace.catalogue().find(id) == nullptr && !is_absent(workspace.paths().journal)) {
+    Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
+    if (const auto remembered = journal.newest_variant(id)) {
+      return *remembered;
+    }
+  }
+  return workspace.catalogue().get(id);
+}
+
+std::string paint_diff(const std::string& diff) {
+  std::string text;
+  const std::vector<std::string> lines = split(diff, '\n');
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+    const std::string& line = lines[i];
+    const char* colour = line.starts_with("---") || line.starts_with("+++") ? "bold"
+                         : line.starts_with('+')                            ? "green"
+                         : line.starts_with('-')                            ? "red"
+                                                                            : nullptr;
+    text += (colour == nullptr ? line : paint(line, colour)) + "\n";
+  }
+  return text;
 }
 
 }  // namespace apo

@@ -1,16 +1,32 @@
-// harness/cli/look/variant_text.h - prints a variant for people, for `list` and `show`.
+// harness/cli/look/variant_text.h - a variant as people read it, for `list`, `show` and `diff`.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "harness/core/records/records.h"
+#include "harness/loop/workspace/workspace.h"
 
 namespace apo {
 
 // "CHUNK 16,8,32; LANES 2", the default first; "" without tunables.
 std::string tunables_text(const Variant& variant);
 
-// "field   value" lines: target, techniques, idea, parent, prediction, requires, tunables, scratch, launches, source.
+struct VariantField {
+  std::string name;
+  std::string value;
+};
+
+// What its metadata block says: target, techniques, idea, parent, prediction, requires, tunables, scratch, launches.
+std::vector<VariantField> metadata_fields(const Variant& variant);
+
+// "field   value" lines of these and of where its source is.
 std::string describe_variant(const Variant& variant);
+
+// From the catalogue, else as the journal remembers it. Throws UserError with "did you mean".
+Variant known_variant(Workspace& workspace, const std::string& id);
+
+// Additions in green, removals in red.
+std::string paint_diff(const std::string& diff);
 
 }  // namespace apo

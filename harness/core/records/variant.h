@@ -41,6 +41,13 @@ struct Prediction {
   PredictionSource source = PredictionSource::idea;
 };
 
+// A file of a variant: its own, or a header that it includes with quotes.
+struct SourceFile {
+  std::string name;  // as it is included, without a folder
+  std::string text;
+  std::string path;  // where it was read; empty when it comes from a journal
+};
+
 // The metadata block at the top of a variant's file.
 struct Variant {
   std::string family;
@@ -58,7 +65,8 @@ struct Variant {
   std::vector<std::string> libraries;  // of the CUDA toolkit, that a library variant is linked with
   std::string path;                    // absolute
   std::string source;                  // the whole file
-  std::string source_hash;             // sha256 of it
+  std::vector<SourceFile> headers;     // that it includes with quotes, directly or not; by name
+  std::string source_hash;             // of the file and its headers: sources.h
 
   std::string id() const { return family + "/" + name; }
 };

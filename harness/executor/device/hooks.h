@@ -41,7 +41,7 @@ APO_CPU_CALL(void, start_copy, (Address to, Address from, Size bytes, Size zeros
              (to, from, bytes, zeros, code))
 APO_CPU_CALL(void, commit_copies, (), ())
 APO_CPU_CALL(void, wait_copies, (unsigned groups_left), (groups_left))
-APO_CPU_CALL(void, fail, (const char* kind, const char* what, int line), (kind, what, line))
+APO_CPU_CALL(void, fail, (const char* kind, const char* what, Line line), (kind, what, line))
 APO_CPU_CALL(Address, shared_offset, (const void* address), (address))
 APO_CPU_CALL(void*, shared_address, (Address offset), (offset))
 APO_CPU_CALL(Address, clock, (), ())
@@ -127,6 +127,10 @@ struct BadIndex {
   const TypeName* index;
 };
 
+APO_CPU_UNSEEN inline Line line_of(const SourcePlace& place) {
+  return {place.file, static_cast<int>(place.line)};
+}
+
 }  // namespace apo_cpu
 
 #ifdef __SANITIZE_THREAD__
@@ -134,12 +138,12 @@ extern "C" {
 [[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline __attribute__((used)) void __ubsan_handle_type_mismatch_v1_abort(
     apo_cpu::BadPointer* data, void* pointer) {
   apo_cpu::runtime->bad_pointer(data->type->text, 1u << data->log_alignment,
-                                reinterpret_cast<apo_cpu::Address>(pointer), static_cast<int>(data->place.line));
+                                reinterpret_cast<apo_cpu::Address>(pointer), apo_cpu::line_of(data->place));
 }
 [[gnu::visibility("hidden")]] APO_CPU_UNSEEN inline __attribute__((used)) void __ubsan_handle_out_of_bounds_abort(
     apo_cpu::BadIndex* data, void* index) {
   apo_cpu::runtime->bad_index(data->array->text, reinterpret_cast<apo_cpu::Address>(index),
-                              static_cast<int>(data->place.line));
+                              apo_cpu::line_of(data->place));
 }
 }
 #endif

@@ -37,11 +37,20 @@ inline constexpr bool is_atomic(Access kind) {
   return kind != Access::read && kind != Access::write;
 }
 
+// Of the source, in the variant's own file or in one of its headers.
+struct Line {
+  const char* file;
+  int number;
+};
+inline bool operator==(const Line& a, const Line& b) {
+  return a.number == b.number && __builtin_strcmp(a.file, b.file) == 0;
+}
+
 // What one lane brings to an operation of its warp. The last lane to arrive runs `finish` for all of them.
 struct Collective {
   const char* name;  // "__shfl_xor_sync"; lanes meet when name and mask are the same
   unsigned mask;
-  int line;
+  Line line;
   void (*finish)(Collective* const* lanes, unsigned present);  // lanes[i] is null where bit i of `present` is 0
   Address in[10];
   Address out[4];
@@ -53,7 +62,7 @@ enum class Vote : unsigned char { none, count, every, any };
 // A barrier of the whole block (`threads` is 0) or one that `threads` threads meet at.
 struct Barrier {
   const char* name;
-  int line;
+  Line line;
   unsigned id;
   unsigned threads;
   Vote vote;
@@ -71,9 +80,9 @@ struct Runtime {
   void (*commit_copies)();
   void (*wait_copies)(unsigned groups_left);
   // An address that the alignment of `type` forbids, and an index outside of an array of type `array`.
-  void (*bad_pointer)(const char* type, unsigned alignment, Address address, int line);
-  void (*bad_index)(const char* array, Address index, int line);
-  void (*fail)(const char* kind, const char* what, int line);
+  void (*bad_pointer)(const char* type, unsigned alignment, Address address, Line line);
+  void (*bad_index)(const char* array, Address index, Line line);
+  void (*fail)(const char* kind, const char* what, Line line);
   Address (*shared_offset)(const void* address);  // of shared memory, from the start of the block's
   void* (*shared_address)(Address offset);
   Address (*clock)();

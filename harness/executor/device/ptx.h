@@ -53,11 +53,11 @@ APO_CPU_INLINE void load_b16(unsigned short& bits, const void* from, unsigned lo
   bits = *static_cast<const unsigned short*>(from);
 }
 
-inline void bar_sync(unsigned id, unsigned threads, int line = __builtin_LINE()) {
+inline void bar_sync(unsigned id, unsigned threads, Line line = {__builtin_FILE(), __builtin_LINE()}) {
   barrier("bar.sync", line, id, threads);
 }
 template <unsigned kThreads>
-inline void bar_sync_of(unsigned id, int line = __builtin_LINE()) {
+inline void bar_sync_of(unsigned id, Line line = {__builtin_FILE(), __builtin_LINE()}) {
   barrier("bar.sync", line, id, kThreads);
 }
 
@@ -100,7 +100,7 @@ APO_CPU_UNSEEN inline void finish_mma_tf32(Collective* const* lanes, unsigned) {
   }
 }
 inline void mma_m16n8k8_tf32(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2,
-                             unsigned a3, unsigned b0, unsigned b1, int line = __builtin_LINE()) {
+                             unsigned a3, unsigned b0, unsigned b1, Line line = {__builtin_FILE(), __builtin_LINE()}) {
   const unsigned words[10] = {
       a0, a1, a2, a3, b0, b1, __float_as_uint(d0), __float_as_uint(d1), __float_as_uint(d2), __float_as_uint(d3)};
   Collective c{"mma.sync", ~0u, line, finish_mma_tf32, {}, {}, 0};

@@ -1,11 +1,11 @@
-// harness/executor/device/sync.inl - barriers, shuffles, votes, matches. A default argument of __builtin_LINE() is the
-// caller's line: two barriers are the same one when they stand on the same line.
+// harness/executor/device/sync.inl - barriers, shuffles, votes, matches. Default arguments of __builtin_FILE() and
+// __builtin_LINE() are the caller's line: two barriers are the same one when they stand on the same line.
 
 #pragma once
 
 namespace apo_cpu {
 
-inline int barrier(const char* name, int line, unsigned id, unsigned threads, Vote vote = Vote::none,
+inline int barrier(const char* name, Line line, unsigned id, unsigned threads, Vote vote = Vote::none,
                    int predicate = 0) {
   Barrier barrier{name, line, id, threads, vote, predicate, 0};
   call_barrier(&barrier);
@@ -14,7 +14,7 @@ inline int barrier(const char* name, int line, unsigned id, unsigned threads, Vo
 
 // 32-bit words of a value, to and from an operation of the warp.
 template <class T>
-inline Collective collective(const char* name, unsigned mask, int line, const T& value,
+inline Collective collective(const char* name, unsigned mask, Line line, const T& value,
                              void (*finish)(Collective* const*, unsigned)) {
   static_assert(sizeof(T) <= sizeof(Collective::out), "too large for a shuffle");
   Collective c{name, mask, line, finish, {}, {}, 0};
@@ -48,7 +48,7 @@ APO_CPU_UNSEEN inline void finish_shuffle(Collective* const* lanes, unsigned pre
 }
 
 template <class T>
-inline T shuffle(const char* name, unsigned mask, int line, T value, unsigned source) {
+inline T shuffle(const char* name, unsigned mask, Line line, T value, unsigned source) {
   Collective c = collective(name, mask, line, value, finish_shuffle);
   c.in[8] = source;
   T result = meet<T>(c);
@@ -122,7 +122,7 @@ APO_CPU_UNSEEN inline void finish_match(Collective* const* lanes, unsigned prese
 }
 APO_CPU_UNSEEN inline void finish_nothing(Collective* const*, unsigned) {}
 
-inline unsigned word(const char* name, unsigned mask, int line, unsigned value,
+inline unsigned word(const char* name, unsigned mask, Line line, unsigned value,
                      void (*finish)(Collective* const*, unsigned)) {
   Collective c = collective(name, mask, line, Address{value}, finish);
   return static_cast<unsigned>(meet<Address>(c));
@@ -130,7 +130,7 @@ inline unsigned word(const char* name, unsigned mask, int line, unsigned value,
 
 }  // namespace apo_cpu
 
-#define APO_CPU_LINE int apo_cpu_line = __builtin_LINE()
+#define APO_CPU_LINE apo_cpu::Line apo_cpu_line = {__builtin_FILE(), __builtin_LINE()}
 inline void __syncthreads(APO_CPU_LINE) {
   apo_cpu::barrier("__syncthreads", apo_cpu_line, 0, 0);
 }

@@ -12,11 +12,13 @@
 
 namespace apo {
 
-// A file that is no variant, or one too many; the rest of the catalogue works without it.
+// A file that is no variant, or one too many, or a variant that names an unknown parent; the rest of the catalogue
+// works.
 struct CatalogueProblem {
   std::string path;
   std::string what;
   std::string hint;
+  bool left_out = true;  // of the catalogue
 };
 
 struct Registration {
@@ -26,8 +28,8 @@ struct Registration {
 
 class Catalogue {
  public:
-  // Scans the folders for *.cpp and *.cu, in order; folders that do not exist are skipped. The first file of an id
-  // wins.
+  // Scans the folders for *.cpp and *.cu, in order; folders that do not exist, and what begins with a dot, are skipped.
+  // The first file of an id wins. Headers are looked up in all of the folders.
   void load(const std::vector<std::filesystem::path>& roots);
 
   const std::vector<CatalogueProblem>& problems() const { return problems_; }
@@ -42,17 +44,20 @@ class Catalogue {
   // "family/name" or "family/name[CHUNK=16,LANES=2]", as Configuration::label() prints it. Throws UserError.
   Configuration configuration(std::string_view text) const;
 
-  // Copies `file` to folder/<family>/<name>.cpp (.cu on cuda) and adds it. Throws UserError when the file is no valid
-  // variant or its name is taken by other content.
-  Registration register_variant(const std::filesystem::path& file, const std::filesystem::path& folder);
+  // Reads and adds the variant of a file that stays where it is. Throws UserError when it is no valid variant, its name
+  // is taken by other content, or its parent is unknown.
+  Registration add(const std::filesystem::path& file);
+  // Copies a variant to folder/<family>/<name>.cpp (.cu on cuda), or with headers to folder/<family>/<name>/ with them
+  // beside it, and adds it. Throws UserError when its name is taken by other content.
+  Registration register_variant(const Variant& variant, const std::filesystem::path& folder);
 
  private:
   void load_file(const std::filesystem::path& path);
+  bool has_known_parent(const Variant& variant) const;
+  const Variant* same(const Variant& variant) const;
+  std::vector<std::filesystem::path> roots_;
   std::map<std::string, Variant, std::less<>> variants_;
   std::vector<CatalogueProblem> problems_;
 };
-
-// The program's own variants, then those registered beside the journal, e.g. .apo/variants.
-std::vector<std::filesystem::path> default_roots(const std::filesystem::path& journal_folder);
 
 }  // namespace apo

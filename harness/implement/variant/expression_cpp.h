@@ -12,8 +12,7 @@ namespace apo {
 // function an operator. Plain text without includes (it uses std::int64_t), to be put into a namespace.
 std::string_view cpp_arithmetic();
 
-// C++ text of type Number. It has a value exactly where evaluate() returns one, and then the same; but evaluate() also
-// refuses a branch of c ? a : b that is not taken and divides literals by zero. `symbol` gives the
+// C++ text of type Number. It has a value exactly where evaluate() returns one, and then the same. `symbol` gives the
 // C++ text, of type Number, of a name. Throws ExpressionError for what evaluate() does not take either.
 std::string to_cpp(std::string_view expression, const std::function<std::string(std::string_view)>& symbol);
 

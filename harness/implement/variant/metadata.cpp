@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <regex>
 
 #include "harness/core/error.h"
-#include "harness/core/hash.h"
+#include "harness/core/records/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/implement/library_builder.h"
+#include "harness/implement/variant/headers.h"
 #include "harness/implement/variant/metadata_block.h"
 #include "harness/implement/variant/metadata_checks.h"
 #include "harness/implement/variant/settings.h"
@@ -243,9 +245,9 @@ void check_counts(const std::vector<BlockLine>& block, const std::string& path) 
   }
 }
 
-}  // namespace
+using HeadersOf = std::function<std::vector<SourceFile>(const std::string& family)>;
 
-Variant parse_variant(std::string_view source, const std::string& path) {
+Variant parse(std::string_view source, const std::string& path, const HeadersOf& headers_of) {
   const std::vector<BlockLine> block = read_block(source, path);
   check_counts(block, path);
   Variant variant;
@@ -258,12 +260,22 @@ Variant parse_variant(std::string_view source, const std::string& path) {
   }
   variant.path = path;
   variant.source = source;
-  variant.source_hash = sha256(source);
+  variant.headers = headers_of(variant.family);
+  variant.source_hash = source_identity(variant.source, variant.headers);
   check_metadata(variant, *find_family(variant.family), block, path);
   return variant;
 }
 
-Variant load_variant(const std::string& path) {
+}  // namespace
+
+Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers) {
+  return parse(source, path, [&](const std::string& family) {
+    check_headers(headers, path, family);
+    return headers;
+  });
+}
+
+Variant load_variant(const std::string& path, const std::vector<std::filesystem::path>& roots) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -279,11 +291,16 @@ Variant load_variant(const std::string& path) {
     }
   }
   const std::string source = read_file(path);
-  return parse_variant(source, fs::absolute(path).lexically_normal().string());
+  const std::string absolute = fs::absolute(path).lexically_normal().string();
+  return parse(source, absolute,
+               [&](const std::string& family) { return find_headers(source, absolute, family, roots); });
 }
 
 bool is_device_variant(const Variant& variant) {
-  return variant.target == Target::cuda && !code_uses_word(variant.source, "apo_launch");
+  const std::vector<SourceFile> files = all_sources(variant);
+  return variant.target == Target::cuda && std::none_of(files.begin(), files.end(), [](const SourceFile& file) {
+           return code_uses_word(file.text, "apo_launch");
+         });
 }
 
 }  // namespace apo

@@ -2,8 +2,10 @@
 // compiler runs.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/core/records/records.h"
 
@@ -21,10 +23,11 @@ inline constexpr std::size_t kMaxSourceBytes = std::size_t{4} << 20;
 //   link LIBRARY                    cublas, cublasLt or cudart, for host code on cuda
 //   launch KERNEL grid=E[,E[,E]] block=E[,E[,E]] [shared=E] [cluster=E] [l2_persist=E] [cooperative=E]
 // Throws UserError naming path:line, what is wrong and how to fix it.
-Variant parse_variant(std::string_view source, const std::string& path);
+Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers = {});
 
-// The same from a regular file of at most kMaxSourceBytes; Variant::path is absolute.
-Variant load_variant(const std::string& path);
+// The same from a regular file of at most kMaxSourceBytes, with the headers that it includes (headers.h); Variant::path
+// is absolute. `roots` are the folders of all variants.
+Variant load_variant(const std::string& path, const std::vector<std::filesystem::path>& roots = {});
 
 // Does the harness launch the kernels itself (true), or does the variant export apo_launch (false)?
 bool is_device_variant(const Variant& variant);

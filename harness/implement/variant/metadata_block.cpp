@@ -84,7 +84,9 @@ BlockLine read_line(const std::string& text, int number, const std::string& path
   }
   if (value.size() > kLongestValue) {
     block_error(path, number, "apo:" + key + " is longer than " + std::to_string(kLongestValue) + " characters",
-                "say it in one sentence");
+                key == "idea" || key == "predict" ? "say it in one sentence"
+                : key == "tune"                   ? "list fewer values"
+                                                  : "shorten it");
   }
   if (holds_control_character(value)) {
     block_error(path, number, "apo:" + key + " holds a control character", "use printable characters and spaces");

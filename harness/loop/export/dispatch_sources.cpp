@@ -6,6 +6,7 @@
 
 #include "harness/core/error.h"
 #include "harness/implement/variant/args_header.h"
+#include "harness/implement/variant/headers.h"
 
 namespace apo {
 
@@ -32,7 +33,11 @@ std::vector<NamedText> dispatch_sources(const DispatchTable& table) {
       if (std::any_of(files.begin(), files.end(), [&](const NamedText& one) { return one.path == path; })) {
         continue;
       }
+      check_headers(row.variant.headers, "journal:" + row.variant.id(), row.variant.family);
       files.push_back({path, row.variant.source});
+      for (const SourceFile& header : row.variant.headers) {
+        files.push_back({folder / header.name, header.text});
+      }
       files.push_back({folder / args_header_name(*table.family), exported_args_header(*table.family, row.variant)});
     }
   }

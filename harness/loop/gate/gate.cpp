@@ -89,7 +89,7 @@ Pair look_up(Workspace& workspace, const StoredVariant& stored, const GateReques
   if (pair.current == nullptr) {
     std::string hint = "bring it back, or write a baseline without it with 'apo gate --store'";
     for (const CatalogueProblem& problem : workspace.catalogue().problems()) {
-      hint += "\na file that is no variant: " + problem.what;
+      hint += problem.left_out ? "\na file that is no variant: " + problem.what : "";
     }
     throw UserError("this checkout has no variant '" + stored.variant.id() + "', which the baseline holds", hint);
   }

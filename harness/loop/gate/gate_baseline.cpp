@@ -6,7 +6,7 @@
 #include <set>
 
 #include "harness/core/error.h"
-#include "harness/core/hash.h"
+#include "harness/core/records/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/metadata.h"
@@ -29,6 +29,10 @@ Json to_json(const StoredVariant& stored) {
   for (const Tunable& tunable : variant.tunables) {
     tunables[tunable.name] = tunable.values;
   }
+  Json headers = Json::array();
+  for (const SourceFile& header : variant.headers) {
+    headers.push_back({{"name", header.name}, {"source", header.text}});
+  }
   return {{"id", variant.id()},
           {"settings", Json(stored.settings)},
           {"workloads", stored.workloads},
@@ -40,7 +44,8 @@ Json to_json(const StoredVariant& stored) {
             {"requires", variant.requires_expression},
             {"tunables", tunables}}},
           {"source_sha256", variant.source_hash},
-          {"source", variant.source}};
+          {"source", variant.source},
+          {"headers", headers}};
 }
 
 [[noreturn]] void damaged(const std::string& where, const std::string& what) {
@@ -48,16 +53,26 @@ Json to_json(const StoredVariant& stored) {
                   "take it from version control again, or write a new one with 'apo gate --store'");
 }
 
+// None in a file of before variants had any.
+std::vector<SourceFile> headers_from(const Json& json) {
+  std::vector<SourceFile> headers;
+  for (const Json& header : json.value("headers", Json::array())) {
+    headers.push_back({.name = header.at("name"), .text = header.at("source"), .path = ""});
+  }
+  return headers;
+}
+
 StoredVariant from_json(const Json& json, const std::string& where) {
   const std::string id = json.at("id");
   StoredVariant stored{.settings = json.at("settings").get<Settings>(),
                        .workloads = json.at("workloads").get<std::vector<std::string>>()};
   const std::string source = json.at("source");
-  if (sha256(source) != json.at("source_sha256").get<std::string>()) {
+  const std::vector<SourceFile> headers = headers_from(json);
+  if (source_identity(source, headers) != json.at("source_sha256").get<std::string>()) {
     damaged(where, "the source of '" + id + "' is not the one that its source_sha256 names");
   }
   try {
-    stored.variant = parse_variant(source, where + " (" + id + ")");
+    stored.variant = parse_variant(source, where + " (" + id + ")", headers);
     resolve_settings(stored.variant, stored.settings);
   } catch (const UserError& error) {
     damaged(where, "'" + id + "': " + error.what());

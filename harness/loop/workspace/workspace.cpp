@@ -6,6 +6,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/nvtx.h"
+#include "harness/core/records/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
@@ -233,7 +234,9 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
   runtime.scratch = [device, find](const Configuration& configuration, const Axes& axes) {
     return scratch_bytes(find(configuration.variant), axes, configuration.settings, device);
   };
-  runtime.source = [this](const Configuration& configuration) { return catalogue_.get(configuration.variant).source; };
+  runtime.sources = [this](const Configuration& configuration) {
+    return all_sources(catalogue_.get(configuration.variant));
+  };
   runtime.code_of = [](std::string_view image) { return read_cubin(image).code_hash; };
   runtime.turns = executor_ ? nullptr : turns();  // nothing is timed on the executor
   runtime.threads = host_.cores;

@@ -262,17 +262,21 @@ std::vector<LineCount> line_counts(const InstructionReport& report) {
   return counts;
 }
 
-void set_samples(Profile& profile, std::vector<StallSample> samples, std::size_t most, const std::string& source) {
+void set_samples(Profile& profile, std::vector<StallSample> samples, std::size_t most,
+                 const std::vector<SourceFile>& sources) {
   std::stable_sort(samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.samples > b.samples; });
   samples.resize(std::min(samples.size(), most));
-  const std::vector<std::string> text = split(source, '\n');
+  std::map<std::string, std::vector<std::string>> texts;
+  for (const SourceFile& file : sources) {
+    texts[file.name] = split(file.text, '\n');
+  }
   std::set<std::pair<std::string, int>> seen;
   for (const StallSample& one : samples) {
-    // Only the variant's own file is a .cu; the other lines are of headers that it includes.
-    const bool own = one.file.ends_with(".cu") && one.line > 0 && one.line <= static_cast<int>(text.size());
+    const auto text = texts.find(one.file);  // the others are headers of the toolkit
+    const bool own = text != texts.end() && one.line > 0 && one.line <= static_cast<int>(text->second.size());
     if (own && seen.emplace(one.file, one.line).second) {
       profile.lines.push_back(
-          {.file = one.file, .line = one.line, .text = trim(text[static_cast<std::size_t>(one.line - 1)])});
+          {.file = one.file, .line = one.line, .text = trim(text->second[static_cast<std::size_t>(one.line - 1)])});
     }
   }
   profile.stalls = std::move(samples);

@@ -39,8 +39,9 @@ std::vector<Metric> instruction_metrics(const InstructionReport& report, const W
 // What they were counted to waste or to do, by line, as far as it is anything; see LineCount.
 std::vector<LineCount> line_counts(const InstructionReport& report);
 
-// Keeps the `most` most frequent samples, the first ones first, and the text of their lines from `source`. Lines
+// Keeps the `most` most frequent samples, the first ones first, and the text of their lines from `sources`. Lines
 // of other files have no text.
-void set_samples(Profile& profile, std::vector<StallSample> samples, std::size_t most, const std::string& source);
+void set_samples(Profile& profile, std::vector<StallSample> samples, std::size_t most,
+                 const std::vector<SourceFile>& sources);
 
 }  // namespace apo

@@ -149,7 +149,8 @@ void append(std::vector<Metric>& metrics, std::vector<Metric> more) {
 
 // The rungs above the times: where the warps stood, then what the units counted.
 void add_counters(Profile& profile, const CudaSubject& subject, ProfileProcesses& processes,
-                  const CounterChoice& choice, std::optional<CounterReport> counted, const std::string& source) {
+                  const CounterChoice& choice, std::optional<CounterReport> counted,
+                  const std::vector<SourceFile>& sources) {
   const bool instructions_too = choice.metrics.empty();
   const int follow = (counted ? 0 : 1) + (instructions_too ? 1 : 0);
   const int calls = static_cast<int>(std::clamp(kSampledNs / profile.time_ns, 1.0, double{kMostSampledCalls}));
@@ -166,7 +167,7 @@ void add_counters(Profile& profile, const CudaSubject& subject, ProfileProcesses
   }
   if (!sampled.samples.empty()) {
     append(profile.metrics, stall_metrics(sampled.samples));
-    set_samples(profile, sampled.samples, kMostSampleRows, source);
+    set_samples(profile, sampled.samples, kMostSampleRows, sources);
   }
   const auto instructions = instructions_too ? count_instructions(subject, processes) : InstructionReport();
   append(profile.metrics, instruction_metrics(instructions, subject.runtime.family->work(subject.workload.axes)));
@@ -215,14 +216,14 @@ Profile time_on_cuda(const CudaSubject& subject, ProfileProcesses& processes, co
 }  // namespace
 
 Profile profile_on_cuda(const CudaSubject& subject, ProfileProcesses& processes, const Machine& machine,
-                        ProfileInputs measured, const CounterChoice& choice, const std::string& source) {
+                        ProfileInputs measured, const CounterChoice& choice, const std::vector<SourceFile>& sources) {
   std::optional<CounterReport> counted;
   if (!choice.metrics.empty()) {
     // First: a name that is none should not cost the time of the rest.
     counted = count_chosen(subject, processes, choice);
   }
   Profile profile = time_on_cuda(subject, processes, machine, std::move(measured));
-  add_counters(profile, subject, processes, choice, std::move(counted), source);
+  add_counters(profile, subject, processes, choice, std::move(counted), sources);
   return profile;
 }
 

@@ -12,8 +12,8 @@
 
 namespace apo {
 
-// `measured` is what is known before anything runs; `source` is the variant's file. What measure_profile() throws.
+// `measured` is what is known before anything runs; `sources` are the variant's files. What measure_profile() throws.
 Profile profile_on_cuda(const CudaSubject& subject, ProfileProcesses& processes, const Machine& machine,
-                        ProfileInputs measured, const CounterChoice& choice, const std::string& source);
+                        ProfileInputs measured, const CounterChoice& choice, const std::vector<SourceFile>& sources);
 
 }  // namespace apo

@@ -114,7 +114,6 @@ std::optional<Failure> ExecutorDevice::call(int slot, int set) {
   for (std::size_t i = 0; i < loaded.plan.launches.size(); ++i) {
     const KernelLaunch& launch = loaded.plan.launches[i];
     const executor::KernelCall kernel{.kernel = launch.kernel,
-                                      .source = "",
                                       .arguments = words.data(),
                                       .grid = triple(launch.grid),
                                       .block = triple(launch.block),

@@ -112,6 +112,44 @@ TEST(Register, LockedJournalLeavesTheCatalogueAlone) {
   EXPECT_FALSE(std::filesystem::exists(place.path(".apo/variants")));
 }
 
+// The loop of simple, in a header of a header.
+void write_headed(const Workplace& place, const std::string& name, const std::string& value = "a.x[i]") {
+  place.write("theirs.cpp", replaced(replaced(Workplace::variant(name), "#include \"copy.args.h\"",
+                                              "#include \"copy.args.h\"\n#include \"outer.h\""),
+                                     "a.y[i] = a.x[i]", "a.y[i] = value(a, i)"));
+  place.write("outer.h", "#include \"inner.h\"\n");
+  place.write("inner.h", "inline float value(const copy_args& a, int64_t i) { return " + value + "; }\n");
+}
+
+TEST(Register, HeadersAreCopiedBesideTheVariantAndRemembered) {
+  const Workplace place;
+  write_headed(place, "headed");
+  const Ran ran = place.apo({"register", "theirs.cpp"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+  for (const char* name : {"headed.cpp", "outer.h", "inner.h"}) {
+    EXPECT_TRUE(std::filesystem::exists(place.path(".apo/variants/copy/headed") / name)) << name;
+  }
+  std::filesystem::remove(place.path("outer.h"));
+  std::filesystem::remove(place.path("inner.h"));
+  EXPECT_TRUE(lists(place, "copy/headed"));
+  Journal journal = Journal::open(place.path(".apo/journal.db"), Access::read_only);
+  EXPECT_EQ(journal.newest_variant("copy/headed")->headers.size(), 2U);
+  const nlohmann::json shown = only_document(place.apo({"show", "copy/headed", "--source", "--json"}));
+  EXPECT_EQ(shown["headers"][1]["source"], "#include \"inner.h\"\n");
+  write_headed(place, "headed", "a.x[i] + 0");
+  EXPECT_NE(place.apo({"register", "theirs.cpp"}).err.find("is taken by other content"), std::string::npos);
+}
+
+TEST(Register, TheCompilersLogNamesTheUsersFileAndHeader) {
+  const Workplace place;
+  write_headed(place, "headed", "no_such_thing");
+  const Ran ran = place.apo({"register", "theirs.cpp"});
+  EXPECT_EQ(ran.exit_code, 3) << ran.err;
+  EXPECT_NE(ran.out.find("inner.h:1:"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.err.find("from theirs.cpp:"), std::string::npos) << ran.err;
+  EXPECT_EQ((ran.out + ran.err).find("variant.cpp"), std::string::npos) << ran.out << ran.err;
+}
+
 struct BadFile {
   const char* name;
   std::string contents;
@@ -166,6 +204,16 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"name_leaves_the_folder", block("copy/bad", "copy/../../bad"), {"bad.cpp:1"}},
         BadFile{"tune_zero_values", block("// apo:idea", "// apo:tune CHUNK\n// apo:idea"), {"bad.cpp:4", "tune"}},
         BadFile{"tune_no_number", block("// apo:idea", "// apo:tune CHUNK 1,two\n// apo:idea"), {"bad.cpp:4", "two"}},
+        BadFile{"tune_too_long",
+                block("// apo:idea", "// apo:tune CHUNK 1" + std::string(4000, '0') + "\n// apo:idea"),
+                {"bad.cpp:4", "list fewer values"}},
+        BadFile{"unknown_parent",
+                block("// apo:idea", "// apo:parent simpel\n// apo:idea"),
+                {"bad.cpp", "did you mean 'copy/simple'"}},
+        BadFile{"missing_header", block("#include \"copy.args.h\"", "#include \"gone.h\""), {"bad.cpp:5", "gone.h"}},
+        BadFile{"header_elsewhere",
+                block("#include \"copy.args.h\"", "#include \"../gone.h\""),
+                {"bad.cpp:5", "with a folder"}},
         BadFile{"requires_no_expression", block("// apo:idea", "// apo:requires n <\n// apo:idea"), {"bad.cpp:4"}},
         BadFile{
             "requires_unknown_axis", block("// apo:idea", "// apo:requires m < 4\n// apo:idea"), {"bad.cpp:4", "m"}},

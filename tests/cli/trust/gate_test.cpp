@@ -76,6 +76,23 @@ TEST_F(Gate, AnotherCommentPassesWithoutTiming) {
   EXPECT_NE(document["variants"][0]["baseline_source"], document["variants"][0]["current_source"]);
 }
 
+TEST_F(Gate, HeadersAreStoredAndAreHalfOfTheVariant) {
+  const std::string body = replaced(Workplace::variant("mine"), "a.y[i] = a.x[i]", "a.y[i] = value(a, i)");
+  const std::string value = "inline float value(const copy_args& a, int64_t i) { return a.x[i]; }\n";
+  place.write(kFile, replaced(body, "#include \"copy.args.h\"", "#include \"copy.args.h\"\n#include \"value.h\""));
+  place.write(".apo/variants/copy/value.h", value);
+  ASSERT_EQ(place.apo({"gate", "--store", "baseline.json", "copy/mine", "--workload", "n4k"}).exit_code, 0);
+  place.write(".apo/variants/copy/value.h", value + "// the same code\n");
+  const Json same = only_document(gate({"--json"}));
+  EXPECT_EQ(same["verdict"], "passed");
+  EXPECT_NE(same["variants"][0]["baseline_source"], same["variants"][0]["current_source"]);
+  place.write(".apo/variants/copy/value.h", replaced(value, "a.x[i]", "2 * a.x[i]"));
+  EXPECT_EQ(gate().exit_code, 3);
+  Json changed = baseline();
+  changed["variants"][0]["headers"][0]["name"] = "../value.h";
+  expect_damaged(changed, "is not the one that its source_sha256 names");
+}
+
 TEST_F(Gate, ASlowedVariantFailsTheBuildInEveryForm) {
   place.write(kFile, slow_variant());
   const Ran ran = gate({"--margin", "50%", "--junit", "gate.xml", "--json"});

@@ -144,6 +144,24 @@ TEST_F(Replays, AnotherSourceInTheCheckoutUnderTheNameChangesNothing) {
   EXPECT_NE(ran.out.find("reproduced: not timed, for the same outcome 'incorrect'"), std::string::npos) << ran.out;
 }
 
+TEST_F(Replays, HeadersComeFromTheJournalToo) {
+  std::filesystem::create_directories(place.path(kWrong).parent_path());
+  place.write("variants/copy/headed.cpp", replaced(replaced(Workplace::variant("headed"), "#include \"copy.args.h\"",
+                                                            "#include \"copy.args.h\"\n#include \"outer.h\""),
+                                                   "a.y[i] = a.x[i]", "a.y[i] = value(a, i)"));
+  place.write("variants/copy/outer.h", "#include \"inner.h\"\n");
+  place.write("variants/copy/inner.h", "inline float value(const copy_args& a, int64_t i) { return 2 * a.x[i]; }\n");
+  compare("copy/simple", "copy/headed");
+  forget_sources();
+  const Ran ran = apo({"replay", "3"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+  EXPECT_NE(ran.out.find("reproduced: not timed, for the same outcome 'incorrect'"), std::string::npos) << ran.out;
+  harm(
+      "DROP TRIGGER blob_no_UPDATE; UPDATE blob SET bytes = x'2f2f' WHERE sha256 ="
+      " (SELECT file FROM variant_file WHERE name = 'inner.h')");
+  expect_mistake({"replay", "3"}, "has lost the source of copy/headed");
+}
+
 TEST_F(Replays, AVerdictThatDoesNotComeBackExitsWithThree) {
   harm("DROP TRIGGER judgement_no_UPDATE; UPDATE judgement SET outcome = 'faulted' WHERE experiment = 1");
   const Ran ran = apo({"replay", "1"});

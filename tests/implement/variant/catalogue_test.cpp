@@ -85,25 +85,27 @@ TEST_F(CatalogueTest, ConfigurationReadsWhatLabelPrints) {
 TEST_F(CatalogueTest, RegisteringCopiesIntoTheFamilysFolder) {
   const fs::path file = write(root() / "in" / "whatever.txt", source("mine"));
   Catalogue catalogue = loaded();
-  const Registration first = catalogue.register_variant(file, root() / "b");
+  const Registration first = catalogue.register_variant(load_variant(file.string()), root() / "b");
   EXPECT_FALSE(first.already_registered);
   EXPECT_EQ(first.variant->path, (root() / "b" / "copy" / "mine.cpp").string());
   EXPECT_EQ(read_file(first.variant->path), source("mine"));
   EXPECT_EQ(std::distance(fs::directory_iterator(root() / "b" / "copy"), {}), 1);
   EXPECT_EQ(loaded().ids(), std::vector<std::string>{"copy/mine"});
-  EXPECT_TRUE(catalogue.register_variant(file, root() / "b").already_registered);
+  EXPECT_TRUE(catalogue.register_variant(load_variant(file.string()), root() / "b").already_registered);
 }
 
 TEST_F(CatalogueTest, DeviceVariantKeepsTheCudaExtension) {
   const fs::path file = write(root() / "in" / "x", cuda_source("// apo:launch k grid=1 block=1\n"));
-  EXPECT_TRUE(Catalogue().register_variant(file, root() / "b").variant->path.ends_with("copy/device.cu"));
+  EXPECT_TRUE(Catalogue()
+                  .register_variant(load_variant(file.string()), root() / "b")
+                  .variant->path.ends_with("copy/device.cu"));
 }
 
 TEST_F(CatalogueTest, RegisteringRefusesWhatIsNoNewVariant) {
   write(root() / "a" / "one.cpp", source("one"));
   Catalogue catalogue = loaded();
   const auto refused = [&](const fs::path& file) {
-    return error_of([&] { catalogue.register_variant(file, root() / "b"); });
+    return error_of([&] { catalogue.register_variant(load_variant(file.string()), root() / "b"); });
   };
   expect_contains(refused(write(root() / "in" / "x.cpp", source("one") + "// other\n")),
                   "is taken by other content in");
@@ -117,8 +119,51 @@ TEST_F(CatalogueTest, FileThatAnotherProcessRegisteredIsNeverReplaced) {
   Catalogue catalogue = loaded();  // before the other process
   write(root() / "b" / "copy" / "one.cpp", source("one") + "// theirs\n");
   const fs::path mine = write(root() / "in" / "one.cpp", source("one"));
-  EXPECT_THROW(catalogue.register_variant(mine, root() / "b"), UserError);
+  EXPECT_THROW(catalogue.register_variant(load_variant(mine.string()), root() / "b"), UserError);
   EXPECT_EQ(read_file(root() / "b" / "copy" / "one.cpp"), source("one") + "// theirs\n");
+}
+
+TEST_F(CatalogueTest, HeadersAreNoVariantsAndAreFoundInEveryRoot) {
+  write(root() / "a" / "copy" / "one.cpp", source("one", "", "#include \"phases.h\"\n" + std::string(kBody)));
+  write(root() / "b" / "copy" / "phases.h", "#include \"words.h\"\n");
+  write(root() / "a" / "common" / "words.h", "// apo:variant copy/none\n");
+  const Catalogue catalogue = loaded();
+  EXPECT_EQ(catalogue.ids(), std::vector<std::string>{"copy/one"});
+  EXPECT_TRUE(catalogue.problems().empty());
+  EXPECT_EQ(catalogue.get("copy/one").headers.size(), 2u);
+  fs::remove(root() / "a" / "common" / "words.h");
+  ASSERT_EQ(loaded().problems().size(), 1u);
+  expect_contains(loaded().problems()[0].what, "phases.h:1: there is no header \"words.h\"");
+}
+
+TEST_F(CatalogueTest, AVariantIsRegisteredWithItsHeadersBesideIt) {
+  const std::string body = "#include \"phases.h\"\n" + std::string(kBody);
+  write(root() / "in" / "phases.h", "int shared;\n");
+  const fs::path file = write(root() / "in" / "x.cpp", source("one", "", body));
+  Catalogue catalogue = loaded();
+  const Registration first = catalogue.register_variant(load_variant(file.string()), root() / "b");
+  EXPECT_EQ(first.variant->path, (root() / "b" / "copy" / "one" / "one.cpp").string());
+  write(root() / "in" / "phases.h", "int changed;\n");
+  write(file, source("two", "", body));
+  catalogue.register_variant(load_variant(file.string()), root() / "b");
+  const Catalogue again = loaded();
+  EXPECT_EQ(again.ids(), (std::vector<std::string>{"copy/one", "copy/two"}));
+  EXPECT_EQ(again.get("copy/one").headers.at(0).text, "int shared;\n");
+  EXPECT_EQ(again.get("copy/two").headers.at(0).text, "int changed;\n");
+  EXPECT_EQ(again.get("copy/one").source_hash, first.variant->source_hash);
+}
+
+TEST_F(CatalogueTest, AParentThatIsNobodyIsAProblemOfAVariantThatStays) {
+  write(root() / "a" / "one.cpp", source("register_owned"));
+  write(root() / "a" / "two.cpp", source("two", "// apo:parent register_ownd\n"));
+  Catalogue catalogue = loaded();
+  EXPECT_EQ(catalogue.ids().size(), 2u);
+  ASSERT_EQ(catalogue.problems().size(), 1u);
+  EXPECT_FALSE(catalogue.problems()[0].left_out);
+  expect_contains(catalogue.problems()[0].what, "'copy/register_ownd', is no variant");
+  expect_contains(catalogue.problems()[0].hint, "did you mean 'copy/register_owned'?");
+  const fs::path third = write(root() / "in" / "three.cpp", source("three", "// apo:parent register_ownd\n"));
+  expect_contains(error_of([&] { catalogue.add(third); }), "did you mean 'copy/register_owned'?");
 }
 
 TEST(ShippedVariants, AllOfThemAreValid) {

@@ -96,7 +96,7 @@ TEST(Settings, RequiresDecidesPerWorkloadAndSetting) {
 TEST(Settings, ABlockWithoutMeaningForAShapeDoesNotSupportIt) {
   std::string why;
   EXPECT_FALSE(supports(variant("x", "// apo:requires 8 / (n - 4) > 0\n"), copy(), {{"n", 4}}, {}, &why));
-  expect_contains(why, "division by zero in '8 / (n - 4) > 0' for n=4");
+  expect_contains(why, "division by zero in '8 / (n - 4) > 0' (character 3) for n=4");
   EXPECT_FALSE(supports(tuned(), copy(), {{"n", 24}}, {{"CHUNK", 8}}, &why));
   expect_contains(why, "'CHUNK-12' is -4, but a size cannot be negative for CHUNK=8, LANES=1, n=24");
 }

@@ -58,6 +58,7 @@ std::int64_t fill(Journal& journal) {
   selftest.id = journal.begin_selftest(selftest);
   journal.add_selftest_comparison(selftest.id, {.incumbent = experiment.candidate, .candidate = experiment.candidate});
   journal.finish_selftest(selftest);
+  journal.add_variant(a_variant_with_headers());
   return experiment.id;
 }
 
@@ -300,7 +301,7 @@ TEST(Certifications, OfAJournalOfBeforeSoloRunsHaveNone) {
     journal.add_certification({.campaign = journal.begin_campaign(a_campaign())});
   }
   ASSERT_EQ(attack(scratch.path,
-                   "DROP TABLE certification_clock; DROP TABLE certification_segment;"
+                   "DROP TABLE certification_clock; DROP TABLE certification_segment; DROP TABLE variant_file;"
                    "PRAGMA user_version = 7"),
             "");
   for (const Access access : {Access::read_only, Access::read_write}) {

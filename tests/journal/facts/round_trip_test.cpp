@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "harness/core/hash.h"
+#include "harness/core/records/sources.h"
 #include "journal/encode.h"
 #include "tests/journal/samples.h"
 
@@ -295,6 +296,22 @@ TEST(RoundTrip, VariantKeepsItsMetadataAndEveryByteOfItsSource) {
   EXPECT_EQ(back.source, variant.source);
   EXPECT_EQ(journal.variants("e88_backward").size(), 1u);
   EXPECT_TRUE(journal.variants("copy").empty());
+}
+
+TEST(RoundTrip, VariantKeepsEveryByteOfItsHeaders) {
+  Scratch scratch;
+  Journal journal = scratch.open();
+  const Variant variant = a_variant_with_headers();
+  journal.add_variant(variant);
+  journal.add_variant(variant);
+  const Variant back = *journal.variant(variant.source_hash);
+  EXPECT_EQ(back.source, variant.source);
+  ASSERT_EQ(back.headers.size(), 2u);
+  EXPECT_EQ(back.headers[0].name, "phases.cuh");
+  EXPECT_EQ(back.headers[0].text, variant.headers[0].text);
+  EXPECT_EQ(back.headers[1].text, variant.source) << "a text that two files share is kept once";
+  EXPECT_EQ(back.source_hash, source_identity(back.source, back.headers));
+  EXPECT_TRUE(journal.check_invariants().empty());
 }
 
 TEST(RoundTrip, AnEditedVariantIsANewRowAndTheNewestOne) {

@@ -5,6 +5,7 @@
 
 #include "harness/core/error.h"
 #include "harness/implement/variant/expression.h"
+#include "harness/loop/export/dispatch_sources.h"
 #include "tests/loop/export/dispatch_fixture.h"
 
 namespace apo {
@@ -59,6 +60,18 @@ TEST(Dispatch, TheNewestAcceptReplacesTheIncumbent) {
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].variant.id(), "e88_backward/cuda_best");
   EXPECT_EQ(rows[0].measured->experiment, second);
+}
+
+TEST(Dispatch, SourcesComeWithTheirHeadersAndHostileNamesDoNot) {
+  DispatchRow row{.variant = test::shipped_variants().get("copy/simple")};
+  row.variant.headers = {{"outer.h", "#include \"inner.h\"\n", ""}};
+  const DispatchTable table{.family = find_family("copy"), .devices = {{.rows = {row}}}};
+  const std::vector<NamedText> files = dispatch_sources(table);
+  ASSERT_EQ(files.size(), 3U);
+  EXPECT_EQ(files[1].path.filename(), "outer.h");
+  EXPECT_EQ(files[1].path.parent_path(), files[0].path.parent_path());
+  row.variant.headers[0].name = "../../outer.h";
+  EXPECT_THROW(dispatch_sources({.family = find_family("copy"), .devices = {{.rows = {row}}}}), UserError);
 }
 
 TEST(Dispatch, WhatAnAlarmWithdrewIsNoRow) {

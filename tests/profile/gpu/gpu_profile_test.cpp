@@ -179,7 +179,7 @@ TEST(TopStalls, AreSortedAndLeaveOutWarpsThatIssued) {
 
 TEST(HotLines, CarryTheirTextAndTheirMostFrequentStall) {
   Profile profile;
-  set_samples(profile, kSamples, 100, "// first\n  __syncthreads();\n\ty = x[i];\n");
+  set_samples(profile, kSamples, 100, {{"variant.cu", "// first\n  __syncthreads();\n\ty = x[i];\n", ""}});
   const auto lines = hot_lines(profile, 2);
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0].line, 2);
@@ -193,9 +193,17 @@ TEST(HotLines, CarryTheirTextAndTheirMostFrequentStall) {
   EXPECT_EQ(hot_lines(profile, 9)[2].text, "") << "the text of other files is not known";
 }
 
+TEST(SetSamples, KeepTheTextOfLinesInHeadersOfTheVariant) {
+  Profile profile;
+  set_samples(profile, {{"k", 16, "phases.cuh", 2, "barrier", 60}}, 100,
+              {{"variant.cu", "a\nb\n", ""}, {"phases.cuh", "c\nd\n", ""}});
+  ASSERT_EQ(profile.lines.size(), 1U);
+  EXPECT_EQ(profile.lines[0].text, "d");
+}
+
 TEST(SetSamples, KeepsTheMostFrequent) {
   Profile profile;
-  set_samples(profile, kSamples, 2, "one line");
+  set_samples(profile, kSamples, 2, {{"variant.cu", "one line", ""}});
   ASSERT_EQ(profile.stalls.size(), 2U);
   EXPECT_EQ(profile.stalls[0].samples, 60);
   EXPECT_EQ(profile.stalls[1].samples, 25);

@@ -32,7 +32,7 @@ struct ProfileProcessesTest : ::testing::Test {
   const CudaSubject subject{runtime, build, inputs, configuration, workload, CachePolicy::cold};
 
   void SetUp() override {
-    runtime.source = [](const Configuration&) { return std::string(); };
+    runtime.sources = [](const Configuration&) { return std::vector<SourceFile>(); };
     ASSERT_EQ(build.outcome, Outcome::valid) << build.evidence;
   }
 

@@ -1,0 +1,45 @@
+// harness/implement/cached_build.h - builds once per content: key, find, draft, compile, publish.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/implement/build_cache.h"
+#include "harness/implement/compile.h"
+#include "harness/implement/object/cubin.h"
+
+namespace apo {
+
+// Names of a build's files; its sources have their own.
+inline constexpr const char* kObject = "variant.o";
+inline constexpr const char* kLibrary = "variant.so";
+inline constexpr const char* kCubin = "variant.cubin";
+
+// A build, and for planning its launches what its kernels use.
+struct Built {
+  Build build;
+  std::vector<KernelFacts> kernels;
+};
+
+struct BuildRecipe {
+  Words key;                      // what the result depends on besides `files`
+  std::vector<SourceFile> files;  // put into the draft, and kept
+  std::string object;             // the file that Build::object_path names
+  Words more;                     // other files of the draft that are kept
+  std::string built_for;          // for people who look into the cache
+  Build known;                    // what is known of the build before it is compiled: toolchain, flags
+};
+
+// Makes the object and whatever else the recipe keeps in `folder`, where the recipe's files are. Fills what only the
+// result tells: code_hash, resources, kernels. A step that is not ok is a failed build with its evidence.
+using Compile = std::function<CompileStep(const std::filesystem::path& folder, Built& built)>;
+
+Built cached_build(const BuildCache& cache, const BuildRecipe& recipe, const Compile& compile);
+
+// The variant's files, and its generated header.
+std::vector<SourceFile> files_to_build(const Family& family, const Variant& variant, const std::string& args_header);
+
+}  // namespace apo

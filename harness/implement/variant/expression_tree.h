@@ -1,0 +1,44 @@
+// harness/implement/variant/expression_tree.h - parses the expressions of a metadata block, for whoever evaluates or
+// translates them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace apo {
+
+using Integer = std::int64_t;
+
+// An operator or a function, as it is called in C++ (expression_cpp.h). `compute` ignores its second number where there
+// is one operand; select, c ? a : b, has none.
+struct Function {
+  std::string_view name;
+  std::size_t operands;
+  Integer (*compute)(Integer a, Integer b);
+  bool divides = false;  // by b, which must not be 0
+};
+
+struct ExpressionNode {
+  const Function* function = nullptr;     // none: a number or a symbol
+  std::size_t column = 0;                 // of its sign, from 1
+  std::array<std::size_t, 3> operands{};  // positions of earlier nodes
+  Integer number = 0;
+  std::string symbol;  // "" for a number
+};
+
+// Every number must be smaller than this in magnitude: what a double holds exactly, so that any language can compute
+// it.
+inline constexpr Integer kNumberLimit = Integer{1} << 53;
+inline constexpr const char* kTooLarge = "a number reaches 2^53, beyond what is computed exactly";
+
+// Operands come before what uses them, and the whole expression last. Throws ExpressionError with the column.
+std::vector<ExpressionNode> parse_expression(std::string_view expression);
+
+// The expression in quotes, cut where it is long.
+std::string quoted_expression(std::string_view expression);
+
+}  // namespace apo

@@ -1,0 +1,131 @@
+// tests/implement/variant/headers_test.cpp - which headers belong to a variant, and what the user is told otherwise.
+#include "harness/implement/variant/headers.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/core/hash.h"
+#include "harness/core/records/sources.h"
+#include "tests/implement/fixtures.h"
+
+namespace apo {
+namespace {
+
+using namespace test;
+namespace fs = std::filesystem;
+
+class HeadersTest : public ::testing::Test {
+ protected:
+  fs::path root() const { return folder_.path(); }
+  // A variant of family copy in in/mine.cpp, whose code begins in line 5 with these lines.
+  Variant load(const std::string& lines) const {
+    const fs::path file = write(root() / "in" / "mine.cpp", source("mine", "", lines + std::string(kBody)));
+    return load_variant(file.string(), {root() / "a", root() / "b"});
+  }
+  std::string refusal(const std::string& lines) const {
+    return error_of([&] { load(lines); });
+  }
+  static std::vector<std::string> names(const Variant& variant) {
+    std::vector<std::string> names;
+    for (const SourceFile& header : variant.headers) {
+      names.push_back(header.name);
+    }
+    return names;
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(HeadersTest, AreLookedUpBesideTheFileThenInTheFamilysFolderThenInCommon) {
+  write(root() / "in" / "beside.h", "// beside\n");
+  write(root() / "b" / "copy" / "beside.h", "// family\n");
+  write(root() / "b" / "copy" / "family.h", "#include \"beside_family.h\"\n");
+  write(root() / "b" / "copy" / "beside_family.h", "// family\n");
+  write(root() / "a" / "common" / "family.h", "// common\n");
+  write(root() / "a" / "common" / "common.h", "// common\n");
+  const Variant variant = load("#include \"beside.h\"\n  #  include \"family.h\"\n#include \"common.h\"\n");
+  EXPECT_EQ(names(variant), (std::vector<std::string>{"beside.h", "beside_family.h", "common.h", "family.h"}));
+  EXPECT_EQ(variant.headers[0].text, "// beside\n");
+  EXPECT_EQ(variant.headers[3].path, (root() / "b" / "copy" / "family.h").string());
+}
+
+TEST_F(HeadersTest, AreOnlyThoseInQuotesThatAreNotTheHarnesss) {
+  EXPECT_TRUE(
+      load("#include <cmath>\n#include \"kernels/abi.h\"\n// #include \"gone.h\"\n/*\n#include \"gone.h\"\n*/\n")
+          .headers.empty());
+}
+
+TEST_F(HeadersTest, TheIdentityOfAVariantCoversThemAndIsThatOfTheFileWhereThereAreNone) {
+  const Variant alone = load("");
+  EXPECT_EQ(alone.source_hash, sha256(alone.source));
+  write(root() / "in" / "outer.h", "#include \"inner.h\"\n");
+  write(root() / "in" / "inner.h", "int x;\n");
+  const Variant before = load("#include \"outer.h\"\n");
+  EXPECT_NE(before.source_hash, sha256(before.source));
+  EXPECT_EQ(before.source_hash, load("#include \"outer.h\"\n").source_hash);
+  write(root() / "in" / "inner.h", "int y;\n");
+  EXPECT_NE(load("#include \"outer.h\"\n").source_hash, before.source_hash);
+}
+
+TEST_F(HeadersTest, OneThatIsMissingIsNamedWithPlaceAndFix) {
+  write(root() / "in" / "outer.h", "\n#include \"innr.h\"\n");
+  const std::string said = refusal("#include \"outer.h\"\n");
+  expect_contains(said, (root() / "in" / "outer.h").string() + ":2: there is no header \"innr.h\"");
+  expect_contains(said, "included as <innr.h>");
+}
+
+TEST_F(HeadersTest, NamesThatLeadElsewhereOrStandForOtherFilesAreRefused) {
+  write(root() / "secret.h", "int secret;\n");
+  write(root() / "in" / "sub" / "x.h", "int x;\n");
+  for (const char* name :
+       {"../secret.h", "sub/x.h", "/etc/passwd", "..\\secret.h", "kernels/../../secret.h", "./x.h"}) {
+    expect_contains(refusal("#include \"" + std::string(name) + "\"\n"),
+                    "mine.cpp:5: the header \"" + std::string(name) + "\" is named with a folder");
+  }
+  for (const char* name : {"mine.cpp", "manifest.json", "variant.o", "..", "-o.h", ".h", "a b.h", "$(x).h", "x.h\t"}) {
+    expect_contains(refusal("#include \"" + std::string(name) + "\"\n"), "cannot name a header of a variant");
+  }
+  expect_contains(refusal("#include \"" + std::string(200, 'x') + ".h\"\n"), "cannot name a header of a variant");
+  expect_contains(refusal("#include \"spin.args.h\"\n"), "there is no header");
+}
+
+TEST_F(HeadersTest, OneThatIncludesItselfIsRefused) {
+  write(root() / "in" / "a.h", "#pragma once\n#include \"b.h\"\n");
+  write(root() / "in" / "b.h", "#pragma once\n#include \"a.h\"\n");
+  expect_contains(refusal("#include \"a.h\"\n"), "b.h:2: \"a.h\" includes itself");
+}
+
+TEST_F(HeadersTest, ANameThatStandsForTwoTextsIsRefused) {
+  write(root() / "in" / "state.h", "// one\n");
+  write(root() / "a" / "copy" / "phases.h", "#include \"state.h\"\n");
+  write(root() / "a" / "copy" / "state.h", "// one\n");
+  EXPECT_EQ(load("#include \"state.h\"\n#include \"phases.h\"\n").headers.size(), 2u);
+  write(root() / "a" / "copy" / "state.h", "// two\n");
+  expect_contains(refusal("#include \"state.h\"\n#include \"phases.h\"\n"), "stands for two headers");
+}
+
+TEST_F(HeadersTest, TooManyTooLargeAndNoTextAreRefused) {
+  std::string lines;
+  for (std::size_t i = 0; i <= kMostHeaders; ++i) {
+    const std::string name = "h" + std::to_string(i) + ".h";
+    write(root() / "in" / name, "\n");
+    lines += "#include \"" + name + "\"\n";
+  }
+  expect_contains(refusal(lines), "more than 64 headers");
+  write(root() / "in" / "large.h", std::string(kMaxSourceBytes, '\n'));
+  expect_contains(refusal("#include \"large.h\"\n"), "4.00 MiB of source");
+  write(root() / "in" / "binary.h", std::string("\0\xff", 2));
+  expect_contains(refusal("#include \"binary.h\"\n"), "is no UTF-8 text");
+  fs::create_directory(root() / "in" / "folder.h");
+  expect_contains(refusal("#include \"folder.h\"\n"), "is no regular file");
+}
+
+TEST(HeadersOfAJournal, HaveNamesThatCannotLeadElsewhere) {
+  for (const char* name : {"../x.h", "copy.args.h", "variant.o", ""}) {
+    EXPECT_NE(error_of([&] { parse_variant(source(), "journal:copy/plain", {{name, "", ""}}); }), "") << name;
+  }
+  EXPECT_NE(error_of([] { parse_variant(source(), "journal:copy/plain", {{"b.h", "", ""}, {"a.h", "", ""}}); }), "");
+}
+
+}  // namespace
+}  // namespace apo
