@@ -1,6 +1,6 @@
 // variants/e88_backward/phases.cuh - the phases of cuda_simple, 256 threads a sequence, and the kernel that they make up.
-// A variant takes those that it leaves as they are. For its own struct Work it may define replay_segment,
-// load_keys and reverse_step anew, and the functions here call these. No phase of a step has a barrier inside.
+// A variant takes what it leaves as it is. What it defines anew for a struct Work of its own is what the functions here
+// call: they find it by its arguments. No phase of a step has a barrier inside.
 #pragma once
 #include "e88_state.cuh"
 
@@ -42,6 +42,15 @@ inline __device__ float* floats(void* scratch) {
   return static_cast<float*>(scratch);
 }
 
+// S of the segment's beginning
+template <class Work>
+__device__ void load_checkpoint(const e88_backward_args& a, Work& w, const Sequence& z, long long first) {
+  const bf16* checkpoint = z.checkpoint(a, first);
+  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
+    w.S[place(e)] = load(checkpoint[e]);
+  }
+}
+
 // delta = v - S_{t-1}^T k^
 template <class Work>
 __device__ void retrieve(Work& w) {
@@ -63,10 +72,7 @@ __device__ void advance(Work& w, float decay) {
 template <class Work>
 __device__ void replay_segment(const e88_backward_args& a, Work& w, const Sequence& z, long long first, int steps,
                                bf16* history) {
-  const bf16* checkpoint = z.checkpoint(a, first);
-  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    w.S[place(e)] = load(checkpoint[e]);
-  }
+  load_checkpoint(a, w, z, first);
   for (int s = 0; s < steps; ++s) {
     const long long row = z.row(a, first + s);
     bf16* entry = history + s * Work::kEntry;
@@ -114,18 +120,24 @@ __device__ void load_keys(const e88_backward_args& a, Work& w, long long row, co
   }
 }
 
-// From the cache and the inputs: S_{t-1}, k^, q^, v and dy; returns the decay.
+// From the cache and the inputs: k^, q^, v and dy; returns the decay.
 template <class Work>
-__device__ float load_step(const e88_backward_args& a, Work& w, long long row, const bf16* entry) {
-  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    w.S[place(e)] = load(entry[e]);
-  }
+__device__ float load_vectors(const e88_backward_args& a, Work& w, long long row, const bf16* entry) {
   load_keys(a, w, row, entry);
   for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
     w.v[j] = load(entry[kState + kRows + j]);
     w.dy[j] = gate_gradient(a, row * kColumns + j);
   }
   return load(entry[kState + kRows + kColumns]);
+}
+
+// The same, and S_{t-1}.
+template <class Work>
+__device__ float load_step(const e88_backward_args& a, Work& w, long long row, const bf16* entry) {
+  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
+    w.S[place(e)] = load(entry[e]);
+  }
+  return load_vectors(a, w, row, entry);
 }
 
 // S_t and its slope, 1 - S_t^2
@@ -160,6 +172,21 @@ __device__ void store_value_gradient(const e88_backward_args& a, Work& w, long l
   for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
     w.d_delta[j] = column_dot(w.dS, j, w.k);
     a.dv[row * kColumns + j] = store(w.d_delta[j]);
+  }
+}
+
+// dk^ takes what comes through k^ delta^T, and behind a barrier what comes through delta.
+template <class Work>
+__device__ void sum_key_gradient(Work& w) {
+  for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
+    w.dk[i] = row_dot(w.dS, i, w.delta);
+  }
+}
+
+template <class Work>
+__device__ void store_key_gradient(const e88_backward_args& a, const Work& w, long long row) {
+  for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
+    floats(a.gradient_k)[row * kRows + i] = w.dk[i] - row_dot(w.S, i, w.d_delta);
   }
 }
 
@@ -210,19 +237,30 @@ __device__ void reverse_step(const e88_backward_args& a, Work& w, long long row,
   __syncthreads();
   store_value_gradient(a, w, row);
   __syncthreads();
-  for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
-    w.dk[i] = row_dot(w.dS, i, w.delta);
-  }
+  sum_key_gradient(w);
   __syncthreads();
   sum_decay_gradient(w);
   __syncthreads();
   store_decay_gradient(a, w, row);
-  for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
-    floats(a.gradient_k)[row * kRows + i] = w.dk[i] - row_dot(w.S, i, w.d_delta);
-  }
+  store_key_gradient(a, w, row);
   __syncthreads();
   back_to_state(w, decay);
   __syncthreads();
+}
+
+// dL/dS behind the last step and before the first
+template <class Work>
+__device__ void load_last(const e88_backward_args& a, Work& w, const Sequence& z) {
+  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
+    w.dS[place(e)] = load(a.d_s_final[z.index * kState + e]);
+  }
+}
+
+template <class Work>
+__device__ void store_first(const e88_backward_args& a, const Work& w, const Sequence& z) {
+  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
+    a.ds0[z.index * kState + e] = store(w.dS[place(e)]);
+  }
 }
 
 // The kernel: the segments from the last to the first, each replayed and then walked back.
@@ -230,9 +268,7 @@ template <class Work>
 __device__ void backward_by_phases(const e88_backward_args& a, Work& w) {
   const Sequence z(a);
   bf16* history = static_cast<bf16*>(a.history) + z.index * kSegment * Work::kEntry;
-  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    w.dS[place(e)] = load(a.d_s_final[z.index * kState + e]);
-  }
+  load_last(a, w, z);
   for (long long first = last_segment(a); first >= 0; first -= kSegment) {
     const int steps = count_steps(a, first);
     replay_segment(a, w, z, first, steps, history);
@@ -240,9 +276,7 @@ __device__ void backward_by_phases(const e88_backward_args& a, Work& w) {
       reverse_step(a, w, z.row(a, first + s), history + s * Work::kEntry);
     }
   }
-  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    a.ds0[z.index * kState + e] = store(w.dS[place(e)]);
-  }
+  store_first(a, w, z);
 }
 
 }  // namespace
