@@ -23,48 +23,15 @@ constexpr int kThreads = 256, kPart = (kState + kThreads - 1) / kThreads;  // of
 
 struct Work {
   static constexpr int kEntry = SimpleWork::kEntry;
-  float buffers[2][kRows * kStride], dS[kRows * kStride], next[kRows * kStride], slope[kRows * kStride];
+  union {
+    float S[kRows * kStride];  // of the replay
+    float buffers[2][kRows * kStride];
+  };
+  float dS[kRows * kStride], next[kRows * kStride], slope[kRows * kStride];
   float k[kRows], q[kRows], dk[kRows];
   float v[kColumns], delta[kColumns], dy[kColumns], d_delta[kColumns];
   float d_decay[32];
 };
-
-__device__ void replay_segment(const e88_backward_args& a, Work& w, const Sequence& z, long long first, int steps,
-                               bf16* history) {
-  const bf16* checkpoint = z.checkpoint(a, first);
-  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    w.buffers[0][place(e)] = load(checkpoint[e]);
-  }
-  for (int s = 0; s < steps; ++s) {
-    const long long row = z.row(a, first + s);
-    bf16* entry = history + s * Work::kEntry;
-    const float decay = load(a.decay[row]);
-    for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
-      w.k[i] = floats(a.unit_k)[row * kRows + i];
-      entry[kState + i] = store(w.k[i]);
-    }
-    for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-      w.v[j] = load(a.v[row * kColumns + j]);
-      entry[kState + kRows + j] = a.v[row * kColumns + j];
-    }
-    if (threadIdx.x == 0) {
-      entry[kState + kRows + kColumns] = a.decay[row];
-    }
-    __syncthreads();
-    for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-      entry[e] = store(w.buffers[0][place(e)]);
-    }
-    for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-      w.delta[j] = w.v[j] - column_dot(w.buffers[0], j, w.k);
-    }
-    __syncthreads();
-    for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-      float& S = w.buffers[0][place(e)];
-      S = tanhf(decay * S + w.k[e / kColumns] * w.delta[e % kColumns]);
-    }
-    __syncthreads();
-  }
-}
 
 __device__ void fetch(const bf16* entry, bf16 (&part)[kPart]) {
 #pragma unroll
