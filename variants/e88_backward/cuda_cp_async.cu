@@ -55,6 +55,16 @@ __device__ void start_chunk(const e88_backward_args& a, Chunk& in, long long row
   }
 }
 
+__device__ void replay_segment(const e88_backward_args& a, Work& w, const Sequence& z, long long first, int steps,
+                               const Chunk& in, bf16* history) {
+  load_checkpoint(a, w, z, first);
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  for (int s = 0; s < steps; ++s) {
+    replay_chunk_step(w, in, s, history + s * kState);
+  }
+}
+
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(256, 6) backward(const e88_backward_args a) {
@@ -68,12 +78,7 @@ extern "C" __global__ void __launch_bounds__(256, 6) backward(const e88_backward
   for (long long first = last; first >= 0; first -= kSegment) {
     const int steps = count_steps(a, first);
     const Chunk& in = w.chunks[first / kSegment % 2];
-    load_checkpoint(a, w, z, first);
-    __pipeline_wait_prior(0);
-    __syncthreads();
-    for (int s = 0; s < steps; ++s) {
-      replay_chunk_step(w, in, s, history + s * kState);
-    }
+    replay_segment(a, w, z, first, steps, in, history);
     if (first > 0) {
       start_chunk(a, w.chunks[1 - first / kSegment % 2], z.row(a, first - kSegment), kSegment);
     }

@@ -1,5 +1,5 @@
-// variants/e88_backward/input_chunks.cuh - steps whose inputs lie in shared memory, a chunk of steps together; a struct Chunk
-// has them, as fp32 or bf16. Only states are cached.
+// variants/e88_backward/input_chunks.cuh - steps whose inputs lie in shared memory, a chunk of steps together; a struct
+// Chunk has them, as fp32 or bf16. Only states are cached.
 #pragma once
 #include "phases.cuh"
 
