@@ -4,8 +4,8 @@
 
 namespace {
 
-// Starts the copy, by the whole block, of `steps` rows of `width` elements, which are `pitch` apart in memory. A row has
-// a multiple of 4 bytes.
+// Starts the copy, by the whole block, of `steps` rows of `width` elements, which are `pitch` apart in memory. A row
+// has a multiple of 4 bytes.
 template <int width, class Element>
 __device__ void copy_rows(const Element* from, long long pitch, Element (*to)[width], int steps) {
   constexpr int bytes = width * sizeof(Element);
