@@ -1,13 +1,13 @@
-// variants/common/e88_wide.cuh - tiles of wide states: 8 or 16 lanes share columns that only their warp has. A lane owns
-// eight rows and 4 or 8 neighbouring columns; its Place has `kRowLanes`, the lanes of a column, and `group`, its number
-// among them, `lane`, `column`, the first one it owns, and row(r).
+// variants/common/e88_wide.cuh - tiles of wide states: 8 or 16 lanes share columns that only their warp has. A lane
+// owns eight rows and 4 or 8 neighbouring columns; its Place has `kRowLanes`, the lanes of a column, and `group`, its
+// number among them, `lane`, `column`, the first one it owns, and row(r).
 #pragma once
 #include "words.cuh"
 
 namespace {
 
-// Entries of k^ or q^ for the rows of the lane: four neighbouring rows of each half of the state, so that the loads of a
-// warp meet all banks.
+// Entries of k^ or q^ for the rows of the lane: four neighbouring rows of each half of the state, so that the loads of
+// a warp meet all banks.
 template <class Place>
 __device__ Eight load_rows(const Place& p, const float* from) {
   const float4 a = *reinterpret_cast<const float4*>(from + p.row(0));
