@@ -16,13 +16,6 @@
 
 namespace {
 
-__device__ void deposit(const float (&sums)[Unit<>::kPerLane], float* part) {
-#pragma unroll
-  for (int p = 0; p < Unit<>::kPerLane; ++p) {
-    part[32 * p + threadIdx.x % 32] = sums[p];
-  }
-}
-
 // dx of what two warps have summed, each over its columns.
 __device__ void store_sum(const Unit<>& unit, const float (&parts)[2][32 * Unit<>::kPerLane], bf16* row) {
   float dx[Unit<>::kPerLane];
@@ -86,16 +79,20 @@ extern "C" __global__ void __launch_bounds__(64, kRows <= 32 ? 6 : 1) backward(c
       const float delta = deltas[s][column];
       __syncthreads();
       float d_delta = 0, d_decay = 0;
-      float dq[Unit<>::kPerLane], dk[Unit<>::kPerLane];
-      sum_query_gradient<32>(S, dy, dq);
-      deposit(dq, dq_part[warp]);
+#pragma unroll
+      for (int p = 0; p < unit.kPerLane; ++p) {
+        dq_part[warp][32 * p + lane] = sum_query_gradient<32>(p, S, dy);
+      }
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         dS[i] = (dS[i] + q[i] * dy) * (1.0f - S[i] * S[i]);
         d_delta += dS[i] * k[i];
       }
-      step_back<32>(entry, column, active, k, decay, delta, d_delta, S, dS, d_decay, dk);
-      deposit(dk, dk_part[warp]);
+#pragma unroll
+      for (int p = 0; p < unit.kPerLane; ++p) {
+        dk_part[warp][32 * p + lane] =
+            step_back<32>(p, entry, column, active, k, decay, delta, d_delta, S, dS, d_decay);
+      }
       d_decay = sum_of_lanes(d_decay);
       if (lane == 0) {
         decay_part[warp] = d_decay;

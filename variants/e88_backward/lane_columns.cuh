@@ -60,43 +60,37 @@ __device__ float reduce_scatter(float (&x)[kCount]) {
   return x[0];
 }
 
-// The lane's entries of dq^, from S_t and dy of its column.
+// The lane's entry number p of dq^, from S_t and dy of its column.
 template <int kLanes>
-__device__ void sum_query_gradient(const float (&S)[kRows], float dy, float (&dq)[Unit<kLanes>::kPerLane]) {
+__device__ float sum_query_gradient(int p, const float (&S)[kRows], float dy) {
+  float x[kLanes];
 #pragma unroll
-  for (int p = 0; p < Unit<kLanes>::kPerLane; ++p) {
-    float x[kLanes];
-#pragma unroll
-    for (int i = 0; i < kLanes; ++i) {
-      x[i] = kLanes * p + i < kRows ? S[(kLanes * p + i) % kRows] * dy : 0.0f;
-    }
-    dq[p] = reduce_scatter<kLanes / 2>(x);
+  for (int i = 0; i < kLanes; ++i) {
+    x[i] = kLanes * p + i < kRows ? S[(kLanes * p + i) % kRows] * dy : 0.0f;
   }
+  return reduce_scatter<kLanes / 2>(x);
 }
 
-// Turns dS, which has come back through tanh, into dL/dS_{t-1}, and S into S_{t-1}; the lane's entries of dk^.
+// Of rows kLanes p to kLanes (p+1) - 1: turns dS, which has come back through tanh, into dL/dS_{t-1} and S into
+// S_{t-1}; returns the lane's entry number p of dk^.
 template <int kLanes>
-__device__ void step_back(const __half* entry, int column, bool active, const float* k, float decay, float delta,
-                          float d_delta, float (&S)[kRows], float (&dS)[kRows], float& d_decay,
-                          float (&dk)[Unit<kLanes>::kPerLane]) {
+__device__ float step_back(int p, const __half* entry, int column, bool active, const float* k, float decay,
+                           float delta, float d_delta, float (&S)[kRows], float (&dS)[kRows], float& d_decay) {
+  float x[kLanes] = {};
+  __half before[kLanes];  // S_{t-1}: all loads first, since nothing passes a shuffle
 #pragma unroll
-  for (int p = 0; p < Unit<kLanes>::kPerLane; ++p) {
-    float x[kLanes] = {};
-    __half before[kLanes];  // S_{t-1}: all loads first, since nothing passes a shuffle
-#pragma unroll
-    for (int r = 0; r < min(kLanes, kRows - kLanes * p); ++r) {
-      before[r] = active ? entry[(kLanes * p + r) * kColumns + column] : __half();
-    }
-#pragma unroll
-    for (int r = 0; r < min(kLanes, kRows - kLanes * p); ++r) {
-      const int i = kLanes * p + r;
-      S[i] = __half2float(before[r]);
-      d_decay += dS[i] * S[i];
-      x[r] = dS[i] * delta - S[i] * d_delta;
-      dS[i] = decay * dS[i] - k[i] * d_delta;
-    }
-    dk[p] = reduce_scatter<kLanes / 2>(x);
+  for (int r = 0; r < min(kLanes, kRows - kLanes * p); ++r) {
+    before[r] = active ? entry[(kLanes * p + r) * kColumns + column] : __half();
   }
+#pragma unroll
+  for (int r = 0; r < min(kLanes, kRows - kLanes * p); ++r) {
+    const int i = kLanes * p + r;
+    S[i] = __half2float(before[r]);
+    d_decay += dS[i] * S[i];
+    x[r] = dS[i] * delta - S[i] * d_delta;
+    dS[i] = decay * dS[i] - k[i] * d_delta;
+  }
+  return reduce_scatter<kLanes / 2>(x);
 }
 
 // Of `sequence`, which is (b, h) and which kLanes neighbouring lanes own; `lane` is one of these. Lanes that are not
@@ -145,14 +139,20 @@ __device__ void backward_by_columns(const e88_backward_args& a, long long sequen
       const float dy = active ? gate_gradient(a, row * kColumns + lane, there) : 0.0f;
       const float delta = deltas[s][place];
       __syncwarp();
-      float dq[Unit<kLanes>::kPerLane], dk[Unit<kLanes>::kPerLane], d_delta = 0, d_decay = 0;
-      sum_query_gradient<kLanes>(S, dy, dq);
+      float dq[unit_k.kPerLane], dk[unit_k.kPerLane], d_delta = 0, d_decay = 0;
+#pragma unroll
+      for (int p = 0; p < unit_k.kPerLane; ++p) {
+        dq[p] = sum_query_gradient<kLanes>(p, S, dy);
+      }
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
         dS[i] = (dS[i] + q[i] * dy) * (1.0f - S[i] * S[i]);
         d_delta += dS[i] * k[i];
       }
-      step_back<kLanes>(entry, lane, active, k, decay, delta, d_delta, S, dS, d_decay, dk);
+#pragma unroll
+      for (int p = 0; p < unit_k.kPerLane; ++p) {
+        dk[p] = step_back<kLanes>(p, entry, lane, active, k, decay, delta, d_delta, S, dS, d_decay);
+      }
       d_decay = sum_of_lanes<kLanes>(d_decay);
       if (there && lane == 0) {
         a.ddecay[row] = store(d_decay);
