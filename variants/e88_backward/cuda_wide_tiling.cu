@@ -21,14 +21,14 @@
 
 namespace {
 
-constexpr int kSegment = 16;                     // steps between two checkpoints
-constexpr int kSaved = kSegment / 2;             // states of a segment that are kept: those before its even steps
-constexpr int kBelow = kSaved - RESIDENT;        // of which so many wait in memory, the others in shared memory
+constexpr int kSegment = 16;               // steps between two checkpoints
+constexpr int kSaved = kSegment / 2;       // states of a segment that are kept: those before its even steps
+constexpr int kBelow = kSaved - RESIDENT;  // of which so many wait in memory, the others in shared memory
 constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
-constexpr int kTile = 8;                         // rows and columns of the state in the registers of a lane
-constexpr int kRowLanes = kRows / kTile;         // lanes that share a column
-constexpr int kColumnLanes = 32 / kRowLanes;     // lanes that share a row
-constexpr int kWidth = kTile * kColumnLanes;     // columns of a warp
+constexpr int kTile = 8;                      // rows and columns of the state in the registers of a lane
+constexpr int kRowLanes = kRows / kTile;      // lanes that share a column
+constexpr int kColumnLanes = 32 / kRowLanes;  // lanes that share a row
+constexpr int kWidth = kTile * kColumnLanes;  // columns of a warp
 constexpr int kWarps = kColumns / kWidth, kThreads = 32 * kWarps;
 
 // What a block keeps in shared memory for a segment. dk^, dq^ and dv replace k^, q^ and dy of a step once it has used
@@ -123,7 +123,8 @@ __device__ void fetch(const e88_backward_args& a, const Place& p, const Segment&
   }
 }
 
-// k^, q^ and a; v where delta will stand, dy = d_output * silu(g), and dg = d_output * y * silu'(g); without a gate o = y.
+// k^, q^ and a; v where delta will stand, dy = d_output * silu(g), and dg = d_output * y * silu'(g); without a gate o =
+// y.
 __device__ void deposit(const e88_backward_args& a, Work& w, const Segment& segment, const Inputs& in) {
 #pragma unroll
   for (int pass = 0; pass < kRowPasses; ++pass) {

@@ -69,9 +69,8 @@ __device__ void advance(Work& w, float decay) {
 }
 
 // Leaves S_{t-1}, k^, v and a of each step of the segment in `history`.
-template <class Work>
-__device__ void replay_segment(const e88_backward_args& a, Work& w, const Sequence& z, long long first, int steps,
-                               bf16* history) {
+template <class Args, class Work>
+__device__ void replay_segment(const Args& a, Work& w, const Sequence& z, long long first, int steps, bf16* history) {
   load_checkpoint(a, w, z, first);
   for (int s = 0; s < steps; ++s) {
     const long long row = z.row(a, first + s);
@@ -112,8 +111,8 @@ inline __device__ float gate_gradient(const e88_backward_args& a, long long at) 
   return d_output * g * sigmoid;
 }
 
-template <class Work>
-__device__ void load_keys(const e88_backward_args& a, Work& w, long long row, const bf16* entry) {
+template <class Args, class Work>
+__device__ void load_keys(const Args& a, Work& w, long long row, const bf16* entry) {
   for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
     w.k[i] = load(entry[kState + i]);
     w.q[i] = floats(a.unit_q)[row * kRows + i];
@@ -150,8 +149,8 @@ __device__ void step_again(Work& w, float decay) {
   }
 }
 
-template <class Work>
-__device__ void store_query_gradient(const e88_backward_args& a, const Work& w, long long row) {
+template <class Args, class Work>
+__device__ void store_query_gradient(const Args& a, const Work& w, long long row) {
   for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
     floats(a.gradient_q)[row * kRows + i] = row_dot(w.next, i, w.dy);
   }
@@ -183,8 +182,8 @@ __device__ void sum_key_gradient(Work& w) {
   }
 }
 
-template <class Work>
-__device__ void store_key_gradient(const e88_backward_args& a, const Work& w, long long row) {
+template <class Args, class Work>
+__device__ void store_key_gradient(const Args& a, const Work& w, long long row) {
   for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
     floats(a.gradient_k)[row * kRows + i] = w.dk[i] - row_dot(w.S, i, w.d_delta);
   }

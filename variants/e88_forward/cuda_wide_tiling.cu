@@ -22,8 +22,8 @@ using bf16 = __nv_bfloat16;
 
 constexpr int kSegment = 16;  // steps between two checkpoints, and of a chunk
 constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
-constexpr int kTileRows = 8, kTileColumns = COLUMNS;  // of the state, in the registers of a lane
-constexpr int kRowLanes = kRows / kTileRows;          // lanes that share a column
+constexpr int kTileRows = 8, kTileColumns = COLUMNS;   // of the state, in the registers of a lane
+constexpr int kRowLanes = kRows / kTileRows;           // lanes that share a column
 constexpr int kWidth = 32 / kRowLanes * kTileColumns;  // columns of a warp
 constexpr int kThreads = 32 * kColumns / kWidth;
 constexpr int kRowSlices = kSegment * kRows / 8, kRowPasses = (kRowSlices + kThreads - 1) / kThreads;  // of a block
@@ -43,7 +43,8 @@ struct Rows {
 // v of a warp's columns, whose place delta takes and then y.
 using Columns = float[kSegment][kWidth];
 
-// What a block keeps in shared memory. Two of what all warps share: for warps that are done with a chunk, the next one's.
+// What a block keeps in shared memory. Two of what all warps share: for warps that are done with a chunk, the next
+// one's.
 struct Work {
   bf16 state[2][kRows * kStride];
   Columns columns[kThreads / 32];
