@@ -38,6 +38,17 @@ __device__ void fetch(const e88_forward_args& a, Inputs<kColumns>& in, int lane,
   in.decay = lane < steps ? load(a.decay[row + lane * a.H]) : 0.0f;
 }
 
+__device__ void finish(const e88_forward_args& a, const Work& w, const uint4 (&gates)[kColumnPasses<kColumns>],
+                       int lane, long long row, int steps) {
+#pragma unroll
+  for (int pass = 0; pass < kColumnPasses<kColumns>; ++pass) {
+    const int s = (pass * 32 + lane) / (kColumns / 8), part = lane % (kColumns / 8) * 8;
+    if (s < steps) {
+      store_output<logistic>(a, load_eight(&w.y[s][part]), gates[pass], (row + s * a.H) * kColumns + part);
+    }
+  }
+}
+
 // sum_i S[i] x[i] in four chains
 __device__ float dot(const float (&S)[kRows], const float* x) {
   float sums[4] = {};
@@ -127,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) forward(const e88_f
       step(w, s, lane, active, S, retrieved);
     }
     __syncwarp();
-    finish<logistic, kColumns>(a, w, g, lane, row, steps, 0);
+    finish(a, w, g, lane, row, steps);
     __syncwarp();
   }
   if (active) {

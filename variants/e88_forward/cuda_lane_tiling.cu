@@ -42,6 +42,15 @@ __device__ void fetch(const e88_forward_args& a, Inputs<kWidth>& in, int lane, l
   in.decay = lane < steps ? load(a.decay[row + lane * a.H]) : 0.0f;
 }
 
+__device__ void finish(const e88_forward_args& a, const Work& w, const uint4& g, int lane, long long row, int steps,
+                       int first_column) {
+  const int step = lane / 2, part = lane % 2 * 8;
+  if (step < steps) {
+    const long long at = (row + step * a.H) * kColumns + first_column + part;
+    store_output<logistic_by_division>(a, load_eight(&w.y[step][part]), g, at);
+  }
+}
+
 __device__ void load_rows(const float* from, int group, float (&x)[kTileRows]) {
 #pragma unroll
   for (int r = 0; r < kTileRows; r += 4) {
@@ -107,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) forward(const e88_forwa
       *reinterpret_cast<unsigned*>(checkpoint + r * kColumns) = pack(S[r][0], S[r][1]);
     }
     deposit(in, w, lane);
-    const uint4 g[] = {in.g[0]};
+    const uint4 g = in.g[0];
     __syncwarp();
     if (first + kSegment < a.T) {
       const int ahead = min(static_cast<long long>(kSegment), a.T - first - kSegment);
@@ -118,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) forward(const e88_forwa
       step(w, s, group, column, S);
     }
     __syncwarp();
-    finish<logistic_by_division, kWidth>(a, w, g, lane, row, steps, first_column);
+    finish(a, w, g, lane, row, steps, first_column);
     __syncwarp();
   }
 #pragma unroll

@@ -74,17 +74,4 @@ __device__ void deposit(const Inputs<kWidth>& in, Work& w, int lane) {
   }
 }
 
-template <float (*kLogistic)(float), int kWidth, class Work>
-__device__ void finish(const e88_forward_args& a, const Work& w, const uint4 (&gates)[kColumnPasses<kWidth>], int lane,
-                       long long row, int steps, int first_column) {
-#pragma unroll
-  for (int pass = 0; pass < kColumnPasses<kWidth>; ++pass) {
-    const int s = (pass * 32 + lane) / (kWidth / 8), part = lane % (kWidth / 8) * 8;
-    if (s < steps) {
-      store_output<kLogistic>(a, load_eight(&w.y[s][part]), gates[pass],
-                              (row + s * a.H) * kColumns + first_column + part);
-    }
-  }
-}
-
 }  // namespace
