@@ -37,4 +37,42 @@ __device__ void column_sums(const Place&, const float (&S)[kRows][kColumns], con
   add_lanes(sums, 2);
 }
 
+// D takes q^ dy^T and goes back through tanh, whose value is S; the lane's sums for dq^ and dk^.
+template <int kRows, int kColumns>
+__device__ void back_through_tanh(const float (&S)[kRows][kColumns], float (&D)[kRows][kColumns],
+                                  const float (&q)[kRows], const float (&dy)[kColumns], const float (&delta)[kColumns],
+                                  float (&dq)[kRows], float (&dk)[kRows]) {
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    dq[r] = 0;
+    dk[r] = 0;
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) {
+      dq[r] += S[r][c] * dy[c];
+      D[r][c] = (D[r][c] + q[r] * dy[c]) * (1.0f - S[r][c] * S[r][c]);
+      dk[r] += D[r][c] * delta[c];
+    }
+  }
+}
+
+// With S_{t-1} in words of fp16, row by row: D becomes dL/dS_{t-1}, S becomes S_{t-1}, and the sums take their parts.
+template <int kRows, int kColumns>
+__device__ void back_to_state(const uint4 (&before)[kRows * kColumns / 8], float decay, const float (&k)[kRows],
+                              const float (&d_delta)[kColumns], float (&S)[kRows][kColumns],
+                              float (&D)[kRows][kColumns], float (&dk)[kRows], float& d_decay) {
+#pragma unroll
+  for (int word = 0; word < kRows * kColumns / 8; ++word) {
+    const unsigned pairs[4] = {before[word].x, before[word].y, before[word].z, before[word].w};
+#pragma unroll
+    for (int e = 0; e < 8; ++e) {
+      const int r = (8 * word + e) / kColumns, c = e % kColumns;
+      const float earlier = e % 2 == 0 ? half_low(pairs[e / 2]) : half_high(pairs[e / 2]);
+      d_decay += D[r][c] * earlier;
+      dk[r] -= earlier * d_delta[c];
+      D[r][c] = decay * D[r][c] - k[r] * d_delta[c];
+      S[r][c] = earlier;
+    }
+  }
+}
+
 }  // namespace

@@ -152,17 +152,7 @@ __device__ void reverse_step(Work& w, const TilePlace& p, int s, bool is_last, c
   load_columns(p, w.delta[s], delta);
   const float decay = w.decay[s];
   float dq[8], next_dk[8], d_delta[4], d_decay = 0;
-#pragma unroll
-  for (int r = 0; r < 8; ++r) {
-    dq[r] = 0;
-    next_dk[r] = 0;
-#pragma unroll
-    for (int c = 0; c < 4; ++c) {
-      dq[r] += S[r][c] * dy[c];
-      D[r][c] = (D[r][c] + q[r] * dy[c]) * (1.0f - S[r][c] * S[r][c]);
-      next_dk[r] += D[r][c] * delta[c];
-    }
-  }
+  back_through_tanh(S, D, q, dy, delta, dq, next_dk);
   partial_sums(D, k, d_delta);
   add_lanes(d_delta, 1);
   exchange<4>(p, dq);
@@ -172,19 +162,7 @@ __device__ void reverse_step(Work& w, const TilePlace& p, int s, bool is_last, c
   exchange<2>(p, dk);
   exchange<1>(p, dq);
   exchange<1>(p, dk);
-#pragma unroll
-  for (int r = 0; r < 8; r += 2) {
-    const unsigned pairs[4] = {before[r / 2].x, before[r / 2].y, before[r / 2].z, before[r / 2].w};
-#pragma unroll
-    for (int e = 0; e < 8; ++e) {
-      const int row = r + e / 4, c = e % 4;
-      const float earlier = e % 2 == 0 ? half_low(pairs[e / 2]) : half_high(pairs[e / 2]);
-      d_decay += D[row][c] * earlier;
-      next_dk[row] -= earlier * d_delta[c];
-      D[row][c] = decay * D[row][c] - k[row] * d_delta[c];
-      S[row][c] = earlier;
-    }
-  }
+  back_to_state(before, decay, k, d_delta, S, D, next_dk, d_decay);
   __syncwarp();  // every lane has read its share of the step
   w.q[s][8 * p.group + p.column] = dq[0];
   if (!is_last) {

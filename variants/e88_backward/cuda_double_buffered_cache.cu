@@ -72,9 +72,9 @@ __device__ void reverse_step(const e88_backward_args& a, Work& w, const float* S
   }
   __syncthreads();
   store_query_gradient(a, w, row);
-  back_through_tanh(w);
+  back_through_tanh(w, w);
   __syncthreads();
-  store_value_gradient(a, w, row);
+  store_value_gradient(a, w, w, row);
   __syncthreads();
   sum_key_gradient(w);
   __syncthreads();
@@ -92,7 +92,7 @@ __device__ void reverse_step(const e88_backward_args& a, Work& w, const float* S
     floats(a.gradient_k)[row * kRows + i] = w.dk[i] - row_dot(S, i, w.d_delta);
   }
   __syncthreads();
-  back_to_state(w, decay);
+  back_to_state(w, w, decay);
   if (!is_first) {
     deposit(part, ahead);
   }

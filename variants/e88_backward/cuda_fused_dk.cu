@@ -30,14 +30,14 @@ struct Work {
 __device__ void reverse_step(const e88_backward_args& a, Work& w, long long row, const bf16* entry) {
   const float decay = load_step(a, w, row, entry);
   __syncthreads();
-  retrieve(w);
+  retrieve(w, w);
   __syncthreads();
-  step_again(w, decay);
+  step_again(w, w, decay);
   __syncthreads();
   store_query_gradient(a, w, row);
-  back_through_tanh(w);
+  back_through_tanh(w, w);
   __syncthreads();
-  store_value_gradient(a, w, row);
+  store_value_gradient(a, w, w, row);
   __syncthreads();
   sum_decay_gradient(w);
   __syncthreads();
@@ -52,7 +52,7 @@ __device__ void reverse_step(const e88_backward_args& a, Work& w, long long row,
     floats(a.gradient_k)[row * kRows + i] = sum;
   }
   __syncthreads();
-  back_to_state(w, decay);
+  back_to_state(w, w, decay);
   __syncthreads();
 }
 

@@ -62,7 +62,7 @@ __device__ void replay_segment(const e88_backward_args& a, Work& w, const Sequen
     for (int e = threadIdx.x; e < kState; e += blockDim.x) {
       keep(entry + e, store(w.S[place(e)]), policy);
     }
-    retrieve(w);
+    retrieve(w, w);
     __syncthreads();
     advance(w, decay);
     __syncthreads();

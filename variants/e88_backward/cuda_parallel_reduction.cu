@@ -59,15 +59,15 @@ __device__ void row_dots(const float* S, const float* x, Write write) {
   }
 }
 
-__device__ void retrieve(Work& w) {
+__device__ void retrieve(Work& w, const Work&) {
   column_dots(w.S, w.k, [&](int j, float sum) { w.delta[j] = w.v[j] - sum; });
 }
 
-__device__ void store_query_gradient(const e88_backward_args& a, const Work& w, long long row) {
+__device__ void store_query_gradient(const e88_backward_args& a, Work& w, long long row) {
   row_dots(w.next, w.dy, [&](int i, float sum) { floats(a.gradient_q)[row * kRows + i] = sum; });
 }
 
-__device__ void store_value_gradient(const e88_backward_args& a, Work& w, long long row) {
+__device__ void store_value_gradient(const e88_backward_args& a, Work& w, const Work&, long long row) {
   column_dots(w.dS, w.k, [&](int j, float sum) {
     w.d_delta[j] = sum;
     a.dv[row * kColumns + j] = store(sum);
@@ -78,7 +78,7 @@ __device__ void sum_key_gradient(Work& w) {
   row_dots(w.dS, w.delta, [&](int i, float sum) { w.dk[i] = sum; });
 }
 
-__device__ void store_key_gradient(const e88_backward_args& a, const Work& w, long long row) {
+__device__ void store_key_gradient(const e88_backward_args& a, Work& w, long long row) {
   row_dots(w.S, w.d_delta, [&](int i, float sum) { floats(a.gradient_k)[row * kRows + i] = w.dk[i] - sum; });
 }
 

@@ -33,7 +33,7 @@ __device__ void reverse_step(const e88_backward_args& a, Work& w, float*& dS, fl
                              const bf16* entry) {
   const float decay = load_step(a, w, row, entry);
   __syncthreads();
-  retrieve(w);
+  retrieve(w, w);
   __syncthreads();
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
     const float S = tanhf(decay * w.S[place(e)] + w.k[e / kColumns] * w.delta[e % kColumns]);

@@ -39,39 +39,19 @@ __device__ void replay_normed_segment(const e88_backward_args& a, Work& w, const
     for (int e = threadIdx.x; e < kState; e += blockDim.x) {
       entry[e] = store(w.S[place(e)]);
     }
-    retrieve(w);
+    retrieve(w, w);
     __syncthreads();
     advance(w, decay);
     __syncthreads();
   }
 }
 
-// As reverse_step, but dq^ and dk^ stay in shared memory until they are corrected.
+// As reverse_step, and the gradients of k and q from those of k^ and q^.
 template <class Work>
 __device__ void reverse_normed_step(const e88_backward_args& a, Work& w, long long row, const bf16* entry) {
   const float decay = load_step(a, w, row, entry);
   __syncthreads();
-  retrieve(w);
-  __syncthreads();
-  step_again(w, decay);
-  __syncthreads();
-  for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
-    w.dq[i] = row_dot(w.next, i, w.dy);
-  }
-  back_through_tanh(w);
-  __syncthreads();
-  store_value_gradient(a, w, row);
-  __syncthreads();
-  sum_key_gradient(w);
-  __syncthreads();
-  sum_decay_gradient(w);
-  __syncthreads();
-  store_decay_gradient(a, w, row);
-  for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
-    w.dk[i] -= row_dot(w.S, i, w.d_delta);
-  }
-  __syncthreads();
-  back_to_state(w, decay);
+  reverse_phases(a, w, w, row, decay);
   if (threadIdx.x / 32 == 0) {
     chain_rule_row(unit_key(w), w.k_factor, w.dk, a.dk + row * kRows);
   } else if (threadIdx.x / 32 == 1) {

@@ -5,20 +5,29 @@
 
 namespace {
 
+template <class Value>
+struct ChunkStep {
+  const float *k, *q;
+  const Value* v;
+};
+
+template <class Chunk>
+__device__ auto step_of(const Chunk& in, int s) {
+  return ChunkStep{in.k[s], in.q[s], in.v[s]};
+}
+
 // Step s of the chunk: S_{t-1} goes to the cache, and S becomes S_t.
 template <class Work, class Chunk>
 __device__ void replay_chunk_step(Work& w, const Chunk& in, int s, bf16* entry) {
-  const float* k = in.k[s];
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
     entry[e] = store(w.S[place(e)]);
   }
-  for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-    w.delta[j] = load(in.v[s][j]) - column_dot(w.S, j, k);
-  }
+  const auto step = step_of(in, s);
+  retrieve(w, step);
   __syncthreads();
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
     float& S = w.S[place(e)];
-    S = tanhf(load(in.decay[s]) * S + k[e / kColumns] * w.delta[e % kColumns]);
+    S = tanhf(load(in.decay[s]) * S + step.k[e / kColumns] * w.delta[e % kColumns]);
   }
   __syncthreads();
 }
@@ -41,8 +50,7 @@ __device__ float gate_gradient(const e88_backward_args& a, const Chunk& in, int 
 template <class Work, class Chunk>
 __device__ void reverse_chunk_step(const e88_backward_args& a, Work& w, const Chunk& in, long long row, int s,
                                    const bf16* entry) {
-  const float* const k = in.k[s];
-  const float* const q = in.q[s];
+  const auto step = step_of(in, s);
   const float decay = load(in.decay[s]);
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
     w.S[place(e)] = load(entry[e]);
@@ -51,38 +59,7 @@ __device__ void reverse_chunk_step(const e88_backward_args& a, Work& w, const Ch
     w.dy[j] = gate_gradient(a, in, s, j, row * kColumns + j);
   }
   __syncthreads();
-  for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-    w.delta[j] = load(in.v[s][j]) - column_dot(w.S, j, k);
-  }
-  __syncthreads();
-  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    const float next = tanhf(decay * w.S[place(e)] + k[e / kColumns] * w.delta[e % kColumns]);
-    w.next[place(e)] = next;
-    w.slope[place(e)] = 1.0f - next * next;
-  }
-  __syncthreads();
-  store_query_gradient(a, w, row);
-  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    float& dS = w.dS[place(e)];
-    dS = (dS + q[e / kColumns] * w.dy[e % kColumns]) * w.slope[place(e)];
-  }
-  __syncthreads();
-  for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-    w.d_delta[j] = column_dot(w.dS, j, k);
-    a.dv[row * kColumns + j] = store(w.d_delta[j]);
-  }
-  __syncthreads();
-  sum_key_gradient(w);
-  __syncthreads();
-  sum_decay_gradient(w);
-  __syncthreads();
-  store_decay_gradient(a, w, row);
-  store_key_gradient(a, w, row);
-  __syncthreads();
-  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    float& dS = w.dS[place(e)];
-    dS = decay * dS - k[e / kColumns] * w.d_delta[e % kColumns];
-  }
+  reverse_phases(a, w, step, row, decay);
   __syncthreads();
 }
 

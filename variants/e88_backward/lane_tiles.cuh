@@ -161,17 +161,7 @@ __device__ Sums reverse_tile(Work& w, const Place& p, int s, float (&S)[8][kColu
   load_columns(p, w.delta[s], delta);
   const float decay = w.decay[s];
   float dq[8], dk[8], d_decay = 0;
-#pragma unroll
-  for (int r = 0; r < 8; ++r) {
-    dq[r] = 0;
-    dk[r] = 0;
-#pragma unroll
-    for (int c = 0; c < kColumns; ++c) {
-      dq[r] += S[r][c] * dy[c];
-      D[r][c] = (D[r][c] + q[r] * dy[c]) * (1.0f - S[r][c] * S[r][c]);
-      dk[r] += D[r][c] * delta[c];
-    }
-  }
+  back_through_tanh(S, D, q, dy, delta, dq, dk);
   column_sums(p, D, k, d_delta);
 #pragma unroll
   for (int word = 0; word < kColumns; ++word) {

@@ -52,10 +52,10 @@ __device__ void load_checkpoint(const e88_backward_args& a, Work& w, const Seque
 }
 
 // delta = v - S_{t-1}^T k^
-template <class Work>
-__device__ void retrieve(Work& w) {
+template <class Work, class In>
+__device__ void retrieve(Work& w, const In& in) {
   for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-    w.delta[j] = w.v[j] - column_dot(w.S, j, w.k);
+    w.delta[j] = load(in.v[j]) - column_dot(w.S, j, in.k);
   }
 }
 
@@ -91,7 +91,7 @@ __device__ void replay_segment(const Args& a, Work& w, const Sequence& z, long l
     for (int e = threadIdx.x; e < kState; e += blockDim.x) {
       entry[e] = store(w.S[place(e)]);
     }
-    retrieve(w);
+    retrieve(w, w);
     __syncthreads();
     advance(w, decay);
     __syncthreads();
@@ -140,36 +140,41 @@ __device__ float load_step(const e88_backward_args& a, Work& w, long long row, c
 }
 
 // S_t and its slope, 1 - S_t^2
-template <class Work>
-__device__ void step_again(Work& w, float decay) {
+template <class Work, class In>
+__device__ void step_again(Work& w, const In& in, float decay) {
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    const float next = tanhf(decay * w.S[place(e)] + w.k[e / kColumns] * w.delta[e % kColumns]);
+    const float next = tanhf(decay * w.S[place(e)] + in.k[e / kColumns] * w.delta[e % kColumns]);
     w.next[place(e)] = next;
     w.slope[place(e)] = 1.0f - next * next;
   }
 }
 
+// A Work with dq keeps dq^ and dk^ until they are corrected.
 template <class Args, class Work>
-__device__ void store_query_gradient(const Args& a, const Work& w, long long row) {
+__device__ void store_query_gradient(const Args& a, Work& w, long long row) {
   for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
-    floats(a.gradient_q)[row * kRows + i] = row_dot(w.next, i, w.dy);
+    if constexpr (requires { w.dq; }) {
+      w.dq[i] = row_dot(w.next, i, w.dy);
+    } else {
+      floats(a.gradient_q)[row * kRows + i] = row_dot(w.next, i, w.dy);
+    }
   }
 }
 
 // dS takes what comes from y, and goes back through tanh.
-template <class Work>
-__device__ void back_through_tanh(Work& w) {
+template <class Work, class In>
+__device__ void back_through_tanh(Work& w, const In& in) {
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
     float& dS = w.dS[place(e)];
-    dS = (dS + w.q[e / kColumns] * w.dy[e % kColumns]) * w.slope[place(e)];
+    dS = (dS + in.q[e / kColumns] * w.dy[e % kColumns]) * w.slope[place(e)];
   }
 }
 
 // dv, which is dL/ddelta
-template <class Work>
-__device__ void store_value_gradient(const e88_backward_args& a, Work& w, long long row) {
+template <class Work, class In>
+__device__ void store_value_gradient(const e88_backward_args& a, Work& w, const In& in, long long row) {
   for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-    w.d_delta[j] = column_dot(w.dS, j, w.k);
+    w.d_delta[j] = column_dot(w.dS, j, in.k);
     a.dv[row * kColumns + j] = store(w.d_delta[j]);
   }
 }
@@ -183,9 +188,13 @@ __device__ void sum_key_gradient(Work& w) {
 }
 
 template <class Args, class Work>
-__device__ void store_key_gradient(const Args& a, const Work& w, long long row) {
+__device__ void store_key_gradient(const Args& a, Work& w, long long row) {
   for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
-    floats(a.gradient_k)[row * kRows + i] = w.dk[i] - row_dot(w.S, i, w.d_delta);
+    if constexpr (requires { w.dq; }) {
+      w.dk[i] -= row_dot(w.S, i, w.d_delta);
+    } else {
+      floats(a.gradient_k)[row * kRows + i] = w.dk[i] - row_dot(w.S, i, w.d_delta);
+    }
   }
 }
 
@@ -214,27 +223,26 @@ __device__ void store_decay_gradient(const e88_backward_args& a, const Work& w, 
 }
 
 // dL/dS_{t-1} from what came back through tanh.
-template <class Work>
-__device__ void back_to_state(Work& w, float decay) {
+template <class Work, class In>
+__device__ void back_to_state(Work& w, const In& in, float decay) {
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
     float& dS = w.dS[place(e)];
-    dS = decay * dS - w.k[e / kColumns] * w.d_delta[e % kColumns];
+    dS = decay * dS - in.k[e / kColumns] * w.d_delta[e % kColumns];
   }
 }
 
-// Turns w.dS = dL/dS_t into dL/dS_{t-1} and writes the gradients of the step.
-template <class Work>
-__device__ void reverse_step(const e88_backward_args& a, Work& w, long long row, const bf16* entry) {
-  const float decay = load_step(a, w, row, entry);
+// The phases of a reverse step once its inputs are there, but for the last barrier: turns w.dS = dL/dS_t into
+// dL/dS_{t-1} and writes the gradients.
+template <class Work, class In>
+__device__ void reverse_phases(const e88_backward_args& a, Work& w, const In& in, long long row, float decay) {
+  retrieve(w, in);
   __syncthreads();
-  retrieve(w);
-  __syncthreads();
-  step_again(w, decay);
+  step_again(w, in, decay);
   __syncthreads();
   store_query_gradient(a, w, row);
-  back_through_tanh(w);
+  back_through_tanh(w, in);
   __syncthreads();
-  store_value_gradient(a, w, row);
+  store_value_gradient(a, w, in, row);
   __syncthreads();
   sum_key_gradient(w);
   __syncthreads();
@@ -243,7 +251,14 @@ __device__ void reverse_step(const e88_backward_args& a, Work& w, long long row,
   store_decay_gradient(a, w, row);
   store_key_gradient(a, w, row);
   __syncthreads();
-  back_to_state(w, decay);
+  back_to_state(w, in, decay);
+}
+
+template <class Work>
+__device__ void reverse_step(const e88_backward_args& a, Work& w, long long row, const bf16* entry) {
+  const float decay = load_step(a, w, row, entry);
+  __syncthreads();
+  reverse_phases(a, w, w, row, decay);
   __syncthreads();
 }
 
