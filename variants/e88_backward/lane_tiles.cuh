@@ -163,20 +163,12 @@ __device__ Sums reverse_tile(Work& w, const Place& p, int s, float (&S)[8][kColu
   float dq[8], dk[8], d_decay = 0;
   back_through_tanh(S, D, q, dy, delta, dq, dk);
   column_sums(p, D, k, d_delta);
+  uint4 before[kColumns];
 #pragma unroll
   for (int word = 0; word < kColumns; ++word) {
-    const uint4 words = w.kept(p, s, word);
-    const unsigned pairs[4] = {words.x, words.y, words.z, words.w};
-#pragma unroll
-    for (int e = 0; e < 8; ++e) {
-      const int row = word * 8 / kColumns + e / kColumns, c = e % kColumns;
-      const float before = e % 2 == 0 ? half_low(pairs[e / 2]) : half_high(pairs[e / 2]);
-      d_decay += D[row][c] * before;
-      dk[row] -= before * d_delta[c];
-      D[row][c] = decay * D[row][c] - k[row] * d_delta[c];
-      S[row][c] = before;
-    }
+    before[word] = w.kept(p, s, word);
   }
+  back_to_state(before, decay, k, d_delta, S, D, dk, d_decay);
   const float dq_row = scatter_rows(p, dq), dk_row = scatter_rows(p, dk);
   return {dq_row, dk_row, d_decay};
 }
