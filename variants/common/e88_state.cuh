@@ -1,12 +1,10 @@
-// variants/common/e88_state.cuh - sizes of an E88 state, a state in shared memory, and the norm as a pass of its own.
-// After <family>.args.h, which has kN, kV, kGATE and kNORM.
+// variants/common/e88_state.cuh - a state in shared memory, dot products with it, and the norm of k and q by warps.
 #pragma once
+#include "e88_sizes.cuh"
 #include "words.cuh"
 
 namespace {
 
-constexpr int kSegment = 16;  // steps between two checkpoints
-constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
 constexpr int kStride = kColumns | 1;  // of a state in shared memory: odd, for the banks
 
 // Where element e of a state, in row-major order, stands in shared memory.

@@ -1,12 +1,9 @@
-// variants/common/e88_units.cuh - rows of k and q over the lanes that own a sequence, normalised in registers. After
-// <family>.args.h, which has kN, kV, kGATE and kNORM.
+// variants/common/e88_units.cuh - rows of k and q over the lanes of a warp, normalised, and a column of S in each lane.
 #pragma once
+#include "e88_sizes.cuh"
 #include "words.cuh"
 
 namespace {
-
-constexpr int kSegment = 16;  // steps between two checkpoints
-constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
 
 // A row of k or q: entry i in lane i % kLanes.
 template <int kLanes = 32>

@@ -27,12 +27,12 @@ __device__ void exchange(const Place& p, int bit, float (&x)[kCount]) {
 }
 
 // The sum of x[c] over the lanes of a column; which column a lane gets says `owned`.
-template <class Place, int kColumns>
-__device__ float sum_of_column(const Place& p, float (&x)[kColumns]) {
-  if constexpr (kColumns == 8) {
+template <class Place, int kTileColumns>
+__device__ float sum_of_column(const Place& p, float (&x)[kTileColumns]) {
+  if constexpr (kTileColumns == 8) {
     exchange<4>(p, Place::kRowLanes / 2, x);
   }
-  constexpr int next = kColumns == 8 ? Place::kRowLanes / 4 : Place::kRowLanes / 2;
+  constexpr int next = kTileColumns == 8 ? Place::kRowLanes / 4 : Place::kRowLanes / 2;
   exchange<2>(p, next, x);
   exchange<1>(p, next / 2, x);
   float sum = x[0];
@@ -43,17 +43,17 @@ __device__ float sum_of_column(const Place& p, float (&x)[kColumns]) {
   return sum;
 }
 
-template <int kColumns, class Place>
+template <int kTileColumns, class Place>
 __device__ int owned(const Place& p) {
-  constexpr int next = kColumns == 8 ? Place::kRowLanes / 4 : Place::kRowLanes / 2;
-  return p.column + (kColumns == 8 && p.group & (Place::kRowLanes / 2) ? 4 : 0) + (p.group & next ? 2 : 0) +
+  constexpr int next = kTileColumns == 8 ? Place::kRowLanes / 4 : Place::kRowLanes / 2;
+  return p.column + (kTileColumns == 8 && p.group & (Place::kRowLanes / 2) ? 4 : 0) + (p.group & next ? 2 : 0) +
          (p.group & (next / 2) ? 1 : 0);
 }
 
 // Whether this lane is the one that speaks for its owned column.
-template <int kColumns, class Place>
+template <int kTileColumns, class Place>
 __device__ bool speaks(const Place& p) {
-  return p.group % (Place::kRowLanes / kColumns) == 0;
+  return p.group % (Place::kRowLanes / kTileColumns) == 0;
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// variants/common/words.cuh - bf16 and fp16 in 32-bit words, eight neighbours at a time, and functions of one
-// instruction.
+// variants/common/words.cuh - bf16 and fp16 in 32-bit words, eight neighbours at a time, functions of one instruction.
 #pragma once
 #include <cuda_bf16.h>
 

@@ -17,14 +17,13 @@
 // apo:scratch    states (8-RESIDENT)*2*N*V*B*H
 // apo:launch     backward grid=B*H block=N*V/64 shared=128*(N+V) + 2*V*N*RESIDENT + V*N*N/128 + 512
 #include "e88_backward.args.h"
+#include "e88_sizes.cuh"
 #include "e88_wide.cuh"
 
 namespace {
 
-constexpr int kSegment = 16;               // steps between two checkpoints
-constexpr int kSaved = kSegment / 2;       // states of a segment that are kept: those before its even steps
-constexpr int kBelow = kSaved - RESIDENT;  // of which so many wait in memory, the others in shared memory
-constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
+constexpr int kSaved = kSegment / 2;          // states of a segment that are kept: those before its even steps
+constexpr int kBelow = kSaved - RESIDENT;     // of which so many wait in memory, the others in shared memory
 constexpr int kTile = 8;                      // rows and columns of the state in the registers of a lane
 constexpr int kRowLanes = kRows / kTile;      // lanes that share a column
 constexpr int kColumnLanes = 32 / kRowLanes;  // lanes that share a row

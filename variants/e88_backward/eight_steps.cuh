@@ -1,13 +1,13 @@
 // variants/e88_backward/eight_steps.cuh - what a warp does before and after the recurrence where N = V = 32, for eight
 // steps at a time: k^, q^ and dy go into shared memory, gradients out of it. Four lanes hold a row, eight entries each.
 #pragma once
+#include "e88_sizes.cuh"
 #include "words.cuh"
 
 namespace {
 
-constexpr int kSegment = 16, kHalf = 8;  // steps between two checkpoints, and those whose states are kept at a time
-constexpr int kSide = 32;                // N = V = 32
-constexpr int kState = kSide * kSide;
+constexpr int kHalf = 8;   // steps of a segment whose states are kept at a time
+constexpr int kSide = 32;  // N = V = 32
 
 inline __device__ float sum_of_four_lanes(float x) {
   x += __shfl_xor_sync(kAll, x, 1);

@@ -53,13 +53,13 @@ __device__ void store_tile(const Place& p, const float (&S)[8][4], bf16* to) {
   }
 }
 
-// The lane's part of a state for Work::history: `kColumns` words of eight fp16, since |S| <= 1 but for s0, and 1 - S^2
-// needs the three bits that bf16 lacks near 1.
-template <class Work, class Place, int kColumns>
-__device__ void keep_tile(Work& w, const Place& p, int s, const float (&S)[8][kColumns]) {
-  constexpr int kRowsOfWord = 8 / kColumns, kPairs = kColumns / 2;
+// The lane's part of a state for Work::history: `kTileColumns` words of eight fp16, since |S| <= 1 but for s0, and 1 -
+// S^2 needs the three bits that bf16 lacks near 1.
+template <class Work, class Place, int kTileColumns>
+__device__ void keep_tile(Work& w, const Place& p, int s, const float (&S)[8][kTileColumns]) {
+  constexpr int kRowsOfWord = 8 / kTileColumns, kPairs = kTileColumns / 2;
 #pragma unroll
-  for (int word = 0; word < kColumns; ++word) {
+  for (int word = 0; word < kTileColumns; ++word) {
     unsigned pairs[4];
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
@@ -119,17 +119,17 @@ struct Sums {
 };
 
 // The steps of half a segment; with `keep`, leaves S_{t-1} and delta of each for the reverse steps.
-template <class Work, class Place, int kColumns>
-__device__ void replay(Work& w, const Place& p, int steps, bool keep, float (&S)[8][kColumns]) {
+template <class Work, class Place, int kTileColumns>
+__device__ void replay(Work& w, const Place& p, int steps, bool keep, float (&S)[8][kTileColumns]) {
 #pragma unroll 1
   for (int s = 0; s < steps; ++s) {
-    float k[8], v[kColumns], delta[kColumns];
+    float k[8], v[kTileColumns], delta[kTileColumns];
     const float decay = w.decay[s];
     load_rows(p, w.k[s], k);
     load_columns(p, w.delta[s], v);
     column_sums(p, S, k, delta);
 #pragma unroll
-    for (int c = 0; c < kColumns; ++c) {
+    for (int c = 0; c < kTileColumns; ++c) {
       delta[c] = v[c] - delta[c];
     }
     if (keep) {
@@ -142,7 +142,7 @@ __device__ void replay(Work& w, const Place& p, int steps, bool keep, float (&S)
 #pragma unroll
     for (int r = 0; r < 8; ++r) {
 #pragma unroll
-      for (int c = 0; c < kColumns; ++c) {
+      for (int c = 0; c < kTileColumns; ++c) {
         S[r][c] = tanh_approx(decay * S[r][c] + k[r] * delta[c]);
       }
     }
@@ -151,10 +151,10 @@ __device__ void replay(Work& w, const Place& p, int steps, bool keep, float (&S)
 
 // Turns D = dL/dS_t into dL/dS_{t-1} and S = S_t into S_{t-1}; returns the lane's sums, and leaves d_delta of its
 // columns.
-template <class Work, class Place, int kColumns>
-__device__ Sums reverse_tile(Work& w, const Place& p, int s, float (&S)[8][kColumns], float (&D)[8][kColumns],
-                             float (&d_delta)[kColumns]) {
-  float k[8], q[8], dy[kColumns], delta[kColumns];
+template <class Work, class Place, int kTileColumns>
+__device__ Sums reverse_tile(Work& w, const Place& p, int s, float (&S)[8][kTileColumns], float (&D)[8][kTileColumns],
+                             float (&d_delta)[kTileColumns]) {
+  float k[8], q[8], dy[kTileColumns], delta[kTileColumns];
   load_rows(p, w.k[s], k);
   load_rows(p, w.q[s], q);
   load_columns(p, w.dy[s], dy);
@@ -163,9 +163,9 @@ __device__ Sums reverse_tile(Work& w, const Place& p, int s, float (&S)[8][kColu
   float dq[8], dk[8], d_decay = 0;
   back_through_tanh(S, D, q, dy, delta, dq, dk);
   column_sums(p, D, k, d_delta);
-  uint4 before[kColumns];
+  uint4 before[kTileColumns];
 #pragma unroll
-  for (int word = 0; word < kColumns; ++word) {
+  for (int word = 0; word < kTileColumns; ++word) {
     before[word] = w.kept(p, s, word);
   }
   back_to_state(before, decay, k, d_delta, S, D, dk, d_decay);

@@ -1,5 +1,4 @@
-// variants/e88_backward/norm_passes.cuh - the kernels before and after `backward` where the L2 norm is a pass of its
-// own.
+// variants/e88_backward/norm_passes.cuh - the kernels around `backward` where the L2 norm is a pass over memory.
 #pragma once
 #include "e88_state.cuh"
 

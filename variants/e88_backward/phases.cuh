@@ -1,6 +1,7 @@
 // variants/e88_backward/phases.cuh - the phases of cuda_simple, 256 threads a sequence, and the kernel that they make
 // up. A variant takes what it leaves as it is. What it defines anew for a struct Work of its own is what the functions
-// here call: they find it by its arguments. No phase of a step has a barrier inside.
+// here call: they find it by its arguments. `in` has k, q and v of a step: the Work itself, or rows of a chunk of
+// inputs.
 #pragma once
 #include "e88_state.cuh"
 

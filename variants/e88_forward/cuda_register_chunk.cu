@@ -13,13 +13,11 @@
 // apo:tune       SEQUENCES 1,2,4
 // apo:launch     forward grid=ceil_div(B*H,SEQUENCES) block=32*SEQUENCES
 #include "e88_forward.args.h"
+#include "e88_sizes.cuh"
 #include "row_copies.cuh"
 #include "words.cuh"
 
 namespace {
-
-constexpr int kSegment = 16;  // steps between two checkpoints, and of a chunk
-constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
 
 // What a warp keeps in shared memory: the inputs of the next chunk as they come, k^ and q^ of this one.
 struct Work {

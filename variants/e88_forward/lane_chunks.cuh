@@ -2,12 +2,10 @@
 // inputs are fetched a chunk ahead, k^ and q^ go into shared memory, y comes out of it and is gated. The warp has
 // kWidth columns.
 #pragma once
+#include "e88_sizes.cuh"
 #include "words.cuh"
 
 namespace {
-
-constexpr int kSegment = 16;  // steps between two checkpoints, and of a chunk
-constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
 
 // k^ or q^: kLanes neighbouring lanes hold a row, eight entries each.
 template <int kLanes>
