@@ -98,7 +98,7 @@ __device__ float step_back(int p, const __half* entry, int column, bool active, 
 // column, at `place`.
 template <int kLanes>
 __device__ void backward_by_columns(const e88_backward_args& a, long long sequence, long long b, long long h, int lane,
-                                    bool there, float* k, float* q, float (*deltas)[32], int place) {
+                                    bool there, float* k, float* q, float (*deltas)[32], auto place) {
   const bool active = lane < kColumns;
   __half* history = static_cast<__half*>(a.history) + sequence * kSegment * kState;
   float S[kRows], dS[kRows];
