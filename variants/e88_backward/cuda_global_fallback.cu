@@ -15,249 +15,25 @@
 // apo:launch     backward grid=B*H block=256 shared=4*(3*N+4*V+288)
 // apo:launch     chain_rule grid=min(ceil_div(B*T*H,8),32*SMS) block=256
 #include "e88_backward.args.h"
+#include "norm_passes.cuh"
+#include "two_states.cuh"
 
 namespace {
 
-using bf16 = __nv_bfloat16;
-
-constexpr int kSegment = 16;  // steps between two checkpoints
-constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
-constexpr int kStride = kColumns;
-constexpr int kEntry = kState + kRows + kColumns + 1;  // cached per step: S_{t-1}, k^, v, a
-constexpr int kThreads = 256;
-constexpr int kGroup = kColumns <= 32 ? 32 : kColumns <= 64 ? 64 : 128;  // threads that take a row together
-
-// What the block of one sequence keeps in shared memory; the states are in global memory.
 struct Work {
+  static constexpr int kStride = kColumns;
   float k[kRows], q[kRows], dk[kRows];
   float v[kColumns], delta[kColumns], dy[kColumns], d_delta[kColumns];
-  float d_decay[32];  // a warp each
+  float d_decay[32];
   float partial[kThreads];
 };
-
-__device__ float load(bf16 value) {
-  return __bfloat162float(value);
-}
-
-__device__ bf16 store(float value) {
-  return __float2bfloat16(value);
-}
-
-__device__ float sum_of_warp(float x) {
-  for (int step = 16; step > 0; step /= 2) {
-    x += __shfl_xor_sync(0xffffffffu, x, step);
-  }
-  return x;
-}
-
-__device__ float inverse_norm(const bf16* x) {
-  float squares = 0;
-  for (int i = threadIdx.x % 32; i < kRows; i += 32) {
-    squares += load(x[i]) * load(x[i]);
-  }
-  return kNORM ? rsqrtf(sum_of_warp(squares) + 1e-12f) : 1.0f;
-}
-
-// The L2 norm as a pass of its own over memory, as the separate operation of the original; a warp a row.
-__device__ void normalise_row(const bf16* x, float* unit) {
-  const float scale = inverse_norm(x);
-  for (int i = threadIdx.x % 32; i < kRows; i += 32) {
-    unit[i] = load(x[i]) * scale;
-  }
-}
-
-// dx = (dx^ - x^ (x^ . dx^)) rsqrt(|x|^2 + epsilon): exact, because x^ carries the same epsilon.
-__device__ void chain_rule_row(const bf16* x, const float* unit, const float* gradient, bf16* dx) {
-  const float scale = inverse_norm(x);
-  float along = 0;
-  for (int i = threadIdx.x % 32; i < kRows; i += 32) {
-    along += unit[i] * gradient[i];
-  }
-  along = sum_of_warp(along);
-  for (int i = threadIdx.x % 32; i < kRows; i += 32) {
-    dx[i] = store(kNORM ? (gradient[i] - unit[i] * along) * scale : gradient[i]);
-  }
-}
-
-// Adds up sum_i S[i][j] x[i] for each column; a thread a column, or several that meet in shared memory.
-__device__ void column_dots(Work& w, const float* S, float* sums) {
-  const int groups = blockDim.x / kGroup, group = threadIdx.x / kGroup, j = threadIdx.x % kGroup;
-  float sum = 0;
-  for (int i = group; i < kRows && j < kColumns; i += groups) {
-    sum += S[i * kStride + j] * w.k[i];
-  }
-  w.partial[threadIdx.x] = sum;
-  __syncthreads();
-  if (threadIdx.x < kColumns) {
-    sum = 0;
-    for (int g = 0; g < groups; ++g) {
-      sum += w.partial[g * kGroup + threadIdx.x];
-    }
-    sums[threadIdx.x] = sum;
-  }
-}
-
-// Leaves S_{t-1}, k^, v and a of each step of the segment in `history`.
-__device__ void replay_segment(const e88_backward_args& a, Work& w, float* S, long long b, long long h, long long first,
-                               int steps, bf16* history) {
-  const bf16* checkpoint = a.checkpoints + ((first / kSegment * a.B + b) * a.H + h) * kState;
-  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    S[e] = load(checkpoint[e]);
-  }
-  for (int s = 0; s < steps; ++s) {
-    const long long row = (b * a.T + first + s) * a.H + h;
-    bf16* entry = history + s * kEntry;
-    const float decay = load(a.decay[row]);
-    for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
-      w.k[i] = static_cast<const float*>(a.unit_k)[row * kRows + i];
-      entry[kState + i] = store(w.k[i]);
-    }
-    for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-      w.v[j] = load(a.v[row * kColumns + j]);
-      entry[kState + kRows + j] = a.v[row * kColumns + j];
-    }
-    if (threadIdx.x == 0) {
-      entry[kEntry - 1] = a.decay[row];
-    }
-    __syncthreads();
-    column_dots(w, S, w.delta);
-    __syncthreads();
-    for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-      const float before = S[e];
-      entry[e] = store(before);
-      const float delta = w.v[e % kColumns] - w.delta[e % kColumns];
-      S[e] = tanhf(decay * before + w.k[e / kColumns] * delta);
-    }
-    __syncthreads();
-  }
-}
-
-// dy = d_output * silu(g), dg = d_output * y * silu'(g); without a gate o = y.
-__device__ float gate_gradient(const e88_backward_args& a, long long at) {
-  const float d_output = load(a.d_output[at]);
-  if (!kGATE) {
-    a.dg[at] = store(0.0f);
-    return d_output;
-  }
-  const float g = load(a.g[at]);
-  const float sigmoid = 1.0f / (1.0f + expf(-g));
-  a.dg[at] = store(d_output * load(a.y_cache[at]) * sigmoid * (1.0f + g * (1.0f - sigmoid)));
-  return d_output * g * sigmoid;
-}
-
-// Turns dS = dL/dS_t into dL/dS_{t-1} and writes the gradients of the step; a warp a row.
-__device__ void reverse_step(const e88_backward_args& a, Work& w, float* S, float* dS, long long row,
-                             const bf16* entry) {
-  const int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
-  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    S[e] = load(entry[e]);
-  }
-  for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
-    w.k[i] = load(entry[kState + i]);
-    w.q[i] = static_cast<const float*>(a.unit_q)[row * kRows + i];
-  }
-  for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-    w.v[j] = load(entry[kState + kRows + j]);
-    w.dy[j] = gate_gradient(a, row * kColumns + j);
-  }
-  const float decay = load(entry[kEntry - 1]);
-  __syncthreads();
-  column_dots(w, S, w.delta);
-  __syncthreads();
-
-  float d_decay = 0;
-  for (int i = warp; i < kRows; i += warps) {
-    float dq = 0, dk = 0;
-    for (int j = lane; j < kColumns; j += 32) {
-      const int at = i * kStride + j;
-      const float delta = w.v[j] - w.delta[j];
-      const float next = tanhf(decay * S[at] + w.k[i] * delta);
-      const float through = (dS[at] + w.q[i] * w.dy[j]) * (1.0f - next * next);
-      dS[at] = through;
-      dq += next * w.dy[j];
-      dk += through * delta;
-      d_decay += through * S[at];
-    }
-    dq = sum_of_warp(dq);
-    dk = sum_of_warp(dk);
-    if (lane == 0) {
-      static_cast<float*>(a.gradient_q)[row * kRows + i] = dq;
-      w.dk[i] = dk;
-    }
-  }
-  d_decay = sum_of_warp(d_decay);
-  if (lane == 0) {
-    w.d_decay[warp] = d_decay;
-  }
-  __syncthreads();
-  column_dots(w, dS, w.d_delta);
-  __syncthreads();
-
-  if (threadIdx.x < kColumns) {
-    a.dv[row * kColumns + threadIdx.x] = store(w.d_delta[threadIdx.x]);
-  }
-  if (threadIdx.x == 0) {
-    float sum = 0;
-    for (int other = 0; other < warps; ++other) {
-      sum += w.d_decay[other];
-    }
-    a.ddecay[row] = store(sum);
-  }
-  for (int i = warp; i < kRows; i += warps) {
-    float dk = 0;
-    for (int j = lane; j < kColumns; j += 32) {
-      const int at = i * kStride + j;
-      dk += S[at] * w.d_delta[j];
-      dS[at] = decay * dS[at] - w.k[i] * w.d_delta[j];
-    }
-    dk = sum_of_warp(dk);
-    if (lane == 0) {
-      static_cast<float*>(a.gradient_k)[row * kRows + i] = w.dk[i] - dk;
-    }
-  }
-  __syncthreads();
-}
 
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(256, 6) backward(const e88_backward_args a) {
   extern __shared__ float shared[];
   Work& w = *reinterpret_cast<Work*>(shared);
-  const long long b = blockIdx.x / a.H, h = blockIdx.x % a.H;
-  const long long sequence = blockIdx.x;
-  float* S = static_cast<float*>(a.states) + sequence * 2 * kState;
-  float* dS = S + kState;
-  bf16* history = static_cast<bf16*>(a.history) + sequence * kSegment * kEntry;
-  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    dS[e] = load(a.d_s_final[sequence * kState + e]);
-  }
-  for (long long first = (a.T - 1) / kSegment * kSegment; first >= 0; first -= kSegment) {
-    const int steps = min(static_cast<long long>(kSegment), a.T - first);
-    replay_segment(a, w, S, b, h, first, steps, history);
-    for (int s = steps - 1; s >= 0; --s) {
-      reverse_step(a, w, S, dS, (b * a.T + first + s) * a.H + h, history + s * kEntry);
-    }
-  }
-  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    a.ds0[sequence * kState + e] = store(dS[e]);
-  }
-}
-
-extern "C" __global__ void normalise(const e88_backward_args a) {
-  const long long warp = (blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x) / 32;
-  for (long long row = warp; row < a.B * a.T * a.H; row += gridDim.x * static_cast<long long>(blockDim.x) / 32) {
-    normalise_row(a.k + row * kRows, static_cast<float*>(a.unit_k) + row * kRows);
-    normalise_row(a.q + row * kRows, static_cast<float*>(a.unit_q) + row * kRows);
-  }
-}
-
-extern "C" __global__ void chain_rule(const e88_backward_args a) {
-  const long long warp = (blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x) / 32;
-  for (long long row = warp; row < a.B * a.T * a.H; row += gridDim.x * static_cast<long long>(blockDim.x) / 32) {
-    const long long at = row * kRows;
-    chain_rule_row(a.k + at, static_cast<const float*>(a.unit_k) + at, static_cast<const float*>(a.gradient_k) + at,
-                   a.dk + at);
-    chain_rule_row(a.q + at, static_cast<const float*>(a.unit_q) + at, static_cast<const float*>(a.gradient_q) + at,
-                   a.dq + at);
-  }
+  const Sequence z(a);
+  float* S = floats(a.states) + z.index * 2 * kState;
+  backward_with_two_states(a, w, z, S, S + kState);
 }

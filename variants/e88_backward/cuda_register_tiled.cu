@@ -11,122 +11,20 @@
 // apo:requires   N <= 64 && V <= 64 && B*H <= 2147483647
 // apo:scratch    history 2*B*H*16*N*V
 // apo:launch     backward grid=B*H block=64
-#include <cuda_fp16.h>
-
 #include "e88_backward.args.h"
+#include "lane_columns.cuh"
 
 namespace {
 
-using bf16 = __nv_bfloat16;
-
-constexpr int kSegment = 16;  // steps between two checkpoints
-constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
-constexpr int kPerLane = (kRows + 31) / 32;  // entries of k or q that a lane loads
-constexpr unsigned kAll = 0xffffffffu;
-constexpr int kEntry = kState;  // cached per step: S_{t-1} in fp16, since 1 - S^2 needs bits that bf16 lacks
-__device__ float load(bf16 value) {
-  return __bfloat162float(value);
-}
-
-__device__ bf16 store(float value) {
-  return __float2bfloat16(value);
-}
-
-__device__ float sum_of_warp(float x) {
+// dx of what two warps have summed, each over its columns.
+__device__ void store_sum(const Unit<>& unit, const float (&parts)[2][32 * Unit<>::kPerLane], bf16* row) {
+  float dx[Unit<>::kPerLane];
 #pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    x += __shfl_xor_sync(kAll, x, step);
-  }
-  return x;
-}
-
-// Sums x[i] over the lanes; lane i gets the sum of x[i]. Each exchange halves what is left: 31 shuffles, not 160.
-template <int kStep = 16>
-__device__ float reduce_scatter(float (&x)[32]) {
-  const bool upper = threadIdx.x & kStep;
-#pragma unroll
-  for (int i = 0; i < kStep; ++i) {
-    const float low = x[i], high = x[i + kStep];
-    x[i] = (upper ? high : low) + __shfl_xor_sync(kAll, upper ? low : high, kStep);
-  }
-  if constexpr (kStep > 1) {
-    return reduce_scatter<kStep / 2>(x);
-  }
-  return x[0];
-}
-
-// A row of k or q over the lanes of the warp: entry i in lane i % 32.
-struct Unit {
-  float x[kPerLane];
-  float factor;  // rsqrt(|x|^2 + epsilon)
-};
-
-__device__ Unit load_unit(const bf16* row) {
-  const int lane = threadIdx.x % 32;
-  Unit unit;
-  float squares = 0;
-#pragma unroll
-  for (int p = 0; p < kPerLane; ++p) {
-    unit.x[p] = lane + 32 * p < kRows ? load(row[lane + 32 * p]) : 0.0f;
-    squares += unit.x[p] * unit.x[p];
-  }
-  unit.factor = kNORM ? rsqrtf(sum_of_warp(squares) + 1e-12f) : 1.0f;
-#pragma unroll
-  for (int p = 0; p < kPerLane; ++p) {
-    unit.x[p] *= unit.factor;
-  }
-  return unit;
-}
-
-__device__ void share(const Unit& unit, float* shared) {
-  const int lane = threadIdx.x % 32;
-#pragma unroll
-  for (int p = 0; p < kPerLane; ++p) {
-    if (lane + 32 * p < kRows) {
-      shared[lane + 32 * p] = unit.x[p];
-    }
-  }
-}
-
-// dx = (dx^ - x^ (x^ . dx^)) rsqrt(|x|^2 + epsilon), dx^ laid out like x.
-__device__ void store_gradient(const Unit& unit, const float (&dx)[kPerLane], bf16* row) {
-  const int lane = threadIdx.x % 32;
-  float along = 0;
-#pragma unroll
-  for (int p = 0; p < kPerLane; ++p) {
-    along += lane + 32 * p < kRows ? unit.x[p] * dx[p] : 0.0f;
-  }
-  along = kNORM ? sum_of_warp(along) : 0.0f;
-#pragma unroll
-  for (int p = 0; p < kPerLane; ++p) {
-    if (lane + 32 * p < kRows) {
-      row[lane + 32 * p] = store(kNORM ? (dx[p] - unit.x[p] * along) * unit.factor : dx[p]);
-    }
-  }
-}
-
-// The same for what two warps have summed, each over its columns.
-__device__ void store_sum(const Unit& unit, const float (&parts)[2][32 * kPerLane], bf16* row) {
-  float dx[kPerLane];
-#pragma unroll
-  for (int p = 0; p < kPerLane; ++p) {
+  for (int p = 0; p < Unit<>::kPerLane; ++p) {
     const int i = threadIdx.x % 32 + 32 * p;
     dx[p] = parts[0][i] + parts[1][i];
   }
   store_gradient(unit, dx, row);
-}
-
-// dy = d_output * silu(g), dg = d_output * y * silu'(g); without a gate o = y.
-__device__ float gate_gradient(const e88_backward_args& a, long long at) {
-  const float d_output = load(a.d_output[at]);
-  if (!kGATE) {
-    a.dg[at] = store(0.0f);
-    return d_output;
-  }
-  const float g = load(a.g[at]);
-  const float sigmoid = 1.0f / (1.0f + __expf(-g));
-  a.dg[at] = store(d_output * load(a.y_cache[at]) * sigmoid * (1.0f + g * (1.0f - sigmoid)));
-  return d_output * g * sigmoid;
 }
 
 }  // namespace
@@ -135,11 +33,11 @@ __device__ float gate_gradient(const e88_backward_args& a, long long at) {
 // dk, dq and ddecay meets the other half in shared memory: two barriers a reverse step.
 extern "C" __global__ void __launch_bounds__(64, kRows <= 32 ? 6 : 1) backward(const e88_backward_args a) {
   __shared__ float k[kRows], q[kRows], deltas[kSegment][64];
-  __shared__ float dk_part[2][32 * kPerLane], dq_part[2][32 * kPerLane], decay_part[2];
+  __shared__ float dk_part[2][32 * Unit<>::kPerLane], dq_part[2][32 * Unit<>::kPerLane], decay_part[2];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, column = threadIdx.x;
   const bool active = column < kColumns;
   const long long sequence = blockIdx.x, b = sequence / a.H, h = sequence % a.H;
-  __half* history = static_cast<__half*>(a.history) + sequence * kSegment * kEntry;
+  __half* history = static_cast<__half*>(a.history) + sequence * kSegment * kState;
   float S[kRows], dS[kRows];
 #pragma unroll
   for (int i = 0; i < kRows; ++i) {
@@ -148,19 +46,16 @@ extern "C" __global__ void __launch_bounds__(64, kRows <= 32 ? 6 : 1) backward(c
   for (long long first = (a.T - 1) / kSegment * kSegment; first >= 0; first -= kSegment) {
     const int steps = min(static_cast<long long>(kSegment), a.T - first);
     const bf16* checkpoint = a.checkpoints + ((first / kSegment * a.B + b) * a.H + h) * kState;
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-      S[i] = active ? load(checkpoint[i * kColumns + column]) : 0.0f;
-    }
+    load_column(checkpoint, column, active, S);
 #pragma unroll 1
     for (int s = 0; s < steps; ++s) {  // replay
       const long long row = (b * a.T + first + s) * a.H + h;
-      __half* entry = history + s * kEntry;
+      __half* entry = history + s * kState;
       const float decay = load(a.decay[row]);
       if (warp == 0) {
         share(load_unit(a.k + row * kRows), k);
       }
-      float delta = active ? load(a.v[row * kColumns + column]) : 0.0f;
+      const float v = active ? load(a.v[row * kColumns + column]) : 0.0f;
       __syncthreads();
       if (active) {
 #pragma unroll
@@ -168,36 +63,25 @@ extern "C" __global__ void __launch_bounds__(64, kRows <= 32 ? 6 : 1) backward(c
           entry[i * kColumns + column] = __float2half_rn(S[i]);
         }
       }
-#pragma unroll
-      for (int i = 0; i < kRows; ++i) {
-        delta -= S[i] * k[i];
-      }
+      const float delta = retrieve_column(S, k, v);
       deltas[s][column] = delta;
-#pragma unroll
-      for (int i = 0; i < kRows; ++i) {
-        S[i] = tanhf(decay * S[i] + k[i] * delta);
-      }
+      advance_column(S, k, delta, decay);
       __syncthreads();
     }
 #pragma unroll 1
     for (int s = steps - 1; s >= 0; --s) {  // reverse; S is S_t at first
       const long long row = (b * a.T + first + s) * a.H + h;
-      const __half* entry = history + s * kEntry;
+      const __half* entry = history + s * kState;
       const float decay = load(a.decay[row]);
-      const Unit unit = load_unit((warp == 0 ? a.k : a.q) + row * kRows);
+      const Unit<> unit = load_unit((warp == 0 ? a.k : a.q) + row * kRows);
       share(unit, warp == 0 ? k : q);
       const float dy = active ? gate_gradient(a, row * kColumns + column) : 0.0f;
       const float delta = deltas[s][column];
       __syncthreads();
       float d_delta = 0, d_decay = 0;
 #pragma unroll
-      for (int p = 0; p < kPerLane; ++p) {
-        float x[32];
-#pragma unroll
-        for (int i = 0; i < 32; ++i) {
-          x[i] = 32 * p + i < kRows ? S[(32 * p + i) % kRows] * dy : 0.0f;
-        }
-        dq_part[warp][32 * p + lane] = reduce_scatter(x);
+      for (int p = 0; p < unit.kPerLane; ++p) {
+        dq_part[warp][32 * p + lane] = sum_query_gradient<32>(p, S, dy);
       }
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
@@ -205,24 +89,11 @@ extern "C" __global__ void __launch_bounds__(64, kRows <= 32 ? 6 : 1) backward(c
         d_delta += dS[i] * k[i];
       }
 #pragma unroll
-      for (int p = 0; p < kPerLane; ++p) {
-        float x[32] = {};
-        __half before[32];  // S_{t-1}: all loads first, since nothing passes a shuffle
-#pragma unroll
-        for (int r = 0; r < min(32, kRows - 32 * p); ++r) {
-          before[r] = active ? entry[(32 * p + r) * kColumns + column] : __half();
-        }
-#pragma unroll
-        for (int r = 0; r < min(32, kRows - 32 * p); ++r) {
-          const int i = 32 * p + r;
-          S[i] = __half2float(before[r]);
-          d_decay += dS[i] * S[i];
-          x[r] = dS[i] * delta - S[i] * d_delta;
-          dS[i] = decay * dS[i] - k[i] * d_delta;
-        }
-        dk_part[warp][32 * p + lane] = reduce_scatter(x);
+      for (int p = 0; p < unit.kPerLane; ++p) {
+        dk_part[warp][32 * p + lane] =
+            step_back<32>(p, entry, column, active, k, decay, delta, d_delta, S, dS, d_decay);
       }
-      d_decay = sum_of_warp(d_decay);
+      d_decay = sum_of_lanes(d_decay);
       if (lane == 0) {
         decay_part[warp] = d_decay;
       }

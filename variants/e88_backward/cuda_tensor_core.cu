@@ -18,249 +18,18 @@
 // apo:tune       SEQUENCES 11,7,4,2,1
 // apo:launch     backward grid=ceil_div(B*H,SEQUENCES) block=32*SEQUENCES shared=SEQUENCES*20512
 #include "e88_backward.args.h"
+#include "lane_tiles.cuh"
 
 namespace {
 
-using bf16 = __nv_bfloat16;
-
-constexpr int kSegment = 16, kHalf = 8;  // steps between two checkpoints, and those whose states are kept at a time
-constexpr int kSide = 32;                // N = V = 32
-constexpr int kState = kSide * kSide;
-constexpr int kTileRows = 8, kTileColumns = 4;  // of the state, in the registers of a lane
-constexpr unsigned kAll = 0xffffffffu;
-
-// What a warp keeps in shared memory for half a segment. dk^, dq^ and dv replace k^, q^ and dy of a step once it has
-// used them, and the lanes' parts of ddecay replace delta.
-struct Work {
-  uint4 history[kHalf][4][32];  // S_{t-1} in fp16, as the lanes hold it
-  float k[kHalf][kSide], q[kHalf][kSide], dy[kHalf][kSide], delta[kHalf][kSide];
-  float decay[kHalf];
-};
-
 // Lane (g, c), g = lane % 4 and c = lane / 4, owns rows 8g..8g+7 and columns 4c..4c+3.
-using Tile = float[kTileRows][kTileColumns];
-
 struct Place {
   int lane, group, column;
   __device__ explicit Place(int thread) : lane(thread % 32), group(lane % 4), column(lane / 4) {}
+  __device__ int first_column() const { return 4 * column; }
+  __device__ int summed_row() const { return 8 * group + column; }
   __device__ int row(int r) const { return 8 * group + r; }
 };
-
-__device__ float low(unsigned pair) {
-  return __uint_as_float(pair << 16);
-}
-
-__device__ float high(unsigned pair) {
-  return __uint_as_float(pair & 0xffff0000u);
-}
-
-__device__ unsigned pack(float first, float second) {
-  unsigned pair;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
-  return pair;
-}
-
-// fp16 for the states of a segment: |S| <= 1 but for s0, and 1 - S^2 needs the three bits that bf16 lacks near 1.
-__device__ unsigned pack_half(float first, float second) {
-  unsigned pair;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
-  return pair;
-}
-
-__device__ float half_low(unsigned pair) {
-  float x;
-  asm("{ .reg .b16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, a; }" : "=f"(x) : "r"(pair));
-  return x;
-}
-
-__device__ float half_high(unsigned pair) {
-  float x;
-  asm("{ .reg .b16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, b; }" : "=f"(x) : "r"(pair));
-  return x;
-}
-
-// One special-function instruction; relative error up to 2^-11, which the contract allows.
-__device__ float tanh_approx(float x) {
-  float y;
-  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
-// Eight neighbours of a row; four lanes hold a row in the phases before and after the recurrence.
-struct Eight {
-  float x[8];
-};
-
-__device__ Eight load_eight(const bf16* from, bool there) {
-  const uint4 words = there ? *reinterpret_cast<const uint4*>(from) : uint4{};
-  return {low(words.x), high(words.x), low(words.y), high(words.y),
-          low(words.z), high(words.z), low(words.w), high(words.w)};
-}
-
-__device__ Eight load_eight(const float* from) {
-  const float4 a = *reinterpret_cast<const float4*>(from), b = *reinterpret_cast<const float4*>(from + 4);
-  return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-}
-
-__device__ void store_eight(const Eight& values, float* to) {
-  const float* x = values.x;
-  *reinterpret_cast<float4*>(to) = make_float4(x[0], x[1], x[2], x[3]);
-  *reinterpret_cast<float4*>(to + 4) = make_float4(x[4], x[5], x[6], x[7]);
-}
-
-__device__ void store_eight(const Eight& values, bf16* to, bool there) {
-  const float* x = values.x;
-  if (there) {
-    *reinterpret_cast<uint4*>(to) = make_uint4(pack(x[0], x[1]), pack(x[2], x[3]), pack(x[4], x[5]), pack(x[6], x[7]));
-  }
-}
-
-__device__ float sum_of_four_lanes(float x) {
-  x += __shfl_xor_sync(kAll, x, 1);
-  return x + __shfl_xor_sync(kAll, x, 2);
-}
-
-__device__ float dot(const Eight& a, const Eight& b) {
-  float sum = 0;
-#pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    sum += a.x[i] * b.x[i];
-  }
-  return sum_of_four_lanes(sum);
-}
-
-// x^ from x, and its factor
-__device__ float normalise(Eight& values) {
-  if (!kNORM) {
-    return 1.0f;
-  }
-  const float factor = rsqrtf(dot(values, values) + 1e-12f);
-#pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    values.x[i] *= factor;
-  }
-  return factor;
-}
-
-// Where a lane works before and after the recurrence: elements part..part+7 of step `step`.
-struct Slice {
-  int step, part;
-  bool there;
-  long long row, at;
-  __device__ Slice(const e88_backward_args& a, const Place& p, long long first_row, int steps)
-      : step(p.lane / 4),
-        part(p.lane % 4 * 8),
-        there(step < steps),
-        row(first_row + step * a.H),
-        at(row * kSide + part) {}
-};
-
-// k^ and a, and v where delta will stand
-__device__ void prepare_keys(const e88_backward_args& a, Work& w, const Slice& z) {
-  Eight k = load_eight(a.k + z.at, z.there);
-  const Eight v = load_eight(a.v + z.at, z.there);
-  normalise(k);
-  store_eight(k, &w.k[z.step][z.part]);
-  store_eight(v, &w.delta[z.step][z.part]);
-  if (z.part == 0) {
-    w.decay[z.step] = z.there ? __bfloat162float(a.decay[z.row]) : 0.0f;
-  }
-}
-
-// q^, dy = d_output * silu(g), and dg = d_output * y * silu'(g); without a gate o = y.
-__device__ void prepare_reverse(const e88_backward_args& a, Work& w, const Slice& z) {
-  Eight q = load_eight(a.q + z.at, z.there), dy = load_eight(a.d_output + z.at, z.there), dg = {};
-  normalise(q);
-  store_eight(q, &w.q[z.step][z.part]);
-  if (kGATE) {
-    const Eight g = load_eight(a.g + z.at, z.there), y = load_eight(a.y_cache + z.at, z.there);
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      const float sigmoid = __fdividef(1.0f, 1.0f + __expf(-g.x[i]));
-      dg.x[i] = dy.x[i] * y.x[i] * sigmoid * (1.0f + g.x[i] * (1.0f - sigmoid));
-      dy.x[i] *= g.x[i] * sigmoid;
-    }
-  }
-  store_eight(dy, &w.dy[z.step][z.part]);
-  store_eight(dg, a.dg + z.at, z.there);
-}
-
-// dx = (dx^ - x^ (x^ . dx^)) rsqrt(|x|^2 + epsilon)
-__device__ void finish_gradient(const bf16* x, const float* gradient, bf16* dx, const Slice& z) {
-  Eight d = load_eight(gradient);
-  if (kNORM) {
-    Eight unit = load_eight(x + z.at, z.there);
-    const float factor = normalise(unit), along = dot(unit, d);
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      d.x[i] = (d.x[i] - unit.x[i] * along) * factor;
-    }
-  }
-  store_eight(d, dx + z.at, z.there);
-}
-
-__device__ void finish(const e88_backward_args& a, const Work& w, const Slice& z) {
-  finish_gradient(a.k, &w.k[z.step][z.part], a.dk, z);
-  finish_gradient(a.q, &w.q[z.step][z.part], a.dq, z);
-  store_eight(load_eight(&w.dy[z.step][z.part]), a.dv + z.at, z.there);
-  const Eight parts = load_eight(&w.delta[z.step][z.part]);
-  const Eight ones = {1, 1, 1, 1, 1, 1, 1, 1};
-  const float d_decay = dot(parts, ones);
-  if (z.there && z.part == 0) {
-    a.ddecay[z.row] = __float2bfloat16(d_decay);
-  }
-}
-
-// Asks the L2 for the segment before, so that its loads wait for the L2 only.
-__device__ void prefetch(const void* address) {
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
-}
-
-__device__ void prefetch_segment(const e88_backward_args& a, const Place& p, long long row, const bf16* checkpoint) {
-  const long long at = (row + p.lane / 2 * a.H) * kSide + p.lane % 2 * (kSide / 2);  // 32 bytes of 16 rows
-  prefetch(a.k + at);
-  prefetch(a.v + at);
-  prefetch(a.q + at);
-  prefetch(a.d_output + at);
-  if (kGATE) {
-    prefetch(a.g + at);
-    prefetch(a.y_cache + at);
-  }
-  prefetch(checkpoint + p.lane * 16);
-  prefetch(checkpoint + p.lane * 16 + kState / 2);
-}
-
-// The state of one sequence at `from`, row-major.
-__device__ void load_tile(const Place& p, const bf16* from, Tile& S) {
-#pragma unroll
-  for (int r = 0; r < kTileRows; ++r) {
-    const uint2 words = *reinterpret_cast<const uint2*>(from + p.row(r) * kSide + 4 * p.column);
-    S[r][0] = low(words.x);
-    S[r][1] = high(words.x);
-    S[r][2] = low(words.y);
-    S[r][3] = high(words.y);
-  }
-}
-
-// Entries of k^ or q^ for the rows of the lane.
-__device__ void load_rows(const Place& p, const float* from, float (&x)[kTileRows]) {
-#pragma unroll
-  for (int r = 0; r < kTileRows; r += 4) {
-    const float4 four = *reinterpret_cast<const float4*>(from + p.row(r));
-    x[r] = four.x;
-    x[r + 1] = four.y;
-    x[r + 2] = four.z;
-    x[r + 3] = four.w;
-  }
-}
-
-__device__ void load_columns(const Place& p, const float* from, float (&x)[kTileColumns]) {
-  const float4 four = *reinterpret_cast<const float4*>(from + 4 * p.column);
-  x[0] = four.x;
-  x[1] = four.y;
-  x[2] = four.z;
-  x[3] = four.w;
-}
 
 // d += a b by mma.m16n8k8
 __device__ void multiply(const float (&a)[4], const float (&b)[2], float (&d)[4]) {
@@ -280,11 +49,11 @@ __device__ float upper_part(float x) {
 // x stand in the even columns and the rest in the odd ones, so that each lane gets both sums of its own columns. Rows
 // 2t and 2t+1 of the lanes are the inner dimension of product t. One tf32 product is outside the tolerance, so S is cut
 // in two.
-__device__ void column_sums(const Tile& S, const float (&x)[kTileRows], float (&sums)[kTileColumns]) {
+__device__ void column_sums(const Place&, const Tile& S, const float (&x)[8], float (&sums)[4]) {
   const bool odd = threadIdx.x & 4;
-  float factor[kTileRows];
+  float factor[8];
 #pragma unroll
-  for (int r = 0; r < kTileRows; ++r) {
+  for (int r = 0; r < 8; ++r) {
     const float upper = upper_part(x[r]);
     factor[r] = odd ? x[r] - upper : upper;
   }
@@ -306,7 +75,7 @@ __device__ void column_sums(const Tile& S, const float (&x)[kTileRows], float (&
 }
 
 // Sums x[r] over the eight lanes that share the rows; the lane gets the sum of row 8 * group + column.
-__device__ float scatter_rows(const Place& p, float (&x)[kTileRows]) {
+__device__ float scatter_rows(const Place& p, float (&x)[8]) {
 #pragma unroll
   for (int r = 0; r < 4; ++r) {
     const bool upper = p.lane & 16;
@@ -321,133 +90,9 @@ __device__ float scatter_rows(const Place& p, float (&x)[kTileRows]) {
   return (upper ? x[1] : x[0]) + __shfl_xor_sync(kAll, upper ? x[0] : x[1], 4);
 }
 
-// The steps of half a segment; with `keep`, leaves S_{t-1} and delta of each for the reverse steps.
-__device__ void replay(Work& w, const Place& p, int steps, bool keep, Tile& S) {
-#pragma unroll 1
-  for (int s = 0; s < steps; ++s) {
-    float k[kTileRows], v[kTileColumns], delta[kTileColumns];
-    const float decay = w.decay[s];
-    load_rows(p, w.k[s], k);
-    load_columns(p, w.delta[s], v);
-    column_sums(S, k, delta);
-#pragma unroll
-    for (int c = 0; c < kTileColumns; ++c) {
-      delta[c] = v[c] - delta[c];
-    }
-    if (keep) {
-#pragma unroll
-      for (int r = 0; r < kTileRows; r += 2) {
-        w.history[s][r / 2][p.lane] =
-            make_uint4(pack_half(S[r][0], S[r][1]), pack_half(S[r][2], S[r][3]), pack_half(S[r + 1][0], S[r + 1][1]),
-                       pack_half(S[r + 1][2], S[r + 1][3]));
-      }
-      __syncwarp();  // every lane has read its v
-      if (p.group == 0) {
-        *reinterpret_cast<float4*>(&w.delta[s][4 * p.column]) = make_float4(delta[0], delta[1], delta[2], delta[3]);
-      }
-    }
-#pragma unroll
-    for (int r = 0; r < kTileRows; ++r) {
-#pragma unroll
-      for (int c = 0; c < kTileColumns; ++c) {
-        S[r][c] = tanh_approx(decay * S[r][c] + k[r] * delta[c]);
-      }
-    }
-  }
-}
-
-// Turns D = dL/dS_t into dL/dS_{t-1} and S = S_t into S_{t-1}; leaves the step's gradients in `w`.
-__device__ void reverse_step(Work& w, const Place& p, int s, Tile& S, Tile& D) {
-  float k[kTileRows], q[kTileRows], dy[kTileColumns], delta[kTileColumns];
-  load_rows(p, w.k[s], k);
-  load_rows(p, w.q[s], q);
-  load_columns(p, w.dy[s], dy);
-  load_columns(p, w.delta[s], delta);
-  const float decay = w.decay[s];
-  float dq[kTileRows], dk[kTileRows], d_delta[kTileColumns], d_decay = 0;
-#pragma unroll
-  for (int r = 0; r < kTileRows; ++r) {
-    dq[r] = 0;
-    dk[r] = 0;
-#pragma unroll
-    for (int c = 0; c < kTileColumns; ++c) {
-      dq[r] += S[r][c] * dy[c];
-      D[r][c] = (D[r][c] + q[r] * dy[c]) * (1.0f - S[r][c] * S[r][c]);
-      dk[r] += D[r][c] * delta[c];
-    }
-  }
-  column_sums(D, k, d_delta);
-#pragma unroll
-  for (int r = 0; r < kTileRows; r += 2) {
-    const uint4 words = w.history[s][r / 2][p.lane];
-    const unsigned pairs[4] = {words.x, words.y, words.z, words.w};
-#pragma unroll
-    for (int e = 0; e < 8; ++e) {
-      const int row = r + e / 4, c = e % 4;
-      const float before = e % 2 == 0 ? half_low(pairs[e / 2]) : half_high(pairs[e / 2]);
-      d_decay += D[row][c] * before;
-      dk[row] -= before * d_delta[c];
-      D[row][c] = decay * D[row][c] - k[row] * d_delta[c];
-      S[row][c] = before;
-    }
-  }
-  const float dq_row = scatter_rows(p, dq), dk_row = scatter_rows(p, dk);
-  __syncwarp();  // every lane has read its share of the step
-  w.q[s][8 * p.group + p.column] = dq_row;
-  w.k[s][8 * p.group + p.column] = dk_row;
-  w.delta[s][p.lane] = d_decay;
-  if (p.group == 0) {
-    *reinterpret_cast<float4*>(&w.dy[s][4 * p.column]) = make_float4(d_delta[0], d_delta[1], d_delta[2], d_delta[3]);
-  }
-}
-
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) backward(const e88_backward_args a) {
   extern __shared__ uint4 shared[];
-  Work& w = reinterpret_cast<Work*>(shared)[threadIdx.x / 32];
-  const Place p(threadIdx.x);
-  const long long sequence = blockIdx.x * SEQUENCES + threadIdx.x / 32, b = sequence / a.H, h = sequence % a.H;
-  if (sequence >= a.B * a.H) {
-    return;  // warps never wait for one another
-  }
-  Tile S, D;
-  load_tile(p, a.d_s_final + sequence * kState, D);
-  for (long long first = (a.T - 1) / kSegment * kSegment; first >= 0; first -= kSegment) {
-    const int steps = min(static_cast<long long>(kSegment), a.T - first);
-    if (first > 0) {
-      prefetch_segment(a, p, (b * a.T + first - kSegment) * a.H + h,
-                       a.checkpoints + ((first / kSegment - 1) * a.B * a.H + sequence) * kState);
-    }
-    // The states of half a segment fit; those of the lower half are replayed twice.
-    for (int half = steps > kHalf ? 1 : 0; half >= 0; --half) {
-      load_tile(p, a.checkpoints + ((first / kSegment * a.B + b) * a.H + h) * kState, S);
-      const int count = min(kHalf, steps - half * kHalf);
-      const long long row = (b * a.T + first + half * kHalf) * a.H + h;
-      const Slice slice(a, p, row, count);
-      for (int part = 0; part <= half; ++part) {
-        const long long part_row = (b * a.T + first + part * kHalf) * a.H + h;
-        const int part_steps = part == half ? count : kHalf;
-        prepare_keys(a, w, Slice(a, p, part_row, part_steps));
-        if (part == half) {
-          prepare_reverse(a, w, slice);
-        }
-        __syncwarp();
-        replay(w, p, part_steps, part == half, S);
-        __syncwarp();
-      }
-#pragma unroll 1
-      for (int s = count - 1; s >= 0; --s) {
-        reverse_step(w, p, s, S, D);
-      }
-      __syncwarp();
-      finish(a, w, slice);
-      __syncwarp();
-    }
-  }
-#pragma unroll
-  for (int r = 0; r < kTileRows; ++r) {
-    *reinterpret_cast<uint2*>(a.ds0 + sequence * kState + p.row(r) * kSide + 4 * p.column) =
-        make_uint2(pack(D[r][0], D[r][1]), pack(D[r][2], D[r][3]));
-  }
+  backward_by_tiles<Place>(a, reinterpret_cast<TileWork*>(shared)[threadIdx.x / 32]);
 }

@@ -17,21 +17,18 @@
 // apo:scratch    states (8-RESIDENT)*2*N*V*B*H
 // apo:launch     backward grid=B*H block=N*V/64 shared=128*(N+V) + 2*V*N*RESIDENT + V*N*N/128 + 512
 #include "e88_backward.args.h"
+#include "e88_sizes.cuh"
+#include "e88_wide.cuh"
 
 namespace {
 
-using bf16 = __nv_bfloat16;
-
-constexpr int kSegment = 16;                     // steps between two checkpoints
-constexpr int kSaved = kSegment / 2;             // states of a segment that are kept: those before its even steps
-constexpr int kBelow = kSaved - RESIDENT;        // of which so many wait in memory, the others in shared memory
-constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
-constexpr int kTile = 8;                         // rows and columns of the state in the registers of a lane
-constexpr int kRowLanes = kRows / kTile;         // lanes that share a column
-constexpr int kColumnLanes = 32 / kRowLanes;     // lanes that share a row
-constexpr int kWidth = kTile * kColumnLanes;     // columns of a warp
+constexpr int kSaved = kSegment / 2;          // states of a segment that are kept: those before its even steps
+constexpr int kBelow = kSaved - RESIDENT;     // of which so many wait in memory, the others in shared memory
+constexpr int kTile = 8;                      // rows and columns of the state in the registers of a lane
+constexpr int kRowLanes = kRows / kTile;      // lanes that share a column
+constexpr int kColumnLanes = 32 / kRowLanes;  // lanes that share a row
+constexpr int kWidth = kTile * kColumnLanes;  // columns of a warp
 constexpr int kWarps = kColumns / kWidth, kThreads = 32 * kWarps;
-constexpr unsigned kAll = 0xffffffffu;
 
 // What a block keeps in shared memory for a segment. dk^, dq^ and dv replace k^, q^ and dy of a step once it has used
 // them. A thread alone reads its states.
@@ -45,9 +42,8 @@ struct Work {
 
 using Tile = float[kTile][kTile];
 
-// A lane owns four neighbouring rows of each half of the state, so that its loads of k and q meet all banks, and eight
-// neighbouring columns.
 struct Place {
+  static constexpr int kRowLanes = ::kRowLanes;
   int lane, warp, group, column;
   __device__ explicit Place(int thread)
       : lane(thread % 32),
@@ -57,98 +53,9 @@ struct Place {
   __device__ int row(int r) const { return r / 4 * (kRows / 2) + 4 * group + r % 4; }
 };
 
-__device__ float low(unsigned pair) {
-  return __uint_as_float(pair << 16);
-}
-
-__device__ float high(unsigned pair) {
-  return __uint_as_float(pair & 0xffff0000u);
-}
-
-__device__ unsigned pack(float first, float second) {
-  unsigned pair;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
-  return pair;
-}
-
-// fp16 for the states of a segment: |S| <= 1 but for s0, and 1 - S^2 needs the three bits that bf16 lacks near 1.
-__device__ unsigned pack_half(float first, float second) {
-  unsigned pair;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
-  return pair;
-}
-
-__device__ float half_low(unsigned pair) {
-  float x;
-  asm("{ .reg .b16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, a; }" : "=f"(x) : "r"(pair));
-  return x;
-}
-
-__device__ float half_high(unsigned pair) {
-  float x;
-  asm("{ .reg .b16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, b; }" : "=f"(x) : "r"(pair));
-  return x;
-}
-
-// One special-function instruction; relative error up to 2^-11, which the contract allows.
-__device__ float tanh_approx(float x) {
-  float y;
-  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
-// 1 / (1 + e^-x), two special-function instructions
-__device__ float logistic(float x) {
-  float power, inverse;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x * -1.44269504f));
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(1.0f + power));
-  return inverse;
-}
-
-// Eight neighbours of a row.
-struct Eight {
-  float x[8];
-};
-
-__device__ uint4 load_words(const bf16* from, bool there) {
-  return there ? *reinterpret_cast<const uint4*>(from) : uint4{};
-}
-
-__device__ Eight unpack(const uint4& words) {
-  return {low(words.x), high(words.x), low(words.y), high(words.y),
-          low(words.z), high(words.z), low(words.w), high(words.w)};
-}
-
-__device__ Eight load_eight(const float* from) {
-  const float4 a = *reinterpret_cast<const float4*>(from), b = *reinterpret_cast<const float4*>(from + 4);
-  return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-}
-
-__device__ void store_eight(const Eight& values, float* to) {
-  const float* x = values.x;
-  *reinterpret_cast<float4*>(to) = make_float4(x[0], x[1], x[2], x[3]);
-  *reinterpret_cast<float4*>(to + 4) = make_float4(x[4], x[5], x[6], x[7]);
-}
-
-__device__ void store_eight(const Eight& values, bf16* to, bool there) {
-  const float* x = values.x;
-  if (there) {
-    *reinterpret_cast<uint4*>(to) = make_uint4(pack(x[0], x[1]), pack(x[2], x[3]), pack(x[4], x[5]), pack(x[6], x[7]));
-  }
-}
-
 // Over the lanes that hold a row of k or q, eight entries each.
 __device__ float dot(const Eight& a, const Eight& b) {
-  float sum = 0;
-#pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    sum += a.x[i] * b.x[i];
-  }
-#pragma unroll
-  for (int step = kRowLanes / 2; step > 0; step /= 2) {
-    sum += __shfl_xor_sync(kAll, sum, step);
-  }
-  return sum;
+  return sum_of_lanes<kRowLanes>(dot_of_eight(a, b));
 }
 
 // x^ from x, and its factor
@@ -157,10 +64,7 @@ __device__ float normalise(Eight& values) {
     return 1.0f;
   }
   const float factor = rsqrtf(dot(values, values) + 1e-12f);
-#pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    values.x[i] *= factor;
-  }
+  scale(values, factor);
   return factor;
 }
 
@@ -202,7 +106,7 @@ __device__ void fetch(const e88_backward_args& a, const Place& p, const Segment&
     const Slice z(segment, pass, kRows);
     in.k[pass] = load_words(a.k + z.at, z.there);
     in.q[pass] = load_words(a.q + z.at, z.there);
-    in.decay[pass] = z.there ? __bfloat162float(a.decay[z.row]) : 0.0f;
+    in.decay[pass] = z.there ? load(a.decay[z.row]) : 0.0f;
   }
 #pragma unroll
   for (int pass = 0; pass < kColumnPasses; ++pass) {
@@ -218,7 +122,8 @@ __device__ void fetch(const e88_backward_args& a, const Place& p, const Segment&
   }
 }
 
-// k^, q^ and a; v where delta will stand, dy = d_output * silu(g), and dg = d_output * y * silu'(g); without a gate o = y.
+// k^, q^ and a; v where delta will stand, dy = d_output * silu(g), and dg = d_output * y * silu'(g); without a gate o =
+// y.
 __device__ void deposit(const e88_backward_args& a, Work& w, const Segment& segment, const Inputs& in) {
 #pragma unroll
   for (int pass = 0; pass < kRowPasses; ++pass) {
@@ -279,7 +184,7 @@ __device__ void finish(const e88_backward_args& a, const Work& w, const Segment&
     finish_gradient(a.k, &w.k[z.step][z.part], w.k_factor[z.step], a.dk, z);
     finish_gradient(a.q, &w.q[z.step][z.part], w.q_factor[z.step], a.dq, z);
     if (z.there && z.part == 0) {
-      a.ddecay[z.row] = __float2bfloat16(w.d_decay[z.step]);
+      a.ddecay[z.row] = store(w.d_decay[z.step]);
     }
   }
   for (int pass = 0; pass < kColumnPasses; ++pass) {
@@ -289,11 +194,6 @@ __device__ void finish(const e88_backward_args& a, const Work& w, const Segment&
     }
     store_eight(load_eight(&w.dy[z.step][z.part]), a.dv + z.at, z.there);
   }
-}
-
-// Asks the L2 for a segment, so that its loads wait for the L2 only.
-__device__ void prefetch(const void* address) {
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
 }
 
 __device__ void prefetch_segment(const e88_backward_args& a, const Segment& segment) {
@@ -335,42 +235,6 @@ __device__ void unpack_tile(const uint4 (&words)[kTile], Tile& S) {
   }
 }
 
-// Entries of k^ or q^ for the rows of the lane.
-__device__ Eight load_rows(const Place& p, const float* from) {
-  const float4 a = *reinterpret_cast<const float4*>(from + p.row(0));
-  const float4 b = *reinterpret_cast<const float4*>(from + p.row(4));
-  return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-}
-
-// Halves what is left to sum of x, with the lane that differs in `bit`.
-template <int kLeft>
-__device__ void exchange(const Place& p, int bit, float (&x)[8]) {
-  const bool upper = p.lane & bit;
-#pragma unroll
-  for (int r = 0; r < kLeft; ++r) {
-    const float low_half = x[r], high_half = x[r + kLeft];
-    x[r] = (upper ? high_half : low_half) + __shfl_xor_sync(kAll, upper ? low_half : high_half, bit);
-  }
-}
-
-// The sum of x[c] over the lanes of a column; which column a lane gets says `owned`.
-__device__ float sum_of_column(const Place& p, float (&x)[8]) {
-  exchange<4>(p, kRowLanes / 2, x);
-  exchange<2>(p, kRowLanes / 4, x);
-  exchange<1>(p, kRowLanes / 8, x);
-  return kRowLanes == 16 ? x[0] + __shfl_xor_sync(kAll, x[0], 1) : x[0];
-}
-
-__device__ int owned(const Place& p) {
-  return p.column + (p.group & (kRowLanes / 2) ? 4 : 0) + (p.group & (kRowLanes / 4) ? 2 : 0) +
-         (p.group & (kRowLanes / 8) ? 1 : 0);
-}
-
-// Whether this lane is the one that speaks for its owned column.
-__device__ bool speaks(const Place& p) {
-  return kRowLanes == 8 || p.group % 2 == 0;
-}
-
 // Adds up x[r] over the lanes of a row and leaves the sums of this warp's columns in `part`.
 __device__ void sum_rows(const Place& p, float (&x)[8], float* part) {
   exchange<4>(p, 16, x);
@@ -406,8 +270,8 @@ __device__ void replay(Work& w, const Place& p, uint4 (*below)[kTile][kThreads],
 #pragma unroll 1
   for (int s = 0; s < steps; ++s) {
     const float sum = sum_of_column(p, retrieved);
-    if (speaks(p)) {
-      w.delta[s][owned(p)] -= sum;
+    if (speaks<kTile>(p)) {
+      w.delta[s][owned<kTile>(p)] -= sum;
     }
     if (s % 2 == 0) {
       if (s / 2 < kBelow) {
@@ -458,8 +322,8 @@ __device__ void reverse_step(Work& w, const Place& p, int s, const uint4 (&kept)
   }
   const float sum = sum_of_column(p, sums);
   __syncwarp();  // every lane has read dy
-  if (speaks(p)) {
-    w.dy[s][owned(p)] = sum;
+  if (speaks<kTile>(p)) {
+    w.dy[s][owned<kTile>(p)] = sum;
   }
   sum_rows(p, dq, w.part[s % 2][p.warp][1]);
   __syncwarp();
@@ -486,10 +350,7 @@ __device__ void reverse_step(Work& w, const Place& p, int s, const uint4 (&kept)
     }
   }
   sum_rows(p, dk, w.part[s % 2][p.warp][0]);
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    d_decay += __shfl_xor_sync(kAll, d_decay, step);
-  }
+  d_decay = sum_of_lanes(d_decay);
   if (p.lane == 0) {
     w.d_decay_part[s % 2][p.warp] = d_decay;
   }

@@ -13,17 +13,9 @@
 // apo:tune       SEQUENCES 1,2,4
 // apo:launch     forward grid=ceil_div(B*H,SEQUENCES) block=32*SEQUENCES
 #include "e88_forward.args.h"
+#include "lane_chunks.cuh"
 
 namespace {
-
-using bf16 = __nv_bfloat16;
-
-constexpr int kSegment = 16;  // steps between two checkpoints, and of a chunk
-constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
-constexpr int kRowLanes = kRows / 8,
-              kColumnLanes = kColumns / 8;  // 2 or 4 that hold a row of k or v, eight entries each
-constexpr int kRowPasses = kSegment * kRowLanes / 32, kColumnPasses = kSegment * kColumnLanes / 32;
-constexpr unsigned kAll = 0xffffffffu;
 
 // What a warp keeps in shared memory for a chunk.
 struct Work {
@@ -34,129 +26,26 @@ struct Work {
   float decay[kSegment];
 };
 
-// The inputs of a chunk on their way from memory: eight neighbours a word group.
-struct Inputs {
-  uint4 k[kRowPasses], q[kRowPasses], v[kColumnPasses], g[kColumnPasses];
-  float decay;
-};
-
-__device__ float low(unsigned pair) {
-  return __uint_as_float(pair << 16);
-}
-
-__device__ float high(unsigned pair) {
-  return __uint_as_float(pair & 0xffff0000u);
-}
-
-__device__ unsigned pack(float first, float second) {
-  unsigned pair;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
-  return pair;
-}
-
-// One special-function instruction; relative error up to 2^-11, which the contract allows.
-__device__ float tanh_approx(float x) {
-  float y;
-  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
-struct Eight {
-  float x[8];
-};
-
-__device__ Eight unpack(const uint4& words) {
-  return {low(words.x), high(words.x), low(words.y), high(words.y),
-          low(words.z), high(words.z), low(words.w), high(words.w)};
-}
-
-__device__ uint4 pack(const Eight& values) {
-  const float* x = values.x;
-  return make_uint4(pack(x[0], x[1]), pack(x[2], x[3]), pack(x[4], x[5]), pack(x[6], x[7]));
-}
-
-__device__ void fetch(const e88_forward_args& a, Inputs& in, int lane, long long row, int steps) {
+__device__ void fetch(const e88_forward_args& a, Inputs<kColumns>& in, int lane, long long row, int steps) {
+  fetch_rows(a, in, lane, row, steps);
 #pragma unroll
-  for (int pass = 0; pass < kRowPasses; ++pass) {
-    const int s = (pass * 32 + lane) / kRowLanes;
-    const long long at = (row + s * a.H) * kRows + lane % kRowLanes * 8;
-    in.k[pass] = s < steps ? *reinterpret_cast<const uint4*>(a.k + at) : uint4{};
-    in.q[pass] = s < steps ? *reinterpret_cast<const uint4*>(a.q + at) : uint4{};
-  }
-#pragma unroll
-  for (int pass = 0; pass < kColumnPasses; ++pass) {
-    const int s = (pass * 32 + lane) / kColumnLanes;
-    const long long at = (row + s * a.H) * kColumns + lane % kColumnLanes * 8;
+  for (int pass = 0; pass < kColumnPasses<kColumns>; ++pass) {
+    const int s = (pass * 32 + lane) / (kColumns / 8);
+    const long long at = (row + s * a.H) * kColumns + lane % (kColumns / 8) * 8;
     in.v[pass] = s < steps ? *reinterpret_cast<const uint4*>(a.v + at) : uint4{};
     in.g[pass] = kGATE && s < steps ? *reinterpret_cast<const uint4*>(a.g + at) : uint4{};
   }
-  in.decay = lane < steps ? __bfloat162float(a.decay[row + lane * a.H]) : 0.0f;
+  in.decay = lane < steps ? load(a.decay[row + lane * a.H]) : 0.0f;
 }
 
-__device__ void store_unit(const uint4& words, float* to) {
-  Eight x = unpack(words);
-  float squares = 0;
+__device__ void finish(const e88_forward_args& a, const Work& w, const uint4 (&gates)[kColumnPasses<kColumns>],
+                       int lane, long long row, int steps) {
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    squares += x.x[i] * x.x[i];
-  }
-#pragma unroll
-  for (int step = kRowLanes / 2; step > 0; step /= 2) {
-    squares += __shfl_xor_sync(kAll, squares, step);
-  }
-  const float factor = kNORM ? rsqrtf(squares + 1e-12f) : 1.0f;
-  float4* four = reinterpret_cast<float4*>(to);
-  four[0] = make_float4(x.x[0] * factor, x.x[1] * factor, x.x[2] * factor, x.x[3] * factor);
-  four[1] = make_float4(x.x[4] * factor, x.x[5] * factor, x.x[6] * factor, x.x[7] * factor);
-}
-
-__device__ void deposit(const Inputs& in, Work& w, int lane) {
-#pragma unroll
-  for (int pass = 0; pass < kRowPasses; ++pass) {
-    const int s = (pass * 32 + lane) / kRowLanes, part = lane % kRowLanes * 8;
-    store_unit(in.k[pass], &w.k[s][part]);
-    store_unit(in.q[pass], &w.q[s][part]);
-  }
-#pragma unroll
-  for (int pass = 0; pass < kColumnPasses; ++pass) {
-    const int s = (pass * 32 + lane) / kColumnLanes;
-    *reinterpret_cast<uint4*>(&w.v[s][lane % kColumnLanes * 8]) = in.v[pass];
-  }
-  if (lane < kSegment) {
-    w.decay[lane] = in.decay;
-  }
-}
-
-// 1 / (1 + e^-x), two special-function instructions
-__device__ float logistic(float x) {
-  float power, inverse;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x * -1.44269504f));
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(1.0f + power));
-  return inverse;
-}
-
-// y_cache and the gated output of a chunk, 16 bytes a lane.
-__device__ void finish(const e88_forward_args& a, const Work& w, const uint4 (&g_words)[kColumnPasses], int lane,
-                       long long row, int steps) {
-#pragma unroll
-  for (int pass = 0; pass < kColumnPasses; ++pass) {
-    const int s = (pass * 32 + lane) / kColumnLanes, part = lane % kColumnLanes * 8;
-    if (s >= steps) {
-      continue;
+  for (int pass = 0; pass < kColumnPasses<kColumns>; ++pass) {
+    const int s = (pass * 32 + lane) / (kColumns / 8), part = lane % (kColumns / 8) * 8;
+    if (s < steps) {
+      store_output<logistic>(a, load_eight(&w.y[s][part]), gates[pass], (row + s * a.H) * kColumns + part);
     }
-    const float4 first = *reinterpret_cast<const float4*>(&w.y[s][part]);
-    const float4 second = *reinterpret_cast<const float4*>(&w.y[s][part + 4]);
-    Eight y = {first.x, first.y, first.z, first.w, second.x, second.y, second.z, second.w};
-    const long long at = (row + s * a.H) * kColumns + part;
-    *reinterpret_cast<uint4*>(a.y_cache + at) = pack(y);
-    if (kGATE) {
-      const Eight g = unpack(g_words[pass]);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        y.x[i] *= g.x[i] * logistic(g.x[i]);
-      }
-    }
-    *reinterpret_cast<uint4*>(a.output + at) = pack(y);
   }
 }
 
@@ -174,7 +63,7 @@ __device__ float dot(const float (&S)[kRows], const float* x) {
 // tanh delivers it, while the special-function unit is busy with the rest.
 __device__ void step(Work& w, int s, int lane, bool active, float (&S)[kRows], float& retrieved) {
   const float decay = w.decay[s];
-  const float delta = (active ? __bfloat162float(w.v[s][active ? lane : 0]) : 0.0f) - retrieved;
+  const float delta = (active ? load(w.v[s][active ? lane : 0]) : 0.0f) - retrieved;
   float y[2] = {}, next[2] = {};
 #pragma unroll
   for (int i = 0; i < kRows; i += 4) {
@@ -216,12 +105,12 @@ extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) forward(const e88_f
   float S[kRows];
 #pragma unroll
   for (int i = 0; i < kRows; ++i) {
-    S[i] = active ? __bfloat162float(a.s0[place + i * kColumns]) : 0.0f;
+    S[i] = active ? load(a.s0[place + i * kColumns]) : 0.0f;
   }
   for (int i = lane; i < kRows; i += 32) {
     w.k[kSegment][i] = 0;
   }
-  Inputs in;
+  Inputs<kColumns> in;
   fetch(a, in, lane, b * a.T * a.H + h, min(static_cast<long long>(kSegment), a.T));
   for (long long first = 0; first < a.T; first += kSegment) {
     const int steps = min(static_cast<long long>(kSegment), a.T - first);
@@ -230,13 +119,13 @@ extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) forward(const e88_f
       bf16* checkpoint = a.checkpoints + first / kSegment * a.B * a.H * kState + place;
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
-        checkpoint[i * kColumns] = __float2bfloat16(S[i]);
+        checkpoint[i * kColumns] = store(S[i]);
       }
     }
     deposit(in, w, lane);
-    uint4 g[kColumnPasses];
+    uint4 g[kColumnPasses<kColumns>];
 #pragma unroll
-    for (int pass = 0; pass < kColumnPasses; ++pass) {
+    for (int pass = 0; pass < kColumnPasses<kColumns>; ++pass) {
       g[pass] = in.g[pass];
     }
     __syncwarp();
@@ -255,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(32 * SEQUENCES) forward(const e88_f
   if (active) {
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
-      a.s_final[place + i * kColumns] = __float2bfloat16(S[i]);
+      a.s_final[place + i * kColumns] = store(S[i]);
     }
   }
 }

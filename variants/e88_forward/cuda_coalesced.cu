@@ -9,35 +9,11 @@
 // apo:requires   N*(32*ceil_div(V,32)+2) <= 41472 && B*H <= 2147483647
 // apo:launch     forward grid=B*H block=32*ceil_div(V,32) shared=4*N*(32*ceil_div(V,32)+2)
 #include "e88_forward.args.h"
+#include "e88_state.cuh"
 
 namespace {
 
-using bf16 = __nv_bfloat16;
-
-constexpr int kSegment = 16;  // steps between two checkpoints
-constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
 constexpr int kThreads = (kColumns + 31) / 32 * 32;
-
-__device__ float load(bf16 value) {
-  return __bfloat162float(value);
-}
-
-__device__ bf16 store(float value) {
-  return __float2bfloat16(value);
-}
-
-// Every warp for itself: the factor of x, rsqrt(|x|^2 + epsilon).
-__device__ float norm_factor(const bf16* x) {
-  float squares = 0;
-  for (int i = threadIdx.x % 32; i < kRows; i += 32) {
-    squares += load(x[i]) * load(x[i]);
-  }
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    squares += __shfl_xor_sync(0xffffffffu, squares, step);
-  }
-  return kNORM ? rsqrtf(squares + 1e-12f) : 1.0f;
-}
 
 }  // namespace
 
@@ -55,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) forward(const e88_forward
   }
   for (long long t = 0; t < a.T; ++t) {
     const long long row = (b * a.T + t) * a.H + h, at = row * kColumns + j;
-    const float k_factor = norm_factor(a.k + row * kRows), q_factor = norm_factor(a.q + row * kRows);
+    const float k_factor = inverse_norm(a.k + row * kRows), q_factor = inverse_norm(a.q + row * kRows);
     const float decay = load(a.decay[row]);
     float delta = active ? load(a.v[at]) : 0.0f;
     __syncthreads();

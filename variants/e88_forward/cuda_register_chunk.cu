@@ -12,17 +12,12 @@
 // apo:requires   N % 8 == 0 && N <= 64 && V % 8 == 0 && V <= 32 && SEQUENCES*(192*N+128*V+128) <= 49152 && B*H <= 2147483647
 // apo:tune       SEQUENCES 1,2,4
 // apo:launch     forward grid=ceil_div(B*H,SEQUENCES) block=32*SEQUENCES
-#include <cuda_pipeline_primitives.h>
-
 #include "e88_forward.args.h"
+#include "e88_sizes.cuh"
+#include "row_copies.cuh"
+#include "words.cuh"
 
 namespace {
-
-using bf16 = __nv_bfloat16;
-
-constexpr int kSegment = 16;  // steps between two checkpoints, and of a chunk
-constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
-constexpr unsigned kAll = 0xffffffffu;
 
 // What a warp keeps in shared memory: the inputs of the next chunk as they come, k^ and q^ of this one.
 struct Work {
@@ -35,37 +30,12 @@ struct Work {
   float decay[kSegment];
 };
 
-__device__ float load(bf16 value) {
-  return __bfloat162float(value);
-}
-
-__device__ bf16 store(float value) {
-  return __float2bfloat16(value);
-}
-
-// One special-function instruction; relative error up to 2^-11, which the contract allows.
-__device__ float tanh_approx(float x) {
-  float y;
-  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
-// Starts the copy of `steps` rows of `width` elements, which are `pitch` apart in memory; width % 8 == 0.
-template <int width>
-__device__ void copy_rows(const bf16* from, long long pitch, bf16 (*to)[width], int steps) {
-  constexpr int pieces = width / 8;
-  for (int p = threadIdx.x % 32; p < steps * pieces; p += 32) {
-    const int s = p / pieces, at = p % pieces * 8;
-    __pipeline_memcpy_async(&to[s][at], from + s * pitch + at, 16);
-  }
-}
-
 __device__ void start_chunk(const e88_forward_args& a, Work& w, long long row, int steps, int buffer) {
-  copy_rows<kRows>(a.k + row * kRows, a.H * kRows, w.k, steps);
-  copy_rows<kRows>(a.q + row * kRows, a.H * kRows, w.q, steps);
-  copy_rows<kColumns>(a.v + row * kColumns, a.H * kColumns, w.v[buffer], steps);
+  copy_rows<kRows, true>(a.k + row * kRows, a.H * kRows, w.k, steps);
+  copy_rows<kRows, true>(a.q + row * kRows, a.H * kRows, w.q, steps);
+  copy_rows<kColumns, true>(a.v + row * kColumns, a.H * kColumns, w.v[buffer], steps);
   if (kGATE) {
-    copy_rows<kColumns>(a.g + row * kColumns, a.H * kColumns, w.g[buffer], steps);
+    copy_rows<kColumns, true>(a.g + row * kColumns, a.H * kColumns, w.g[buffer], steps);
   }
   __pipeline_commit();
 }
@@ -79,19 +49,16 @@ __device__ void normalise_chunk(const bf16 (*raw)[kRows], float (*unit)[kRows], 
   for (int base = 0; base < kSegment; base += 32 / group) {
     const int s = base + threadIdx.x % 32 / group;
     const bool there = s < steps && part < pieces;
-    float x[8], squares = 0;
     const uint4 packed = there ? *reinterpret_cast<const uint4*>(&raw[s % kSegment][part * 8]) : uint4{};
     const unsigned words[4] = {packed.x, packed.y, packed.z, packed.w};
+    float x[8], squares = 0;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       x[2 * i] = __uint_as_float(words[i] << 16);
       x[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
       squares += x[2 * i] * x[2 * i] + x[2 * i + 1] * x[2 * i + 1];
     }
-#pragma unroll
-    for (int step = group / 2; step > 0; step /= 2) {
-      squares += __shfl_xor_sync(kAll, squares, step);
-    }
+    squares = sum_of_lanes<group>(squares);
     const float factor = kNORM ? rsqrtf(squares + 1e-12f) : 1.0f;
     if (there) {
       float4* to = reinterpret_cast<float4*>(&unit[s][part * 8]);

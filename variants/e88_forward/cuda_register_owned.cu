@@ -9,46 +9,7 @@
 // apo:requires   N <= 128 && V <= 32 && B*H <= 2147483647
 // apo:launch     forward grid=B*H block=32
 #include "e88_forward.args.h"
-
-namespace {
-
-using bf16 = __nv_bfloat16;
-
-constexpr int kSegment = 16;  // steps between two checkpoints
-constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
-constexpr int kPerLane = (kRows + 31) / 32;  // entries of k or q that a lane loads
-
-__device__ float load(bf16 value) {
-  return __bfloat162float(value);
-}
-
-__device__ bf16 store(float value) {
-  return __float2bfloat16(value);
-}
-
-// x^ of a row into shared memory, by one warp.
-__device__ void share_unit(const bf16* row, float* shared) {
-  const int lane = threadIdx.x % 32;
-  float x[kPerLane], squares = 0;
-#pragma unroll
-  for (int p = 0; p < kPerLane; ++p) {
-    x[p] = lane + 32 * p < kRows ? load(row[lane + 32 * p]) : 0.0f;
-    squares += x[p] * x[p];
-  }
-#pragma unroll
-  for (int step = 16; step > 0 && kNORM; step /= 2) {
-    squares += __shfl_xor_sync(0xffffffffu, squares, step);
-  }
-  const float factor = kNORM ? rsqrtf(squares + 1e-12f) : 1.0f;
-#pragma unroll
-  for (int p = 0; p < kPerLane; ++p) {
-    if (lane + 32 * p < kRows) {
-      shared[lane + 32 * p] = x[p] * factor;
-    }
-  }
-}
-
-}  // namespace
+#include "e88_units.cuh"
 
 // Lane j owns column j; a lane past V holds zeros and writes nothing.
 extern "C" __global__ void __launch_bounds__(32) forward(const e88_forward_args a) {
@@ -71,8 +32,8 @@ extern "C" __global__ void __launch_bounds__(32) forward(const e88_forward_args 
         checkpoint[i * kColumns + lane] = store(S[i]);
       }
     }
-    share_unit(a.k + row * kRows, k);
-    share_unit(a.q + row * kRows, q);
+    share(load_unit(a.k + row * kRows), k);
+    share(load_unit(a.q + row * kRows), q);
     const float decay = load(a.decay[row]);
     float delta = active ? load(a.v[at]) : 0.0f;
     __syncwarp();

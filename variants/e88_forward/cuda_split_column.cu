@@ -11,55 +11,13 @@
 // apo:tune       SPLIT 2,4,8
 // apo:launch     forward grid=B*H*ceil_div(V,32/SPLIT) block=32
 #include "e88_forward.args.h"
+#include "e88_units.cuh"
 
 namespace {
 
-using bf16 = __nv_bfloat16;
-
-constexpr int kSegment = 16;  // steps between two checkpoints
-constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
-constexpr int kPerLane = (kRows + 31) / 32;          // entries of k or q that a lane loads
 constexpr int kShare = (kRows + SPLIT - 1) / SPLIT;  // rows of its column that a lane owns
 constexpr int kPerWarp = 32 / SPLIT;                 // columns
 constexpr int kWarps = (kColumns + kPerWarp - 1) / kPerWarp;
-
-__device__ float load(bf16 value) {
-  return __bfloat162float(value);
-}
-
-__device__ bf16 store(float value) {
-  return __float2bfloat16(value);
-}
-
-__device__ float sum_of_column(float x) {
-#pragma unroll
-  for (int step = SPLIT / 2; step > 0; step /= 2) {
-    x += __shfl_xor_sync(0xffffffffu, x, step);
-  }
-  return x;
-}
-
-// x^ of a row into shared memory, by one warp.
-__device__ void share_unit(const bf16* row, float* shared) {
-  const int lane = threadIdx.x % 32;
-  float x[kPerLane], squares = 0;
-#pragma unroll
-  for (int p = 0; p < kPerLane; ++p) {
-    x[p] = lane + 32 * p < kRows ? load(row[lane + 32 * p]) : 0.0f;
-    squares += x[p] * x[p];
-  }
-#pragma unroll
-  for (int step = 16; step > 0 && kNORM; step /= 2) {
-    squares += __shfl_xor_sync(0xffffffffu, squares, step);
-  }
-  const float factor = kNORM ? rsqrtf(squares + 1e-12f) : 1.0f;
-#pragma unroll
-  for (int p = 0; p < kPerLane; ++p) {
-    if (lane + 32 * p < kRows) {
-      shared[lane + 32 * p] = x[p] * factor;
-    }
-  }
-}
 
 }  // namespace
 
@@ -94,8 +52,8 @@ extern "C" __global__ void __launch_bounds__(32) forward(const e88_forward_args 
         }
       }
     }
-    share_unit(a.k + row * kRows, k);
-    share_unit(a.q + row * kRows, q);
+    share(load_unit(a.k + row * kRows), k);
+    share(load_unit(a.q + row * kRows), q);
     const float decay = load(a.decay[row]);
     const float v = active ? load(a.v[at]) : 0.0f;
     __syncwarp();
@@ -104,14 +62,14 @@ extern "C" __global__ void __launch_bounds__(32) forward(const e88_forward_args 
     for (int r = 0; r < kShare; ++r) {
       retrieved += S[r] * k[r * SPLIT + part];
     }
-    const float delta = v - sum_of_column(retrieved);
+    const float delta = v - sum_of_lanes<SPLIT>(retrieved);
     float y = 0;
 #pragma unroll
     for (int r = 0; r < kShare; ++r) {
       S[r] = tanhf(decay * S[r] + k[r * SPLIT + part] * delta);
       y += S[r] * q[r * SPLIT + part];
     }
-    y = sum_of_column(y);
+    y = sum_of_lanes<SPLIT>(y);
     if (active && part == 0) {
       const float g = kGATE ? load(a.g[at]) : 0.0f;
       a.y_cache[at] = store(y);

@@ -15,21 +15,18 @@
 // apo:tune       BLOCKS 1,5,6
 // apo:launch     forward grid=B*H block=N*V/(8*COLUMNS) shared=256*N + 64*V + 256*N*ceil_div(V,64) + 128
 #include "e88_forward.args.h"
+#include "e88_wide.cuh"
+#include "lane_chunks.cuh"
 
 namespace {
 
-using bf16 = __nv_bfloat16;
-
-constexpr int kSegment = 16;  // steps between two checkpoints, and of a chunk
-constexpr int kRows = kN, kColumns = kV, kState = kRows * kColumns;
-constexpr int kTileRows = 8, kTileColumns = COLUMNS;  // of the state, in the registers of a lane
-constexpr int kRowLanes = kRows / kTileRows;          // lanes that share a column
+constexpr int kTileRows = 8, kTileColumns = COLUMNS;   // of the state, in the registers of a lane
 constexpr int kWidth = 32 / kRowLanes * kTileColumns;  // columns of a warp
 constexpr int kThreads = 32 * kColumns / kWidth;
-constexpr int kRowSlices = kSegment * kRows / 8, kRowPasses = (kRowSlices + kThreads - 1) / kThreads;  // of a block
-constexpr int kColumnSlices = kSegment * kWidth / 8, kColumnPasses = (kColumnSlices + 31) / 32;        // of a warp
+constexpr int kRowSlices = kSegment * kRows / 8,
+              kBlockRowPasses = (kRowSlices + kThreads - 1) / kThreads;                              // of a block
+constexpr int kColumnSlices = kSegment * kWidth / 8, kWarpColumnPasses = (kColumnSlices + 31) / 32;  // of a warp
 constexpr int kStride = (kColumns + 63) / 64 * 64;  // of a state on its way to memory; a power of two
-constexpr unsigned kAll = 0xffffffffu;
 
 using Tile = float[kTileRows][kTileColumns];
 
@@ -43,7 +40,8 @@ struct Rows {
 // v of a warp's columns, whose place delta takes and then y.
 using Columns = float[kSegment][kWidth];
 
-// What a block keeps in shared memory. Two of what all warps share: for warps that are done with a chunk, the next one's.
+// What a block keeps in shared memory. Two of what all warps share: for warps that are done with a chunk, the next
+// one's.
 struct Work {
   bf16 state[2][kRows * kStride];
   Columns columns[kThreads / 32];
@@ -51,14 +49,15 @@ struct Work {
 };
 
 // The inputs of a chunk on their way from memory: eight neighbours a word group.
-struct Inputs {
-  uint4 k[kRowPasses], q[kRowPasses], v[kColumnPasses], g[kColumnPasses];
+struct BlockInputs {
+  uint4 k[kBlockRowPasses], q[kBlockRowPasses], v[kWarpColumnPasses], g[kWarpColumnPasses];
   float decay;
 };
 
 // A lane owns four neighbouring rows of each half of the state, so that its loads of k and q meet all banks, and
 // neighbouring columns, the first of which is `column` of its warp.
 struct Place {
+  static constexpr int kRowLanes = ::kRowLanes;  // that share a column
   int lane, group, first_column, column;
   __device__ explicit Place(int thread)
       : lane(thread % 32),
@@ -67,52 +66,6 @@ struct Place {
         column(lane / kRowLanes * kTileColumns) {}
   __device__ int row(int r) const { return r / 4 * (kRows / 2) + 4 * group + r % 4; }
 };
-
-__device__ float low(unsigned pair) {
-  return __uint_as_float(pair << 16);
-}
-
-__device__ float high(unsigned pair) {
-  return __uint_as_float(pair & 0xffff0000u);
-}
-
-__device__ unsigned pack(float first, float second) {
-  unsigned pair;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
-  return pair;
-}
-
-// One special-function instruction; relative error up to 2^-11, which the contract allows.
-__device__ float tanh_approx(float x) {
-  float y;
-  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
-struct Eight {
-  float x[8];
-};
-
-__device__ Eight unpack(const uint4& words) {
-  return {low(words.x), high(words.x), low(words.y), high(words.y),
-          low(words.z), high(words.z), low(words.w), high(words.w)};
-}
-
-__device__ uint4 pack(const Eight& values) {
-  const float* x = values.x;
-  return make_uint4(pack(x[0], x[1]), pack(x[2], x[3]), pack(x[4], x[5]), pack(x[6], x[7]));
-}
-
-__device__ Eight load_eight(const float* from) {
-  const float4 a = *reinterpret_cast<const float4*>(from), b = *reinterpret_cast<const float4*>(from + 4);
-  return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-}
-
-__device__ void store_eight(const Eight& values, float* to) {
-  const float* x = values.x;
-  *reinterpret_cast<float4*>(to) = make_float4(x[0], x[1], x[2], x[3]);
-  *reinterpret_cast<float4*>(to + 4) = make_float4(x[4], x[5], x[6], x[7]);
-}
 
 // Where a thread works before and after the recurrence: elements part..part+7 of step `step` of rows of `width`.
 struct Slice {
@@ -129,55 +82,36 @@ __device__ Slice column_slice(const Place& p, int pass) {
 }
 
 // Of the chunk whose first step is `row` of tensors [B,T,H,.].
-__device__ void fetch(const e88_forward_args& a, const Place& p, Inputs& in, long long row, int steps) {
+__device__ void fetch(const e88_forward_args& a, const Place& p, BlockInputs& in, long long row, int steps) {
 #pragma unroll
-  for (int pass = 0; pass < kRowPasses; ++pass) {
+  for (int pass = 0; pass < kBlockRowPasses; ++pass) {
     const Slice z = row_slice(pass);
     const long long at = (row + z.step * a.H) * kRows + z.part;
     in.k[pass] = z.step < steps ? *reinterpret_cast<const uint4*>(a.k + at) : uint4{};
     in.q[pass] = z.step < steps ? *reinterpret_cast<const uint4*>(a.q + at) : uint4{};
   }
 #pragma unroll
-  for (int pass = 0; pass < kColumnPasses; ++pass) {
+  for (int pass = 0; pass < kWarpColumnPasses; ++pass) {
     const Slice z = column_slice(p, pass);
     const long long at = (row + z.step * a.H) * kColumns + p.first_column + z.part;
     in.v[pass] = z.step < steps ? *reinterpret_cast<const uint4*>(a.v + at) : uint4{};
     in.g[pass] = kGATE && z.step < steps ? *reinterpret_cast<const uint4*>(a.g + at) : uint4{};
   }
   const int step = threadIdx.x;
-  in.decay = step < steps ? __bfloat162float(a.decay[row + step * a.H]) : 0.0f;
+  in.decay = step < steps ? load(a.decay[row + step * a.H]) : 0.0f;
 }
 
-__device__ void store_unit(const uint4& words, float* to) {
-  Eight x = unpack(words);
-  float squares = 0;
+__device__ void deposit(const Place& p, const BlockInputs& in, Rows& rows, Columns& columns) {
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    squares += x.x[i] * x.x[i];
-  }
-#pragma unroll
-  for (int step = kRowLanes / 2; step > 0; step /= 2) {
-    squares += __shfl_xor_sync(kAll, squares, step);
-  }
-  const float factor = kNORM ? rsqrtf(squares + 1e-12f) : 1.0f;
-#pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    x.x[i] *= factor;
-  }
-  store_eight(x, to);
-}
-
-__device__ void deposit(const Place& p, const Inputs& in, Rows& rows, Columns& columns) {
-#pragma unroll
-  for (int pass = 0; pass < kRowPasses; ++pass) {
+  for (int pass = 0; pass < kBlockRowPasses; ++pass) {
     const Slice z = row_slice(pass);
     if (z.step < kSegment) {  // the same for a whole warp
-      store_unit(in.k[pass], &rows.k[z.step][z.part]);
-      store_unit(in.q[pass], &rows.q[z.step][z.part]);
+      store_unit<kRowLanes>(in.k[pass], &rows.k[z.step][z.part]);
+      store_unit<kRowLanes>(in.q[pass], &rows.q[z.step][z.part]);
     }
   }
 #pragma unroll
-  for (int pass = 0; pass < kColumnPasses; ++pass) {
+  for (int pass = 0; pass < kWarpColumnPasses; ++pass) {
     const Slice z = column_slice(p, pass);
     if (z.step < kSegment) {
       store_eight(unpack(in.v[pass]), &columns[z.step][z.part]);
@@ -190,32 +124,16 @@ __device__ void deposit(const Place& p, const Inputs& in, Rows& rows, Columns& c
 
 // y_cache and the gated output of a chunk, 16 bytes a lane.
 __device__ void finish(const e88_forward_args& a, const Place& p, const Columns& columns,
-                       const uint4 (&gates)[kColumnPasses], long long row, int steps) {
+                       const uint4 (&gates)[kWarpColumnPasses], long long row, int steps) {
 #pragma unroll
-  for (int pass = 0; pass < kColumnPasses; ++pass) {
+  for (int pass = 0; pass < kWarpColumnPasses; ++pass) {
     const Slice z = column_slice(p, pass);
     if (z.step >= steps) {
       continue;
     }
-    Eight y = load_eight(&columns[z.step][z.part]);
-    const long long at = (row + z.step * a.H) * kColumns + p.first_column + z.part;
-    *reinterpret_cast<uint4*>(a.y_cache + at) = pack(y);
-    if (kGATE) {
-      const Eight g = unpack(gates[pass]);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        y.x[i] *= g.x[i] * __fdividef(1.0f, 1.0f + __expf(-g.x[i]));
-      }
-    }
-    *reinterpret_cast<uint4*>(a.output + at) = pack(y);
+    store_output<logistic_by_division>(a, load_eight(&columns[z.step][z.part]), gates[pass],
+                                       (row + z.step * a.H) * kColumns + p.first_column + z.part);
   }
-}
-
-// Entries of k^ or q^ for the rows of the lane.
-__device__ Eight load_rows(const Place& p, const float* from) {
-  const float4 a = *reinterpret_cast<const float4*>(from + p.row(0));
-  const float4 b = *reinterpret_cast<const float4*>(from + p.row(4));
-  return {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
 }
 
 __device__ void load_columns(const float* from, float (&x)[kTileColumns]) {
@@ -227,44 +145,6 @@ __device__ void load_columns(const float* from, float (&x)[kTileColumns]) {
     x[c + 2] = four.z;
     x[c + 3] = four.w;
   }
-}
-
-// Halves what is left to sum of x, with the lane that differs in `bit`.
-template <int kLeft>
-__device__ void exchange(const Place& p, int bit, float (&x)[kTileColumns]) {
-  const bool upper = p.lane & bit;
-#pragma unroll
-  for (int r = 0; r < kLeft; ++r) {
-    const float low_half = x[r], high_half = x[r + kLeft];
-    x[r] = (upper ? high_half : low_half) + __shfl_xor_sync(kAll, upper ? low_half : high_half, bit);
-  }
-}
-
-// The sum of x[c] over the lanes of a column; which column a lane gets says `owned`.
-__device__ float sum_of_column(const Place& p, float (&x)[kTileColumns]) {
-  if (kTileColumns == 8) {
-    exchange<4>(p, kRowLanes / 2, x);
-  }
-  constexpr int next = kTileColumns == 8 ? kRowLanes / 4 : kRowLanes / 2;
-  exchange<2>(p, next, x);
-  exchange<1>(p, next / 2, x);
-  float sum = x[0];
-#pragma unroll
-  for (int step = next / 4; step > 0; step /= 2) {
-    sum += __shfl_xor_sync(kAll, sum, step);
-  }
-  return sum;
-}
-
-__device__ int owned(const Place& p) {
-  constexpr int next = kTileColumns == 8 ? kRowLanes / 4 : kRowLanes / 2;
-  return p.column + (kTileColumns == 8 && p.group & (kRowLanes / 2) ? 4 : 0) + (p.group & next ? 2 : 0) +
-         (p.group & (next / 2) ? 1 : 0);
-}
-
-// Whether this lane is the one that speaks for its owned column.
-__device__ bool speaks(const Place& p) {
-  return p.group % (kRowLanes / kTileColumns) == 0;
 }
 
 // What a step retrieves is summed during the one before, as soon as tanh delivers.
@@ -281,8 +161,8 @@ __device__ void recur(const Rows& rows, Columns& columns, const Place& p, int st
 #pragma unroll 1
   for (int s = 0; s < steps; ++s) {
     const float sum = sum_of_column(p, retrieved);
-    if (speaks(p)) {
-      columns[s][owned(p)] -= sum;
+    if (speaks<kTileColumns>(p)) {
+      columns[s][owned<kTileColumns>(p)] -= sum;
     }
     const Eight q = load_rows(p, rows.q[s]), next_k = load_rows(p, rows.k[min(s + 1, kSegment - 1)]);
     const float decay = rows.decay[s];
@@ -305,8 +185,8 @@ __device__ void recur(const Rows& rows, Columns& columns, const Place& p, int st
     }
     const float sum_y = sum_of_column(p, y);
     __syncwarp();  // every lane has read delta
-    if (speaks(p)) {
-      columns[s][owned(p)] = sum_y;
+    if (speaks<kTileColumns>(p)) {
+      columns[s][owned<kTileColumns>(p)] = sum_y;
     }
     k = next_k;
   }
@@ -361,7 +241,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS) forward(const e88
   const long long sequence = blockIdx.x, b = sequence / a.H, h = sequence % a.H;
   Tile S;
   load_tile(p, a.s0 + sequence * kState, S);
-  Inputs in;
+  BlockInputs in;
   fetch(a, p, in, b * a.T * a.H + h, min(static_cast<long long>(kSegment), a.T));
   for (long long first = 0; first < a.T; first += kSegment) {
     const int steps = min(static_cast<long long>(kSegment), a.T - first);
@@ -370,9 +250,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS) forward(const e88
     Rows& rows = w.rows[turn];
     set_out(p, S, w.state[turn]);
     deposit(p, in, rows, columns);
-    uint4 gates[kColumnPasses];
+    uint4 gates[kWarpColumnPasses];
 #pragma unroll
-    for (int pass = 0; pass < kColumnPasses; ++pass) {
+    for (int pass = 0; pass < kWarpColumnPasses; ++pass) {
       gates[pass] = in.g[pass];
     }
     __syncthreads();
