@@ -1,0 +1,38 @@
+// variants/e88_forward/phases.h - the phases of the forward: norm passes, every sequence step by step, a gate pass.
+// Include e88_scalar.h or e88_vector.h first: they say what a State is and how a step updates it.
+#pragma once
+#include "e88.h"
+
+namespace {
+
+// output = y * silu(g)
+void gate(const float* y, const uint16_t* g, int64_t count, uint16_t* output) {
+  for (int64_t i = 0; i < count; ++i) {
+    const float raw = load(g[i]);
+    output[i] = store(kGATE ? y[i] * raw / (1.0f + std::exp(-raw)) : y[i]);
+  }
+}
+
+void run_sequence(const e88_forward_args& a, int64_t b, int64_t h) {
+  const int64_t sequence = b * a.H + h;
+  State S;
+  Row v, delta, y;
+  load(a.s0 + sequence * kN * kV, S);
+  for (int64_t t = 0; t < a.T; ++t) {
+    const int64_t row = (b * a.T + t) * a.H + h;
+    if (t % kSegment == 0) {
+      store(S, a.checkpoints + (t / kSegment * a.B * a.H + sequence) * kN * kV);
+    }
+    const float* k = static_cast<const float*>(a.unit_k) + row * kN;
+    const float* q = static_cast<const float*>(a.unit_q) + row * kN;
+    load(a.v + row * kV, v);
+    retrieve(S, k, v, delta);
+    update(S, k, delta, load(a.decay[row]), S);
+    query(S, q, y);
+    std::copy_n(y, kV, static_cast<float*>(a.ungated) + row * kV);
+    store(y, a.y_cache + row * kV);
+  }
+  store(S, a.s_final + sequence * kN * kV);
+}
+
+}  // namespace
