@@ -39,4 +39,8 @@ void query(const float* S, const float* q, float* y) {
   }
 }
 
+[[gnu::always_inline]] inline void copy_row(const Row& from, float* to) {
+  std::copy_n(from, kV, to);
+}
+
 }  // namespace

@@ -1,4 +1,5 @@
-// variants/e88_backward/scalar_chunks.h - the scalar backward on packed chunks of CHUNK steps; S alone is cached in bf16.
+// variants/e88_backward/scalar_chunks.h - the scalar backward on packed chunks of CHUNK steps; S alone is cached in
+// bf16.
 #pragma once
 #include "scalar_phases.h"
 
@@ -99,4 +100,3 @@ void run_sequence(const e88_backward_args& a, int64_t b, int64_t h) {
 }
 
 }  // namespace
-

@@ -107,8 +107,7 @@ struct Bf16Cache {
     return load(entry[kUsed - 1]);
   }
 
-  static void replay_segment(const auto& a, int64_t b, int64_t h, int64_t first, int64_t steps,
-                             uint16_t* history) {
+  static void replay_segment(const auto& a, int64_t b, int64_t h, int64_t first, int64_t steps, uint16_t* history) {
     float S[kN * kV], k[kN], v[kV], delta[kV];
     load(a.checkpoints + ((first / kSegment * a.B + b) * a.H + h) * kN * kV, S);
     for (int64_t s = 0; s < steps; ++s) {

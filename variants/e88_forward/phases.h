@@ -5,7 +5,7 @@
 
 namespace {
 
-// output = y * silu(g)
+// output = y * silu(g), of one row or of all
 void gate(const float* y, const uint16_t* g, int64_t count, uint16_t* output) {
   for (int64_t i = 0; i < count; ++i) {
     const float raw = load(g[i]);
@@ -13,7 +13,8 @@ void gate(const float* y, const uint16_t* g, int64_t count, uint16_t* output) {
   }
 }
 
-void run_sequence(const e88_forward_args& a, int64_t b, int64_t h) {
+// With k^, q^ and the ungated y in scratch; `auto`, because a variant with a walk of its own has no such scratch.
+void run_sequence(const auto& a, int64_t b, int64_t h) {
   const int64_t sequence = b * a.H + h;
   State S;
   Row v, delta, y;
@@ -29,7 +30,7 @@ void run_sequence(const e88_forward_args& a, int64_t b, int64_t h) {
     retrieve(S, k, v, delta);
     update(S, k, delta, load(a.decay[row]), S);
     query(S, q, y);
-    std::copy_n(y, kV, static_cast<float*>(a.ungated) + row * kV);
+    copy_row(y, static_cast<float*>(a.ungated) + row * kV);
     store(y, a.y_cache + row * kV);
   }
   store(S, a.s_final + sequence * kN * kV);

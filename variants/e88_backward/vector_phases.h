@@ -1,0 +1,35 @@
+// variants/e88_backward/vector_phases.h - the phases of a step back on SIMD lanes.
+#pragma once
+#include "e88_vector.h"
+#include "phases.h"
+
+namespace {
+
+// dy = d_output * silu(g), dg = d_output * y * silu'(g); without a gate o = y.
+void gate_gradient(const e88_backward_args& a, int64_t row, Row& dy) {
+  Row g, y, dg = {};
+  load(a.d_output + row * kV, dy);
+  if (kGATE) {
+    load(a.g + row * kV, g);
+    load(a.y_cache + row * kV, y);
+    for (int64_t c = 0; c < kColumns; ++c) {
+      const Lanes s = sigmoid(g[c]);
+      dg[c] = dy[c] * y[c] * s * (1.0f + g[c] * (1.0f - s));
+      dy[c] *= g[c] * s;
+    }
+  }
+  store(dg, a.dg + row * kV);
+}
+
+// sum_j S[i][j] x[j] of each row i
+void multiply_rows(const State& S, const Row& x, float* result) {
+  for (int64_t i = 0; i < kN; ++i) {
+    Lanes partial = {};
+    for (int64_t c = 0; c < kColumns; ++c) {
+      partial += S[i][c] * x[c];
+    }
+    result[i] = sum(partial);
+  }
+}
+
+}  // namespace
