@@ -26,20 +26,31 @@ typedef int32_t Index __attribute__((vector_size(4 * kLanes)));
 using Row = Lanes[kColumns];
 using State = Row[kN];
 
-void load(const uint16_t* from, Row& to) {
-  alignas(Row) float values[kColumns * kLanes] = {};
-  for (int64_t j = 0; j < kV; ++j) {
-    values[j] = load(from[j]);
+// `count` elements; the lanes past them become zero.
+template <int64_t count, class Vectors>
+void load(const uint16_t* from, Vectors& to) {
+  alignas(Vectors) float values[std::extent_v<Vectors> * kLanes] = {};
+  for (int64_t i = 0; i < count; ++i) {
+    values[i] = load(from[i]);
   }
   std::memcpy(&to, values, sizeof to);
 }
 
-void store(const Row& from, uint16_t* to) {
-  alignas(Row) float values[kColumns * kLanes];
+template <int64_t count, class Vectors>
+void store(const Vectors& from, uint16_t* to) {
+  alignas(Vectors) float values[std::extent_v<Vectors> * kLanes];
   std::memcpy(values, &from, sizeof from);
-  for (int64_t j = 0; j < kV; ++j) {
-    to[j] = store(values[j]);
+  for (int64_t i = 0; i < count; ++i) {
+    to[i] = store(values[i]);
   }
+}
+
+[[gnu::always_inline]] inline void load(const uint16_t* from, Row& to) {
+  load<kV>(from, to);
+}
+
+[[gnu::always_inline]] inline void store(const Row& from, uint16_t* to) {
+  store<kV>(from, to);
 }
 
 void load(const uint16_t* from, State& to) {
@@ -62,12 +73,21 @@ Lanes clamp(Lanes x, float limit) {
 }
 
 // Lambert's continued fraction, cut after x^2/17: relative error below 2^-16; at the clamp it has reached 1.
-Lanes tanh(Lanes x) {
+struct Fraction {
+  Lanes numerator, denominator;
+};
+
+[[gnu::always_inline]] inline Fraction tanh_fraction(Lanes x) {
   x = clamp(x, 6.29f);
   const Lanes y = x * x;
   const Lanes p = (((y + 990.0f) * y + 135135.0f) * y + 4729725.0f) * y + 34459425.0f;
   const Lanes q = (((y * 45.0f + 13860.0f) * y + 945945.0f) * y + 16216200.0f) * y + 34459425.0f;
-  return x * p / q;
+  return {x * p, q};
+}
+
+Lanes tanh(Lanes x) {
+  const Fraction fraction = tanh_fraction(x);
+  return fraction.numerator / fraction.denominator;
 }
 
 // 1 / (1 + e^-x): e^-x = 2^n e^r with |r| <= ln(2)/2; adding 1.5 * 2^23 leaves n in the low bits.
@@ -86,16 +106,6 @@ constexpr Index count_up(std::integer_sequence<int32_t, lane...>) {
   return Index{lane...};
 }
 constexpr Index kLane = count_up(std::make_integer_sequence<int32_t, kLanes>());
-
-template <int32_t step = kLanes / 2>
-float sum(Lanes x) {
-  if constexpr (step == 0) {
-    return x[0];
-  } else {
-    constexpr Index other = kLane ^ step;
-    return sum<step / 2>(x + __builtin_shuffle(x, other));
-  }
-}
 
 // delta = v - S^T k
 void retrieve(const State& S, const float* k, const Row& v, Row& delta) {

@@ -21,6 +21,13 @@ void gate_gradient(const e88_backward_args& a, int64_t row, Row& dy) {
   store(dg, a.dg + row * kV);
 }
 
+float sum(Lanes x) {
+  for (int32_t step = kLanes / 2; step > 0; step /= 2) {
+    x += __builtin_shuffle(x, kLane ^ step);
+  }
+  return x[0];
+}
+
 // sum_j S[i][j] x[j] of each row i
 void multiply_rows(const State& S, const Row& x, float* result) {
   for (int64_t i = 0; i < kN; ++i) {
