@@ -1,4 +1,4 @@
-// variants/common/e88.h - what every E88 variant on the host knows: the segment, and the L2 norm as a pass over memory.
+// variants/common/e88.h - what every E88 variant on the host knows: the segment, and the L2 norm of a row of k or q.
 // Needs kN and kNORM of the family's args.h.
 #pragma once
 #include <cmath>
@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kSegment = 16;  // steps between two checkpoints
 
 // rsqrt(|x|^2 + epsilon), or 1 without the norm
-[[gnu::always_inline]] inline float inverse_norm(const uint16_t* x) {
+float inverse_norm(const uint16_t* x) {
   float squares = 0;
   for (int64_t i = 0; i < kN; ++i) {
     squares += load(x[i]) * load(x[i]);
@@ -25,16 +25,6 @@ float normalise(const uint16_t* x, float* unit) {
     unit[i] = load(x[i]) * scale;
   }
   return scale;
-}
-
-// The same for all rows of k or q, as the separate operation of the original.
-void normalise(const uint16_t* x, int64_t rows, float* unit) {
-  for (int64_t row = 0; row < rows; ++row, x += kN, unit += kN) {
-    const float scale = inverse_norm(x);
-    for (int64_t i = 0; i < kN; ++i) {
-      unit[i] = load(x[i]) * scale;
-    }
-  }
 }
 
 }  // namespace

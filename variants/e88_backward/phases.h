@@ -7,6 +7,16 @@
 
 namespace {
 
+// The L2 norm of all rows of k or q as a pass of its own over memory, as the separate operation of the original.
+void normalise(const uint16_t* x, int64_t rows, float* unit) {
+  for (int64_t row = 0; row < rows; ++row, x += kN, unit += kN) {
+    const float scale = inverse_norm(x);
+    for (int64_t i = 0; i < kN; ++i) {
+      unit[i] = load(x[i]) * scale;
+    }
+  }
+}
+
 // dx = (dx^ - x^ (x^ . dx^)) rsqrt(|x|^2 + epsilon): exact, because x^ carries the same epsilon.
 void chain_rule(const uint16_t* x, const float* unit, const float* gradient, int64_t rows, uint16_t* dx) {
   for (int64_t row = 0; row < rows; ++row, x += kN, unit += kN, gradient += kN, dx += kN) {

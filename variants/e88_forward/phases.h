@@ -5,6 +5,20 @@
 
 namespace {
 
+// The L2 norm of all rows of k or q as a pass of its own over memory, as the separate operation of the original.
+void normalise(const uint16_t* x, int64_t rows, float* unit) {
+  for (int64_t row = 0; row < rows; ++row, x += kN, unit += kN) {
+    float squares = 0;
+    for (int64_t i = 0; i < kN; ++i) {
+      squares += load(x[i]) * load(x[i]);
+    }
+    const float scale = kNORM ? 1.0f / std::sqrt(squares + 1e-12f) : 1.0f;
+    for (int64_t i = 0; i < kN; ++i) {
+      unit[i] = load(x[i]) * scale;
+    }
+  }
+}
+
 // output = y * silu(g), of one row or of all
 void gate(const float* y, const uint16_t* g, int64_t count, uint16_t* output) {
   for (int64_t i = 0; i < count; ++i) {
