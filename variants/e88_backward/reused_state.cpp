@@ -40,19 +40,7 @@ struct StatesCache {
     float slope[kN * kV], q[kN], dy[kV], d_delta[kV] = {};
     std::copy_n(static_cast<const float*>(a.unit_q) + row * kN, kN, q);
     gate_gradient(a, row, dy);
-
-    differentiate_tanh(S_next, slope);
-    float* dq = static_cast<float*>(a.gradient_q) + row * kN;
-    multiply(S_next, dy, dq);
-    pass_tanh(q, dy, slope, dS);
-    add_transposed_product(dS, k, d_delta);
-    float* dk = static_cast<float*>(a.gradient_k) + row * kN;
-    multiply(dS, delta, dk);
-    const float d_decay = dot(dS, S);
-    subtract_product(S, d_delta, dk);
-    pass_update(k, d_delta, decay, dS);
-    store(d_delta, a.dv + row * kV);
-    a.ddecay[row] = store(d_decay);
+    reverse(a, row, S, S_next, k, q, delta, dy, decay, slope, d_delta, dS);
   }
 };
 

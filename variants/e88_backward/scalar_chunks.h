@@ -52,19 +52,7 @@ void reverse_step(const e88_backward_args& a, int64_t row, const Chunk& chunk, i
   gate_gradient(chunk, s, dy, a.dg + row * kV);
   retrieve(S, k, v, delta);
   update(S, k, delta, decay, S_next);
-
-  differentiate_tanh(S_next, slope);
-  float* dq = static_cast<float*>(a.gradient_q) + row * kN;
-  multiply(S_next, dy, dq);
-  pass_tanh(q, dy, slope, dS);
-  add_transposed_product(dS, k, d_delta);
-  float* dk = static_cast<float*>(a.gradient_k) + row * kN;
-  multiply(dS, delta, dk);
-  const float d_decay = dot(dS, S);
-  subtract_product(S, d_delta, dk);
-  pass_update(k, d_delta, decay, dS);
-  store(d_delta, a.dv + row * kV);
-  a.ddecay[row] = store(d_decay);
+  reverse(a, row, S, S_next, k, q, delta, dy, decay, slope, d_delta, dS);
 }
 
 void run_sequence(const e88_backward_args& a, int64_t b, int64_t h) {

@@ -83,6 +83,25 @@ void gate_gradient(const e88_backward_args& a, int64_t row, float* dy) {
   }
 }
 
+// All phases in order, from the gradient of S_next to that of S. A step declares its arrays itself, `slope` and the
+// zeroed `d_delta` too; only d_output, dg and the caches are read and written elsewhere.
+[[gnu::always_inline]] inline void reverse(const auto& a, int64_t row, const auto& S, const auto& S_next, const auto& k,
+                                           const auto& q, const auto& delta, const auto& dy, float decay, auto& slope,
+                                           auto& d_delta, float* dS) {
+  differentiate_tanh(S_next, slope);
+  float* dq = static_cast<float*>(a.gradient_q) + row * kN;
+  multiply(S_next, dy, dq);
+  pass_tanh(q, dy, slope, dS);
+  add_transposed_product(dS, k, d_delta);
+  float* dk = static_cast<float*>(a.gradient_k) + row * kN;
+  multiply(dS, delta, dk);
+  const float d_decay = dot(dS, S);
+  subtract_product(S, d_delta, dk);
+  pass_update(k, d_delta, decay, dS);
+  store(d_delta, a.dv + row * kV);
+  a.ddecay[row] = store(d_decay);
+}
+
 constexpr int64_t kUsed = kN * kV + kN + kV + 1;  // cached per step: S_{t-1}, k^, v, a
 
 // Entries in bf16, `stride` elements apart; the reversal retrieves and updates once more.
@@ -128,19 +147,7 @@ struct Bf16Cache {
     gate_gradient(a, row, dy);
     retrieve(S, k, v, delta);
     update(S, k, delta, decay, S_next);
-
-    differentiate_tanh(S_next, slope);
-    float* dq = static_cast<float*>(a.gradient_q) + row * kN;
-    multiply(S_next, dy, dq);
-    pass_tanh(q, dy, slope, dS);
-    add_transposed_product(dS, k, d_delta);
-    float* dk = static_cast<float*>(a.gradient_k) + row * kN;
-    multiply(dS, delta, dk);
-    const float d_decay = dot(dS, S);
-    subtract_product(S, d_delta, dk);
-    pass_update(k, d_delta, decay, dS);
-    store(d_delta, a.dv + row * kV);
-    a.ddecay[row] = store(d_decay);
+    reverse(a, row, S, S_next, k, q, delta, dy, decay, slope, d_delta, dS);
   }
 };
 

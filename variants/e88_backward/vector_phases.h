@@ -39,4 +39,30 @@ void multiply_rows(const State& S, const Row& x, float* result) {
   }
 }
 
+// A step back, from the gradient of S_next to that of S; the step declares its arrays itself, d_delta zeroed.
+[[gnu::always_inline]] inline void reverse(const auto& a, int64_t row, const State& S, const State& S_next,
+                                           const auto& k, const float* q, const Row& delta, const Row& dy, float decay,
+                                           Row& d_delta, auto& dk, State& dS) {
+  multiply_rows(S_next, dy, static_cast<float*>(a.gradient_q) + row * kN);
+  Lanes d_decay = {};
+  for (int64_t i = 0; i < kN; ++i) {
+    for (int64_t c = 0; c < kColumns; ++c) {
+      dS[i][c] = (dS[i][c] + q[i] * dy[c]) * (1.0f - S_next[i][c] * S_next[i][c]);
+      d_delta[c] += dS[i][c] * k[i];
+      d_decay += dS[i][c] * S[i][c];
+    }
+  }
+  float* gradient_k = static_cast<float*>(a.gradient_k) + row * kN;
+  multiply_rows(dS, delta, gradient_k);
+  multiply_rows(S, d_delta, dk);
+  for (int64_t i = 0; i < kN; ++i) {
+    gradient_k[i] -= dk[i];
+    for (int64_t c = 0; c < kColumns; ++c) {
+      dS[i][c] = decay * dS[i][c] - k[i] * d_delta[c];
+    }
+  }
+  store(d_delta, a.dv + row * kV);
+  a.ddecay[row] = store(sum(d_decay));
+}
+
 }  // namespace
