@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstddef>
 
-// One translation unit is a variant, which uses a part of what its headers offer.
+// A variant is one translation unit and calls only a part of what its headers offer.
 #pragma GCC diagnostic ignored "-Wunused-function"
 
 namespace {

@@ -39,6 +39,7 @@ void query(const float* S, const float* q, float* y) {
   }
 }
 
+// y as fp32, for a pass that reads it later
 [[gnu::always_inline]] inline void copy_row(const Row& from, float* to) {
   std::copy_n(from, kV, to);
 }

@@ -72,11 +72,11 @@ Lanes clamp(Lanes x, float limit) {
   return x < -high ? -high : x;
 }
 
-// Lambert's continued fraction, cut after x^2/17: relative error below 2^-16; at the clamp it has reached 1.
 struct Fraction {
   Lanes numerator, denominator;
 };
 
+// Lambert's continued fraction, cut after x^2/17: relative error below 2^-16; at the clamp it has reached 1.
 [[gnu::always_inline]] inline Fraction tanh_fraction(Lanes x) {
   x = clamp(x, 6.29f);
   const Lanes y = x * x;
@@ -136,7 +136,7 @@ void query(const State& S, const float* q, Row& y) {
   }
 }
 
-// The V elements of a row in fp32
+// y as fp32, without the lanes past V, for a pass that reads it later
 [[gnu::always_inline]] inline void copy_row(const Row& from, float* to) {
   std::memcpy(to, from, kV * sizeof(float));
 }

@@ -48,7 +48,6 @@ struct Cache {
     const float decay = load(entry[kEntry - 1]);
     const float* q = static_cast<const float*>(a.unit_q) + row * kN;
     gate_gradient(a, row, dy);
-
     retrieve(S, k, v, delta);
     update(S, k, delta, decay, S_next);
     reverse(a, row, S, S_next, k, q, delta, dy, decay, d_delta, dk, dS);

@@ -49,7 +49,6 @@ struct Cache {
     const float* k = static_cast<const float*>(a.unit_k) + row * kN;
     const float* q = static_cast<const float*>(a.unit_q) + row * kN;
     gate_gradient(a, row, dy);
-
     reverse(a, row, S, S_next, k, q, entry->delta, dy, decay, d_delta, dk, dS);
   }
 };

@@ -38,8 +38,8 @@ struct Cache : Bf16Cache<kUsed> {
   }
 
   static void reverse_step(const e88_backward_args& a, int64_t row, const uint16_t* entry, float* dS) {
-    float S[kN * kV], S_next[kN * kV], slope[kN * kV], k[kN], q[kN], v[kV], delta[kV], dy[kV], d_delta[kV] = {}, dk[kN],
-                                                                                               dq[kN];
+    float S[kN * kV], S_next[kN * kV], slope[kN * kV], k[kN], q[kN], v[kV], delta[kV], dy[kV], d_delta[kV] = {};
+    float dk[kN], dq[kN];
     const float decay = read(entry, S, k, v);
     const float q_scale = normalise(a.q + row * kN, q);
     gate_gradient(a, row, dy);

@@ -83,8 +83,8 @@ void gate_gradient(const e88_backward_args& a, int64_t row, float* dy) {
   }
 }
 
-// All phases in order, from the gradient of S_next to that of S. A step declares its arrays itself, `slope` and the
-// zeroed `d_delta` too; only d_output, dg and the caches are read and written elsewhere.
+// The phases in order: dS is the gradient of S_next before and of S after. The caller declares all arrays of its step,
+// the work arrays `slope` and `d_delta` (zeros) too: their order decides the stack frame.
 [[gnu::always_inline]] inline void reverse(const auto& a, int64_t row, const auto& S, const auto& S_next, const auto& k,
                                            const auto& q, const auto& delta, const auto& dy, float decay, auto& slope,
                                            auto& d_delta, float* dS) {
@@ -104,7 +104,8 @@ void gate_gradient(const e88_backward_args& a, int64_t row, float* dy) {
 
 constexpr int64_t kUsed = kN * kV + kN + kV + 1;  // cached per step: S_{t-1}, k^, v, a
 
-// Entries in bf16, `stride` elements apart; the reversal retrieves and updates once more.
+// Entries in bf16, `stride` elements apart; reversing a step retrieves and updates once more. `a` is e88_backward_args,
+// deduced because a variant that replaces one of the two functions need not have its scratch.
 template <int64_t stride>
 struct Bf16Cache {
   using Element = uint16_t;

@@ -1,5 +1,4 @@
-// variants/e88_backward/tiled_phases.h - a segment on SIMD lanes whose partial sums stay in registers, ROWS rows at
-// once.
+// variants/e88_backward/tiled_phases.h - a segment on SIMD lanes; partial sums of ROWS rows stay in registers.
 #pragma once
 #include <numeric>
 
@@ -31,6 +30,7 @@ Lanes sum_rows(Lanes* rows) {
   }
 }
 
+// sum() with its steps unrolled before anything else is optimised.
 template <int32_t step = kLanes / 2>
 float sum_tree(Lanes x) {
   if constexpr (step == 0) {
@@ -155,6 +155,7 @@ void reverse_step(const e88_backward_args& a, int64_t row, const Segment& segmen
   a.ddecay[row] = store(sum_tree(std::accumulate(d_decay + 1, d_decay + kTile, d_decay[0])));
 }
 
+// `states` has room for kSegment + 1 states.
 template <Lanes (*tanh_of)(Lanes)>
 void run_sequence(const e88_backward_args& a, int64_t sequence, State* states) {
   const int64_t b = sequence / a.H, h = sequence % a.H;

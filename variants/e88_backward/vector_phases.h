@@ -39,7 +39,7 @@ void multiply_rows(const State& S, const Row& x, float* result) {
   }
 }
 
-// A step back, from the gradient of S_next to that of S; the step declares its arrays itself, d_delta zeroed.
+// dS is the gradient of S_next before and of S after. The caller declares all arrays of its step, d_delta zeroed.
 [[gnu::always_inline]] inline void reverse(const auto& a, int64_t row, const State& S, const State& S_next,
                                            const auto& k, const float* q, const Row& delta, const Row& dy, float decay,
                                            Row& d_delta, auto& dk, State& dS) {

@@ -27,7 +27,8 @@ void gate(const float* y, const uint16_t* g, int64_t count, uint16_t* output) {
   }
 }
 
-// With k^, q^ and the ungated y in scratch; `auto`, because a variant with a walk of its own has no such scratch.
+// k^, q^ and the ungated y stand in scratch. `a` is e88_forward_args, deduced because a variant with a run_sequence of
+// its own need not have that scratch.
 void run_sequence(const auto& a, int64_t b, int64_t h) {
   const int64_t sequence = b * a.H + h;
   State S;
