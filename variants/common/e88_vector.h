@@ -45,11 +45,11 @@ void store(const Vectors& from, uint16_t* to) {
   }
 }
 
-[[gnu::always_inline]] inline void load(const uint16_t* from, Row& to) {
+void load(const uint16_t* from, Row& to) {
   load<kV>(from, to);
 }
 
-[[gnu::always_inline]] inline void store(const Row& from, uint16_t* to) {
+void store(const Row& from, uint16_t* to) {
   store<kV>(from, to);
 }
 
