@@ -10,100 +10,13 @@
 // apo:predict    2.5x..4.0x over parent: two CPUs, one walk over S instead of three, and vector exponentials.
 // apo:tune       SEQUENCES_PER_THREAD 1,2,4
 // apo:tune       LANES 0,8,16
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
-
 #include "e88_forward.args.h"
+#include "e88_vector.h"
 
 namespace {
 
-constexpr int64_t kSegment = 16;  // steps between two checkpoints
-
-#if defined(__AVX512F__)
-constexpr int64_t kNativeLanes = 16;
-#elif defined(__AVX__)
-constexpr int64_t kNativeLanes = 8;
-#else
-constexpr int64_t kNativeLanes = 4;
-#endif
-constexpr int64_t kLanes = LANES > 0 ? LANES : kNativeLanes;
-constexpr int64_t kColumns = (kV + kLanes - 1) / kLanes;  // vectors in a row of the state; lanes past V stay zero
-
-typedef float Lanes __attribute__((vector_size(4 * kLanes)));
-typedef uint32_t Bits __attribute__((vector_size(4 * kLanes)));
-using Row = Lanes[kColumns];
-using State = Row[kN];
-
-float load(uint16_t bits) {
-  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-}
-
-// Round to nearest even; NaN stays NaN.
-uint16_t store(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  const uint32_t rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
-  return static_cast<uint16_t>((value == value ? rounded : bits | 0x400000u) >> 16);
-}
-
-void load(const uint16_t* from, Row& to) {
-  alignas(Row) float values[kColumns * kLanes] = {};
-  for (int64_t j = 0; j < kV; ++j) {
-    values[j] = load(from[j]);
-  }
-  std::memcpy(&to, values, sizeof to);
-}
-
-void store(const Row& from, uint16_t* to) {
-  alignas(Row) float values[kColumns * kLanes];
-  std::memcpy(values, &from, sizeof from);
-  for (int64_t j = 0; j < kV; ++j) {
-    to[j] = store(values[j]);
-  }
-}
-
-void load(const uint16_t* from, State& to) {
-  for (int64_t i = 0; i < kN; ++i) {
-    load(from + i * kV, to[i]);
-  }
-}
-
-void store(const State& from, uint16_t* to) {
-  for (int64_t i = 0; i < kN; ++i) {
-    store(from[i], to + i * kV);
-  }
-}
-
-// NaN passes: both comparisons are false.
-Lanes clamp(Lanes x, float limit) {
-  const Lanes high = Lanes{} + limit;
-  x = x > high ? high : x;
-  return x < -high ? -high : x;
-}
-
-// Lambert's continued fraction, cut after x^2/17: relative error below 2^-16; at the clamp it has reached 1.
-Lanes tanh(Lanes x) {
-  x = clamp(x, 6.29f);
-  const Lanes y = x * x;
-  const Lanes p = (((y + 990.0f) * y + 135135.0f) * y + 4729725.0f) * y + 34459425.0f;
-  const Lanes q = (((y * 45.0f + 13860.0f) * y + 945945.0f) * y + 16216200.0f) * y + 34459425.0f;
-  return x * p / q;
-}
-
-// 1 / (1 + e^-x): e^-x = 2^n e^r with |r| <= ln(2)/2; adding 1.5 * 2^23 leaves n in the low bits.
-Lanes sigmoid(Lanes x) {
-  x = -clamp(x, 87.0f);
-  const Lanes shifted = x * 1.44269504f + 12582912.0f;
-  const Lanes n = shifted - 12582912.0f;
-  const Lanes r = x - n * 0.693145752f - n * 1.42860677e-6f;
-  const Lanes e = ((((r * (1.0f / 120) + 1.0f / 24) * r + 1.0f / 6) * r + 0.5f) * r + 1.0f) * r + 1.0f;
-  const auto power = std::bit_cast<Lanes>((std::bit_cast<Bits>(shifted) << 23) + 0x3f800000u);
-  return 1.0f / (1.0f + e * power);
-}
-
 // x^ = x rsqrt(|x|^2 + epsilon)
-void normalise(const uint16_t* x, float* unit) {
+void normalise_row(const uint16_t* x, float* unit) {
   float values[kN], squares = 1e-12f;
   for (int64_t i = 0; i < kN; ++i) {
     values[i] = load(x[i]);
@@ -124,8 +37,8 @@ struct Segment {
 };
 
 void pack(const e88_forward_args& a, int64_t row, int64_t s, Segment& segment) {
-  normalise(a.k + row * kN, segment.k[s]);
-  normalise(a.q + row * kN, segment.q[s]);
+  normalise_row(a.k + row * kN, segment.k[s]);
+  normalise_row(a.q + row * kN, segment.q[s]);
   segment.decay[s] = load(a.decay[row]);
   load(a.v + row * kV, segment.v[s]);
   load(a.g + row * kV, segment.g[s]);
