@@ -16,17 +16,13 @@ IntervalText format_interval(double ratio, double lower, double upper) {
     return {format_ratio(ratio), format_ratio(lower), format_ratio(upper)};
   }
   // 0.6 so that +-0.01 gets three of them; two at least, as everywhere.
-  const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(0.6 * half_width))), 2, 5);
+  const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(0.6 * half_width))), 2, 4);
   const auto text = [&](double value) {
     std::array<char, 64> buffer{};
     std::snprintf(buffer.data(), buffer.size(), "%.*fx", decimals, value);
     return std::string(buffer.data());
   };
   return {text(ratio), text(lower), text(upper)};
-}
-
-std::string format_effect(double log_effect) {
-  return std::fabs(log_effect) > std::log(2.0) ? format_ratio(std::exp(log_effect)) : format_percent(log_effect);
 }
 
 }  // namespace apo

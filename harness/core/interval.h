@@ -13,7 +13,4 @@ struct IntervalText {
 };
 IntervalText format_interval(double ratio, double lower, double upper);
 
-// The change of a log effect: "+1.25 %", and as a ratio where it is more than twofold.
-std::string format_effect(double log_effect);
-
 }  // namespace apo

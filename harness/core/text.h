@@ -37,7 +37,7 @@ std::string format_seconds(double seconds);                       // "1.2 s", "2
 std::string format_si(double value, std::string_view unit);       // "12.3 Gflop/s"
 std::string format_bytes(double bytes);                           // "1.50 MiB"
 std::string format_ratio(double ratio);                           // "1.53x"
-std::string format_percent(double log_effect, int decimals = 2);  // log effect -> "+1.25 %" as exp(e)-1
+std::string format_percent(double log_effect, int decimals = 2);  // log effect -> "+1.25 %"; beyond twofold "2.10x"
 std::string format_share(double share);                           // 0.41 -> "41 %", 4.614 -> "461 %"
 std::string format_g(double value, int significant = 4);
 

@@ -8,7 +8,6 @@
 #include <thread>
 #include <utility>
 
-#include "harness/core/interval.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/comparison.h"
@@ -90,7 +89,7 @@ class Timing {
     pass({.gate = "timing",
           .evidence = std::to_string(rounds) + " rounds in " +
                       (processes_of(experiment_.rounds) < std::ssize(experiment_.rounds) ? "shared" : "fresh") +
-                      " processes, search estimate " + format_effect(experiment_.judgement->search_effect) +
+                      " processes, search estimate " + format_percent(experiment_.judgement->search_effect) +
                       (second_clock.empty() ? "" : "; " + second_clock),
           .seconds = seconds});
   }
@@ -106,8 +105,8 @@ class Timing {
     }
     if (count("confirm") > 0) {
       pass({.gate = "confirmation",
-            .evidence = std::to_string(count("confirm")) + " more rounds, " + format_effect(judgement.effect) + " [" +
-                        format_effect(judgement.lower) + ", " + format_effect(judgement.upper) + "]",
+            .evidence = std::to_string(count("confirm")) + " more rounds, " + format_percent(judgement.effect) + " [" +
+                        format_percent(judgement.lower) + ", " + format_percent(judgement.upper) + "]",
             .seconds = seconds["confirm"]});
     }
   }
