@@ -94,8 +94,8 @@ std::vector<Line> facts_of(const Experiment& experiment) {
   const auto voids = std::count_if(experiment.rounds.begin(), experiment.rounds.end(),
                                    [](const Round& round) { return !round.void_why.empty(); });
   if (voids > 0) {
-    items.push_back({plain("Rounds that do not count: " + std::to_string(voids) + " of " +
-                           std::to_string(experiment.rounds.size()))});
+    items.push_back(
+        {plain("Void rounds: " + std::to_string(voids) + " of " + std::to_string(experiment.rounds.size()))});
   }
   return items;
 }

@@ -206,20 +206,20 @@ std::string help_on_keys() {
          "  apo query --profiles 'metric:dram__bytes_read.sum>1e9'\n"
          "  apo query bottleneck_kind=cause bottleneck_file=simple.cu columns=id,candidate,bottleneck,bottleneck_line\n"
          "  apo query --sql 'SELECT verdict, sum(experiments) FROM experiment_counts GROUP BY verdict'\n"
-         "A million experiments are answered in milliseconds, but for what reads every row: ~ on started_at and\n"
-         "finished_at (since and until do not), on more than 20000 different hashes, and on a sentence for less than\n"
-         "three letters or letters beyond ASCII; an order by technique, sentence, hash of a build or bottleneck;\n"
-         "predicates on columns of many values that are frequent one by one and rare together; and SQL over\n"
-         "experiments, which ends after 10 s: experiment_counts has the counts of the columns of few values.";
+         "Queries use indexes and take milliseconds over a million experiments. These read every row: ~ on started_at\n"
+         "and finished_at (use since and until), ~ on a sentence with fewer than three letters or letters beyond "
+         "ASCII,\n"
+         "an order by technique, sentence, hash or bottleneck, and several conditions that are each common and rarely\n"
+         "meet. SQL stops after 10 s; the view experiment_counts has counts by family, verdict and the like.";
 }
 
 }  // namespace
 
 Action define_query(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<QueryOptions>();
-  app.add_option("predicates", options->predicates, "what the experiments have to meet, all of it");
+  app.add_option("predicates", options->predicates, "conditions; an experiment must meet all of them");
   app.add_option("--sql", options->sql, "one SELECT over the journal's tables and views instead");
-  app.add_flag("--profiles", options->profiles, "look among the kept profiles instead, whoever asked for them");
+  app.add_flag("--profiles", options->profiles, "search stored profiles instead of experiments");
   app.add_option("--columns", options->columns, "the columns to show, separated by commas");
   app.add_option("--sort", options->sort, "the keys to sort by, separated by commas; -KEY is descending");
   app.add_option("--limit", options->limit, "rows at most (default 50), 0 for all");
