@@ -109,6 +109,36 @@ struct ApplicationRow {
   ApplicationSummary summary;
 };
 
+// A profile of an application with the first rows of each list, for people.
+struct RecordedApplication {
+  std::int64_t id = 0;
+  std::string at;
+  std::string source;   // "run", "nsys" or "ncu"
+  std::string command;  // or the imported file
+  double total_ns = 0;
+  double busy_ns = 0;
+  double span_ns = 0;         // 0 where it is not known
+  std::vector<WorkRow> work;  // by time
+  std::int64_t kernels = 0;   // rows of all its work
+  std::vector<CategoryRow> categories;
+  std::vector<RangeRow> ranges;       // that launched something, depth first
+  std::int64_t all_ranges = 0;        // that did
+  std::vector<KernelMetric> metrics;  // of an import from ncu
+  std::vector<std::string> notes;     // what the numbers lack
+};
+
+struct ApplicationLimits {  // rows at most
+  int applications = 3;
+  int work = 10;
+  int ranges = 20;
+  int metrics = 60;
+};
+
+struct CampaignEnd {
+  std::string at;
+  std::string note;  // or why it was abandoned
+};
+
 // On which an experiment judged.
 struct JudgedWorkload {
   std::int64_t experiment = 0;
@@ -170,6 +200,7 @@ class Journal {
   void take_campaign(const Campaign& campaign);
   void finish_campaign(std::int64_t id, std::uint64_t seed, const std::string& note = "");
   std::optional<Campaign> campaign(std::int64_t id);
+  std::optional<CampaignEnd> campaign_end(std::int64_t id);  // nullopt: it is open
   std::vector<Campaign> campaigns();
   std::vector<Campaign> open_campaigns();
   std::optional<Campaign> open_campaign(const std::string& family, const std::string& workload_class,
@@ -198,6 +229,8 @@ class Journal {
   std::int64_t add_application(const ApplicationProfile& profile, const ApplicationSummary& summary,
                                const std::string& machine);
   std::optional<ApplicationRow> newest_application();  // that had any GPU time
+  // Of the campaign's machine and imports, the newest first.
+  std::vector<RecordedApplication> applications_of(std::int64_t campaign, const ApplicationLimits& limits = {});
 
   // ---- experiments
   // Before measuring: needs both sources registered, and the machine (its own field, else the campaign's).

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/records/application_profile.h"
 #include "harness/core/records/records.h"
+#include "journal/journal.h"
 
 namespace apo::report {
 
@@ -40,27 +40,7 @@ struct Sentinel {
   std::string cache_policy;
 };
 
-// Where the GPU time of a whole application went: profiled on the campaign's machine, or imported.
-struct Application {
-  std::int64_t id = 0;
-  std::string at;
-  std::string source;   // "run", "nsys" or "ncu"
-  std::string command;  // or the imported file
-  double total_ns = 0;
-  double busy_ns = 0;
-  double span_ns = 0;         // 0 where it is not known
-  std::vector<WorkRow> work;  // by time, the first kShownWork of them
-  std::int64_t kernels = 0;   // rows of all its work
-  std::vector<CategoryRow> categories;
-  std::vector<RangeRow> ranges;       // that launched something, depth first, the first kShownRanges
-  std::int64_t all_ranges = 0;        // that did
-  std::vector<KernelMetric> metrics;  // of an import from ncu, the first kShownMetrics
-  std::vector<std::string> notes;     // what the numbers lack
-};
-inline constexpr int kShownApplications = 3;  // the newest
-inline constexpr int kShownWork = 10;
-inline constexpr int kShownRanges = 20;
-inline constexpr int kShownMetrics = 60;
+using Application = RecordedApplication;
 
 // Everything that the journal holds about one campaign, in any order.
 struct CampaignRecords {
@@ -76,6 +56,7 @@ struct CampaignRecords {
   std::vector<Sentinel> sentinels;
   std::map<std::int64_t, std::string> abandonments;  // experiment -> why it will not be finished
   std::vector<Application> applications;             // newest first
+  std::map<std::int64_t, std::string> diffs;         // accepted experiment -> what it changed in its incumbent's source
 };
 
 // Where the campaign stood after one judged experiment. Index 0 is the baseline.
@@ -145,7 +126,8 @@ struct ReportModel {
   std::vector<Sentinel> sentinels;     // by time
   std::vector<PredictionOutcome> predictions;
   PredictionScore prediction_score;
-  std::vector<Application> applications;  // newest first
+  std::vector<Application> applications;      // newest first
+  std::map<std::int64_t, std::string> diffs;  // as in CampaignRecords; "" where the sources are the same
 };
 
 ReportModel build_model(CampaignRecords records);

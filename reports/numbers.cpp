@@ -1,20 +1,15 @@
 // reports/numbers.cpp - formats effects, times, bands and roofs.
 #include "reports/numbers.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
 
 namespace apo::report {
 namespace {
-
-// The decimals in which the interval's half width shows; 0.6 so that +-0.01 gets three of them.
-int decimals_for(double half_width) {
-  return half_width > 0 ? std::clamp(static_cast<int>(std::ceil(-std::log10(0.6 * half_width))), 2, 5) : 3;
-}
 
 std::string interval_text(const std::string& lower, const std::string& upper) {
   return " [" + lower + ", " + upper + "]";
@@ -46,22 +41,18 @@ std::string fixed(double value, int decimals) {
   return {buffer.data(), result.ptr};
 }
 
-std::string ratio_text(double log_effect, int decimals) {
-  const double ratio = std::exp(log_effect);
-  return std::isfinite(ratio) ? fixed(ratio, decimals) + "x" : kNotMeasuredText;
+std::string ratio_text(double log_effect) {
+  return format_ratio(std::exp(log_effect));
 }
 
 std::string effect_text(double effect, double lower, double upper) {
   if (!std::isfinite(std::exp(effect))) {
     return kNotMeasuredText;
   }
-  const double half_width = 0.5 * (std::exp(upper) - std::exp(lower));
-  if (!std::isfinite(half_width)) {
+  if (!std::isfinite(std::exp(lower)) || !std::isfinite(std::exp(upper))) {
     return ratio_text(effect) + " [interval not measured]";
   }
-  const int decimals = decimals_for(half_width);
-  return ratio_text(effect, decimals) +
-         interval_text(fixed(std::exp(lower), decimals), fixed(std::exp(upper), decimals));
+  return format_interval(std::exp(effect), std::exp(lower), std::exp(upper)).all();
 }
 
 std::string measured_text(const Experiment& experiment) {
@@ -83,8 +74,7 @@ std::string band_text(const Prediction& prediction) {
   if (!has_prediction(prediction)) {
     return "not predicted";
   }
-  const bool fine = std::fabs(prediction.high - 1) < 0.1 && std::fabs(prediction.low - 1) < 0.1;
-  return fixed(prediction.low, fine ? 3 : 2) + "x-" + fixed(prediction.high, fine ? 3 : 2) + "x";
+  return format_ratio(prediction.low) + ".." + format_ratio(prediction.high);
 }
 
 std::string percent_text(double fraction) {

@@ -17,11 +17,14 @@ enum class Format { markdown, html, json, csv };
 std::optional<Format> format_from(std::string_view word);  // "markdown", "md", "html", "json", "csv"
 std::vector<std::string> format_names();
 
+// "report.md", "report.html", "report.json", "experiments.csv".
+std::string report_file(Format format);
+
 // Plot name -> path relative to the report; a plot that is not in it is left out.
 using PlotPaths = std::map<std::string, std::string>;
 
 std::string render_markdown(const ReportModel& model, const PlotPaths& plots);
-std::string render_html(const ReportModel& model);  // one file, plots inline, no scripts
+std::string render_html(const ReportModel& model);  // one file, plots inline, nothing loaded
 std::string render_json(const ReportModel& model);  // lossless text; null where nothing was measured
 std::string render_csv(const ReportModel& model);   // the experiments, RFC 4180; empty where nothing was measured
 // markdown with no plots, or the format's only file: for standard output.

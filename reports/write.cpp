@@ -18,20 +18,6 @@ void make_folder(const std::filesystem::path& folder) {
   }
 }
 
-std::string file_name(Format format) {
-  switch (format) {
-    case Format::markdown:
-      return "report.md";
-    case Format::html:
-      return "report.html";
-    case Format::json:
-      return "report.json";
-    case Format::csv:
-      return "experiments.csv";
-  }
-  return "report";
-}
-
 }  // namespace
 
 std::optional<Format> format_from(std::string_view word) {
@@ -65,10 +51,24 @@ std::string render(const ReportModel& model, Format format) {
   return "";
 }
 
+std::string report_file(Format format) {
+  switch (format) {
+    case Format::markdown:
+      return "report.md";
+    case Format::html:
+      return "report.html";
+    case Format::json:
+      return "report.json";
+    case Format::csv:
+      return "experiments.csv";
+  }
+  return "report";
+}
+
 std::vector<std::filesystem::path> write_report(const ReportModel& model, Format format,
                                                 const std::filesystem::path& folder) {
   make_folder(folder);
-  std::vector<std::filesystem::path> paths = {folder / file_name(format)};
+  std::vector<std::filesystem::path> paths = {folder / report_file(format)};
   if (format != Format::markdown) {
     write_file_atomically(paths.front(), render(model, format));
     return paths;

@@ -17,7 +17,7 @@ IntervalText format_interval(double ratio, double lower, double upper) {
     return {format_ratio(ratio), format_ratio(lower), format_ratio(upper)};
   }
   // 0.6 so that +-0.01 gets three of them; two at least, as everywhere.
-  const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(0.6 * half_width))), 2, 5);
+  const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(0.6 * half_width))), 2, 4);
   const auto text = [&](double value) { return fmt::format("{:.{}f}x", value, decimals); };
   return {text(ratio), text(lower), text(upper)};
 }

@@ -261,15 +261,15 @@ std::string format_ratio(double ratio) {
   if (!std::isfinite(ratio)) {
     return "not measured";
   }
-  // Near 1 the third decimal carries the message; far from it, three digits do.
-  return std::fabs(ratio - 1) < 0.1 ? print("%.4fx", ratio) : print(ratio < 10 ? "%.2fx" : "%.1fx", ratio);
+  const double size = std::fabs(ratio);
+  return print(size < 10 ? "%.2fx" : size < 100 ? "%.1fx" : "%.0fx", ratio);
 }
 
+// Beyond twofold a percentage hides the factor: "+3457 %" is 35.6x.
 std::string format_percent(double log_effect, int decimals) {
-  if (std::fabs(log_effect) > std::log(2.0)) {
-    return format_ratio(std::exp(log_effect));
-  }
-  return print("%+.*f %%", decimals, 100 * std::expm1(log_effect));
+  return std::fabs(log_effect) > std::log(2.0) && std::isfinite(log_effect)
+             ? format_ratio(std::exp(log_effect))
+             : print("%+.*f %%", decimals, 100 * std::expm1(log_effect));
 }
 
 // Two digits, but never an exponent.

@@ -32,14 +32,13 @@ std::string nearest(std::string_view name, const std::vector<std::string>& names
 // "did you mean 'x'?" or "".
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& names);
 
-std::string format_ns(double nanoseconds);                   // "1.234 ms", "56.7 us"
-std::string format_seconds(double seconds);                  // "1.2 s", "2 min 05 s"
-std::string format_si(double value, std::string_view unit);  // "12.3 Gflop/s"
-std::string format_bytes(double bytes);                      // "1.50 MiB"
-std::string format_ratio(double ratio);                      // "1.53x"
-std::string format_percent(double log_effect,
-                           int decimals = 2);  // log effect -> "+1.25 %" as exp(e)-1, "42.6x" past twofold
-std::string format_share(double share);        // 0.41 -> "41 %", 4.614 -> "461 %"
+std::string format_ns(double nanoseconds);                        // "1.234 ms", "56.7 us"
+std::string format_seconds(double seconds);                       // "1.2 s", "2 min 05 s"
+std::string format_si(double value, std::string_view unit);       // "12.3 Gflop/s"
+std::string format_bytes(double bytes);                           // "1.50 MiB"
+std::string format_ratio(double ratio);                           // "1.53x"
+std::string format_percent(double log_effect, int decimals = 2);  // log effect -> "+1.25 %"; beyond twofold "2.10x"
+std::string format_share(double share);                           // 0.41 -> "41 %", 4.614 -> "461 %"
 std::string format_g(double value, int significant = 4);
 
 std::string utc_now();  // ISO 8601 with seconds, UTC

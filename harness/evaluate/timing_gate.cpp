@@ -11,7 +11,6 @@
 #include <thread>
 #include <utility>
 
-#include "harness/core/interval.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/comparison.h"

@@ -1,4 +1,6 @@
 // journal/facts/application_profiles.cpp - writes and reads profiles of whole applications.
+#include <limits>
+
 #include "journal/encode.h"
 #include "journal/implementation.h"
 
@@ -56,6 +58,85 @@ WorkKind kind_of(const std::string& word) {
   return word == "copy" ? WorkKind::copy : word == "fill" ? WorkKind::fill : WorkKind::kernel;
 }
 
+double ceiling_of(double share) {
+  return share < 1 ? 1 / (1 - share) : std::numeric_limits<double>::infinity();
+}
+
+void read_work(Database& database, RecordedApplication& application, int limit) {
+  Statement rows = database.query(
+      "SELECT kind, name, category, calls, total_ns, share FROM application_work WHERE profile = ?"
+      " ORDER BY position LIMIT ?",
+      {application.id, limit});
+  while (rows.step()) {
+    WorkRow& row = application.work.emplace_back();
+    row.work.kind = kind_of(rows.text());
+    row.work.name = rows.text();
+    row.category = rows.text();
+    row.work.calls = rows.integer();
+    row.work.total_ns = rows.integer();
+    row.share = rows.real();
+    row.ceiling = ceiling_of(row.share);
+  }
+}
+
+void read_categories(Database& database, RecordedApplication& application) {
+  Statement rows = database.query(
+      "SELECT category, calls, total_ns, share FROM application_categories WHERE profile = ?"
+      " ORDER BY total_ns DESC, category",
+      {application.id});
+  while (rows.step()) {
+    CategoryRow& row = application.categories.emplace_back();
+    row.name = rows.text();
+    row.calls = rows.integer();
+    row.total_ns = rows.integer();
+    row.share = rows.real();
+    row.ceiling = ceiling_of(row.share);
+  }
+}
+
+void read_metrics(Database& database, RecordedApplication& application, int limit) {
+  Statement rows = database.query(
+      "SELECT kernel, name, unit, value, samples FROM application_metric WHERE profile = ? ORDER BY position LIMIT ?",
+      {application.id, limit});
+  while (rows.step()) {
+    application.metrics.push_back({rows.text(), rows.text(), rows.text(), rows.real(), rows.integer()});
+  }
+}
+
+void read_range_categories(Database& database, std::int64_t profile, std::int64_t position, RangeRow& range) {
+  Statement rows = database.query(
+      "SELECT category, calls, total_ns FROM application_range_category WHERE profile = ? AND position = ?"
+      " ORDER BY total_ns DESC, category",
+      {profile, position});
+  while (rows.step()) {
+    CategoryRow& row = range.categories.emplace_back();
+    row.name = rows.text();
+    row.calls = rows.integer();
+    row.total_ns = rows.integer();
+  }
+}
+
+void read_ranges(Database& database, RecordedApplication& application, int limit) {
+  Statement rows = database.query(
+      "SELECT position, name, path, depth, entered, calls, total_ns, own_ns, count(*) OVER () FROM application_range"
+      " WHERE profile = ? AND calls > 0 ORDER BY position LIMIT ?",
+      {application.id, limit});
+  while (rows.step()) {
+    const std::int64_t position = rows.integer();
+    RangeRow& range = application.ranges.emplace_back();
+    range.name = rows.text();
+    range.path = rows.text();
+    range.depth = rows.small();
+    range.entered = rows.integer();
+    range.calls = rows.integer();
+    range.total_ns = rows.integer();
+    range.own_ns = rows.integer();
+    range.share = application.total_ns > 0 ? static_cast<double>(range.total_ns) / application.total_ns : 0;
+    application.all_ranges = rows.integer();
+    read_range_categories(database, application.id, position, range);
+  }
+}
+
 }  // namespace
 
 std::int64_t Journal::add_application(const ApplicationProfile& profile, const ApplicationSummary& summary,
@@ -105,10 +186,36 @@ std::optional<ApplicationRow> Journal::newest_application() {
     row.work.max_ns = rows.integer();
     row.work.bytes = rows.integer();
     row.share = rows.real();
-    row.ceiling = 1 / (1 - row.share);
+    row.ceiling = ceiling_of(row.share);
     application.summary.work.push_back(std::move(row));
   }
   return application;
+}
+
+std::vector<RecordedApplication> Journal::applications_of(std::int64_t campaign, const ApplicationLimits& limits) {
+  std::vector<RecordedApplication> applications;
+  Statement rows = self_->database.query(
+      "SELECT a.id, a.at, a.source, a.command, a.total_ns, a.busy_ns, a.span_ns, a.notes,"
+      " (SELECT count(*) FROM application_work w WHERE w.profile = a.id) FROM application_profile a"
+      " WHERE a.machine IS NULL OR a.machine = (SELECT machine FROM campaign WHERE id = ?) ORDER BY a.id DESC LIMIT ?",
+      {campaign, limits.applications});
+  while (rows.step()) {
+    RecordedApplication& application = applications.emplace_back();
+    application.id = rows.integer();
+    application.at = rows.text();
+    application.source = rows.text();
+    application.command = rows.text();
+    application.total_ns = rows.real();
+    application.busy_ns = rows.real();
+    application.span_ns = rows.real();
+    application.notes = decode_list(rows.text());
+    application.kernels = rows.integer();
+    read_work(self_->database, application, limits.work);
+    read_categories(self_->database, application);
+    read_metrics(self_->database, application, limits.metrics);
+    read_ranges(self_->database, application, limits.ranges);
+  }
+  return applications;
 }
 
 }  // namespace apo

@@ -56,6 +56,14 @@ std::optional<Campaign> Journal::campaign(std::int64_t id) {
   return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
 }
 
+std::optional<CampaignEnd> Journal::campaign_end(std::int64_t id) {
+  Statement row = self_->database.query(
+      "SELECT ended_at, note FROM campaign_end WHERE campaign = ?"
+      " UNION ALL SELECT at, why FROM abandonment WHERE campaign = ?",
+      {id, id});
+  return row.step() ? std::optional(CampaignEnd{row.text(), row.text()}) : std::nullopt;
+}
+
 std::vector<Campaign> Journal::campaigns() {
   return campaigns_where(*self_, "", {});
 }

@@ -6,7 +6,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
-#include "journal/database.h"
+#include "journal/implementation.h"
 #include "journal/query/queries.h"
 
 namespace apo {
@@ -16,7 +16,6 @@ constexpr int kStepsBetweenLooks = 10'000;
 constexpr int kLargestValue = 64 << 20;
 
 using Clock = std::chrono::steady_clock;
-using Connection = std::unique_ptr<sqlite3, decltype(&sqlite3_close)>;
 using Prepared = std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)>;
 
 int only_reading(void*, int action, const char* first, const char* second, const char*, const char*) {
@@ -45,18 +44,13 @@ int past_deadline(void* deadline) {
   return Clock::now() > *static_cast<const Clock::time_point*>(deadline) ? 1 : 0;
 }
 
-Connection open_reader(const std::filesystem::path& path) {
-  sqlite3* handle = open_read_only(path);
-  if (handle == nullptr) {
-    throw UserError("cannot read the journal '" + path.string() + "'", "check its permissions");
-  }
-  Connection connection(handle, &sqlite3_close);
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+// For a statement from outside on the journal's own connection, which shows every table of the newest schema whatever
+// the file's version is, and can write nothing anyway.
+void restrict_to_reading(sqlite3* handle, Clock::time_point& deadline) {
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLargestValue);
   sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_set_authorizer(handle, only_reading, nullptr);
-  return connection;
+  sqlite3_progress_handler(handle, kStepsBetweenLooks, past_deadline, &deadline);
 }
 
 [[noreturn]] void refuse(sqlite3* handle, int status) {
@@ -70,7 +64,7 @@ Connection open_reader(const std::filesystem::path& path) {
       throw UserError("the SQL makes a value that is too large", "select less of it, for instance with substr()");
     default:
       throw UserError(std::string("SQL error: ") + sqlite3_errmsg(handle),
-                      "'apo query --sql \"SELECT name, sql FROM sqlite_schema\"' shows tables and views");
+                      "'apo query --sql \"SELECT name FROM pragma_table_list\"' shows tables and views");
   }
 }
 
@@ -141,12 +135,12 @@ ColumnType type_of(const std::vector<std::vector<Cell>>& rows, std::size_t colum
 }  // namespace
 
 Table run_sql(const std::filesystem::path& path, const std::string& sql, const SqlLimits& limits) {
-  const Journal journal = Journal::open(path, Access::read_only);  // checks the file, and tidies up after itself
-  const Connection connection = open_reader(journal.path());
   Clock::time_point deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.seconds));
-  sqlite3_progress_handler(connection.get(), kStepsBetweenLooks, past_deadline, &deadline);
-  const Prepared statement = prepare_only_one(connection.get(), sql);
+  Journal journal = Journal::open(path, Access::read_only);
+  sqlite3* const handle = journal.implementation().database.handle();
+  restrict_to_reading(handle, deadline);
+  const Prepared statement = prepare_only_one(handle, sql);
   Table table;
   const int width = sqlite3_column_count(statement.get());
   int status = sqlite3_step(statement.get());
@@ -161,7 +155,7 @@ Table run_sql(const std::filesystem::path& path, const std::string& sql, const S
     }
   }
   if (status != SQLITE_DONE && status != SQLITE_ROW) {
-    refuse(connection.get(), status);
+    refuse(handle, status);
   }
   for (int column = 0; column < width; ++column) {
     table.columns.push_back(

@@ -98,7 +98,7 @@ void write_metrics(const Application& application, Writer& writer) {
                             {plain(std::to_string(metric.samples))}});
   }
   if (!metrics.rows.empty()) {
-    writer.table(metrics);
+    write_folded({plain("Metrics")}, metrics, writer);
   }
 }
 

@@ -1,6 +1,11 @@
 // reports/sections/campaign_sections.cpp - environment, trajectory, lessons, what was left out, how to reproduce.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <set>
+#include <string_view>
 
 #include "harness/core/text.h"
 #include "reports/formats/escape.h"
@@ -54,6 +59,77 @@ std::string seed_text(const ReportModel& model) {
                                         : std::to_string(model.campaign.policy.seed);
 }
 
+std::string compare_command(const ReportModel& model) {
+  const Policy& policy = model.campaign.policy;
+  std::string command = "apo compare " + shell_word(model.campaign.baseline.label()) + " " + shell_word(model.champion);
+  for (const std::string& workload : policy.workloads) {
+    command += " --workload " + shell_word(workload);
+  }
+  return command + (policy.cache_policy.empty() ? "" : " --cache " + shell_word(policy.cache_policy));
+}
+
+// The journal keeps a reason as the sentence that research wrote; here sentences of one kind are counted together.
+std::string kind_of_reason(const std::string& why) {
+  static constexpr std::array<std::array<std::string_view, 2>, 5> kKinds = {{
+      {"its target is", "for another target"},
+      {" requires ", "whose requirements this workload does not meet"},
+      {"identical to the incumbent", "identical to the incumbent"},
+      {"this machine resolves", "predicted to gain less than this machine resolves"},
+      {"refuted", "refuted before under the same condition"},
+  }};
+  for (const auto& [words, kind] : kKinds) {
+    if (why.find(words) != std::string::npos) {
+      return std::string(kind);
+    }
+  }
+  return why;
+}
+
+struct LeftOutRow {
+  std::string candidate;
+  std::string why;
+  std::vector<std::string> iterations;
+};
+
+struct LeftOutGroup {
+  std::string kind;
+  std::vector<LeftOutRow> rows;
+  std::set<std::string> candidates;
+};
+
+// The largest group first.
+std::vector<LeftOutGroup> group_left_out(const ReportModel& model) {
+  std::vector<LeftOutGroup> groups;
+  for (const IterationRecord& iteration : model.iterations) {
+    for (const LeftOut& one : iteration.brief.left_out) {
+      const std::string kind = kind_of_reason(one.why);
+      auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& other) { return other.kind == kind; });
+      group = group == groups.end() ? groups.insert(group, {.kind = kind}) : group;
+      const std::string label = one.configuration.label();
+      group->candidates.insert(label);
+      auto row = std::find_if(group->rows.begin(), group->rows.end(), [&](const LeftOutRow& other) {
+        return other.candidate == label && other.why == one.why;
+      });
+      row = row == group->rows.end() ? group->rows.insert(row, {.candidate = label, .why = one.why}) : row;
+      row->iterations.push_back(std::to_string(iteration.index));
+    }
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const LeftOutGroup& a, const LeftOutGroup& b) {
+    return a.candidates.size() > b.candidates.size();
+  });
+  return groups;
+}
+
+void write_group(const LeftOutGroup& group, Writer& writer) {
+  Table table{{"candidate", "why", "iterations"}, {}};
+  for (const LeftOutRow& row : group.rows) {
+    table.rows.push_back({{code(row.candidate)}, {plain(row.why)}, {plain(join(row.iterations, ", "))}});
+  }
+  writer.begin_fold({strong(std::to_string(group.candidates.size()) + " "), plain(group.kind)}, "");
+  writer.table(table);
+  writer.end_fold();
+}
+
 }  // namespace
 
 void write_environment(const ReportModel& model, Writer& writer) {
@@ -103,10 +179,10 @@ void write_trajectory(const ReportModel& model, Writer& writer) {
     const bool moved = i > 0 && model.trajectory[i - 1].incumbent != point.incumbent;
     if (i == 0) {
       table.rows.push_back(
-          {{plain("0")}, {code(point.incumbent)}, {plain("baseline")}, {plain("none")}, {plain("1x")}});
+          {{plain("0")}, {code(point.incumbent)}, {plain("baseline")}, {plain("none")}, {plain("1.00x")}});
     } else if (point.accepted || moved) {
       const Experiment& experiment = model.experiments[i - 1];
-      table.rows.push_back({{plain(std::to_string(point.index))},
+      table.rows.push_back({{{std::to_string(point.index), Style::plain, "#" + anchor_of(point.index)}},
                             {code(point.incumbent)},
                             {plain(point.accepted ? what_happened(point, experiment) : "rolled back")},
                             {plain(point.accepted ? measured_text(experiment) : "none")},
@@ -115,8 +191,8 @@ void write_trajectory(const ReportModel& model, Writer& writer) {
   }
   writer.table(table);
   writer.paragraph(
-      {plain("The naive product multiplies effects that were measured apart from each other. It is no claim; "
-             "the certification below is.")});
+      {plain("The naive product multiplies effects that were measured separately. It is not a claim; the "
+             "certification below is.")});
 }
 
 void write_lessons(const ReportModel& model, Writer& writer) {
@@ -132,27 +208,21 @@ void write_lessons(const ReportModel& model, Writer& writer) {
 
 void write_left_out(const ReportModel& model, Writer& writer) {
   writer.heading(2, {plain("What was left out, and why")});
-  Table table{{"iteration", "candidate", "why"}, {}};
-  for (const IterationRecord& iteration : model.iterations) {
-    for (const LeftOut& left_out : iteration.brief.left_out) {
-      table.rows.push_back(
-          {{plain(std::to_string(iteration.index))}, {code(left_out.configuration.label())}, {plain(left_out.why)}});
-    }
+  const std::vector<LeftOutGroup> groups = group_left_out(model);
+  if (groups.empty() && model.abandoned.empty() && model.under_way.empty()) {
+    writer.paragraph({plain("Nothing was left out.")});
+  }
+  for (const LeftOutGroup& group : groups) {
+    write_group(group, writer);
   }
   std::vector<Line> unjudged;
   for (const Abandoned& abandoned : model.abandoned) {
-    unjudged.push_back({plain("abandoned, experiment id " + std::to_string(abandoned.experiment.id) + ": "),
+    unjudged.push_back({plain(fmt::format("abandoned, experiment id {}: ", abandoned.experiment.id)),
                         code(abandoned.experiment.candidate.label()), plain(", " + known(abandoned.why))});
   }
   for (const Experiment& experiment : model.under_way) {
-    unjudged.push_back({plain("under way, experiment id " + std::to_string(experiment.id) + ": "),
-                        code(experiment.candidate.label())});
-  }
-  if (table.rows.empty() && unjudged.empty()) {
-    writer.paragraph({plain("Nothing was left out.")});
-  }
-  if (!table.rows.empty()) {
-    writer.table(table);
+    unjudged.push_back(
+        {plain(fmt::format("under way, experiment id {}: ", experiment.id)), code(experiment.candidate.label())});
   }
   if (!unjudged.empty()) {
     writer.list(unjudged);
@@ -160,14 +230,17 @@ void write_left_out(const ReportModel& model, Writer& writer) {
 }
 
 void write_reproduction(const ReportModel& model, Writer& writer) {
-  const std::string id = std::to_string(model.campaign.id);
+  const Policy& policy = model.campaign.policy;
   writer.heading(2, {plain("How to reproduce")});
-  std::string commands = "apo report --campaign " + id + "\napo query campaign=" + id + "\n";
-  for (const Experiment& experiment : model.experiments) {
-    commands += "apo show " + std::to_string(experiment.id) + "\n";
+  writer.paragraph({plain("Workloads: " + known(join(policy.workloads, ", ")) +
+                          ". Add --journal FILE where the journal "
+                          "is not the working directory's own.")});
+  std::string commands = fmt::format("apo report --campaign {0}\napo query campaign={0}\n", model.campaign.id);
+  if (!model.experiments.empty()) {
+    commands += fmt::format("apo show {}\n", model.experiments.front().id);
   }
   if (model.champion != model.campaign.baseline.label()) {
-    commands += "apo compare " + shell_word(model.campaign.baseline.label()) + " " + shell_word(model.champion) + "\n";
+    commands += compare_command(model) + "\n";
   }
   writer.code_block(commands);
   writer.paragraph({plain("Seed of the campaign: " + seed_text(model) +

@@ -1,10 +1,11 @@
 // reports/sections/document.cpp - the title, the claim, and the order of the sections.
 #include "reports/sections/document.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
-#include "harness/core/text.h"
 #include "reports/numbers.h"
 #include "reports/sections/sections.h"
 
@@ -18,10 +19,10 @@ std::size_t count_verdict(const ReportModel& model, Verdict verdict) {
 }
 
 std::string tally(const ReportModel& model) {
-  std::string text = counted(model.experiments.size(), "experiment") + ": " +
-                     std::to_string(count_verdict(model, Verdict::accepted)) + " accepted, " +
-                     std::to_string(count_verdict(model, Verdict::reverted)) + " reverted, " +
-                     std::to_string(count_verdict(model, Verdict::inconclusive)) + " inconclusive. ";
+  std::string text =
+      fmt::format("{}: {} accepted, {} reverted, {} inconclusive. ", counted(model.experiments.size(), "experiment"),
+                  count_verdict(model, Verdict::accepted), count_verdict(model, Verdict::reverted),
+                  count_verdict(model, Verdict::inconclusive));
   if (!model.abandoned.empty()) {
     text += counted(model.abandoned.size(), "experiment") + " abandoned without a verdict. ";
   }
@@ -32,22 +33,14 @@ std::string tally(const ReportModel& model) {
 }
 
 std::string products_text(const ReportModel& model) {
-  const std::string shrunken = std::isfinite(model.shrunken_effect) ? " (" + ratio_text(model.shrunken_effect) +
-                                                                          " with the luck of the accepted taken off)"
-                                                                    : "";
-  return ratio_text(model.naive_effect) + shrunken + ", is not a measurement.";
+  const bool shrunken = std::isfinite(model.shrunken_effect);
+  return ratio_text(model.naive_effect) +
+         (shrunken ? fmt::format(" ({} shrunk for selection bias)", ratio_text(model.shrunken_effect)) : "") +
+         ", is not a measurement.";
 }
 
 void append_certified(const ReportModel& model, Line& line) {
   const Certification& claim = *model.claim;
-  line.push_back(plain("Measured head to head in fresh processes (" + claim.cache_policy + " cache), "));
-  line.push_back(code(model.champion));
-  line.push_back(plain(" against the baseline "));
-  line.push_back(code(claim.baseline.label()));
-  line.push_back(plain(": "));
-  line.push_back(strong(certified_figure(claim)));
-  line.push_back(plain(std::string(claim.clock_coupled() ? " solo runs (" : " rounds (") +
-                       format_g(100 * claim.quoted().confidence, 3) + " % interval). "));
   if (claim.clock_coupled()) {
     line.push_back(strong("Clock-coupled: "));
     line.push_back(plain(clock_text(claim).substr(std::string("clock-coupled: ").size()) + ". "));
@@ -62,22 +55,38 @@ void append_certified(const ReportModel& model, Line& line) {
     line.push_back(plain("The interval includes 1x, so no speed-up over the baseline has been shown. "));
   }
   line.push_back(
-      plain("This is the only number that may be quoted for the campaign; the naive product of the accepted "
-            "effects, " +
+      plain("The certified speed-up above is the only number that may be quoted for the campaign; the naive product "
+            "of the accepted effects, " +
             products_text(model)));
 }
 
-void append_uncertified(const ReportModel& model, Line& line) {
-  line.push_back(code(model.champion));
-  line.push_back(plain(" is the incumbent. "));
-  line.push_back(strong("Not certified yet: "));
-  line.push_back(
-      plain("no cumulative speed-up may be quoted, because the champion has not been measured head to head "
-            "against the baseline under the campaign's cache policy. The naive product of the accepted effects, " +
-            products_text(model)));
+Line certified_claim(const Certification& claim) {
+  return {strong(certified_figure(claim)),
+          plain(fmt::format(" {} ({:.3g} % interval): ", claim.clock_coupled() ? "solo runs" : "rounds",
+                            100 * claim.quoted().confidence)),
+          code(claim.champion.label()),
+          plain(" against the baseline "),
+          code(claim.baseline.label()),
+          plain(fmt::format(", measured head to head in fresh processes ({} cache).", claim.cache_policy))};
+}
+
+bool any_accepted(const ReportModel& model) {
+  return count_verdict(model, Verdict::accepted) > 0;
 }
 
 }  // namespace
+
+void write_folded(const Line& title, const Table& table, Writer& writer) {
+  Line summary = title;
+  summary.push_back(plain(fmt::format(" ({})", counted(table.rows.size(), "row"))));
+  writer.begin_fold(summary, "");
+  writer.table(table);
+  writer.end_fold();
+}
+
+std::string anchor_of(int index) {
+  return fmt::format("experiment-{}", index);
+}
 
 std::string counted(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
@@ -92,42 +101,50 @@ std::string report_title(const ReportModel& model) {
          known(model.campaign.policy.workload_class);
 }
 
-Line summarise(const ReportModel& model) {
-  Line line;
+Line claim(const ReportModel& model) {
   if (model.experiments.empty()) {
-    line.push_back(strong("Nothing to claim: "));
-    line.push_back(plain("no experiment of this campaign has a verdict. "));
-    line.push_back(plain(model.abandoned.empty() && model.under_way.empty() ? "" : tally(model)));
-    line.push_back(code(model.champion));
-    line.push_back(plain(" is the incumbent."));
-    return line;
+    return {strong("Nothing to claim: "), plain("no experiment of this campaign has a verdict. "), code(model.champion),
+            plain(" is the incumbent.")};
   }
-  line.push_back(plain(tally(model)));
+  if (model.claim) {
+    return certified_claim(*model.claim);
+  }
   if (model.improved) {
-    model.claim ? append_certified(model, line) : append_uncertified(model, line);
-    return line;
+    return {strong("Not certified yet: "), code(model.champion),
+            plain(" is the incumbent, but it has not been measured head to head against the baseline under the "
+                  "campaign's cache policy, so no cumulative speed-up may be quoted.")};
   }
-  const bool withdrawn = count_verdict(model, Verdict::accepted) > 0;
-  line.push_back(strong(withdrawn ? "No accept stands: " : "Nothing was accepted: "));
-  line.push_back(plain("the baseline "));
-  line.push_back(code(model.champion));
-  line.push_back(plain(" stays the incumbent, and there is no speed-up to claim."));
+  return {strong(any_accepted(model) ? "No accept stands: " : "Nothing was accepted: "), plain("the baseline "),
+          code(model.champion), plain(" stays the incumbent, and there is no speed-up to claim.")};
+}
+
+Line summarise(const ReportModel& model) {
+  Line line = {plain(model.experiments.empty() && model.abandoned.empty() && model.under_way.empty()
+                         ? "No candidate was judged. "
+                         : tally(model))};
+  if (model.claim) {
+    append_certified(model, line);
+  } else if (model.improved) {
+    line.push_back(plain("The naive product of the accepted effects, " + products_text(model)));
+  }
   return line;
 }
 
 void write_document(const ReportModel& model, Writer& writer) {
   writer.heading(1, {plain(report_title(model))});
+  writer.lead(claim(model));
   writer.paragraph(summarise(model));
-  write_environment(model, writer);
+  writer.contents();
   write_trajectory(model, writer);
   write_experiments(model, writer);
+  write_certification(model, writer);
   write_profile(model, writer);
   write_applications(model, writer);
   write_lessons(model, writer);
   write_predictions(model, writer);
-  write_certification(model, writer);
   write_left_out(model, writer);
   write_reproduction(model, writer);
+  write_environment(model, writer);
 }
 
 }  // namespace apo::report

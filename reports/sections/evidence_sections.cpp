@@ -1,5 +1,7 @@
 // reports/sections/evidence_sections.cpp - the experiments with their gates, predictions against outcomes,
 // certification.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -69,10 +71,13 @@ std::vector<Line> facts_of(const Experiment& experiment) {
   const Judgement& judgement = *experiment.judgement;
   std::vector<Line> items;
   items.push_back(
-      {plain("Verdict: "), strong(std::string(to_string(judgement.verdict))),
+      {plain("Verdict: "), verdict_word(judgement.verdict),
        plain(" (" + reason_text(experiment) + ")" + (judgement.sentence.empty() ? "" : ": " + judgement.sentence))});
   items.push_back({plain("Against "), code(experiment.incumbent.label()),
                    plain(experiment.workloads.empty() ? "" : " on " + join(experiment.workloads, ", "))});
+  if (!experiment.techniques.empty()) {
+    items.push_back({plain("Techniques: " + join(experiment.techniques, ", "))});
+  }
   items.push_back({plain("Predicted: " + band_text(experiment.prediction) +
                          (has_prediction(experiment.prediction) && !experiment.prediction.because.empty()
                               ? ", because " + experiment.prediction.because
@@ -89,8 +94,8 @@ std::vector<Line> facts_of(const Experiment& experiment) {
   const auto voids = std::count_if(experiment.rounds.begin(), experiment.rounds.end(),
                                    [](const Round& round) { return !round.void_why.empty(); });
   if (voids > 0) {
-    items.push_back({plain("Rounds that do not count: " + std::to_string(voids) + " of " +
-                           std::to_string(experiment.rounds.size()))});
+    items.push_back(
+        {plain("Void rounds: " + std::to_string(voids) + " of " + std::to_string(experiment.rounds.size()))});
   }
   return items;
 }
@@ -109,13 +114,39 @@ void write_gates(const Experiment& experiment, Writer& writer) {
   writer.table(table);
 }
 
-void write_one(const Experiment& experiment, Writer& writer) {
-  writer.heading(3, {plain("#" + std::to_string(experiment.index) + " "), code(experiment.candidate.label())});
+void write_diff(const ReportModel& model, const Experiment& experiment, Writer& writer) {
+  const auto found = model.diffs.find(experiment.id);
+  if (found == model.diffs.end()) {
+    return;
+  }
+  if (found->second.empty()) {
+    writer.paragraph({plain("The source is its incumbent's; only settings differ.")});
+    return;
+  }
+  const auto count = [&](char sign) {  // without the two lines of the header
+    const std::vector<std::string> lines = split(found->second, '\n');
+    return std::count_if(lines.begin() + std::min<std::ptrdiff_t>(2, std::ssize(lines)), lines.end(),
+                         [&](const std::string& line) { return line.starts_with(sign); });
+  };
+  writer.begin_fold({plain("Source against "), code(experiment.incumbent.label()),
+                     plain(fmt::format(": {} lines added, {} removed", count('+'), count('-')))},
+                    "");
+  writer.diff(found->second);
+  writer.end_fold();
+}
+
+void write_one(const ReportModel& model, const Experiment& experiment, Writer& writer) {
+  writer.begin_fold({strong(fmt::format("#{} ", experiment.index)), code(experiment.candidate.label()), plain(" "),
+                     verdict_word(experiment.judgement->verdict),
+                     plain(has_effect(experiment) ? " " + measured_text(experiment) : " " + reason_text(experiment))},
+                    anchor_of(experiment.index));
   writer.list(facts_of(experiment));
+  write_diff(model, experiment, writer);
   write_gates(experiment, writer);
   if (experiment.candidate_build.outcome == Outcome::build_failed && !experiment.candidate_build.log.empty()) {
     writer.code_block(last_lines(experiment.candidate_build.log));
   }
+  writer.end_fold();
 }
 
 std::string score_text(const PredictionScore& score) {
@@ -132,7 +163,8 @@ std::string score_text(const PredictionScore& score) {
 
 std::string sentinel_text(const Sentinel& sentinel) {
   return sentinel.rounds > 0
-             ? effect_text(sentinel.effect, sentinel.lower, sentinel.upper) + " n=" + std::to_string(sentinel.rounds)
+             ? fmt::format("{} [{}, {}] n={}", format_percent(sentinel.effect), format_percent(sentinel.lower),
+                           format_percent(sentinel.upper), sentinel.rounds)
              : kNotMeasuredText;
 }
 
@@ -141,7 +173,7 @@ void write_sentinels(const ReportModel& model, Writer& writer) {
     writer.paragraph({plain("No A/A run was made, so what this machine can resolve was not measured.")});
     return;
   }
-  writer.paragraph({plain("A/A runs (the same code in both slots; anything but 1x is the machine or the judge):")});
+  writer.paragraph({plain("A/A runs (the same code in both slots; anything but 0 % is the machine or the judge):")});
   Table table{{"at", "code", "effect", "spread of a round", "alarm"}, {}};
   for (const Sentinel& sentinel : model.sentinels) {
     table.rows.push_back(
@@ -162,23 +194,22 @@ void write_experiments(const ReportModel& model, Writer& writer) {
     writer.paragraph({plain("No experiment has a verdict.")});
     return;
   }
-  Table table{{"index", "candidate", "techniques", "predicted", "measured speed-up", "verdict", "reason"}, {}};
+  Table table{{"index", "candidate", "predicted", "measured speed-up", "verdict", "reason"}, {}, true};
   for (const Experiment& experiment : model.experiments) {
     table.rows.push_back({{plain(std::to_string(experiment.index))},
-                          {code(experiment.candidate.label())},
-                          {plain(join(experiment.techniques, ", "))},
+                          {{experiment.candidate.label(), Style::code, "#" + anchor_of(experiment.index)}},
                           {plain(band_text(experiment.prediction))},
                           {plain(staged_text(experiment))},
-                          {plain(std::string(to_string(experiment.judgement->verdict)))},
+                          {verdict_word(experiment.judgement->verdict)},
                           {plain(reason_text(experiment))}});
   }
   writer.table(table);
   writer.paragraph(
       {plain("Speed-up over the incumbent of that moment [interval], n valid rounds, each a fresh process. "
-             "\"Search only\" guided the judge and is not to be quoted as an effect.")});
+             "\"Search only\" effects guided the judge and must not be quoted.")});
   writer.plot("effects");
   for (const Experiment& experiment : model.experiments) {
-    write_one(experiment, writer);
+    write_one(model, experiment, writer);
   }
 }
 
@@ -205,7 +236,7 @@ void write_predictions(const ReportModel& model, Writer& writer) {
 
 namespace {
 
-// What the champion makes of the clock, in few words.
+// How the final incumbent changes the clock, in few words.
 std::string clock_cell(const Certification& certification) {
   if (!certification.clock) {
     return "not looked at";
@@ -235,8 +266,8 @@ void write_certification(const ReportModel& model, Writer& writer) {
   if (model.certifications.empty()) {
     writer.paragraph({plain("No certification was made, so no cumulative speed-up may be quoted.")});
   } else {
-    Table table{{"champion", "baseline", "cache", "measured head to head", "clock", "product of accepted effects",
-                 "alarm", "at"},
+    Table table{{"final incumbent", "baseline", "cache", "measured head to head", "clock",
+                 "product of accepted effects", "alarm", "at"},
                 {}};
     for (const Certification& certification : model.certifications) {
       table.rows.push_back({{code(certification.champion.label())},
@@ -252,13 +283,13 @@ void write_certification(const ReportModel& model, Writer& writer) {
     write_clocks(model, writer);
     writer.paragraph(
         {plain(
-             "Champion against the campaign's own baseline, 99.8 % interval (of a clock-coupled one that of its "
-             "solo runs). The clock: how much higher it is with the champion alone than with the baseline alone. Only "
-             "what "
-             "was measured head to head may be quoted "
-             "as the campaign's speed-up; the naive product of the accepted effects stands beside it as a check. Each "
-             "accepted effect shrunken by its own standard error s, effect x (1 - (s / effect)^2), the product is "),
-         plain(ratio_text(model.shrunken_effect) + ": what luck in being accepted would explain is off it.")});
+             "The final incumbent against the campaign's own baseline, 99.8 % interval (of a clock-coupled one that of "
+             "its solo runs). The clock: how much higher it is with that incumbent alone than with the baseline alone. "
+             "Only an effect that was measured head to head may be quoted as the campaign's speed-up; the naive "
+             "product "
+             "of the accepted effects is a check. Shrunk for selection bias by its own standard error s, "
+             "effect x (1 - (s / effect)^2), that product is "),
+         plain(ratio_text(model.shrunken_effect) + ".")});
   }
   write_sentinels(model, writer);
 }

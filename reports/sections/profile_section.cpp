@@ -1,5 +1,7 @@
 // reports/sections/profile_section.cpp - where the time goes: profiles against their floor, roofs, bottlenecks and
 // rankings.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -26,12 +28,12 @@ void write_metrics(const Profile& profile, Writer& writer) {
   if (profile.metrics.empty()) {
     return;
   }
-  writer.paragraph({plain("Metrics of "), code(profile.configuration.label()), plain(" on " + profile.workload)});
   Table table{{"metric", "value"}, {}};
   for (const Metric& metric : profile.metrics) {
     table.rows.push_back({{plain(metric.name)}, {plain(metric_text(metric))}});
   }
-  writer.table(table);
+  write_folded({plain("Metrics of "), code(profile.configuration.label()), plain(" on " + profile.workload)}, table,
+               writer);
 }
 
 // The source lines that most samples fall on.
@@ -60,7 +62,7 @@ void write_roofs(const Profile& profile, Writer& writer) {
   for (const Roof& roof : profile.roofs) {
     table.rows.push_back({{plain(roof.name)}, {plain(roof_text(roof))}, {plain(roof.note)}});
   }
-  writer.table(table);
+  write_folded({plain("Roofs of this machine")}, table, writer);
 }
 
 void list_missing(const ReportModel& model, Writer& writer) {
@@ -89,8 +91,8 @@ void write_brief(const IterationRecord& iteration, Writer& writer) {
   if (iteration.brief.bottlenecks.empty() && iteration.brief.ranked.empty()) {
     return;
   }
-  writer.heading(3, {plain("Iteration " + std::to_string(iteration.index) + ": what "),
-                     code(iteration.incumbent.label()), plain(" was short of")});
+  writer.heading(
+      3, {plain(fmt::format("Iteration {}: bottlenecks of ", iteration.index)), code(iteration.incumbent.label())});
   Table bottlenecks{{"bottleneck", "kind", "could give back at most", "mostly at", "evidence"}, {}};
   for (const Bottleneck& bottleneck : iteration.brief.bottlenecks) {
     bottlenecks.rows.push_back({{plain(bottleneck.name)},
@@ -115,7 +117,7 @@ void write_brief(const IterationRecord& iteration, Writer& writer) {
                             {plain(candidate.why)}});
   }
   if (!ranking.rows.empty()) {
-    writer.table(ranking);
+    write_folded({plain("Ranked candidates")}, ranking, writer);
   }
 }
 

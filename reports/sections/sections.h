@@ -16,6 +16,10 @@ void write_certification(const ReportModel& model, Writer& writer);
 void write_left_out(const ReportModel& model, Writer& writer);
 void write_reproduction(const ReportModel& model, Writer& writer);
 
+// The table, folded away under its title and number of rows.
+void write_folded(const Line& title, const Table& table, Writer& writer);
+// "experiment-7": where the experiment with this index is told.
+std::string anchor_of(int index);
 // "3 experiments", "1 experiment".
 std::string counted(std::size_t count, const std::string& noun);
 // The text, or "unknown" where the journal has none.

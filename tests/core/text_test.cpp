@@ -64,8 +64,14 @@ TEST(Text, NumbersCarryUnits) {
   EXPECT_EQ(format_seconds(125), "2 min 05 s");
   EXPECT_EQ(format_si(12.34e9, "flop/s"), "12.3 Gflop/s");
   EXPECT_EQ(format_bytes(1536), "1.50 KiB");
-  EXPECT_EQ(format_ratio(1.0123), "1.0123x");
-  EXPECT_EQ(format_ratio(2.345), "2.35x");
+}
+
+TEST(Text, ARatioHasOneFormWhateverItsSize) {
+  EXPECT_EQ(format_ratio(1.0512), "1.05x");
+  EXPECT_EQ(format_ratio(2.24), "2.24x");
+  EXPECT_EQ(format_ratio(1), "1.00x");
+  EXPECT_EQ(format_ratio(42.57), "42.6x");
+  EXPECT_EQ(format_ratio(357.4), "357x");
 }
 
 TEST(Text, AMissingNumberIsSaidNotShownAsZero) {
@@ -73,9 +79,10 @@ TEST(Text, AMissingNumberIsSaidNotShownAsZero) {
   EXPECT_EQ(format_ratio(std::numeric_limits<double>::infinity()), "not measured");
 }
 
-TEST(Text, EffectsAreShownAsExactPercentages) {
+TEST(Text, EffectsArePercentagesUpToTwofoldAndRatiosBeyond) {
   EXPECT_EQ(format_percent(std::log(1.02)), "+2.00 %");
-  EXPECT_EQ(format_percent(std::log(35.57859)), "35.6x") << "past twofold it is the ratio that stands beside it";
+  EXPECT_EQ(format_percent(std::log(0.98), 3), "-2.000 %");
+  EXPECT_EQ(format_percent(std::log(35.57859), 3), "35.6x");
   EXPECT_EQ(format_percent(std::log(0.25)), "0.25x");
 }
 

@@ -280,6 +280,10 @@ CampaignRecords realistic_campaign() {
 
   records.experiments = {open, accepted, killed, second, incorrect, slower};
   records.abandonments = {{106, "the program was killed after 4 rounds"}};
+  records.diffs[accepted.id] =
+      "--- e88_backward/simple\n+++ e88_backward/chunk_prefetch\n@@ -1,2 +1,3 @@\n for (int t = 0; t < T; ++t) {\n"
+      "-  load(t);\n+  __builtin_prefetch(k + (t + CHUNK) * N);  // <- 16 steps ahead & back\n+  load(t);\n";
+  records.diffs[second.id] = "";
   records.lessons = {lesson_of(2, slower, "Padding the cache costs 3.1 % at N=32: there were no conflicts to remove."),
                      lesson_of(1, accepted, "Prefetching 16 steps ahead gives 1.34x while a chunk fits L2."),
                      lesson_of(3, open, "Fusing the L2 norm is within 1 % of nothing at T=64.")};

@@ -7,6 +7,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
+#include "reports/index.h"
 #include "reports/plots/plots.h"
 #include "reports/render.h"
 #include "tests/reports/fixture.h"
@@ -66,6 +67,45 @@ TEST(GoldenReport, OnlyFailures) {
 
 TEST(GoldenReport, HostileText) {
   expect_approved("hostile.md", render_markdown(build_model(fixture::hostile_campaign()), kPlots));
+}
+
+TEST(Report, CandidatesThatWereLeftOutAreCountedByReason) {
+  CampaignRecords records = fixture::empty_campaign();
+  records.iterations = {{.id = 1, .index = 1}, {.id = 2, .index = 2}};
+  for (IterationRecord& iteration : records.iterations) {
+    iteration.brief.left_out = {{{.variant = "f/a"}, "identical to the incumbent: same source, same settings"},
+                                {{.variant = "f/b"}, "unsupported: its target is host"},
+                                {{.variant = "f/c"}, "unsupported: its target is host"}};
+  }
+  const std::string markdown = render_markdown(build_model(records), {});
+  const std::size_t target = markdown.find("<strong>2</strong> for another target");
+  EXPECT_NE(target, std::string::npos) << markdown;
+  EXPECT_LT(target, markdown.find("<strong>1</strong> identical to the incumbent"));
+  EXPECT_NE(markdown.find("| `f/b` | unsupported: its target is host | 1, 2 |"), std::string::npos);
+}
+
+TEST(Report, ReproductionNamesTheWorkload) {
+  const std::string markdown = render_markdown(build_model(fixture::realistic_campaign()), {});
+  EXPECT_NE(markdown.find("apo compare e88_backward/simple 'e88_backward/adaptive_threads[THREADS=2]'"
+                          " --workload b2_t64_h4_n32 --cache cold"),
+            std::string::npos);
+}
+
+TEST(ReportIndex, LinksEveryCampaignByDeviceAndWritesItsReport) {
+  const TemporaryFolder folder("apo-report");
+  CampaignRecords other = fixture::empty_campaign();
+  other.machine.model = "Another device";
+  const std::vector<IndexEntry> entries = {
+      {"a.db", "a/campaign-3/report.html", build_model(fixture::realistic_campaign())},
+      {"b.db", "b/campaign-1/report.html", build_model(other)}};
+  const std::string html = read_file(write_index(entries, Format::html, folder.path()));
+  EXPECT_NE(html.find("<strong>2 campaigns</strong> on 2 devices."), std::string::npos);
+  for (const IndexEntry& entry : entries) {
+    EXPECT_NE(html.find("<a href=\"" + entry.link + "\">"), std::string::npos);
+    EXPECT_EQ(read_file(folder.path() / entry.link), render_html(entry.model));
+  }
+  EXPECT_NE(render_index(entries, Format::markdown).find("## Another device"), std::string::npos);
+  EXPECT_THROW(write_index(entries, Format::csv, folder.path()), UserError);
 }
 
 TEST(Report, SameRecordsGiveTheSameBytes) {

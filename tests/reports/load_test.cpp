@@ -114,8 +114,13 @@ TEST_F(LoadModel, ReportOfTheJournalSaysWhatTheRecordsSay) {
   Journal journal = Journal::open(path_, Access::read_write);
   const ReportModel loaded = load_model(journal, store(journal, records));
   const ReportModel built = build_model(records);
+  EXPECT_EQ(line_text(claim(loaded)), line_text(claim(built)));
   EXPECT_EQ(line_text(summarise(loaded)), line_text(summarise(built)));
   EXPECT_EQ(loaded.campaign.policy.seed, built.campaign.policy.seed);
+  ASSERT_EQ(loaded.diffs.size(), 2U) << "one an accepted experiment";
+  EXPECT_EQ(loaded.diffs.begin()->second,
+            "--- e88_backward/simple\n+++ e88_backward/chunk_prefetch\n@@ -1 +1 @@\n"
+            "-// apo:variant e88_backward/simple\n+// apo:variant e88_backward/chunk_prefetch\n");
   EXPECT_EQ(loaded.end_note, "all iterations done");
   EXPECT_EQ(loaded.machine.model, built.machine.model);
   EXPECT_EQ(loaded.lessons.size(), built.lessons.size());
@@ -153,7 +158,17 @@ TEST_F(LoadModel, SameJournalGivesTheSameBytesHoweverItIsOpened) {
 
 TEST_F(LoadModel, UnknownCampaignIsTheUsersMistake) {
   Journal journal = Journal::open(path_, Access::read_write);
-  EXPECT_THROW(load_model(journal, 12), UserError);
+  store(journal, fixture::realistic_campaign());
+  try {
+    load_model(journal, 12);
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.hint(), "it has 1 (e88_backward n32)");
+  }
+}
+
+TEST_F(LoadModel, JournalWithoutACampaignHasNothingToReport) {
+  Journal journal = Journal::open(path_, Access::read_write);
   EXPECT_THROW(newest_campaign(journal), UserError);
 }
 

@@ -206,12 +206,11 @@ std::string help_on_keys() {
          "  apo query --profiles 'metric:dram__bytes_read.sum>1e9'\n"
          "  apo query bottleneck_kind=cause bottleneck_file=simple.cu columns=id,candidate,bottleneck,bottleneck_line\n"
          "  apo query --sql 'SELECT verdict, sum(experiments) FROM experiment_counts GROUP BY verdict'\n"
-         "On a million experiments a query takes milliseconds unless it reads every row, as these do: ~ on started_at "
-         "and\n"
-         "finished_at (since and until do not), on more than 20000 different hashes, and on a sentence for fewer than\n"
-         "three letters or letters beyond ASCII; sorting by technique, sentence, hash of a build or bottleneck;\n"
-         "predicates on columns of many values that are frequent one by one and rare together; and SQL over\n"
-         "experiments, which is stopped after 10 s: experiment_counts has the counts of the columns of few values.";
+         "Queries use indexes and take milliseconds over a million experiments. These read every row: ~ on started_at\n"
+         "and finished_at (use since and until), ~ on a sentence with fewer than three letters or letters beyond "
+         "ASCII,\n"
+         "an order by technique, sentence, hash or bottleneck, and several conditions that are each common and rarely\n"
+         "meet. SQL stops after 10 s; the view experiment_counts has counts by family, verdict and the like.";
 }
 
 }  // namespace

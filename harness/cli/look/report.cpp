@@ -1,4 +1,6 @@
 // harness/cli/look/report.cpp - `apo report`: writes the report of a campaign as markdown, HTML, JSON or CSV.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
@@ -12,6 +14,7 @@
 #include "harness/core/text.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
+#include "reports/index.h"
 #include "reports/load.h"
 #include "reports/render.h"
 
@@ -22,6 +25,8 @@ struct ReportOptions {
   std::optional<std::int64_t> campaign;
   std::string format = "markdown";
   std::string output;
+  bool all = false;
+  std::vector<std::string> journals;  // besides --journal's, for an index
 };
 
 report::Format format_of(const std::string& word) {
@@ -34,7 +39,50 @@ report::Format format_of(const std::string& word) {
   return *format;
 }
 
+// Journals with the same name stand in folders that tell them apart.
+std::string folder_of(const std::filesystem::path& journal, std::size_t number, std::size_t journals) {
+  return journals == 1 ? "" : fmt::format("{}-{}/", number, journal.stem().string());
+}
+
+std::vector<report::IndexEntry> load_all(const std::vector<std::filesystem::path>& journals, report::Format format) {
+  std::vector<report::IndexEntry> entries;
+  for (std::size_t i = 0; i < journals.size(); ++i) {
+    Journal journal = Journal::open(journals[i], Access::read_only);
+    for (const Campaign& campaign : journal.campaigns()) {
+      entries.push_back({.journal = journals[i].string(),
+                         .link = fmt::format("{}campaign-{}/{}", folder_of(journals[i], i + 1, journals.size()),
+                                             campaign.id, report::report_file(format)),
+                         .model = report::load_model(journal, campaign.id)});
+    }
+  }
+  return entries;
+}
+
+int write_all(const ReportOptions& options, const Globals& globals) {
+  const report::Format format = format_of(options.format);
+  const Paths paths = make_paths(globals.journal);
+  std::vector<std::filesystem::path> journals(options.journals.begin(), options.journals.end());
+  if (journals.empty()) {
+    journals.push_back(paths.journal);
+  }
+  if (options.output == "-") {
+    throw UserError("an index is written with the reports that it links to", "give --output a folder");
+  }
+  const std::vector<report::IndexEntry> entries = load_all(journals, format);
+  const std::filesystem::path index = report::write_index(
+      entries, format, options.output.empty() ? paths.reports : std::filesystem::path(options.output));
+  if (globals.json) {
+    print_json({{"campaigns", entries.size()}, {"path", index.string()}});
+  } else {
+    print(index.string() + "\n");
+  }
+  return kDone;
+}
+
 int write(const ReportOptions& options, const Globals& globals) {
+  if (options.all) {
+    return write_all(options, globals);
+  }
   const report::Format format = globals.json ? report::Format::json : format_of(options.format);
   const Paths paths = make_paths(globals.journal);
   Journal journal = Journal::open(paths.journal, Access::read_only);
@@ -64,7 +112,11 @@ int write(const ReportOptions& options, const Globals& globals) {
 
 Action define_report(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ReportOptions>();
-  app.add_option("--campaign", options->campaign, "number of the campaign (default: the newest)");
+  CLI::Option* campaign =
+      app.add_option("--campaign", options->campaign, "number of the campaign (default: the newest)");
+  CLI::Option* all = app.add_flag("--all", options->all, "write every campaign, and an index over campaigns and devices");
+  all->excludes(campaign);
+  app.add_option("journals", options->journals, "journals for --all (default: the journal of --journal)")->needs(all);
   app.add_option("--format", options->format, "markdown, html, json or csv");
   app.add_option("--output", options->output, "write to this folder, or to standard output with -");
   return [options, &globals] { return write(*options, globals); };

@@ -1,6 +1,7 @@
 // harness/loop/workspace/application_share.cpp - finds the campaign's kernels in the newest application profile.
 #include "harness/loop/workspace/application_share.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "harness/core/error.h"
@@ -9,6 +10,19 @@
 #include "harness/research/diagnosis/diagnosis.h"
 
 namespace apo {
+namespace {
+
+constexpr std::size_t kNamed = 5;
+
+std::string longest_names(const ApplicationSummary& summary) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(kNamed, summary.work.size()); ++i) {
+    names.push_back(summary.work[i].work.name);
+  }
+  return join(names, ", ");
+}
+
+}  // namespace
 
 double application_share(Journal& journal, const std::string& pattern, Observer& observer) {
   if (pattern.empty()) {
@@ -24,8 +38,7 @@ double application_share(Journal& journal, const std::string& pattern, Observer&
   const double share = share_of(application->summary, NamePattern(pattern));
   if (!(share > 0)) {
     throw UserError("nothing in " + profile + " (" + application->command + ") is called '" + pattern + "'",
-                    "see the names with: apo query --sql 'SELECT name, share FROM application_work WHERE profile = " +
-                        std::to_string(application->id) + "'");
+                    "its longest: " + longest_names(application->summary));
   }
   observer.say("kernels '" + pattern + "' take " + format_g(100 * share, 3) + " % of the time of '" +
                application->command + "' (" + profile + "): it gets at most " +

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "harness/core/interval.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -36,7 +37,7 @@ bool lasting(Outcome outcome) {
 }
 
 std::string interval_text(double effect, double lower, double upper) {
-  return format_ratio(std::exp(effect)) + " [" + format_g(std::exp(lower)) + ", " + format_g(std::exp(upper)) + "]";
+  return format_interval(std::exp(effect), std::exp(lower), std::exp(upper)).all();
 }
 
 }  // namespace

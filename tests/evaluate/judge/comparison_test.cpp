@@ -100,7 +100,7 @@ TEST(Judge, ClaimsTheConfirmationNeverTheSearch) {
 
 TEST(Judge, SentenceOfAnAcceptHasRatioIntervalAndProcesses) {
   const Judgement judgement = judge_effect(std::log(1.53), 0.0001).judgement();
-  EXPECT_EQ(judgement.sentence, "1.52999x faster, 98 % interval [1.52989x, 1.53011x] over 14 fresh processes.");
+  EXPECT_EQ(judgement.sentence, "1.5300x faster, 98 % interval [1.5299x, 1.5301x] over 14 fresh processes.");
   EXPECT_EQ(judgement.rule_version, kRuleVersion);
   EXPECT_EQ(judgement.preset, "standard");
 }

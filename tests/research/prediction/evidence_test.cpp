@@ -120,7 +120,7 @@ TEST(Evidence, ResultsThatWereNotTimedOrAreNotFiniteAreNoEdges) {
 
 TEST(Evidence, ARevertedExperimentRefutesWithItsNumber) {
   const Evidence evidence(with({result(12, "a", "simple", 0.97, Verdict::reverted)}, true));
-  EXPECT_EQ(evidence.refuted(subject("a"), subject("simple")), "refuted by experiment 12: 0.9700x [0.9603, 0.9797]");
+  EXPECT_EQ(evidence.refuted(subject("a"), subject("simple")), "refuted by experiment 12: 0.970x [0.960x, 0.980x]");
 }
 
 TEST(Evidence, AnInconclusiveExperimentRefutesNothing) {
