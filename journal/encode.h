@@ -14,7 +14,6 @@ namespace apo {
 std::string encode(const std::vector<std::string>& list);
 std::string encode(const Settings& settings);
 std::string encode(const std::vector<double>& numbers);
-std::string encode(const std::map<std::string, double>& numbers);
 std::string encode(const std::map<std::string, std::string>& texts);
 std::string encode(const std::vector<Tunable>& tunables);
 std::string encode(const std::vector<ScratchBuffer>& scratch);
@@ -23,11 +22,15 @@ std::string encode(const std::vector<Launch>& launches);
 std::vector<std::string> decode_list(const std::string& json);
 Settings decode_settings(const std::string& json);
 std::vector<double> decode_number_list(const std::string& json);
-std::map<std::string, double> decode_numbers(const std::string& json);
 std::map<std::string, std::string> decode_texts(const std::string& json);
 std::vector<Tunable> decode_tunables(const std::string& json);
 std::vector<ScratchBuffer> decode_scratch(const std::string& json);
 std::vector<Launch> decode_launches(const std::string& json);
+
+// The column round.environment: a JSON object of numbers, whatever was read. Names that this apo does not know are
+// ignored. Decoding needs the round's workloads, and fills their checks.
+std::string encode_environment(const Round& round);
+void decode_environment(const std::string& json, Round& round);
 
 // The format that schema_1.sql describes at round_workload. Decoding checks every length.
 std::string encode_samples(const std::vector<Block>& warmup, const std::vector<Block>& blocks);

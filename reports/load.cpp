@@ -78,17 +78,23 @@ double ceiling_of(double share) {
 }
 
 void load_work(Journal& journal, const std::string& id, Application& application) {
-  const apo::Table work = run_sql(journal.path(),
-                                  "SELECT name, category, calls, total_ns, share FROM application_work"
-                                  " WHERE profile = " +
-                                      id + " ORDER BY position LIMIT " + std::to_string(kShownWork));
+  const apo::Table work =
+      run_sql(journal.path(),
+              "SELECT name, category, calls, total_ns, share, kind, min_ns, max_ns, bytes FROM application_work"
+              " WHERE profile = " +
+                  id + " ORDER BY position LIMIT " + std::to_string(kShownWork));
   for (const std::vector<Cell>& row : work.rows) {
     const double share = number_of(row.at(4));
-    application.work.push_back(
-        {.work = {.name = text_of(row.at(0)), .calls = integer_of(row.at(2)), .total_ns = integer_of(row.at(3))},
-         .category = text_of(row.at(1)),
-         .share = share,
-         .ceiling = ceiling_of(share)});
+    application.work.push_back({.work = {.kind = work_kind_from(text_of(row.at(5))).value_or(WorkKind::kernel),
+                                         .name = text_of(row.at(0)),
+                                         .calls = integer_of(row.at(2)),
+                                         .total_ns = integer_of(row.at(3)),
+                                         .min_ns = integer_of(row.at(6)),
+                                         .max_ns = integer_of(row.at(7)),
+                                         .bytes = integer_of(row.at(8))},
+                                .category = text_of(row.at(1)),
+                                .share = share,
+                                .ceiling = ceiling_of(share)});
   }
   const apo::Table categories = run_sql(
       journal.path(), "SELECT category, calls, total_ns, share FROM application_categories WHERE profile = " + id +
@@ -135,9 +141,12 @@ void load_ranges(Journal& journal, const std::string& id, Application& applicati
                 "SELECT category, calls, total_ns FROM application_range_category WHERE profile = " + id +
                     " AND position = " + std::to_string(integer_of(row.at(7))) + " ORDER BY total_ns DESC, category");
     for (const std::vector<Cell>& category : categories.rows) {
+      const double share = number_of(category.at(2)) / static_cast<double>(range.total_ns);
       range.categories.push_back({.name = text_of(category.at(0)),
                                   .calls = integer_of(category.at(1)),
-                                  .total_ns = integer_of(category.at(2))});
+                                  .total_ns = integer_of(category.at(2)),
+                                  .share = share,
+                                  .ceiling = ceiling_of(share)});
     }
   }
 }

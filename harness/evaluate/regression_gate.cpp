@@ -129,7 +129,7 @@ class RegressionGate {
       const double seconds = seconds_since(start);
       const int most = rule_.looks.back().rounds;
       progress("gate " + candidate_.label(), done, most, done == 0 ? 0 : seconds / done * (most - done));
-      auto round = run_in_turn(runtime_, runner, "gate", index, hooks_, waited_s);
+      auto round = run_in_turn(runtime_, runner, RoundStage::gate, index, hooks_, waited_s);
       if (!round) {
         fail_timing(round.failure());
         return;

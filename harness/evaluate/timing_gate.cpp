@@ -1,6 +1,8 @@
 // harness/evaluate/timing_gate.cpp - round by round as the judge asks for them, and what the gates say in the end.
 #include "harness/evaluate/timing_gate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -33,10 +35,10 @@ class Timing {
     RoundRunner runner(runtime_, std::move(timed), plan_.preset, plan_.seed, comparison, plan_.cache, options);
     Judge judge({.preset = plan_.preset,
                  .index = plan_.index,
-                 .cache_policy = plan_.cache == CachePolicy::cold ? "cold" : "warm",
+                 .cache_policy = plan_.cache,
                  .confirm_rounds = plan_.confirm_rounds});
     const auto start = Clock::now();
-    std::map<std::string, double> seconds;  // by stage, pauses included, waits for other processes not
+    std::map<RoundStage, double> seconds;  // by stage, pauses included, waits for other processes not
     double waited_s = 0;
     for (NextStep step = judge.next(); !step.finished; step = judge.next()) {
       const auto step_start = Clock::now();
@@ -69,8 +71,9 @@ class Timing {
     const int most = plan_.preset.looks.back().rounds + plan_.preset.confirm_max;
     const double left = done == 0 ? 0 : seconds / done * std::max(0, most - done);
     tell_progress(hooks_,
-                  step.stage + " " + experiment_.candidate.label() + " against " + experiment_.incumbent.label(), done,
-                  most, left);
+                  fmt::format("{} {} against {}", to_string(step.stage), experiment_.candidate.label(),
+                              experiment_.incumbent.label()),
+                  done, most, left);
   }
 
   // A candidate that misbehaves only when it is timed. The incumbent's own failure is no verdict on the candidate.
@@ -95,20 +98,21 @@ class Timing {
           .seconds = seconds});
   }
 
-  void pass_timing_gates(const std::string& second_clock, std::map<std::string, double>& seconds) {
+  void pass_timing_gates(const std::string& second_clock, std::map<RoundStage, double>& seconds) {
     const Judgement& judgement = *experiment_.judgement;
-    const auto count = [&](const char* stage) {
+    const auto count = [&](RoundStage stage) {
       return std::count_if(experiment_.rounds.begin(), experiment_.rounds.end(),
                            [&](const Round& round) { return round.stage == stage; });
     };
-    if (count("search") > 0) {
-      pass_search_gate(count("search"), second_clock, seconds["search"]);
+    if (count(RoundStage::search) > 0) {
+      pass_search_gate(count(RoundStage::search), second_clock, seconds[RoundStage::search]);
     }
-    if (count("confirm") > 0) {
+    if (count(RoundStage::confirm) > 0) {
       pass({.gate = "confirmation",
-            .evidence = std::to_string(count("confirm")) + " more rounds, " + format_effect(judgement.effect) + " [" +
-                        format_effect(judgement.lower) + ", " + format_effect(judgement.upper) + "]",
-            .seconds = seconds["confirm"]});
+            .evidence = std::to_string(count(RoundStage::confirm)) + " more rounds, " +
+                        format_effect(judgement.effect) + " [" + format_effect(judgement.lower) + ", " +
+                        format_effect(judgement.upper) + "]",
+            .seconds = seconds[RoundStage::confirm]});
     }
   }
 

@@ -1,6 +1,8 @@
 // harness/loop/campaign.cpp - the order of the stages, and nothing else; every step is a row before the next begins.
 #include "harness/loop/campaign.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -77,7 +79,7 @@ class CampaignRun {
       summary_.policy = open->policy;
       summary_.policy.solo_run_s = asked_now.solo_run_s;
       summary_.policy.application_kernels = asked_now.application_kernels;
-      if (summary_.policy.layout.empty()) {
+      if (!summary_.policy.layout) {
         summary_.policy.layout = asked_now.layout;
       }
       summary_.baseline = open->baseline;
@@ -171,7 +173,7 @@ class CampaignRun {
     for (const CachePolicy cache : {CachePolicy::cold, CachePolicy::warm}) {
       summary_.certifications.push_back(certify_incumbent(context, cache));
       const Certification& one = summary_.certifications.back();
-      observer_.say("certified (" + one.cache_policy + "): " + certified_text(one) +
+      observer_.say(fmt::format("certified ({}): {}", to_string(one.cache_policy), certified_text(one)) +
                     (one.alarm ? "  ALARM: well below what was claimed step by step" : ""));
     }
     context.accepts_since_certificate = 0;

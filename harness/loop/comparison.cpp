@@ -74,7 +74,7 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
   const Policy policy = checked_policy(family, request);
   const Runtime runtime = workspace.runtime(family);
   EvaluatePlan plan;
-  plan.cache = policy.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold;
+  plan.cache = policy.cache_policy;
   plan.seed = secret_seed();
   plan.trusted = request.skip_correctness;
   plan.time_same_code = request.same_code;

@@ -205,11 +205,11 @@ void set_up(IterationContext& context) {
   for (const std::string& name : context.policy.workloads) {
     context.plan.workloads.push_back(&workspace.workload(*context.family, name));
   }
-  context.plan.cache = context.policy.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold;
+  context.plan.cache = context.policy.cache_policy;
   context.plan.seed = context.policy.seed;
   const double usual_s = workspace.machine().target == Target::cuda ? kSoloRunSeconds : 0;
   context.plan.solo_run_s = context.policy.solo_run_s > 0 ? context.policy.solo_run_s : usual_s;
-  context.plan.rounds.layout = context.policy.layout == "fixed" ? Layout::fixed : Layout::random;
+  context.plan.rounds.layout = context.policy.layout.value_or(Layout::random);
   context.plan.preset =
       context.policy.judge_preset == "auto" ? standard_preset() : preset_named(context.policy.judge_preset);
   context.roofs = context.remeasure_roofs ? std::vector<Roof>() : known_roofs(context.journal, workspace.machine());

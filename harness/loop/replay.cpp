@@ -70,12 +70,12 @@ JudgePreset recorded_preset(const Judgement& judgement) {
   return preset;
 }
 
-std::string recorded_cache_policy(Journal& journal, const Experiment& original) {
-  if (!original.judgement->cache_policy.empty()) {
-    return original.judgement->cache_policy;
+CachePolicy recorded_cache_policy(Journal& journal, const Experiment& original) {
+  if (original.judgement->cache_policy) {
+    return *original.judgement->cache_policy;
   }
   const auto campaign = journal.campaign(original.campaign);
-  return campaign ? campaign->policy.cache_policy : "cold";
+  return campaign ? campaign->policy.cache_policy : CachePolicy::cold;
 }
 
 // One replay, everything looked up.
@@ -106,15 +106,13 @@ class Rebuilt {
     }
     plan.preset = recorded_preset(judged);
     plan.index = std::max(1, original_.index);
-    plan.cache = recorded_cache_policy(journal, original_) == "warm" ? CachePolicy::warm : CachePolicy::cold;
+    plan.cache = recorded_cache_policy(journal, original_);
     plan.seed = secret_seed();
     plan.trusted = kind == Kind::confirm || (timed && !has_gate(original_, "correctness"));
     plan.sanitize = !timed || has_gate(original_, "sanitizers");
     plan.time_same_code = timed && original_.candidate_build.code_hash == original_.incumbent_build.code_hash;
     if (!original_.rounds.empty()) {
-      const auto& environment = original_.rounds.front().environment;
-      const auto random = environment.find(kRandomLayout);
-      plan.rounds.layout = random != environment.end() && random->second == 0 ? Layout::fixed : Layout::random;
+      plan.rounds.layout = original_.rounds.front().environment.layout.value_or(Layout::random);
     }
     plan.confirm_rounds = kind == Kind::confirm ? judged.rounds : 0;
     if (original_.campaign != 0) {

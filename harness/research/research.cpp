@@ -31,7 +31,7 @@ double saving(double speedup) {
 struct Option {
   const Variant* variant = nullptr;
   Configuration configuration;  // normalised
-  std::string origin;           // "registered" or "tuning"
+  Origin origin = Origin::registered;
 };
 
 struct Attack {
@@ -66,7 +66,7 @@ class Ranking {
     const Variant& variant = registered.variant;
     const Option option{.variant = &variant,
                         .configuration = normalised({.variant = variant.id(), .settings = {}}, variant),
-                        .origin = "registered"};
+                        .origin = Origin::registered};
     if (variant.id() == incumbent_.configuration.variant && variant.source_hash == incumbent_.source_hash &&
         !(option.configuration == incumbent_.configuration)) {
       return;  // other settings of the incumbent are the search's business
@@ -132,7 +132,7 @@ class Ranking {
 
   // Savings of several bottlenecks add up, as far as the floor allows.
   Attack attack_of(const Option& option) const {
-    const std::vector<std::string> techniques = option.origin == "tuning" && new_techniques(option).empty()
+    const std::vector<std::string> techniques = option.origin == Origin::tuning && new_techniques(option).empty()
                                                     ? option.variant->techniques
                                                     : new_techniques(option);
     Attack attack;
@@ -205,8 +205,9 @@ class Ranking {
     std::vector<Option> options;
     for (const auto& [variant, settings] : centres) {
       for (const Settings& step : neighbours(*variant, settings)) {
-        options.push_back(
-            {.variant = variant, .configuration = {.variant = variant->id(), .settings = step}, .origin = "tuning"});
+        options.push_back({.variant = variant,
+                           .configuration = {.variant = variant->id(), .settings = step},
+                           .origin = Origin::tuning});
       }
     }
     return options;

@@ -1,6 +1,8 @@
 // reports/sections/document.cpp - title, the honest claim, and the order of the sections.
 #include "reports/sections/document.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -40,7 +42,8 @@ std::string products_text(const ReportModel& model) {
 
 void append_certified(const ReportModel& model, Line& line) {
   const Certification& claim = *model.claim;
-  line.push_back(plain("Measured head to head in fresh processes (" + claim.cache_policy + " cache), "));
+  line.push_back(
+      plain(fmt::format("Measured head to head in fresh processes ({} cache), ", to_string(claim.cache_policy))));
   line.push_back(code(model.champion));
   line.push_back(plain(" against the baseline "));
   line.push_back(code(claim.baseline.label()));

@@ -42,7 +42,7 @@ TEST(Invariants, ABreachIsFoundAndNamed) {
       {"UPDATE lesson SET verdict = 'inconclusive' WHERE experiment = 1", "what its experiment found"},
       {"UPDATE judgement SET speedup = 2 WHERE experiment = 1", "what its effect says"},
       {"UPDATE blob SET kind = 'log'", "stored with the variant"},
-      {"UPDATE certification_clock SET blocks = 6", "segments that say so"},
+      {"UPDATE certification_clock SET blocks = 6", "solo runs that say so"},
   };
   const Scratch scratch;
   write_campaign(scratch.path);

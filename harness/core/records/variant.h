@@ -35,6 +35,9 @@ struct Prediction {
   std::string because;
 };
 
+// False when no prediction was written: a default band is none.
+bool has_prediction(const Prediction& prediction);
+
 // The metadata block at the top of a variant's file.
 struct Variant {
   std::string family;

@@ -1,6 +1,8 @@
 // harness/evaluate/judge/comparison.cpp - feeds rounds to the decision, voids, guards, and fills the judgement.
 #include "harness/evaluate/judge/comparison.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,8 +20,8 @@
 namespace apo {
 namespace {
 
-const char* stage_name(Decision::Phase phase) {
-  return phase == Decision::Phase::confirm ? "confirm" : "search";
+RoundStage stage_of(Decision::Phase phase) {
+  return phase == Decision::Phase::confirm ? RoundStage::confirm : RoundStage::search;
 }
 
 std::set<std::string> workload_names(const Round& round) {
@@ -39,8 +41,7 @@ int sample_count(const Round& round) {
 }
 
 // Median over the rounds of each workload's medians, then the geometric mean over the workloads.
-double typical_call_ns(const std::vector<Round>& rounds, const std::string& stage,
-                       double RoundWorkload::*median_of_round) {
+double typical_call_ns(const std::vector<Round>& rounds, RoundStage stage, double RoundWorkload::*median_of_round) {
   std::map<std::string, std::vector<double>> times;
   for (const Round& round : rounds) {
     for (const RoundWorkload& workload : round.workloads) {
@@ -63,7 +64,7 @@ Judge::Judge(JudgePlan plan)
       confirm_alpha_(confirm_alpha(plan_.index, plan_.preset)),
       decision_(plan_.preset, confirm_alpha_, plan_.confirm_rounds) {}
 
-int Judge::rounds_of(const std::string& stage) const {
+int Judge::rounds_of(RoundStage stage) const {
   return static_cast<int>(
       std::count_if(rounds_.begin(), rounds_.end(), [&](const Round& round) { return round.stage == stage; }));
 }
@@ -72,7 +73,7 @@ NextStep Judge::next() const {
   if (finished_) {
     return {.finished = true};
   }
-  const std::string stage = stage_name(decision_.phase());
+  const RoundStage stage = stage_of(decision_.phase());
   const int index = rounds_of(stage);
   const bool pause = decision_.phase() == Decision::Phase::confirm && index == 0 && !decision_.search().empty();
   return {.stage = stage,
@@ -83,11 +84,11 @@ NextStep Judge::next() const {
 
 void Judge::check(const Round& round) const {
   const NextStep step = next();
-  const std::string place = round.stage + " round " + std::to_string(round.index);
+  const std::string place = fmt::format("{} round {}", to_string(round.stage), round.index);
   if (step.finished || round.stage != step.stage || round.index != step.index) {
-    throw UserError(
-        place + " is not the next one of this comparison",
-        step.finished ? "it is finished already" : "needed: " + step.stage + " round " + std::to_string(step.index));
+    throw UserError(place + " is not the next one of this comparison",
+                    step.finished ? "it is finished already"
+                                  : fmt::format("needed: {} round {}", to_string(step.stage), step.index));
   }
   const std::set<std::string> names = workload_names(round);
   if (names.size() != round.workloads.size() || (!rounds_.empty() && names != workload_names(rounds_.front()))) {
@@ -169,7 +170,7 @@ void Judge::finish(Verdict verdict, Reason reason, std::string detail) {
 Judgement Judge::judgement() const {
   const bool confirmed = !decision_.confirmation().empty();
   const std::vector<double>& effects = confirmed ? decision_.confirmation() : decision_.search();
-  const std::string stage = confirmed ? "confirm" : "search";
+  const RoundStage stage = confirmed ? RoundStage::confirm : RoundStage::search;
   const JudgePreset& preset = plan_.preset;
 
   Judgement judgement{.verdict = verdict_,
@@ -205,7 +206,7 @@ Judgement Judge::judgement() const {
 
 Judgement replay(const JudgePlan& plan, const std::vector<Round>& rounds) {
   JudgePlan whole = plan;
-  if (!rounds.empty() && rounds.front().stage == stage_name(Decision::Phase::confirm)) {  // it had no search
+  if (!rounds.empty() && rounds.front().stage == RoundStage::confirm) {  // it had no search
     whole.confirm_rounds = static_cast<int>(
         std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return round.void_why.empty(); }));
   }
@@ -222,7 +223,9 @@ JudgePlan plan_of(const Judgement& recorded, int index) {
                         std::string(kRuleVersion) + "'",
                     "measure it again: apo confirm");
   }
-  JudgePlan plan{.preset = preset_named(recorded.preset), .index = index, .cache_policy = recorded.cache_policy};
+  JudgePlan plan{.preset = preset_named(recorded.preset),
+                 .index = index,
+                 .cache_policy = recorded.cache_policy.value_or(CachePolicy::cold)};
   plan.preset.minimum_claim = recorded.minimum_claim;
   return plan;
 }

@@ -1,9 +1,9 @@
-// harness/evaluate/rounds/turn.cpp - see round_turn.h.
+// harness/evaluate/rounds/turn.cpp - see turn.h.
 #include "harness/evaluate/rounds/turn.h"
 
 namespace apo {
 
-Result<Round> run_in_turn(const Runtime& runtime, RoundRunner& runner, const std::string& stage, int index,
+Result<Round> run_in_turn(const Runtime& runtime, RoundRunner& runner, RoundStage stage, int index,
                           const EvaluateHooks& hooks, double& waited_s) {
   constexpr double kNoWaitS = 0.01;  // taking a free lock
   const DeviceTurns::Turn turn = runtime.take_turn(hooks.on_note);
@@ -13,7 +13,7 @@ Result<Round> run_in_turn(const Runtime& runtime, RoundRunner& runner, const std
     return result;
   }
   Round round = *result;
-  round.environment[kWaitedForTurn] = turn.waited_s();
+  round.environment.waited_for_turn_s = turn.waited_s();
   return round;
 }
 

@@ -1,8 +1,6 @@
 // harness/evaluate/rounds/turn.h - a round while no other process measures on the device.
 #pragma once
 
-#include <string>
-
 #include "harness/core/records/records.h"
 #include "harness/evaluate/hooks.h"
 #include "harness/evaluate/rounds/runner.h"
@@ -10,11 +8,8 @@
 
 namespace apo {
 
-// Key of Round::environment: how long the round waited for others; absent where it did not.
-inline constexpr const char* kWaitedForTurn = "waited_for_turn_s";
-
 // Runs one round in a turn of the runtime's. The wait is no part of the round's time, and is added to `waited_s`.
-Result<Round> run_in_turn(const Runtime& runtime, RoundRunner& runner, const std::string& stage, int index,
+Result<Round> run_in_turn(const Runtime& runtime, RoundRunner& runner, RoundStage stage, int index,
                           const EvaluateHooks& hooks, double& waited_s);
 
 }  // namespace apo

@@ -159,7 +159,7 @@ void measure(Workspace& workspace, const Pair& pair, const GateRequest& request,
   const Runtime runtime = workspace.runtime(workspace.family(stored.family), {{pair.baseline.variant, stored}});
   EvaluatePlan plan;
   plan.workloads = pair.workloads;
-  plan.cache = request.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold;
+  plan.cache = request.cache_policy;
   plan.seed = secret_seed();
   plan.rounds.layout = request.layout;
   plan.preset = standard_preset();

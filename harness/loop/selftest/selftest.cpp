@@ -82,7 +82,7 @@ class SelftestRun {
     for (const SelftestSubject& what : subjects) {
       Subject subject{.what = what, .runtime = workspace_.runtime(*what.family)};
       subject.plan.workloads = {what.workload};
-      subject.plan.cache = request_.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold;
+      subject.plan.cache = request_.cache_policy;
       subject.plan.seed = selftest.seed;
       subject.plan.trusted = true;  // bundled or registered; timed calls are verified all the same
       subject.plan.time_same_code = true;
@@ -168,8 +168,8 @@ class SelftestRun {
     std::vector<double> whole;
     for (const Round& round : rounds) {
       calls.push_back(round.workloads.front().incumbent_median_ns);
-      if (const auto start = round.environment.find(kProcessStart); start != round.environment.end()) {
-        starts.push_back(start->second);
+      if (round.environment.process_start_s) {
+        starts.push_back(*round.environment.process_start_s);
         whole.push_back(round.seconds);
       }
     }

@@ -93,7 +93,7 @@ TEST_F(TimedReplays, ConfirmRepeatsTheConfirmationAloneAndTheJournalNamesTheOrig
   const Experiment original = journal.load_experiment(1);
   ASSERT_FALSE(again.rounds.empty());
   for (const Round& round : again.rounds) {
-    EXPECT_EQ(round.stage, "confirm");
+    EXPECT_EQ(round.stage, RoundStage::confirm);
     for (const Round& old : original.rounds) {
       EXPECT_NE(round.seed, old.seed);
     }
@@ -119,7 +119,7 @@ TEST_F(TimedReplays, AllMeasuresEveryVerdictAgainUnderItsOwnPlan) {
   for (const Json& replay : document["replays"]) {
     EXPECT_EQ(replay["experiment"]["judgement"]["verdict"], replay["original"]["judgement"]["verdict"]) << ran.out;
     EXPECT_EQ(replay["experiment"]["judgement"]["cache_policy"], "warm");
-    EXPECT_EQ(replay["experiment"]["judgement"]["profile"], "precise");
+    EXPECT_EQ(replay["experiment"]["judgement"]["judge_preset"], "precise");
     EXPECT_TRUE(replay["differences"].empty()) << replay["differences"];
   }
   EXPECT_EQ(document["replays"][1]["experiment"]["judgement"]["reason"], "regression");
