@@ -170,7 +170,7 @@ void measure(const Rebuilt& rebuilt, Experiment& again, const EvaluatePlan& plan
 }  // namespace
 
 Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t id, Kind kind, Observer& observer) {
-  Replay replay{.original = journal.load_experiment(id, Detail::summary)};
+  Replay replay{.original = journal.load_experiment(id)};
   const Experiment& original = replay.original;
   check_original(journal, original, kind);
   const Rebuilt rebuilt(workspace, journal, original);

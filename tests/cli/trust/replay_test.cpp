@@ -29,9 +29,9 @@ struct Replays : ::testing::Test {
     forget_sources();
   }
 
-  void compare(const std::string& incumbent, const std::string& candidate) const {
-    const Ran ran =
-        apo({"compare", incumbent, candidate, "--workload", "n4k", "--cache", "warm", "--judge", "precise"});
+  void compare(const std::string& incumbent, const std::string& candidate, const std::string& layout = "random") const {
+    const Ran ran = apo({"compare", incumbent, candidate, "--workload", "n4k", "--cache", "warm", "--judge", "precise",
+                         "--layout", layout});
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
   }
 
@@ -76,7 +76,7 @@ struct TimedReplays : Replays {
                                 "      a.y[i] = a.x[i];\n    }\n    __asm__ volatile(\"\" ::: \"memory\");\n  }\n" +
                                     loop));
     compare("copy/slow", "copy/simple");
-    compare("copy/simple", "copy/slow");
+    compare("copy/simple", "copy/slow", "fixed");
     forget_sources();
   }
 };
@@ -123,6 +123,8 @@ TEST_F(TimedReplays, AllMeasuresEveryVerdictAgainUnderItsOwnPlan) {
     EXPECT_TRUE(replay["differences"].empty()) << replay["differences"];
   }
   EXPECT_EQ(document["replays"][1]["experiment"]["judgement"]["reason"], "regression");
+  EXPECT_EQ(only_document(apo({"show", "3", "--json"}))["layout"], "random");
+  EXPECT_EQ(only_document(apo({"show", "4", "--json"}))["layout"], "fixed") << "as experiment 2 was measured";
 }
 
 TEST_F(Replays, AllReproducesTheOutcomesOfWhatWasNeverTimed) {
