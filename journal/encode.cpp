@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "harness/core/error.h"
 
@@ -46,6 +47,48 @@ double number_from_json(const Json& json) {
   const double infinity = std::numeric_limits<double>::infinity();
   const std::string word = json.get<std::string>();
   return word == "inf" ? infinity : word == "-inf" ? -infinity : std::numeric_limits<double>::quiet_NaN();
+}
+
+// ---- the fields of a round's environment as numbers; one that was not read has none
+
+Json number_of(const std::optional<double>& field) {
+  return field ? number_to_json(*field) : Json();
+}
+Json number_of(const std::optional<std::uint64_t>& field) {
+  return field ? Json(static_cast<double>(*field)) : Json();
+}
+Json number_of(const std::optional<Layout>& field) {
+  return field ? Json(*field == Layout::random ? 1.0 : 0.0) : Json();
+}
+Json number_of(const std::optional<bool>& field) {
+  return field ? Json(*field ? 1.0 : 0.0) : Json();
+}
+Json number_of(bool field) {
+  return field ? Json(1.0) : Json();
+}
+
+void read_number(double number, std::optional<double>& field) {
+  field = number;
+}
+void read_number(double number, std::optional<std::uint64_t>& field) {
+  if (!(number >= 0 && number <= 1e15)) {  // this form also catches NaN
+    damaged("the clock events of a round are no bits");
+  }
+  field = static_cast<std::uint64_t>(number);
+}
+void read_number(double number, std::optional<Layout>& field) {
+  field = number == 0 ? Layout::fixed : Layout::random;
+}
+void read_number(double number, std::optional<bool>& field) {
+  field = number != 0;
+}
+void read_number(double number, bool& field) {
+  field = number != 0;
+}
+
+// Of one workload's check in a round of so many.
+std::string check_key(const char* name, const RoundWorkload& workload, std::size_t workloads) {
+  return workloads > 1 ? std::string(name) + "_" + workload.workload : name;
 }
 
 void put(std::string& bytes, std::uint64_t value) {
@@ -141,14 +184,6 @@ std::string encode(const std::vector<double>& numbers) {
   return dump(list);
 }
 
-std::string encode(const std::map<std::string, double>& numbers) {
-  Json json = Json::object();
-  for (const auto& [name, value] : numbers) {
-    json[name] = number_to_json(value);
-  }
-  return dump(json);
-}
-
 std::string encode(const std::vector<Tunable>& tunables) {
   Json json = Json::array();
   for (const Tunable& tunable : tunables) {
@@ -195,16 +230,6 @@ std::vector<double> decode_number_list(const std::string& json) {
   });
 }
 
-std::map<std::string, double> decode_numbers(const std::string& json) {
-  return parsed(json, [](const Json& value) {
-    std::map<std::string, double> numbers;
-    for (const auto& [name, number] : value.items()) {
-      numbers[name] = number_from_json(number);
-    }
-    return numbers;
-  });
-}
-
 std::vector<Tunable> decode_tunables(const std::string& json) {
   return parsed(json, [](const Json& value) {
     std::vector<Tunable> tunables;
@@ -232,6 +257,38 @@ std::vector<Launch> decode_launches(const std::string& json) {
       launches.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::map<std::string, std::string>>()});
     }
     return launches;
+  });
+}
+
+std::string encode_environment(const Round& round) {
+  Json json = Json::object();
+  const auto add = [&](const std::string& key, const auto& field) {
+    if (const Json number = number_of(field); !number.is_null()) {
+      json[key] = number;
+    }
+  };
+  visit_environment(round.environment, add);
+  for (const RoundWorkload& workload : round.workloads) {
+    visit_checks(workload.checks, [&](const char* name, const auto& field) {
+      add(check_key(name, workload, round.workloads.size()), field);
+    });
+  }
+  return dump(json);
+}
+
+void decode_environment(const std::string& text, Round& round) {
+  parsed(text, [&](const Json& json) {
+    const auto read = [&](const std::string& key, auto& field) {
+      if (const auto found = json.find(key); found != json.end()) {
+        read_number(number_from_json(*found), field);
+      }
+    };
+    visit_environment(round.environment, read);
+    for (RoundWorkload& workload : round.workloads) {
+      visit_checks(workload.checks, [&](const char* name, auto& field) {
+        read(check_key(name, workload, round.workloads.size()), field);
+      });
+    }
   });
 }
 

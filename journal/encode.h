@@ -14,7 +14,6 @@ namespace apo {
 std::string encode(const std::vector<std::string>& list);
 std::string encode(const Settings& settings);
 std::string encode(const std::vector<double>& numbers);
-std::string encode(const std::map<std::string, double>& numbers);
 std::string encode(const std::map<std::string, std::string>& texts);
 std::string encode(const std::vector<Tunable>& tunables);
 std::string encode(const std::vector<ScratchBuffer>& scratch);
@@ -23,7 +22,6 @@ std::string encode(const std::vector<Launch>& launches);
 std::vector<std::string> decode_list(const std::string& json);
 Settings decode_settings(const std::string& json);
 std::vector<double> decode_number_list(const std::string& json);
-std::map<std::string, double> decode_numbers(const std::string& json);
 std::map<std::string, std::string> decode_texts(const std::string& json);
 std::vector<Tunable> decode_tunables(const std::string& json);
 std::vector<ScratchBuffer> decode_scratch(const std::string& json);

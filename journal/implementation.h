@@ -1,6 +1,7 @@
 // journal/implementation.h - the members of a Journal, and small steps that several of its files share.
 #pragma once
 
+#include "harness/core/error.h"
 #include "journal/database.h"
 #include "journal/journal.h"
 #include "journal/lock.h"
@@ -28,6 +29,19 @@ struct Journal::Implementation {
   std::vector<Incumbent> incumbents(const std::string& of_scope, const std::vector<Value>& scope);
   std::vector<Round> rounds(std::string_view owner_column, std::int64_t owner);
 };
+
+// The value of a word that a column holds. Throws UserError for one that only a newer apo writes.
+template <class Enum>
+Enum known(std::optional<Enum> value, const std::string& word) {
+  if (!value) {
+    throw UserError("the journal holds the word '" + word + "', which this apo does not know", "update apo");
+  }
+  return *value;
+}
+
+inline CachePolicy cache_policy_of(const std::string& word) {
+  return known(cache_policy_from(word), word);
+}
 
 // So that 'sentence~TEXT' finds what was just written of the experiment; in the transaction that writes it.
 void index_sentence(Database& database, std::int64_t experiment, const std::string& sentence);

@@ -52,7 +52,7 @@ struct SentinelRow {
   int rounds = 0;
   bool alarm = false;
   std::string preset;
-  std::string cache_policy;
+  CachePolicy cache_policy = CachePolicy::cold;
   std::string rule_version;
   double seconds = 0;
   std::string at;

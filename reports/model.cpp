@@ -12,13 +12,6 @@
 namespace apo::report {
 namespace {
 
-constexpr double kLargestEffect = 50;  // e^50: no clock spans that, so such a number is a fault and not an effect
-
-bool never_timed(const Experiment& experiment) {
-  const Reason reason = experiment.judgement->reason;
-  return reason == Reason::gate_failed || reason == Reason::interrupted || experiment.outcome != Outcome::valid;
-}
-
 bool is_accepted(const Experiment& experiment) {
   return experiment.judgement && experiment.judgement->verdict == Verdict::accepted;
 }
@@ -42,7 +35,7 @@ void sort_experiments(ReportModel& model, CampaignRecords& records) {
   for (Experiment& experiment : records.experiments) {
     const bool interrupted = experiment.judgement && experiment.judgement->reason == Reason::interrupted;
     const bool given_up =
-        interrupted || records.abandonments.count(experiment.id) > 0 || model.campaign.state != "open";
+        interrupted || records.abandonments.count(experiment.id) > 0 || model.campaign.state != CampaignState::open;
     if (experiment.judgement && !interrupted) {
       model.experiments.push_back(std::move(experiment));
     } else if (given_up) {
@@ -257,26 +250,6 @@ ReportModel build_model(CampaignRecords records) {
   pick_claim(model);
   find_last_event(model);
   return model;
-}
-
-bool has_effect(const Experiment& experiment) {
-  return experiment.judgement && !never_timed(experiment) && experiment.judgement->rounds > 0 &&
-         std::fabs(experiment.judgement->effect) < kLargestEffect;  // also false for NaN
-}
-
-bool has_prediction(const Prediction& prediction) {
-  const bool band = std::isfinite(prediction.low) && std::isfinite(prediction.high) && prediction.low > 0 &&
-                    prediction.high >= prediction.low;
-  const bool untouched = prediction.low == 1.0 && prediction.high == 1.0 && prediction.because.empty();
-  return band && !untouched;
-}
-
-std::string effect_stage(const Experiment& experiment) {
-  const bool confirmed = is_accepted(experiment) || experiment.judgement->reason == Reason::confirm_failed ||
-                         std::any_of(experiment.rounds.begin(), experiment.rounds.end(), [](const Round& round) {
-                           return round.stage == "confirm" && round.void_why.empty();
-                         });
-  return confirmed ? "confirm" : "search";
 }
 
 const GateResult* failed_gate(const Experiment& experiment) {

@@ -37,7 +37,7 @@ struct Sentinel {
   double spread = kNotMeasured;  // standard deviation of a round's effect
   int rounds = 0;
   bool alarm = false;
-  std::string cache_policy;
+  CachePolicy cache_policy = CachePolicy::cold;
 };
 
 using Application = RecordedApplication;
@@ -132,12 +132,6 @@ struct ReportModel {
 
 ReportModel build_model(CampaignRecords records);
 
-// False for a candidate that was never timed: its effect is no number, whatever the field says.
-bool has_effect(const Experiment& experiment);
-// False when no prediction was written: a default band is no prediction.
-bool has_prediction(const Prediction& prediction);
-// The stage that the effect comes from: "confirm", or "search", which is never a claim.
-std::string effect_stage(const Experiment& experiment);
 // The gate that stopped it, or nullptr.
 const GateResult* failed_gate(const Experiment& experiment);
 

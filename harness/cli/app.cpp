@@ -222,14 +222,6 @@ void add_layout(CLI::App& app, std::string& word) {
                  "random (a new layout of code and buffers in every round) or fixed (default: random)");
 }
 
-Layout checked_layout(const std::string& word) {
-  const auto layout = layout_from(word);
-  if (!layout) {
-    throw UserError("unknown layout '" + word + "'", "known: random, fixed");
-  }
-  return *layout;
-}
-
 int run_app(int argc, char** argv) {
   std::signal(SIGXFSZ,
               SIG_IGN);  // a write past the limit on files (ulimit -f) then says so, as one to a full disk does

@@ -13,8 +13,6 @@ class App;
 
 namespace apo {
 
-enum class Layout : std::uint8_t;
-
 // Options that every command understands.
 struct Globals {
   std::string journal;                // --journal, else $APO_JOURNAL, else .apo/journal.db
@@ -31,9 +29,8 @@ struct Globals {
 // Throws UserError unless it is auto, host or cuda.
 void check_target(const std::string& target);
 
-// The option --layout of commands that compare, and its word; throws UserError for another one than random and fixed.
+// The option --layout of commands that compare, and its word (checked_layout).
 void add_layout(CLI::App& app, std::string& word);
-Layout checked_layout(const std::string& word);
 
 // Runs after parsing; returns an ExitCode.
 using Action = std::function<int()>;

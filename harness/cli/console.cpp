@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "harness/core/error.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/records/guards.h"
 #include "harness/core/text.h"
 
@@ -164,19 +165,18 @@ void print(const std::string& text) {
   }
 }
 
-std::string json_text(const nlohmann::json& document) {
+std::string json_text(const nlohmann::ordered_json& document) {
   // A compiler may print what is no UTF-8: it must not end the program.
-  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-void print_json(const nlohmann::json& document) {
-  if (const std::vector<std::string> off = guards_off(); !off.empty() && document.is_object()) {
-    nlohmann::json marked = document;
+void print_json(const nlohmann::ordered_json& document) {
+  nlohmann::ordered_json marked = {{"format", kRecordsFormat}};
+  marked.update(document);
+  if (const std::vector<std::string> off = guards_off(); !off.empty()) {
     marked["guards_off"] = off;
-    print(json_text(marked));
-    return;
   }
-  print(json_text(document));
+  print(json_text(marked));
 }
 
 bool has_colours(int file) {

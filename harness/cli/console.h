@@ -32,9 +32,10 @@ class ConsoleObserver : public Observer {
 
 // Columns padded to their widest cell; the first row is the header.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
-void print(const std::string& text);                    // to stdout, whole; throws EnvironmentError when stdout is gone
-std::string json_text(const nlohmann::json& document);  // indented, ends with a newline
-void print_json(const nlohmann::json& document);
+void print(const std::string& text);  // to stdout, whole; throws EnvironmentError when stdout is gone
+std::string json_text(const nlohmann::ordered_json& document);  // indented, ends with a newline
+// With its "format" in front, and with the guards that were switched off.
+void print_json(const nlohmann::ordered_json& document);
 
 // What Ctrl-C prints before it ends the program as it always does. One at a time, as long as it lives.
 class InterruptNote {

@@ -1,6 +1,8 @@
 // harness/evaluate/certification.cpp - runs rounds, then solo runs, and derives the certified claim.
 #include "harness/evaluate/certification.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -29,13 +31,13 @@ CertificationResult run_certification(const Runtime& runtime, const Configuratio
                     .rounds = options,
                     .solo_run_s = plan.solo_run_s};
   CertificationResult result;
-  const bool cold = plan.cache == CachePolicy::cold;
   const std::string what =
-      std::string("certify ") + (cold ? "cold " : "warm ") + champion.label() + " against " + baseline.label();
+      fmt::format("certify {} {} against {}", to_string(plan.cache), champion.label(), baseline.label());
   double waited_s = 0;
   {
     RoundRunner runner(runtime, pairs, plan.preset, seed, champion.label(), plan.cache, options);
-    result.rounds = run_rounds(runtime, runner, "certify", kCertificationRounds, plan.preset, observer, what, waited_s);
+    result.rounds =
+        run_rounds(runtime, runner, RoundStage::certify, kCertificationRounds, plan.preset, observer, what, waited_s);
     alone.repetitions = runner.repetitions();
   }
   std::vector<Round> counted;
@@ -53,7 +55,7 @@ CertificationResult run_certification(const Runtime& runtime, const Configuratio
   }
   result.certification.champion = champion;
   result.certification.baseline = baseline;
-  result.certification.cache_policy = cold ? "cold" : "warm";
+  result.certification.cache_policy = plan.cache;
   result.certification.seconds = seconds_since(start) - waited_s;
   result.certification.at = utc_now();
   return result;

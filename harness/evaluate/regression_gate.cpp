@@ -170,7 +170,7 @@ void time_pairs(const Comparison& comparison, Pairs pairs, RegressionResult& res
                                   .done = done,
                                   .expected = most,
                                   .seconds_left = done == 0 ? 0 : seconds_since(start) / done * (most - done)});
-    auto round = run_in_turn(comparison.runtime, runner, "gate", index, comparison.observer, waited_s);
+    auto round = run_in_turn(comparison.runtime, runner, RoundStage::gate, index, comparison.observer, waited_s);
     if (!round) {
       return fail_timing(comparison, round.failure(), result);
     }

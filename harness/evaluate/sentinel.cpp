@@ -38,7 +38,7 @@ SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configu
   RoundRunner runner(runtime, std::move(timed), plan.preset, seed, configuration.label(), plan.cache, options);
   SentinelResult result;
   double waited_s = 0;
-  result.rounds = run_rounds(runtime, runner, "sentinel", kSentinelRounds, plan.preset, observer,
+  result.rounds = run_rounds(runtime, runner, RoundStage::sentinel, kSentinelRounds, plan.preset, observer,
                              "A/A sentinel " + configuration.label(), waited_s);
   const std::vector<double> effects = counted_effects(result.rounds);
   result.check = check_sentinel(effects, earlier_effects, plan.preset);
@@ -62,7 +62,7 @@ std::vector<Round> run_noise_study(const Runtime& runtime, const Configuration& 
   for (int round = 0; round < wanted; ++round) {
     observer.progress({.what = "noise of " + configuration.label(), .done = round, .expected = wanted});
     double waited_s = 0;
-    auto result = run_in_turn(runtime, runner, "noise", round, observer, waited_s);
+    auto result = run_in_turn(runtime, runner, RoundStage::noise, round, observer, waited_s);
     if (!result) {
       throw EnvironmentError("the noise of " + configuration.label() +
                              " cannot be measured: " + result.failure().evidence);

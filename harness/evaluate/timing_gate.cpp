@@ -24,7 +24,7 @@ namespace {
 // Pauses included, waits for other processes not.
 struct Spent {
   double seconds = 0;
-  std::map<std::string, double> by_stage;
+  std::map<RoundStage, double> by_stage;
 };
 
 // For the coins: no other comparison of the campaign has this name.
@@ -36,7 +36,8 @@ std::string comparison_name(const Experiment& experiment, const std::string& tri
 void report_round(const Evaluation& evaluation, const Judge& judge, const NextStep& step, double seconds) {
   const auto done = static_cast<int>(judge.rounds().size());
   const int most = evaluation.plan.preset.looks.back().rounds + evaluation.plan.preset.confirm_max;
-  evaluation.observer.progress({.what = step.stage + " " + evaluation.experiment.candidate.label() + " against " +
+  evaluation.observer.progress({.what = std::string(to_string(step.stage)) + " " +
+                                        evaluation.experiment.candidate.label() + " against " +
                                         evaluation.experiment.incumbent.label(),
                                 .done = done,
                                 .expected = most,
@@ -83,23 +84,23 @@ void fail_timing(const Evaluation& evaluation, const Judge& judge, const Failure
 void pass_timing_gates(const Evaluation& evaluation, const std::string& second_clock, Spent& spent) {
   const std::vector<Round>& rounds = evaluation.experiment.rounds;
   const Judgement& judgement = *evaluation.experiment.judgement;
-  const auto count = [&](const char* stage) {
+  const auto count = [&](RoundStage stage) {
     return std::count_if(rounds.begin(), rounds.end(), [&](const Round& round) { return round.stage == stage; });
   };
-  if (const auto searched = count("search"); searched > 0) {
+  if (const auto searched = count(RoundStage::search); searched > 0) {
     add_gate(evaluation, {.gate = "timing",
                           .evidence = fmt::format("{} rounds in {} processes, search estimate {}{}{}", searched,
                                                   processes_of(rounds) < std::ssize(rounds) ? "shared" : "fresh",
                                                   format_percent(judgement.search_effect),
                                                   second_clock.empty() ? "" : "; ", second_clock),
-                          .seconds = spent.by_stage["search"]});
+                          .seconds = spent.by_stage[RoundStage::search]});
   }
-  if (const auto confirmed = count("confirm"); confirmed > 0) {
+  if (const auto confirmed = count(RoundStage::confirm); confirmed > 0) {
     add_gate(evaluation,
              {.gate = "confirmation",
               .evidence = fmt::format("{} more rounds, {}", confirmed,
                                       format_change(judgement.effect, judgement.lower, judgement.upper).all()),
-              .seconds = spent.by_stage["confirm"]});
+              .seconds = spent.by_stage[RoundStage::confirm]});
   }
 }
 
@@ -110,10 +111,8 @@ void time_experiment(const Evaluation& evaluation, std::vector<TimedWorkload> ti
   const RoundOptions options = round_options(plan, timed);
   RoundRunner runner(evaluation.runtime, std::move(timed), plan.preset, plan.seed,
                      comparison_name(evaluation.experiment, plan.trial), plan.cache, options);
-  Judge judge({.preset = plan.preset,
-               .index = plan.index,
-               .cache_policy = plan.cache == CachePolicy::cold ? "cold" : "warm",
-               .confirm_rounds = plan.confirm_rounds});
+  Judge judge(
+      {.preset = plan.preset, .index = plan.index, .cache_policy = plan.cache, .confirm_rounds = plan.confirm_rounds});
   Spent spent;
   for (NextStep step = judge.next(); !step.finished; step = judge.next()) {
     if (const auto failure = take_round(evaluation, runner, judge, step, spent)) {

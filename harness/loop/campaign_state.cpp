@@ -23,9 +23,9 @@ std::vector<Roof> roofs_of(Workspace& workspace, Journal& journal, Observer& obs
 EvaluatePlan plan_of(const CampaignFrame& frame) {
   const Policy& policy = frame.policy;
   EvaluatePlan plan = make_plan({.workloads = workloads_named(frame.workspace, frame.family, policy.workloads),
-                                 .cache = policy.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold,
+                                 .cache = policy.cache_policy,
                                  .judge_preset = policy.judge_preset,
-                                 .layout = policy.layout == "fixed" ? Layout::fixed : Layout::random,
+                                 .layout = policy.layout.value_or(Layout::random),
                                  .seed = policy.seed});
   const Machine& machine = frame.workspace.machine();
   plan.solo_run_s = policy.solo_run_s > 0 ? policy.solo_run_s : machine.target == Target::cuda ? kSoloRunSeconds : 0;

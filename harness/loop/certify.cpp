@@ -32,7 +32,7 @@ void certify_incumbent(const CampaignFrame& frame, CampaignState& state, std::ve
     Certification& one = certifications.emplace_back(std::move(result.certification));
     one.campaign = frame.campaign;
     one.id = frame.journal.add_certification(one, result.rounds, result.solo_runs);
-    frame.observer.say("certified (" + one.cache_policy + "): " + certified_text(one) +
+    frame.observer.say("certified (" + std::string(to_string(one.cache_policy)) + "): " + certified_text(one) +
                        (one.alarm ? "  ALARM: well below what was claimed step by step" : ""));
   }
   state.accepts_since_certificate = 0;

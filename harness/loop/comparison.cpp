@@ -97,7 +97,7 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
   const Policy policy = checked_policy(family, request);
   const Runtime runtime = workspace.runtime(family);
   EvaluatePlan plan = make_plan({.workloads = workloads_named(workspace, family, policy.workloads),
-                                 .cache = policy.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold,
+                                 .cache = policy.cache_policy,
                                  .judge_preset = policy.judge_preset,
                                  .layout = request.layout,
                                  .seed = secret_seed()});

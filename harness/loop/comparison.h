@@ -15,7 +15,7 @@ struct ComparisonRequest {
   Configuration incumbent;
   Configuration candidate;
   std::vector<std::string> workloads;  // empty = the family's first
-  std::string cache_policy = "cold";
+  CachePolicy cache_policy = CachePolicy::cold;
   std::string judge_preset = "auto";  // by an A/A sentinel of the incumbent
   bool skip_correctness = false;
   bool keep = true;        // record it in the journal

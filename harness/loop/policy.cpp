@@ -20,8 +20,6 @@ const std::vector<std::string> kKeys = {
     "family", "workloads", "baseline",     "iterations",   "candidates_per_iteration",
     "budget", "target",    "cache_policy", "judge_preset", "application_kernels",
     "layout", "solo_run",  "comment"};
-const std::vector<std::string> kCachePolicies = {"cold", "warm"};
-const std::vector<std::string> kLayouts = {"random", "fixed"};
 const std::vector<std::string> kJudgePresets = {"auto", "standard", "extended", "strict", "strict-extended", "precise"};
 
 std::vector<std::string> family_names() {
@@ -108,11 +106,11 @@ void read_keys(const Json& json, Policy& policy, const Places& places) {
     } else if (key == "baseline") {
       policy.baseline = text_value(json, key, places);
     } else if (key == "cache_policy") {
-      policy.cache_policy = text_value(json, key, places);
+      policy.cache_policy = checked_cache_policy(text_value(json, key, places), " in " + places.of(key));
     } else if (key == "judge_preset") {
       policy.judge_preset = text_value(json, key, places);
     } else if (key == "layout") {
-      policy.layout = text_value(json, key, places);
+      policy.layout = checked_layout(text_value(json, key, places), " in " + places.of(key));
     } else if (key == "solo_run") {
       policy.solo_run_s = solo_run_seconds(text_value(json, key, places), "'solo_run'", " in " + places.of(key));
     } else if (key == "target") {
@@ -199,9 +197,7 @@ Policy load_policy(const std::filesystem::path& file) {
 
 void complete_policy(Policy& policy, const std::string& where) {
   const Family& family = *find_family(policy.family);
-  check_word(policy.cache_policy, kCachePolicies, "cache policy", where);
   check_word(policy.judge_preset, kJudgePresets, "judge preset", where);
-  check_word(policy.layout, kLayouts, "layout", where);
   std::vector<std::string> seen;
   for (const std::string& name : policy.workloads) {
     check_word(name, workload_names(family), "workload", where);

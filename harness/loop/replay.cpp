@@ -73,12 +73,12 @@ JudgePreset recorded_preset(const Judgement& judgement) {
   return preset;
 }
 
-std::string recorded_cache_policy(Journal& journal, const Experiment& original) {
-  if (!original.judgement->cache_policy.empty()) {
-    return original.judgement->cache_policy;
+CachePolicy recorded_cache_policy(Journal& journal, const Experiment& original) {
+  if (original.judgement->cache_policy) {
+    return *original.judgement->cache_policy;
   }
   const auto campaign = journal.campaign(original.campaign);
-  return campaign ? campaign->policy.cache_policy : "cold";
+  return campaign ? campaign->policy.cache_policy : CachePolicy::cold;
 }
 
 // The recorded sources, ready to run.
@@ -112,23 +112,17 @@ void check_supported(const Runtime& runtime, const Experiment& original, const C
 
 Layout recorded_layout(Journal& journal, std::int64_t original) {
   const std::vector<Round> rounds = journal.load_experiment(original).rounds;
-  if (rounds.empty()) {
-    return Layout::random;
-  }
-  const auto& environment = rounds.front().environment;
-  const auto random = environment.find(kRandomLayout);
-  return random != environment.end() && random->second == 0 ? Layout::fixed : Layout::random;
+  return rounds.empty() ? Layout::random : rounds.front().environment.layout.value_or(Layout::random);
 }
 
 EvaluatePlan plan_again(const Workspace& workspace, Journal& journal, const Family& family, const Experiment& original,
                         Kind kind) {
   const Judgement& judged = *original.judgement;
   const bool timed = judged.reason != Reason::gate_failed;
-  EvaluatePlan plan =
-      make_plan({.workloads = workloads_named(workspace, family, original.workloads),
-                 .cache = recorded_cache_policy(journal, original) == "warm" ? CachePolicy::warm : CachePolicy::cold,
-                 .layout = recorded_layout(journal, original.id),
-                 .seed = secret_seed()});
+  EvaluatePlan plan = make_plan({.workloads = workloads_named(workspace, family, original.workloads),
+                                 .cache = recorded_cache_policy(journal, original),
+                                 .layout = recorded_layout(journal, original.id),
+                                 .seed = secret_seed()});
   plan.preset = recorded_preset(judged);
   plan.index = std::max(1, original.index);
   plan.trusted = kind == Kind::confirm || (timed && !has_gate(original, "correctness"));
@@ -186,7 +180,7 @@ std::vector<std::string> differences_of(Journal& journal, const Experiment& orig
 }  // namespace
 
 Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t id, Kind kind, Observer& observer) {
-  Replay replay{.original = journal.load_experiment(id, Detail::summary)};
+  Replay replay{.original = journal.load_experiment(id)};
   const Experiment& original = replay.original;
   check_original(journal, original, kind);
   const Rebuilt rebuilt = rebuild(workspace, journal, original);

@@ -65,7 +65,7 @@ Policy resumed_policy(const Campaign& interrupted, const CampaignRequest& reques
                       const std::optional<Configuration>& baseline) {
   const Policy& asked = request.policy;
   Campaign began = interrupted;
-  if (began.policy.layout.empty()) {
+  if (!began.policy.layout) {
     began.policy.layout = asked.layout;
   }
   refuse_contradictions(began, request, baseline);

@@ -44,7 +44,7 @@ struct Knowledge {
 struct Option {
   const Variant* variant = nullptr;
   Configuration configuration;  // normalised
-  std::string origin;           // "registered" or "tuning"
+  Origin origin = Origin::registered;
 };
 
 struct Attack {
@@ -78,7 +78,7 @@ std::vector<std::string> new_techniques(const Knowledge& known, const Option& op
 // Savings of several bottlenecks add up, as far as the floor allows.
 Attack attack_of(const Knowledge& known, const Option& option) {
   std::vector<std::string> techniques = new_techniques(known, option);
-  if (option.origin == "tuning" && techniques.empty()) {
+  if (option.origin == Origin::tuning && techniques.empty()) {
     techniques = option.variant->techniques;
   }
   Attack attack;
@@ -170,7 +170,7 @@ void consider_registered(const Knowledge& known, ResearchBrief& brief) {
     const Variant& variant = registered.variant;
     const Option option{.variant = &variant,
                         .configuration = normalised({.variant = variant.id(), .settings = {}}, variant),
-                        .origin = "registered"};
+                        .origin = Origin::registered};
     const bool incumbents =
         variant.id() == known.incumbent.configuration.variant && variant.source_hash == known.incumbent.source_hash;
     if (incumbents && !(option.configuration == known.incumbent.configuration)) {
@@ -215,8 +215,9 @@ std::vector<Option> tuning_options(const Knowledge& known, const std::vector<Can
   std::vector<Option> options;
   for (const auto& [variant, settings] : centres) {
     for (const Settings& step : neighbours(known, *variant, settings)) {
-      options.push_back(
-          {.variant = variant, .configuration = {.variant = variant->id(), .settings = step}, .origin = "tuning"});
+      options.push_back({.variant = variant,
+                         .configuration = {.variant = variant->id(), .settings = step},
+                         .origin = Origin::tuning});
     }
   }
   return options;

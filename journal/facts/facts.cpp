@@ -103,7 +103,7 @@ void add_ranked(Journal::Implementation& self, std::int64_t iteration, int posit
       " predicted_over, predicted_because, attacks, score, why, origin) VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {iteration, position, self.configuration_row(candidate.configuration), encode(candidate.techniques),
        candidate.prediction.low, candidate.prediction.high, candidate.prediction.relative_to,
-       candidate.prediction.because, candidate.attacks, candidate.score, candidate.why, candidate.origin});
+       candidate.prediction.because, candidate.attacks, candidate.score, candidate.why, to_string(candidate.origin)});
 }
 
 void add_left_out(Journal::Implementation& self, std::int64_t iteration, int position, const LeftOut& left_out) {
@@ -490,10 +490,11 @@ ResearchBrief Journal::brief(std::int64_t iteration) {
     candidate.attacks = rows.text();
     candidate.score = rows.real();
     candidate.why = rows.text();
-    candidate.origin = rows.text();
+    const std::string origin = rows.text();
     if (left_out) {
       brief.left_out.push_back({std::move(candidate.configuration), std::move(candidate.why)});
     } else {
+      candidate.origin = known(origin_from(origin), origin);
       brief.ranked.push_back(std::move(candidate));
     }
   }

@@ -20,13 +20,14 @@ Campaign next_campaign(Journal::Implementation& self, Statement& row) {
   campaign.policy.iterations = row.small();
   campaign.policy.candidates_per_iteration = row.small();
   campaign.policy.budget_s = row.real();
-  campaign.policy.cache_policy = row.text();
+  campaign.policy.cache_policy = cache_policy_of(row.text());
   campaign.policy.judge_preset = row.text();
   campaign.policy.target = row.text() == "cuda" ? Target::cuda : Target::host;
   campaign.started_at = row.text();
-  campaign.state = row.text();
+  const std::string state = row.text();
+  campaign.state = known(campaign_state_from(state), state);
   campaign.policy.seed = row.seed();
-  campaign.policy.layout = row.text();
+  campaign.policy.layout = layout_from(row.text());
   return campaign;
 }
 

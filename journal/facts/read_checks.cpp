@@ -9,7 +9,7 @@ Certification next_certification(Journal::Implementation& self, Statement& row) 
           .campaign = row.integer(),
           .champion = self.configuration(row.integer()),
           .baseline = self.configuration(row.integer()),
-          .cache_policy = row.text(),
+          .cache_policy = cache_policy_of(row.text()),
           .effect = row.real(),
           .lower = row.real(),
           .upper = row.real(),
@@ -64,7 +64,7 @@ std::vector<SentinelRow> sentinels_where(Journal::Implementation& self, const st
                       .rounds = rows.small(),
                       .alarm = rows.boolean(),
                       .preset = rows.text(),
-                      .cache_policy = rows.text(),
+                      .cache_policy = cache_policy_of(rows.text()),
                       .rule_version = rows.text(),
                       .seconds = rows.real(),
                       .at = rows.text()});

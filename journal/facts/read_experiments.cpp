@@ -10,14 +10,6 @@
 namespace apo {
 namespace {
 
-template <class Enum>
-Enum known(std::optional<Enum> value, const std::string& word) {
-  if (!value) {
-    throw UserError("the journal holds the word '" + word + "', which this apo does not know", "update apo");
-  }
-  return *value;
-}
-
 Outcome outcome_of(const std::string& word) {
   return known(outcome_from(word), word);
 }
@@ -26,6 +18,9 @@ Verdict verdict_of(const std::string& word) {
 }
 Reason reason_of(const std::string& word) {
   return known(reason_from(word), word);
+}
+RoundStage stage_of(const std::string& word) {
+  return known(round_stage_from(word), word);
 }
 
 std::vector<std::string> texts(Database& database, std::string_view sql, std::int64_t owner) {
@@ -94,7 +89,7 @@ std::optional<Judgement> load_judgement(Database& database, Experiment& experime
                    .incumbent_ns = row.real(),
                    .candidate_ns = row.real(),
                    .preset = row.text(),
-                   .cache_policy = row.text(),
+                   .cache_policy = cache_policy_from(row.text()),
                    .rule_version = row.text(),
                    .minimum_claim = row.real()};
 }
@@ -131,15 +126,16 @@ std::vector<Round> Journal::Implementation::rounds(std::string_view owner_column
   while (rows.step()) {
     Round round;
     const std::int64_t id = rows.integer();
-    round.stage = rows.text();
+    round.stage = stage_of(rows.text());
     round.index = rows.small();
     round.seed = rows.seed();
     round.candidate_in_slot0 = rows.boolean();
     round.effect = rows.real();
     round.void_why = rows.text();
     round.seconds = rows.real();
-    round.environment = decode_numbers(rows.text());
+    const std::string environment = rows.text();
     round.workloads = load_workloads(database, id);
+    decode_environment(environment, round);
     result.push_back(std::move(round));
   }
   return result;

@@ -49,8 +49,8 @@ std::vector<SelftestKernel> kernels_where(Journal::Implementation& self, const s
 std::int64_t Journal::begin_selftest(const Selftest& selftest) {
   return self_->database.insert(
       "INSERT INTO selftest (machine, cache_policy, judge_profile, rule_version, started_at) VALUES (?, ?, ?, ?, ?)",
-      {self_->machine_row(selftest.machine), selftest.cache_policy, selftest.judge_preset, selftest.rule_version,
-       time_or_now(selftest.started_at)});
+      {self_->machine_row(selftest.machine), to_string(selftest.cache_policy), selftest.judge_preset,
+       selftest.rule_version, time_or_now(selftest.started_at)});
 }
 
 void Journal::add_selftest_comparison(std::int64_t selftest, const SelftestComparison& comparison) {
@@ -114,7 +114,7 @@ std::optional<Selftest> Journal::latest_selftest(const Machine& machine) {
     return std::nullopt;
   }
   Selftest selftest{.id = rows.integer(), .machine = rows.text()};
-  selftest.cache_policy = rows.text();
+  selftest.cache_policy = cache_policy_of(rows.text());
   selftest.judge_preset = rows.text();
   selftest.rule_version = rows.text();
   selftest.seed = rows.seed();

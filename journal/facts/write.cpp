@@ -113,7 +113,7 @@ void insert_judgement(Database& database, const Experiment& experiment) {
        judgement.incumbent_ns,
        judgement.candidate_ns,
        judgement.preset,
-       judgement.cache_policy,
+       judgement.cache_policy ? to_string(*judgement.cache_policy) : "",
        judgement.rule_version,
        timed ? judgement.speedup() : kNotANumber,
        timed ? judgement.speedup_lower() : kNotANumber,
@@ -136,9 +136,10 @@ std::int64_t Journal::begin_campaign(const Campaign& campaign) {
       " ?, ?, ?, ?)",
       {self_->machine_row(campaign.machine), self_->configuration_row(campaign.baseline), campaign.baseline.variant,
        policy.family, policy.workload_class, encode(policy.workloads), policy.baseline, policy.iterations,
-       policy.candidates_per_iteration, policy.budget_s, policy.cache_policy, policy.judge_preset,
+       policy.candidates_per_iteration, policy.budget_s, to_string(policy.cache_policy), policy.judge_preset,
        to_string(policy.target), time_or_now(campaign.started_at)});
-  self_->database.run("INSERT INTO campaign_layout (campaign, layout) VALUES (?, ?)", {id, policy.layout});
+  self_->database.run("INSERT INTO campaign_layout (campaign, layout) VALUES (?, ?)",
+                      {id, policy.layout ? to_string(*policy.layout) : ""});
   self_->take(Task::campaign, id);  // before anybody can see it open and unattended
   transaction.commit();
   return id;
@@ -243,9 +244,9 @@ void Journal::Implementation::add_round(std::int64_t experiment, std::int64_t ce
   const std::int64_t id = database.insert(
       "INSERT INTO round (experiment, certification, sentinel, stage, idx, seed, candidate_in_slot0, effect, void_why,"
       " seconds, environment, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {Value::reference(experiment), Value::reference(certification), Value::reference(sentinel), round.stage,
-       round.index, round.seed, round.candidate_in_slot0, round.effect, round.void_why, round.seconds,
-       encode(round.environment), utc_now()});
+      {Value::reference(experiment), Value::reference(certification), Value::reference(sentinel),
+       to_string(round.stage), round.index, round.seed, round.candidate_in_slot0, round.effect, round.void_why,
+       round.seconds, encode_environment(round), utc_now()});
   int position = 0;
   for (const RoundWorkload& workload : round.workloads) {
     const std::string samples = encode_samples(workload.warmup, workload.blocks);
@@ -328,7 +329,7 @@ std::int64_t Journal::add_certification(const Certification& certification, cons
       " claimed_effect, alarm, seconds, after_experiment, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
       " (SELECT coalesce(max(id), 0) FROM experiment WHERE campaign = ?), ?)",
       {certification.campaign, self_->configuration_row(certification.champion),
-       self_->configuration_row(certification.baseline), certification.cache_policy, certification.effect,
+       self_->configuration_row(certification.baseline), to_string(certification.cache_policy), certification.effect,
        certification.lower, certification.upper, certification.rounds, certification.claimed_effect,
        certification.alarm, certification.seconds, certification.campaign, time_or_now(certification.at)});
   for (const Round& round : rounds) {
@@ -350,7 +351,7 @@ std::int64_t Journal::add_sentinel(const SentinelRow& sentinel, const std::vecto
       {Value::reference(sentinel.campaign), self_->machine_row(sentinel.machine),
        self_->configuration_row(sentinel.configuration), sentinel.effect, sentinel.lower, sentinel.upper,
        sentinel.confidence, sentinel.sd, sentinel.p_value, sentinel.rounds, sentinel.alarm, sentinel.preset,
-       sentinel.cache_policy, sentinel.rule_version, sentinel.seconds, time_or_now(sentinel.at)});
+       to_string(sentinel.cache_policy), sentinel.rule_version, sentinel.seconds, time_or_now(sentinel.at)});
   for (const Round& round : rounds) {
     self_->add_round(0, 0, id, round);
   }

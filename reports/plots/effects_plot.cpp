@@ -88,7 +88,8 @@ void draw_row(svg::Canvas& canvas, const Experiment& experiment, const svg::Scal
 }  // namespace
 
 std::string effects_plot(const ReportModel& model) {
-  if (std::none_of(model.experiments.begin(), model.experiments.end(), has_effect)) {
+  if (std::none_of(model.experiments.begin(), model.experiments.end(),
+                   [](const Experiment& one) { return has_effect(one); })) {
     return "";
   }
   const double rows = static_cast<double>(model.experiments.size());

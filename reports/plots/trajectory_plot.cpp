@@ -129,7 +129,8 @@ void label_steps(svg::Canvas& canvas, svg::LabelPlacer& labels, const ReportMode
 }  // namespace
 
 std::string trajectory_plot(const ReportModel& model) {
-  if (std::none_of(model.experiments.begin(), model.experiments.end(), has_effect)) {
+  if (std::none_of(model.experiments.begin(), model.experiments.end(),
+                   [](const Experiment& one) { return has_effect(one); })) {
     return "";
   }
   svg::Canvas canvas(900, 460, "Incumbent against the baseline, " + svg::shorten(model.campaign.policy.family, 400),
@@ -142,7 +143,8 @@ std::string trajectory_plot(const ReportModel& model) {
     legend.push_back({Shape::square, Ink::claim, false, "certified (the claim)"});
   }
   const double top = 46 + svg::draw_legend(canvas, {16, 46}, 868, legend);
-  const bool some_untimed = !std::all_of(model.experiments.begin(), model.experiments.end(), has_effect);
+  const bool some_untimed = !std::all_of(model.experiments.begin(), model.experiments.end(),
+                                         [](const Experiment& one) { return has_effect(one); });
   const svg::Box frame{80, top, 880, 410};
   const double never_timed_y = frame.bottom - 14;
 

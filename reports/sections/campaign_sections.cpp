@@ -55,8 +55,8 @@ void list_lessons(const ReportModel& model, Verdict verdict, const std::string& 
 }
 
 std::string seed_text(const ReportModel& model) {
-  return model.campaign.state == "open" ? "stays secret until the campaign ends"
-                                        : std::to_string(model.campaign.policy.seed);
+  return model.campaign.state == CampaignState::open ? "stays secret until the campaign ends"
+                                                     : std::to_string(model.campaign.policy.seed);
 }
 
 std::string compare_command(const ReportModel& model) {
@@ -157,16 +157,17 @@ void write_environment(const ReportModel& model, Writer& writer) {
   }
   add_row(table, "workloads", join(policy.workloads, ", "));
   add_row(table, "target", std::string(to_string(policy.target)));
-  add_row(table, "judge", policy.judge_preset + " profile, " + policy.cache_policy + " cache");
+  add_row(table, "judge", fmt::format("{} profile, {} cache", policy.judge_preset, to_string(policy.cache_policy)));
   add_row(table, "layout",
-          policy.layout.empty()      ? ""
-          : policy.layout == "fixed" ? "fixed: code and buffers where they fell"
-                                     : policy.layout + ": code and buffers laid out anew in every round");
+          !policy.layout                    ? ""
+          : *policy.layout == Layout::fixed ? "fixed: code and buffers where they fell"
+                                            : "random: code and buffers laid out anew in every round");
   add_row(table, "budget", budget_text(policy));
   add_row(table, "baseline", model.campaign.baseline.label());
   add_row(table, "started", known(model.campaign.started_at));
   add_row(table, "last event", known(model.last_event_at));
-  add_row(table, "state", known(model.campaign.state) + (model.end_note.empty() ? "" : ": " + model.end_note));
+  add_row(table, "state",
+          std::string(to_string(model.campaign.state)) + (model.end_note.empty() ? "" : ": " + model.end_note));
   writer.table(table);
 }
 

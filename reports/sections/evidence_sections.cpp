@@ -23,7 +23,7 @@ std::string reason_text(const Experiment& experiment) {
 
 // A search effect guided the judge; only a confirmed one says how large the effect is.
 std::string staged_text(const Experiment& experiment) {
-  const bool search_only = has_effect(experiment) && effect_stage(experiment) == "search";
+  const bool search_only = has_effect(experiment) && effect_stage(experiment) == RoundStage::search;
   return measured_text(experiment) + (search_only ? ", search only" : "");
 }
 
@@ -39,7 +39,7 @@ std::string effort_text(const Judgement& judgement) {
   if (judgement.minimum_claim > 0) {
     text += "; too noisy to claim less than " + percent_text(std::expm1(judgement.minimum_claim));
   }
-  text += judgement.cache_policy.empty() ? "" : "; " + judgement.cache_policy + " cache";
+  text += judgement.cache_policy ? fmt::format("; {} cache", to_string(*judgement.cache_policy)) : "";
   text += judgement.preset.empty() ? "" : ", " + judgement.preset + " profile";
   text += judgement.rule_version.empty() ? "" : ", rule " + judgement.rule_version;
   return text;
@@ -83,8 +83,9 @@ std::vector<Line> facts_of(const Experiment& experiment) {
                               ? ", because " + experiment.prediction.because
                               : ""))});
   if (has_effect(experiment)) {
-    items.push_back({plain("Measured: " + measured_text(experiment) + " rounds, " + percent_text(judgement.confidence) +
-                           " interval, " + effect_stage(experiment) + " stage; " + effort_text(judgement))});
+    items.push_back({plain(fmt::format("Measured: {} rounds, {} interval, {} stage; {}", measured_text(experiment),
+                                       percent_text(judgement.confidence), to_string(effect_stage(experiment)),
+                                       effort_text(judgement)))});
     items.push_back({plain("Time of one call: " + time_text(judgement.incumbent_ns) + " to " +
                            time_text(judgement.candidate_ns) + " (median; geometric mean over the workloads)")});
   } else {
@@ -253,8 +254,8 @@ std::string clock_cell(const Certification& certification) {
 void write_clocks(const ReportModel& model, Writer& writer) {
   for (const Certification& certification : model.certifications) {
     if (const std::string text = clock_text(certification); !text.empty()) {
-      writer.paragraph(
-          {code(certification.champion.label()), plain(", " + certification.cache_policy + " cache: " + text + ".")});
+      writer.paragraph({code(certification.champion.label()),
+                        plain(fmt::format(", {} cache: {}.", to_string(certification.cache_policy), text))});
     }
   }
 }
@@ -272,7 +273,7 @@ void write_certification(const ReportModel& model, Writer& writer) {
     for (const Certification& certification : model.certifications) {
       table.rows.push_back({{code(certification.champion.label())},
                             {code(certification.baseline.label())},
-                            {plain(certification.cache_policy)},
+                            {plain(std::string(to_string(certification.cache_policy)))},
                             {plain(certified_figure(certification))},
                             {plain(clock_cell(certification))},
                             {plain(ratio_text(certification.claimed_effect))},

@@ -113,7 +113,7 @@ void write_brief(const IterationRecord& iteration, Writer& writer) {
                             {plain(candidate.attacks)},
                             {plain(band_text(candidate.prediction))},
                             {plain(std::isfinite(candidate.score) ? format_g(candidate.score, 3) : kNotMeasuredText)},
-                            {plain(candidate.origin)},
+                            {plain(std::string(to_string(candidate.origin)))},
                             {plain(candidate.why)}});
   }
   if (!ranking.rows.empty()) {

@@ -54,7 +54,7 @@ class CudaSelftest : public ::testing::Test {
     RoundRunner runner(runtime_, {timed}, precise_preset(), 5, "selftest", CachePolicy::cold, options);
     std::vector<Round> result;
     for (int index = 0; index < rounds; ++index) {
-      const auto round = runner.run("search", index);
+      const auto round = runner.run(RoundStage::search, index);
       EXPECT_TRUE(round) << (round ? "" : round.failure().evidence);
       if (round) {
         result.push_back(*round);
@@ -77,7 +77,7 @@ TEST_F(CudaSelftest, RoundsOfOneProcessSeeAKnownDifference) {
   ASSERT_EQ(rounds.size(), 8u);
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     EXPECT_NEAR(rounds[i].effect, std::log1p(0.05), 0.02) << i;
-    EXPECT_EQ(rounds[i].environment.contains(kProcessStart), i % 4 == 0) << i;
+    EXPECT_EQ(rounds[i].environment.process_start_s.has_value(), i % 4 == 0) << i;
     EXPECT_NO_THROW(check_coin(rounds[i])) << i;
   }
 }

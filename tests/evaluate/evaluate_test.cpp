@@ -105,10 +105,10 @@ TEST_F(EvaluateTest, ARoundThatWaitsForItsTurnIsNoLongerForIt) {
   ASSERT_TRUE(ending);
   ending->join();
   const Round& first = experiment.rounds.front();
-  EXPECT_GT(first.environment.at(kWaitedForTurn), 0.5);
+  EXPECT_GT(first.environment.waited_for_turn_s.value_or(0), 0.5);
   EXPECT_LT(first.seconds, 1.4) << "a round takes some hundredths";
   EXPECT_TRUE(first.void_why.empty()) << first.void_why;
-  EXPECT_FALSE(experiment.rounds.at(1).environment.contains(kWaitedForTurn));
+  EXPECT_FALSE(experiment.rounds.at(1).environment.waited_for_turn_s.has_value());
   double rounds = 0;
   for (const Round& round : experiment.rounds) {
     rounds += round.seconds;
@@ -122,13 +122,13 @@ TEST_F(EvaluateTest, AMuchSlowerCandidateIsRevertedAsARegression) {
   const Experiment experiment = evaluate_candidate("copy/sixteen_times");
   EXPECT_EQ(experiment.judgement->verdict, Verdict::reverted) << experiment.judgement->sentence;
   EXPECT_EQ(experiment.judgement->reason, Reason::regression);
-  EXPECT_FALSE(experiment.rounds.front().environment.contains("second_clock")) << "only a GPU has one";
+  EXPECT_FALSE(experiment.rounds.front().environment.second_clock.has_value()) << "only a GPU has one";
 }
 
 TEST_F(EvaluateTest, TheStoredRoundsAloneGiveTheSameVerdict) {
   const Experiment experiment = evaluate_candidate("copy/sixteen_times");
   const Judgement again =
-      replay({.preset = plan.preset, .index = plan.index, .cache_policy = "warm"}, experiment.rounds);
+      replay({.preset = plan.preset, .index = plan.index, .cache_policy = CachePolicy::warm}, experiment.rounds);
   EXPECT_EQ(again.verdict, experiment.judgement->verdict);
   EXPECT_EQ(again.effect, experiment.judgement->effect);
   EXPECT_EQ(again.lower, experiment.judgement->lower);

@@ -79,7 +79,7 @@ void append_round(benchmark::State& state) {
   Journal journal = scratch.open();
   prepare(journal);
   const std::int64_t experiment = journal.begin_experiment(an_experiment(0, 0));
-  Round round{.stage = "search", .workloads = {{.workload = "b16"}}};
+  Round round{.stage = RoundStage::search, .workloads = {{.workload = "b16"}}};
   round.workloads[0].blocks.assign(40, Block{{{0, 712'345}, {1, 700'000}, {1, 701'000}, {0, 711'111}}});
   for (auto _ : state) {
     journal.add_round(experiment, round);

@@ -63,8 +63,10 @@ Build a_build(const std::string& key) {
 }
 
 Round a_round(int index, std::uint64_t seed) {
-  Round round{
-      .stage = index < 2 ? "search" : "confirm", .index = index, .seed = seed, .candidate_in_slot0 = index % 2 == 0};
+  Round round{.stage = index < 2 ? RoundStage::search : RoundStage::confirm,
+              .index = index,
+              .seed = seed,
+              .candidate_in_slot0 = index % 2 == 0};
   RoundWorkload workload{.workload = "e88_backward/b16_t512_h83_n32", .repetitions = 3};
   workload.warmup = {Block{{{0, 1'000'000}, {1, 999'999}}}, Block{}};
   for (int block = 0; block < 6; ++block) {
@@ -78,14 +80,19 @@ Round a_round(int index, std::uint64_t seed) {
   workload.candidate_p90_ns = 5e-324;
   workload.incumbent_median_ns = 1.7976931348623157e308;
   workload.candidate_median_ns = std::numeric_limits<double>::infinity();
+  workload.checks = {.activity_incumbent = 1e6 / 3, .alone_fresh_work = -1};
   round.workloads = {workload, RoundWorkload{.workload = "empty"}};
   round.effect = std::nextafter(0.01, 1);
   round.void_why = index == 1 ? kAwkward : "";
   round.seconds = 0.31;
-  round.environment = {{"steal_percent", 0.1},
-                       {"mhz_before", -std::numeric_limits<double>::infinity()},
-                       {"mhz_after", 1980},
-                       {"tiny", 1e-300}};
+  round.environment = {.steal_percent = 0.1,
+                       .layout = Layout::fixed,
+                       .process_start_s = 1e-300,
+                       .same_process = true,
+                       .second_clock = false,
+                       .sm_mhz_before = -std::numeric_limits<double>::infinity(),
+                       .sm_mhz_after = 1980,
+                       .throttle_bits = 0x44};
   return round;
 }
 
@@ -107,7 +114,7 @@ Judgement a_judgement(Verdict verdict, double effect) {
           .incumbent_ns = 712345.6,
           .candidate_ns = 600000.1,
           .preset = "standard",
-          .cache_policy = "cold",
+          .cache_policy = CachePolicy::cold,
           .rule_version = "judge-1",
           .minimum_claim = 0.0125};
 }
@@ -121,11 +128,11 @@ Campaign a_campaign() {
                      .iterations = 4,
                      .candidates_per_iteration = 2,
                      .budget_s = 90.5,
-                     .cache_policy = "warm",
+                     .cache_policy = CachePolicy::warm,
                      .judge_preset = "extended",
                      .seed = 0xFFFF'FFFF'FFFF'FFFEu,
                      .target = Target::host,
-                     .layout = "fixed"};
+                     .layout = Layout::fixed};
   campaign.baseline = {"e88_backward/simple", {}};
   campaign.machine = "cpu-1";
   campaign.started_at = "2026-02-03T04:05:06Z";

@@ -41,9 +41,9 @@ TEST_F(PolicyTest, EveryKeyIsRead) {
   EXPECT_EQ(policy.iterations, 3);
   EXPECT_EQ(policy.candidates_per_iteration, 2);
   EXPECT_EQ(policy.budget_s, 600);
-  EXPECT_EQ(policy.cache_policy, "warm");
+  EXPECT_EQ(policy.cache_policy, CachePolicy::warm);
   EXPECT_EQ(policy.judge_preset, "strict");
-  EXPECT_EQ(policy.layout, "fixed");
+  EXPECT_EQ(policy.layout, Layout::fixed);
   EXPECT_EQ(policy.solo_run_s, 0.02);
   EXPECT_EQ(policy.application_kernels, "e88.*backward");
 }

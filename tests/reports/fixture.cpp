@@ -16,7 +16,7 @@ Configuration e88(const std::string& name, Settings settings = {}) {
   return {.variant = "e88_backward/" + name, .settings = std::move(settings)};
 }
 
-Campaign campaign_of(const std::string& state) {
+Campaign campaign_of(CampaignState state) {
   return {.id = 3,
           .policy = {.family = "e88_backward",
                      .workload_class = "n32",
@@ -25,7 +25,7 @@ Campaign campaign_of(const std::string& state) {
                      .iterations = 2,
                      .candidates_per_iteration = 3,
                      .budget_s = 900,
-                     .cache_policy = "cold",
+                     .cache_policy = CachePolicy::cold,
                      .judge_preset = "standard",
                      .seed = 8675309,
                      .target = Target::host},
@@ -145,8 +145,7 @@ ClockCoupling clock_of(double time_effect, double clock_effect) {
           .coupled = clock_effect < -0.005};
 }
 
-Certification certification_of(std::int64_t id, const Configuration& champion, const std::string& cache,
-                               double effect) {
+Certification certification_of(std::int64_t id, const Configuration& champion, CachePolicy cache, double effect) {
   return {.id = id,
           .campaign = 3,
           .champion = champion,
@@ -172,14 +171,14 @@ IterationRecord first_iteration() {
                    .attacks = "memory-latency",
                    .score = 0.71,
                    .why = "bound 1.6x, cost low, never tried here",
-                   .origin = "registered"},
+                   .origin = Origin::registered},
                   {.configuration = e88("fast_tanh"),
                    .techniques = {"rational-tanh"},
                    .prediction = predicted(1.1, 1.3, "a rational tanh costs a third"),
                    .attacks = "special-functions",
                    .score = kNotMeasured,
                    .why = "proposed",
-                   .origin = "proposer"}};
+                   .origin = Origin::proposer}};
   brief.left_out = {{e88("padded_cache"), "refuted in experiment 7: 0.99x, and source and device are the same"}};
   return {.id = 11,
           .index = 1,
@@ -223,9 +222,13 @@ Experiment timed_experiment(int index, const Configuration& candidate, const Con
                         .finished_at = at_minute(index + 1)};
   const bool confirmed = verdict == Verdict::accepted || reason == Reason::confirm_failed;
   experiment.rounds = {
-      {.stage = "search", .index = 0, .seed = 42, .effect = effect, .seconds = 0.2},
-      {.stage = "search", .index = 1, .seed = 43, .effect = 0, .void_why = "steal 12 %", .seconds = 0.3},
-      {.stage = confirmed ? "confirm" : "search", .index = 2, .seed = 44, .effect = effect, .seconds = 0.2}};
+      {.stage = RoundStage::search, .index = 0, .seed = 42, .effect = effect, .seconds = 0.2},
+      {.stage = RoundStage::search, .index = 1, .seed = 43, .effect = 0, .void_why = "steal 12 %", .seconds = 0.3},
+      {.stage = confirmed ? RoundStage::confirm : RoundStage::search,
+       .index = 2,
+       .seed = 44,
+       .effect = effect,
+       .seconds = 0.2}};
   experiment.judgement = Judgement{.verdict = verdict,
                                    .reason = reason,
                                    .sentence = "the effect and its interval decided it",
@@ -243,7 +246,7 @@ Experiment timed_experiment(int index, const Configuration& candidate, const Con
                                    .incumbent_ns = 118.2e3,
                                    .candidate_ns = 118.2e3 * std::exp(-effect),
                                    .preset = "standard",
-                                   .cache_policy = "cold",
+                                   .cache_policy = CachePolicy::cold,
                                    .rule_version = "1"};
   return experiment;
 }
@@ -252,7 +255,7 @@ CampaignRecords realistic_campaign() {
   const Configuration simple = e88("simple");
   const Configuration prefetch = e88("chunk_prefetch", {{"CHUNK", 16}});
   const Configuration threads = e88("adaptive_threads", {{"THREADS", 2}});
-  CampaignRecords records{.campaign = campaign_of("finished"), .machine = machine_of()};
+  CampaignRecords records{.campaign = campaign_of(CampaignState::finished), .machine = machine_of()};
   records.iterations = {second_iteration(prefetch), first_iteration()};
 
   Experiment accepted = timed_experiment(1, prefetch, simple, Verdict::accepted, Reason::faster, std::log(1.34), 0.006);
@@ -287,8 +290,8 @@ CampaignRecords realistic_campaign() {
   records.lessons = {lesson_of(2, slower, "Padding the cache costs 3.1 % at N=32: there were no conflicts to remove."),
                      lesson_of(1, accepted, "Prefetching 16 steps ahead gives 1.34x while a chunk fits L2."),
                      lesson_of(3, open, "Fusing the L2 norm is within 1 % of nothing at T=64.")};
-  records.certifications = {certification_of(1, threads, "cold", std::log(1.60)),
-                            certification_of(2, threads, "warm", std::log(1.71))};
+  records.certifications = {certification_of(1, threads, CachePolicy::cold, std::log(1.60)),
+                            certification_of(2, threads, CachePolicy::warm, std::log(1.71))};
   records.certifications[0].clock = clock_of(std::log(1.59), 0.0002);
   records.certifications[1].clock = clock_of(std::log(1.66), std::log(0.974));
   records.sentinels = {{.at = at_minute(0),
@@ -300,7 +303,7 @@ CampaignRecords realistic_campaign() {
                         .spread = 0.0042,
                         .rounds = 14,
                         .alarm = false,
-                        .cache_policy = "cold"}};
+                        .cache_policy = CachePolicy::cold}};
   return records;
 }
 
@@ -331,11 +334,11 @@ CampaignRecords sampled_campaign() {
 }
 
 CampaignRecords empty_campaign() {
-  return {.campaign = campaign_of("open"), .machine = machine_of()};
+  return {.campaign = campaign_of(CampaignState::open), .machine = machine_of()};
 }
 
 CampaignRecords failed_campaign() {
-  CampaignRecords records{.campaign = campaign_of("finished"), .machine = machine_of()};
+  CampaignRecords records{.campaign = campaign_of(CampaignState::finished), .machine = machine_of()};
   const Configuration simple = e88("simple");
   Experiment unbuilt =
       stopped_experiment(1, e88("typo"), simple, Outcome::build_failed, "build", "g++ says: expected ';'");
@@ -352,7 +355,7 @@ CampaignRecords failed_campaign() {
 }
 
 CampaignRecords long_campaign(int count) {
-  CampaignRecords records{.campaign = campaign_of("open"), .machine = machine_of()};
+  CampaignRecords records{.campaign = campaign_of(CampaignState::open), .machine = machine_of()};
   Configuration incumbent = e88("simple");
   for (int index = 1; index <= count; ++index) {
     const Configuration candidate = e88("a_rather_long_variant_name_of_the_idea_" + std::to_string(index),

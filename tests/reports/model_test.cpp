@@ -43,7 +43,7 @@ TEST(ReportModel, NaiveProductIsTheProductOfTheAcceptedEffects) {
 TEST(ReportModel, ClaimIsTheChampionsCertificationUnderTheCampaignsCachePolicy) {
   const ReportModel model = build_model(realistic_campaign());
   ASSERT_TRUE(model.claim);
-  EXPECT_EQ(model.claim->cache_policy, "cold");
+  EXPECT_EQ(model.claim->cache_policy, CachePolicy::cold);
   EXPECT_NEAR(std::exp(model.claim->effect), 1.60, 1e-9);
   EXPECT_TRUE(contains(render_markdown(model, {}), "**1.600x [1.589x, 1.611x] n=38** rounds (99.8 % interval)"));
 }
@@ -192,14 +192,14 @@ TEST(ReportModel, PredictionsAreScoredOnMeasuredCandidatesOnly) {
 
 TEST(ReportModel, SearchEffectIsMarkedAsSuch) {
   const ReportModel model = build_model(realistic_campaign());
-  EXPECT_EQ(effect_stage(model.experiments[0]), "confirm");
-  EXPECT_EQ(effect_stage(model.experiments[2]), "search");
+  EXPECT_EQ(effect_stage(model.experiments[0]), RoundStage::confirm);
+  EXPECT_EQ(effect_stage(model.experiments[2]), RoundStage::search);
   EXPECT_TRUE(contains(render_markdown(model, {}), "n=22, search only"));
 }
 
 TEST(ReportModel, UnfinishedExperimentOfAnOpenCampaignIsUnderWay) {
   CampaignRecords records = realistic_campaign();
-  records.campaign.state = "open";
+  records.campaign.state = CampaignState::open;
   records.abandonments.clear();
   const ReportModel model = build_model(records);
   EXPECT_EQ(model.under_way.size(), 1U);
@@ -208,7 +208,7 @@ TEST(ReportModel, UnfinishedExperimentOfAnOpenCampaignIsUnderWay) {
 
 TEST(ReportModel, SeedOfAnOpenCampaignStaysSecretInEveryFormat) {
   CampaignRecords records = realistic_campaign();
-  records.campaign.state = "open";
+  records.campaign.state = CampaignState::open;
   const ReportModel model = build_model(records);
   for (const Format format : {Format::markdown, Format::html, Format::json, Format::csv}) {
     EXPECT_FALSE(contains(render(model, format), "8675309"));

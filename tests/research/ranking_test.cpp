@@ -45,7 +45,7 @@ TEST(Research, NamesTheBottleneckThatItsFirstCandidateAttacks) {
   ASSERT_FALSE(brief.ranked.empty());
   EXPECT_EQ(brief.ranked.front().configuration.variant, "toy/fast");
   EXPECT_EQ(brief.ranked.front().attacks, "libm-special-functions");
-  EXPECT_EQ(brief.ranked.front().origin, "registered");
+  EXPECT_EQ(brief.ranked.front().origin, Origin::registered);
 }
 
 TEST(Research, AHigherPredictionRanksHigher) {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/documents.h"
+#include "harness/core/json/records_json.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/loop/export/dispatch_header.h"
 #include "harness/loop/export/dispatch_sources.h"
@@ -12,17 +12,13 @@
 namespace apo {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 Json evidence_document(const DispatchRow& row) {
   if (!row.measured) {
     return {{"kind", "unmeasured"}, {"statement", kUnmeasured}};
   }
   const DispatchEvidence& evidence = *row.measured;
-  Json certifications = Json::array();
-  for (const Certification& one : evidence.certifications) {
-    certifications.push_back(to_document(one));
-  }
   return {{"kind", "measured"},
           {"experiment", evidence.experiment},
           {"campaign", evidence.campaign},
@@ -30,7 +26,7 @@ Json evidence_document(const DispatchRow& row) {
           {"workloads", evidence.workloads},
           {"replaced", to_document(evidence.replaced)},
           {"judgement", to_document(evidence.judgement)},
-          {"certifications", certifications},
+          {"certifications", to_documents(evidence.certifications)},
           {"device", to_document(evidence.machine)},
           {"build", to_document(evidence.build)}};
 }
@@ -87,7 +83,7 @@ Json to_document(const Dispatch& dispatch) {
     left_out.push_back(
         {{"family", gap.family}, {"class", gap.workload_class}, {"device", gap.machine}, {"why", gap.why}});
   }
-  return {{"format", 1}, {"families", families}, {"left_out", left_out}};
+  return {{"format", kRecordsFormat}, {"families", families}, {"left_out", left_out}};
 }
 
 }  // namespace apo

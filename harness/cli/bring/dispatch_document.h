@@ -7,6 +7,6 @@
 
 namespace apo {
 
-nlohmann::json to_document(const Dispatch& dispatch);
+nlohmann::ordered_json to_document(const Dispatch& dispatch);
 
 }  // namespace apo

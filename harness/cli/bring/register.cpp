@@ -10,8 +10,8 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
-#include "harness/cli/documents.h"
 #include "harness/core/error.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/records/guards.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/secret.h"
@@ -26,7 +26,7 @@
 namespace apo {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 struct RegisterOptions {
   std::string file;
@@ -117,19 +117,11 @@ std::string keep(const Paths& paths, const Variant& verified) {
   return registration.variant->path;
 }
 
-Json gate_documents(const std::vector<GateResult>& gates) {
-  Json documents = Json::array();
-  for (const GateResult& gate : gates) {
-    documents.push_back(to_document(gate));
-  }
-  return documents;
-}
-
 int finish(const Globals& globals, const Variant& variant, const std::string& state, const std::string& path,
            const std::vector<GateResult>& gates, const std::string& log) {
   const bool failed = state == "refused";
   if (globals.json) {
-    Json document = {{"variant", variant.id()}, {"state", state}, {"gates", gate_documents(gates)}, {"path", path}};
+    Json document = {{"variant", variant.id()}, {"state", state}, {"gates", to_documents(gates)}, {"path", path}};
     if (failed) {
       document["log"] = log;
     }

@@ -6,8 +6,8 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
-#include "harness/cli/documents.h"
 #include "harness/core/error.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/comparison.h"
 #include "harness/loop/resume.h"
@@ -33,7 +33,7 @@ int compare(const CompareOptions& options, const Globals& globals) {
   const ComparisonRequest request{.incumbent = workspace.catalogue().configuration(options.incumbent),
                                   .candidate = workspace.catalogue().configuration(options.candidate),
                                   .workloads = options.workloads,
-                                  .cache_policy = options.cache,
+                                  .cache_policy = checked_cache_policy(options.cache),
                                   .judge_preset = options.judge,
                                   .skip_correctness = options.trusted,
                                   .keep = !options.no_journal,

@@ -1,4 +1,6 @@
 // harness/cli/improve/run.cpp - `apo run`: runs iterations of the loop.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -8,9 +10,9 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
-#include "harness/cli/documents.h"
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/campaign.h"
 #include "harness/loop/policy.h"
@@ -19,7 +21,7 @@
 namespace apo {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 struct RunOptions {
   std::string family;
@@ -106,9 +108,9 @@ Policy policy_of(const RunOptions& options, const Paths& paths) {
   }
   policy.iterations = options.iterations > 0 ? options.iterations : policy.iterations;
   policy.candidates_per_iteration = options.candidates > 0 ? options.candidates : policy.candidates_per_iteration;
-  policy.cache_policy = options.cache.empty() ? policy.cache_policy : options.cache;
+  policy.cache_policy = options.cache.empty() ? policy.cache_policy : checked_cache_policy(options.cache);
   policy.judge_preset = options.judge.empty() ? policy.judge_preset : options.judge;
-  policy.layout = options.layout.empty() ? policy.layout : options.layout;
+  policy.layout = options.layout.empty() ? policy.layout : checked_layout(options.layout);
   if (!options.solo_run.empty()) {
     policy.solo_run_s = solo_run_seconds(options.solo_run, "--solo-run", "");
   }
@@ -166,7 +168,7 @@ void print_summary(const CampaignSummary& summary) {
     print(format_table(rows));
   }
   for (const Certification& one : summary.certifications) {
-    print("certified, " + one.cache_policy + " cache: " + certified_text(one) + "\n");
+    print(fmt::format("certified, {} cache: {}\n", to_string(one.cache_policy), certified_text(one)));
   }
   if (!summary.certifications.empty()) {
     print("not claimed: the product of the accepted effects is " + format_ratio(std::exp(summary.naive_effect)) + ", " +
@@ -179,23 +181,11 @@ void print_summary(const CampaignSummary& summary) {
 Json summary_document(const CampaignSummary& summary) {
   Json iterations = Json::array();
   for (const IterationSummary& iteration : summary.iterations) {
-    Json bottlenecks = Json::array();
-    for (const Bottleneck& bottleneck : iteration.bottlenecks) {
-      bottlenecks.push_back(to_document(bottleneck));
-    }
-    Json experiments = Json::array();
-    for (const Experiment& experiment : iteration.experiments) {
-      experiments.push_back(to_document(experiment));
-    }
     iterations.push_back({{"index", iteration.index},
                           {"incumbent", to_document(iteration.incumbent)},
                           {"time_ns", number_or_null(iteration.time_ns)},
-                          {"bottlenecks", bottlenecks},
-                          {"experiments", experiments}});
-  }
-  Json certifications = Json::array();
-  for (const Certification& one : summary.certifications) {
-    certifications.push_back(to_document(one));
+                          {"bottlenecks", to_documents(iteration.bottlenecks)},
+                          {"experiments", to_documents(iteration.experiments)}});
   }
   return {{"campaign", summary.id},
           {"family", summary.policy.family},
@@ -206,9 +196,9 @@ Json summary_document(const CampaignSummary& summary) {
           {"recovered", summary.recovered},
           {"stopped", summary.stopped},
           {"iterations", iterations},
-          {"certifications", certifications},
-          {"naive_product", number_or_null(std::exp(summary.naive_effect))},
-          {"shrunken_product", number_or_null(std::exp(summary.shrunken_effect))},
+          {"certifications", to_documents(summary.certifications)},
+          {"naive_product", ratio_or_null(summary.naive_effect)},
+          {"shrunken_product", ratio_or_null(summary.shrunken_effect)},
           {"report", summary.report},
           {"seconds", summary.seconds}};
 }

@@ -1,19 +1,16 @@
-// harness/cli/look/application_text.cpp - tables of an application's time, and its JSON document.
+// harness/cli/look/application_text.cpp - tables of an application's time.
 #include "harness/cli/look/application_text.h"
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "harness/cli/console.h"
-#include "harness/cli/documents.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
 
 namespace apo {
 namespace {
 
-using Json = nlohmann::json;
 using Cells = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t kMostRows = 40;
@@ -128,63 +125,6 @@ std::string notes_text(const ApplicationProfile& profile) {
   return text;
 }
 
-Json work_document(const WorkRow& row) {
-  return {{"kind", to_string(row.work.kind)},
-          {"name", row.work.name},
-          {"category", row.category},
-          {"calls", row.work.calls},
-          {"total_ns", row.work.total_ns},
-          {"average_ns", static_cast<double>(row.work.total_ns) / static_cast<double>(row.work.calls)},
-          {"min_ns", row.work.min_ns},
-          {"max_ns", row.work.max_ns},
-          {"bytes", row.work.bytes},
-          {"share", row.share},
-          {"ceiling", number_or_null(row.ceiling)}};
-}
-
-Json process_document(const ProcessRecording& process) {
-  return {{"pid", process.pid},         {"parent", process.parent},   {"program", process.program},
-          {"library", process.library}, {"missing", process.missing}, {"complete", process.complete},
-          {"dropped", process.dropped}, {"untimed", process.untimed}};
-}
-
-Json category_document(const CategoryRow& row) {
-  return {{"name", row.name},
-          {"calls", row.calls},
-          {"total_ns", row.total_ns},
-          {"share", row.share},
-          {"ceiling", number_or_null(row.ceiling)}};
-}
-
-Json range_document(const RangeRow& row) {
-  Json categories = Json::array();
-  for (const CategoryRow& category : row.categories) {
-    categories.push_back(category_document(category));
-  }
-  return {{"path", row.path},       {"name", row.name},   {"depth", row.depth},
-          {"entered", row.entered}, {"calls", row.calls}, {"total_ns", row.total_ns},
-          {"own_ns", row.own_ns},   {"share", row.share}, {"categories", categories}};
-}
-
-Json gaps_document(const ApplicationSummary& summary) {
-  Json gaps = Json::array();
-  for (std::size_t i = 0; i < summary.gaps.size(); ++i) {
-    gaps.push_back({{"up_to_ns", i < kGapLimits.size() ? Json(kGapLimits[i]) : Json(nullptr)},
-                    {"count", summary.gaps[i].count},
-                    {"ns", summary.gaps[i].ns}});
-  }
-  return gaps;
-}
-
-template <class Rows, class Document>
-Json list_of(const Rows& rows, const Document& document) {
-  Json list = Json::array();
-  for (const auto& row : rows) {
-    list.push_back(document(row));
-  }
-  return list;
-}
-
 }  // namespace
 
 std::string describe_application(const ApplicationProfile& profile, const ApplicationSummary& summary) {
@@ -197,34 +137,6 @@ std::string describe_application(const ApplicationProfile& profile, const Applic
     text += "  " + std::to_string(profile.metrics.size()) + " metrics of kernels, see --json\n";
   }
   return text + notes_text(profile);
-}
-
-Json to_document(const ApplicationProfile& profile, const ApplicationSummary& summary) {
-  return {{"source", profile.source},
-          {"command", profile.command},
-          {"exit_code", profile.exit_code ? Json(*profile.exit_code) : Json(nullptr)},
-          {"signal", profile.signal},
-          {"seconds", profile.seconds},
-          {"device", profile.device},
-          {"total_ns", summary.total_ns},
-          {"span_ns", summary.span_ns},
-          {"busy_ns", summary.busy_ns},
-          {"idle_share", number_or_null(summary.idle_share())},
-          {"longest_gap_ns", summary.longest_gap_ns},
-          {"gaps", gaps_document(summary)},
-          {"work", list_of(summary.work, work_document)},
-          {"categories", list_of(summary.categories, category_document)},
-          {"ranges", list_of(summary.ranges, range_document)},
-          {"metrics", list_of(profile.metrics,
-                              [](const KernelMetric& metric) {
-                                return Json{{"kernel", metric.kernel},
-                                            {"name", metric.name},
-                                            {"unit", metric.unit},
-                                            {"mean", number_or_null(metric.mean)},
-                                            {"samples", metric.samples}};
-                              })},
-          {"processes", list_of(profile.processes, process_document)},
-          {"notes", profile.notes}};
 }
 
 }  // namespace apo

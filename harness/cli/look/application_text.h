@@ -1,7 +1,6 @@
 // harness/cli/look/application_text.h - prints an application's profile for people and programs.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "harness/core/records/application_profile.h"
@@ -10,7 +9,5 @@ namespace apo {
 
 // The table of kernels by time, copies and fills, categories, gaps, and what is missing from the numbers.
 std::string describe_application(const ApplicationProfile& profile, const ApplicationSummary& summary);
-
-nlohmann::json to_document(const ApplicationProfile& profile, const ApplicationSummary& summary);
 
 }  // namespace apo

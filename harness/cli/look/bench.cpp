@@ -190,9 +190,8 @@ std::vector<Configuration> chosen(Workspace& workspace, const std::vector<std::s
 }
 
 std::vector<std::unique_ptr<Benchmarked>> prepare(Workspace& workspace, const BenchOptions& options,
-                                                  const std::vector<std::string>& names) {
+                                                  const std::vector<std::string>& names, CachePolicy cache) {
   std::vector<std::unique_ptr<Benchmarked>> all;
-  const CachePolicy cache = options.cache == "warm" ? CachePolicy::warm : CachePolicy::cold;
   for (const Configuration& configuration : chosen(workspace, names, options.target)) {
     const Variant& variant = workspace.catalogue().get(configuration.variant);
     const Family& family = workspace.family(variant.family);
@@ -255,15 +254,13 @@ int run_benchmarks(const BenchOptions& options, const std::vector<std::string>& 
       names.push_back(word);
     }
   }
-  if (options.cache != "cold" && options.cache != "warm") {
-    throw UserError("unknown cache policy '" + options.cache + "'", "known: cold, warm");
-  }
+  const CachePolicy cache = checked_cache_policy(options.cache);
   if (!options.target.empty() && options.target != "host" && options.target != "cuda") {
     throw UserError("unknown target '" + options.target + "'", "known: host, cuda");
   }
   hand_over(flags);
   Workspace workspace(make_paths(globals.journal));
-  const auto all = prepare(workspace, options, names);
+  const auto all = prepare(workspace, options, names, cache);
   if (all.empty()) {
     throw UserError("none of these variants supports the workload", "'apo list' shows variants and workloads");
   }

@@ -10,8 +10,8 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
-#include "harness/cli/documents.h"
 #include "harness/core/error.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/workspace/chosen_workload.h"
 #include "harness/loop/workspace/kept_profile.h"
@@ -19,7 +19,7 @@
 namespace apo {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 struct ExplainOptions {
   std::string a;
@@ -29,11 +29,7 @@ struct ExplainOptions {
   bool remeasure = false;
 };
 
-void check(const ExplainOptions& options, const Variant& a, const Variant& b) {
-  if (options.cache != "cold" && options.cache != "warm") {
-    throw UserError("unknown cache policy '" + options.cache + "'",
-                    did_you_mean(options.cache, {"cold", "warm"}) + "\nknown: cold, warm");
-  }
+void check(const Variant& a, const Variant& b) {
   if (a.family != b.family || a.target != b.target) {
     throw UserError(a.id() + " and " + b.id() + " differ in family or target",
                     "name two variants of the same family and target; 'apo list " + a.family + "' shows them");
@@ -77,17 +73,17 @@ Json to_document(const Explanation& explanation) {
 }
 
 int explain_variants(const ExplainOptions& options, const Globals& globals) {
+  const CachePolicy cache = checked_cache_policy(options.cache);
   Workspace workspace(make_paths(globals.journal));
   const Configuration configurations[] = {workspace.catalogue().configuration(options.a),
                                           workspace.catalogue().configuration(options.b)};
   const Variant& variant = workspace.catalogue().get(configurations[0].variant);
-  check(options, variant, workspace.catalogue().get(configurations[1].variant));
+  check(variant, workspace.catalogue().get(configurations[1].variant));
   const Family& family = workspace.family(variant.family);
   workspace.use(variant.target);
   ConsoleObserver observer(globals);
   const Workload& workload =
       profiled_workload(workspace, family, {configurations[0], configurations[1]}, options.workload, observer);
-  const CachePolicy cache = options.cache == "warm" ? CachePolicy::warm : CachePolicy::cold;
   Profile profiles[2];
   Build builds[2];
   for (const int i : {0, 1}) {

@@ -8,8 +8,8 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
-#include "harness/cli/documents.h"
 #include "harness/core/error.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
@@ -99,12 +99,12 @@ int lessons(const LessonOptions& options, const Globals& globals) {
   const std::vector<Lesson> found = journal.lessons(
       {.family = options.family, .variant = options.variant, .technique = options.technique, .verdict = verdict});
   if (globals.json) {
-    nlohmann::json documents = nlohmann::json::array();
+    nlohmann::ordered_json documents = nlohmann::ordered_json::array();
     for (const Lesson& lesson : found) {
       documents.push_back(to_document(lesson));
       documents.back()["expired"] = expired(lesson, workspace, journal);
     }
-    print_json(documents);
+    print_json({{"lessons", documents}});
     return kDone;
   }
   for (const Lesson& lesson : found) {

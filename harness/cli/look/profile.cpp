@@ -7,9 +7,9 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
-#include "harness/cli/documents.h"
 #include "harness/cli/look/profile_application.h"
 #include "harness/core/error.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/records/stalls.h"
 #include "harness/core/text.h"
 #include "harness/loop/workspace/chosen_workload.h"
@@ -22,7 +22,7 @@
 namespace apo {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 struct ProfileOptions {
   std::string variant;
@@ -206,13 +206,6 @@ void print_profile(const Profile& profile, const std::vector<Bottleneck>& bottle
   print(text);
 }
 
-void check_cache(const std::string& cache) {
-  if (cache != "cold" && cache != "warm") {
-    throw UserError("unknown cache policy '" + cache + "'",
-                    did_you_mean(cache, {"cold", "warm"}) + "\nknown: cold, warm");
-  }
-}
-
 // `apo profile --roofs`: no variant, only what the device can reach.
 int show_roofs(const ProfileOptions& options, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
@@ -222,7 +215,7 @@ int show_roofs(const ProfileOptions& options, const Globals& globals) {
   ConsoleObserver observer(globals);
   const std::vector<Roof> roofs = kept_or_measured_roofs(workspace, options.remeasure, observer);
   if (globals.json) {
-    print_json({{"machine", to_document(workspace.machine())}, {"roofs", to_document(roofs)}});
+    print_json({{"machine", to_document(workspace.machine())}, {"roofs", to_documents(roofs)}});
   } else {
     print("roofs of " + paint(workspace.machine().model, "bold") + "\n" + roofs_text(roofs));
   }
@@ -242,7 +235,7 @@ int profile(const ProfileOptions& options, const Globals& globals) {
         "--output and --categories need a command after '--'",
         "'apo profile --output FILE -- COMMAND' profiles an application; for a variant, redirect the output of --json");
   }
-  check_cache(options.cache);
+  const CachePolicy cache = checked_cache_policy(options.cache);
   check_target(options.target);
   if (options.roofs_only) {
     return show_roofs(options, globals);
@@ -263,7 +256,6 @@ int profile(const ProfileOptions& options, const Globals& globals) {
     throw UserError(configuration.label() + " does not support " + workload.name + ": " + why,
                     "choose another one with --workload; 'apo list " + family.name + "' shows them");
   }
-  const CachePolicy cache = options.cache == "warm" ? CachePolicy::warm : CachePolicy::cold;
   const Profile measured =
       measure_profile(runtime, configuration, workload, workspace.machine(),
                       kept_or_measured_roofs(workspace, options.remeasure, observer), cache, observer, counters);
@@ -276,10 +268,7 @@ int profile(const ProfileOptions& options, const Globals& globals) {
     document["cache_policy"] = options.cache;
     document["threads"] = workspace.machine().cores;
     document["machine"] = to_document(workspace.machine());
-    document["bottlenecks"] = Json::array();
-    for (const Bottleneck& bottleneck : bottlenecks) {
-      document["bottlenecks"].push_back(to_document(bottleneck));
-    }
+    document["bottlenecks"] = to_documents(bottlenecks);
     print_json(document);
   } else {
     print_profile(measured, bottlenecks, options.cache, workspace.machine());

@@ -8,6 +8,7 @@
 #include "harness/cli/console.h"
 #include "harness/cli/look/application_text.h"
 #include "harness/core/error.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/profile/application/application_summary.h"
@@ -65,9 +66,10 @@ int show_application(ApplicationProfile profile, const ApplicationOptions& optio
   const std::int64_t id = keep(profile, summary, globals);
   std::string text;
   if (globals.json) {
-    nlohmann::json document = to_document(profile, summary);
-    document["profile"] = id == 0 ? nlohmann::json(nullptr) : nlohmann::json(id);
-    text = document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    nlohmann::ordered_json document = {{"format", kRecordsFormat},
+                                       {"profile", id == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(id)}};
+    document.update(to_document(profile, summary));
+    text = json_text(document);
   } else {
     text = describe_application(profile, summary) +
            (id == 0 ? "" : "application profile " + std::to_string(id) + " in the journal\n");

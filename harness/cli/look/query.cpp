@@ -18,7 +18,7 @@
 namespace apo {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 struct QueryOptions {
   std::vector<std::string> predicates;

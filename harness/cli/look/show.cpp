@@ -1,4 +1,6 @@
 // harness/cli/look/show.cpp - `apo show`: prints one experiment or one variant in full.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
@@ -7,14 +9,13 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
-#include "harness/cli/documents.h"
 #include "harness/cli/look/variant_text.h"
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/records/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/rounds/layout.h"
 #include "harness/loop/reproduction.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
@@ -22,7 +23,7 @@
 namespace apo {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 struct ShowOptions {
   std::string what;
@@ -35,18 +36,18 @@ std::string heading(const std::string& text) {
   return "\n" + paint(text, "bold") + "\n";
 }
 
-// As its rounds had it, else as its campaign asked for it; "" where neither is known.
-std::string layout_of(Journal& journal, const Experiment& experiment) {
+// As its rounds had it, else as its campaign asked for it; nullopt where neither is known.
+std::optional<Layout> layout_of(Journal& journal, const Experiment& experiment) {
   for (const Round& round : experiment.rounds) {
-    if (const auto random = round.environment.find(kRandomLayout); random != round.environment.end()) {
-      return random->second == 0 ? "fixed" : "random";
+    if (round.environment.layout) {
+      return round.environment.layout;
     }
   }
   const auto campaign = journal.campaign(experiment.campaign);
-  return campaign ? campaign->policy.layout : "";
+  return campaign ? campaign->policy.layout : std::nullopt;
 }
 
-std::string head_text(const Experiment& experiment, const std::string& layout, const std::string& abandoned_why) {
+std::string head_text(const Experiment& experiment, std::optional<Layout> layout, const std::string& abandoned_why) {
   std::string text = paint("experiment " + std::to_string(experiment.id), "bold") + ": " +
                      experiment.candidate.label() + " against " + experiment.incumbent.label() + "\n";
   std::vector<std::vector<std::string>> rows = {
@@ -55,7 +56,7 @@ std::string head_text(const Experiment& experiment, const std::string& layout, c
                          ? "none: apo compare"
                          : std::to_string(experiment.campaign) + ", candidate " + std::to_string(experiment.index)},
       {"  machine", experiment.machine},
-      {"  layout", layout.empty() ? "not known" : layout},
+      {"  layout", layout ? std::string(to_string(*layout)) : "not known"},
       {"  techniques", join(experiment.techniques, ", ")},
       {"  started", experiment.started_at},
       {"  finished", !experiment.finished_at.empty() ? experiment.finished_at
@@ -86,19 +87,16 @@ std::string judgement_text(const Experiment& experiment) {
     rows.push_back({"  resolves", format_percent(one.minimum_detectable) + " at least"});
     rows.push_back({"  effort", std::to_string(one.processes) + " processes, " + std::to_string(one.samples) +
                                     " samples, " + format_seconds(one.seconds)});
-    rows.push_back({"  judge", one.preset + ", " + one.cache_policy + " caches, alpha " + format_g(one.alpha, 3) +
-                                   ", rule " + one.rule_version});
+    rows.push_back({"  judge", one.preset + ", " +
+                                   (one.cache_policy ? std::string(to_string(*one.cache_policy)) : "unknown") +
+                                   " caches, alpha " + format_g(one.alpha, 3) + ", rule " + one.rule_version});
   }
   return heading("judgement") + format_table(rows);
 }
 
-bool was_predicted(const Prediction& prediction) {
-  return !prediction.because.empty() || prediction.low != 1.0 || prediction.high != 1.0;
-}
-
 std::string prediction_text(const Experiment& experiment) {
   const Prediction& prediction = experiment.prediction;
-  if (!was_predicted(prediction)) {
+  if (!has_prediction(prediction)) {
     return heading("prediction") + "  none was made\n";
   }
   std::string outcome = "not timed";
@@ -146,7 +144,7 @@ std::string build_text(const std::string& role, const Build& build) {
 std::string rounds_text(const std::vector<Round>& rounds) {
   std::vector<std::vector<std::string>> rows = {{"  stage", "round", "coin", "effect", "time", "seed", "void"}};
   for (const Round& round : rounds) {
-    rows.push_back({"  " + round.stage, std::to_string(round.index),
+    rows.push_back({"  " + std::string(to_string(round.stage)), std::to_string(round.index),
                     round.candidate_in_slot0 ? "candidate, incumbent" : "incumbent, candidate",
                     round.void_why.empty() ? format_percent(round.effect, 3) : "-", format_seconds(round.seconds),
                     std::to_string(round.seed), round.void_why.empty() ? "" : round.void_why});
@@ -183,8 +181,8 @@ std::string samples_text(const std::vector<Round>& rounds) {
   std::string text = heading("samples (slot:ns, in the order they were taken)");
   for (const Round& round : rounds) {
     for (const RoundWorkload& workload : round.workloads) {
-      text += "  " + round.stage + " " + std::to_string(round.index) + "  " + workload.workload + ", " +
-              std::to_string(workload.repetitions) + " calls in a sample\n";
+      text += fmt::format("  {} {}  {}, {} calls in a sample\n", to_string(round.stage), round.index, workload.workload,
+                          workload.repetitions);
       for (const Block& block : workload.warmup) {
         add_block(text, "    warm-up", block);
       }
@@ -286,7 +284,8 @@ std::vector<Certification> certifications_of(Journal& journal, const Experiment&
 std::string certifications_text(Journal& journal, const Experiment& experiment) {
   std::string text;
   for (const Certification& one : certifications_of(journal, experiment)) {
-    text += "  " + one.cache_policy + " cache: " + certified_text(one) + (one.alarm ? "; ALARM" : "") + "\n";
+    text +=
+        fmt::format("  {} cache: {}{}\n", to_string(one.cache_policy), certified_text(one), one.alarm ? "; ALARM" : "");
   }
   return text.empty() ? "" : heading("certified") + text;
 }
@@ -306,31 +305,18 @@ Json replays_document(Journal& journal, const Experiment& experiment) {
 }
 
 Json experiment_document(Journal& journal, const Experiment& experiment, const ShowOptions& options) {
-  Json document = to_document(experiment);
-  document["rounds"] = Json::array();
-  for (const Round& round : experiment.rounds) {
-    document["rounds"].push_back(to_document(round));
-    if (!options.samples) {
-      for (Json& workload : document["rounds"].back()["workloads"]) {
-        workload.erase("warmup");
-        workload.erase("blocks");
-      }
-    }
+  Json document = to_document_with_rounds(experiment);
+  if (options.samples) {
+    document["rounds"] = list_of(experiment.rounds, to_document_with_samples);
   }
-  document["bottlenecks"] = Json::array();
-  for (const Bottleneck& bottleneck : bottlenecks_of(journal, experiment)) {
-    document["bottlenecks"].push_back(to_document(bottleneck));
-  }
-  const std::string layout = layout_of(journal, experiment);
-  document["layout"] = layout.empty() ? Json(nullptr) : Json(layout);
+  document["bottlenecks"] = to_documents(bottlenecks_of(journal, experiment));
+  const std::optional<Layout> layout = layout_of(journal, experiment);
+  document["layout"] = layout ? Json(to_string(*layout)) : Json(nullptr);
   document["measured_again"] = replays_document(journal, experiment);
   if (const auto row = journal.replay(experiment.id)) {
     document["measures_again"] = row->original;
   }
-  document["certifications"] = Json::array();
-  for (const Certification& one : certifications_of(journal, experiment)) {
-    document["certifications"].push_back(to_document(one));
-  }
+  document["certifications"] = to_documents(certifications_of(journal, experiment));
   document["abandoned"] = why_abandoned(journal, experiment);
   document["diff"] = diff_of(journal, experiment);
   if (options.source) {

@@ -8,9 +8,9 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
-#include "harness/cli/documents.h"
 #include "harness/cli/trust/doctor_check.h"
 #include "harness/core/error.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/system/process.h"
@@ -30,7 +30,7 @@
 namespace apo {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 const char* word(CheckState state) {

@@ -49,7 +49,7 @@ int store(const GateOptions& options, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
   const std::vector<StoredVariant> stored = store_variants(workspace, options.store_variants, options.workloads);
   write_baseline(options.store, stored);
-  nlohmann::json document = {{"file", options.store}, {"variants", nlohmann::json::array()}};
+  nlohmann::ordered_json document = {{"file", options.store}, {"variants", nlohmann::ordered_json::array()}};
   for (const StoredVariant& one : stored) {
     document["variants"].push_back(
         {{"variant", one.label()}, {"workloads", one.workloads}, {"source_hash", one.variant.source_hash}});
@@ -81,14 +81,11 @@ int gate(const GateOptions& options, const Globals& globals) {
     throw UserError("'" + options.store_variants.front() + "' is named without --store",
                     "choose among the stored ones with --variant " + options.store_variants.front());
   }
-  if (options.cache != "cold" && options.cache != "warm") {
-    throw UserError("unknown cache policy '" + options.cache + "'", "known: cold, warm");
-  }
   const double margin = margin_of(options.margin);
   GateRequest request{.stored = select_variants(read_baseline(options.baseline), options.variants, options.baseline),
                       .workloads = options.workloads,
                       .margin = std::log1p(margin),
-                      .cache_policy = options.cache,
+                      .cache_policy = checked_cache_policy(options.cache),
                       .judge_preset = options.judge,
                       .layout = checked_layout(options.layout)};
   if (!options.junit.empty()) {

@@ -5,15 +5,15 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/console.h"
-#include "harness/cli/documents.h"
 #include "harness/core/interval.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "reports/formats/escape.h"
 
 namespace apo {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 std::string_view to_string(GateAnswer answer) {
   return answer == GateAnswer::passed ? "passed" : answer == GateAnswer::regressed ? "regressed" : "undecided";
@@ -96,19 +96,15 @@ Json gate_document(const std::vector<GatedVariant>& gated, double margin) {
     for (std::size_t w = 0; w < one.workloads.size(); ++w) {
       workloads.push_back(workload_document(one, w));
     }
-    Json gates = Json::array();
-    for (const GateResult& gate : one.result.gates) {
-      gates.push_back(to_document(gate));
-    }
     variants.push_back({{"variant", one.label},
                         {"verdict", apo::to_string(one.result.verdict)},
                         {"sentence", one.result.sentence},
                         {"baseline_source", one.baseline_hash},
                         {"current_source", one.current_hash},
-                        {"judge", one.preset},
+                        {"judge_preset", one.preset},
                         {"alpha", one.rule.alpha()},
                         {"workloads", workloads},
-                        {"gates", gates},
+                        {"gates", to_documents(one.result.gates)},
                         {"rounds", one.result.rounds.size()},
                         {"seconds", one.result.seconds}});
   }

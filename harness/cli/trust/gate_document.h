@@ -13,7 +13,7 @@ namespace apo {
 GateVerdict overall(const std::vector<GatedVariant>& gated);
 
 std::string gate_text(const std::vector<GatedVariant>& gated);
-nlohmann::json gate_document(const std::vector<GatedVariant>& gated, double margin);
+nlohmann::ordered_json gate_document(const std::vector<GatedVariant>& gated, double margin);
 // JUnit's XML: a regression is a failure, what could not be decided an error. A testcase for each stored variant.
 std::string gate_junit(const std::vector<GatedVariant>& gated);
 

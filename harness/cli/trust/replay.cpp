@@ -9,15 +9,15 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
-#include "harness/cli/documents.h"
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 
 namespace apo {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 using Kind = ReplayRow::Kind;
 
 constexpr const char* kRule =

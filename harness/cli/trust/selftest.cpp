@@ -99,14 +99,11 @@ void read_layout(const std::string& layout, SelftestRequest& request) {
 
 int selftest(const SelftestOptions& options, const Globals& globals) {
   SelftestRequest request{.kernels = options.kernels,
-                          .cache_policy = options.cache,
+                          .cache_policy = checked_cache_policy(options.cache),
                           .judge_preset = options.judge,
                           .comparisons = options.comparisons,
                           .rounds = options.rounds,
                           .quick = options.quick};
-  if (options.cache != "cold" && options.cache != "warm") {
-    throw UserError("unknown cache policy '" + options.cache + "'", "known: cold, warm");
-  }
   read_parts(options.parts, request);
   request.differences = differences_of(options.differences);
   read_layout(options.layout, request);

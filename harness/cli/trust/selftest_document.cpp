@@ -4,17 +4,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "harness/cli/documents.h"
+#include "harness/core/json/records_json.h"
 #include "harness/evaluate/judge/selftest_summary.h"
 
 namespace apo {
 namespace {
 
-using Json = nlohmann::json;
-
-Json or_null(const std::optional<double>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
+using Json = nlohmann::ordered_json;
 
 Json to_json(const SelftestKernel& kernel) {
   return {{"configuration", kernel.configuration.label()},
@@ -33,9 +29,9 @@ Json to_json(const SelftestKernel& kernel) {
             {"layout", kernel.layout_sd},
             {"process", kernel.process_sd}}},
           {"resolves",
-           {{"1s", or_null(kernel.resolves_1s)},
-            {"10s", or_null(kernel.resolves_10s)},
-            {"60s", or_null(kernel.resolves_60s)}}},
+           {{"1s", number_or_null(kernel.resolves_1s)},
+            {"10s", number_or_null(kernel.resolves_10s)},
+            {"60s", number_or_null(kernel.resolves_60s)}}},
           {"smallest_claim", kernel.smallest_claim}};
 }
 
@@ -43,7 +39,7 @@ Json to_json(const SelftestRate& rate) {
   return {{"configuration", rate.incumbent.variant.empty() ? Json(nullptr) : Json(rate.incumbent.label())},
           {"workload", rate.workload.empty() ? Json(nullptr) : Json(rate.workload)},
           {"truth", rate.truth},
-          {"layout", rate.random_layout ? "random" : "fixed"},
+          {"layout", to_string(rate.random_layout ? Layout::random : Layout::fixed)},
           {"comparisons", rate.comparisons},
           {"accepted", rate.accepted},
           {"regressions", rate.regressions},
@@ -51,7 +47,7 @@ Json to_json(const SelftestRate& rate) {
           {"accepted_interval_95", {rate.accepted_bounds.lower, rate.accepted_bounds.upper}},
           {"error_quantiles",
            {{"0.5", rate.median_size}, {"0.9", rate.p90_size}, {"0.99", rate.p99_size}, {"1", rate.largest_size}}},
-          {"mean_claim", std::isfinite(rate.mean_claim) ? Json(rate.mean_claim) : Json(nullptr)},
+          {"mean_claim", number_or_null(rate.mean_claim)},
           {"effect_sd", rate.effect_sd},
           {"effect_sd_expected", rate.within_sd},
           {"seconds_per_decision", rate.mean_seconds}};
@@ -70,16 +66,12 @@ Json rates(const SelftestResult& result, SelftestKind kind) {
 
 Json selftest_document(const SelftestResult& result) {
   const Selftest& selftest = result.selftest;
-  Json kernels = Json::array();
-  for (const SelftestKernel& kernel : selftest.kernels) {
-    kernels.push_back(to_json(kernel));
-  }
   const PositiveControl control = positive_control(result.comparisons);
   return {{"selftest", selftest.id},
           {"machine", to_document(result.machine)},
-          {"cache_policy", selftest.cache_policy},
-          {"judge", selftest.rule_version},
-          {"kernels", kernels},
+          {"cache_policy", to_string(selftest.cache_policy)},
+          {"rule_version", selftest.rule_version},
+          {"kernels", list_of(selftest.kernels, [](const SelftestKernel& one) { return to_json(one); })},
           {"identical_code", rates(result, SelftestKind::aa)},
           {"known_differences", rates(result, SelftestKind::power)},
           {"positive_control",

@@ -9,6 +9,6 @@
 namespace apo {
 
 std::string selftest_text(const SelftestResult& result);
-nlohmann::json selftest_document(const SelftestResult& result);
+nlohmann::ordered_json selftest_document(const SelftestResult& result);
 
 }  // namespace apo

@@ -115,7 +115,7 @@ bool has(const SelftestResult& result, SelftestKind kind) {
 std::string selftest_text(const SelftestResult& result) {
   const Selftest& selftest = result.selftest;
   std::string text = "selftest " + std::to_string(selftest.id) + " on " + result.machine.model + ", " +
-                     selftest.cache_policy + " caches, rule " + selftest.rule_version + ", " +
+                     std::string(to_string(selftest.cache_policy)) + " caches, rule " + selftest.rule_version + ", " +
                      format_seconds(selftest.seconds) + "\n\n" + noise_table(result) + "\n" + resolution_table(result);
   if (has(result, SelftestKind::aa)) {
     text += "\n" + identical_table(result);

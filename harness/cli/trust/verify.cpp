@@ -16,8 +16,8 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
-#include "harness/cli/documents.h"
 #include "harness/core/error.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/npy.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/secret.h"
@@ -33,7 +33,7 @@
 namespace apo {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
@@ -246,9 +246,7 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workspace& 
     gates.push_back(sanitizers->run());
   }
   const double seconds = device_s + seconds_since(start);
-  Json documents = Json::array();
   for (const GateResult& gate : gates) {
-    documents.push_back(to_document(gate));
     log_steps(gate);
     if (!globals.json) {
       print(gate.gate + ": " + std::string(to_string(gate.outcome)) + ", " + gate.evidence + " (" +
@@ -259,7 +257,7 @@ int verify_all(const VerifyOptions& options, const Globals& globals, Workspace& 
     print_json({{"variant", to_document(configuration)},
                 {"outcome", to_string(gates.back().outcome)},
                 {"seed", seed},
-                {"gates", documents},
+                {"gates", to_documents(gates)},
                 {"device_seconds", device_s},
                 {"seconds", seconds}});
   } else if (gates.back().outcome != Outcome::valid) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/core/recording/gpu_timeline.h"
@@ -14,6 +15,7 @@ enum class WorkKind : std::uint8_t { kernel, copy, fill };
 
 // "kernel", "copy" or "fill".
 const char* to_string(WorkKind kind);
+std::optional<WorkKind> work_kind_from(std::string_view word);
 
 // "memcpy HtoD" for 1: the directions of CUPTI, which Nsight Systems exports as they are. There are kDirections of
 // them; any other number is "memcpy of another kind".

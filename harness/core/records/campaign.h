@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "harness/core/records/conditions.h"
 #include "harness/core/records/machine.h"
 #include "harness/core/records/variant.h"
 
@@ -22,7 +24,7 @@ struct Policy {
   int iterations = 1;
   int candidates_per_iteration = 3;
   double budget_s = 0;  // 0 = none
-  std::string cache_policy = "cold";
+  CachePolicy cache_policy = CachePolicy::cold;
   std::string judge_preset = "auto";
   std::uint64_t seed = 0;  // secret until the campaign ends; logged
   Target target = Target::host;
@@ -30,11 +32,15 @@ struct Policy {
   // How long each arm runs alone, 24 times a certification and workload; 0: 2 s on a GPU and not at all on a CPU, whose
   // clock most machines keep. Not kept in the journal either.
   double solo_run_s = 0;
-  std::string layout = "random";  // or "fixed"; empty of a campaign of before it was kept, whose rounds tell
+  std::optional<Layout> layout = Layout::random;  // nullopt: of a campaign of before it was kept, whose rounds tell
   // The kernels of an application that this family stands for; empty = the family is all there is. Not kept in the
   // journal: a resumed campaign takes that of its file.
   std::string application_kernels;
 };
+
+enum class CampaignState : std::uint8_t { open, finished, abandoned };
+std::string_view to_string(CampaignState state);
+std::optional<CampaignState> campaign_state_from(std::string_view word);
 
 struct Campaign {
   std::int64_t id = 0;
@@ -42,7 +48,7 @@ struct Campaign {
   Configuration baseline;
   std::string machine;
   std::string started_at;
-  std::string state;  // "open", "finished", "abandoned"
+  CampaignState state = CampaignState::open;
 };
 
 // One arm alone for seconds, call after call. In interleaved rounds both arms run at one clock; here a candidate that
@@ -89,7 +95,7 @@ struct Certification {
   std::int64_t campaign = 0;
   Configuration champion;
   Configuration baseline;
-  std::string cache_policy;
+  CachePolicy cache_policy = CachePolicy::cold;
   double effect = 0;  // HL over n = 38 fresh rounds
   double lower = 0;   // 99.8 % interval
   double upper = 0;

@@ -37,4 +37,10 @@ struct Experiment {
   std::string machine;  // Machine::id; where it was measured, empty at first = the campaign's
 };
 
+// False where nothing was timed to an end: the effect is no number then, whatever the field says.
+bool has_effect(const Judgement& judgement);
+bool has_effect(const Experiment& experiment);
+// The stage that the effect comes from: confirm, or search, which is never a claim. Of an experiment with its rounds.
+RoundStage effect_stage(const Experiment& experiment);
+
 }  // namespace apo

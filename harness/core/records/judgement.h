@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/core/records/conditions.h"
 #include "harness/core/records/outcome.h"
+#include "harness/core/records/round_environment.h"
 
 namespace apo {
 
@@ -32,19 +34,20 @@ struct RoundWorkload {
   double candidate_p90_ns = 0;
   double incumbent_median_ns = 0;  // of one call, for people; never used by the rule
   double candidate_median_ns = 0;
+  CrossChecks checks;
 };
 
 // One fresh process; one number d_i.
 struct Round {
-  std::string stage;  // "search", "confirm", "certify", "sentinel"
+  RoundStage stage = RoundStage::search;
   int index = 0;
   std::uint64_t seed = 0;
   bool candidate_in_slot0 = false;
   std::vector<RoundWorkload> workloads;
-  double effect = 0;                          // mean over workloads of effect
-  std::string void_why;                       // empty = counts
-  double seconds = 0;                         // wall time of the round
-  std::map<std::string, double> environment;  // steal_percent, mhz_before, ... label-blind evidence
+  double effect = 0;     // mean over workloads of effect
+  std::string void_why;  // empty = counts
+  double seconds = 0;    // wall time of the round
+  RoundEnvironment environment;
 };
 
 // The figures of a paired comparison. Effects are natural logs of time(incumbent)/time(candidate).
@@ -65,8 +68,8 @@ struct Judgement {
   double minimum_detectable = 0;  // log effect this comparison could have resolved
   double incumbent_ns = 0;        // median of one call, geometric mean over workloads
   double candidate_ns = 0;
-  std::string preset;        // "standard", "extended", "strict", "precise"
-  std::string cache_policy;  // "cold" or "warm"
+  std::string preset;                       // "standard", "extended", "strict", "precise"
+  std::optional<CachePolicy> cache_policy;  // nullopt: of a journal that does not say
   std::string rule_version;
   double minimum_claim = 0;  // log effect below which claims were refused because of noise; 0 = none
 

@@ -3,10 +3,12 @@
 
 #include "harness/core/records/build.h"
 #include "harness/core/records/campaign.h"
+#include "harness/core/records/conditions.h"
 #include "harness/core/records/experiment.h"
 #include "harness/core/records/judgement.h"
 #include "harness/core/records/machine.h"
 #include "harness/core/records/outcome.h"
 #include "harness/core/records/profile.h"
 #include "harness/core/records/research.h"
+#include "harness/core/records/round_environment.h"
 #include "harness/core/records/variant.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,10 @@ struct Bottleneck {
   int line = 0;
 };
 
+enum class Origin : std::uint8_t { registered, tuning, proposer };
+std::string_view to_string(Origin origin);
+std::optional<Origin> origin_from(std::string_view word);
+
 // What could be tried next, with the prediction that was made before it was measured.
 struct Candidate {
   Configuration configuration;
@@ -35,8 +40,8 @@ struct Candidate {
   Prediction prediction;  // over the incumbent
   std::string attacks;    // the bottleneck's name
   double score = 0;
-  std::string why;     // one sentence
-  std::string origin;  // "registered", "tuning", "proposer"
+  std::string why;  // one sentence
+  Origin origin = Origin::registered;
 };
 
 // A candidate that was left out, and why (a lesson that still holds, a constraint, ...).

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/records/records.h"
+#include "harness/core/records/conditions.h"
+#include "harness/core/records/outcome.h"
+#include "harness/core/records/variant.h"
 
 namespace apo {
 
@@ -59,7 +61,7 @@ struct SelftestKernel {
 struct Selftest {
   std::int64_t id = 0;
   std::string machine;  // Machine::id
-  std::string cache_policy;
+  CachePolicy cache_policy = CachePolicy::cold;
   std::string judge_preset;  // "auto", or the one that was asked for
   std::string rule_version;
   std::uint64_t seed = 0;  // of every round; known once it is over

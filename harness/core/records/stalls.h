@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/core/records/records.h"
+#include "harness/core/records/profile.h"
 
 namespace apo {
 

@@ -48,6 +48,9 @@ struct SourceFile {
   std::string path;  // where it was read; empty when it comes from a journal
 };
 
+// False when no prediction was written: a default band is none.
+bool has_prediction(const Prediction& prediction);
+
 // The metadata block at the top of a variant's file.
 struct Variant {
   std::string family;

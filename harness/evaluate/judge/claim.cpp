@@ -23,21 +23,20 @@ constexpr double kBeside = 1.5;
 constexpr double kOfOneCall = 2e3;
 constexpr double kOfCpuTime = 1e5;
 
+using Check = std::optional<double> CrossChecks::*;
+
 // One workload of one round; all in calls of the incumbent, which are taken as the effect takes them: a candidate that
 // is fast, or hinders the other, in less than half of the samples moves the effect and no median.
 struct View {
-  View(const Round& of_round, const RoundWorkload& of_workload)
-      : round(of_round),
-        workload(of_workload),
-        call_ns(typical_calls(of_workload, of_round.candidate_in_slot0).incumbent_ns) {}
+  View(const RoundWorkload& of_workload, bool candidate_in_slot0)
+      : workload(of_workload), call_ns(typical_calls(of_workload, candidate_in_slot0).incumbent_ns) {}
 
-  const Round& round;
   const RoundWorkload& workload;
   double call_ns;
 
-  std::optional<double> figure(const char* key, double per = 1) const {
-    const auto found = round.environment.find(environment_key(key, workload.workload, round.workloads.size()));
-    return found == round.environment.end() ? std::nullopt : std::optional(found->second / per / call_ns);
+  std::optional<double> figure(Check check, double per = 1) const {
+    const std::optional<double>& ns = workload.checks.*check;
+    return ns ? std::optional(*ns / per / call_ns) : std::nullopt;
   }
   double claimed() const { return 1 - std::exp(-workload.effect); }
 };
@@ -54,7 +53,7 @@ std::map<std::string, Series> series_by_workload(const std::vector<Round>& round
   std::map<std::string, Series> all;
   for (const Round& round : rounds) {
     for (const RoundWorkload& workload : round.workloads) {
-      const View view(round, workload);
+      const View view(workload, round.candidate_in_slot0);
       if (const auto value = figure(view)) {
         Series& series = all[workload.workload];
         series.figure.push_back(*value);
@@ -83,55 +82,55 @@ std::string hold_against(const std::map<std::string, Series>& all, const std::st
 }
 
 // `left` less `right`, where a round has both.
-std::optional<double> difference(const View& view, const char* left, const char* right) {
+std::optional<double> difference(const View& view, Check left, Check right) {
   const auto one = view.figure(left);
   const auto other = view.figure(right);
   return one && other ? std::optional(*one - *other) : std::nullopt;
 }
 
 std::optional<double> fresh_saving(const View& view) {
-  return difference(view, kFreshIncumbent, kFreshCandidate);
+  return difference(view, &CrossChecks::fresh_incumbent, &CrossChecks::fresh_candidate);
 }
 
 // A candidate may hinder the incumbent in just these calls, or make it work for new inputs too.
 std::optional<double> fresh_saving_alone(const View& view) {
-  const auto saving = difference(view, kAloneFresh, kFreshCandidate);
+  const auto saving = difference(view, &CrossChecks::alone_fresh, &CrossChecks::fresh_candidate);
   return saving ? std::optional(*saving + kOfOneCall / view.call_ns) : std::nullopt;
 }
 
 std::optional<double> fresh_work(const View& view) {
-  const auto rise = difference(view, kFreshWork, kAloneFreshWork);
+  const auto rise = difference(view, &CrossChecks::fresh_work, &CrossChecks::alone_fresh_work);
   return rise ? std::optional(*rise - kOfCpuTime / view.call_ns) : std::nullopt;
 }
 
 // Of a sample of each arm together: work that is put off may fall to the other arm's preparation.
 std::optional<double> unseen(const View& view) {
-  const auto beside = view.figure(kUnaccounted, view.workload.repetitions);
-  const auto alone = view.figure(kAloneUnaccounted, view.workload.repetitions);
+  const auto beside = view.figure(&CrossChecks::unaccounted, view.workload.repetitions);
+  const auto alone = view.figure(&CrossChecks::alone_unaccounted, view.workload.repetitions);
   return beside && alone ? std::optional(2 * (*beside - kBeside * *alone)) : std::nullopt;
 }
 
 // Of the candidate's own: stamps that were moved.
 std::optional<double> unseen_of_candidate(const View& view) {
-  const auto beside = view.figure(kUnaccountedCandidate, view.workload.repetitions);
-  const auto alone = view.figure(kAloneUnaccounted, view.workload.repetitions);
+  const auto beside = view.figure(&CrossChecks::unaccounted_candidate, view.workload.repetitions);
+  const auto alone = view.figure(&CrossChecks::alone_unaccounted, view.workload.repetitions);
   return beside && alone ? std::optional(*beside - kBeside * *alone) : std::nullopt;
 }
 
 std::optional<double> hindered(const View& view) {
-  const auto alone = view.figure(kAloneIncumbent);
+  const auto alone = view.figure(&CrossChecks::alone_incumbent);
   return alone ? std::optional(1 - *alone) : std::nullopt;
 }
 
 // In the order in which they are asked. `saving`: a quarter of the claim has to be in the figure; else no half may be.
-struct Check {
+struct ClaimCheck {
   Guard guard;
   bool saving;
   std::optional<double> (*figure)(const View&);
   const char* what;
 };
 
-constexpr Check kChecks[] = {
+constexpr ClaimCheck kChecks[] = {
     {Guard::fresh_inputs, true, fresh_saving, "calls on inputs made right before them save"},
     {Guard::parent_clock, false, fresh_work,
      "the CPU time of its process for inputs made right before a call rises by"},
@@ -145,14 +144,10 @@ constexpr Check kChecks[] = {
 
 }  // namespace
 
-std::string environment_key(const char* key, const std::string& workload, std::size_t workloads) {
-  return workloads > 1 ? std::string(key) + "_" + workload : key;
-}
-
 std::string claim_failure(const std::vector<Round>& rounds, const JudgePreset& preset) {
   const auto below = [&](const WalshAverages& differences) { return differences.upper(preset.guard_alpha) < 0; };
   const auto above = [&](const WalshAverages& differences) { return differences.lower(preset.guard_alpha) > 0; };
-  for (const Check& check : kChecks) {
+  for (const ClaimCheck& check : kChecks) {
     if (!guard_is_on(check.guard)) {
       continue;
     }

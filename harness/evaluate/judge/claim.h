@@ -28,16 +28,4 @@ namespace apo {
 // two processes differ in by themselves, whole runs long.
 std::string claim_failure(const std::vector<Round>& rounds, const JudgePreset& preset);
 
-// Keys of Round::environment, nanoseconds; with several workloads, "_" and the workload's name follow.
-inline constexpr const char* kFreshIncumbent = "fresh_ns_incumbent";
-inline constexpr const char* kFreshCandidate = "fresh_ns_candidate";
-inline constexpr const char* kFreshWork = "fresh_work_ns";  // of the candidate: CPU time beyond that of a known input
-inline constexpr const char* kAloneFresh = "alone_fresh_ns_incumbent";  // as fresh_ns_incumbent, without the candidate
-inline constexpr const char* kAloneFreshWork = "alone_fresh_work_ns_incumbent";
-inline constexpr const char* kAloneIncumbent = "alone_ns_incumbent";              // of a call
-inline constexpr const char* kUnaccounted = "unaccounted_ns";                     // of a sample, beyond its stamps
-inline constexpr const char* kUnaccountedCandidate = "unaccounted_ns_candidate";  // of its own samples
-inline constexpr const char* kAloneUnaccounted = "alone_unaccounted_ns";          // the same without the candidate
-std::string environment_key(const char* key, const std::string& workload, std::size_t workloads);
-
 }  // namespace apo

@@ -2,6 +2,8 @@
 // judgement.
 #include "harness/evaluate/judge/comparison.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,8 +21,8 @@
 namespace apo {
 namespace {
 
-const char* stage_name(Decision::Phase phase) {
-  return phase == Decision::Phase::confirm ? "confirm" : "search";
+RoundStage stage_of(Decision::Phase phase) {
+  return phase == Decision::Phase::confirm ? RoundStage::confirm : RoundStage::search;
 }
 
 std::set<std::string> workload_names(const Round& round) {
@@ -40,8 +42,7 @@ int sample_count(const Round& round) {
 }
 
 // Median over the rounds of each workload's medians, then the geometric mean over the workloads.
-double typical_call_ns(const std::vector<Round>& rounds, const std::string& stage,
-                       double RoundWorkload::*median_of_round) {
+double typical_call_ns(const std::vector<Round>& rounds, RoundStage stage, double RoundWorkload::*median_of_round) {
   std::map<std::string, std::vector<double>> times;
   for (const Round& round : rounds) {
     for (const RoundWorkload& workload : round.workloads) {
@@ -64,7 +65,7 @@ Judge::Judge(JudgePlan plan)
       confirm_alpha_(confirm_alpha(plan_.index, plan_.preset)),
       decision_(plan_.preset, confirm_alpha_, plan_.confirm_rounds) {}
 
-int Judge::rounds_of(const std::string& stage) const {
+int Judge::rounds_of(RoundStage stage) const {
   return static_cast<int>(
       std::count_if(rounds_.begin(), rounds_.end(), [&](const Round& round) { return round.stage == stage; }));
 }
@@ -73,7 +74,7 @@ NextStep Judge::next() const {
   if (finished_) {
     return {.finished = true};
   }
-  const std::string stage = stage_name(decision_.phase());
+  const RoundStage stage = stage_of(decision_.phase());
   const int index = rounds_of(stage);
   const bool pause = decision_.phase() == Decision::Phase::confirm && index == 0 && !decision_.search().empty();
   return {.stage = stage,
@@ -84,11 +85,11 @@ NextStep Judge::next() const {
 
 void Judge::check(const Round& round) const {
   const NextStep step = next();
-  const std::string place = round.stage + " round " + std::to_string(round.index);
+  const std::string place = fmt::format("{} round {}", to_string(round.stage), round.index);
   if (step.finished || round.stage != step.stage || round.index != step.index) {
-    throw UserError(
-        place + " is not the next one of this comparison",
-        step.finished ? "it is finished already" : "needed: " + step.stage + " round " + std::to_string(step.index));
+    throw UserError(place + " is not the next one of this comparison",
+                    step.finished ? "it is finished already"
+                                  : fmt::format("needed: {} round {}", to_string(step.stage), step.index));
   }
   const std::set<std::string> names = workload_names(round);
   if (names.size() != round.workloads.size() || (!rounds_.empty() && names != workload_names(rounds_.front()))) {
@@ -170,7 +171,7 @@ void Judge::finish(Verdict verdict, Reason reason, std::string detail) {
 Judgement Judge::judgement() const {
   const bool confirmed = !decision_.confirmation().empty();
   const std::vector<double>& effects = confirmed ? decision_.confirmation() : decision_.search();
-  const std::string stage = confirmed ? "confirm" : "search";
+  const RoundStage stage = confirmed ? RoundStage::confirm : RoundStage::search;
   const JudgePreset& preset = plan_.preset;
 
   Judgement judgement{.verdict = verdict_,

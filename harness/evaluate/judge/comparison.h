@@ -14,17 +14,17 @@ namespace apo {
 struct JudgePlan {
   JudgePreset preset;
   int index = 1;  // j: counts every timed candidate of the campaign, from 1
-  std::string cache_policy = "cold";
+  CachePolicy cache_policy = CachePolicy::cold;
   int confirm_rounds = 0;  // > 0: the confirmation alone, over so many rounds
 };
 
 // What the caller does next: `rounds` more rounds of `stage`, after `pause_s`.
 struct NextStep {
   bool finished = false;
-  std::string stage;   // "search" or "confirm"
-  int index = 0;       // of the next round of that stage, void ones counted
-  int rounds = 0;      // rounds that count, until the judge looks again
-  double pause_s = 0;  // only before the first round of the confirmation
+  RoundStage stage = RoundStage::search;  // or confirm
+  int index = 0;                          // of the next round of that stage, void ones counted
+  int rounds = 0;                         // rounds that count, until the judge looks again
+  double pause_s = 0;                     // only before the first round of the confirmation
 };
 
 // Fed with rounds one by one. It trusts raw samples, coins and whole-round evidence only: every computed field of a
@@ -48,7 +48,7 @@ class Judge {
   void refuse_foreign_gain();
   std::vector<Round> counted() const;
   void finish(Verdict verdict, Reason reason, std::string detail);
-  int rounds_of(const std::string& stage) const;
+  int rounds_of(RoundStage stage) const;
 
   JudgePlan plan_;
   double confirm_alpha_;

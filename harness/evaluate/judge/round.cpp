@@ -1,6 +1,8 @@
 // harness/evaluate/judge/round.cpp - coins, warm-up, void rules, block contrasts and their robust centre.
 #include "harness/evaluate/judge/round.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -52,15 +54,15 @@ bool is_ordered(const Block& block) {
          block.samples[3].slot == first;
 }
 
-double environment_value(const Round& round, const char* key, double otherwise) {
-  const auto found = round.environment.find(key);
-  if (found == round.environment.end()) {
-    return otherwise;
+double reading(const std::optional<double>& value, double otherwise) {
+  if (value && !(*value >= 0 && *value <= 1e15)) {  // this form also catches NaN
+    damaged(fmt::format("{} is not a reading of the machine", *value));
   }
-  if (!std::isfinite(found->second) || found->second < 0 || found->second > 1e15) {
-    damaged("'" + std::string(key) + "' of round " + std::to_string(round.index) + " is not a reading");
-  }
-  return found->second;
+  return value.value_or(otherwise);
+}
+
+std::string name_of(const Round& round) {
+  return fmt::format("{} round {}", to_string(round.stage), round.index);
 }
 
 struct Arms {
@@ -104,8 +106,9 @@ void summarise_workload(RoundWorkload& workload, bool candidate_in_slot0) {
 
 }  // namespace
 
-std::uint64_t round_seed(std::uint64_t campaign_seed, std::string_view comparison, std::string_view stage, int index) {
-  return one_way({std::to_string(campaign_seed), std::string(comparison), std::string(stage), std::to_string(index)});
+std::uint64_t round_seed(std::uint64_t campaign_seed, std::string_view comparison, RoundStage stage, int index) {
+  return one_way(
+      {std::to_string(campaign_seed), std::string(comparison), std::string(to_string(stage)), std::to_string(index)});
 }
 
 RoundDraw draw_round(std::uint64_t seed, int workloads) {
@@ -130,9 +133,8 @@ std::array<int, 4> block_slots(std::uint64_t order_seed, BlockKind kind, int wor
 
 void check_coin(const Round& round) {
   if (draw_round(round.seed, static_cast<int>(round.workloads.size())).candidate_in_slot0 != round.candidate_in_slot0) {
-    throw UserError(
-        "the coin of " + round.stage + " round " + std::to_string(round.index) + " is not the one that its seed gives",
-        "the record was changed after it was written; measure the comparison again");
+    throw UserError("the coin of " + name_of(round) + " is not the one that its seed gives",
+                    "the record was changed after it was written; measure the comparison again");
   }
 }
 
@@ -174,12 +176,12 @@ int block_count(const std::vector<Block>& warmup, const JudgePreset& preset) {
 }
 
 int processes_of(std::span<const Round> rounds) {
-  return static_cast<int>(std::count_if(
-      rounds.begin(), rounds.end(), [](const Round& round) { return environment_value(round, kSameProcess, 0) == 0; }));
+  return static_cast<int>(
+      std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return !round.environment.same_process; }));
 }
 
 double busy_seconds(const Round& round) {
-  return round.seconds - environment_value(round, kStartWait, 0);
+  return round.seconds - reading(round.environment.start_wait_s, 0);
 }
 
 std::vector<double> busy_seconds(std::span<const Round> rounds) {
@@ -195,12 +197,12 @@ std::string void_reason(const Round& round, std::span<const double> earlier_seco
   if (!std::isfinite(round.seconds) || round.seconds < 0) {
     damaged("round " + std::to_string(round.index) + " took no time that makes sense");
   }
-  const auto bits = static_cast<std::uint64_t>(environment_value(round, kThrottleBits, 0));
-  if ((bits & kSlowdown) != 0) {
-    return "the device slowed itself down (clock event bits " + std::to_string(bits & kSlowdown) + ")";
+  const RoundEnvironment& environment = round.environment;
+  if (const std::uint64_t bits = environment.throttle_bits.value_or(0) & kSlowdown; bits != 0) {
+    return fmt::format("the device slowed itself down (clock event bits {})", bits);
   }
-  const double before = environment_value(round, kClockBefore, 0);
-  const double after = environment_value(round, kClockAfter, before);
+  const double before = reading(environment.sm_mhz_before, 0);
+  const double after = reading(environment.sm_mhz_after, before);
   if (before > 0 && std::fabs(after / before - 1) > preset.clock_change) {
     return "the clock went from " + format_g(before) + " to " + format_g(after) + " MHz";
   }
@@ -253,15 +255,14 @@ double midmean(std::vector<double> values) {
 
 void summarise_round(Round& round) {
   if (round.workloads.empty()) {
-    damaged(round.stage + " round " + std::to_string(round.index) + " has no workload");
+    damaged(name_of(round) + " has no workload");
   }
   std::vector<double> effects;
   for (RoundWorkload& workload : round.workloads) {
     try {
       summarise_workload(workload, round.candidate_in_slot0);
     } catch (const UserError& error) {
-      throw UserError(round.stage + " round " + std::to_string(round.index) + ", workload '" + workload.workload +
-                          "': " + error.what(),
+      throw UserError(fmt::format("{}, workload '{}': {}", name_of(round), workload.workload, error.what()),
                       error.hint());
     }
     effects.push_back(workload.effect);

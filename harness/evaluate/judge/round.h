@@ -16,7 +16,7 @@ namespace apo {
 // ---------------------------------------------------------------- coins, before the round
 
 // H(campaign, comparison, stage, i). One-way, so that no round tells anything about another.
-std::uint64_t round_seed(std::uint64_t campaign_seed, std::string_view comparison, std::string_view stage, int index);
+std::uint64_t round_seed(std::uint64_t campaign_seed, std::string_view comparison, RoundStage stage, int index);
 
 // What chance decides in one round. Only `order_seed` may reach the child: nothing in it, nor anything that can be
 // computed from it, tells which slot holds the candidate.
@@ -45,13 +45,6 @@ bool is_warm(const std::vector<Block>& warmup, const JudgePreset& preset, double
 // K, from the time that the warm-up took.
 int block_count(const std::vector<Block>& warmup, const JudgePreset& preset);
 
-// Keys of Round::environment that can void a round.
-inline constexpr const char* kThrottleBits = "throttle_bits";  // NVML clock event reasons seen during the round
-inline constexpr const char* kClockBefore = "sm_mhz_before";   // after the warm-up
-inline constexpr const char* kClockAfter = "sm_mhz_after";
-// Further keys: seconds that the round waited for its worker to start, and that it is a later one of a process.
-inline constexpr const char* kStartWait = "start_wait_s";
-inline constexpr const char* kSameProcess = "same_process";
 // What a round took of itself: how long a process needs to start says nothing about what it measures.
 double busy_seconds(const Round& round);
 std::vector<double> busy_seconds(std::span<const Round> rounds);

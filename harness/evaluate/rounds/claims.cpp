@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "harness/core/records/guards.h"
-#include "harness/evaluate/judge/claim.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/judge/signed_rank.h"
 #include "kernels/random.h"
@@ -23,11 +23,9 @@ std::vector<double> of_both(const std::array<std::vector<double>, 2>& slots) {
   return all;
 }
 
-template <class Note, class Middle>
-void note_if_any(const Note& note, const char* key, const std::vector<double>& values, Middle middle) {
-  if (!values.empty()) {
-    note(key, middle(values));
-  }
+template <class Middle>
+std::optional<double> if_any(const std::vector<double>& values, Middle middle) {
+  return values.empty() ? std::nullopt : std::optional(middle(values));
 }
 
 }  // namespace
@@ -49,22 +47,19 @@ Result<Done> take_fresh_calls(RoundSession& session, std::size_t which, int bloc
   return session.fresh_calls(inputs, static_cast<int>(coins & 1), static_cast<int>(coins >> 1 & 1));
 }
 
-void note_claims(const RoundSession& session, std::size_t workloads, Round& round) {
-  const auto note = [&](const char* key, double ns) {
-    round.environment[environment_key(key, session.workload().name, workloads)] = ns;
-  };
+void note_claims(const RoundSession& session, bool candidate_in_slot0, CrossChecks& checks) {
+  const std::size_t candidate = candidate_in_slot0 ? 0 : 1;
   if (!session.fresh_ns()[0].empty()) {
-    const std::size_t candidate = round.candidate_in_slot0 ? 0 : 1;
-    note(kFreshCandidate, median(session.fresh_ns().at(candidate)));
-    note(kFreshIncumbent, median(session.fresh_ns().at(1 - candidate)));
-    note_if_any(note, kFreshWork, session.fresh_work_ns().at(candidate), median);
+    checks.fresh_candidate = median(session.fresh_ns().at(candidate));
+    checks.fresh_incumbent = median(session.fresh_ns().at(1 - candidate));
+    checks.fresh_work = if_any(session.fresh_work_ns().at(candidate), median);
   }
-  note_if_any(note, kUnaccounted, of_both(session.unaccounted_ns()), midmean);
-  note_if_any(note, kUnaccountedCandidate, session.unaccounted_ns().at(round.candidate_in_slot0 ? 0 : 1), midmean);
+  checks.unaccounted = if_any(of_both(session.unaccounted_ns()), midmean);
+  checks.unaccounted_candidate = if_any(session.unaccounted_ns().at(candidate), midmean);
 }
 
 Result<Done> measure_alone(const Runtime& runtime, const TimedWorkload& workload, const AlonePlan& plan,
-                           NextTensors& tensors, Round& round) {
+                           NextTensors& tensors, bool candidate_in_slot0, CrossChecks& checks) {
   TimedWorkload alone = workload;
   alone.candidate = alone.incumbent;
   const std::uint64_t seed = derive_seed(plan.order_seed, "alone");
@@ -72,7 +67,7 @@ Result<Done> measure_alone(const Runtime& runtime, const TimedWorkload& workload
   RoundSession session(runtime, alone, draw, plan.cache, tensors.take(alone, draw),
                        std::make_unique<Worker>(RoundSession::options(runtime, seed)), true);
   const auto of_incumbent = [&](Failure failure) {
-    failure.slot = round.candidate_in_slot0 ? 1 : 0;
+    failure.slot = candidate_in_slot0 ? 1 : 0;
     return failure;
   };
   if (auto ready = session.prepare(); !ready) {
@@ -95,14 +90,11 @@ Result<Done> measure_alone(const Runtime& runtime, const TimedWorkload& workload
       return of_incumbent(fresh.failure());
     }
   }
-  const auto note = [&](const char* key, double ns) {
-    round.environment[environment_key(key, alone.name, plan.workloads)] = ns;
-  };
   const TypicalCalls both = typical_calls(measured, true);  // the incumbent is in either slot
-  note(kAloneIncumbent, std::sqrt(both.incumbent_ns * both.candidate_ns));
-  note_if_any(note, kAloneUnaccounted, of_both(session.unaccounted_ns()), midmean);
-  note_if_any(note, kAloneFresh, of_both(session.fresh_ns()), median);
-  note_if_any(note, kAloneFreshWork, of_both(session.fresh_work_ns()), median);
+  checks.alone_incumbent = std::sqrt(both.incumbent_ns * both.candidate_ns);
+  checks.alone_unaccounted = if_any(of_both(session.unaccounted_ns()), midmean);
+  checks.alone_fresh = if_any(of_both(session.fresh_ns()), median);
+  checks.alone_fresh_work = if_any(of_both(session.fresh_work_ns()), median);
   return Done{};
 }
 

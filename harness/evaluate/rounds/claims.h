@@ -16,19 +16,17 @@ namespace apo {
 Result<Done> take_fresh_calls(RoundSession& session, std::size_t which, int block, std::uint64_t round_seed,
                               std::vector<std::size_t>& unseen);
 
-// What the session saw of it, one of so many `workloads`, into the round's environment.
-void note_claims(const RoundSession& session, std::size_t workloads, Round& round);
+// What the session saw of it.
+void note_claims(const RoundSession& session, bool candidate_in_slot0, CrossChecks& checks);
 
 struct AlonePlan {
-  std::size_t which = 0;  // the workload, of so many
-  std::size_t workloads = 1;
+  std::size_t which = 0;  // the workload
   CachePolicy cache = CachePolicy::cold;
   std::uint64_t order_seed = 0;
   int repetitions = 1;
 };
-// The incumbent in a process without the candidate; its median call, and what only the parent saw, into the round's
-// environment.
+// The incumbent in a process without the candidate: its median call, and what only the parent saw.
 Result<Done> measure_alone(const Runtime& runtime, const TimedWorkload& workload, const AlonePlan& plan,
-                           NextTensors& tensors, Round& round);
+                           NextTensors& tensors, bool candidate_in_slot0, CrossChecks& checks);
 
 }  // namespace apo

@@ -1,6 +1,8 @@
 // harness/evaluate/rounds/counted_rounds.cpp - builds both arms and runs rounds until enough of them are valid.
 #include "harness/evaluate/rounds/counted_rounds.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <utility>
 
@@ -31,7 +33,7 @@ std::vector<TimedWorkload> build_pair(const Runtime& runtime, const Configuratio
   return pairs;
 }
 
-std::vector<Round> run_rounds(const Runtime& runtime, RoundRunner& runner, const std::string& stage, int wanted,
+std::vector<Round> run_rounds(const Runtime& runtime, RoundRunner& runner, RoundStage stage, int wanted,
                               const JudgePreset& preset, Observer& observer, const std::string& what,
                               double& waited_s) {
   std::vector<Round> rounds;
@@ -40,9 +42,11 @@ std::vector<Round> run_rounds(const Runtime& runtime, RoundRunner& runner, const
   const auto start = std::chrono::steady_clock::now();
   for (int index = 0; counted < wanted; ++index) {
     if (index > most) {
-      throw EnvironmentError("more than " + std::to_string(most - wanted) + " rounds of the " + stage +
-                                 " were void: this machine is too noisy to judge on",
-                             "stop other work on it and run again");
+      throw EnvironmentError(
+          fmt::format("more than {} rounds of the stage '{}' were void: this machine is too noisy to "
+                      "judge on",
+                      most - wanted, to_string(stage)),
+          "stop other work on it and run again");
     }
     observer.progress({.what = what,
                        .done = counted,
@@ -50,7 +54,8 @@ std::vector<Round> run_rounds(const Runtime& runtime, RoundRunner& runner, const
                        .seconds_left = index == 0 ? 0 : seconds_since(start) / index * (wanted - counted)});
     auto result = run_in_turn(runtime, runner, stage, index, observer, waited_s);
     if (!result) {
-      throw EnvironmentError("the " + stage + " could not run: " + result.failure().evidence);
+      throw EnvironmentError(
+          fmt::format("the stage '{}' could not run: {}", to_string(stage), result.failure().evidence));
     }
     Round round = *result;
     round.void_why = void_reason(round, busy_seconds(rounds), preset);

@@ -21,7 +21,7 @@ std::vector<TimedWorkload> build_pair(const Runtime& runtime, const Configuratio
 
 // `wanted` rounds that count; void ones are run again, as far as the preset allows. `what` is shown as progress; waits
 // for other processes are added to `waited_s`. Throws EnvironmentError when an arm does not run or too many are void.
-std::vector<Round> run_rounds(const Runtime& runtime, RoundRunner& runner, const std::string& stage, int wanted,
+std::vector<Round> run_rounds(const Runtime& runtime, RoundRunner& runner, RoundStage stage, int wanted,
                               const JudgePreset& preset, Observer& observer, const std::string& what, double& waited_s);
 
 }  // namespace apo

@@ -6,17 +6,11 @@
 
 namespace apo {
 
-std::optional<Layout> layout_from(std::string_view word) {
-  return word == "random"  ? std::optional(Layout::random)
-         : word == "fixed" ? std::optional(Layout::fixed)
-                           : std::nullopt;
-}
-
 LayoutControl layout_control(Layout layout) {
   return layout == Layout::random ? LayoutControl::redrawn : LayoutControl::aligned;
 }
 
-SessionDraw draw_session(const RoundCoins& coins, const std::string& stage, int index, std::size_t which,
+SessionDraw draw_session(const RoundCoins& coins, RoundStage stage, int index, std::size_t which,
                          const std::vector<TimedWorkload>& workloads, const RoundOptions& options) {
   const std::uint64_t seed = round_seed(coins.campaign_seed, coins.comparison, stage, index);
   const RoundDraw round = draw_round(seed, static_cast<int>(workloads.size()));

@@ -3,29 +3,17 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "harness/core/records/conditions.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/runtime/timed_workload.h"
 
 namespace apo {
 
-// What is done against the luck of where code and buffers land. `random` draws it anew in every round and for each
-// arm: on target host the order and the gaps of the code, by linking again; on both targets the place of the buffers,
-// the size of the environment, and which slot is loaded first. `fixed` leaves code as the compiler made it and draws
-// the rest once a comparison.
-enum class Layout : std::uint8_t { random, fixed };
-
-// "random" or "fixed"; nullopt for another word.
-std::optional<Layout> layout_from(std::string_view word);
 // What the choice of the judge's preset has to know of it.
 LayoutControl layout_control(Layout layout);
-
-// Key of Round::environment.
-inline constexpr const char* kRandomLayout = "random_layout";  // 1, or 0 for a fixed one
 
 struct RoundOptions {
   Layout layout = Layout::random;
@@ -44,7 +32,7 @@ struct RoundCoins {
   std::string comparison;
 };
 // What chance decides about the session of workload `which`, of so many, in a round.
-SessionDraw draw_session(const RoundCoins& coins, const std::string& stage, int index, std::size_t which,
+SessionDraw draw_session(const RoundCoins& coins, RoundStage stage, int index, std::size_t which,
                          const std::vector<TimedWorkload>& workloads, const RoundOptions& options);
 
 }  // namespace apo

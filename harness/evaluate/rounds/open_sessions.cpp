@@ -19,7 +19,7 @@ OpenSessions::OpenSessions(const Runtime& runtime, const std::vector<TimedWorklo
       tensors_(runtime_),
       sessions_(workloads_.size()) {}
 
-void OpenSessions::begin_round(const std::string& stage) {
+void OpenSessions::begin_round(RoundStage stage) {
   if (stage != stage_) {
     stage_ = stage;
     age_ = 0;

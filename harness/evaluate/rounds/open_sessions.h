@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "harness/core/records/records.h"
@@ -25,7 +25,7 @@ class OpenSessions {
                const RoundOptions& options);
 
   // Each stage has processes of its own.
-  void begin_round(const std::string& stage);
+  void begin_round(RoundStage stage);
   void end_round();
   // Of the processes that are open.
   bool is_last_round() const { return age_ + 1 == options_.rounds_per_process; }
@@ -41,7 +41,7 @@ class OpenSessions {
  private:
   // A round's place for a session: that of the workload at `position` of its order.
   struct Opening {
-    std::string stage;
+    RoundStage stage = RoundStage::search;
     int index = 0;
     std::size_t position = 0;
   };
@@ -57,8 +57,8 @@ class OpenSessions {
   RoundCoins coins_;
   CachePolicy cache_;
   RoundOptions options_;
-  std::string stage_;  // of the last round
-  int age_ = 0;        // rounds that the process of the next one has had
+  std::optional<RoundStage> stage_;  // of the last round
+  int age_ = 0;                      // rounds that the process of the next one has had
   WorkerPool workers_;
   NextTensors tensors_;
   std::vector<std::unique_ptr<RoundSession>> sessions_;  // of each workload, as long as their process lives

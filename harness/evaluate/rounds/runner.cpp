@@ -1,6 +1,8 @@
 // harness/evaluate/rounds/runner.cpp - runs warm-up, blocks, inspected calls and clock checks of each workload.
 #include "harness/evaluate/rounds/runner.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -29,15 +31,14 @@ constexpr double kEventResolutionNs = 2000;
 constexpr double kShortCallNs = 50e3;
 
 // Of a GPU: what could make the round void.
-void note_clock(Round& round, const char* key, const std::optional<DeviceState>& state) {
+void note_clock(RoundEnvironment& environment, std::optional<double>& mhz, const std::optional<DeviceState>& state) {
   if (!state) {
     return;
   }
-  round.environment[key] = state->sm_mhz;
-  const auto bits = static_cast<std::uint64_t>(round.environment[kThrottleBits]) | state->throttle_bits;
-  round.environment[kThrottleBits] = static_cast<double>(bits);
-  round.environment["celsius"] = state->celsius;
-  round.environment["watts"] = state->watts;
+  mhz = state->sm_mhz;
+  environment.throttle_bits = environment.throttle_bits.value_or(0) | state->throttle_bits;
+  environment.celsius = state->celsius;
+  environment.watts = state->watts;
 }
 
 }  // namespace
@@ -51,7 +52,6 @@ RoundRunner::RoundRunner(const Runtime& runtime, std::vector<TimedWorkload> work
       cache_(cache),
       repetitions_(workloads_.size(), 0),
       options_(options),
-      second_clock_(workloads_.size()),
       sessions_(runtime_, workloads_, coins_, cache_, options_) {
   // SharedTensors that live at the same time cannot share their memory.
   APO_CHECK(options_.rounds_per_process == 1 || workloads_.size() == 1);
@@ -101,16 +101,16 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
   if (auto warm = warm_up(session, which, order_seed, result); !warm) {
     return warm.failure();
   }
-  note_clock(round, kClockBefore, session.worker().state());
+  note_clock(round.environment, round.environment.sm_mhz_before, session.worker().state());
   const int blocks = block_count(result.warmup, profile_);
   if (auto measured = measure_blocks(session, which, round, order_seed, blocks, result); !measured) {
     return measured.failure();
   }
-  note_clock(round, kClockAfter, session.worker().state());
+  note_clock(round.environment, round.environment.sm_mhz_after, session.worker().state());
   const bool last = sessions_.is_last_round();  // CUPTI must not be there for a later round
   const bool recorded = last && second_clock_.is_due(round.seed, which);
-  if (auto agreed = recorded ? second_clock_.check(session, which, blocks, repetitions_[which], round, order_seed)
-                             : Result<Done>(Done{});
+  if (auto agreed =
+          recorded ? second_clock_.check(session, which, blocks, result, round, order_seed) : Result<Done>(Done{});
       !agreed) {
     return agreed.failure();
   }
@@ -125,25 +125,25 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
     }
   }
   if (session.is_new_process()) {
-    round.environment[kProcessStart] = session.worker().start_seconds();
-    round.environment[kStartWait] += session.start_wait_s();
+    round.environment.process_start_s = session.worker().start_seconds();
+    round.environment.start_wait_s = round.environment.start_wait_s.value_or(0) + session.start_wait_s();
   } else {
-    round.environment[kSameProcess] = 1;
+    round.environment.same_process = true;
   }
-  note_claims(session, workloads_.size(), round);
-  const bool accompanied = last && timed.has_host_code() && round.stage == "confirm" &&
+  note_claims(session, round.candidate_in_slot0, result.checks);
+  const bool accompanied = last && timed.has_host_code() && round.stage == RoundStage::confirm &&
                            (guard_is_on(Guard::rival) || guard_is_on(Guard::parent_clock));
   const std::vector<RawSample> raw = session.raw();
   if (last) {
     sessions_.close(which);
   }
   const AlonePlan alone_plan{.which = which,
-                             .workloads = workloads_.size(),
                              .cache = cache_,
                              .order_seed = derive_seed(order_seed, "workload", which),
                              .repetitions = result.repetitions};
-  if (auto alone =
-          accompanied ? measure_alone(runtime_, timed, alone_plan, sessions_.tensors(), round) : Result<Done>(Done{});
+  if (auto alone = accompanied ? measure_alone(runtime_, timed, alone_plan, sessions_.tensors(),
+                                               round.candidate_in_slot0, result.checks)
+                               : Result<Done>(Done{});
       !alone) {
     return alone.failure();
   }
@@ -186,8 +186,8 @@ std::string RoundRunner::second_clock() const {
   return runtime_.worker.target == Target::cuda ? second_clock_.in_words() : "";
 }
 
-Result<Round> RoundRunner::run(const std::string& stage, int index) {
-  const StageRange range("round " + stage + " " + std::to_string(index));
+Result<Round> RoundRunner::run(RoundStage stage, int index) {
+  const StageRange range(fmt::format("round {} {}", to_string(stage), index));
   const auto start = Clock::now();
   const CpuTicks ticks = read_cpu_ticks();
   Round round{
@@ -206,8 +206,8 @@ Result<Round> RoundRunner::run(const std::string& stage, int index) {
     round.workloads[at] = *measured;
   }
   sessions_.end_round();
-  round.environment[kRandomLayout] = options_.layout == Layout::random ? 1 : 0;
-  round.environment["steal_percent"] = steal_percent(ticks, read_cpu_ticks());
+  round.environment.layout = options_.layout;
+  round.environment.steal_percent = steal_percent(ticks, read_cpu_ticks());
   round.seconds = seconds_since(start);
   return round;
 }

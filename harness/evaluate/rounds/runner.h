@@ -17,9 +17,6 @@
 
 namespace apo {
 
-// Key of Round::environment.
-inline constexpr const char* kProcessStart = "process_start_s";  // seconds; absent in later rounds of a process
-
 // Runs rounds of one comparison. Only the parent knows which slot holds the candidate.
 class RoundRunner {
  public:
@@ -27,7 +24,7 @@ class RoundRunner {
               std::uint64_t campaign_seed, std::string comparison, CachePolicy cache, RoundOptions options = {});
 
   // A Failure says which arm misbehaved: slot 0 is the incumbent and slot 1 the candidate here, -1 unknown.
-  Result<Round> run(const std::string& stage, int index);
+  Result<Round> run(RoundStage stage, int index);
   // What the second clock of a GPU said in the rounds so far, in words; empty on target host.
   std::string second_clock() const;
   // Calls in a sample of each workload, as the first round fixed them.

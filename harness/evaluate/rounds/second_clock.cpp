@@ -15,24 +15,18 @@ namespace apo {
 namespace {
 
 constexpr int kSecondClockAttempts = 5;
-// Keys of Round::environment: whether the second clock was there, and each arm's time of one call by it. With several
-// workloads, "_" and the workload's name follow.
-constexpr const char* kSecondClock = "second_clock";
-constexpr const char* kActivityIncumbent = "activity_ns_incumbent";
-constexpr const char* kActivityCandidate = "activity_ns_candidate";
 
 // Each arm has two samples in a block: their mean is their median.
-void note_activity(Round& round, const std::vector<RawSample>& samples, int repetitions, const std::string& suffix) {
+void note_activity(RoundWorkload& workload, const std::vector<RawSample>& samples, bool candidate_in_slot0) {
   std::array<double, 2> total{};
   std::array<double, 2> count{};
   for (const RawSample& sample : samples) {
-    total.at(static_cast<std::size_t>(sample.slot)) += static_cast<double>(sample.activity_ns) / repetitions;
+    total.at(static_cast<std::size_t>(sample.slot)) += static_cast<double>(sample.activity_ns) / workload.repetitions;
     count.at(static_cast<std::size_t>(sample.slot)) += 1;
   }
-  const std::size_t candidate = round.candidate_in_slot0 ? 0 : 1;
-  round.environment[kActivityCandidate + suffix] = total.at(candidate) / count.at(candidate);
-  round.environment[kActivityIncumbent + suffix] = total.at(1 - candidate) / count.at(1 - candidate);
-  round.environment.emplace(kSecondClock, 1);  // a 0 of another workload stays
+  const std::size_t candidate = candidate_in_slot0 ? 0 : 1;
+  workload.checks.activity_candidate = total.at(candidate) / count.at(candidate);
+  workload.checks.activity_incumbent = total.at(1 - candidate) / count.at(1 - candidate);
 }
 
 }  // namespace
@@ -43,20 +37,20 @@ bool SecondClock::is_due(std::uint64_t round_seed, std::size_t which) const {
 }
 
 // A single disagreement may be another process that took the GPU between an event and a kernel; a lie stays.
-Result<Done> SecondClock::check(RoundSession& session, std::size_t which, int block, int repetitions, Round& round,
-                                std::uint64_t order_seed) {
+Result<Done> SecondClock::check(RoundSession& session, std::size_t which, int block, RoundWorkload& workload,
+                                Round& round, std::uint64_t order_seed) {
   if (session.target() != Target::cuda || !guard_is_on(Guard::second_clock)) {
     return Done{};
   }
   const StageRange range("second clock");
   std::array<std::int64_t, 2> kernels{};
   for (std::size_t slot = 0; slot < kernels.size(); ++slot) {
-    kernels.at(slot) = session.launches(static_cast<int>(slot)) * repetitions;
+    kernels.at(slot) = session.launches(static_cast<int>(slot)) * workload.repetitions;
   }
   std::optional<GpuClockDisagreement> wrong;
   for (int attempt = 0; attempt < kSecondClockAttempts && no_second_clock_.empty(); ++attempt) {
-    RunRequest request =
-        session.block_request(BlockKind::timed, order_seed, static_cast<int>(which), block + attempt, repetitions);
+    RunRequest request = session.block_request(BlockKind::timed, order_seed, static_cast<int>(which), block + attempt,
+                                               workload.repetitions);
     request.activity = true;
     const auto samples = session.worker().run(request);
     if (!samples) {
@@ -68,11 +62,13 @@ Result<Done> SecondClock::check(RoundSession& session, std::size_t which, int bl
     wrong = no_second_clock_.empty() ? gpu_clock_disagreement(*samples, kernels) : std::nullopt;
     if (no_second_clock_.empty() && !wrong) {
       recorded_samples_ += static_cast<int>(samples->size());
-      note_activity(round, *samples, repetitions, workloads_ > 1 ? "_" + session.workload().name : "");
+      note_activity(workload, *samples, round.candidate_in_slot0);
+      round.environment.second_clock =
+          round.environment.second_clock.value_or(true);  // false of another workload stays
       return Done{};
     }
   }
-  round.environment[kSecondClock] = 0;
+  round.environment.second_clock = false;
   if (wrong) {
     return Failure{.outcome = Outcome::unstable_clock, .evidence = wrong->evidence, .slot = wrong->slot};
   }

@@ -10,22 +10,19 @@
 
 namespace apo {
 
-// Of all rounds of one comparison of so many workloads.
+// Of all rounds of one comparison.
 class SecondClock {
  public:
-  explicit SecondClock(std::size_t workloads) : workloads_(workloads) {}
-
   // Starting CUPTI takes a quarter of a second in each process. Which rounds pay for it no worker can foresee.
   bool is_due(std::uint64_t round_seed, std::size_t which) const;
   // Target cuda: one more block, which CUPTI Activity records and no verdict rests on. Adds each arm's time to the
-  // round's environment.
-  Result<Done> check(RoundSession& session, std::size_t which, int block, int repetitions, Round& round,
+  // workload's checks.
+  Result<Done> check(RoundSession& session, std::size_t which, int block, RoundWorkload& workload, Round& round,
                      std::uint64_t order_seed);
   // What it said in the rounds so far, in words; of a GPU.
   std::string in_words() const;
 
  private:
-  std::size_t workloads_;
   int recorded_samples_ = 0;
   std::string no_second_clock_;  // why; later rounds do not try again
 };

@@ -7,8 +7,8 @@ DeviceTurns::Turn take_turn(const Runtime& runtime, Observer& observer) {
   return runtime.take_turn([&observer](const std::string& line) { observer.say(line); });
 }
 
-Result<Round> run_in_turn(const Runtime& runtime, RoundRunner& runner, const std::string& stage, int index,
-                          Observer& observer, double& waited_s) {
+Result<Round> run_in_turn(const Runtime& runtime, RoundRunner& runner, RoundStage stage, int index, Observer& observer,
+                          double& waited_s) {
   constexpr double kNoWaitS = 0.01;  // taking a free lock
   const DeviceTurns::Turn turn = take_turn(runtime, observer);
   waited_s += turn.waited_s();
@@ -17,7 +17,7 @@ Result<Round> run_in_turn(const Runtime& runtime, RoundRunner& runner, const std
     return result;
   }
   Round round = *result;
-  round.environment[kWaitedForTurn] = turn.waited_s();
+  round.environment.waited_for_turn_s = turn.waited_s();
   return round;
 }
 

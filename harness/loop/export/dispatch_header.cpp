@@ -80,15 +80,16 @@ std::string axes_text(const Family& family) {
 }
 
 std::string speedup_text(double ratio, double lower, double upper, int rounds, const Configuration& over,
-                         const std::string& cache) {
+                         CachePolicy cache) {
   return "Speedup{" + number_text(ratio) + ", " + number_text(lower) + ", " + number_text(upper) + ", " +
-         std::to_string(rounds) + ", " + cpp_literal(over.label()) + ", " + cpp_literal(cache) + "}";
+         std::to_string(rounds) + ", " + cpp_literal(over.label()) + ", " + cpp_literal(std::string(to_string(cache))) +
+         "}";
 }
 
 std::string certified_text(const std::vector<Certification>& all) {
   std::vector<std::string> items;
   // The newest of each cache policy: Evidence has room for two.
-  for (const char* cache : {"cold", "warm"}) {
+  for (const CachePolicy cache : {CachePolicy::cold, CachePolicy::warm}) {
     const auto found =
         std::find_if(all.rbegin(), all.rend(), [&](const Certification& one) { return one.cache_policy == cache; });
     if (found != all.rend()) {
@@ -110,11 +111,12 @@ std::string evidence_text(const DispatchRow& row, std::size_t index) {
   const std::string list = evidence.workloads.empty() ? "List{}"
                                                       : "List{" + indexed("detail::kWorkloads", index) + ", " +
                                                             std::to_string(evidence.workloads.size()) + "}";
-  std::string text = "Evidence{true, \"measured\", " + std::to_string(evidence.experiment) + ", " +
-                     std::to_string(evidence.campaign) + ",\n     " +
-                     speedup_text(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper(),
-                                  judgement.rounds, evidence.replaced, judgement.cache_policy) +
-                     ",\n     " + certified_text(evidence.certifications) + ",\n     " + list;
+  std::string text =
+      "Evidence{true, \"measured\", " + std::to_string(evidence.experiment) + ", " + std::to_string(evidence.campaign) +
+      ",\n     " +
+      speedup_text(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper(), judgement.rounds,
+                   evidence.replaced, judgement.cache_policy.value_or(CachePolicy::cold)) +
+      ",\n     " + certified_text(evidence.certifications) + ",\n     " + list;
   for (const std::string& word :
        {evidence.machine.model, evidence.machine.id, evidence.machine.driver, evidence.build.toolchain.version,
         join(evidence.build.flags, " "), evidence.build.code_hash, judgement.rule_version, evidence.since}) {

@@ -145,7 +145,7 @@ void measure(Workspace& workspace, const Pair& pair, const GateRequest& request,
   Variant stored = pair.stored->variant;
   const Runtime runtime = workspace.runtime(workspace.family(stored.family), {{pair.baseline.variant, stored}});
   EvaluatePlan plan = make_plan({.workloads = pair.workloads,
-                                 .cache = request.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold,
+                                 .cache = request.cache_policy,
                                  .judge_preset = request.judge_preset,
                                  .layout = request.layout,
                                  .seed = secret_seed()});

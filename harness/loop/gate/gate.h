@@ -15,7 +15,7 @@ struct GateRequest {
   std::vector<StoredVariant> stored;
   std::vector<std::string> workloads;  // only these of the stored ones; empty = all
   double margin = 0;                   // log effect: log1p(0.02) allows 2 % more time
-  std::string cache_policy = "cold";
+  CachePolicy cache_policy = CachePolicy::cold;
   std::string judge_preset = "auto";  // by an A/A sentinel of the stored variant
   Layout layout = Layout::random;
 };

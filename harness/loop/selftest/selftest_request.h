@@ -12,7 +12,7 @@ namespace apo {
 struct SelftestRequest {
   Target target = Target::host;
   std::vector<std::string> kernels;  // VARIANT@WORKLOAD; empty: the bundled ones
-  std::string cache_policy = "cold";
+  CachePolicy cache_policy = CachePolicy::cold;
   std::string judge_preset = "auto";  // by each kernel's noise
   Layout layout = Layout::random;
   double round_s = 0;  // kernel time of a round; 0: the profile's

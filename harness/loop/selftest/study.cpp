@@ -26,7 +26,7 @@ void shorten(const SelftestRequest& request, JudgePreset& preset) {
 
 EvaluatePlan first_plan(const SelftestRequest& request, const SelftestSubject& what, std::uint64_t seed) {
   EvaluatePlan plan = make_plan({.workloads = {what.workload},
-                                 .cache = request.cache_policy == "warm" ? CachePolicy::warm : CachePolicy::cold,
+                                 .cache = request.cache_policy,
                                  .judge_preset = request.judge_preset,
                                  .layout = request.layout,
                                  .seed = seed});
@@ -77,8 +77,8 @@ void note_levels(StudiedKernel& studied, const NoiseLevels& levels, const std::v
   std::vector<double> whole;
   for (const Round& round : rounds) {
     calls.push_back(round.workloads.front().incumbent_median_ns);
-    if (const auto start = round.environment.find(kProcessStart); start != round.environment.end()) {
-      starts.push_back(start->second);
+    if (round.environment.process_start_s) {
+      starts.push_back(*round.environment.process_start_s);
       whole.push_back(round.seconds);
     }
   }

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "harness/core/records/conditions.h"
 #include "harness/core/records/device_facts.h"
 #include "harness/core/system/files.h"
 #include "harness/worker/protocol/result.h"
@@ -31,8 +32,6 @@ inline constexpr std::uint64_t kTensorsReserve = std::uint64_t{64} << 20;
 // In the environment of a worker that another program started and watches.
 inline constexpr const char* kWatchedVariable = "APO_WATCHED";
 inline constexpr int kExitConnectionLost = 71;  // the worker could not reply: a candidate closed its connection
-
-enum class CachePolicy : std::uint8_t { warm, cold };
 
 // Calls of the loaded slots, one sample after the other. Before each sample the worker poisons the outputs and, when
 // cold, evicts every buffer of the call from the caches; neither is timed. On target cuda it poisons the scratch

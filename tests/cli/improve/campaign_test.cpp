@@ -84,7 +84,7 @@ void check_reports(const Workplace& place) {
 }
 
 void check_the_rest(const Workplace& place) {
-  for (const Json& lesson : only_document(place.apo({"lessons", "--family", "copy", "--json"}))) {
+  for (const Json& lesson : only_document(place.apo({"lessons", "--family", "copy", "--json"}))["lessons"]) {
     EXPECT_TRUE(is_verdict(lesson["verdict"]));
     EXPECT_EQ(lesson["experiment"], 1);
   }
@@ -292,7 +292,7 @@ TEST(Compare, JudgesTwoVariantsInTurnAndRecordsItAndTheirProfilesAreOfThatWorklo
   const Json shown = only_document(place.apo({"show", "1", "--json"}));
   EXPECT_EQ(shown["candidate"]["variant"], "copy/parallel");
   EXPECT_GT(shown["rounds"][0]["environment"].value("waited_for_turn_s", 0.0), 0.02) << shown["rounds"][0];
-  if (experiment["judgement"]["effect"].is_null()) {
+  if (experiment["judgement"]["speedup"].is_null()) {
     GTEST_SKIP() << "not timed: " << experiment["judgement"]["sentence"];
   }
   const Ran profiled = place.apo({"profile", "copy/simple", "--no-journal", "--json"}, 110);

@@ -29,9 +29,9 @@ struct Replays : ::testing::Test {
     forget_sources();
   }
 
-  void compare(const std::string& incumbent, const std::string& candidate) const {
-    const Ran ran =
-        apo({"compare", incumbent, candidate, "--workload", "n4k", "--cache", "warm", "--judge", "precise"});
+  void compare(const std::string& incumbent, const std::string& candidate, const std::string& layout = "random") const {
+    const Ran ran = apo({"compare", incumbent, candidate, "--workload", "n4k", "--cache", "warm", "--judge", "precise",
+                         "--layout", layout});
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
   }
 
@@ -76,7 +76,7 @@ struct TimedReplays : Replays {
                                 "      a.y[i] = a.x[i];\n    }\n    __asm__ volatile(\"\" ::: \"memory\");\n  }\n" +
                                     loop));
     compare("copy/slow", "copy/simple");
-    compare("copy/simple", "copy/slow");
+    compare("copy/simple", "copy/slow", "fixed");
     forget_sources();
   }
 };
@@ -93,7 +93,7 @@ TEST_F(TimedReplays, ConfirmRepeatsTheConfirmationAloneAndTheJournalNamesTheOrig
   const Experiment original = journal.load_experiment(1);
   ASSERT_FALSE(again.rounds.empty());
   for (const Round& round : again.rounds) {
-    EXPECT_EQ(round.stage, "confirm");
+    EXPECT_EQ(round.stage, RoundStage::confirm);
     for (const Round& old : original.rounds) {
       EXPECT_NE(round.seed, old.seed);
     }
@@ -119,10 +119,12 @@ TEST_F(TimedReplays, AllMeasuresEveryVerdictAgainUnderItsOwnPlan) {
   for (const Json& replay : document["replays"]) {
     EXPECT_EQ(replay["experiment"]["judgement"]["verdict"], replay["original"]["judgement"]["verdict"]) << ran.out;
     EXPECT_EQ(replay["experiment"]["judgement"]["cache_policy"], "warm");
-    EXPECT_EQ(replay["experiment"]["judgement"]["profile"], "precise");
+    EXPECT_EQ(replay["experiment"]["judgement"]["judge_preset"], "precise");
     EXPECT_TRUE(replay["differences"].empty()) << replay["differences"];
   }
   EXPECT_EQ(document["replays"][1]["experiment"]["judgement"]["reason"], "regression");
+  EXPECT_EQ(only_document(apo({"show", "3", "--json"}))["layout"], "random");
+  EXPECT_EQ(only_document(apo({"show", "4", "--json"}))["layout"], "fixed") << "as experiment 2 was measured";
 }
 
 TEST_F(Replays, AllReproducesTheOutcomesOfWhatWasNeverTimed) {

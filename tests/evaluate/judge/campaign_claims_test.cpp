@@ -19,7 +19,7 @@ std::vector<Round> certification_rounds(double effect, double sd, int count = kC
   std::vector<Round> rounds;
   for (int i = 0; i < count; ++i) {
     const double noise = sd * normal_quantile((i + 0.5) / count);
-    rounds.push_back(make_round({.stage = "certify", .index = i}, {effect + noise}));
+    rounds.push_back(make_round({.stage = RoundStage::certify, .index = i}, {effect + noise}));
   }
   return rounds;
 }

@@ -50,7 +50,7 @@ void expect_same(const Judgement& a, const Judgement& b) {
 TEST(Judge, AsksForSearchThenPausesThenConfirms) {
   Judge judge({.preset = standard_preset()});
   NextStep step = judge.next();
-  EXPECT_EQ(step.stage, "search");
+  EXPECT_EQ(step.stage, RoundStage::search);
   EXPECT_EQ(step.rounds, 14);
   EXPECT_EQ(step.pause_s, 0);
   for (int i = 0; i < 14; ++i) {
@@ -59,7 +59,7 @@ TEST(Judge, AsksForSearchThenPausesThenConfirms) {
     judge.add(make_round(step, {0.05 + noise(step, 0.002)}));
   }
   step = judge.next();
-  EXPECT_EQ(step.stage, "confirm");
+  EXPECT_EQ(step.stage, RoundStage::confirm);
   EXPECT_EQ(step.index, 0);
   EXPECT_EQ(step.rounds, 14);
   EXPECT_EQ(step.pause_s, 2);
@@ -69,7 +69,7 @@ TEST(Judge, AsksForSearchThenPausesThenConfirms) {
 
 TEST(Judge, ConfirmationAloneRunsItsRoundsAndDecidesByThem) {
   const JudgePlan plan{.preset = standard_preset(), .confirm_rounds = 17};
-  EXPECT_EQ(Judge(plan).next().stage, "confirm");
+  EXPECT_EQ(Judge(plan).next().stage, RoundStage::confirm);
   EXPECT_EQ(Judge(plan).next().rounds, 17);
   EXPECT_EQ(Judge(plan).next().pause_s, 0);
   const Judge judge = judge_effect(0.05, 0.002, plan);
@@ -84,7 +84,7 @@ TEST(Judge, ConfirmationAloneRunsItsRoundsAndDecidesByThem) {
 
 TEST(Judge, ClaimsTheConfirmationNeverTheSearch) {
   const Judge judge = judge_all({.preset = standard_preset()}, [](const NextStep& step) {
-    return std::vector<double>{(step.stage == "search" ? 0.08 : 0.05) + noise(step, 0.002)};
+    return std::vector<double>{(step.stage == RoundStage::search ? 0.08 : 0.05) + noise(step, 0.002)};
   });
   const Judgement judgement = judge.judgement();
   EXPECT_EQ(judgement.verdict, Verdict::accepted);
@@ -109,7 +109,7 @@ TEST(Judge, RoundsThatShareProcessesAreNotCalledFreshOnes) {
   Judge judge({.preset = standard_preset()});
   for (NextStep step = judge.next(); !step.finished; step = judge.next()) {
     Round round = make_round(step, {0.0});
-    round.environment[kSameProcess] = step.index % 4 == 0 ? 0 : 1;
+    round.environment.same_process = step.index % 4 != 0;
     judge.add(round);
   }
   const Judgement judgement = judge.judgement();
@@ -150,7 +150,7 @@ TEST(Judge, LateCandidatesNeedStrongerConfirmation) {
   EXPECT_THROW(confirm_alpha(0, standard_preset()), UserError);
   // 13 of 14 fresh rounds gain, one loses the most: W+ = 91 passes .01 and fails .001.
   const auto effects = [](const NextStep& step) {
-    const bool loses = step.stage == "confirm" && step.index == 0;
+    const bool loses = step.stage == RoundStage::confirm && step.index == 0;
     return std::vector<double>{loses ? -0.08 : 0.05 + 0.0001 * step.index};
   };
   EXPECT_EQ(judge_all({.preset = standard_preset(), .index = 50}, effects).judgement().reason, Reason::faster);
@@ -162,7 +162,7 @@ TEST(Judge, LateCandidatesNeedStrongerConfirmation) {
 TEST(Judge, VoidRoundIsKeptButDoesNotCount) {
   Judge judge({.preset = standard_preset()});
   Round throttled = make_round(judge.next(), {-0.5});
-  throttled.environment[kThrottleBits] = 0x40;
+  throttled.environment.throttle_bits = 0x40;
   EXPECT_NE(judge.add(throttled).void_why, "");
   EXPECT_EQ(judge.next().index, 1);
   EXPECT_EQ(judge.next().rounds, 14);
@@ -179,8 +179,8 @@ TEST(Judge, MoreThanAFifthOfVoidRoundsIsTooNoisy) {
   int added = 0;
   while (!judge.next().finished) {
     Round round = make_round(judge.next(), {0.05});
-    round.environment[kClockBefore] = 1980;
-    round.environment[kClockAfter] = added % 3 == 0 ? 1500 : 1980;
+    round.environment.sm_mhz_before = 1980;
+    round.environment.sm_mhz_after = added % 3 == 0 ? 1500 : 1980;
     judge.add(round);
     ++added;
   }
@@ -260,8 +260,17 @@ TEST(Guard, FattenedTailStopsAnAcceptThatMinOfTwoCannotSee) {
   EXPECT_NE(judge.judgement().sentence.find("the slowest tenth of the calls of workload w0"), std::string::npos);
 }
 
+CrossChecks in_ns(CrossChecks calls, double call_ns) {
+  visit_checks(calls, [&](const char* /*name*/, std::optional<double>& figure) {
+    if (figure) {
+      *figure *= call_ns;
+    }
+  });
+  return calls;
+}
+
 // A whole comparison at +10 % whose rounds carry these figures, in calls of the incumbent.
-Judgement with_figures(const std::map<std::string, double>& figures, double call_ns = 1e9) {
+Judgement with_figures(const CrossChecks& figures, double call_ns = 1e9) {
   constexpr double kCall = 1e9;  // make_workload's
   Judge judge({.preset = standard_preset()});
   while (!judge.next().finished) {
@@ -272,16 +281,14 @@ Judgement with_figures(const std::map<std::string, double>& figures, double call
         sample.ns = std::llround(static_cast<double>(sample.ns) * call_ns / kCall);
       }
     }
-    for (const auto& [key, calls] : figures) {
-      round.environment[key] = calls * call_ns * std::exp(noise(step, 0.002, 5));
-    }
+    round.workloads[0].checks = in_ns(figures, call_ns * std::exp(noise(step, 0.002, 5)));
     judge.add(round);
   }
   return judge.judgement();
 }
 
 TEST(Claim, GainThatFreshInputsDoNotShowIsRefusedBeforeTheConfirmation) {
-  const Judgement judgement = with_figures({{"fresh_ns_incumbent", 1.2}, {"fresh_ns_candidate", 1.21}});
+  const Judgement judgement = with_figures({.fresh_incumbent = 1.2, .fresh_candidate = 1.21});
   EXPECT_EQ(judgement.reason, Reason::guard_failed);
   EXPECT_EQ(judgement.processes, 14);
   EXPECT_NE(judgement.sentence.find("calls on inputs made right before them save"), std::string::npos)
@@ -289,19 +296,19 @@ TEST(Claim, GainThatFreshInputsDoNotShowIsRefusedBeforeTheConfirmation) {
 }
 
 TEST(Claim, HalfOfTheGainOnFreshInputsIsEnough) {
-  EXPECT_EQ(with_figures({{"fresh_ns_incumbent", 1.2}, {"fresh_ns_candidate", 1.15}}).reason, Reason::faster);
+  EXPECT_EQ(with_figures({.fresh_incumbent = 1.2, .fresh_candidate = 1.15}).reason, Reason::faster);
 }
 
 TEST(Claim, IncumbentThatIsFasterAloneWasHindered) {
-  const Judgement judgement = with_figures({{"alone_ns_incumbent", 0.9}});
+  const Judgement judgement = with_figures({.alone_incumbent = 0.9});
   EXPECT_EQ(judgement.reason, Reason::guard_failed);
   EXPECT_NE(judgement.sentence.find("in a process without the candidate"), std::string::npos) << judgement.sentence;
-  EXPECT_EQ(with_figures({{"alone_ns_incumbent", 0.98}}).reason, Reason::faster);
+  EXPECT_EQ(with_figures({.alone_incumbent = 0.98}).reason, Reason::faster);
 }
 
 // Rounds at no effect in which `factor` changes one arm's time of chosen samples, and which carry these figures.
 Judgement with_changed_samples(bool candidate, double factor, int blocks_of_ten, int samples_of_block,
-                               const std::map<std::string, double>& figures) {
+                               const CrossChecks& figures) {
   constexpr double kCall = 1e9;  // make_workload's
   Judge judge({.preset = standard_preset()});
   while (!judge.next().finished) {
@@ -317,9 +324,7 @@ Judgement with_changed_samples(bool candidate, double factor, int blocks_of_ten,
         }
       }
     }
-    for (const auto& [key, calls] : figures) {
-      round.environment[key] = calls * kCall * std::exp(noise(step, 0.002, 6));
-    }
+    round.workloads[0].checks = in_ns(figures, kCall * std::exp(noise(step, 0.002, 6)));
     judge.add(round);
   }
   return judge.judgement();
@@ -327,54 +332,52 @@ Judgement with_changed_samples(bool candidate, double factor, int blocks_of_ten,
 
 TEST(Claim, GainInLessThanHalfOfTheSamplesIsHeldToAccountAsAWhole) {
   // No median shows it: of two samples of a block one is fast, and in one block of ten none.
-  const Judgement judgement =
-      with_changed_samples(true, 0.1, 9, 1, {{"fresh_ns_incumbent", 1.2}, {"fresh_ns_candidate", 1.21}});
+  const Judgement judgement = with_changed_samples(true, 0.1, 9, 1, {.fresh_incumbent = 1.2, .fresh_candidate = 1.21});
   EXPECT_EQ(judgement.reason, Reason::guard_failed);
   EXPECT_NE(judgement.sentence.find("the timed calls save 90"), std::string::npos) << judgement.sentence;
-  EXPECT_EQ(with_changed_samples(true, 0.1, 9, 1, {{"fresh_ns_incumbent", 1.2}, {"fresh_ns_candidate", 0.4}}).reason,
+  EXPECT_EQ(with_changed_samples(true, 0.1, 9, 1, {.fresh_incumbent = 1.2, .fresh_candidate = 0.4}).reason,
             Reason::faster);
 }
 
 TEST(Claim, IncumbentThatIsHinderedInSomeBlocksIsFasterAlone) {
-  const Judgement judgement = with_changed_samples(false, 1.5, 4, 2, {{"alone_ns_incumbent", 1}});
+  const Judgement judgement = with_changed_samples(false, 1.5, 4, 2, {.alone_incumbent = 1});
   EXPECT_EQ(judgement.reason, Reason::guard_failed);
   EXPECT_NE(judgement.sentence.find("in a process without the candidate"), std::string::npos) << judgement.sentence;
 }
 
 TEST(Claim, IncumbentThatIsHinderedOnFreshInputsOnlyIsTakenFromAnotherProcess) {
-  const std::map<std::string, double> figures = {{"fresh_ns_incumbent", 2.2}, {"fresh_ns_candidate", 1.2}};
+  const CrossChecks figures = {.fresh_incumbent = 2.2, .fresh_candidate = 1.2};
   EXPECT_EQ(with_figures(figures).reason, Reason::faster);
-  std::map<std::string, double> hindered = figures;
-  hindered["alone_fresh_ns_incumbent"] = 1.2;
+  CrossChecks hindered = figures;
+  hindered.alone_fresh = 1.2;
   EXPECT_EQ(with_figures(hindered).reason, Reason::guard_failed);
 }
 
 TEST(Claim, WorkOfTheProcessForNewInputsCountsAgainstItWhoeverDoesIt) {
-  const Judgement judgement = with_figures({{"fresh_work_ns", 0.3}, {"alone_fresh_work_ns_incumbent", 0.1}});
+  const Judgement judgement = with_figures({.fresh_work = 0.3, .alone_fresh_work = 0.1});
   EXPECT_EQ(judgement.reason, Reason::guard_failed);
   EXPECT_NE(judgement.sentence.find("the CPU time of its process"), std::string::npos) << judgement.sentence;
-  EXPECT_EQ(with_figures({{"fresh_work_ns", 0.12}, {"alone_fresh_work_ns_incumbent", 0.1}}).reason, Reason::faster);
+  EXPECT_EQ(with_figures({.fresh_work = 0.12, .alone_fresh_work = 0.1}).reason, Reason::faster);
 }
 
 // As measured of a copy of 4096 elements: for all rounds alike, in one run this way and in the next the other.
 TEST(Claim, WhatTwoProcessesDifferInSaysNothingAboutCallsOfAMicrosecond) {
   constexpr double kShort = 1e3;
-  const std::map<std::string, double> times = {
-      {"fresh_ns_incumbent", 1.4}, {"fresh_ns_candidate", 1.3}, {"alone_fresh_ns_incumbent", 1}};
+  const CrossChecks times = {.fresh_incumbent = 1.4, .fresh_candidate = 1.3, .alone_fresh = 1};
   EXPECT_EQ(with_figures(times, kShort).reason, Reason::faster);
   EXPECT_EQ(with_figures(times).reason, Reason::guard_failed);
-  const std::map<std::string, double> work = {{"fresh_work_ns", 70}, {"alone_fresh_work_ns_incumbent", 22}};
+  const CrossChecks work = {.fresh_work = 70, .alone_fresh_work = 22};
   EXPECT_EQ(with_figures(work, kShort).reason, Reason::faster);
   EXPECT_EQ(with_figures(work).reason, Reason::guard_failed);
 }
 
 TEST(Claim, TimeThatOnlyTheParentSawCountsAgainstIt) {
-  EXPECT_EQ(with_figures({{"unaccounted_ns", 0.6}, {"alone_unaccounted_ns", 0.3}}).reason, Reason::guard_failed);
-  EXPECT_EQ(with_figures({{"unaccounted_ns", 0.31}, {"alone_unaccounted_ns", 0.3}}).reason, Reason::faster);
+  EXPECT_EQ(with_figures({.unaccounted = 0.6, .alone_unaccounted = 0.3}).reason, Reason::guard_failed);
+  EXPECT_EQ(with_figures({.unaccounted = 0.31, .alone_unaccounted = 0.3}).reason, Reason::faster);
 }
 
 TEST(Claim, APreparationThatTakesSomeTenthsLongerBesideOtherCodeIsNoHiddenWork) {
-  EXPECT_EQ(with_figures({{"unaccounted_ns", 92}, {"alone_unaccounted_ns", 71}}).reason, Reason::faster);
+  EXPECT_EQ(with_figures({.unaccounted = 92, .alone_unaccounted = 71}).reason, Reason::faster);
 }
 
 TEST(Guard, MeanOverWorkloadsDecidesTheRest) {
@@ -451,7 +454,7 @@ TEST(Replay, MissingDoubledOrForeignRoundsAreRefused) {
   longer.push_back(rounds.back());
   EXPECT_THROW(replay(plan, longer), UserError);
   std::vector<Round> early = rounds;
-  early[0].stage = "confirm";
+  early[0].stage = RoundStage::confirm;
   EXPECT_THROW(replay(plan, early), UserError);
   std::vector<Round> renamed = rounds;
   renamed[5].workloads[0].workload = "another";

@@ -31,15 +31,15 @@ std::vector<Block> blocks_of(const std::vector<std::int64_t>& call_ns) {
 TEST(RoundDraw, EveryRoundHasItsOwnSeed) {
   std::set<std::uint64_t> seeds;
   for (const char* comparison : {"a", "b"}) {
-    for (const char* stage : {"search", "confirm"}) {
+    for (const RoundStage stage : {RoundStage::search, RoundStage::confirm}) {
       for (int index = 0; index < 50; ++index) {
         seeds.insert(round_seed(7, comparison, stage, index));
       }
     }
   }
   EXPECT_EQ(seeds.size(), 200u);
-  EXPECT_EQ(round_seed(7, "a", "search", 3), round_seed(7, "a", "search", 3));
-  EXPECT_NE(round_seed(7, "a", "search", 3), round_seed(8, "a", "search", 3));
+  EXPECT_EQ(round_seed(7, "a", RoundStage::search, 3), round_seed(7, "a", RoundStage::search, 3));
+  EXPECT_NE(round_seed(7, "a", RoundStage::search, 3), round_seed(8, "a", RoundStage::search, 3));
 }
 
 TEST(RoundDraw, SlotCoinAndBlockOrderAreFairAndIndependent) {
@@ -48,7 +48,7 @@ TEST(RoundDraw, SlotCoinAndBlockOrderAreFairAndIndependent) {
   int both = 0;
   constexpr int kRounds = 4000;
   for (int i = 0; i < kRounds; ++i) {
-    const RoundDraw draw = draw_round(round_seed(1, "c", "search", i), 1);
+    const RoundDraw draw = draw_round(round_seed(1, "c", RoundStage::search, i), 1);
     const int first = block_slots(draw.order_seed, BlockKind::timed, 0, 0)[0];
     slot0 += draw.candidate_in_slot0 ? 1 : 0;
     starts_with_1 += first;
@@ -82,7 +82,7 @@ TEST(RoundDraw, EveryWorkloadHasItsTurnInARandomOrder) {
 }
 
 TEST(RoundDraw, FlippedCoinInARecordIsFound) {
-  Round round = make_round({.stage = "search", .index = 4}, {0.01});
+  Round round = make_round({.stage = RoundStage::search, .index = 4}, {0.01});
   EXPECT_NO_THROW(check_coin(round));
   round.candidate_in_slot0 = !round.candidate_in_slot0;
   EXPECT_THROW(check_coin(round), UserError);
@@ -156,20 +156,20 @@ TEST(WarmUpAndBlockCount, DoNotDependOnWhichSlotIsWhich) {
 
 TEST(VoidReason, NamesEachKindOfWholeRoundEvidence) {
   const JudgePreset preset = standard_preset();
-  Round round = make_round({.stage = "search"}, {0.0});
+  Round round = make_round({.stage = RoundStage::search}, {0.0});
   const std::vector<double> usual = {0.4, 0.5, 0.4};
   EXPECT_EQ(void_reason(round, usual, preset), "");
 
-  for (const double bits : {0x8, 0x20, 0x40, 0x80}) {
-    round.environment = {{kThrottleBits, bits}};
+  for (const std::uint64_t bits : {0x8, 0x20, 0x40, 0x80}) {
+    round.environment = {.throttle_bits = bits};
     EXPECT_NE(void_reason(round, usual, preset), "") << bits;
   }
-  round.environment = {{kThrottleBits, 0x1 | 0x2 | 0x4 | 0x10}};  // idle, application clocks, power cap, sync boost
+  round.environment = {.throttle_bits = 0x1 | 0x2 | 0x4 | 0x10};  // idle, application clocks, power cap, sync boost
   EXPECT_EQ(void_reason(round, usual, preset), "");
 
-  round.environment = {{kClockBefore, 1980}, {kClockAfter, 1890}};  // 4.5 %
+  round.environment = {.sm_mhz_before = 1980, .sm_mhz_after = 1890};  // 4.5 %
   EXPECT_EQ(void_reason(round, usual, preset), "");
-  round.environment = {{kClockBefore, 1980}, {kClockAfter, 1870}};
+  round.environment = {.sm_mhz_before = 1980, .sm_mhz_after = 1870};
   EXPECT_NE(void_reason(round, usual, preset), "");
 
   round.environment = {};
@@ -183,29 +183,27 @@ TEST(VoidReason, NamesEachKindOfWholeRoundEvidence) {
 
 TEST(VoidReason, IsNotThatAProcessTookLongToStart) {
   const std::vector<double> usual = {0.4, 0.5, 0.4};
-  Round round = make_round({.stage = "search"}, {0.0});
+  Round round = make_round({.stage = RoundStage::search}, {0.0});
   round.seconds = 2;
   EXPECT_NE(void_reason(round, usual, standard_preset()), "");
-  round.environment = {{kStartWait, 1.5}};
+  round.environment = {.start_wait_s = 1.5};
   EXPECT_EQ(void_reason(round, usual, standard_preset()), "");
   EXPECT_DOUBLE_EQ(busy_seconds(round), 0.5);
 }
 
 TEST(VoidReason, NeverLooksAtTheEffect) {
-  Round slow = make_round({.stage = "search"}, {-5.0});
-  Round fast = make_round({.stage = "search"}, {+5.0});
+  Round slow = make_round({.stage = RoundStage::search}, {-5.0});
+  Round fast = make_round({.stage = RoundStage::search}, {+5.0});
   const std::vector<double> usual = {0.4, 0.4, 0.4};
   EXPECT_EQ(void_reason(slow, usual, standard_preset()), void_reason(fast, usual, standard_preset()));
 }
 
 TEST(VoidReason, ReadingsThatAreNoNumbersAreRefused) {
   for (const double bad : {std::nan(""), -1.0, std::numeric_limits<double>::infinity()}) {
-    for (const char* key : {kThrottleBits, kClockBefore}) {
-      Round round = make_round({.stage = "search"}, {0.0});
-      round.environment = {{key, bad}};
-      EXPECT_THROW(void_reason(round, {}, standard_preset()), UserError) << key << " " << bad;
-    }
-    Round round = make_round({.stage = "search"}, {0.0});
+    Round round = make_round({.stage = RoundStage::search}, {0.0});
+    round.environment = {.sm_mhz_before = bad};
+    EXPECT_THROW(void_reason(round, {}, standard_preset()), UserError) << bad;
+    round.environment = {};
     round.seconds = bad;
     EXPECT_THROW(void_reason(round, {}, standard_preset()), UserError);
   }
@@ -246,7 +244,7 @@ TEST(Midmean, DropsAQuarterAtEachEnd) {
 }
 
 TEST(SummariseRound, FillsEffectPercentilesAndMedians) {
-  Round round{.stage = "search", .candidate_in_slot0 = true};
+  Round round{.stage = RoundStage::search, .candidate_in_slot0 = true};
   RoundWorkload workload{.workload = "w", .repetitions = 2};
   for (int k = 0; k < 10; ++k) {  // slot 0, the candidate: 100 .. 109 and 110; slot 1: 200 .. 218 and 300
     workload.blocks.push_back(block_of(k % 2, k % 2 == 0 ? 100 + k : 200 + 2 * k, k % 2 == 0 ? 200 + 2 * k : 100 + k,
@@ -264,7 +262,7 @@ TEST(SummariseRound, FillsEffectPercentilesAndMedians) {
 }
 
 TEST(SummariseRound, PercentileIsTheNearestRank) {
-  Round round{.stage = "search"};
+  Round round{.stage = RoundStage::search};
   RoundWorkload workload{.workload = "w"};
   for (int k = 0; k < 6; ++k) {  // twelve calls of each slot: 1 .. 12 and 101 .. 112
     workload.blocks.push_back(block_of(0, 2 * k + 1, 100 + 2 * k + 1, 100 + 2 * k + 2, 2 * k + 2));
@@ -276,14 +274,14 @@ TEST(SummariseRound, PercentileIsTheNearestRank) {
 }
 
 TEST(SummariseRound, EffectOfSeveralWorkloadsIsTheirMean) {
-  Round round = make_round({.stage = "search"}, {0.03, -0.01, 0.01});
+  Round round = make_round({.stage = RoundStage::search}, {0.03, -0.01, 0.01});
   summarise_round(round);
   EXPECT_NEAR(round.effect, 0.01, 1e-8);
   EXPECT_NEAR(round.workloads[1].effect, -0.01, 1e-8);
 }
 
 TEST(SummariseRound, ErrorNamesTheRoundAndTheWorkload) {
-  Round round = make_round({.stage = "search", .index = 6}, {0.03, 0.01});
+  Round round = make_round({.stage = RoundStage::search, .index = 6}, {0.03, 0.01});
   round.workloads[1].blocks[3].samples[2].ns = -3;
   try {
     summarise_round(round);
@@ -299,7 +297,7 @@ TEST(SummariseRound, EmptyRoundsAreRefused) {
   EXPECT_THROW(summarise_round(round), UserError);
   round.workloads.emplace_back();
   EXPECT_THROW(summarise_round(round), UserError);
-  round = make_round({.stage = "search"}, {0.0});
+  round = make_round({.stage = RoundStage::search}, {0.0});
   round.workloads[0].repetitions = 0;
   EXPECT_THROW(summarise_round(round), UserError);
 }

@@ -53,7 +53,7 @@ struct Levels {
 };
 
 Round noisy_round(Random& random, double shared, double block_sd, int index) {
-  Round round{.stage = "noise", .index = index, .candidate_in_slot0 = random.coin(), .seconds = 0.1};
+  Round round{.stage = RoundStage::noise, .index = index, .candidate_in_slot0 = random.coin(), .seconds = 0.1};
   RoundWorkload workload{.workload = "w"};
   for (int k = 0; k < 16; ++k) {
     // Identical code: slot 0 against slot 1, whichever arm is there.

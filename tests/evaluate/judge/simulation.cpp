@@ -96,7 +96,8 @@ Trial run_mutilated_rule(World& world, const JudgePreset& preset, std::uint64_t 
       world.pause(preset.pause_s);
     }
     Round round =
-        measure_round(world, {.stage = confirming ? "confirm" : "search", .index = rounds++}, preset, seed, without);
+        measure_round(world, {.stage = confirming ? RoundStage::confirm : RoundStage::search, .index = rounds++},
+                      preset, seed, without);
     summarise_round(round);
     decision.add(without.robust_centre ? mean_contrast(round) : round.effect);
   }

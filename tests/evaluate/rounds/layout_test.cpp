@@ -38,7 +38,7 @@ std::vector<Round> run(const CopyRuntime& copy, const Runtime& runtime, int roun
   RoundRunner runner(runtime, {timed}, plan.preset, 5, "layouts", plan.cache, options);
   std::vector<Round> result;
   for (int index = 0; index < rounds; ++index) {
-    const auto round = runner.run("search", index);
+    const auto round = runner.run(RoundStage::search, index);
     EXPECT_TRUE(round) << (round ? "" : round.failure().evidence);
     result.push_back(round ? *round : Round());
   }
@@ -50,7 +50,7 @@ TEST(RoundLayout, EveryRoundLinksEachArmInAnOrderOfItsOwn) {
   Links links;
   const auto rounds = run(copy, links.in(copy.runtime()), 3, {});
   EXPECT_EQ(std::set(links.seeds.begin(), links.seeds.end()).size(), 6u);
-  EXPECT_EQ(rounds[0].environment.at(kRandomLayout), 1);
+  EXPECT_EQ(rounds[0].environment.layout, Layout::random);
 }
 
 TEST(RoundLayout, AFixedOneLeavesTheCompilersOrder) {
@@ -58,7 +58,7 @@ TEST(RoundLayout, AFixedOneLeavesTheCompilersOrder) {
   Links links;
   const auto rounds = run(copy, links.in(copy.runtime()), 2, {.layout = Layout::fixed});
   EXPECT_TRUE(links.seeds.empty());
-  EXPECT_EQ(rounds[0].environment.at(kRandomLayout), 0);
+  EXPECT_EQ(rounds[0].environment.layout, Layout::fixed);
 }
 
 TEST(RoundLayout, AFixedOneKeepsTheOrdersThatItIsGivenWhicheverSlotAnArmIsIn) {
@@ -77,7 +77,7 @@ TEST(RoundLayout, RoundsThatShareAProcessStillHaveCoinsAndLayoutsOfTheirOwn) {
   EXPECT_EQ(std::set(links.seeds.begin(), links.seeds.end()).size(), 16u);
   std::set<bool> coins;
   for (std::size_t i = 0; i < rounds.size(); ++i) {
-    EXPECT_EQ(rounds[i].environment.contains(kProcessStart), i % 4 == 0) << i;
+    EXPECT_EQ(rounds[i].environment.process_start_s.has_value(), i % 4 == 0) << i;
     EXPECT_NO_THROW(check_coin(rounds[i])) << i;
     coins.insert(rounds[i].candidate_in_slot0);
   }

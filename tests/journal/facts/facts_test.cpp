@@ -342,7 +342,7 @@ TEST(Unfinished, OpenWorkIsFoundInnermostFirstAndAbandoned) {
     EXPECT_THROW(journal.mark_abandoned(each, "twice"), std::logic_error);
   }
   EXPECT_TRUE(journal.unfinished().empty());
-  EXPECT_EQ(journal.campaign(campaign)->state, "abandoned");
+  EXPECT_EQ(journal.campaign(campaign)->state, CampaignState::abandoned);
   EXPECT_EQ(journal.abandoned_experiments(campaign).at(experiment), "the process was killed");
   EXPECT_EQ(journal.experiments(campaign, Detail::rounds).at(0).rounds.size(), 1u);
 }

@@ -78,6 +78,7 @@ void expect_same(const Round& a, const Round& b) {
     EXPECT_TRUE(same_bits(x.candidate_p90_ns, y.candidate_p90_ns));
     EXPECT_TRUE(same_bits(x.incumbent_median_ns, y.incumbent_median_ns));
     EXPECT_TRUE(same_bits(x.candidate_median_ns, y.candidate_median_ns));
+    EXPECT_EQ(x.checks, y.checks);
   }
 }
 
@@ -202,14 +203,14 @@ TEST(RoundTrip, NotANumberComesBackAsNotANumber) {
   Experiment experiment = an_experiment(begin(journal), 0);
   experiment.rounds.resize(1);
   experiment.rounds[0].effect = kNaN;
-  experiment.rounds[0].environment = {{"mhz", kNaN}};
+  experiment.rounds[0].environment.celsius = kNaN;
   experiment.judgement->effect = kNaN;
   experiment.judgement->upper = std::numeric_limits<double>::infinity();
   experiment.id = journal.begin_experiment(experiment);
   journal.finish_experiment(experiment);
   const Experiment back = journal.load_experiment(experiment.id);
   EXPECT_TRUE(std::isnan(back.rounds[0].effect));
-  EXPECT_TRUE(std::isnan(back.rounds[0].environment.at("mhz")));
+  EXPECT_TRUE(std::isnan(back.rounds[0].environment.celsius.value()));
   EXPECT_TRUE(std::isnan(back.judgement->effect));
   EXPECT_EQ(back.judgement->upper, std::numeric_limits<double>::infinity());
 }
@@ -246,13 +247,13 @@ TEST(RoundTrip, CampaignKeepsItsSeedSecretUntilItEnds) {
   const Campaign campaign = a_campaign();
   const std::int64_t id = begin(journal);
   EXPECT_EQ(journal.campaign(id)->policy.seed, 0u);
-  EXPECT_EQ(journal.campaign(id)->state, "open");
+  EXPECT_EQ(journal.campaign(id)->state, CampaignState::open);
   EXPECT_EQ(journal.open_campaign("e88_backward", "n32", "cpu-1")->id, id);
   journal.finish_campaign(id, campaign.policy.seed, kAwkward);
   EXPECT_FALSE(journal.open_campaign("e88_backward", "n32", "cpu-1"));
 
   const Campaign back = *journal.campaign(id);
-  EXPECT_EQ(back.state, "finished");
+  EXPECT_EQ(back.state, CampaignState::finished);
   EXPECT_EQ(back.baseline, campaign.baseline);
   EXPECT_EQ(back.machine, campaign.machine);
   EXPECT_EQ(back.started_at, campaign.started_at);
@@ -267,7 +268,7 @@ TEST(RoundTrip, CampaignKeepsItsSeedSecretUntilItEnds) {
   EXPECT_EQ(back.policy.cache_policy, campaign.policy.cache_policy);
   EXPECT_EQ(back.policy.judge_preset, campaign.policy.judge_preset);
   EXPECT_EQ(back.policy.target, campaign.policy.target);
-  EXPECT_EQ(back.policy.layout, "fixed");
+  EXPECT_EQ(back.policy.layout, Layout::fixed);
 }
 
 TEST(RoundTrip, VariantKeepsItsMetadataAndEveryByteOfItsSource) {
@@ -420,7 +421,7 @@ TEST(RoundTrip, ProfilesRoofsAndBriefs) {
                   .attacks = "barriers",
                   .score = 0.1 + 0.2,
                   .why = kAwkward,
-                  .origin = "tuning"},
+                  .origin = Origin::tuning},
                  {.configuration = {"e88_backward/simple", {}}}},
       .left_out = {{{"e88_backward/simple", {{"K", 9}}}, "refuted by experiment 3"}}};
   journal.add_brief(iteration, brief);
@@ -441,7 +442,7 @@ TEST(RoundTrip, ProfilesRoofsAndBriefs) {
   EXPECT_EQ(read.ranked[0].attacks, "barriers");
   EXPECT_TRUE(same_bits(read.ranked[0].score, 0.1 + 0.2));
   EXPECT_EQ(read.ranked[0].why, kAwkward);
-  EXPECT_EQ(read.ranked[0].origin, "tuning");
+  EXPECT_EQ(read.ranked[0].origin, Origin::tuning);
   ASSERT_EQ(read.left_out.size(), 1u);
   EXPECT_EQ(read.left_out[0].configuration, brief.left_out[0].configuration);
   EXPECT_EQ(read.left_out[0].why, "refuted by experiment 3");
@@ -592,7 +593,7 @@ TEST(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
   const Certification certification{.campaign = campaign,
                                     .champion = {"e88_backward/padded_cache", {{"K", 2}}},
                                     .baseline = {"e88_backward/simple", {}},
-                                    .cache_policy = "cold",
+                                    .cache_policy = CachePolicy::cold,
                                     .effect = 0.1 + 0.2,
                                     .lower = 0.29,
                                     .upper = 0.31,
@@ -621,7 +622,7 @@ TEST(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
   EXPECT_EQ(back.campaign, campaign);
   EXPECT_EQ(back.champion, certification.champion);
   EXPECT_EQ(back.baseline, certification.baseline);
-  EXPECT_EQ(back.cache_policy, "cold");
+  EXPECT_EQ(back.cache_policy, CachePolicy::cold);
   EXPECT_TRUE(same_bits(back.effect, certification.effect));
   EXPECT_EQ(back.lower, 0.29);
   EXPECT_EQ(back.upper, 0.31);
@@ -653,7 +654,7 @@ TEST(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
                              .p_value = 0.4,
                              .rounds = 14,
                              .preset = "standard",
-                             .cache_policy = "warm",
+                             .cache_policy = CachePolicy::warm,
                              .rule_version = "judge-1",
                              .seconds = 2.3,
                              .at = "2026-03-04T05:06:08Z"};

@@ -31,7 +31,7 @@ SelftestComparison a_comparison() {
 Selftest a_selftest(Journal& journal, const Machine& machine) {
   journal.add_machine(machine);
   Selftest selftest{
-      .machine = machine.id, .cache_policy = "cold", .judge_preset = "auto", .rule_version = "r", .seed = 7};
+      .machine = machine.id, .cache_policy = CachePolicy::cold, .judge_preset = "auto", .rule_version = "r", .seed = 7};
   selftest.id = journal.begin_selftest(selftest);
   selftest.seconds = 60;
   selftest.smallest_claim = 0.004;

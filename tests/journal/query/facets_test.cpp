@@ -36,7 +36,7 @@ void fill_for_facets(Journal& journal) {
   failed.outcome = Outcome::incorrect;
   failed.judgement = {.verdict = Verdict::reverted, .reason = Reason::gate_failed, .sentence = "NaN in dS"};
   failed.judgement->preset = "";
-  failed.judgement->cache_policy = "";
+  failed.judgement->cache_policy.reset();
   failed.id = journal.begin_experiment(failed);
   journal.finish_experiment(failed);
   const std::int64_t abandoned = journal.begin_experiment(an_experiment(0, 0));

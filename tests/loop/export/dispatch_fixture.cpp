@@ -70,7 +70,7 @@ std::int64_t DispatchJournal::accept(const Accept& accept, std::int64_t campaign
                                    .lower = accept.effect - 0.01,
                                    .upper = accept.effect + 0.01,
                                    .rounds = 14,
-                                   .cache_policy = "cold",
+                                   .cache_policy = CachePolicy::cold,
                                    .rule_version = "apo-judge-1"};
   experiment.id = journal_.begin_experiment(experiment);
   journal_.add_build(experiment.id, Journal::Role::candidate, experiment.candidate_build);
@@ -83,7 +83,7 @@ void DispatchJournal::certify(std::int64_t campaign, const Accept& accept, bool 
   one.campaign = campaign;
   one.champion = shipped_variants().configuration(accept.candidate);
   one.baseline = shipped_variants().configuration(accept.baseline);
-  one.cache_policy = "cold";
+  one.cache_policy = CachePolicy::cold;
   one.effect = 1;
   one.lower = 0.9;
   one.upper = 1.1;

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "reports/render.h"
 #include "tests/reports/fixture.h"
@@ -129,7 +130,8 @@ TEST_F(Hostile, MarkdownTablesKeepTheirColumns) {
 
 TEST_F(Hostile, JsonParsesAndKeepsTheText) {
   const auto report = nlohmann::json::parse(render_json(model_));
-  EXPECT_EQ(report["format"], "apo-report");
+  EXPECT_EQ(report["format"], kRecordsFormat);
+  EXPECT_EQ(report["document"], "report");
   EXPECT_NE(report["machine"]["model"].get<std::string>().find("<script>alert(1)</script>"), std::string::npos);
 }
 

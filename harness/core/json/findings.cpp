@@ -1,0 +1,110 @@
+// harness/core/json/findings.cpp - what was seen in a profile, what research makes of it, and what was learned.
+#include "harness/core/json/records_json.h"
+
+namespace apo {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json metric_document(const Metric& metric) {
+  return {{"name", metric.name},
+          {"value", number_or_null(metric.value)},
+          {"unit", metric.unit},
+          {"lower", number_or_null(metric.lower)},
+          {"upper", number_or_null(metric.upper)},
+          {"samples", metric.samples}};
+}
+
+Json stall_document(const StallSample& one) {
+  return {{"kernel", one.kernel}, {"pc_offset", one.pc_offset},   {"file", one.file},
+          {"line", one.line},     {"stall", one.stall},           {"samples", one.samples},
+          {"opcode", one.opcode}, {"cause_file", one.cause_file}, {"cause_line", one.cause_line}};
+}
+
+Json line_document(const SourceLine& one) {
+  return {{"file", one.file}, {"line", one.line}, {"text", one.text}};
+}
+
+Json count_document(const LineCount& one) {
+  return {{"what", one.what}, {"file", one.file}, {"line", one.line}, {"count", one.count}};
+}
+
+}  // namespace
+
+Json to_document(const Roof& roof) {
+  return {{"name", roof.name},
+          {"value", positive_or_null(roof.value)},
+          {"unit", roof.unit},
+          {"lower", positive_or_null(roof.lower)},
+          {"upper", positive_or_null(roof.upper)},
+          {"samples", roof.samples},
+          {"note", roof.note}};
+}
+
+Json to_document(const Profile& profile) {
+  return {{"configuration", to_document(profile.configuration)},
+          {"workload", profile.workload},
+          {"rung", profile.rung},
+          {"missing", profile.missing},
+          {"conditions", profile.conditions},
+          {"time_ns", positive_or_null(profile.time_ns)},
+          {"floor_ns", positive_or_null(profile.floor_ns)},
+          {"floor_roof", profile.floor_roof},
+          {"floor_fraction", positive_or_null(profile.floor_fraction)},
+          {"metrics", list_of(profile.metrics, metric_document)},
+          {"roofs", to_documents(profile.roofs)},
+          {"stalls", list_of(profile.stalls, stall_document)},
+          {"lines", list_of(profile.lines, line_document)},
+          {"counts", list_of(profile.counts, count_document)}};
+}
+
+Json to_document(const Bottleneck& bottleneck) {
+  Json document = {{"name", bottleneck.name},
+                   {"kind", to_string(bottleneck.kind)},
+                   {"bound", positive_or_null(bottleneck.bound)},
+                   {"evidence", bottleneck.evidence}};
+  if (bottleneck.line > 0) {
+    document["file"] = bottleneck.file;
+    document["line"] = bottleneck.line;
+  }
+  return document;
+}
+
+Json to_document(const Candidate& candidate) {
+  return {{"configuration", to_document(candidate.configuration)},
+          {"techniques", candidate.techniques},
+          {"prediction", to_document(candidate.prediction)},
+          {"attacks", candidate.attacks},
+          {"score", number_or_null(candidate.score)},
+          {"origin", to_string(candidate.origin)},
+          {"why", candidate.why}};
+}
+
+Json to_document(const LeftOut& left_out) {
+  return {{"configuration", to_document(left_out.configuration)}, {"why", left_out.why}};
+}
+
+Json to_document(const ResearchBrief& brief) {
+  return {{"bottlenecks", to_documents(brief.bottlenecks)},
+          {"ranked", to_documents(brief.ranked)},
+          {"left_out", to_documents(brief.left_out)}};
+}
+
+Json to_document(const Lesson& lesson) {
+  return {{"id", lesson.id},
+          {"experiment", lesson.experiment},
+          {"family", lesson.family},
+          {"workload_class", lesson.workload_class},
+          {"machine", lesson.machine},
+          {"configuration", to_document(lesson.configuration)},
+          {"source_hash", lesson.source_hash},
+          {"incumbent", to_document(lesson.incumbent)},
+          {"incumbent_source_hash", lesson.incumbent_source_hash},
+          {"techniques", lesson.techniques},
+          {"verdict", to_string(lesson.verdict)},
+          {"speedup", number_or_null(lesson.speedup)},
+          {"text", lesson.text}};
+}
+
+}  // namespace apo

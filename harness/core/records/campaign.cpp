@@ -1,0 +1,67 @@
+// harness/core/records/campaign.cpp - what may be quoted of a certification, and the words of a campaign.
+#include "harness/core/records/campaign.h"
+
+#include <cmath>
+
+#include "harness/core/interval.h"
+#include "harness/core/text.h"
+#include "harness/core/words.h"
+
+namespace apo {
+namespace {
+
+constexpr Words<CampaignState, 3> kStates = {
+    {{CampaignState::open, "open"}, {CampaignState::finished, "finished"}, {CampaignState::abandoned, "abandoned"}}};
+
+}  // namespace
+
+QuotedEffect Certification::quoted() const {
+  constexpr double kConfidence = 0.998;  // of the rounds' interval
+  return clock_coupled() ? QuotedEffect{clock->time_effect, clock->time_lower, clock->time_upper, clock->confidence}
+                         : QuotedEffect{effect, lower, upper, kConfidence};
+}
+
+int Certification::quoted_count() const {
+  return clock_coupled() ? 4 * clock->blocks : rounds;
+}
+
+std::string certified_text(const Certification& certification) {
+  const QuotedEffect quoted = certification.quoted();
+  const bool known = !certification.clock || certification.clock->missing.empty();
+  // Why it is not known is a long story, and the same in every line.
+  const std::string of_clock = known ? clock_text(certification) : "whether it changes the clock is not known";
+  return certification.champion.label() + " is " +
+         format_interval(std::exp(quoted.effect), std::exp(quoted.lower), std::exp(quoted.upper)).all() +
+         " the speed of " + certification.baseline.label() + ", n=" + std::to_string(certification.quoted_count()) +
+         (of_clock.empty() ? "" : "; " + of_clock);
+}
+
+std::string clock_text(const Certification& certification) {
+  if (!certification.clock) {
+    return "";
+  }
+  const ClockCoupling& clock = *certification.clock;
+  if (!clock.missing.empty()) {
+    return "whether the champion changes the clock is not known: " + clock.missing;
+  }
+  if (!clock.coupled) {
+    return "";
+  }
+  const double change = std::expm1(clock.clock_effect);
+  return "clock-coupled: alone the champion runs at a clock " + format_g(100 * std::fabs(change), 3) + " % " +
+         (change < 0 ? "lower" : "higher") + " than the baseline does, so the effect is that of " +
+         std::to_string(4 * clock.blocks) + " solo runs of " + format_g(clock.solo_run_s, 3) +
+         " s with one arm alone (" + format_g(100 * clock.confidence, 3) +
+         " % interval); rounds in which the arms take turns gave " +
+         format_interval(std::exp(certification.effect), std::exp(certification.lower), std::exp(certification.upper))
+             .all();
+}
+
+std::string_view to_string(CampaignState state) {
+  return word_of(kStates, state);
+}
+std::optional<CampaignState> campaign_state_from(std::string_view text) {
+  return value_of(kStates, text);
+}
+
+}  // namespace apo

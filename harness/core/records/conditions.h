@@ -1,0 +1,41 @@
+// harness/core/records/conditions.h - the conditions of a measurement: caches, layout, and the stage that asked for it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace apo {
+
+enum class CachePolicy : std::uint8_t { warm, cold };  // cold: caches flushed before every sample
+
+// What is done against the luck of where code and buffers land. `random` draws it anew in every round and for each
+// arm: on target host the order and the gaps of the code, by linking again; on both targets the place of the buffers,
+// the size of the environment, and which slot is loaded first. `fixed` leaves code as the compiler made it and draws
+// the rest once a comparison.
+enum class Layout : std::uint8_t { random, fixed };
+
+// What a round is measured for. The word of a stage is part of the seed of its rounds.
+enum class RoundStage : std::uint8_t {
+  search,    // may accept what a confirmation then has to show again
+  confirm,   // the only stage that a claim may quote
+  certify,   // champion against baseline
+  sentinel,  // identical code, before a campaign
+  noise,     // identical code, to see what each level adds
+  gate,      // the regression gate of `apo gate`
+};
+
+// The words of the command line, the journal and the documents; nullopt for any other.
+std::string_view to_string(CachePolicy policy);
+std::string_view to_string(Layout layout);
+std::string_view to_string(RoundStage stage);
+std::optional<CachePolicy> cache_policy_from(std::string_view word);
+std::optional<Layout> layout_from(std::string_view word);
+std::optional<RoundStage> round_stage_from(std::string_view word);
+
+// The same for a word that a person wrote: UserError with the nearest right one. `where` is "" or " in FILE:LINE".
+CachePolicy checked_cache_policy(const std::string& word, const std::string& where = "");
+Layout checked_layout(const std::string& word, const std::string& where = "");
+
+}  // namespace apo

@@ -1,0 +1,53 @@
+// harness/core/records/outcome.cpp - the words of outcomes, verdicts and reasons.
+#include "harness/core/records/outcome.h"
+
+#include "harness/core/words.h"
+
+namespace apo {
+namespace {
+
+constexpr Words<Outcome, 10> kOutcomes = {{{Outcome::valid, "valid"},
+                                           {Outcome::refused, "refused"},
+                                           {Outcome::build_failed, "build_failed"},
+                                           {Outcome::no_change, "no_change"},
+                                           {Outcome::wrong_abi, "wrong_abi"},
+                                           {Outcome::incorrect, "incorrect"},
+                                           {Outcome::faulted, "faulted"},
+                                           {Outcome::timed_out, "timed_out"},
+                                           {Outcome::out_of_memory, "out_of_memory"},
+                                           {Outcome::unstable_clock, "unstable_clock"}}};
+constexpr Words<Verdict, 3> kVerdicts = {
+    {{Verdict::accepted, "accepted"}, {Verdict::reverted, "reverted"}, {Verdict::inconclusive, "inconclusive"}}};
+constexpr Words<Reason, 10> kReasons = {{{Reason::faster, "faster"},
+                                         {Reason::regression, "regression"},
+                                         {Reason::equivalent, "equivalent"},
+                                         {Reason::no_gain, "no_gain"},
+                                         {Reason::confirm_failed, "confirm_failed"},
+                                         {Reason::guard_failed, "guard_failed"},
+                                         {Reason::gate_failed, "gate_failed"},
+                                         {Reason::unresolved, "unresolved"},
+                                         {Reason::noisy, "noisy"},
+                                         {Reason::interrupted, "interrupted"}}};
+
+}  // namespace
+
+std::string_view to_string(Outcome outcome) {
+  return word_of(kOutcomes, outcome);
+}
+std::optional<Outcome> outcome_from(std::string_view text) {
+  return value_of(kOutcomes, text);
+}
+std::string_view to_string(Verdict verdict) {
+  return word_of(kVerdicts, verdict);
+}
+std::optional<Verdict> verdict_from(std::string_view text) {
+  return value_of(kVerdicts, text);
+}
+std::string_view to_string(Reason reason) {
+  return word_of(kReasons, reason);
+}
+std::optional<Reason> reason_from(std::string_view text) {
+  return value_of(kReasons, text);
+}
+
+}  // namespace apo

@@ -1,0 +1,36 @@
+// harness/core/records/variant.cpp - settings of a variant, and what its author predicted.
+#include "harness/core/records/variant.h"
+
+#include <cmath>
+
+#include "harness/core/text.h"
+
+namespace apo {
+
+Settings default_settings(const Variant& variant) {
+  Settings settings;
+  for (const Tunable& tunable : variant.tunables) {
+    settings[tunable.name] = tunable.values.front();
+  }
+  return settings;
+}
+
+std::string Configuration::label() const {
+  if (settings.empty()) {
+    return variant;
+  }
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : settings) {
+    parts.push_back(name + "=" + std::to_string(value));
+  }
+  return variant + "[" + join(parts, ",") + "]";
+}
+
+bool has_prediction(const Prediction& prediction) {
+  const bool band = std::isfinite(prediction.low) && std::isfinite(prediction.high) && prediction.low > 0 &&
+                    prediction.high >= prediction.low;
+  const bool untouched = prediction.low == 1.0 && prediction.high == 1.0 && prediction.because.empty();
+  return band && !untouched;
+}
+
+}  // namespace apo
