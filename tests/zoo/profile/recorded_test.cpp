@@ -67,11 +67,10 @@ TEST_F(Recorded, EveryPlantedDefectComesFirst) {
   for (const std::string& name : names()) {
     const std::string expected = says(source_of(name), "expect");
     const std::vector<Bottleneck> found = diagnose(diagnosis_of(name));
-    ASSERT_FALSE(found.empty()) << name;
-    const bool clean = expected == "none" && found.front().kind != BottleneckKind::cause;
-    EXPECT_TRUE(clean || found.front().name == expected)
-        << name << ": " << found.front().name << ", " << found.front().evidence;
-    right += clean || found.front().name == expected ? 1 : 0;
+    const Bottleneck first = found.empty() ? Bottleneck{} : found.front();  // none at the roof
+    const bool clean = expected == "none" && (found.empty() || first.kind != BottleneckKind::cause);
+    EXPECT_TRUE(clean || first.name == expected) << name << ": " << first.name << ", " << first.evidence;
+    right += clean || first.name == expected ? 1 : 0;
   }
   EXPECT_EQ(right, static_cast<int>(names().size()));
 }
