@@ -150,8 +150,4 @@ Registration Catalogue::register_variant(const fs::path& file, const fs::path& f
   return {.variant = &entry->second, .already_registered = !created};
 }
 
-std::vector<fs::path> default_roots(const fs::path& journal_folder) {
-  return {home_folder() / "variants", journal_folder / "variants"};
-}
-
 }  // namespace apo

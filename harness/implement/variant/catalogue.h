@@ -52,7 +52,4 @@ class Catalogue {
   std::vector<CatalogueProblem> problems_;
 };
 
-// The program's own variants, then those registered beside the journal, e.g. .apo/variants.
-std::vector<std::filesystem::path> default_roots(const std::filesystem::path& journal_folder);
-
 }  // namespace apo
