@@ -277,7 +277,7 @@ TEST_F(SoloRunsTest, SixBlocksOfFourInFreshProcessesGiveTheEffectOfEachArmAlone)
 TEST_F(SoloRunsTest, AClockThatCannotBeReadIsSaidAndNotInvented) {
   clock.reset();
   SoloRunsResult result = run("copy/sixteen_times", "copy/once");
-  EXPECT_EQ(result.clock.missing, "the clock could not be read during a segment");
+  EXPECT_EQ(result.clock.missing, "the clock could not be read during a solo run");
   EXPECT_TRUE(result.solo_runs.empty());
   EXPECT_FALSE(result.clock.coupled);
   runtime.watch_clock = [](int) { return ClockWatch{.mhz = {}, .missing = "no cycles: no PMU"}; };
