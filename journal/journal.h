@@ -215,7 +215,6 @@ class Journal {
   std::vector<IterationRow> iterations(std::int64_t campaign);
   std::int64_t add_profile(const Profile& profile, const ProfileContext& context);
   std::vector<Profile> profiles_of_iteration(std::int64_t iteration);
-  std::vector<Profile> profiles_of_experiment(std::int64_t experiment);
   // The newest of this very source on that machine (of `context` these two count), campaign or not.
   std::optional<Profile> newest_profile(const Configuration& configuration, const std::string& workload,
                                         const ProfileContext& context);
@@ -271,7 +270,6 @@ class Journal {
   std::vector<SoloRun> certification_solo_runs(std::int64_t certification);
   std::int64_t add_sentinel(const SentinelRow& sentinel, const std::vector<Round>& rounds = {});
   std::vector<SentinelRow> sentinels(std::int64_t campaign);  // 0: those outside campaigns
-  std::optional<SentinelRow> latest_sentinel(const std::string& machine);
   std::vector<Round> sentinel_rounds(std::int64_t sentinel);
 
   // ---- what the judge makes of known truths. Comparisons are rows as soon as they are there.

@@ -429,10 +429,6 @@ std::vector<Profile> Journal::profiles_of_iteration(std::int64_t iteration) {
   return profiles_where(*self_, "iteration = ?", {iteration});
 }
 
-std::vector<Profile> Journal::profiles_of_experiment(std::int64_t experiment) {
-  return profiles_where(*self_, "experiment = ?", {experiment});
-}
-
 std::optional<Profile> Journal::newest_profile(const Configuration& configuration, const std::string& workload,
                                                const ProfileContext& context) {
   std::vector<Profile> found = profiles_where(

@@ -117,11 +117,6 @@ std::vector<SentinelRow> Journal::sentinels(std::int64_t campaign) {
   return sentinels_where(*self_, "coalesce(s.campaign, 0) = ? ORDER BY s.id", {campaign});
 }
 
-std::optional<SentinelRow> Journal::latest_sentinel(const std::string& machine) {
-  std::vector<SentinelRow> found = sentinels_where(*self_, "m.key = ? ORDER BY s.id DESC LIMIT 1", {machine});
-  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
-}
-
 std::vector<Round> Journal::sentinel_rounds(std::int64_t sentinel) {
   return self_->rounds("sentinel", sentinel);
 }
