@@ -1,6 +1,4 @@
 // harness/executor/source_line.cpp - maps a code address to file and line by the object's debug information.
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <mutex>
 #include <string_view>
@@ -30,9 +28,8 @@ int on_frame(void* data, std::uintptr_t, const char* file, int line, const char*
   if (file == nullptr) {
     return 0;
   }
-  const std::string_view path = file;
   // The headers that stand in for CUDA are named from this folder.
-  if (path.find("executor/device/") != std::string_view::npos) {
+  if (std::string_view(file).find("executor/device/") != std::string_view::npos) {
     return 0;
   }
   static_cast<Frame*>(data)->place = name_of({file, line});
@@ -45,7 +42,7 @@ void on_error(void*, const char*, int) {}
 
 std::string name_of(const apo_cpu::Line& line) {
   const std::string_view path = line.file;
-  return fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line.number);
+  return std::string(path.substr(path.rfind('/') + 1)) + ":" + std::to_string(line.number);
 }
 
 std::string source_line(const void* code) {

@@ -208,10 +208,11 @@ std::string device_headers(const fs::path& folder) {
 CompileStep compile_checked(const ExecutorBuildOptions& options, const Variant& variant, const std::string& source,
                             const fs::path& folder, Built& built) {
   const fs::path headers = options.home / "harness" / "executor" / "device";
-  CompileStep step =
-      run_step(joined(joined({options.compiler, "-c", source, "-o", kObject}, checked_compile_flags(options.sanitize)),
-                      {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string()}),
-               folder, options.timeout_s);
+  // The flags say that it is C++, so they stand before the name that does not.
+  CompileStep step = run_step(
+      joined(joined({options.compiler}, checked_compile_flags(options.sanitize)),
+             {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string(), "-c", source, "-o", kObject}),
+      folder, options.timeout_s);
   if (step.ok) {
     const SharedVariables shared = read_shared(read_file(folder / kObject));
     built.kernels = kernel_facts(variant, shared);
