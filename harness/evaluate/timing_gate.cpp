@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "harness/core/interval.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/comparison.h"

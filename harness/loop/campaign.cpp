@@ -127,7 +127,7 @@ bool out_of_budget(const Policy& policy, Clock::time_point started) {
   return policy.budget_s > 0 && seconds_since(started) > policy.budget_s;
 }
 
-void iterate(const CampaignFrame& frame, CampaignState& state, const Opened& opened, Clock::time_point started,
+void iterate(const CampaignFrame& frame, CampaignProgress& state, const Opened& opened, Clock::time_point started,
              CampaignSummary& summary) {
   for (int index = opened.first_iteration; index <= opened.last_iteration; ++index) {
     if (out_of_budget(frame.policy, started)) {
@@ -167,7 +167,7 @@ CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& reques
   static_cast<void>(workspace.builder(false));  // throws where the compiler is missing, before a campaign is begun
   const Opened opened = open_campaign(workspace, journal, request, observer);
   const CampaignFrame frame = make_frame(workspace, journal, observer, opened.campaign, request.remeasure_roofs);
-  CampaignState state = make_state(frame);
+  CampaignProgress state = make_state(frame);
   check_machine(frame, state);
   iterate(frame, state, opened, started, summary);
   certify_incumbent(frame, state, summary.certifications);

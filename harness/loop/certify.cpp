@@ -19,7 +19,8 @@ double claimed_effect(const CampaignFrame& frame) {
 
 }  // namespace
 
-void certify_incumbent(const CampaignFrame& frame, CampaignState& state, std::vector<Certification>& certifications) {
+void certify_incumbent(const CampaignFrame& frame, CampaignProgress& state,
+                       std::vector<Certification>& certifications) {
   if (state.accepts_since_certificate == 0) {
     return;
   }

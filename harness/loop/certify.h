@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "harness/loop/campaign_state.h"
+#include "harness/loop/campaign_progress.h"
 
 namespace apo {
 
 // Under cold and warm caches, in the journal and in `certifications`; nothing when nothing was accepted since the last.
-void certify_incumbent(const CampaignFrame& frame, CampaignState& state, std::vector<Certification>& certifications);
+void certify_incumbent(const CampaignFrame& frame, CampaignProgress& state, std::vector<Certification>& certifications);
 
 }  // namespace apo

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kQuietPatienceS = 60;
 
-Experiment begin_experiment(const CampaignFrame& frame, const CampaignState& state, std::int64_t iteration,
+Experiment begin_experiment(const CampaignFrame& frame, const CampaignProgress& state, std::int64_t iteration,
                             const Candidate& candidate) {
   const Catalogue& catalogue = frame.workspace.catalogue();
   const Variant& variant = catalogue.get(candidate.configuration.variant);
@@ -41,7 +41,7 @@ Experiment begin_experiment(const CampaignFrame& frame, const CampaignState& sta
   return experiment;
 }
 
-EvaluatePlan plan_for(const CampaignFrame& frame, const CampaignState& state, const Experiment& experiment) {
+EvaluatePlan plan_for(const CampaignFrame& frame, const CampaignProgress& state, const Experiment& experiment) {
   EvaluatePlan plan = state.plan;
   plan.index = experiment.index;
   if (!wait_for_quiet(kQuietPatienceS)) {
@@ -81,7 +81,7 @@ std::optional<Lesson> lesson_of(const Experiment& experiment) {
 }
 
 // After the verdict: what the next experiment starts from.
-void advance(CampaignState& state, const Experiment& experiment) {
+void advance(CampaignProgress& state, const Experiment& experiment) {
   ++state.timed_candidates;
   ++state.since_sentinel;
   if (experiment.judgement->verdict == Verdict::accepted) {
@@ -92,7 +92,7 @@ void advance(CampaignState& state, const Experiment& experiment) {
 
 }  // namespace
 
-Experiment run_experiment(const CampaignFrame& frame, CampaignState& state, std::int64_t iteration,
+Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration,
                           const Candidate& candidate) {
   Experiment experiment = begin_experiment(frame, state, iteration, candidate);
   frame.observer.say(fmt::format("  experiment {}: {}, predicted {}", experiment.id, candidate.configuration.label(),

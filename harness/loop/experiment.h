@@ -4,12 +4,12 @@
 
 #include <cstdint>
 
-#include "harness/loop/campaign_state.h"
+#include "harness/loop/campaign_progress.h"
 
 namespace apo {
 
 // Judges the candidate against the incumbent. The state's incumbent is the candidate when it was accepted.
-Experiment run_experiment(const CampaignFrame& frame, CampaignState& state, std::int64_t iteration,
+Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration,
                           const Candidate& candidate);
 
 }  // namespace apo

@@ -28,7 +28,8 @@ double geometric_mean_time(const std::vector<Profile>& profiles) {
 }
 
 // On every workload of the campaign.
-std::vector<Profile> profile_incumbent(const CampaignFrame& frame, const CampaignState& state, std::int64_t iteration) {
+std::vector<Profile> profile_incumbent(const CampaignFrame& frame, const CampaignProgress& state,
+                                       std::int64_t iteration) {
   std::vector<Profile> profiles;
   for (const Workload* workload : state.plan.workloads) {
     profiles.push_back(measure_profile(frame.runtime, state.incumbent, *workload, frame.workspace.machine(),
@@ -45,7 +46,7 @@ std::vector<Profile> profile_incumbent(const CampaignFrame& frame, const Campaig
   return profiles;
 }
 
-ResearchBrief research_incumbent(const CampaignFrame& frame, const CampaignState& state, const Profile& profile,
+ResearchBrief research_incumbent(const CampaignFrame& frame, const CampaignProgress& state, const Profile& profile,
                                  const IterationSummary& iteration) {
   const StageRange range("research");
   ResearchBrief brief = research(research_inputs(frame, state, profile, iteration.index));
@@ -58,7 +59,7 @@ ResearchBrief research_incumbent(const CampaignFrame& frame, const CampaignState
 }
 
 // An accepted one is the last: profile and ranking were about the old incumbent.
-std::vector<Experiment> run_experiments(const CampaignFrame& frame, CampaignState& state, std::int64_t iteration,
+std::vector<Experiment> run_experiments(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration,
                                         const std::vector<Candidate>& ranked) {
   std::vector<Experiment> experiments;
   const auto most = static_cast<std::size_t>(frame.policy.candidates_per_iteration);
@@ -74,7 +75,7 @@ std::vector<Experiment> run_experiments(const CampaignFrame& frame, CampaignStat
 
 }  // namespace
 
-IterationSummary run_iteration(const CampaignFrame& frame, CampaignState& state, int index) {
+IterationSummary run_iteration(const CampaignFrame& frame, CampaignProgress& state, int index) {
   const StageRange range("iteration " + std::to_string(index));
   if (state.since_sentinel >= kSentinelEveryCandidates) {
     check_machine(frame, state);

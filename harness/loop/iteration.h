@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/loop/campaign_state.h"
+#include "harness/loop/campaign_progress.h"
 
 namespace apo {
 
@@ -18,6 +18,6 @@ struct IterationSummary {
 };
 
 // Candidates are tried one by one until one is accepted or the policy's number is tried.
-IterationSummary run_iteration(const CampaignFrame& frame, CampaignState& state, int index);
+IterationSummary run_iteration(const CampaignFrame& frame, CampaignProgress& state, int index);
 
 }  // namespace apo

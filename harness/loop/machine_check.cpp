@@ -26,7 +26,7 @@ std::vector<double> earlier_effects(const CampaignFrame& frame) {
   return effects;
 }
 
-void keep(const CampaignFrame& frame, const CampaignState& state, const SentinelResult& sentinel) {
+void keep(const CampaignFrame& frame, const CampaignProgress& state, const SentinelResult& sentinel) {
   frame.journal.add_sentinel({.campaign = frame.campaign,
                               .machine = frame.workspace.machine().id,
                               .configuration = state.incumbent,
@@ -47,7 +47,7 @@ void keep(const CampaignFrame& frame, const CampaignState& state, const Sentinel
 
 }  // namespace
 
-void check_machine(const CampaignFrame& frame, CampaignState& state) {
+void check_machine(const CampaignFrame& frame, CampaignProgress& state) {
   const SentinelResult sentinel = run_sentinel(frame.runtime, state.incumbent, state.plan, state.sentinels++,
                                                earlier_effects(frame), frame.observer);
   state.since_sentinel = 0;

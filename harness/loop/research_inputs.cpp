@@ -42,7 +42,7 @@ std::vector<RegisteredVariant> registered_variants(const CampaignFrame& frame, c
 
 }  // namespace
 
-ResearchInputs research_inputs(const CampaignFrame& frame, const CampaignState& state, const Profile& profile,
+ResearchInputs research_inputs(const CampaignFrame& frame, const CampaignProgress& state, const Profile& profile,
                                int index) {
   const Workload& workload = *state.plan.workloads.front();
   ResearchInputs inputs;

@@ -2,13 +2,13 @@
 // holds.
 #pragma once
 
-#include "harness/loop/campaign_state.h"
+#include "harness/loop/campaign_progress.h"
 #include "harness/research/inputs.h"
 
 namespace apo {
 
 // For iteration `index`; `profile` is the incumbent's on the campaign's first workload.
-ResearchInputs research_inputs(const CampaignFrame& frame, const CampaignState& state, const Profile& profile,
+ResearchInputs research_inputs(const CampaignFrame& frame, const CampaignProgress& state, const Profile& profile,
                                int index);
 
 }  // namespace apo

@@ -1,5 +1,5 @@
-// harness/loop/campaign_state.cpp - family, runtime, roofs and plan of a campaign; counts of a resumed one.
-#include "harness/loop/campaign_state.h"
+// harness/loop/campaign_progress.cpp - family, runtime, roofs and plan of a campaign; counts of a resumed one.
+#include "harness/loop/campaign_progress.h"
 
 #include <algorithm>
 
@@ -50,8 +50,8 @@ CampaignFrame make_frame(Workspace& workspace, Journal& journal, Observer& obser
           .application_share = application_share(journal, campaign.policy.application_kernels, observer)};
 }
 
-CampaignState make_state(const CampaignFrame& frame) {
-  CampaignState state{.incumbent = frame.baseline, .plan = plan_of(frame), .claim_floor = {}};
+CampaignProgress make_state(const CampaignFrame& frame) {
+  CampaignProgress state{.incumbent = frame.baseline, .plan = plan_of(frame), .claim_floor = {}};
   for (const Experiment& experiment : frame.journal.experiments(frame.campaign)) {
     state.timed_candidates = std::max(state.timed_candidates, experiment.index);
     if (experiment.judgement && experiment.judgement->verdict == Verdict::accepted) {

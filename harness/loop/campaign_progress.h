@@ -1,4 +1,4 @@
-// harness/loop/campaign_state.h - what a campaign knows from its start, and what its iterations change.
+// harness/loop/campaign_progress.h - what a campaign knows from its start, and what its iterations change.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct CampaignFrame {
   double application_share = 1;  // of the application's time that the family's kernels take
 };
 
-struct CampaignState {
+struct CampaignProgress {
   Configuration incumbent;
   EvaluatePlan plan;
   double minimum_detectable = 0.003;  // log effect that the sentinel says this machine resolves
@@ -43,6 +43,6 @@ struct CampaignState {
 CampaignFrame make_frame(Workspace& workspace, Journal& journal, Observer& observer, const Campaign& campaign,
                          bool remeasure_roofs);
 // Of a new campaign, or of a resumed one with what it had accepted.
-CampaignState make_state(const CampaignFrame& frame);
+CampaignProgress make_state(const CampaignFrame& frame);
 
 }  // namespace apo
