@@ -250,7 +250,7 @@ TEST(ClockCoupling, ACoupledCertificationQuotesItsSoloRuns) {
   const std::string text = certified_text(coupled);
   EXPECT_NE(text.find("n=24; clock-coupled: alone the champion runs at a clock"), std::string::npos) << text;
   EXPECT_NE(text.find("% lower than the baseline does"), std::string::npos) << text;
-  EXPECT_NE(text.find("24 segments of 2 s"), std::string::npos) << text;
+  EXPECT_NE(text.find("24 solo runs of 2 s"), std::string::npos) << text;
   EXPECT_NE(text.find("1.051x [1.041x, 1.062x]"), std::string::npos) << text;
 }
 
