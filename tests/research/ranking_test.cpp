@@ -214,8 +214,8 @@ TEST(Research, TunesTheIncumbentAndThePromising) {
   const Candidate* promising = ranked(brief, "toy/fast[CHUNK=8]");
   ASSERT_NE(own, nullptr);
   ASSERT_NE(promising, nullptr);
-  EXPECT_EQ(own->origin, "tuning");
-  EXPECT_EQ(promising->origin, "tuning");
+  EXPECT_EQ(own->origin, Origin::tuning);
+  EXPECT_EQ(promising->origin, Origin::tuning);
   EXPECT_EQ(why_left_out(brief, "toy/simple[UNROLL=1]"), "identical to the incumbent: same source, same settings");
 }
 

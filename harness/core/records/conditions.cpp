@@ -8,12 +8,13 @@ namespace {
 
 constexpr Words<CachePolicy, 2> kCachePolicies = {{{CachePolicy::cold, "cold"}, {CachePolicy::warm, "warm"}}};
 constexpr Words<Layout, 2> kLayouts = {{{Layout::random, "random"}, {Layout::fixed, "fixed"}}};
-constexpr Words<RoundStage, 6> kStages = {{{RoundStage::search, "search"},
+constexpr Words<RoundStage, 7> kStages = {{{RoundStage::search, "search"},
                                            {RoundStage::confirm, "confirm"},
                                            {RoundStage::certify, "certify"},
                                            {RoundStage::sentinel, "sentinel"},
                                            {RoundStage::noise, "noise"},
-                                           {RoundStage::gate, "gate"}}};
+                                           {RoundStage::gate, "gate"},
+                                           {RoundStage::solo_runs, "solo runs"}}};
 
 }  // namespace
 

@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* kStage = "solo runs";
+constexpr RoundStage kStage = RoundStage::solo_runs;
 // A batch is one exchange of messages and, on a GPU, one reading of its clock.
 constexpr double kBatchS = 0.05;
 constexpr int kMostSamples = 100;  // of a batch: they come back in one message

@@ -19,7 +19,7 @@ namespace apo {
 namespace {
 
 double noise(const NextStep& step, double sd, std::uint64_t salt = 0) {
-  return sd * Random(derive_seed(salt, step.stage, static_cast<std::uint64_t>(step.index))).normal();
+  return sd * Random(derive_seed(salt, to_string(step.stage), static_cast<std::uint64_t>(step.index))).normal();
 }
 
 Judge judge_effect(double effect, double sd, const JudgePlan& plan = {.preset = standard_preset()}) {

@@ -160,7 +160,7 @@ TEST(VoidReason, NamesEachKindOfWholeRoundEvidence) {
   const std::vector<double> usual = {0.4, 0.5, 0.4};
   EXPECT_EQ(void_reason(round, usual, preset), "");
 
-  for (const std::uint64_t bits : {0x8, 0x20, 0x40, 0x80}) {
+  for (const std::uint64_t bits : {0x8U, 0x20U, 0x40U, 0x80U}) {
     round.environment = {.throttle_bits = bits};
     EXPECT_NE(void_reason(round, usual, preset), "") << bits;
   }
