@@ -27,6 +27,11 @@ std::vector<Tunable> decode_tunables(const std::string& json);
 std::vector<ScratchBuffer> decode_scratch(const std::string& json);
 std::vector<Launch> decode_launches(const std::string& json);
 
+// The column round.environment: a JSON object of numbers, whatever was read. Names that this apo does not know are
+// ignored. Decoding needs the round's workloads, and fills their checks.
+std::string encode_environment(const Round& round);
+void decode_environment(const std::string& json, Round& round);
+
 // `stored` with its source, which the columns say by how their reason begins.
 Prediction with_source(Prediction stored);
 

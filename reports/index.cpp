@@ -37,7 +37,7 @@ std::vector<Line> row_of(const IndexEntry& entry) {
                                   : "none")},
           {code(model.champion)},
           {plain(verdicts_of(model))},
-          {plain(known(model.campaign.state))},
+          {plain(std::string(to_string(model.campaign.state)))},
           {plain(known(model.campaign.started_at))},
           {code(entry.journal)}};
 }

@@ -65,7 +65,7 @@ std::string compare_command(const ReportModel& model) {
   for (const std::string& workload : policy.workloads) {
     command += " --workload " + shell_word(workload);
   }
-  return command + (policy.cache_policy.empty() ? "" : " --cache " + shell_word(policy.cache_policy));
+  return command + " --cache " + std::string(to_string(policy.cache_policy));
 }
 
 // The journal keeps a reason as the sentence that research wrote; here sentences of one kind are counted together.
@@ -157,7 +157,7 @@ void write_environment(const ReportModel& model, Writer& writer) {
   }
   add_row(table, "workloads", join(policy.workloads, ", "));
   add_row(table, "target", std::string(to_string(policy.target)));
-  add_row(table, "judge", fmt::format("{} profile, {} cache", policy.judge_preset, to_string(policy.cache_policy)));
+  add_row(table, "judge", fmt::format("{} preset, {} cache", policy.judge_preset, to_string(policy.cache_policy)));
   add_row(table, "layout",
           !policy.layout                    ? ""
           : *policy.layout == Layout::fixed ? "fixed: code and buffers where they fell"

@@ -67,7 +67,7 @@ Line certified_claim(const Certification& claim) {
           code(claim.champion.label()),
           plain(" against the baseline "),
           code(claim.baseline.label()),
-          plain(fmt::format(", measured head to head in fresh processes ({} cache).", claim.cache_policy))};
+          plain(fmt::format(", measured head to head in fresh processes ({} cache).", to_string(claim.cache_policy)))};
 }
 
 bool any_accepted(const ReportModel& model) {
