@@ -53,7 +53,7 @@ Judge judge_all(const JudgePlan& plan, EffectsOf effects_of) {
 // The verdict again, from the raw samples of the recorded rounds alone, through the same Judge.
 inline Judgement replay(const JudgePlan& plan, const std::vector<Round>& rounds) {
   JudgePlan whole = plan;
-  if (!rounds.empty() && rounds.front().stage == "confirm") {  // it had no search
+  if (!rounds.empty() && rounds.front().stage == RoundStage::confirm) {  // it had no search
     whole.confirm_rounds = static_cast<int>(
         std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return round.void_why.empty(); }));
   }
