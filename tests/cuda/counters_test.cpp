@@ -446,7 +446,9 @@ TEST_F(Counters, InstructionsAreCountedExactly) {
   for (const InstructionCount& one : report->instructions) {
     EXPECT_EQ(one.kernel, "k");
     warps += one.pc_offset == 0 ? one.values[kWarps] : 0;
-    barriers[one.line] += one.opcode == "BAR" ? one.values[kWarps] : 0;
+    if (one.opcode == "BAR") {
+      barriers[one.line] += one.values[kWarps];
+    }
     divergent[one.line] += one.values[kDivergent];
   }
   barriers.erase(0);

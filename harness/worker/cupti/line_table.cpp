@@ -86,10 +86,14 @@ std::string function_name(const std::string& mangled) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
-  const std::string name = text != nullptr ? text.get() : mangled;
-  const std::size_t end = name.find_first_of("<(");
-  const std::size_t space = name.rfind(' ', end);
-  return space == std::string::npos || space > end ? name.substr(0, end) : name.substr(space + 1, end - space - 1);
+  std::string name = text != nullptr ? text.get() : mangled;
+  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+  for (std::size_t at = name.find(kUnnamed); at != std::string::npos; at = name.find(kUnnamed)) {
+    name.erase(at, kUnnamed.size());
+  }
+  name.resize(std::min(name.size(), name.find_first_of("<(")));
+  const std::size_t begin = name.find_last_of(" :");
+  return begin == std::string::npos ? name : name.substr(begin + 1);
 }
 
 struct LineProgramHeader {
