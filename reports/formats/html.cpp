@@ -1,4 +1,5 @@
-// reports/formats/html.cpp - writes the report as one HTML file: inline plots, light and dark, one small script, no network.
+// reports/formats/html.cpp - writes the report as one HTML file: inline plots, light and dark, one small script, no
+// network.
 #include <fmt/format.h>
 
 #include <utility>

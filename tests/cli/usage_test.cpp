@@ -20,7 +20,8 @@ struct Group {
 const std::vector<Group> kGroups = {
     {"Improve a kernel", {"run", "compare"}},
     {"Bring kernels in, take results out", {"register", "import", "export"}},
-    {"Look at kernels and results", {"list", "show", "query", "diff", "lessons", "report", "profile", "explain", "bench"}},
+    {"Look at kernels and results",
+     {"list", "show", "query", "diff", "lessons", "report", "profile", "explain", "bench"}},
     {"Trust a result", {"verify", "confirm", "replay", "gate", "selftest", "doctor"}},
 };
 

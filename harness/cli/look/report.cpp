@@ -114,7 +114,8 @@ Action define_report(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ReportOptions>();
   CLI::Option* campaign =
       app.add_option("--campaign", options->campaign, "number of the campaign (default: the newest)");
-  CLI::Option* all = app.add_flag("--all", options->all, "write every campaign, and an index over campaigns and devices");
+  CLI::Option* all =
+      app.add_flag("--all", options->all, "write every campaign, and an index over campaigns and devices");
   all->excludes(campaign);
   app.add_option("journals", options->journals, "journals for --all (default: the journal of --journal)")->needs(all);
   app.add_option("--format", options->format, "markdown, html, json or csv");

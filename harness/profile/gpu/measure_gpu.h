@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "harness/profile/conditions.h"
-#include "harness/profile/conditions.h"
 #include "harness/profile/gpu/profile_processes.h"
 #include "harness/profile/host/host_profile.h"
 

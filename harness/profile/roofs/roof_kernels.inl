@@ -1,5 +1,5 @@
-// harness/profile/roofs/roof_kernels.inl - the loops of roof_kernels.h for the instruction set that the including file is
-// built for. Each including file is compiled with its own flags, so it may call nothing that the linker could share
+// harness/profile/roofs/roof_kernels.inl - the loops of roof_kernels.h for the instruction set that the including file
+// is built for. Each including file is compiled with its own flags, so it may call nothing that the linker could share
 // with others: no standard library here, and everything is static.
 #if defined(__x86_64__)
 #include <immintrin.h>
