@@ -26,9 +26,9 @@
 // apo:launch     shared_latency    grid=SMS block=32
 // apo:launch     launch_latency    grid=1 block=32
 //
-// The work of a thread in one step stands in harness/profile/roofs/gpu_roofs.cpp; the two have to agree, and a test
-// counts the instructions. Values come from memory, so that nothing folds, and stay between 2^-40 and 2^40 in magnitude
-// but never settle: a pipe that repeats one number draws less power than real work, and the clock would show it.
+// The work of a thread in one step stands in harness/profile/roofs/gpu_roofs.cpp; the two have to agree, and a test counts
+// the instructions. Values come from memory, so that nothing folds, and stay between 2^-40 and 2^40 in magnitude but
+// never settle: a pipe that repeats one number draws less power than real work, and the clock would show it.
 #include "copy.args.h"
 
 constexpr unsigned kAll = 0xffffffffu;
@@ -74,7 +74,9 @@ extern "C" __global__ void fill_input(const copy_args a) {
 
 __device__ float4 load_past_l1(const float4* from) {
   float4 v;
-  asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(from));
+  asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+               : "l"(from));
   return v;
 }
 

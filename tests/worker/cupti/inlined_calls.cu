@@ -1,5 +1,5 @@
-// tests/worker/cupti/inlined_calls.cu - two kernels that call helpers; inlined_calls.cubin is what nvcc 13.0 made of
-// it: nvcc -arch=sm_90 -lineinfo -cubin -o inlined_calls.cubin inlined_calls.cu
+// tests/worker/cupti/inlined_calls.cu - two kernels that call helpers; inlined_calls.cubin is what nvcc 13.0 made of it:
+// nvcc -arch=sm_90 -lineinfo -cubin -o inlined_calls.cubin inlined_calls.cu
 #include "inlined_calls.h"
 
 extern "C" __global__ void first(const unsigned* in, float* out) {
