@@ -148,7 +148,7 @@ TEST(JournalFile, ALessonUnderAnotherIncumbentIsNoLongerInForce) {
   EXPECT_NE(ran.out.find("no longer in force: " + now), std::string::npos) << ran.out;
   Words json = words;
   json.emplace_back("--json");
-  EXPECT_EQ(only_document(place.apo(json))[0]["expired"], now);
+  EXPECT_EQ(only_document(place.apo(json))["lessons"][0]["expired"], now);
 }
 
 TEST(JournalFile, ListShowsTheIncumbentsOfEveryDeviceInIt) {

@@ -136,7 +136,7 @@ TEST(ProfileApplication, MistakesAreNamed) {
   const std::pair<Words, const char*> cases[] = {
       {{"profile", "--"}, "no command after '--'"},
       {{"profile", "--", "no-such-program"}, "there is no program 'no-such-program'"},
-      {{"profile", "copy/simple", "--", "true"}, "both given"},
+      {{"profile", "copy/simple", "--", "true"}, "were given"},
   };
   for (const auto& [words, said] : cases) {
     const Ran ran = place.apo(words);
