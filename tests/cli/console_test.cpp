@@ -46,7 +46,7 @@ TEST(ProgressLine, IsCutToTheTerminalAndKeepsCounterAndTime) {
                           .seconds_left = 90};
   const std::string whole = progress_line(progress, 200);
   EXPECT_TRUE(whole.starts_with(progress.what)) << whole;
-  for (const std::size_t columns : {79U, 60U, 40U}) {
+  for (const std::size_t columns : {79U, 60U, 50U}) {
     const std::string line = progress_line(progress, columns);
     EXPECT_EQ(line.size(), columns) << line;
     EXPECT_TRUE(line.starts_with("confirm")) << line;

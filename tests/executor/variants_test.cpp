@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,20 @@ bool has_large_state(const Axes& axes) {
   return axes.contains("V") && axes.at("N") * axes.at("V") > 64 * 64;
 }
 
+// Every other one, where more than enough are left: each shape is another compilation, and variants share their
+// headers, so that what one of them leaves out another one runs.
+constexpr std::size_t kEnoughShapes = 4;
+
+void halve(std::vector<CheckCase>& plan, std::size_t first) {
+  std::vector<CheckCase> kept;
+  for (std::size_t i = first; i < plan.size(); i += 2) {
+    kept.push_back(plan[i]);
+  }
+  if (kept.size() >= kEnoughShapes) {
+    plan = std::move(kept);
+  }
+}
+
 class DeviceVariant : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(DeviceVariant, IsRightOnSmallAndRaggedShapes) {
@@ -51,6 +66,7 @@ TEST_P(DeviceVariant, IsRightOnSmallAndRaggedShapes) {
   if (std::ranges::count_if(plan, supported_and_small) >= kEnough) {
     std::erase_if(plan, [](const CheckCase& one) { return has_large_state(one.axes); });
   }
+  halve(plan, std::hash<std::string>()(GetParam()) % 2);
   const GateResult gate = correctness_gate(cpu.runtime(), {.variant = GetParam(), .settings = {}}, plan, kSeed);
   EXPECT_EQ(gate.outcome, Outcome::valid) << gate.evidence;
   EXPECT_FALSE(gate.evidence.starts_with("0 calls")) << "no shape is supported: " << gate.evidence;
