@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "harness/core/error.h"
+#include "harness/core/records/sources.h"
 #include "harness/core/text.h"
 #include "journal/journal.h"
-#include "reports/diff.h"
 
 namespace apo::report {
 namespace {
@@ -53,7 +53,7 @@ std::map<std::int64_t, std::string> diff_sources(Journal& journal, const std::ve
     const std::optional<Variant> before = journal.variant(experiment.incumbent_source_hash);
     const std::optional<Variant> after = journal.variant(experiment.candidate_source_hash);
     if (before && after) {
-      diffs[experiment.id] = unified_diff({before->id(), before->source}, {after->id(), after->source});
+      diffs[experiment.id] = unified_diff(all_sources(*before), all_sources(*after));
     }
   }
   return diffs;

@@ -35,12 +35,8 @@ IntervalText format_change(double effect, double lower, double upper) {
   return {text(effect), text(lower), text(upper)};
 }
 
-std::string format_estimate(double ratio) {
-  return std::isfinite(ratio) ? fmt::format("{:.{}f}x", ratio, ratio < 10 ? 2 : 1) : "not measured";
-}
-
 std::string format_band(double low, double high) {
-  return format_estimate(low) + " to " + format_estimate(high);
+  return format_ratio(low) + " to " + format_ratio(high);
 }
 
 }  // namespace apo

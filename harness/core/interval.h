@@ -16,8 +16,6 @@ IntervalText format_interval(double ratio, double lower, double upper);
 // twofold. A bound that is infinite is "-inf" or "+inf".
 IntervalText format_change(double effect, double lower, double upper);
 
-// An estimated ratio, such as a bound: "1.05x", "42.6x".
-std::string format_estimate(double ratio);
 // A predicted band: "1.05x to 2.24x".
 std::string format_band(double low, double high);
 

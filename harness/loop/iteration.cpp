@@ -53,7 +53,7 @@ ResearchBrief research_incumbent(const CampaignFrame& frame, const CampaignProgr
   frame.journal.add_brief(iteration.id, brief);
   for (const Bottleneck& bottleneck : brief.bottlenecks) {
     frame.observer.say(fmt::format("  bottleneck: {}, worth at most {}: {}", bottleneck.name,
-                                   format_estimate(bottleneck.bound), bottleneck.evidence));
+                                   format_ratio(bottleneck.bound), bottleneck.evidence));
   }
   return brief;
 }

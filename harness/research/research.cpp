@@ -108,7 +108,7 @@ std::string sentence(const Option& option, const Attack& attack, const Predictio
       attack.bottlenecks.empty()
           ? "attacks nothing that was found"
           : fmt::format("attacks {}, which could give at most {}{}", join(attack.bottlenecks, " and "),
-                        format_estimate(attack.bound), attack.bottlenecks.size() > 1 ? " together" : "");
+                        format_ratio(attack.bound), attack.bottlenecks.size() > 1 ? " together" : "");
   return fmt::format("{} {}; predicted {} ({}){}.", option.variant->name, target,
                      format_band(prediction.low, prediction.high), prediction.because,
                      tried ? "" : "; never tried here");

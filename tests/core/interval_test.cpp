@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/core/text.h"
+
 namespace apo {
 namespace {
 
@@ -19,8 +21,8 @@ TEST(Interval, AChangeAndItsBoundsAreAllPercentOrAllRatios) {
 
 TEST(Interval, BandsAndBoundsHaveTwoDecimals) {
   EXPECT_EQ(format_band(1.0512, 2.24), "1.05x to 2.24x");
-  EXPECT_EQ(format_estimate(42.57), "42.6x");
-  EXPECT_EQ(format_estimate(std::numeric_limits<double>::infinity()), "not measured");
+  EXPECT_EQ(format_ratio(42.57), "42.6x");
+  EXPECT_EQ(format_ratio(std::numeric_limits<double>::infinity()), "not measured");
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ TEST_F(LoadModel, ReportOfTheJournalSaysWhatTheRecordsSay) {
   EXPECT_EQ(loaded.campaign.policy.seed, built.campaign.policy.seed);
   ASSERT_EQ(loaded.diffs.size(), 2U) << "one an accepted experiment";
   EXPECT_EQ(loaded.diffs.begin()->second,
-            "--- e88_backward/simple\n+++ e88_backward/chunk_prefetch\n@@ -1 +1 @@\n"
+            "--- simple.cpp\n+++ chunk_prefetch.cpp\n@@ -1 +1 @@\n"
             "-// apo:variant e88_backward/simple\n+// apo:variant e88_backward/chunk_prefetch\n");
   EXPECT_EQ(loaded.end_note, "all iterations done");
   EXPECT_EQ(loaded.machine.model, built.machine.model);
