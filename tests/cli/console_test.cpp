@@ -46,10 +46,10 @@ TEST(ProgressLine, IsCutToTheTerminalAndKeepsCounterAndTime) {
                           .seconds_left = 90};
   const std::string whole = progress_line(progress, 200);
   EXPECT_TRUE(whole.starts_with(progress.what)) << whole;
-  for (const std::size_t columns : {79U, 60U, 50U}) {
+  for (const std::size_t columns : {79U, 60U, 50U, 40U}) {
     const std::string line = progress_line(progress, columns);
     EXPECT_EQ(line.size(), columns) << line;
-    EXPECT_TRUE(line.starts_with("confirm")) << line;
+    EXPECT_TRUE(line.starts_with(columns >= 50 ? "confirm" : "con...")) << line;
     EXPECT_NE(line.find("  3/42  at most"), std::string::npos) << line;
   }
   EXPECT_LE(progress_line(progress, 5).size(), 5U);
