@@ -2,7 +2,7 @@
 
 include(CMakePackageConfigHelpers)
 
-set(layers kernels core executor worker runtime implement evaluate profile research journal reports loop)
+set(layers kernels core executor worker runtime implement families evaluate profile research journal reports loop)
 foreach(layer ${layers})
   if(TARGET apo_${layer})
     set_target_properties(apo_${layer} PROPERTIES EXPORT_NAME ${layer})
@@ -19,7 +19,8 @@ endforeach()
 # What the program reads while it runs; home_folder() of harness/core/system/files.h finds it.
 set(home ${CMAKE_INSTALL_DATAROOTDIR}/autopoiesis)
 install(DIRECTORY variants DESTINATION ${home})
-install(FILES kernels/abi.h DESTINATION ${home}/kernels)
+install(FILES kernels/abi.h kernels/dtype.h kernels/random.h kernels/parallel.h kernels/rounding.h DESTINATION ${home}/kernels)
+install(DIRECTORY kernels/oracle DESTINATION ${home}/kernels)
 install(DIRECTORY harness/executor/device DESTINATION ${home}/harness/executor)
 install(FILES experiments/default.json DESTINATION ${home}/experiments)
 

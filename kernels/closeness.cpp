@@ -40,7 +40,8 @@ Closeness closeness(const Tolerance& tolerance, std::span<const double> expected
     }
     for (std::size_t i = begin; i < end; ++i) {
       const double error = std::fabs(actual[i] - expected[i]);
-      const double rounding = tolerance.output_rounding * std::fabs(expected[i]);
+      const double rounding =
+          std::max(tolerance.output_rounding * std::fabs(expected[i]), tolerance.output_spacing / 2);
       const double scale_square = std::max(square(noise[i]), group_square);
       double element = ratio(error - rounding, tolerance.element_sigmas * std::sqrt(scale_square));
       if (!(error < kInfinity)) {

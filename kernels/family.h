@@ -2,15 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/dtype.h"
+
 namespace apo {
 
-enum class DType : std::uint8_t { bf16, f32, f64 };
 enum class Role : std::uint8_t { input, derived_input, output };
 enum class Target : std::uint8_t { host, cuda };
 
@@ -37,6 +39,14 @@ struct TensorSpec {
   std::string meaning;
 };
 
+// A number that every call gets, the same for all workloads: an epsilon, a scale. `value` is exact in its dtype.
+struct ScalarSpec {
+  std::string name;
+  DType dtype = DType::f32;
+  double value = 0;
+  std::string meaning;
+};
+
 // Half-open run of elements [offset, offset + count) of a tensor in row-major order.
 struct ElementRun {
   std::int64_t offset = 0;
@@ -47,7 +57,9 @@ struct ElementRun {
 struct Work {
   double flops = 0;              // additions and multiplications, an fma counts 2
   double bytes = 0;              // each input byte read once, each output byte written once
-  double special_functions = 0;  // tanh, exp, rsqrt, division evaluations
+  double special_functions = 0;  // tanh, exp, rsqrt evaluations
+  std::map<std::string, double, std::less<>> special_by_name =
+      {};  // of which each, where the family tells; divisions too
   // The longest chain of operations that each wait for the one before, whatever the parallelism: 0 = not counted. An
   // fma is one; a sum of n terms takes ceil(log2 n).
   double serial_steps = 0;  // of a recurrence, over which the chain is spread
@@ -79,12 +91,14 @@ struct WorkloadClass {
 // every element (Family::noise, sigma_i, before the output is rounded to its dtype). The elements of a unit, in the
 // order of unit_elements, form groups of `group` (the last group takes the rest); scale_i is the larger of sigma_i and
 // the RMS of sigma over i's group. Both must hold, for every output tensor and every unit (closeness.h computes them):
-//   element: |x_i - ref_i| <= output_rounding * |ref_i| + element_sigmas * scale_i
-//   rms:     sqrt(mean_i (x_i - ref_i)^2 / (scale_i^2 + (output_rounding * ref_i)^2 / 3)) <= rms_factor
+//   rounding_i = max(output_rounding * |ref_i|, output_spacing / 2)
+//   element: |x_i - ref_i| <= rounding_i + element_sigmas * scale_i
+//   rms:     sqrt(mean_i (x_i - ref_i)^2 / (scale_i^2 + rounding_i^2 / 3)) <= rms_factor
 // where 0/0 counts as 0. The first finds few wrong elements, the second many slightly wrong ones. All zeros: equality.
 // A family derives the numbers in its docstring.
 struct Tolerance {
   double output_rounding = 0;  // unit roundoff of the output dtype, 2^-8 for bf16; its error is uniform within that
+  double output_spacing = 0;   // of the output dtype's subnormal numbers; 0 where they are too small to matter
   double element_sigmas = 0;
   double rms_factor = 0;
   std::int64_t group = 64;
@@ -96,8 +110,9 @@ struct Tolerance {
 struct Family {
   std::string name;
   std::string summary;
-  std::vector<AxisSpec> axes;                       // in contract order
-  std::vector<TensorSpec> tensors;                  // inputs first, then derived inputs, then outputs
+  std::vector<AxisSpec> axes;       // in contract order
+  std::vector<TensorSpec> tensors;  // inputs first, then derived inputs, then outputs
+  std::vector<ScalarSpec> scalars;
   std::vector<std::string> regimes;                 // first = "typical"
   std::vector<Workload> workloads;                  // the default workload first
   std::function<std::string(const Axes&)> invalid;  // "" when the combination of (in-range) axes is legal, else why not
@@ -135,7 +150,9 @@ struct Family {
 };
 
 // Every family this program knows, in order of registration. The built-in ones are always there.
-const std::vector<Family>& families();
+const std::deque<Family>& families();
+// Throws std::runtime_error when the name is taken. Pointers to other families stay valid.
+void add_family(Family family);
 // nullptr when unknown.
 const Family* find_family(std::string_view name);
 // Adds the families of a shared object that exports `extern "C" void apo_families(std::vector<apo::Family>*)`.
@@ -146,9 +163,7 @@ const Workload* find_workload(const Family& family, std::string_view name);
 const TensorSpec* find_tensor(const Family& family, std::string_view name);
 
 std::int64_t element_count(const TensorSpec& tensor, const Axes& axes);
-std::int64_t dtype_bytes(DType dtype);
 bool has_doubles(const Family& family);  // a tensor of f64
-std::string_view to_string(DType dtype);
 std::string_view to_string(Target target);
 std::string_view to_string(WorkloadKind kind);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "kernels/copy/copy.h"
 #include "kernels/e88/e88.h"
@@ -12,14 +13,14 @@
 namespace apo {
 namespace {
 
-std::vector<Family>& mutable_families() {
-  static std::vector<Family> all = {copy_family(), e88_forward_family(), e88_backward_family(), spin_family()};
+std::deque<Family>& mutable_families() {
+  static std::deque<Family> all = {copy_family(), e88_forward_family(), e88_backward_family(), spin_family()};
   return all;
 }
 
 }  // namespace
 
-const std::vector<Family>& families() {
+const std::deque<Family>& families() {
   return mutable_families();
 }
 
@@ -27,6 +28,13 @@ const Family* find_family(std::string_view name) {
   const auto& all = families();
   const auto found = std::find_if(all.begin(), all.end(), [&](const Family& family) { return family.name == name; });
   return found == all.end() ? nullptr : &*found;
+}
+
+void add_family(Family family) {
+  if (find_family(family.name) != nullptr) {
+    throw std::runtime_error("there is already a family '" + family.name + "'");
+  }
+  mutable_families().push_back(std::move(family));
 }
 
 void load_family_library(const std::string& path) {
@@ -70,33 +78,9 @@ std::int64_t element_count(const TensorSpec& tensor, const Axes& axes) {
   return count;
 }
 
-std::int64_t dtype_bytes(DType dtype) {
-  switch (dtype) {
-    case DType::bf16:
-      return 2;
-    case DType::f32:
-      return 4;
-    case DType::f64:
-      return 8;
-  }
-  return 0;
-}
-
 bool has_doubles(const Family& family) {
   return std::any_of(family.tensors.begin(), family.tensors.end(),
                      [](const TensorSpec& tensor) { return tensor.dtype == DType::f64; });
-}
-
-std::string_view to_string(DType dtype) {
-  switch (dtype) {
-    case DType::bf16:
-      return "bf16";
-    case DType::f32:
-      return "f32";
-    case DType::f64:
-      return "f64";
-  }
-  return "?";
 }
 
 std::string_view to_string(Target target) {

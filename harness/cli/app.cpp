@@ -22,6 +22,8 @@
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/rounds/layout.h"
+#include "harness/families/known_families.h"
+#include "harness/loop/workspace/workspace.h"
 #include "kernels/family.h"
 
 namespace apo {
@@ -38,7 +40,9 @@ constexpr std::array kCommands = {
     Command{"run", kImprove, "Run iterations of the loop: profile, research, implement, evaluate", define_run},
     Command{"compare", kImprove, "Compare two variants in paired rounds and judge the difference", define_compare},
 
-    Command{"register", kBring, "Check, build, verify and add a variant", define_register},
+    Command{"new", kBring, "Write a family's file, a first variant and the commands to run next", define_new},
+    Command{"family", kBring, "Check a family: reference, tolerance, and planted mistakes", define_family},
+    Command{"register", kBring, "Check, build, verify and add a variant or a family", define_register},
     Command{"import", kBring, "Import an application's profile from Nsight Systems or Nsight Compute", define_import},
     Command{"export", kBring, "Export the accepted configurations as a table for other programs", define_export},
 
@@ -160,17 +164,33 @@ void leave_out_guards(const std::vector<std::string>& names) {
   }
 }
 
+// Files of the program and of .apo, then what the user names. A worker knows no family.
+void load_families(const Globals& globals) {
+  if (globals.words.size() > 1 && globals.words[1] == "worker") {
+    return;
+  }
+  const Paths paths = make_paths(globals.journal);
+  for (const FamilyProblem& problem : add_known_families(paths.families, oracle_options(paths))) {
+    spdlog::warn("family left out: {}; {}", problem.what, problem.hint);
+  }
+  for (const std::string& file : globals.families) {
+    if (file.ends_with(".h")) {
+      add_family_file(file, oracle_options(paths));
+      continue;
+    }
+    try {
+      load_family_library(file);
+    } catch (const std::runtime_error& error) {
+      throw UserError(error.what(), "build it against the installed headers; 'apo list' shows the families");
+    }
+  }
+}
+
 int run_action(const Action& action, const Globals& globals) {
   set_up_logging(globals);
   try {
     leave_out_guards(globals.ablate);
-    for (const std::string& library : globals.families) {
-      try {
-        load_family_library(library);
-      } catch (const std::runtime_error& error) {
-        throw UserError(error.what(), "build it against the installed headers; 'apo list' shows the families");
-      }
-    }
+    load_families(globals);
     return action();
   } catch (const UserError& error) {
     return fail(error.what(), error.hint(), kUserMistake);

@@ -1,6 +1,7 @@
 // harness/core/npy.cpp - reads and writes NumPy's .npy format 1.0 (numpy.lib.format describes it).
 #include "harness/core/npy.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <regex>
@@ -23,23 +24,37 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return text + ")";
 }
 
-template <class Value>
-void append_values(std::string& bytes, const std::vector<double>& values) {
+struct Descr {
+  DType dtype;
+  std::string_view text;
+};
+
+constexpr Descr kDescrs[] = {{DType::f64, "<f8"}, {DType::f32, "<f4"}, {DType::f16, "<f2"},
+                             {DType::i64, "<i8"}, {DType::i32, "<i4"}, {DType::i16, "<i2"},
+                             {DType::i8, "|i1"},  {DType::u8, "|u1"},  {DType::boolean, "|b1"}};
+
+const Descr& descr_of(DType dtype) {
+  const auto* found = std::ranges::find(kDescrs, dtype, &Descr::dtype);
+  return found == std::end(kDescrs) ? *std::ranges::find(kDescrs, DType::f32, &Descr::dtype) : *found;
+}
+
+void append_values(std::string& bytes, const std::vector<double>& values, DType dtype) {
+  const auto width = static_cast<std::size_t>(dtype_bytes(dtype));
   const std::size_t start = bytes.size();
-  bytes.resize(start + values.size() * sizeof(Value));
+  bytes.resize(start + values.size() * width);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto value = static_cast<Value>(values[i]);
-    std::memcpy(bytes.data() + start + i * sizeof(Value), &value, sizeof value);
+    const std::uint64_t bits = to_bits(dtype, values[i]);
+    std::memcpy(bytes.data() + start + i * width, &bits, width);
   }
 }
 
-template <class Value>
-std::vector<double> read_values(std::string_view bytes, std::size_t count) {
+std::vector<double> read_values(std::string_view bytes, std::size_t count, DType dtype) {
+  const auto width = static_cast<std::size_t>(dtype_bytes(dtype));
   std::vector<double> values(count);
   for (std::size_t i = 0; i < count; ++i) {
-    Value value;
-    std::memcpy(&value, bytes.data() + i * sizeof(Value), sizeof value);
-    values[i] = static_cast<double>(value);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, bytes.data() + i * width, width);
+    values[i] = from_bits(dtype, bits);
   }
   return values;
 }
@@ -48,9 +63,9 @@ std::vector<double> read_values(std::string_view bytes, std::size_t count) {
 
 void write_npy(const std::filesystem::path& path, const std::vector<std::int64_t>& shape,
                const std::vector<double>& values, DType dtype) {
-  const char* kind = dtype == DType::f64 ? "<f8" : "<f4";
+  const Descr& descr = descr_of(dtype);
   std::string header =
-      std::string("{'descr': '") + kind + "', 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
+      "{'descr': '" + std::string(descr.text) + "', 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
   // The data start on a multiple of 64 bytes; the header ends with a newline.
   const std::size_t unpadded = kMagic.size() + 2 + header.size() + 1;
   header.append((64 - unpadded % 64) % 64, ' ');
@@ -59,11 +74,7 @@ void write_npy(const std::filesystem::path& path, const std::vector<std::int64_t
   bytes += static_cast<char>(header.size() & 0xff);
   bytes += static_cast<char>(header.size() >> 8);
   bytes += header;
-  if (dtype == DType::f64) {
-    append_values<double>(bytes, values);
-  } else {
-    append_values<float>(bytes, values);
-  }
+  append_values(bytes, values, descr.dtype);
   write_file_atomically(path, bytes);
 }
 
@@ -97,9 +108,9 @@ NpyArray read_npy(const std::filesystem::path& path) {
   if (!std::regex_search(header, match, kForm)) {
     throw fail("its header '" + trim(header) + "' is not understood");
   }
-  const std::string dtype = match[1];
-  if (dtype != "<f4" && dtype != "<f8") {
-    throw fail("its dtype is " + dtype + ", needed <f4 or <f8");
+  const auto* descr = std::ranges::find(kDescrs, match[1].str(), &Descr::text);
+  if (descr == std::end(kDescrs)) {
+    throw fail("its dtype is " + match[1].str() + ", needed one of <f4 <f8 <f2 <i8 <i4 <i2 |i1 |u1 |b1");
   }
   if (match[2] == "True") {
     throw fail("it is in Fortran order");
@@ -116,13 +127,13 @@ NpyArray read_npy(const std::filesystem::path& path) {
       count *= static_cast<std::size_t>(*extent);
     }
   }
-  const std::size_t width = dtype == "<f4" ? 4 : 8;
+  const auto width = static_cast<std::size_t>(dtype_bytes(descr->dtype));
   const std::string_view data = std::string_view(bytes).substr(start + length);
   if (data.size() != count * width) {
     throw fail("it holds " + std::to_string(data.size()) + " bytes of data, its shape needs " +
                std::to_string(count * width));
   }
-  array.values = width == 4 ? read_values<float>(data, count) : read_values<double>(data, count);
+  array.values = read_values(data, count, descr->dtype);
   return array;
 }
 

@@ -1,6 +1,7 @@
 // harness/runtime/runtime.cpp - converts between a family's contract and the buffers of a call.
 #include "harness/runtime/runtime.h"
 
+#include <bit>
 #include <functional>
 #include <numeric>
 
@@ -55,8 +56,11 @@ SharedTensorsSpec shared_tensors_spec(const Family& family, const Axes& axes, in
   }
   add_scratch(spec, scratch0, 0);
   add_scratch(spec, scratch1, 1);
+  for (const ScalarSpec& scalar : family.scalars) {
+    spec.words.push_back(std::bit_cast<std::int64_t>(to_bits(scalar.dtype, scalar.value)));
+  }
   for (const AxisSpec& axis : family.axes) {
-    spec.axes.push_back(axes.at(axis.name));
+    spec.words.push_back(axes.at(axis.name));
   }
   return spec;
 }

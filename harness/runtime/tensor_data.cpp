@@ -9,7 +9,6 @@
 #include "harness/core/error.h"
 #include "kernels/parallel.h"
 #include "kernels/random.h"
-#include "kernels/rounding.h"
 
 namespace apo {
 namespace {
@@ -25,31 +24,6 @@ void for_each_chunk(std::size_t count, int threads, Work work) {
     const std::size_t begin = static_cast<std::size_t>(chunk) * kChunk;
     work(begin, std::min(begin + kChunk, count));
   });
-}
-
-template <class Stored, class Convert>
-std::vector<std::byte> encode_as(const std::vector<double>& values, int threads, Convert convert) {
-  std::vector<std::byte> bytes(values.size() * sizeof(Stored));
-  for_each_chunk(values.size(), threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const Stored stored = convert(values[i]);
-      std::memcpy(bytes.data() + i * sizeof(Stored), &stored, sizeof stored);
-    }
-  });
-  return bytes;
-}
-
-template <class Stored, class Convert>
-std::vector<double> decode_as(std::span<const std::byte> bytes, int threads, Convert convert) {
-  std::vector<double> values(bytes.size() / sizeof(Stored));
-  for_each_chunk(values.size(), threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      Stored stored;
-      std::memcpy(&stored, bytes.data() + i * sizeof(Stored), sizeof stored);
-      values[i] = convert(stored);
-    }
-  });
-  return values;
 }
 
 void store(InputSet& inputs, const TensorSpec& tensor, const std::vector<double>& values, int threads) {
@@ -104,28 +78,32 @@ TensorMap gather_units(const Family& family, const InputSet& inputs, const std::
 }  // namespace
 
 std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, int threads) {
-  switch (dtype) {
-    case DType::bf16:
-      return encode_as<std::uint16_t>(values, threads, double_to_bf16);
-    case DType::f32:
-      return encode_as<float>(values, threads, [](double value) { return static_cast<float>(value); });
-    case DType::f64:
-      return encode_as<double>(values, threads, [](double value) { return value; });
-  }
-  return {};
+  std::vector<std::byte> bytes(values.size() * static_cast<std::size_t>(dtype_bytes(dtype)));
+  with_dtype(dtype, [&]<DType kDType>() {
+    constexpr auto size = static_cast<std::size_t>(dtype_bytes(kDType));
+    for_each_chunk(values.size(), threads, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::uint64_t bits = to_bits(kDType, values[i]);  // little-endian: its lowest bytes come first
+        std::memcpy(bytes.data() + i * size, &bits, size);
+      }
+    });
+  });
+  return bytes;
 }
 
 std::vector<double> decode(DType dtype, std::span<const std::byte> bytes, int threads) {
-  switch (dtype) {
-    case DType::bf16:
-      return decode_as<std::uint16_t>(bytes, threads,
-                                      [](std::uint16_t bits) { return static_cast<double>(bf16_to_float(bits)); });
-    case DType::f32:
-      return decode_as<float>(bytes, threads, [](float value) { return static_cast<double>(value); });
-    case DType::f64:
-      return decode_as<double>(bytes, threads, [](double value) { return value; });
-  }
-  return {};
+  std::vector<double> values(bytes.size() / static_cast<std::size_t>(dtype_bytes(dtype)));
+  with_dtype(dtype, [&]<DType kDType>() {
+    constexpr auto size = static_cast<std::size_t>(dtype_bytes(kDType));
+    for_each_chunk(values.size(), threads, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, bytes.data() + i * size, size);
+        values[i] = from_bits(kDType, bits);
+      }
+    });
+  });
+  return values;
 }
 
 InputSet make_inputs(const Family& family, const Axes& axes, std::uint64_t seed, const std::string& regime,

@@ -126,7 +126,7 @@ SharedTensorsSpec copy_tensors(std::uint64_t layout_seed, int sets) {
   const std::int64_t bytes = kElements * static_cast<std::int64_t>(sizeof(float));
   return {.buffers = {{.name = "x", .bytes = bytes, .role = BufferRole::input, .element_bytes = 4},
                       {.name = "y", .bytes = bytes, .role = BufferRole::output, .element_bytes = 4}},
-          .axes = {kElements},
+          .words = {kElements},
           .input_sets = sets,
           .layout_seed = layout_seed};
 }

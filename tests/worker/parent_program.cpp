@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   }
   const apo::SharedTensors shared_tensors(
       {.buffers = {{.name = "x", .bytes = 4096}, {.name = "y", .bytes = 4096, .role = apo::BufferRole::output}},
-       .axes = {1024}});
+       .words = {1024}});
   apo::Worker worker({.program = argv[1], .deadline = std::chrono::minutes(5)});
   if (!worker.load(0, argv[2]) || !worker.attach(shared_tensors)) {
     return 2;

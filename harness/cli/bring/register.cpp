@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "harness/cli/app.h"
+#include "harness/cli/bring/family_text.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -18,6 +19,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/correctness/sanitizer_gate.h"
+#include "harness/families/family_file.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/workspace/workspace.h"
@@ -159,6 +161,9 @@ void name_users_file(std::vector<GateResult>& gates, const std::string& path, co
 
 int add(const RegisterOptions& options, const Globals& globals) {
   const Paths paths = make_paths(globals.journal);
+  if (is_family_file(read_file(options.file))) {
+    return register_family(options.file, !options.no_verify, globals);
+  }
   Workspace workspace(paths);
   ConsoleObserver observer(globals);
   // The gates look the variant up in this workspace, and what is written when they have passed is what was verified,
@@ -200,7 +205,8 @@ int add(const RegisterOptions& options, const Globals& globals) {
 
 Action define_register(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<RegisterOptions>();
-  app.add_option("file", options->file, "source file of the variant, with its apo: block at the top")->required();
+  app.add_option("file", options->file, "a variant's source file, or a family's, with its apo: block at the top")
+      ->required();
   app.add_flag("--no-verify", options->no_verify,
                "check the metadata block only; every experiment still runs the gates first");
   app.add_flag("--no-executor", options->no_executor,

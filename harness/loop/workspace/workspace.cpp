@@ -53,10 +53,15 @@ Paths make_paths(const std::string& journal) {
   }
   paths.folder = fs::absolute(paths.journal).parent_path();
   paths.variants = paths.folder / "variants";
+  paths.families = paths.folder / "families";
   paths.builds = paths.folder / "cache" / "builds";
   paths.reports = paths.folder / "reports";
   paths.home = home_folder();
   return paths;
+}
+
+OracleOptions oracle_options(const Paths& paths) {
+  return {.cache = paths.builds, .home = paths.home};
 }
 
 std::string describe_axes(const Axes& axes) {

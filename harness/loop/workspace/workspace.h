@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/core/records/records.h"
+#include "harness/families/oracle_program.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/variant/catalogue.h"
 #include "harness/implement/variant/expression.h"
@@ -21,6 +22,7 @@ struct Paths {
   std::filesystem::path journal;   // .apo/journal.db
   std::filesystem::path folder;    // .apo
   std::filesystem::path variants;  // .apo/variants: registered from elsewhere
+  std::filesystem::path families;  // .apo/families: the same
   std::filesystem::path builds;    // .apo/cache/builds
   std::filesystem::path reports;   // .apo/reports
   std::filesystem::path home;      // of the program: variants/, kernels/abi.h, experiments/
@@ -28,6 +30,9 @@ struct Paths {
 
 // `journal` is the option's value; when empty $APO_JOURNAL, then .apo/journal.db in the working directory.
 Paths make_paths(const std::string& journal);
+
+// How the program of a family file is built and run.
+OracleOptions oracle_options(const Paths& paths);
 
 class Workspace {
  public:

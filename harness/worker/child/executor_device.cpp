@@ -106,8 +106,8 @@ std::optional<Failure> ExecutorDevice::call(int slot, int set) {
   for (const executor::Buffer& buffer : all) {
     words.push_back(buffer.begin);
   }
-  for (const std::int64_t axis : layout_.axes) {
-    words.push_back(static_cast<std::uint64_t>(axis));
+  for (const std::int64_t word : layout_.words) {
+    words.push_back(static_cast<std::uint64_t>(word));
   }
   executor::GlobalMemory memory(std::move(all), begin(), begin() + static_cast<std::uintptr_t>(layout_.bytes));
   const std::uint64_t seed = derive_seed(seed_, "schedule", calls_++);

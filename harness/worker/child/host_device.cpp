@@ -157,8 +157,8 @@ std::vector<std::uint64_t> HostDevice::arguments(int slot, int set) const {
       }
     }
   }
-  for (const std::int64_t axis : layout_.axes) {
-    words.push_back(static_cast<std::uint64_t>(axis));
+  for (const std::int64_t word : layout_.words) {
+    words.push_back(static_cast<std::uint64_t>(word));
   }
   return words;
 }

@@ -116,8 +116,8 @@ std::vector<std::uint64_t> CudaTensors::arguments(std::size_t image, int slot, i
       }
     }
   }
-  for (const std::int64_t axis : layout_.axes) {
-    words.push_back(static_cast<std::uint64_t>(axis));
+  for (const std::int64_t word : layout_.words) {
+    words.push_back(static_cast<std::uint64_t>(word));
   }
   return words;
 }

@@ -26,11 +26,11 @@ Json to_json(const SharedTensorsLayout& layout) {
   for (const BufferPlace& place : layout.buffers) {
     buffers.push_back({static_cast<int>(place.role), place.owner, place.offset, place.bytes});
   }
-  return {{"bytes", layout.bytes}, {"buffers", buffers}, {"axes", layout.axes}, {"fenced", layout.fenced}};
+  return {{"bytes", layout.bytes}, {"buffers", buffers}, {"words", layout.words}, {"fenced", layout.fenced}};
 }
 
 SharedTensorsLayout layout_from(const Json& json) {
-  SharedTensorsLayout layout{.bytes = json.at("bytes"), .axes = json.at("axes"), .fenced = json.at("fenced")};
+  SharedTensorsLayout layout{.bytes = json.at("bytes"), .words = json.at("words"), .fenced = json.at("fenced")};
   for (const Json& place : json.at("buffers")) {
     layout.buffers.push_back({.role = static_cast<BufferRole>(place.at(0).get<int>()),
                               .owner = place.at(1),

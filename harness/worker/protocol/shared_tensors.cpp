@@ -149,7 +149,7 @@ SharedTensors::SharedTensors(const SharedTensorsSpec& spec, std::shared_ptr<Memo
     : input_sets_(spec.input_sets), memory_(std::move(memory)) {
   APO_CHECK(spec.input_sets >= 1);
   pattern_seed_ = derive_seed(spec.layout_seed, "guard");
-  layout_.axes = spec.axes;
+  layout_.words = spec.words;
   layout_.fenced = spec.fenced;
   place(spec);
   const bool used_before = memory_->bytes() >= layout_.bytes;

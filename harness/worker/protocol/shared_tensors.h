@@ -27,7 +27,7 @@ struct BufferSpec {
 
 struct SharedTensorsSpec {
   std::vector<BufferSpec> buffers;  // each role in the order of the contract
-  std::vector<std::int64_t> axes;   // values in the order of the contract
+  std::vector<std::int64_t> words;  // what follows the pointers in a call: scalars, then axes
   int input_sets = 1;               // copies of every input, so that calls can rotate over them
   std::uint64_t layout_seed = 0;    // order, gaps and guard pattern
   std::int64_t alignment = 64;      // of every buffer; a multiple of 64
@@ -49,7 +49,7 @@ struct BufferPlace {
 struct SharedTensorsLayout {
   std::int64_t bytes = 0;            // of the whole file, a multiple of the page size
   std::vector<BufferPlace> buffers;  // each (role, owner) in the order of the contract
-  std::vector<std::int64_t> axes;
+  std::vector<std::int64_t> words;
   bool fenced = false;
 };
 

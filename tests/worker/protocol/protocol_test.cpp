@@ -31,7 +31,7 @@ TEST(Protocol, RequestsKeepEveryField) {
   const SharedTensorsLayout layout =
       sent(AttachRequest{.layout = {.bytes = 1 << 20,
                                     .buffers = {{.role = BufferRole::scratch, .owner = 1, .offset = 64, .bytes = 99}},
-                                    .axes = {7, -1}}})
+                                    .words = {7, -1}}})
           .layout;
   EXPECT_EQ(layout.buffers.at(0).role, BufferRole::scratch);
   const HelloRequest hello = sent(HelloRequest{.target = Target::cuda, .device = 3});
@@ -57,7 +57,7 @@ TEST(Protocol, RequestsKeepEveryField) {
   const LaunchPlan library{.library = true};
   EXPECT_EQ(sent(LoadRequest{.path = "a.so", .plan = library}).plan, library);
   EXPECT_EQ(layout.buffers.at(0).bytes, 99);
-  EXPECT_EQ(layout.axes, (std::vector<std::int64_t>{7, -1}));
+  EXPECT_EQ(layout.words, (std::vector<std::int64_t>{7, -1}));
 }
 
 TEST(Protocol, WhichSampleIsLookedAtIsNotToldToAWorkerThatPausesAfterEach) {

@@ -22,7 +22,7 @@ SharedTensorsSpec spec(std::uint64_t seed) {
                       {.name = "out", .bytes = 333, .role = BufferRole::output},
                       {.name = "history", .bytes = 64, .role = BufferRole::scratch, .slot = 0},
                       {.name = "cache", .bytes = 128, .role = BufferRole::scratch, .slot = 1}},
-          .axes = {4, 5},
+          .words = {4, 5},
           .input_sets = 2,
           .layout_seed = seed};
 }
@@ -64,7 +64,7 @@ TEST(SharedTensors, KeepsTheContractsOrderPerRoleAndOwner) {
   const SharedTensors shared_tensors(spec(1));
   const auto& buffers = shared_tensors.layout().buffers;
   ASSERT_EQ(buffers.size(), 7u);  // two inputs in two sets, one output, one scratch a slot
-  EXPECT_EQ(shared_tensors.layout().axes, (std::vector<std::int64_t>{4, 5}));
+  EXPECT_EQ(shared_tensors.layout().words, (std::vector<std::int64_t>{4, 5}));
   std::vector<std::int64_t> set_one;
   for (const BufferPlace& place : buffers) {
     if (place.role == BufferRole::input && place.owner == 1) {

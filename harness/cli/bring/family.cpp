@@ -1,0 +1,153 @@
+// harness/cli/bring/family.cpp - `apo family check`, and families in `apo register`.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/bring/family_text.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/core/error.h"
+#include "harness/core/system/files.h"
+#include "harness/core/system/secret.h"
+#include "harness/core/text.h"
+#include "harness/families/known_families.h"
+#include "harness/loop/contract/family_check.h"
+#include "harness/loop/contract/register_family.h"
+#include "harness/loop/workspace/workspace.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string excess_text(const MutantRow& row) {
+  if (row.state == MutantState::absent || row.state == MutantState::unchanged) {
+    return "-";
+  }
+  return std::isfinite(row.excess) ? format_g(row.excess, 3) + "x" : "inf";
+}
+
+std::string mutants_text(const FamilyCheck& check) {
+  std::vector<std::vector<std::string>> rows = {{"mistake", "in", "", "off its bound", "seen best on", "what it is"}};
+  for (const MutantRow& row : check.mutants) {
+    rows.push_back(
+        {row.mutant, row.tensor, std::string(to_string(row.state)), excess_text(row), row.where, row.meaning});
+  }
+  return format_table(rows);
+}
+
+std::map<MutantState, int> counts(const FamilyCheck& check) {
+  std::map<MutantState, int> count;
+  for (const MutantRow& row : check.mutants) {
+    ++count[row.state];
+  }
+  return count;
+}
+
+std::string summary(const FamilyFile& file, const FamilyCheck& check) {
+  std::map<MutantState, int> count = counts(check);
+  return fmt::format(
+      "{}: {} cases; the honest version is at most {} of its bound; {} of {} planted mistakes refused, {} hidden by "
+      "the "
+      "rounding of the output ({})\n",
+      file.name, check.cases, format_g(check.honest_closeness, 2), count[MutantState::refused],
+      count[MutantState::refused] + count[MutantState::hidden], count[MutantState::hidden],
+      format_seconds(check.seconds));
+}
+
+Json document(const FamilyFile& file, const FamilyCheck& check) {
+  Json rows = Json::array();
+  for (const MutantRow& row : check.mutants) {
+    rows.push_back({{"mistake", row.mutant},
+                    {"tensor", row.tensor},
+                    {"state", std::string(to_string(row.state))},
+                    {"times_bound", std::isfinite(row.excess) ? Json(row.excess) : Json("inf")},
+                    {"case", row.where}});
+  }
+  return {{"family", file.name},
+          {"cases", check.cases},
+          {"honest_closeness", check.honest_closeness},
+          {"mistakes", rows},
+          {"seconds", check.seconds}};
+}
+
+FamilyCheck check_with_progress(const FamilyFile& file, const Globals& globals) {
+  const Paths paths = make_paths(globals.journal);
+  ConsoleObserver observer(globals);
+  Workspace workspace(paths);
+  return check_family(file, oracle_options(paths), secret_seed(), workspace.machine().cores, observer);
+}
+
+struct FamilyOptions {
+  std::string action;
+  std::string family;
+};
+
+FamilyFile find_file(const std::string& name) {
+  if (name.ends_with(".h") || std::filesystem::is_regular_file(name)) {
+    return load_family_file(name);
+  }
+  if (const FamilyFile* known = find_family_file(name)) {
+    return *known;
+  }
+  std::vector<std::string> names;
+  for (const Family& family : families()) {
+    names.push_back(family.name);
+  }
+  if (find_family(name) != nullptr) {
+    throw UserError("the family '" + name + "' is not a file: it is C++ of this program or of a shared object",
+                    "only families of files are checked; their own tests check the others");
+  }
+  throw UserError("unknown family '" + name + "'",
+                  did_you_mean(name, names) + "  'apo register FILE.h' adds one, 'apo new NAME' writes one");
+}
+
+int check(const FamilyOptions& options, const Globals& globals) {
+  const FamilyFile file = find_file(options.family);
+  const FamilyCheck result = check_with_progress(file, globals);
+  if (globals.json) {
+    print_json(document(file, result));
+  } else {
+    print(mutants_text(result) + summary(file, result));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int register_family(const std::string& path, bool check, const Globals& globals) {
+  const FamilyFile file = load_family_file(path);
+  const Paths paths = make_paths(globals.journal);
+  const FamilyRegistration known = find_registration(file, paths.families);
+  std::string checked;
+  if (known == FamilyRegistration::unknown || known == FamilyRegistration::changed) {
+    checked = check ? summary(file, check_with_progress(file, globals)) : "";
+    keep_family(file, paths.families);
+  }
+  const std::string state = known == FamilyRegistration::unknown   ? "registered"
+                            : known == FamilyRegistration::changed ? "registered again, changed"
+                                                                   : "already registered";
+  if (globals.json) {
+    print_json({{"family", file.name}, {"state", state}, {"path", registered_path(file, paths.families).string()}});
+    return kDone;
+  }
+  print(checked +
+        fmt::format("family {} is {}: {}\n", file.name, state, registered_path(file, paths.families).string()));
+  return kDone;
+}
+
+Action define_family(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<FamilyOptions>();
+  app.add_option("action", options->action, "check: run the reference, its honest version and planted mistakes")
+      ->required()
+      ->check(CLI::IsMember({"check"}));
+  app.add_option("family", options->family, "name of a family of a file, or the file")->required();
+  return [options, &globals] { return check(*options, globals); };
+}
+
+}  // namespace apo

@@ -1,0 +1,489 @@
+// harness/families/family_file.cpp - reads each line of a family's block, then checks the block as a whole.
+#include "harness/families/family_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "harness/core/error.h"
+#include "harness/core/hash.h"
+#include "harness/core/system/files.h"
+#include "harness/core/text.h"
+#include "harness/implement/variant/expression.h"
+#include "harness/implement/variant/headers.h"
+#include "harness/implement/variant/metadata.h"
+#include "harness/implement/variant/metadata_block.h"
+
+namespace apo {
+namespace {
+
+constexpr std::int64_t kLargestAxis = std::int64_t{1} << 40;
+
+struct Line {
+  const std::string& path;
+  const BlockLine& text;
+  [[noreturn]] void fail(const std::string& what, const std::string& hint) const {
+    block_error(path, text.number, what, hint);
+  }
+};
+
+std::vector<std::string> names_of(const FamilyFile& file) {
+  std::vector<std::string> names;
+  for (const AxisSpec& axis : file.axes) {
+    names.push_back(axis.name);
+  }
+  return names;
+}
+
+// A name that C++ and the generated header accept, and that nothing else of the file has.
+void check_name(const FamilyFile& file, const Line& line, const std::string& name, const char* what) {
+  static const std::set<std::string, std::less<>> kTaken = {
+      "auto",   "bool",   "break",  "case",   "char",     "class", "const",   "default",  "delete", "do",    "double",
+      "else",   "enum",   "float",  "for",    "if",       "int",   "long",    "new",      "return", "short", "signed",
+      "sizeof", "stream", "struct", "switch", "template", "this",  "threads", "unsigned", "using",  "void",  "while"};
+  if (!is_identifier(name) || name.size() > 64) {
+    line.fail(fmt::format("the {} '{}' is not an identifier of at most 64 characters", what, name),
+              "use letters, digits and '_'");
+  }
+  const auto same = [&](const auto& item) { return item.name == name; };
+  if (kTaken.contains(name) || std::ranges::any_of(file.axes, same) || std::ranges::any_of(file.scalars, same) ||
+      std::ranges::any_of(file.tensors, same)) {
+    line.fail(fmt::format("the name '{}' is taken", name),
+              "axes, scalars and tensors need names of their own, and no C++ keyword");
+  }
+}
+
+DType read_dtype(const Line& line, const std::string& text) {
+  const auto dtype = find_dtype(text);
+  if (!dtype) {
+    std::vector<std::string> known;
+    for (const DType each : kDTypes) {
+      known.emplace_back(to_string(each));
+    }
+    line.fail(fmt::format("unknown dtype '{}'", text), "known: " + join(known, " "));
+  }
+  return *dtype;
+}
+
+void read_name(FamilyFile& file, const Line& line) {
+  if (!is_identifier(line.text.value) || line.text.value.size() > 64) {
+    line.fail(fmt::format("the name '{}' is not an identifier of at most 64 characters", line.text.value),
+              "e.g. '// apo:family row_softmax'");
+  }
+  file.name = line.text.value;
+}
+
+void read_idea(FamilyFile& file, const Line& line) {
+  file.idea = line.text.value;
+}
+
+void read_axis(FamilyFile& file, const Line& line) {
+  static const std::regex kForm(R"((\S+)\s+(\d{1,15})\.\.(\d{1,15})(\s+specialised)?(?:\s+(.*))?)");
+  std::smatch match;
+  if (!std::regex_match(line.text.value, match, kForm)) {
+    line.fail(fmt::format("the axis '{}' cannot be read", line.text.value),
+              "write 'NAME MIN..MAX', e.g. '// apo:axis rows 1..65536'");
+  }
+  check_name(file, line, match[1], "axis");
+  const std::int64_t low = parse_int(match[2].str()).value_or(0);
+  const std::int64_t high = parse_int(match[3].str()).value_or(0);
+  if (low < 1 || high < low || high > kLargestAxis) {
+    line.fail(fmt::format("the range {}..{} of axis {} is empty or not within 1..2^40", low, high, match[1].str()),
+              "sizes start at 1");
+  }
+  file.axes.push_back(
+      {.name = match[1], .meaning = match[5], .min = low, .max = high, .specialised = match[4].matched});
+}
+
+void read_scalar(FamilyFile& file, const Line& line) {
+  const std::vector<std::string> words = split_words(line.text.value);
+  const auto value = words.size() >= 3 ? parse_double(words[2]) : std::nullopt;
+  if (!value) {
+    line.fail(fmt::format("the scalar '{}' cannot be read", line.text.value),
+              "write 'NAME DTYPE VALUE', e.g. '// apo:scalar eps f32 1e-6'");
+  }
+  check_name(file, line, words[0], "scalar");
+  const DType dtype = read_dtype(line, words[1]);
+  if (!is_float(dtype) && round_to(dtype, *value) != *value) {
+    line.fail(fmt::format("{} is no value of {}", words[2], words[1]), "choose another dtype or value");
+  }
+  file.scalars.push_back({.name = words[0], .dtype = dtype, .value = round_to(dtype, *value), .meaning = ""});
+}
+
+Distribution read_distribution(const Line& line, const std::string& text) {
+  static const std::map<std::string, Distribution, std::less<>> kPlain = {
+      {"normal", {.kind = DistributionKind::normal, .first = 0, .second = 1, .bound = ""}},
+      {"positive", {.kind = DistributionKind::positive, .first = 0, .second = 1, .bound = ""}},
+      {"probability", {.kind = DistributionKind::probability, .first = 0, .second = 1, .bound = ""}},
+      {"mask", {.kind = DistributionKind::mask, .first = 0, .second = 1, .bound = ""}},
+      {"fill", {.kind = DistributionKind::function, .first = 0, .second = 1, .bound = ""}}};
+  if (const auto plain = kPlain.find(text); plain != kPlain.end()) {
+    return plain->second;
+  }
+  static const std::regex kTwo(R"((normal|uniform)\(\s*([-+.\deE]+)\s*,\s*([-+.\deE]+)\s*\))");
+  static const std::regex kIndex(R"(index\(\s*0\s*\.\.\s*(.+?)\s*-\s*1\s*\))");
+  std::smatch match;
+  if (std::regex_match(text, match, kIndex)) {
+    return {.kind = DistributionKind::index, .first = 0, .second = 1, .bound = match[1]};
+  }
+  const auto first = std::regex_match(text, match, kTwo) ? parse_double(match[2].str()) : std::nullopt;
+  const auto second = first ? parse_double(match[3].str()) : std::nullopt;
+  const bool is_normal = second && match[1] == "normal";
+  if (!second || (is_normal ? *second <= 0 : *second <= *first)) {
+    line.fail(fmt::format("the distribution '{}' cannot be read", text),
+              "known: normal normal(MEAN,DEVIATION) uniform(LOW,HIGH) positive probability mask index(0..N-1) fill");
+  }
+  return {.kind = is_normal ? DistributionKind::normal : DistributionKind::uniform,
+          .first = *first,
+          .second = *second,
+          .bound = ""};
+}
+
+Distribution default_distribution(DType dtype) {
+  if (is_float(dtype)) {
+    return {};
+  }
+  return dtype == DType::boolean
+             ? Distribution{.kind = DistributionKind::mask, .first = 0, .second = 1, .bound = ""}
+             : Distribution{.kind = DistributionKind::uniform, .first = 0, .second = 100, .bound = ""};
+}
+
+void read_tensor(FamilyFile& file, const Line& line, Role role) {
+  static const std::regex kForm(R"((\S+)\s+([A-Za-z0-9]+)\s*\[([^\]]*)\]\s*(.*))");
+  std::smatch match;
+  if (!std::regex_match(line.text.value, match, kForm)) {
+    line.fail(fmt::format("the tensor '{}' cannot be read", line.text.value),
+              "write 'NAME DTYPE[AXIS,...]', e.g. '// apo:input x f32[rows,cols] normal'");
+  }
+  FileTensor tensor{
+      .line = line.text.number, .name = match[1], .dtype = DType::f32, .role = role, .extents = {}, .distribution = {}};
+  check_name(file, line, tensor.name, "tensor");
+  tensor.dtype = read_dtype(line, match[2]);
+  if (!trim(match[3].str()).empty()) {
+    tensor.extents = split_expressions(match[3].str());
+  }
+  const std::string rest = trim(match[4].str());
+  if (role != Role::input && !rest.empty()) {
+    line.fail(fmt::format("'{}' after a tensor that nobody draws", rest),
+              "only an input has a distribution; remove it");
+  }
+  tensor.distribution = rest.empty() ? default_distribution(tensor.dtype) : read_distribution(line, rest);
+  file.tensors.push_back(std::move(tensor));
+}
+
+void read_unit(FamilyFile& file, const Line& line) {
+  static const std::regex kForm(R"(([A-Za-z_]\w*)(?:/(\d{1,9}))?)");
+  for (const std::string& word : split_words(line.text.value)) {
+    std::smatch match;
+    if (!std::regex_match(word, match, kForm) || (match[2].matched && parse_int(match[2].str()).value_or(0) < 1)) {
+      line.fail(fmt::format("the unit '{}' cannot be read", word),
+                "write axes, each with the entries that belong together if more than one: '// apo:unit rows', '// "
+                "apo:unit n/4096'");
+    }
+    file.units.push_back({.axis = match[1], .block = match[2].matched ? *parse_int(match[2].str()) : 1});
+  }
+}
+
+void read_regimes(FamilyFile& file, const Line& line) {
+  file.regimes = {"typical"};
+  for (const std::string& word : split_words(line.text.value)) {
+    const std::string name = trim(word.ends_with(',') ? word.substr(0, word.size() - 1) : word);
+    if (std::ranges::find(known_regimes(), name) == known_regimes().end()) {
+      line.fail(fmt::format("unknown regime '{}'", name), "known: " + join(known_regimes(), " "));
+    }
+    if (name != "typical") {
+      file.regimes.push_back(name);
+    }
+  }
+}
+
+void read_workload(FamilyFile& file, const Line& line) {
+  const std::vector<std::string> words = split_words(line.text.value);
+  const char* form =
+      "write 'NAME small|ragged|production|extreme AXIS=VALUE...', e.g. '// apo:workload r7 ragged rows=7 cols=1000'";
+  if (words.size() < 2 || !std::regex_match(words[0], std::regex("[A-Za-z0-9_]{1,64}"))) {
+    line.fail(fmt::format("the workload '{}' cannot be read", line.text.value), form);
+  }
+  static const std::map<std::string, WorkloadKind, std::less<>> kKinds = {{"small", WorkloadKind::small},
+                                                                          {"ragged", WorkloadKind::ragged},
+                                                                          {"production", WorkloadKind::production},
+                                                                          {"extreme", WorkloadKind::extreme}};
+  if (!kKinds.contains(words[1])) {
+    line.fail(fmt::format("unknown kind of workload '{}'", words[1]), form);
+  }
+  Workload workload{.name = words[0], .axes = {}, .kind = kKinds.find(words[1])->second, .workload_class = "any"};
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    const std::size_t equals = words[i].find('=');
+    const auto value = equals == std::string::npos ? std::nullopt : parse_int(words[i].substr(equals + 1));
+    if (!value) {
+      line.fail(fmt::format("'{}' is not AXIS=VALUE", words[i]), form);
+    }
+    workload.axes[words[i].substr(0, equals)] = *value;
+  }
+  for (const AxisSpec& axis : file.axes) {
+    const auto given = workload.axes.find(axis.name);
+    if (given == workload.axes.end()) {
+      line.fail(fmt::format("workload {} gives no value for axis {}", workload.name, axis.name), form);
+    }
+    if (given->second < axis.min || given->second > axis.max) {
+      line.fail(fmt::format("{}={} is outside {}..{}", axis.name, given->second, axis.min, axis.max),
+                "change the workload, or the range at 'apo:axis " + axis.name + "'");
+    }
+  }
+  if (workload.axes.size() != file.axes.size()) {
+    const auto unknown = std::ranges::find_if(workload.axes, [&](const auto& entry) {
+      return std::ranges::find(file.axes, entry.first, &AxisSpec::name) == file.axes.end();
+    });
+    line.fail(fmt::format("no axis '{}'", unknown->first),
+              did_you_mean(unknown->first, names_of(file)) + "  the axes stand before the workloads");
+  }
+  if (std::ranges::find(file.workloads, workload.name, &Workload::name) != file.workloads.end()) {
+    line.fail(fmt::format("the workload '{}' is repeated", workload.name), "give it another name");
+  }
+  file.workloads.push_back(std::move(workload));
+}
+
+void read_class(FamilyFile& file, const Line& line) {
+  const std::size_t space = line.text.value.find_first_of(" \t");
+  const std::string condition = space == std::string::npos ? "" : trim(line.text.value.substr(space));
+  const std::string why = condition.empty() ? "it has no condition" : check_expression(condition, names_of(file));
+  if (!why.empty()) {
+    line.fail(fmt::format("the class '{}' cannot be read: {}", line.text.value, why),
+              "write 'NAME CONDITION', e.g. '// apo:class narrow cols <= 1024'");
+  }
+  file.classes.push_back({.name = line.text.value.substr(0, space), .condition = condition});
+}
+
+void read_requires(FamilyFile& file, const Line& line) {
+  const std::string why = check_expression(line.text.value, names_of(file));
+  if (!why.empty()) {
+    line.fail(fmt::format("apo:requires: {}", why), "an expression over the axes, which stand before it");
+  }
+  file.legal = line.text.value;
+}
+
+void read_reference(FamilyFile& file, const Line& line) {
+  file.reference_command = split_words(line.text.value);
+}
+
+void read_tolerance(FamilyFile& file, const Line& line) {
+  static const std::regex kForm(R"(rtol=(\S+)\s+atol=(\S+))");
+  std::smatch match;
+  const bool read = std::regex_match(line.text.value, match, kForm);
+  const auto relative = read ? parse_double(match[1].str()) : std::nullopt;
+  const auto absolute = read ? parse_double(match[2].str()) : std::nullopt;
+  if (!relative || !absolute || *relative < 0 || *absolute < 0) {
+    line.fail(fmt::format("the tolerance '{}' cannot be read", line.text.value),
+              "write 'rtol=1e-5 atol=1e-6', or leave the line out: the tolerance is derived");
+  }
+  file.tolerance = FileTolerance{.relative = *relative, .absolute = *absolute};
+}
+
+void read_repeatable(FamilyFile& file, const Line& line) {
+  if (line.text.value != "yes" && line.text.value != "no") {
+    line.fail("apo:repeatable is neither yes nor no", "yes: the same inputs have to give the same bits");
+  }
+  file.repeatable = line.text.value == "yes";
+}
+
+using Reader = std::function<void(FamilyFile&, const Line&)>;
+
+const std::map<std::string, Reader, std::less<>>& readers() {
+  static const std::map<std::string, Reader, std::less<>> kReaders = {
+      {"family", read_name},
+      {"idea", read_idea},
+      {"axis", read_axis},
+      {"scalar", read_scalar},
+      {"input", [](FamilyFile& file, const Line& line) { read_tensor(file, line, Role::input); }},
+      {"derive", [](FamilyFile& file, const Line& line) { read_tensor(file, line, Role::derived_input); }},
+      {"output", [](FamilyFile& file, const Line& line) { read_tensor(file, line, Role::output); }},
+      {"unit", read_unit},
+      {"regimes", read_regimes},
+      {"workload", read_workload},
+      {"class", read_class},
+      {"requires", read_requires},
+      {"reference", read_reference},
+      {"tolerance", read_tolerance},
+      {"repeatable", read_repeatable}};
+  return kReaders;
+}
+
+std::vector<std::string> keys() {
+  std::vector<std::string> names;
+  for (const auto& [name, reader] : readers()) {
+    names.push_back(name);
+  }
+  return names;
+}
+
+void require(bool holds, const FamilyFile& file, const std::string& what, const std::string& hint) {
+  if (!holds) {
+    block_error(file.path, 1, what, hint);
+  }
+}
+
+void check_extents(const FamilyFile& file, const FileTensor& tensor) {
+  for (const std::string& extent : tensor.extents) {
+    if (const std::string why = check_expression(extent, names_of(file)); !why.empty()) {
+      block_error(file.path, tensor.line, fmt::format("the shape of {}: {}", tensor.name, why),
+                  "an expression over the axes: " + join(names_of(file), " "));
+    }
+  }
+  for (const Workload& workload : file.workloads) {
+    for (const std::string& extent : tensor.extents) {
+      const std::int64_t value = evaluate(extent, workload.axes);
+      if (value < 1) {
+        block_error(file.path, tensor.line,
+                    fmt::format("'{}' of {} is {} in workload {}", extent, tensor.name, value, workload.name),
+                    "every extent is at least 1");
+      }
+    }
+  }
+}
+
+// A unit axis is a whole extent of every output, so that each of their elements belongs to one unit.
+void check_units(const FamilyFile& file) {
+  for (const FileUnitAxis& unit : file.units) {
+    const auto fail = [&](int line, const std::string& what) {
+      block_error(file.path, line, what,
+                  "name axes along which the work falls into independent parts, or leave apo:unit out");
+    };
+    if (std::ranges::find(file.axes, unit.axis, &AxisSpec::name) == file.axes.end()) {
+      fail(1, fmt::format("apo:unit names '{}', which is no axis", unit.axis));
+    }
+    for (const FileTensor& tensor : file.tensors) {
+      const auto extents = std::ranges::count(tensor.extents, unit.axis);
+      if (tensor.role == Role::output && extents == 0) {
+        fail(tensor.line, fmt::format("output {} has no extent '{}', the axis of apo:unit", tensor.name, unit.axis));
+      }
+      for (const std::string& extent : tensor.extents) {
+        if (extent != unit.axis && check_expression(extent, {unit.axis}).empty() && !parse_int(extent)) {
+          fail(tensor.line, fmt::format("the extent '{}' of {} is not the plain axis '{}' of apo:unit", extent,
+                                        tensor.name, unit.axis));
+        }
+      }
+      if (extents > 1) {
+        fail(tensor.line, fmt::format("{} has the axis '{}' of apo:unit twice", tensor.name, unit.axis));
+      }
+    }
+  }
+}
+
+void check_whole(FamilyFile& file) {
+  const auto has = [&](Role role) {
+    return std::ranges::any_of(file.tensors, [&](const FileTensor& tensor) { return tensor.role == role; });
+  };
+  require(!file.name.empty(), file, "no apo:family line", "start with '// apo:family NAME'");
+  require(!file.axes.empty(), file, "no apo:axis line", "e.g. '// apo:axis n 1..1000000'");
+  require(has(Role::input), file, "no apo:input line", "e.g. '// apo:input x f32[n] normal'");
+  require(has(Role::output), file, "no apo:output line", "e.g. '// apo:output y f32[n]'");
+  require(!file.workloads.empty(), file, "no apo:workload line", "e.g. '// apo:workload n1m production n=1048576'");
+  std::ranges::stable_sort(file.tensors, {}, &FileTensor::role);
+  for (const FileTensor& tensor : file.tensors) {
+    check_extents(file, tensor);
+    if (tensor.distribution.kind == DistributionKind::index) {
+      const std::string why = check_expression(tensor.distribution.bound, names_of(file));
+      if (!why.empty()) {
+        block_error(file.path, tensor.line, fmt::format("index(0..{}-1): {}", tensor.distribution.bound, why),
+                    "an expression over the axes");
+      }
+    }
+  }
+  check_units(file);
+  for (Workload& workload : file.workloads) {
+    require(evaluate(file.legal, workload.axes) != 0, file,
+            fmt::format("workload {} does not satisfy apo:requires {}", workload.name, file.legal),
+            "change one of them");
+    for (const WorkloadClass& each : file.classes) {
+      if (workload.workload_class == "any" && evaluate(each.condition, workload.axes) != 0) {
+        workload.workload_class = each.name;
+      }
+    }
+  }
+  if (file.classes.empty()) {
+    file.classes = {{.name = "any", .condition = "1"}};
+  }
+  require(file.reference_command.empty() || file.units.empty(), file, "apo:unit with a reference of another language",
+          "such a reference computes all of the work in one run: leave apo:unit out");
+}
+
+// The words of the reference's command that are files beside the family's: they are part of the contract.
+std::vector<SourceFile> read_scripts(const FamilyFile& file) {
+  std::vector<SourceFile> scripts;
+  for (const std::string& word : file.reference_command) {
+    const std::filesystem::path path = std::filesystem::path(file.path).parent_path() / word;
+    std::error_code error;
+    if (word.find('/') == std::string::npos && std::filesystem::is_regular_file(path, error)) {
+      scripts.push_back({.name = word, .text = read_file(path), .path = path.string()});
+    }
+  }
+  return scripts;
+}
+
+}  // namespace
+
+const std::vector<std::string>& known_regimes() {
+  static const std::vector<std::string> kNames = {"typical", "wide", "near_zero", "saturating", "constant_rows"};
+  return kNames;
+}
+
+FamilyFile parse_family(std::string_view text, const std::string& path) {
+  FamilyFile file{.path = path, .text = std::string(text)};
+  file.regimes = known_regimes();
+  static const std::set<std::string, std::less<>> kRepeatable = {"axis",   "scalar",   "input", "derive",
+                                                                 "output", "workload", "class"};
+  std::set<std::string, std::less<>> seen;
+  for (const BlockLine& text_line : read_block(text, path)) {
+    const Line line{.path = path, .text = text_line};
+    const auto reader = readers().find(text_line.key);
+    if (reader == readers().end()) {
+      line.fail(fmt::format("unknown key apo:{}", text_line.key),
+                did_you_mean(text_line.key, keys()) + "  known: " + join(keys(), " "));
+    }
+    if (!seen.insert(text_line.key).second && !kRepeatable.contains(text_line.key)) {
+      line.fail(fmt::format("apo:{} is repeated", text_line.key), "keep one");
+    }
+    reader->second(file, line);
+  }
+  check_whole(file);
+  file.headers = file.reference_command.empty() ? find_headers(text, path, file.name, {}) : read_scripts(file);
+  return file;
+}
+
+FamilyFile load_family_file(const std::string& path) {
+  const std::filesystem::path absolute = std::filesystem::absolute(path).lexically_normal();
+  const std::string text = read_file(absolute);
+  if (text.size() > kMaxSourceBytes) {
+    throw UserError(fmt::format("'{}' is larger than {} bytes", path, kMaxSourceBytes), "give the family's file");
+  }
+  return parse_family(text, absolute.string());
+}
+
+bool is_family_file(std::string_view text) {
+  for (const std::string& line : split(text, '\n')) {
+    const std::string trimmed = trim(line);
+    if (!trimmed.empty() && !trimmed.starts_with("//")) {
+      return false;
+    }
+    const std::string comment = trimmed.empty() ? "" : trim(std::string_view(trimmed).substr(2));
+    if (comment.starts_with("apo:")) {
+      return comment.starts_with("apo:family ") || comment.starts_with("apo:family\t");
+    }
+  }
+  return false;
+}
+
+std::string contract_hash(const FamilyFile& file) {
+  std::vector<std::string> parts = {file.text};
+  for (const SourceFile& header : file.headers) {
+    parts.insert(parts.end(), {header.name, header.text});
+  }
+  return sha256_of_parts(parts);
+}
+
+}  // namespace apo

@@ -1,0 +1,265 @@
+// harness/families/file_family.cpp - reference, honest version, noise, tolerance and work, all from one program.
+#include "harness/families/file_family.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "harness/core/text.h"
+#include "harness/families/command_reference.h"
+#include "harness/families/draw_inputs.h"
+#include "harness/implement/variant/expression.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+using Program = std::shared_ptr<const OracleProgram>;
+using oracle::Mode;
+
+// Legal implementations stay within 5 sigma of Monte-Carlo arithmetic with 16 samples, and wrong ones are beyond a
+// thousand (docs/families.md has the table); what lies between is room for orders of summation that the author did not
+// think of.
+constexpr double kElementSigmas = 16;
+constexpr double kRmsFactor = 4;
+
+std::vector<std::int64_t> extents_at(const FileTensor& tensor, const Axes& axes) {
+  std::vector<std::int64_t> extents;
+  for (const std::string& extent : tensor.extents) {
+    extents.push_back(evaluate_size(extent, axes));
+  }
+  return extents;
+}
+
+TensorSpec spec_of(const FileTensor& tensor) {
+  return {.name = tensor.name,
+          .dtype = tensor.dtype,
+          .role = tensor.role,
+          .shape_text = "[" + join(tensor.extents, ",") + "]",
+          .shape = [tensor](const Axes& axes) { return extents_at(tensor, axes); },
+          .meaning = ""};
+}
+
+TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t seed, std::string_view regime,
+               int threads) {
+  TensorMap drawn;
+  for (const FileTensor& tensor : program.file().tensors) {
+    if (tensor.role != Role::input) {
+      continue;
+    }
+    const std::uint64_t own_seed = derive_seed(seed, tensor.name);
+    if (tensor.distribution.kind == DistributionKind::function) {
+      drawn.merge(
+          program.ask({.mode = Mode::fill, .axes = axes, .units = {}, .seed = own_seed, .only = tensor.name}).outputs);
+      continue;
+    }
+    const std::int64_t bound = tensor.distribution.bound.empty() ? 0 : evaluate(tensor.distribution.bound, axes);
+    drawn[tensor.name] = draw_input(tensor.distribution, extents_at(tensor, axes), bound, own_seed, regime, threads);
+  }
+  return drawn;
+}
+
+// A block and what is left over of each unit axis: the sizes that units have.
+Axes axes_of_each_size(const FamilyFile& file, Axes axes) {
+  for (const FileUnitAxis& unit : file.units) {
+    std::int64_t& extent = axes.at(unit.axis);
+    extent = extent <= unit.block ? extent : unit.block + extent % unit.block;
+  }
+  return axes;
+}
+
+// How many units of `axes` have the size of this one of axes_of_each_size().
+double units_like(const FamilyFile& file, const Axes& axes, const oracle::Part& part) {
+  double count = 1;
+  for (const FileUnitAxis& unit : file.units) {
+    const auto axis =
+        static_cast<std::size_t>(std::ranges::find(file.axes, unit.axis, &AxisSpec::name) - file.axes.begin());
+    count *= part.count[axis] == unit.block ? static_cast<double>(axes.at(unit.axis) / unit.block) : 1;
+  }
+  return count;
+}
+
+double compulsory_bytes(const FamilyFile& file, const Axes& axes) {
+  double bytes = 0;
+  for (const FileTensor& tensor : file.tensors) {
+    double elements = 1;
+    for (const std::int64_t extent : extents_at(tensor, axes)) {
+      elements *= static_cast<double>(extent);
+    }
+    bytes += elements * static_cast<double>(dtype_bytes(tensor.dtype));
+  }
+  return bytes;
+}
+
+TensorMap rounded_inputs(const FamilyFile& file, TensorMap values) {
+  for (const FileTensor& tensor : file.tensors) {
+    if (const auto found = values.find(tensor.name); found != values.end()) {
+      std::ranges::transform(found->second, found->second.begin(),
+                             [&](double value) { return round_to(tensor.dtype, value); });
+    }
+  }
+  return values;
+}
+
+TensorMap derive(const OracleProgram& program, const Axes& axes, const TensorMap& inputs, int threads) {
+  const auto derives = [](const FileTensor& tensor) { return tensor.role == Role::derived_input; };
+  if (std::ranges::none_of(program.file().tensors, derives)) {
+    return {};
+  }
+  return program.ask({.mode = Mode::derive, .axes = axes, .units = {}, .values = &inputs, .threads = threads}).outputs;
+}
+
+Work count(const OracleProgram& program, const Axes& axes) {
+  const FamilyFile& file = program.file();
+  Work work{.bytes = compulsory_bytes(file, axes)};
+  if (!file.reference_command.empty()) {
+    return work;
+  }
+  const Axes small = axes_of_each_size(file, axes);
+  TensorMap inputs = rounded_inputs(file, fill(program, small, 1, "typical", 1));
+  inputs.merge(rounded_inputs(file, derive(program, small, inputs, 1)));
+  const oracle::Contract contract = contract_at(file, small);
+  for (const std::int64_t unit : all_units(contract)) {
+    const double same = units_like(file, axes, oracle::part_of(contract, unit));
+    const OracleAnswer answer = program.ask({.mode = Mode::count, .axes = small, .units = {unit}, .values = &inputs});
+    work.flops += same * answer.flops;
+    work.serial_special_functions = std::max(work.serial_special_functions, answer.special_chain);
+    for (const auto& [name, number] : answer.specials) {
+      work.special_by_name[name] += same * number;
+      work.special_functions += name == "division" ? 0 : same * number;
+    }
+  }
+  work.serial_steps = work.serial_special_functions;
+  return work;
+}
+
+// Counted once for each size.
+std::function<Work(const Axes&)> counted(Program program) {
+  struct Known {
+    std::mutex mutex;
+    std::map<Axes, Work> by_axes;
+  };
+  return [program = std::move(program), known = std::make_shared<Known>()](const Axes& axes) {
+    const std::lock_guard lock(known->mutex);
+    const auto found = known->by_axes.find(axes);
+    return found != known->by_axes.end() ? found->second : known->by_axes[axes] = count(*program, axes);
+  };
+}
+
+TensorMap honest(const OracleProgram& program, const Axes& axes, const TensorMap& inputs,
+                 const std::vector<std::int64_t>& units, int threads) {
+  return rounded_inputs(
+      program.file(),
+      program.ask({.mode = Mode::honest, .axes = axes, .units = units, .values = &inputs, .threads = threads}).outputs);
+}
+
+void add_program(Family& family, const Program& program) {
+  family.fill = [program](const Axes& axes, std::uint64_t seed, std::string_view regime, int threads) {
+    return fill(*program, axes, seed, regime, threads);
+  };
+  family.derive = [program](const Axes& axes, const TensorMap& inputs, int threads) {
+    return derive(*program, axes, inputs, threads);
+  };
+  family.work = counted(program);
+  family.reference = [program](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>& units,
+                               int threads) {
+    return program->ask({.mode = Mode::reference, .axes = axes, .units = units, .values = &inputs, .threads = threads})
+        .outputs;
+  };
+  family.honest = [program](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>& units,
+                            int threads) { return honest(*program, axes, inputs, units, threads); };
+  family.noise = [program](const Axes& axes, const TensorMap& inputs, const TensorMap& expected,
+                           const std::vector<std::int64_t>& units, int threads) {
+    return program
+        ->ask({.mode = Mode::noise,
+               .axes = axes,
+               .units = units,
+               .values = &inputs,
+               .more_values = &expected,
+               .threads = threads})
+        .outputs;
+  };
+}
+
+void add_units(Family& family, const FamilyFile& file) {
+  family.unit_count = [file](const Axes& axes) { return oracle::unit_count(contract_at(file, axes)); };
+  family.unit_elements = [file](const Axes& axes, std::string_view name, std::int64_t unit) {
+    const oracle::Contract contract = contract_at(file, axes);
+    const auto tensor =
+        static_cast<std::size_t>(std::ranges::find(file.tensors, name, &FileTensor::name) - file.tensors.begin());
+    std::vector<ElementRun> runs;
+    oracle::for_each_run(
+        contract, contract.tensors.at(tensor), oracle::part_of(contract, unit),
+        [&](std::int64_t offset, std::int64_t count) { runs.push_back({.offset = offset, .count = count}); });
+    return runs;
+  };
+}
+
+// The author's bound in place of the noise.
+void add_declared_tolerance(Family& family, const FileTolerance& declared) {
+  family.noise = [declared](const Axes&, const TensorMap&, const TensorMap& expected, const std::vector<std::int64_t>&,
+                            int) {
+    TensorMap bounds = expected;
+    for (auto& [name, values] : bounds) {
+      std::ranges::transform(values, values.begin(),
+                             [&](double value) { return declared.absolute + declared.relative * std::fabs(value); });
+    }
+    return bounds;
+  };
+  const auto derived = family.tolerance;
+  family.tolerance = [derived](std::string_view name, const Axes& axes) {
+    Tolerance tolerance = derived(name, axes);
+    tolerance.element_sigmas = 1;
+    tolerance.rms_factor = 1;
+    tolerance.group = 1;
+    return tolerance;
+  };
+}
+
+}  // namespace
+
+Tolerance derived_tolerance(DType dtype) {
+  if (!is_float(dtype)) {
+    return {.element_sigmas = 1, .rms_factor = 1, .group = 1};  // equal, or left undecided by the reference
+  }
+  return {.output_rounding = unit_roundoff(dtype),
+          .output_spacing = facts_of(dtype).smallest,
+          .element_sigmas = kElementSigmas,
+          .rms_factor = kRmsFactor};
+}
+
+Family family_of(const FamilyFile& file, const OracleOptions& options) {
+  Family family{.name = file.name, .summary = file.idea, .axes = file.axes};
+  for (const FileTensor& tensor : file.tensors) {
+    family.tensors.push_back(spec_of(tensor));
+  }
+  family.scalars = file.scalars;
+  family.regimes = file.regimes;
+  family.workloads = file.workloads;
+  std::ranges::stable_partition(family.workloads,
+                                [](const Workload& workload) { return workload.kind == WorkloadKind::production; });
+  family.legal = file.legal;
+  family.classes = file.classes;
+  family.invalid = [file](const Axes& axes) {
+    return evaluate(file.legal, axes) != 0 ? std::string() : fmt::format("{} needs {}", file.name, file.legal);
+  };
+  family.repeatable = file.repeatable;
+  family.tolerance = [file](std::string_view name, const Axes&) {
+    return derived_tolerance(std::ranges::find(file.tensors, name, &FileTensor::name)->dtype);
+  };
+  add_units(family, file);
+  add_program(family, std::make_shared<const OracleProgram>(file, options));
+  if (!file.reference_command.empty()) {
+    add_command_reference(family, file, options.timeout_s);
+  }
+  if (file.tolerance) {
+    add_declared_tolerance(family, *file.tolerance);
+  }
+  return family;
+}
+
+}  // namespace apo

@@ -1,0 +1,327 @@
+// harness/families/oracle_program.cpp - builds the program, shares the tensors, and turns its end into an answer.
+#include "harness/families/oracle_program.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "harness/core/error.h"
+#include "harness/core/system/files.h"
+#include "harness/core/system/machine.h"
+#include "harness/core/system/process.h"
+#include "harness/core/text.h"
+#include "harness/families/oracle_source.h"
+#include "harness/implement/build_cache.h"
+#include "harness/implement/cached_build.h"
+#include "harness/implement/compile.h"
+#include "harness/implement/includes.h"
+#include "harness/implement/variant/expression.h"
+
+namespace apo {
+namespace fs = std::filesystem;
+using oracle::Answer;
+using oracle::Contract;
+using oracle::Header;
+using oracle::Mode;
+using oracle::Status;
+using oracle::TensorShape;
+namespace {
+
+constexpr const char* kProgram = "oracle";
+constexpr const char* kSource = "oracle.cpp";
+constexpr std::int64_t kNoiseSamples = 16;
+
+// The file that the program maps; mapped here too.
+class SharedFile {
+ public:
+  explicit SharedFile(std::size_t bytes) : bytes_(bytes), file_(memfd_create("apo-oracle", MFD_CLOEXEC)) {
+    if (!file_ || ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) {
+      throw EnvironmentError(fmt::format("no memory for {} of tensors", format_bytes(static_cast<double>(bytes))),
+                             "choose a smaller workload");
+    }
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+    if (memory == MAP_FAILED) {
+      throw EnvironmentError(fmt::format("cannot map {}", format_bytes(static_cast<double>(bytes))),
+                             "choose a smaller workload");
+    }
+    memory_ = static_cast<std::byte*>(memory);
+  }
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
+  ~SharedFile() { munmap(memory_, bytes_); }
+  std::byte* data() const { return memory_; }
+  std::string path() const { return fmt::format("/proc/{}/fd/{}", getpid(), file_.get()); }
+
+ private:
+  std::size_t bytes_;
+  FileDescriptor file_;
+  std::byte* memory_ = nullptr;
+};
+
+bool computes(Mode mode, const FileTensor& tensor, const std::string& only) {
+  switch (mode) {
+    case Mode::fill:
+      return tensor.name == only;
+    case Mode::derive:
+      return tensor.role == Role::derived_input;
+    default:
+      return tensor.role == Role::output;
+  }
+}
+
+// What the program reads: nothing of the outputs, but for the noise round them.
+bool is_given(Mode mode, const FileTensor& tensor) {
+  return mode == Mode::noise || (mode == Mode::fill ? false : tensor.role == Role::input) ||
+         (mode != Mode::derive && mode != Mode::fill && tensor.role == Role::derived_input);
+}
+
+std::size_t layout(Contract& contract, std::int64_t& words) {
+  words = 0;
+  oracle::visit_words(contract, [&](auto&) { ++words; });
+  std::size_t end = sizeof(Header) + static_cast<std::size_t>(words) * sizeof(std::int64_t);
+  for (TensorShape& tensor : contract.tensors) {
+    end = (end + 63) / 64 * 64;
+    tensor.offset = static_cast<std::int64_t>(end);
+    end += static_cast<std::size_t>(tensor.elements()) * sizeof(double);
+  }
+  return end;
+}
+
+void write_words(Contract& contract, std::byte* to) {
+  oracle::visit_words(contract, [&](auto& value) {
+    std::int64_t word = 0;
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, double>) {
+      word = std::bit_cast<std::int64_t>(value);
+    } else {
+      word = static_cast<std::int64_t>(value);
+    }
+    std::memcpy(to, &word, sizeof word);
+    to += sizeof word;
+  });
+}
+
+const std::vector<double>& given_values(const OracleQuestion& question, const FileTensor& tensor) {
+  const TensorMap* from = tensor.role == Role::output ? question.more_values : question.values;
+  return from->at(tensor.name);
+}
+
+std::string describe(const Axes& axes) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : axes) {
+    parts.push_back(fmt::format("{}={}", name, value));
+  }
+  return join(parts, " ");
+}
+
+// The index of an element as the author writes it: "y[3,17]".
+std::string element_name(const FileTensor& tensor, const TensorShape& shape, std::int64_t element) {
+  std::vector<std::string> index(shape.extents.size());
+  for (std::size_t i = shape.extents.size(); i-- > 0;) {
+    index[i] = fmt::format("{}", element % shape.extents[i]);
+    element /= shape.extents[i];
+  }
+  return tensor.name + "[" + join(index, ",") + "]";
+}
+
+Words flags_of(ProgramKind kind) {
+  switch (kind) {
+    case ProgramKind::sanitized:
+      return {"-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"};
+    case ProgramKind::mutants:
+      return {"-O1", "-ffp-contract=off", "-DAPO_MUTANTS"};
+    case ProgramKind::plain:
+      break;
+  }
+  return {"-O2", "-march=native", "-ffp-contract=off"};
+}
+
+const char* word_for(Mode mode) {
+  switch (mode) {
+    case Mode::honest:
+      return "reference in the contract's own precision";
+    case Mode::fill:
+      return "fill function";
+    case Mode::derive:
+      return "derive function";
+    default:
+      return "reference";
+  }
+}
+
+[[noreturn]] void throw_failure(const FamilyFile& file, const OracleQuestion& question, const std::string& what) {
+  throw UserError(fmt::format("{}: the {} {} ({})", file.path, word_for(question.mode), what, describe(question.axes)),
+                  "'apo family check " + file.name + "' runs it on all workloads, under sanitizers");
+}
+
+void check_end(const FamilyFile& file, const OracleQuestion& question, const ProcessResult& result, double timeout_s) {
+  if (result.timed_out) {
+    throw_failure(file, question, "did not finish in " + format_seconds(timeout_s));
+  }
+  if (result.signal != 0) {
+    throw_failure(file, question, "crashed with " + signal_name(result.signal));
+  }
+  if (result.exit_code != 0) {
+    throw_failure(file, question,
+                  fmt::format("ended with exit code {}: {}", result.exit_code, trim(result.error).substr(0, 300)));
+  }
+}
+
+void check_answer(const FamilyFile& file, const OracleQuestion& question, const Contract& contract,
+                  const Answer& answer) {
+  const auto at = [&] {
+    const auto t = static_cast<std::size_t>(answer.tensor);
+    return element_name(file.tensors[t], contract.tensors[t], answer.element);
+  };
+  switch (answer.status) {
+    case Status::done:
+      return;
+    case Status::unwritten:
+      throw_failure(file, question, "leaves " + at() + " unwritten, or reads it before");
+    case Status::not_finite:
+      throw_failure(file, question, fmt::format("gives {} in {}", answer.value, at()));
+    case Status::threw:
+      throw_failure(file, question, fmt::format("threw '{}'", answer.message));
+    case Status::unfinished:
+      throw_failure(file, question, "ended before it was done: it calls exit()");
+  }
+}
+
+// The first line of a sanitizer's report, and the first place of the report that is in the family's file.
+std::string sanitizer_finding(const FamilyFile& file, const std::string& log) {
+  std::string what;
+  std::string where;
+  for (const std::string& line : split(log, '\n')) {
+    const bool starts =
+        line.find("ERROR: AddressSanitizer") != std::string::npos || line.find("runtime error:") != std::string::npos;
+    what = what.empty() && starts ? trim(line) : what;
+    const std::size_t at = line.find(file.path + ":");
+    where = where.empty() && at != std::string::npos ? split_words(line.substr(at)).front() : where;
+  }
+  if (what.empty()) {
+    return "";
+  }
+  const std::size_t kind = what.find("AddressSanitizer: ");
+  what = kind == std::string::npos ? what : split_words(what.substr(kind + 18)).front();
+  return (where.empty() ? file.path : where) + ": " + what;
+}
+
+}  // namespace
+
+Contract contract_at(const FamilyFile& file, const Axes& axes) {
+  Contract contract;
+  const auto axis_index = [&](const std::string& name) {
+    const auto found = std::ranges::find(file.axes, name, &AxisSpec::name);
+    return found == file.axes.end() ? std::int64_t{-1} : static_cast<std::int64_t>(found - file.axes.begin());
+  };
+  for (const AxisSpec& axis : file.axes) {
+    contract.axes.push_back(axes.at(axis.name));
+  }
+  for (const ScalarSpec& scalar : file.scalars) {
+    contract.scalars.push_back(scalar.value);
+  }
+  for (const FileTensor& tensor : file.tensors) {
+    TensorShape shape{.is_integer = !is_float(tensor.dtype), .extents = {}, .axis = {}};
+    for (const std::string& extent : tensor.extents) {
+      shape.extents.push_back(evaluate_size(extent, axes));
+      shape.axis.push_back(axis_index(extent));
+    }
+    contract.tensors.push_back(std::move(shape));
+  }
+  for (const FileUnitAxis& unit : file.units) {
+    contract.unit_axes.push_back({.axis = axis_index(unit.axis), .block = unit.block});
+  }
+  return contract;
+}
+
+std::vector<std::int64_t> all_units(const Contract& contract) {
+  std::vector<std::int64_t> units(static_cast<std::size_t>(oracle::unit_count(contract)));
+  std::iota(units.begin(), units.end(), std::int64_t{0});
+  return units;
+}
+
+OracleProgram::OracleProgram(FamilyFile file, OracleOptions options)
+    : file_(std::move(file)), options_(std::move(options)) {}
+
+std::string OracleProgram::program(ProgramKind kind) const {
+  const std::lock_guard lock(building_);
+  if (const auto known = programs_.find(kind); known != programs_.end()) {
+    return known->second;
+  }
+  const Words flags = flags_of(kind);
+  const Words command =
+      joined(joined({options_.compiler, "-std=c++20", "-w", "-pthread", "-I.", "-I" + options_.home.string()}, flags),
+             {kSource, "-o", kProgram});
+  BuildRecipe recipe{.key = joined({"oracle", describe_compiler(options_.compiler).version}, command),
+                     .files = file_.headers,
+                     .object = kProgram,
+                     .more = {},
+                     .built_for = file_.name,
+                     .known = {}};
+  recipe.files.push_back({.name = kSource, .text = oracle_source(file_), .path = ""});
+  recipe.key = joined(recipe.key, included_files(recipe.files, options_.home));
+  const BuildCache cache(options_.cache);
+  const Build build = cached_build(cache, recipe, [&](const fs::path& folder, Built&) {
+                        return run_step(command, folder, options_.timeout_s);
+                      }).build;
+  if (build.outcome != Outcome::valid) {
+    throw UserError(
+        "the family " + file_.name + " does not compile: " + build.evidence,
+        "write the reference as 'template <class Real> void reference(" +
+            std::string(
+                "int64_t AXIS..., Real SCALAR..., const Real* INPUT..., Real* OUTPUT...)', integers as int64_t"));
+  }
+  programs_[kind] = build.object_path;
+  return build.object_path;
+}
+
+OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind) const {
+  Contract contract = contract_at(file_, question.axes);
+  contract.units = question.units.empty() ? all_units(contract) : question.units;
+  for (std::size_t t = 0; t < file_.tensors.size(); ++t) {
+    contract.tensors[t].is_output = computes(question.mode, file_.tensors[t], question.only);
+  }
+  Header header{.mode = question.mode, .threads = question.threads, .samples = kNoiseSamples, .seed = question.seed};
+  const std::size_t bytes = layout(contract, header.words);
+  header.bytes = static_cast<std::int64_t>(bytes);
+  const SharedFile shared(bytes);
+  std::memcpy(shared.data(), &header, sizeof header);
+  write_words(contract, shared.data() + sizeof header);
+  for (std::size_t t = 0; t < file_.tensors.size(); ++t) {
+    if (is_given(question.mode, file_.tensors[t])) {
+      const std::vector<double>& values = given_values(question, file_.tensors[t]);
+      std::memcpy(shared.data() + contract.tensors[t].offset, values.data(), values.size() * sizeof(double));
+    }
+  }
+  const ProcessResult result =
+      run_process({program(kind), shared.path()}, {.timeout_s = options_.timeout_s,
+                                                   .working_folder = "",
+                                                   .environment = {"ASAN_OPTIONS=detect_leaks=0"},
+                                                   .input = ""});
+  if (const std::string finding = sanitizer_finding(file_, result.error); !finding.empty()) {
+    throw UserError(finding + " in the " + word_for(question.mode) + " (" + describe(question.axes) + ")",
+                    "mend this line of the family's file");
+  }
+  check_end(file_, question, result, options_.timeout_s);
+  std::memcpy(&header, shared.data(), sizeof header);
+  check_answer(file_, question, contract, header.answer);
+  OracleAnswer answer{
+      .outputs = {}, .flops = header.answer.flops, .special_chain = header.answer.special_chain, .specials = {}};
+  for (const oracle::SpecialCount& special : header.answer.specials) {
+    if (special.name[0] != '\0') {
+      answer.specials[std::string(special.name, strnlen(special.name, sizeof special.name))] = special.count;
+    }
+  }
+  for (std::size_t t = 0; t < file_.tensors.size(); ++t) {
+    if (contract.tensors[t].is_output && question.mode != Mode::count) {
+      const auto* values = reinterpret_cast<const double*>(shared.data() + contract.tensors[t].offset);
+      answer.outputs[file_.tensors[t].name].assign(values, values + contract.tensors[t].elements());
+    }
+  }
+  return answer;
+}
+
+}  // namespace apo

@@ -1,0 +1,72 @@
+// harness/families/oracle_program.h - a family file compiled to a program of its own, which is asked one thing a run.
+//
+// The author's code never runs in this process: what it crashes, hangs or overwrites is its own, and ends as an error
+// that names the file.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "harness/families/family_file.h"
+#include "kernels/oracle/request.h"
+
+namespace apo {
+
+struct OracleOptions {
+  std::filesystem::path cache;  // folder of built programs
+  std::filesystem::path home;   // holds kernels/oracle
+  std::string compiler = "g++";
+  double timeout_s = 300;  // of one run
+};
+
+// The contract at these axes, with no units yet.
+oracle::Contract contract_at(const FamilyFile& file, const Axes& axes);
+std::vector<std::int64_t> all_units(const oracle::Contract& contract);
+
+struct OracleQuestion {
+  oracle::Mode mode = oracle::Mode::reference;
+  Axes axes;
+  std::vector<std::int64_t> units;    // empty: all
+  const TensorMap* values = nullptr;  // inputs; for noise also the expected outputs
+  const TensorMap* more_values = nullptr;
+  int threads = 1;
+  std::uint64_t seed = 0;
+  std::string only;  // fill: the tensor
+};
+
+struct OracleAnswer {
+  TensorMap outputs;  // whole tensors, of which the units' elements mean something
+  double flops = 0;
+  double special_chain = 0;
+  std::map<std::string, double> specials;
+};
+
+enum class ProgramKind : std::uint8_t {
+  plain,
+  sanitized,  // AddressSanitizer and UndefinedBehaviorSanitizer: a finding is a UserError with the line of the file
+  mutants     // has the modes of planted mistakes
+};
+
+class OracleProgram {
+ public:
+  OracleProgram(FamilyFile file, OracleOptions options);
+
+  const FamilyFile& file() const { return file_; }
+  // Builds on first use. Throws UserError naming file and line when the reference does not compile, leaves an element
+  // unwritten, gives a value that is not finite, throws, crashes or does not finish.
+  OracleAnswer ask(const OracleQuestion& question, ProgramKind kind = ProgramKind::plain) const;
+
+ private:
+  std::string program(ProgramKind kind) const;
+
+  FamilyFile file_;
+  OracleOptions options_;
+  mutable std::mutex building_;
+  mutable std::map<ProgramKind, std::string> programs_;
+};
+
+}  // namespace apo

@@ -1,0 +1,45 @@
+// harness/loop/contract/family_check.h - checks a family before anything is judged by it: `apo family check`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/core/observer.h"
+#include "harness/families/family_file.h"
+#include "harness/families/oracle_program.h"
+
+namespace apo {
+
+enum class MutantState : std::uint8_t {
+  refused,
+  hidden,     // a mild one within the tolerance, which the dtype's rounding needs
+  unchanged,  // it makes no difference to this operation
+  absent      // it makes no sense for this tensor
+};
+std::string_view to_string(MutantState state);
+
+struct MutantRow {
+  std::string mutant;
+  std::string meaning;
+  std::string tensor;
+  MutantState state = MutantState::absent;
+  double excess = 0;  // how many times the bound its worst element or unit is off, in the case that shows it best
+  std::string where;  // that case: "r7_c1000, typical"
+};
+
+struct FamilyCheck {
+  int cases = 0;                // workloads and regimes
+  double honest_closeness = 0;  // of the honest version to its bound of 1, in its worst case
+  std::vector<MutantRow> mutants;
+  double seconds = 0;
+};
+
+// Throws UserError with the line of the file, what is wrong and how to mend it: a reference that is no reference (does
+// not compile, leaves elements unwritten, is not finite, touches memory that is not its own), outputs that do not
+// depend on an input or do not vary, units that are not independent, an honest version that its own tolerance refuses,
+// and a mutant that it lets pass.
+FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, std::uint64_t seed, int threads,
+                         Observer& observer);
+
+}  // namespace apo

@@ -1,0 +1,180 @@
+// harness/loop/contract/mutants.cpp - mistakes in the outputs, and mistakes in the arithmetic.
+#include "harness/loop/contract/mutants.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace apo {
+namespace {
+
+using Outputs = std::optional<TensorMap>;
+using Values = std::vector<double>;
+
+template <class Change>
+TensorMap changed(const MutantSource& source, const TensorSpec& tensor, Change change) {
+  TensorMap outputs = source.honest;
+  change(outputs.at(tensor.name));
+  return outputs;
+}
+
+std::size_t row_length(const MutantSource& source, const TensorSpec& tensor) {
+  const auto extents = tensor.shape(source.inputs.axes);
+  return extents.empty() ? 1 : static_cast<std::size_t>(extents.back());
+}
+
+Outputs zeros(const MutantSource& source, const TensorSpec& tensor) {
+  return changed(source, tensor, [](Values& values) { std::ranges::fill(values, 0.0); });
+}
+
+Outputs last_element(const MutantSource& source, const TensorSpec& tensor) {
+  return changed(source, tensor,
+                 [&](Values& values) { values.back() = source.of_other_inputs.at(tensor.name).back(); });
+}
+
+Outputs stale_row(const MutantSource& source, const TensorSpec& tensor) {
+  const Values& stale = source.of_other_inputs.at(tensor.name);
+  const auto length = static_cast<std::ptrdiff_t>(row_length(source, tensor));
+  return changed(source, tensor,
+                 [&](Values& values) { std::copy(stale.end() - length, stale.end(), values.end() - length); });
+}
+
+Outputs stale_call(const MutantSource& source, const TensorSpec& tensor) {
+  return changed(source, tensor, [&](Values& values) { values = source.of_other_inputs.at(tensor.name); });
+}
+
+Outputs shifted(const MutantSource& source, const TensorSpec& tensor) {
+  return source.honest.at(tensor.name).size() < 2 ? Outputs() : changed(source, tensor, [](Values& values) {
+    std::rotate(values.begin(), values.begin() + 1, values.end());
+  });
+}
+
+Outputs transposed(const MutantSource& source, const TensorSpec& tensor) {
+  const auto extents = tensor.shape(source.inputs.axes);
+  if (extents.size() < 2 || extents.back() < 2 || extents[extents.size() - 2] < 2) {
+    return std::nullopt;
+  }
+  const auto columns = static_cast<std::size_t>(extents.back());
+  const auto rows = static_cast<std::size_t>(extents[extents.size() - 2]);
+  return changed(source, tensor, [&](Values& values) {
+    const Values before = values;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t within = i % (rows * columns);
+      values[i - within + (within % columns) * rows + within / columns] = before[i];
+    }
+  });
+}
+
+Outputs scaled(const MutantSource& source, const TensorSpec& tensor) {
+  return changed(source, tensor, [&](Values& values) {
+    std::ranges::transform(values, values.begin(),
+                           [&](double value) { return is_float(tensor.dtype) ? 1.002 * value : value + 1; });
+  });
+}
+
+Outputs one_nan(const MutantSource& source, const TensorSpec& tensor) {
+  if (!is_float(tensor.dtype)) {
+    return std::nullopt;
+  }
+  return changed(source, tensor,
+                 [](Values& values) { values[values.size() / 2] = std::numeric_limits<double>::quiet_NaN(); });
+}
+
+Outputs first_unit_repeated(const MutantSource& source, const TensorSpec& tensor) {
+  const Axes& axes = source.inputs.axes;
+  const std::int64_t units = source.family.unit_count(axes);
+  if (units < 2) {
+    return std::nullopt;
+  }
+  const auto elements = [&](std::int64_t unit) {
+    std::vector<std::size_t> indices;
+    for (const ElementRun& run : source.family.unit_elements(axes, tensor.name, unit)) {
+      for (std::int64_t i = 0; i < run.count; ++i) {
+        indices.push_back(static_cast<std::size_t>(run.offset + i));
+      }
+    }
+    return indices;
+  };
+  const std::vector<std::size_t> first = elements(0);
+  return changed(source, tensor, [&](Values& values) {
+    for (std::int64_t unit = 1; unit < units; ++unit) {
+      const std::vector<std::size_t> own = elements(unit);
+      for (std::size_t i = 0; i < std::min(first.size(), own.size()); ++i) {
+        values[own[i]] = values[first[i]];
+      }
+    }
+  });
+}
+
+Outputs rounded_to_bf16(const MutantSource& source, const TensorSpec& tensor) {
+  if (!is_float(tensor.dtype) || facts_of(tensor.dtype).precision <= facts_of(DType::bf16).precision) {
+    return std::nullopt;
+  }
+  return changed(source, tensor, [](Values& values) {
+    std::ranges::transform(values, values.begin(), [](double value) { return round_to(DType::bf16, value); });
+  });
+}
+
+Outputs computed(const MutantSource& source, const TensorSpec& tensor, oracle::Mode mode) {
+  if (source.program == nullptr) {
+    return std::nullopt;
+  }
+  TensorMap wrong = source.program
+                        ->ask({.mode = mode,
+                               .axes = source.inputs.axes,
+                               .units = source.units,
+                               .values = &source.inputs.values,
+                               .threads = source.threads,
+                               .seed = source.inputs.seed},
+                              ProgramKind::mutants)
+                        .outputs;
+  TensorMap outputs = source.honest;
+  Values& values = outputs.at(tensor.name);
+  values = std::move(wrong.at(tensor.name));
+  std::ranges::transform(values, values.begin(), [&](double value) { return round_to(tensor.dtype, value); });
+  return outputs;
+}
+
+Outputs bf16_sums(const MutantSource& source, const TensorSpec& tensor) {
+  return computed(source, tensor, oracle::Mode::bf16_sums);
+}
+Outputs dropped_term(const MutantSource& source, const TensorSpec& tensor) {
+  return computed(source, tensor, oracle::Mode::dropped_term);
+}
+Outputs wrong_sign(const MutantSource& source, const TensorSpec& tensor) {
+  return computed(source, tensor, oracle::Mode::wrong_sign);
+}
+
+}  // namespace
+
+const std::vector<Mutant>& mutants() {
+  static const std::vector<Mutant> kMutants = {
+      {.name = "zeros", .meaning = "every element is 0", .make = zeros},
+      {.name = "last-element", .meaning = "the last element is left as another call wrote it", .make = last_element},
+      {.name = "stale-row", .meaning = "the last row is left as another call wrote it", .make = stale_row},
+      {.name = "stale-call", .meaning = "all of the output is another call's", .make = stale_call},
+      {.name = "off-by-one", .meaning = "each element is its neighbour's", .make = shifted},
+      {.name = "transposed", .meaning = "the last two extents are exchanged", .make = transposed},
+      {.name = "first-unit", .meaning = "every unit is the first one", .make = first_unit_repeated},
+      {.name = "one-nan", .meaning = "one element is NaN", .make = one_nan},
+      {.name = "scaled", .meaning = "times 1.002; an integer plus 1", .mild = true, .make = scaled},
+      {.name = "bf16-output", .meaning = "rounded to bf16", .mild = true, .make = rounded_to_bf16},
+      {.name = "bf16-sums",
+       .meaning = "every sum is rounded to bf16",
+       .mild = true,
+       .needs_all_units = false,
+       .make = bf16_sums},
+      {.name = "dropped-term",
+       .meaning = "one term of one sum a unit is left out",
+       .mild = true,
+       .needs_all_units = false,
+       .make = dropped_term},
+      {.name = "wrong-sign",
+       .meaning = "one term a unit has the wrong sign",
+       .mild = true,
+       .needs_all_units = false,
+       .make = wrong_sign}};
+  return kMutants;
+}
+
+}  // namespace apo

@@ -1,0 +1,38 @@
+// harness/loop/contract/mutants.h - planted mistakes: outputs that a family's tolerance has to refuse.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/families/oracle_program.h"
+#include "harness/runtime/tensor_data.h"
+#include "kernels/family.h"
+
+namespace apo {
+
+// What a mutant is made from: an honest call, and one of other inputs.
+struct MutantSource {
+  const Family& family;
+  const OracleProgram* program = nullptr;  // null where the reference is another language's
+  const InputSet& inputs;
+  std::vector<std::int64_t> units;  // computed; empty: all of them
+  TensorMap honest;
+  TensorMap of_other_inputs;  // the same outputs for other inputs
+  int threads = 1;
+};
+
+struct Mutant {
+  const char* name;
+  const char* meaning;
+  // A mild one may hide in the rounding of a 16-bit output; any other has to be refused.
+  bool mild = false;
+  bool needs_all_units = true;
+  // The outputs with the mistake in one tensor; nullopt where it makes no sense: no row, no second unit, no NaN.
+  std::optional<TensorMap> (*make)(const MutantSource& source, const TensorSpec& tensor) = nullptr;
+};
+
+const std::vector<Mutant>& mutants();
+
+}  // namespace apo

@@ -1,0 +1,56 @@
+// harness/loop/contract/register_family.cpp - copies files; the check is the caller's.
+#include "harness/loop/contract/register_family.h"
+
+#include <fmt/format.h>
+
+#include "harness/core/error.h"
+#include "harness/core/system/files.h"
+#include "kernels/family.h"
+
+namespace apo {
+namespace fs = std::filesystem;
+
+fs::path registered_path(const FamilyFile& file, const fs::path& registered) {
+  return registered / file.name / (file.name + ".h");
+}
+
+FamilyRegistration find_registration(const FamilyFile& file, const fs::path& registered) {
+  const fs::path path = registered_path(file, registered);
+  if (!fs::exists(path)) {
+    if (find_family(file.name) != nullptr) {
+      throw UserError(fmt::format("{}: the program has a family '{}' already", file.path, file.name),
+                      "give yours another name at 'apo:family'");
+    }
+    return FamilyRegistration::unknown;
+  }
+  try {
+    return contract_hash(load_family_file(path.string())) == contract_hash(file) ? FamilyRegistration::same
+                                                                                 : FamilyRegistration::changed;
+  } catch (const UserError&) {
+    return FamilyRegistration::changed;  // what is there is damaged
+  }
+}
+
+void keep_family(const FamilyFile& file, const fs::path& registered) {
+  const fs::path path = registered_path(file, registered);
+  fs::create_directories(path.parent_path());
+  std::vector<NamedText> files = {{.path = path, .contents = file.text}};
+  for (const SourceFile& header : file.headers) {
+    files.push_back({.path = path.parent_path() / header.name, .contents = header.text});
+  }
+  write_files_atomically(files);
+}
+
+bool retire_family(std::string_view name, const fs::path& registered) {
+  const fs::path folder = registered / name;
+  if (!fs::is_directory(folder)) {
+    return false;
+  }
+  const fs::path retired = registered / ".retired" / name;
+  fs::create_directories(retired.parent_path());
+  fs::remove_all(retired);
+  fs::rename(folder, retired);
+  return true;
+}
+
+}  // namespace apo

@@ -1,0 +1,182 @@
+// kernels/oracle/request.h - what a family's program is asked to compute, in memory that it shares with its caller.
+//
+// The file holds a Header, the words, and then the arrays of all tensors as doubles. The program fills the output
+// arrays and the Answer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace apo::oracle {
+
+enum class Mode : std::int64_t {
+  reference,
+  honest,
+  noise,
+  count,
+  fill,
+  derive,
+  bf16_sums,  // these three only in a program that is built for mutants
+  dropped_term,
+  wrong_sign
+};
+enum class Status : std::int64_t { unfinished, done, unwritten, not_finite, threw };
+
+inline constexpr std::size_t kMessageBytes = 512;
+inline constexpr std::size_t kMostSpecials = 32;
+
+struct SpecialCount {
+  char name[16] = {};
+  double count = 0;
+};
+
+struct Answer {
+  Status status = Status::unfinished;
+  std::int64_t tensor = 0;   // unwritten, not_finite: which output, counted over all tensors
+  std::int64_t element = 0;  // in the whole tensor
+  double value = 0;
+  char message[kMessageBytes] = {};
+  double flops = 0;
+  double special_chain = 0;
+  SpecialCount specials[kMostSpecials] = {};
+};
+
+struct Header {
+  Mode mode = Mode::reference;
+  std::int64_t bytes = 0;  // of the whole file
+  std::int64_t words = 0;  // how many follow
+  std::int64_t threads = 1;
+  std::int64_t samples = 0;
+  std::uint64_t seed = 0;
+  Answer answer;
+};
+
+struct TensorShape {
+  bool is_output = false;  // of this mode
+  bool is_integer = false;
+  std::int64_t offset = 0;  // of its doubles in the file, in bytes
+  std::vector<std::int64_t> extents;
+  std::vector<std::int64_t> axis;  // of each extent: the axis that it is, or -1
+  std::int64_t elements() const {
+    std::int64_t count = 1;
+    for (const std::int64_t extent : extents) {
+      count *= extent;
+    }
+    return count;
+  }
+};
+
+// One axis along which the work falls into independent parts of `block` entries.
+struct UnitAxis {
+  std::int64_t axis = 0;
+  std::int64_t block = 1;
+};
+
+struct Contract {
+  std::vector<std::int64_t> axes;
+  std::vector<double> scalars;
+  std::vector<TensorShape> tensors;
+  std::vector<UnitAxis> unit_axes;  // the first is the outermost; none: one unit
+  std::vector<std::int64_t> units;  // to compute
+};
+
+// One pass over the words in both directions: `visit` reads or writes each of them in the same order.
+template <class Visit>
+void visit_words(Contract& contract, Visit visit) {
+  const auto visit_list = [&](auto& list, auto each) {
+    auto size = static_cast<std::int64_t>(list.size());
+    visit(size);
+    list.resize(static_cast<std::size_t>(size));
+    for (auto& item : list) {
+      each(item);
+    }
+  };
+  const auto word = [&](auto& value) { visit(value); };
+  visit_list(contract.axes, word);
+  visit_list(contract.scalars, word);
+  visit_list(contract.tensors, [&](TensorShape& tensor) {
+    visit(tensor.is_output);
+    visit(tensor.is_integer);
+    visit(tensor.offset);
+    visit_list(tensor.extents, word);
+    visit_list(tensor.axis, word);
+  });
+  visit_list(contract.unit_axes, [&](UnitAxis& axis) {
+    visit(axis.axis);
+    visit(axis.block);
+  });
+  visit_list(contract.units, word);
+}
+
+// Where a unit lies: of each axis the first entry and how many.
+struct Part {
+  std::vector<std::int64_t> first;
+  std::vector<std::int64_t> count;
+};
+
+inline std::int64_t blocks(const Contract& contract, const UnitAxis& unit) {
+  return (contract.axes[static_cast<std::size_t>(unit.axis)] + unit.block - 1) / unit.block;
+}
+
+inline std::int64_t unit_count(const Contract& contract) {
+  std::int64_t count = 1;
+  for (const UnitAxis& unit : contract.unit_axes) {
+    count *= blocks(contract, unit);
+  }
+  return count;
+}
+
+inline Part part_of(const Contract& contract, std::int64_t unit) {
+  Part part{.first = std::vector<std::int64_t>(contract.axes.size()), .count = contract.axes};
+  for (std::size_t i = contract.unit_axes.size(); i-- > 0;) {
+    const UnitAxis& along = contract.unit_axes[i];
+    const auto axis = static_cast<std::size_t>(along.axis);
+    const std::int64_t index = unit % blocks(contract, along);
+    unit /= blocks(contract, along);
+    part.first[axis] = index * along.block;
+    part.count[axis] = std::min(along.block, contract.axes[axis] - part.first[axis]);
+  }
+  return part;
+}
+
+// Calls run(offset, count) for the runs of elements of `tensor` that belong to `part`, in row-major order: those within
+// the part along each unit axis that the tensor has.
+template <class Run>
+void for_each_run(const Contract& contract, const TensorShape& tensor, const Part& part, Run run) {
+  const std::size_t rank = tensor.extents.size();
+  std::vector<std::int64_t> first(rank);
+  std::vector<std::int64_t> count = tensor.extents;
+  for (std::size_t i = 0; i < rank; ++i) {
+    for (const UnitAxis& unit : contract.unit_axes) {
+      if (tensor.axis[i] == unit.axis) {
+        first[i] = part.first[static_cast<std::size_t>(unit.axis)];
+        count[i] = part.count[static_cast<std::size_t>(unit.axis)];
+      }
+    }
+  }
+  std::size_t inner = rank;  // extents from here on are contiguous
+  std::int64_t run_length = 1;
+  while (inner > 0 && (inner == rank || count[inner] == tensor.extents[inner])) {
+    run_length *= count[--inner];
+  }
+  std::vector<std::int64_t> index(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(inner));
+  for (;;) {
+    std::int64_t offset = 0;
+    for (std::size_t i = 0; i < rank; ++i) {
+      offset = offset * tensor.extents[i] + (i < inner ? index[i] : first[i]);
+    }
+    run(offset, run_length);
+    std::size_t i = inner;
+    while (i > 0 && ++index[i - 1] == first[i - 1] + count[i - 1]) {
+      index[i - 1] = first[i - 1];
+      --i;
+    }
+    if (i == 0) {
+      return;
+    }
+  }
+}
+
+}  // namespace apo::oracle
