@@ -1,0 +1,21 @@
+// apo:family    matmul_bf16
+// apo:idea      c[m,n] = sum over k of a[m,k] b[n,k]: products of bf16, sums of binary32, a result in binary32
+// apo:axis      M 1..65536 rows of a and c
+// apo:axis      N 1..65536 rows of b, columns of c
+// apo:axis      K 1..65536 terms of each sum
+// apo:input     a bf16[M,K] normal
+// apo:input     b bf16[N,K] normal
+// apo:output    c f32[M,N]
+// apo:unit      M/16 N/16
+// apo:workload  m512_n512_k512    production M=512 N=512 K=512
+// apo:workload  m2048_n2048_k1024 extreme    M=2048 N=2048 K=1024
+// apo:workload  m33_n17_k100      ragged     M=33 N=17 K=100
+// apo:workload  m16_n16_k16       small      M=16 N=16 K=16
+template <class Real>
+void reference(int64_t M, int64_t N, int64_t K, const Real* a, const Real* b, Real* c) {
+  for (int64_t m = 0; m < M; ++m) {
+    for (int64_t n = 0; n < N; ++n) {
+      c[m * N + n] = sum<Real>(K, [&](int64_t k) { return a[m * K + k] * b[n * K + k]; });
+    }
+  }
+}
