@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "harness/core/error.h"
+#include "harness/core/guards.h"
 #include "harness/core/hash.h"
-#include "harness/core/records/guards.h"
 #include "harness/core/text.h"
 #include "journal/implementation.h"
 #include "journal/schema/migrations.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/records/application_profile.h"
+#include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
 #include "harness/core/records/selftest_record.h"
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/core/records/application_profile.h"
+#include "harness/core/recording/application_profile.h"
 
 namespace apo {
 

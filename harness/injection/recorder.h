@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "harness/core/records/application_profile.h"
+#include "harness/core/recording/application_profile.h"
 #include "harness/injection/ranges.h"
 
 namespace apo {

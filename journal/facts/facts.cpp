@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "harness/core/hash.h"
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 #include "journal/encode.h"
 #include "journal/implementation.h"
 

@@ -184,13 +184,13 @@ TEST(Layers, TheCheckSeesACycle) {
   EXPECT_EQ(units_in_cycles({{"a", {"b"}}, {"b", {"a", "c"}}, {"c", {}}, {"d", {"a"}}}), (Names{"a", "b"}));
 }
 
-TEST(Layers, NoFolderHoldsMoreThanEighteenUnits) {
+TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
   std::map<std::string, int> count;
   for (const auto& [unit, included] : units_below(kRoot)) {
     ++count[fs::path(unit).parent_path()];
   }
   for (const auto& [folder, units] : count) {
-    EXPECT_LE(units, 18) << folder;
+    EXPECT_LE(units, 15) << folder;
   }
 }
 

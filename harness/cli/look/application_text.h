@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "harness/core/records/application_profile.h"
+#include "harness/core/recording/application_profile.h"
 
 namespace apo {
 

@@ -13,7 +13,7 @@
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/loop/reproduction.h"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/core/json/values.h"
-#include "harness/core/records/application_profile.h"
+#include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
 
 namespace apo {

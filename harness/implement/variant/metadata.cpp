@@ -8,7 +8,7 @@
 #include <regex>
 
 #include "harness/core/error.h"
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/implement/library_builder.h"

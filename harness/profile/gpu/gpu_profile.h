@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/core/records/records.h"
-#include "harness/worker/cupti/profile_results.h"
+#include "harness/worker/protocol/profile_results.h"
 
 namespace apo {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/core/system/files.h"
-#include "harness/worker/cupti/profile_results.h"
+#include "harness/worker/protocol/profile_results.h"
 #include "harness/worker/protocol/protocol.h"
 #include "harness/worker/protocol/shared_tensors.h"
 

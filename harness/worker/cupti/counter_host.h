@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/worker/cupti/profile_results.h"
 #include "harness/worker/cupti/range_profiler.h"
+#include "harness/worker/protocol/profile_results.h"
 
 namespace apo {
 

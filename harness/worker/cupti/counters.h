@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/worker/cupti/profile_results.h"
 #include "harness/worker/cupti/profiled_gpu.h"
+#include "harness/worker/protocol/profile_results.h"
 
 namespace apo {
 

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "harness/worker/cupti/profile_results.h"
 #include "harness/worker/cupti/profiled_gpu.h"
+#include "harness/worker/protocol/profile_results.h"
 
 namespace apo {
 

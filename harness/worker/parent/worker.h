@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "harness/core/system/files.h"
-#include "harness/worker/cupti/profile_results.h"
-#include "harness/worker/parent/code_watch.h"
+#include "harness/worker/code/code_watch.h"
 #include "harness/worker/parent/worker_options.h"
+#include "harness/worker/protocol/profile_results.h"
 #include "harness/worker/protocol/protocol.h"
 #include "harness/worker/protocol/result.h"
 #include "harness/worker/protocol/shared_tensors.h"

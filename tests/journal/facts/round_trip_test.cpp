@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "harness/core/hash.h"
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 #include "journal/encode.h"
 #include "tests/journal/samples.h"
 

@@ -1,6 +1,6 @@
-// tests/worker/cupti/machine_code_test.cpp - instructions as ptxas 13.0 encoded them, and what holds a warp up among
+// tests/worker/code/machine_code_test.cpp - instructions as ptxas 13.0 encoded them, and what holds a warp up among
 // them.
-#include "harness/worker/cupti/machine_code.h"
+#include "harness/worker/code/machine_code.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// harness/core/records/sources.h - identifies the files of a variant and shows how two variants differ.
+// harness/core/sources.h - identifies the files of a variant and shows how two variants differ.
 #pragma once
 
 #include <string>

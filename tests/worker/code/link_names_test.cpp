@@ -1,5 +1,5 @@
-// tests/worker/parent/link_names_test.cpp - the libraries that an object names, of real, foreign and damaged files.
-#include "harness/worker/parent/link_names.h"
+// tests/worker/code/link_names_test.cpp - the libraries that an object names, of real, foreign and damaged files.
+#include "harness/worker/code/link_names.h"
 
 #include <gtest/gtest.h>
 

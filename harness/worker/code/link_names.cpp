@@ -1,5 +1,5 @@
-// harness/worker/parent/link_names.cpp - reads the dynamic section piece by piece: some libraries have half a gigabyte.
-#include "harness/worker/parent/link_names.h"
+// harness/worker/code/link_names.cpp - reads the dynamic section piece by piece: some libraries have half a gigabyte.
+#include "harness/worker/code/link_names.h"
 
 #include <fcntl.h>
 #include <gelf.h>

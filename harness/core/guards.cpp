@@ -1,5 +1,5 @@
-// harness/core/records/guards.cpp - the table of guards, and one switch for each.
-#include "harness/core/records/guards.h"
+// harness/core/guards.cpp - the table of guards, and one switch for each.
+#include "harness/core/guards.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// harness/core/records/application_profile.h - records of where the GPU time of a whole application went.
+// harness/core/recording/application_profile.h - records of where the GPU time of a whole application went.
 #pragma once
 
 #include <cstdint>

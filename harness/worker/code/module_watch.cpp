@@ -1,5 +1,5 @@
-// harness/worker/cupti/module_watch.cpp - receives CUPTI's callback for loaded modules.
-#include "harness/worker/cupti/module_watch.h"
+// harness/worker/code/module_watch.cpp - receives CUPTI's callback for loaded modules.
+#include "harness/worker/code/module_watch.h"
 
 #include <algorithm>
 #include <exception>

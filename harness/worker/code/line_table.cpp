@@ -1,5 +1,5 @@
-// harness/worker/cupti/line_table.cpp - runs the line programs of a cubin (DWARF 2, section 6.2).
-#include "harness/worker/cupti/line_table.h"
+// harness/worker/code/line_table.cpp - runs the line programs of a cubin (DWARF 2, section 6.2).
+#include "harness/worker/code/line_table.h"
 
 #include <cxxabi.h>
 #include <fmt/format.h>

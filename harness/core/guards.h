@@ -1,4 +1,4 @@
-// harness/core/records/guards.h - the guards of the judge by name, with a switch for each for experiments.
+// harness/core/guards.h - the guards of the judge by name, with a switch for each for experiments.
 //
 // docs/guards.md says what each one stops. Switching one off is for measuring what it is good for: a program that has
 // one off writes to no journal and adds no variant, so that nothing it finds can become an incumbent.

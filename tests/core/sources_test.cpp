@@ -1,5 +1,5 @@
-// tests/core/records/sources_test.cpp - what identifies the files of a variant, and how they differ.
-#include "harness/core/records/sources.h"
+// tests/core/sources_test.cpp - what identifies the files of a variant, and how they differ.
+#include "harness/core/sources.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// harness/worker/parent/code_watch.cpp - reads /proc/PID/maps, pagemap and mem.
-#include "harness/worker/parent/code_watch.h"
+// harness/worker/code/code_watch.cpp - reads /proc/PID/maps, pagemap and mem.
+#include "harness/worker/code/code_watch.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "harness/core/system/files.h"
-#include "harness/worker/parent/link_names.h"
+#include "harness/worker/code/link_names.h"
 
 namespace apo {
 namespace {

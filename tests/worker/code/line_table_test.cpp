@@ -1,6 +1,6 @@
-// tests/worker/cupti/line_table_test.cpp - lines and inlined calls of a cubin that nvcc made: a recorded one, and one
+// tests/worker/code/line_table_test.cpp - lines and inlined calls of a cubin that nvcc made: a recorded one, and one
 // that is compiled here where there is a compiler.
-#include "harness/worker/cupti/line_table.h"
+#include "harness/worker/code/line_table.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@
 namespace apo {
 namespace {
 
-const std::string kFolder = std::string(APO_SOURCE_FOLDER) + "/tests/worker/cupti/";
+const std::string kFolder = std::string(APO_SOURCE_FOLDER) + "/tests/worker/code/";
 
 std::string recorded() {
   return read_file(kFolder + "inlined_calls.cubin");

@@ -1,5 +1,5 @@
-// harness/worker/cupti/machine_code.cpp - decodes 16-byte instructions far enough to find what a warp waits for.
-#include "harness/worker/cupti/machine_code.h"
+// harness/worker/code/machine_code.cpp - decodes 16-byte instructions far enough to find what a warp waits for.
+#include "harness/worker/code/machine_code.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
-// tests/core/records/guards_test.cpp - every attack of the zoo names its guard, and docs/guards.md has the table of
+// tests/core/guards_test.cpp - every attack of the zoo names its guard, and docs/guards.md has the table of
 // them.
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// harness/core/records/sources.cpp - the manifest, and Myers' shortest edit script in the unified format.
-#include "harness/core/records/sources.h"
+// harness/core/sources.cpp - the manifest, and Myers' shortest edit script in the unified format.
+#include "harness/core/sources.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// tests/worker/parent/code_watch_test.cpp - a worker that another program starts and watches, as compute-sanitizer
+// tests/worker/code/code_watch_test.cpp - a worker that another program starts and watches, as compute-sanitizer
 // does.
 #include <gtest/gtest.h>
 

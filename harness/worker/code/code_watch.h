@@ -1,4 +1,4 @@
-// harness/worker/parent/code_watch.h - checks from the parent that a worker's code is what was built and loaded.
+// harness/worker/code/code_watch.h - checks from the parent that a worker's code is what was built and loaded.
 //
 // A page of code that somebody wrote to is no longer the file's: the system has made a private copy of it, and says so
 // even when the old bytes were put back. That costs one read of the page table instead of one of the code.

@@ -1,4 +1,4 @@
-// harness/worker/cupti/machine_code.h - what the instructions of a GPU's kernel are, and which one another is held up
+// harness/worker/code/machine_code.h - what the instructions of a GPU's kernel are, and which one another is held up
 // by.
 //
 // NVIDIA documents the names of the instructions, not their bits. The fields that are read here have been the same

@@ -1,5 +1,5 @@
-// harness/core/records/application_profile.cpp - names of the records of an application, and its idle share.
-#include "harness/core/records/application_profile.h"
+// harness/core/recording/application_profile.cpp - names of the records of an application, and its idle share.
+#include "harness/core/recording/application_profile.h"
 
 #include <limits>
 

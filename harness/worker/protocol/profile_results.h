@@ -1,5 +1,5 @@
-// harness/worker/cupti/profile_results.h - what a worker reads off the GPU's profilers, and its text on the way to the
-// parent.
+// harness/worker/protocol/profile_results.h - what a worker reads off the GPU's profilers, and its text on the way to
+// the parent.
 #pragma once
 
 #include <cstddef>

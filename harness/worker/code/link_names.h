@@ -1,4 +1,4 @@
-// harness/worker/parent/link_names.h - which libraries a shared object names: itself, and those that it cannot do
+// harness/worker/code/link_names.h - which libraries a shared object names: itself, and those that it cannot do
 // without.
 #pragma once
 

@@ -1,4 +1,4 @@
-// tests/worker/cupti/inlined_calls.cu - two kernels that call helpers; inlined_calls.cubin is what nvcc 13.0 made of it:
+// tests/worker/code/inlined_calls.cu - two kernels that call helpers; inlined_calls.cubin is what nvcc 13.0 made of it:
 // nvcc -arch=sm_90 -lineinfo -cubin -o inlined_calls.cubin inlined_calls.cu
 #include "inlined_calls.h"
 

@@ -1,4 +1,4 @@
-// harness/worker/cupti/module_watch.h - the machine code that the driver has loaded, as CUPTI shows it.
+// harness/worker/code/module_watch.h - the machine code that the driver has loaded, as CUPTI shows it.
 //
 // Watching makes every launch dearer: it is for workers that time nothing.
 #pragma once

@@ -1,4 +1,4 @@
-// harness/worker/cupti/line_table.h - maps the instructions of a cubin to source lines, through calls that were
+// harness/worker/code/line_table.h - maps the instructions of a cubin to source lines, through calls that were
 // inlined.
 #pragma once
 

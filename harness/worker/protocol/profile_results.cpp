@@ -1,5 +1,5 @@
-// harness/worker/cupti/profile_results.cpp - counters and PC samples as JSON.
-#include "harness/worker/cupti/profile_results.h"
+// harness/worker/protocol/profile_results.cpp - counters and PC samples as JSON.
+#include "harness/worker/protocol/profile_results.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// tests/worker/cupti/inlined_calls.h - short helpers, one that calls another, and a function that is not short.
+// tests/worker/code/inlined_calls.h - short helpers, one that calls another, and a function that is not short.
 #pragma once
 
 __device__ inline float low(unsigned pair) {
