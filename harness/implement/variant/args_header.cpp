@@ -2,7 +2,7 @@
 #include "harness/implement/variant/args_header.h"
 
 #include "harness/core/error.h"
-#include "harness/implement/variant/metadata.h"
+#include "harness/implement/variant/form.h"
 #include "harness/implement/variant/settings.h"
 
 namespace apo {

@@ -9,9 +9,17 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/error.h"
+
 namespace apo {
 
 using Integer = std::int64_t;
+
+// The expression does not parse, names an unknown symbol, or has no value: division by zero, a result beyond 2^53.
+class ExpressionError : public UserError {
+ public:
+  using UserError::UserError;
+};
 
 // An operator or a function, as it is called in C++ (expression_cpp.h). `compute` ignores its second number where there
 // is one operand; select, c ? a : b, has none.
@@ -37,6 +45,9 @@ inline constexpr const char* kTooLarge = "a number reaches 2^53, beyond what is 
 
 // Operands come before what uses them, and the whole expression last. Throws ExpressionError with the column.
 std::vector<ExpressionNode> parse_expression(std::string_view expression);
+
+// Cuts "B,ceil_div(H,2)" at the commas outside parentheses: {"B", "ceil_div(H,2)"}.
+std::vector<std::string> split_expressions(std::string_view list);
 
 // The expression in quotes, cut where it is long.
 std::string quoted_expression(std::string_view expression);

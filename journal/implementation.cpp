@@ -1,5 +1,5 @@
-// journal/journal.cpp - opens and checks a journal, and finds what a killed process left in it.
-#include "journal/journal.h"
+// journal/implementation.cpp - opens and checks a journal, and finds what a killed process left in it.
+#include "journal/implementation.h"
 
 #include <fstream>
 
@@ -7,7 +7,6 @@
 #include "harness/core/guards.h"
 #include "harness/core/hash.h"
 #include "harness/core/text.h"
-#include "journal/implementation.h"
 #include "journal/schema/migrations.h"
 
 namespace apo {
