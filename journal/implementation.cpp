@@ -98,6 +98,13 @@ void index_sentence(Database& database, std::int64_t experiment, const std::stri
   database.run("INSERT INTO sentence_index (rowid, sentence) VALUES (?, ?)", {experiment, sentence});
 }
 
+Prediction next_prediction(Statement& row) {
+  Prediction prediction{row.real(), row.real(), row.text(), row.text()};
+  const std::string source = row.text();
+  prediction.source = known(prediction_source_from(source), source);
+  return prediction;
+}
+
 std::string time_or_now(const std::string& time) {
   return time.empty() ? utc_now() : time;
 }

@@ -12,6 +12,8 @@ void add_ranked(Journal::Implementation& self, std::int64_t iteration, int posit
       {iteration, position, self.configuration_row(candidate.configuration), encode(candidate.techniques),
        candidate.prediction.low, candidate.prediction.high, candidate.prediction.relative_to,
        candidate.prediction.because, candidate.attacks, candidate.score, candidate.why, to_string(candidate.origin)});
+  self.database.run("INSERT INTO ranking_kind (iteration, left_out, position, prediction_source) VALUES (?, 0, ?, ?)",
+                    {iteration, position, to_string(candidate.prediction.source)});
 }
 
 void add_left_out(Journal::Implementation& self, std::int64_t iteration, int position, const LeftOut& left_out) {
@@ -19,6 +21,43 @@ void add_left_out(Journal::Implementation& self, std::int64_t iteration, int pos
       "INSERT INTO ranking (iteration, left_out, position, configuration, techniques, predicted_over,"
       " predicted_because, attacks, why, origin) VALUES (?, 1, ?, ?, '[]', '', '', '', ?, '')",
       {iteration, position, self.configuration_row(left_out.configuration), left_out.why});
+  self.database.run("INSERT INTO ranking_kind (iteration, left_out, position, left_out_kind) VALUES (?, 1, ?, ?)",
+                    {iteration, position, to_string(left_out.kind)});
+}
+
+void read_ranked(Journal::Implementation& self, std::int64_t iteration, ResearchBrief& brief) {
+  Statement rows = self.database.query(
+      "SELECT configuration, techniques, predicted_low, predicted_high, predicted_over, predicted_because,"
+      " coalesce(prediction_source, 'idea'), attacks, score, why, origin FROM ranking LEFT JOIN ranking_kind USING "
+      "(iteration, left_out,"
+      " position) WHERE iteration = ? AND left_out = 0 ORDER BY position",
+      {iteration});
+  while (rows.step()) {
+    Candidate candidate;
+    candidate.configuration = self.configuration(rows.integer());
+    candidate.techniques = decode_list(rows.text());
+    candidate.prediction = next_prediction(rows);
+    candidate.attacks = rows.text();
+    candidate.score = rows.real();
+    candidate.why = rows.text();
+    const std::string origin = rows.text();
+    candidate.origin = known(origin_from(origin), origin);
+    brief.ranked.push_back(std::move(candidate));
+  }
+}
+
+void read_left_out(Journal::Implementation& self, std::int64_t iteration, ResearchBrief& brief) {
+  Statement rows = self.database.query(
+      "SELECT configuration, why, coalesce(left_out_kind, 'unknown') FROM ranking LEFT JOIN ranking_kind USING "
+      "(iteration, left_out, position)"
+      " WHERE iteration = ? AND left_out = 1 ORDER BY position",
+      {iteration});
+  while (rows.step()) {
+    LeftOut left_out{.configuration = self.configuration(rows.integer()), .why = rows.text()};
+    const std::string kind = rows.text();
+    left_out.kind = known(left_out_kind_from(kind), kind);
+    brief.left_out.push_back(std::move(left_out));
+  }
 }
 
 }  // namespace
@@ -56,27 +95,8 @@ ResearchBrief Journal::brief(std::int64_t iteration) {
                                  .file = bottlenecks.text(),
                                  .line = bottlenecks.small()});
   }
-  Statement rows = self_->database.query(
-      "SELECT left_out, configuration, techniques, predicted_low, predicted_high, predicted_over, predicted_because,"
-      " attacks, score, why, origin FROM ranking WHERE iteration = ? ORDER BY left_out, position",
-      {iteration});
-  while (rows.step()) {
-    const bool left_out = rows.boolean();
-    Candidate candidate;
-    candidate.configuration = self_->configuration(rows.integer());
-    candidate.techniques = decode_list(rows.text());
-    candidate.prediction = with_source({rows.real(), rows.real(), rows.text(), rows.text()});
-    candidate.attacks = rows.text();
-    candidate.score = rows.real();
-    candidate.why = rows.text();
-    const std::string origin = rows.text();
-    if (left_out) {
-      brief.left_out.push_back({std::move(candidate.configuration), std::move(candidate.why)});
-    } else {
-      candidate.origin = known(origin_from(origin), origin);
-      brief.ranked.push_back(std::move(candidate));
-    }
-  }
+  read_ranked(*self_, iteration, brief);
+  read_left_out(*self_, iteration, brief);
   return brief;
 }
 

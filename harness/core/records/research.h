@@ -44,10 +44,22 @@ struct Candidate {
   Origin origin = Origin::registered;
 };
 
-// A candidate that was left out, and why (a lesson that still holds, a constraint, ...).
+enum class LeftOutKind : std::uint8_t {
+  other_target,      // it runs elsewhere
+  unsupported,       // it does not support the workload
+  incumbent,         // it is the incumbent itself
+  below_resolution,  // it is predicted to gain less than the machine resolves
+  refuted,           // an experiment refuted it, and its lesson still holds
+  unknown,           // none of these words stood in the reason when kinds were not yet kept
+};
+std::string_view to_string(LeftOutKind kind);
+std::optional<LeftOutKind> left_out_kind_from(std::string_view word);
+
+// A candidate that was left out, and why.
 struct LeftOut {
   Configuration configuration;
   std::string why;
+  LeftOutKind kind = LeftOutKind::unknown;
 };
 
 struct ResearchBrief {

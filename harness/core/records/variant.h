@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/family.h"
@@ -31,6 +32,8 @@ enum class PredictionSource : std::uint8_t {
   idea,         // an author, a technique's prior, or a chain through one of them
   measurements  // of the same configuration, by the experiments that `because` names
 };
+std::string_view to_string(PredictionSource source);
+std::optional<PredictionSource> prediction_source_from(std::string_view word);
 
 // The predicted effect over `relative_to` ("parent" or a variant name), as a speed-up ratio band.
 struct Prediction {

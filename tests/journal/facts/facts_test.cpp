@@ -302,6 +302,7 @@ TEST(Certifications, OfAJournalOfBeforeSoloRunsHaveNone) {
   }
   ASSERT_EQ(attack(scratch.path,
                    "DROP TABLE certification_clock; DROP TABLE certification_segment; DROP TABLE variant_file;"
+                   "DROP TABLE experiment_prediction; DROP TABLE ranking_kind;"
                    "PRAGMA user_version = 7"),
             "");
   for (const Access access : {Access::read_only, Access::read_write}) {
