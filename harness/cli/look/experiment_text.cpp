@@ -76,11 +76,10 @@ std::string prediction_text(const Experiment& experiment) {
                                        : speedup > prediction.high ? ": above the band"
                                                                    : ": inside the band");
   }
-  return heading("prediction") +
-         format_table({{"  predicted", format_ratio(prediction.low) + ".." + format_ratio(prediction.high) + " over " +
-                                           experiment.incumbent.label()},
-                       {"  because", prediction.because},
-                       {"  measured", outcome}});
+  return heading("prediction") + format_table({{"  predicted", format_band(prediction.low, prediction.high) + " over " +
+                                                                   experiment.incumbent.label()},
+                                               {"  because", prediction.because},
+                                               {"  measured", outcome}});
 }
 
 std::string gates_text(const Experiment& experiment) {
