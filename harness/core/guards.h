@@ -1,7 +1,7 @@
 // harness/core/guards.h - the guards of the judge by name, with a switch for each for experiments.
 //
-// docs/guards.md says what each one stops. Switching one off is for measuring what it is good for: a program that has
-// one off writes to no journal and adds no variant, so that nothing it finds can become an incumbent.
+// docs/guards.md says what each one stops. Guards are switched off to measure their value: a program with a guard off
+// writes to no journal and adds no variant, so that its findings cannot become an incumbent.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ struct GuardRow {
   Guard guard;
   const char* name;
   const char* rule;  // what it insists on, in one line
-  // False where a candidate would take the machine with it, or where the guard is the whole of a stage.
+  // False where switching it off would endanger the machine, or where the guard is a whole stage.
   bool can_be_off;
 };
 
@@ -60,8 +60,8 @@ std::span<const GuardRow> guard_rows();  // each guard once, in the order of the
 std::string_view to_string(Guard guard);
 std::optional<Guard> guard_from(std::string_view name);
 
-// On from the start of the program. Only an experiment's command line, and the parent of a worker, switch one off, and
-// do so before any thread is started.
+// Guards are on when the program starts. Only an experiment's command line and the parent of a worker switch one off,
+// before any thread starts.
 bool guard_is_on(Guard guard);
 void switch_off(Guard guard);
 std::vector<std::string> guards_off();

@@ -15,10 +15,10 @@ struct NpyArray {
   std::vector<double> values;
 };
 
-// Little-endian float64, C order. bf16 has no NumPy dtype, so exact bf16 values travel as float32 or float64.
+// Writes little-endian float64 in C order. bf16 has no NumPy dtype, so exact bf16 values travel as float32 or float64.
 void write_npy(const std::filesystem::path& path, const std::vector<std::int64_t>& shape,
                const std::vector<double>& values, DType dtype = DType::f64);
-// Reads <f4 and <f8, C order. Throws UserError naming the file and what is wrong.
+// Reads <f4 and <f8 in C order. Throws UserError naming the file and what is wrong.
 NpyArray read_npy(const std::filesystem::path& path);
 
 }  // namespace apo

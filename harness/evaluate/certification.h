@@ -10,7 +10,8 @@
 
 namespace apo {
 
-// The champion against the campaign's baseline over kCertificationRounds fresh rounds, then each of them alone.
+// Measures the champion against the campaign's baseline over kCertificationRounds fresh rounds, then each of them
+// alone.
 struct CertificationResult {
   Certification certification;
   std::vector<Round> rounds;

@@ -7,7 +7,7 @@
 
 namespace apo {
 
-// The table of kernels by time, copies and fills, categories, gaps, and what is missing from the numbers.
+// Prints kernels by time, copies and fills, categories, gaps, and what is missing from the numbers.
 std::string describe_application(const ApplicationProfile& profile, const ApplicationSummary& summary);
 
 }  // namespace apo

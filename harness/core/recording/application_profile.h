@@ -17,12 +17,12 @@ enum class WorkKind : std::uint8_t { kernel, copy, fill };
 const char* to_string(WorkKind kind);
 std::optional<WorkKind> work_kind_from(std::string_view word);
 
-// "memcpy HtoD" for 1: the directions of CUPTI, which Nsight Systems exports as they are. There are kDirections of
+// Names the directions of CUPTI, which Nsight Systems exports unchanged: 1 is "memcpy HtoD". There are kDirections of
 // them; any other number is "memcpy of another kind".
 const char* copy_name(std::int64_t direction);
 inline constexpr std::int64_t kDirections = 11;
 
-// All calls of one kernel, or all copies of one direction, or all fills.
+// Sums all calls of one kernel, all copies of one direction, or all fills.
 struct GpuWork {
   WorkKind kind = WorkKind::kernel;
   std::string name;
@@ -33,14 +33,14 @@ struct GpuWork {
   std::int64_t bytes = 0;  // of copies and fills
 };
 
-// What was launched in one range, or another range within it.
+// Sums the work launched in one range or in a range within it.
 struct RangeWork {
   std::size_t work = 0;  // of ProcessRecording::work
   std::int64_t calls = 0;
   std::int64_t total_ns = 0;
 };
 
-// One place in the nesting of NVTX ranges: all ranges of one name that were pushed in one other range.
+// One place in the nesting of NVTX ranges. It covers all ranges of one name inside the same parent range.
 struct NvtxRange {
   std::string name;
   std::int64_t parent = -1;  // of ProcessRecording::ranges, before this one; -1: in no other
@@ -48,7 +48,7 @@ struct NvtxRange {
   std::vector<RangeWork> work;  // in this range itself, not in those within it
 };
 
-// What one process left behind.
+// The recording of one process.
 struct ProcessRecording {
   std::int64_t pid = 0;
   std::int64_t parent = 0;
@@ -63,7 +63,7 @@ struct ProcessRecording {
   std::vector<NvtxRange> ranges;
 };
 
-// A number of ncu's, over all calls of a kernel.
+// A metric of ncu over all calls of a kernel.
 struct KernelMetric {
   std::string kernel;
   std::string name;
@@ -101,7 +101,7 @@ struct CategoryRow {
   double ceiling = 1;
 };
 
-// All ranges of one name within one other; in depth first order, the longest of each first.
+// Sums all ranges of one name inside the same parent. Rows are depth first, the longest first.
 struct RangeRow {
   std::string name;
   std::string path;  // "step / forward"
