@@ -1,7 +1,7 @@
 // harness/worker/code/code_watch.h - checks from the parent that a worker's code is what was built and loaded.
 //
-// A page of code that somebody wrote to is no longer the file's: the system has made a private copy of it, and says so
-// even when the old bytes were put back. That costs one read of the page table instead of one of the code.
+// The system makes a private copy of a code page that somebody writes to, and reports it even after the old bytes were
+// put back. So a check reads the page table, not the code.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@ namespace apo {
 
 class CodeWatch {
  public:
-  // What no thread of the process may write to: its code, its constants, its bound symbols, the system's clock. No
-  // candidate has been in it yet. Where the system shows none of it, nothing is watched.
+  // Remembers the pages that no thread of the process may write to: its code, its constants, its bound symbols and the
+  // system's clock. Call it before a candidate is loaded. Where the system shows none of these, nothing is watched.
   void remember(int pid);
-  // The driver of a GPU makes code of its own: only the pages of files are held to account from here on.
+  // Restricts the checks to pages of files, because the driver of a GPU generates code.
   void allow_made_code() { made_code_ = true; }
-  // A candidate with host code that is about to be loaded. From here on the process may run code of it, of the
-  // libraries that it names, and of those that these name: what it opens itself belongs to somebody else.
+  // Announces a candidate with host code that is about to be loaded. From then on the process may run code of the
+  // candidate, of the libraries that it names, and of those that these name, but not of libraries that it opens itself.
   void expect(const std::filesystem::path& object);
-  // Whether there is code of a candidate in the process. A kernel of a GPU is none.
+  // True when the process holds code of a candidate. A kernel of a GPU does not count.
   bool has_host_code() const { return host_code_; }
-  // In words, the first thing that is not as it was; the process stands still.
+  // Describes the first change. The process must be stopped.
   std::optional<std::string> change(int pid);
 
  private:
@@ -37,7 +37,7 @@ class CodeWatch {
     std::string rights;  // "r-xp"
     std::string name;    // of its file, "[vdso]", or empty
   };
-  // A page that was written to before any candidate came: relocated constants, or bound symbols.
+  // A page that was written before any candidate came: relocated constants, or bound symbols.
   struct Page {
     std::uint64_t address = 0;
     std::vector<std::byte> bytes;

@@ -10,16 +10,16 @@
 
 namespace apo {
 
-// Where an instruction comes from. Of a function of a few lines that was inlined it is the line that calls it: the
-// helper's own line has the samples of all its calls.
+// The source of an instruction. For a short function that was inlined it is the line of the call, because the
+// function's own lines collect the samples of all its calls.
 struct SourcePlace {
   std::string file;     // without its folder
   int line = 0;         // 0 where the cubin has no line for it
   std::string inlined;  // from there inwards: "reduce (sum.h:8) > low (bf16.h:2)"; empty where nothing was inlined
 };
 
-// The section .debug_line of a cubin: DWARF 2 with NVIDIA's extended opcode 0x90, "inlined call". libdw sorts the rows
-// of all kernels by address and numbers them as one, but the opcode numbers those of its own kernel.
+// Reads the section .debug_line of a cubin: DWARF 2 with NVIDIA's extended opcode 0x90, "inlined call". libdw sorts the
+// rows of all kernels by address and numbers them as one, but the opcode uses the numbers of its own kernel.
 class LineTable {
  public:
   // Empty when `cubin` is damaged or has no line table.

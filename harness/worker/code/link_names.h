@@ -13,7 +13,8 @@ struct LinkNames {
   std::vector<std::string> needed;  // DT_NEEDED
 };
 
-// Of an ELF64 file of this machine. Nothing but the file's name where it is none, or is damaged: never throws for that.
+// Reads an ELF64 file of this machine. Returns only the file's name for any other or damaged file; never throws for
+// that.
 LinkNames read_link_names(const std::filesystem::path& file);
 
 }  // namespace apo

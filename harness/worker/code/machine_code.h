@@ -15,7 +15,8 @@ namespace apo {
 
 inline constexpr std::uint64_t kInstructionBytes = 16;
 
-// Of one kernel. Empty where the cubin has none of that name, or is of an architecture with other instructions.
+// The instructions of one kernel. Empty when the cubin has no kernel of that name, is damaged, or is of an architecture
+// with other instructions.
 class MachineCode {
  public:
   MachineCode() = default;
@@ -24,11 +25,11 @@ class MachineCode {
 
   bool empty() const { return code_.empty(); }
   std::size_t bytes() const { return kInstructionBytes * code_.size(); }
-  // "LDG", "BAR", ...; "" outside the kernel, and for the many whose kind no diagnosis asks for.
+  // Returns "LDG", "BAR", ...; "" outside the kernel and for instructions that no diagnosis needs.
   std::string opcode(std::uint64_t offset) const;
-  // What holds a warp up that was sampled at `offset` in the state `stall` ("long_scoreboard", ...): the load whose
-  // result is awaited; the barrier, fence or sleep that was executed last; the branch that led there. Where nothing of
-  // that kind is found, and in other states, `offset` itself.
+  // Finds the instruction that holds up a warp sampled at `offset` in the state `stall` ("long_scoreboard", ...): the
+  // load whose result is awaited; the barrier, fence or sleep that was executed last; the branch that led there.
+  // Returns `offset` where none is found, and for other states.
   std::uint64_t held_up_by(std::uint64_t offset, std::string_view stall) const;
 
  private:

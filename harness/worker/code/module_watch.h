@@ -1,6 +1,6 @@
 // harness/worker/code/module_watch.h - the machine code that the driver has loaded, as CUPTI shows it.
 //
-// Watching makes every launch dearer: it is for workers that time nothing.
+// Watching slows every launch, so it is only for workers that time nothing.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace apo {
 
-// One in a process: CUPTI has one subscriber.
+// Only one may exist in a process: CUPTI has one subscriber.
 class ModuleWatch {
  public:
   ModuleWatch() = default;
@@ -18,14 +18,15 @@ class ModuleWatch {
   ModuleWatch& operator=(const ModuleWatch&) = delete;
   ~ModuleWatch() { stop(); }
 
-  // From here on every module that is loaded is kept. Loads CUPTI. A context has to be there.
+  // Keeps every module that is loaded from here on. Loads CUPTI. Needs a context.
   void start();
   void stop();
-  // What was loaded before is no longer asked for.
+  // Drops the images that were loaded so far.
   void forget();
-  // The images loaded since then, each once, that hold code of one of `kernels`: the driver loads modules of its own.
+  // Returns the images loaded since then that hold code of one of `kernels`, each once; the driver loads modules of its
+  // own.
   std::vector<std::string> images(const std::vector<std::string>& kernels) const;
-  // One sentence; empty while it watches.
+  // The reason why it does not watch, as one sentence; empty while it watches.
   const std::string& missing() const { return missing_; }
 
  private:

@@ -24,7 +24,7 @@ struct RefusedMetric {
   std::string why;
 };
 
-// What a step of collecting took of the host's time: "profiler", "pass 1 start", ...
+// The host's time of one step of collecting: "profiler", "pass 1 start", ...
 struct CountingStep {
   std::string what;
   double seconds = 0;
@@ -48,7 +48,7 @@ struct SampleReport {
   std::string missing;  // one sentence when there are no samples
 };
 
-// What is counted for each instruction; the values of an InstructionCount are in this order.
+// The quantities counted for each instruction; the values of an InstructionCount have this order.
 enum CountedOf : std::size_t {
   kWarps,             // executions by a warp
   kThreads,           // by a thread
@@ -81,7 +81,7 @@ struct InstructionReport {
 std::string encode(const CounterReport& report);
 std::string encode(const SampleReport& report);
 std::string encode(const InstructionReport& report);
-// nullopt when it is not one: the text comes from another process.
+// Return nullopt for malformed text, because it comes from another process.
 std::optional<CounterReport> decode_counters(std::string_view text);
 std::optional<SampleReport> decode_samples(std::string_view text);
 std::optional<InstructionReport> decode_instructions(std::string_view text);
