@@ -10,8 +10,7 @@
 
 namespace apo {
 
-// Measures the champion against the campaign's baseline over kCertificationRounds fresh rounds, then each of them
-// alone.
+// The champion against the campaign's baseline over kCertificationRounds fresh rounds, then each of them alone.
 struct CertificationResult {
   Certification certification;
   std::vector<Round> rounds;

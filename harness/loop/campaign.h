@@ -31,8 +31,8 @@ struct CampaignSummary {
   double seconds = 0;
 };
 
-// Runs the campaign to its end, or resumes one of the same family, workload class and machine that was interrupted:
-// with that campaign's policy, except for what was typed. Takes the journal's lock.
+// Runs the campaign to its end, or resumes an interrupted one of the same family, workload class and machine with that
+// campaign's policy, except for options that were typed. Takes the journal's lock.
 CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& request, Observer& observer);
 
 }  // namespace apo

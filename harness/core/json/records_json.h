@@ -12,7 +12,7 @@
 
 namespace apo {
 
-// Counts the incompatible changes of these documents: a key that was removed or renamed, or changed its meaning.
+// The number of incompatible changes of these documents: a key that was removed or renamed, or changed its meaning.
 inline constexpr int kRecordsFormat = 1;
 
 // ---- what is tried

@@ -22,7 +22,7 @@ std::optional<WorkKind> work_kind_from(std::string_view word);
 const char* copy_name(std::int64_t direction);
 inline constexpr std::int64_t kDirections = 11;
 
-// Sums all calls of one kernel, all copies of one direction, or all fills.
+// All calls of one kernel, all copies of one direction, or all fills.
 struct GpuWork {
   WorkKind kind = WorkKind::kernel;
   std::string name;
@@ -33,7 +33,7 @@ struct GpuWork {
   std::int64_t bytes = 0;  // of copies and fills
 };
 
-// Sums the work launched in one range or in a range within it.
+// Work launched in one range or in a range within it.
 struct RangeWork {
   std::size_t work = 0;  // of ProcessRecording::work
   std::int64_t calls = 0;
@@ -101,7 +101,7 @@ struct CategoryRow {
   double ceiling = 1;
 };
 
-// Sums all ranges of one name inside the same parent. Rows are depth first, the longest first.
+// All ranges of one name inside the same parent. Rows are depth first, the longest first.
 struct RangeRow {
   std::string name;
   std::string path;  // "step / forward"

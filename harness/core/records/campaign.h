@@ -33,7 +33,7 @@ struct Policy {
   // most machines keep their clock. Not stored in the journal.
   double solo_run_s = 0;
   std::optional<Layout> layout = Layout::random;  // nullopt: of a campaign of before it was kept, whose rounds tell
-  // Selects the kernels of an application that this family stands for; empty means that the family is the whole
+  // The kernels of an application that this family stands for; empty means that the family is the whole
   // application. Not stored in the journal: a resumed campaign reads it from its file.
   std::string application_kernels;
 };

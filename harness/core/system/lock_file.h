@@ -9,7 +9,7 @@
 
 namespace apo {
 
-// Names the bytes `first` .. `first + count - 1`, whether or not the file has them.
+// The bytes `first` .. `first + count - 1`, whether or not the file has them.
 struct LockedBytes {
   std::int64_t first = 0;
   std::int64_t count = 1;

@@ -24,7 +24,7 @@ double confirm_alpha(int index, const JudgePreset& preset);
 // 0.7 of the sum of the accepted effects, so the accepts have to be bisected and rolled back.
 Certification certify(const std::vector<Round>& rounds, double claimed_effect);
 
-// Compares the baseline with its own copy. A difference is a bug of the judge or of the machine.
+// The result of the baseline against its own copy. A difference is a bug of the judge or of the machine.
 struct SentinelCheck {
   double effect = 0;  // HL of the last sentinel
   double sd = 0;      // of its round effects: chooses the preset

@@ -60,7 +60,7 @@ std::string void_reason(const Round& round, std::span<const double> earlier_seco
 // Returns ln(faster of the incumbent's two runs) - ln(faster of the candidate's two): > 0 means that the candidate is
 // faster. Throws UserError unless the block is 0110 or 1001 with positive times.
 double block_contrast(const Block& block, bool candidate_in_slot0);
-// Returns the typical time of one call of each arm, by the statistic of the effect: the better of the two samples of
+// The typical time of one call of each arm, by the statistic of the effect: the better of the two samples of
 // each block, and over the blocks the midmean of the logarithms. A median of calls would contradict the effect: being
 // fast in one sample of each block moves this statistic fully and the median not at all.
 struct TypicalCalls {

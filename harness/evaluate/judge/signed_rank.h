@@ -15,7 +15,7 @@ double signed_rank_tail(int n, int w);
 // Returns the smallest w with P(W+ >= w) <= alpha; n(n+1)/2 + 1 where no w is that rare.
 int signed_rank_critical(int n, double alpha);
 
-// Returns the n(n+1)/2 averages of all pairs (each effect with itself as well). Their order statistics are the exact
+// The n(n+1)/2 averages of all pairs (each effect with itself as well). Their order statistics are the exact
 // confidence bounds of the centre of symmetry, their median is its estimate (Hodges & Lehmann 1963).
 class WalshAverages {
  public:
