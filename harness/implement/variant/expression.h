@@ -20,11 +20,11 @@ using Symbols = std::map<std::string, std::int64_t, std::less<>>;  // name -> va
 // ExpressionError.
 std::int64_t evaluate(std::string_view expression, const Symbols& symbols);
 
-// The same where a negative result makes no sense (a size, a grid). Throws ExpressionError.
+// The same for sizes and grids: throws ExpressionError for a negative result too.
 std::int64_t evaluate_size(std::string_view expression, const Symbols& symbols);
 
-// "" when `expression` parses and uses no symbol but `names`; a division by a literal zero is found by evaluate(); else
-// one sentence for the user.
+// Returns "" when `expression` parses and uses no symbol but `names`, else one sentence for the user. evaluate() finds
+// a division by a literal zero.
 std::string check_expression(std::string_view expression, const std::vector<std::string>& names);
 
 }  // namespace apo

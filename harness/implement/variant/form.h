@@ -5,7 +5,7 @@
 
 namespace apo {
 
-// Does the harness launch the kernels itself (true), or does the variant export apo_launch (false)?
+// True when the harness launches the kernels itself, false when the variant exports apo_launch.
 bool is_device_variant(const Variant& variant);
 
 }  // namespace apo
