@@ -11,10 +11,6 @@ namespace {
 constexpr std::string_view kMachineColumns =
     "key, target, model, cores, kernel, governor, isa, driver, l2_bytes, l3_bytes, memory_bytes, facts";
 
-Target target_from(std::string_view text) {
-  return text == "cuda" ? Target::cuda : Target::host;
-}
-
 Machine next_machine(Statement& row) {
   Machine machine;
   machine.id = row.text();
