@@ -54,7 +54,7 @@ ablation_table() {
     outcome=
     for _ in 1 2 3 4; do
       case " process deadline memory-limit build judge $off " in *" $guard "*) break ;; esac
-      tr '\n' ' ' <"$root/harness/core/records/guards.cpp" | grep -q "Guard::[a-z0-9_]*, \"$guard\"[^}]*true}" || break
+      tr '\n' ' ' <"$root/harness/core/guards.cpp" | grep -q "Guard::[a-z0-9_]*, \"$guard\"[^}]*true}" || break
       off="$off $guard"
       options+=(--ablate "$guard")
       judge "$file" "${options[@]}" </dev/null

@@ -9,7 +9,6 @@
 #include <type_traits>
 
 #include "harness/core/error.h"
-#include "journal/schema/migrations.h"
 
 namespace apo {
 namespace {

@@ -316,10 +316,4 @@ void decode_samples(std::string_view bytes, std::vector<Block>& warmup, std::vec
   }
 }
 
-Prediction with_source(Prediction stored) {
-  const bool measured = stored.because.starts_with("measured: ");
-  stored.source = measured ? PredictionSource::measurements : PredictionSource::idea;
-  return stored;
-}
-
 }  // namespace apo

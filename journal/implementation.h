@@ -43,6 +43,12 @@ inline CachePolicy cache_policy_of(const std::string& word) {
   return known(cache_policy_from(word), word);
 }
 
+inline Target target_from(std::string_view word) {
+  return word == "cuda" ? Target::cuda : Target::host;
+}
+
+// The next five columns: low, high, relative_to, because, source.
+Prediction next_prediction(Statement& row);
 // So that 'sentence~TEXT' finds what was just written of the experiment; in the transaction that writes it.
 void index_sentence(Database& database, std::int64_t experiment, const std::string& sentence);
 std::string time_or_now(const std::string& time);

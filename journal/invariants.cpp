@@ -63,6 +63,11 @@ constexpr Invariant kInvariants[] = {
     {"a variant with headers has its own file, and all of them",
      "SELECT source_hash FROM variant_file GROUP BY source_hash HAVING min(position) <> 0 OR"
      " max(position) + 1 <> count(*) OR count(*) < 2"},
+    {"an experiment says where its prediction comes from",
+     "SELECT id FROM experiment WHERE id NOT IN (SELECT experiment FROM experiment_prediction)"},
+    {"a ranked or left-out candidate has its kind",
+     "SELECT r.iteration FROM ranking r LEFT JOIN ranking_kind k ON k.iteration = r.iteration AND"
+     " k.left_out = r.left_out AND k.position = r.position WHERE k.iteration IS NULL"},
     {"an experiment stands under what was found of it, and there alone",
      "SELECT e.id FROM experiments e JOIN experiment x ON x.id = e.id LEFT JOIN judgement j ON j.experiment = e.id"
      " LEFT JOIN facet f ON f.family = e.family AND f.workload_class = e.workload_class AND f.machine = x.machine"

@@ -7,10 +7,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "harness/core/records/application_profile.h"
+#include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
 #include "harness/core/records/selftest_record.h"
 
@@ -266,6 +267,8 @@ class Journal {
                                  const std::vector<SoloRun>& solo_runs = {});
   std::vector<Certification> certifications(std::int64_t campaign);
   std::optional<Certification> latest_certification(std::int64_t campaign);
+  // The accepted experiments that an alarm has withdrawn: those since the last certification without one.
+  std::set<std::int64_t> withdrawn(std::int64_t campaign);
   std::vector<Round> certification_rounds(std::int64_t certification);
   std::vector<SoloRun> certification_solo_runs(std::int64_t certification);
   std::int64_t add_sentinel(const SentinelRow& sentinel, const std::vector<Round>& rounds = {});

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "harness/core/error.h"
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "journal/journal.h"
 

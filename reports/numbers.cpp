@@ -74,7 +74,7 @@ std::string band_text(const Prediction& prediction) {
   if (!has_prediction(prediction)) {
     return "not predicted";
   }
-  return format_ratio(prediction.low) + ".." + format_ratio(prediction.high);
+  return format_band(prediction.low, prediction.high);
 }
 
 std::string percent_text(double fraction) {

@@ -22,7 +22,7 @@ struct Globals {
   std::vector<std::string> families;  // shared objects with more families
   std::vector<std::string> ablate;    // guards to switch off, for experiments about the judge
   std::vector<std::string> words;     // the command line as typed, beginning with "apo"
-  // What stands after `--` of `apo profile -- COMMAND ARGS...`; absent without a `--`.
+  // The words after `--` of `apo profile -- COMMAND ARGS...`; absent without a `--`.
   std::optional<std::vector<std::string>> command;
 };
 

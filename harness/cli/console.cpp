@@ -15,8 +15,8 @@
 #include <optional>
 
 #include "harness/core/error.h"
+#include "harness/core/guards.h"
 #include "harness/core/json/records_json.h"
-#include "harness/core/records/guards.h"
 #include "harness/core/text.h"
 
 namespace apo {

@@ -11,11 +11,11 @@
 
 namespace apo {
 
-// One line of at most `columns` characters: what is cut comes from the middle of its first part, so that the counter
-// and the time left stay.
+// Cuts a line to `columns` characters. The cut is in the middle of its first part, so that the counter and the time
+// left stay.
 std::string progress_line(const Progress& progress, std::size_t columns);
 
-// Lines on stderr; on a terminal the progress line is rewritten in place with the time left, and never wraps.
+// Prints lines on stderr; on a terminal it rewrites the progress line in place, with the time left, and never wraps it.
 class ConsoleObserver : public Observer {
  public:
   explicit ConsoleObserver(const Globals& globals);
@@ -30,14 +30,14 @@ class ConsoleObserver : public Observer {
   bool dirty_ = false;
 };
 
-// Columns padded to their widest cell; the first row is the header.
+// Pads columns to their widest cell; the first row is the header.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
 void print(const std::string& text);  // to stdout, whole; throws EnvironmentError when stdout is gone
 std::string json_text(const nlohmann::ordered_json& document);  // indented, ends with a newline
-// With its "format" in front, and with the guards that were switched off.
+// Puts "format" in front, and names the guards that were switched off.
 void print_json(const nlohmann::ordered_json& document);
 
-// What Ctrl-C prints before it ends the program as it always does. One at a time, as long as it lives.
+// Prints its text on Ctrl-C, which then ends the program as always. Only one may exist at a time.
 class InterruptNote {
  public:
   explicit InterruptNote(const std::string& text);

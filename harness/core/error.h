@@ -18,7 +18,7 @@ class UserError : public std::runtime_error {
   std::string hint_;
 };
 
-// Something this machine lacks or refuses (exit code 2).
+// This machine lacks or refuses something (exit code 2).
 class EnvironmentError : public std::runtime_error {
  public:
   explicit EnvironmentError(const std::string& what, std::string hint = "")
@@ -29,7 +29,7 @@ class EnvironmentError : public std::runtime_error {
   std::string hint_;
 };
 
-// Our own bug: prints the condition and where it stands, then aborts.
+// Our own bug: prints the condition and its place, then aborts.
 [[noreturn]] void check_failed(const char* condition, const char* file, int line, const std::string& detail = "");
 
 }  // namespace apo

@@ -12,11 +12,11 @@ struct IntervalText {
   std::string all() const { return ratio + " [" + lower + ", " + upper + "]"; }
 };
 IntervalText format_interval(double ratio, double lower, double upper);
-// A log effect and its interval in one form: "+1.25 % [-0.10 %, +2.60 %]", and as ratios where any of it is more than
-// twofold. A bound that is infinite is "-inf" or "+inf".
+// Prints a log effect and its interval in one form: "+1.25 % [-0.10 %, +2.60 %]", or ratios when any of the three is
+// more than twofold. An infinite bound is "-inf" or "+inf".
 IntervalText format_change(double effect, double lower, double upper);
 
-// A predicted band: "1.05x to 2.24x".
+// Prints a predicted band: "1.05x to 2.24x".
 std::string format_band(double low, double high);
 
 }  // namespace apo

@@ -7,8 +7,9 @@
 
 namespace apo {
 
-// A range in NVTX's domain "apo" as long as it lives; ranges nest. Without a tool, or built without NVTX's header, it
-// is nothing. The first one in a process may load the tool's library, so a confined worker must not have any.
+// Opens a range in NVTX's domain "apo" for its lifetime; ranges nest. Without a tool, or when built without NVTX's
+// header, it does nothing. The first range of a process may load the tool's library, so a confined worker must not open
+// one.
 class StageRange {
  public:
   explicit StageRange(std::string name);
@@ -21,10 +22,10 @@ class StageRange {
   std::chrono::steady_clock::time_point begin_;
 };
 
-// Tells who observes the ranges of one that another process went through.
+// Reports a stage of another process to the observer of ranges.
 void tell_stage(const std::string& name, double seconds);
 
-// Called at the end of every range of this process, from its thread. To be set before the first one.
+// Sets a function that is called at the end of every range, on the thread of the range. Set it before the first range.
 void on_stage_end(std::function<void(const std::string& name, double seconds)> observer);
 
 }  // namespace apo

@@ -15,13 +15,13 @@ struct Progress {
 class Observer {
  public:
   virtual ~Observer() = default;
-  // A stage begins or says something worth a line.
+  // Reports the begin of a stage, or a fact worth a line.
   virtual void say(const std::string& line) = 0;
-  // Called often; may overwrite the previous one.
+  // Reports progress; called often, and may overwrite the previous report.
   virtual void progress(const Progress& progress) = 0;
 };
 
-// Tells nobody.
+// Ignores everything.
 class SilentObserver : public Observer {
  public:
   void say(const std::string&) override {}

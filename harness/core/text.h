@@ -14,20 +14,21 @@ std::vector<std::string> split(std::string_view text, char separator);  // keeps
 std::vector<std::string> split_words(std::string_view text);            // by white space, no empty fields
 std::string trim(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
-// Without repeats, in the order in which they come first.
+// Drops repeats and keeps the order of first appearance.
 std::vector<std::string> each_once(const std::vector<std::string>& texts);
-// Length of the UTF-8 sequence at the start of `text`, 0 when it is not one (RFC 3629: no overlong forms, no
-// surrogates).
+// Returns the length of the UTF-8 sequence at the start of `text`, 0 when there is none (RFC 3629: no overlong forms,
+// no surrogates).
 std::size_t utf8_length(std::string_view text);
 bool is_utf8(std::string_view text);
 bool is_identifier(std::string_view text);  // [A-Za-z_][A-Za-z0-9_]*
 
 std::optional<std::int64_t> parse_int(std::string_view text);  // the whole text, decimal, optional sign
 std::optional<double> parse_double(std::string_view text);     // the whole text, finite
-// "90s", "1.5m", "2h", "250ms" in seconds; nullopt without a unit, when it does not parse, or is not positive.
+// Parses "90s", "1.5m", "2h" or "250ms" into seconds. Returns nullopt without a unit, for malformed text and unless
+// positive.
 std::optional<double> parse_duration(std::string_view text);
 
-// The closest of `names` within a third of the length (Damerau-Levenshtein); "" when none is close.
+// Returns the closest of `names` within a third of the length (Damerau-Levenshtein), or "".
 std::string nearest(std::string_view name, const std::vector<std::string>& names);
 // "did you mean 'x'?" or "".
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& names);

@@ -17,7 +17,7 @@ namespace apo {
 template <class Enum, std::size_t Size>
 using Words = std::array<std::pair<Enum, std::string_view>, Size>;
 
-// "?" for a value without a word.
+// Returns "?" for a value without a word.
 template <class Enum, std::size_t Size>
 constexpr std::string_view word_of(const Words<Enum, Size>& words, Enum value) {
   const auto found = std::find_if(words.begin(), words.end(), [&](const auto& entry) { return entry.first == value; });
@@ -30,8 +30,8 @@ constexpr std::optional<Enum> value_of(const Words<Enum, Size>& words, std::stri
   return found == words.end() ? std::nullopt : std::optional(found->first);
 }
 
-// Of a word that a person wrote. Throws UserError with `what` was read ("layout") and the nearest right word; `where`
-// says where it stands: "" or " in campaign.json:3".
+// Converts a word that a person wrote. Throws UserError that names `what` was read ("layout") and the nearest valid
+// word; `where` is "" or a place such as " in campaign.json:3".
 template <class Enum, std::size_t Size>
 Enum checked_value(const Words<Enum, Size>& words, const std::string& what, const std::string& word,
                    const std::string& where) {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
-#include "harness/core/records/guards.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"

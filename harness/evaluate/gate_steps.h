@@ -15,7 +15,7 @@ namespace apo {
 
 class GateSteps {
  public:
-  // A part of the gate, as long as it lives.
+  // Records a part of the gate for its lifetime.
   class Step {
    public:
     Step(GateSteps& steps, std::string what) : steps_(steps), what_(std::move(what)), begin_s_(steps.seconds()) {}
@@ -29,9 +29,9 @@ class GateSteps {
     double begin_s_;
   };
 
-  // Since this was made.
+  // Seconds since construction.
   double seconds() const { return seconds_since(start_); }
-  // The earliest first.
+  // Returns the steps, the earliest first.
   std::vector<GateStep> list() const {
     const std::lock_guard lock(mutex_);
     std::vector<GateStep> steps = steps_;

@@ -10,14 +10,14 @@
 
 namespace apo {
 
-// Called as soon as each fact is there, so that a crash loses nothing that was finished.
+// Receives each fact as soon as it is known, so that a crash loses no finished work.
 struct EvaluateHooks {
   std::function<void(const Build&, bool candidate)> on_build;
   std::function<void(const GateResult&)> on_gate;
   std::function<void(const Round&)> on_round;
 };
 
-// What every gate of one experiment is given.
+// The inputs of every gate of one experiment.
 struct Evaluation {
   const Runtime& runtime;
   Experiment& experiment;
@@ -26,7 +26,7 @@ struct Evaluation {
   const EvaluateHooks& hooks;
 };
 
-// Adds a finished gate to the experiment. True when it was passed.
+// Adds a finished gate to the experiment. Returns true when it was passed.
 bool add_gate(const Evaluation& evaluation, GateResult gate);
 
 }  // namespace apo

@@ -30,8 +30,8 @@ struct EvaluatePlan {
   std::string trial = {};  // keeps comparisons apart that share an experiment's number
 };
 
-// How its rounds of these workloads are laid out: they share processes as the plan says, except where several workloads
-// take turns in a round, and where host code could keep in a process what it learns in one.
+// Lays out rounds of these workloads. They share processes as the plan says, except where several workloads take turns
+// in a round and where host code could carry knowledge from one round to the next.
 RoundOptions round_options(const EvaluatePlan& plan, const std::vector<TimedWorkload>& timed);
 
 }  // namespace apo

@@ -28,7 +28,7 @@ struct RegressionResult {
   double seconds = 0;
 };
 
-// Metadata, build, machine code, correctness of the candidate, then rounds until the rule decides. Uses of the plan:
+// Runs the gates metadata, build, machine code and correctness, then rounds until the rule decides. Uses of the plan:
 // workloads, cache, seed, and the preset for how a round is run. Throws EnvironmentError when the baseline does not
 // build or run.
 RegressionResult run_regression_gate(const Runtime& runtime, const Configuration& baseline,

@@ -19,12 +19,12 @@ struct SentinelResult {
   double upper = 0;
   double seconds = 0;
 };
-// Throws EnvironmentError when the configuration does not even run.
+// Throws EnvironmentError when the configuration does not run.
 SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
                             int index, const std::vector<double>& earlier_effects, Observer& observer);
 
-// `processes` fresh processes of rounds in which both arms are the same, nested so that each level's share shows; of
-// the first workload of the plan. Throws EnvironmentError when the configuration does not even run.
+// Runs rounds with identical arms on the first workload of the plan in `processes` fresh processes, nested so that the
+// share of each level shows. Throws EnvironmentError when the configuration does not run.
 std::vector<Round> run_noise_study(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
                                    int index, const NoiseDesign& design, int processes, Observer& observer);
 

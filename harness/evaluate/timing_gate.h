@@ -9,7 +9,7 @@
 namespace apo {
 
 // Fills rounds, judgement and the gates "timing" and "confirmation" of an experiment that has passed all others.
-// `timed`: the plan's workloads, with both arms built and with inputs.
+// `timed` holds the plan's workloads with both arms built, and with inputs.
 void time_experiment(const Evaluation& evaluation, std::vector<TimedWorkload> timed);
 
 }  // namespace apo

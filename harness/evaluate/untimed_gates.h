@@ -11,7 +11,7 @@
 
 namespace apo {
 
-// Whether the candidate supports every workload.
+// Checks that the candidate supports every workload.
 GateResult metadata_gate(const Runtime& runtime, const Configuration& candidate,
                          const std::vector<const Workload*>& workloads);
 
@@ -21,13 +21,13 @@ struct BuildGate {
   Build incumbent;                   // for the workload that failed, else for the first
   Build candidate;
 };
-// Builds both arms for every workload. Throws EnvironmentError when the incumbent does not build; `incumbent_name` is
-// what the message calls it.
+// Builds both arms for every workload. Throws EnvironmentError when the incumbent does not build; the message calls it
+// `incumbent_name`.
 BuildGate build_gate(const Runtime& runtime, const Configuration& incumbent, const Configuration& candidate,
                      const std::vector<const Workload*>& workloads, const std::string& incumbent_name,
                      Observer& observer);
 
-// Whether both arms have the same machine code for every workload.
+// True when both arms have the same machine code for every workload.
 bool have_same_code(const std::vector<TimedWorkload>& pairs);
 
 std::vector<std::string> names_of(const std::vector<const Workload*>& workloads);

@@ -31,7 +31,7 @@ struct KernelCall {
   bool loads_seen = true;        // plain loads and stores are reported, so that initialisation and races can be judged
 };
 
-// Where the object's own code and variables lie.
+// The addresses of the object's own code and variables.
 struct ModulePlace {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
@@ -42,7 +42,7 @@ class Block {
   Block(const KernelCall& call, const SharedPlace& shared, const ModulePlace& module, GlobalMemory& memory);
 
   std::optional<Finding> run(const apo_cpu::Triple& index, std::uint64_t seed);
-  // Calls of the block that runs on this thread land here.
+  // Receives the calls of the block that runs on this thread.
   static const apo_cpu::Runtime& runtime();
 
  private:
@@ -62,7 +62,7 @@ class Block {
     std::deque<std::vector<Copy>> groups;       // under way
   };
 
-  // A write that is a race only if it changes what is there; looked at once it is done.
+  // A write that is a race only if it changes the memory's contents, which is looked at after the write.
   struct Doubt {
     std::size_t bytes = 0;  // 0: none
     std::uintptr_t address = 0;

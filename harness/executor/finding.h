@@ -7,14 +7,14 @@
 
 namespace apo::executor {
 
-// What a kernel did wrong: `kind` is one of a few fixed names ("shared-memory race"), `sentence` names kernel, block,
-// thread and source line besides.
+// A mistake of a kernel: `kind` is one of a few fixed names ("shared-memory race"), `sentence` also names kernel,
+// block, thread and source line.
 struct Finding {
   std::string kind;
   std::string sentence;
 };
 
-// "simple.cu:97" for an address of code; inlined functions of the executor's own headers are left out.
+// Returns "simple.cu:97" for an address of code; inlined functions of the executor's own headers are skipped.
 std::string source_line(const void* code);
 std::string name_of(const apo_cpu::Line& line);  // in the same form
 

@@ -24,15 +24,15 @@ struct GlobalMistake {
   std::string what;
 };
 
-// Used by several threads at once. What has been written is noted without locks: kernels that race for a byte of global
-// memory write the same note.
+// May be used by several threads at once. Writes are noted without locks: kernels that race for a byte of global memory
+// write the same note.
 class GlobalMemory {
  public:
   // `tensors_begin` and `tensors_end` enclose the buffers and their guards.
   GlobalMemory(std::vector<Buffer> buffers, std::uintptr_t tensors_begin, std::uintptr_t tensors_end);
 
   bool holds(std::uintptr_t address) const { return address - begin_ < end_ - begin_; }
-  // `hint` is where the caller keeps the buffer of its last access.
+  // `hint` caches the buffer of the caller's last access.
   std::optional<GlobalMistake> access(std::uintptr_t address, std::size_t bytes, apo_cpu::Access kind,
                                       std::size_t& hint);
 

@@ -15,7 +15,7 @@
 
 namespace apo::executor {
 
-// How the threads of a launch are drawn and spread.
+// Settings of how the threads of a launch are drawn and spread.
 struct Schedule {
   std::uint64_t seed = 0;
   int cpus = 1;
@@ -23,17 +23,17 @@ struct Schedule {
 
 class Module {
  public:
-  // Null, and why, for a file that is no such object.
+  // Returns null, with the reason, for a file that is no such object.
   static std::unique_ptr<Module> open(const std::string& path, std::string& why);
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
   ~Module();
 
-  // Names of the pointers in the argument struct, in order.
+  // Names the pointers of the argument struct, in order.
   const char* const* buffer_names() const;
   bool has_kernel(const std::string& kernel) const;
-  // Runs all blocks of `call`, whose kernel it has; the finding of the first block in their order, if any. Fills in
-  // what depends on the object.
+  // Runs all blocks of `call`. Returns the finding of the first block in their order, if any. Fills in the fields that
+  // depend on the object.
   std::optional<Finding> launch(KernelCall call, GlobalMemory& memory, const Schedule& schedule) const;
 
  private:

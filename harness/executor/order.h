@@ -21,11 +21,12 @@ class Order {
  public:
   explicit Order(unsigned threads);
 
-  // Everything before is another block's. False when the numbers are used up: then all shadows have to be cleared.
+  // Puts everything before it into another block. Returns false when the numbers are used up: then all shadows have to
+  // be cleared.
   bool begin_block();
   Stamp begin() const { return begin_; }
   Stamp stamp(unsigned thread) const { return stamps_[thread]; }
-  // Whether an access of `other` with this stamp is before what `thread` does now.
+  // True when an access of `other` with this stamp is before the current step of `thread`.
   bool before(unsigned thread, unsigned other, Stamp stamp) const {
     if (thread == other || stamp < block_) {
       return true;
@@ -39,13 +40,15 @@ class Order {
   }
 
   void sync_block();
-  // Some threads, whole warps of them, met at a named barrier.
+  // Notes that some threads, whole warps of them, met at a named barrier.
   void sync_threads(const std::vector<unsigned>& threads);
-  // The lanes of `mask` met in __syncwarp; `whole` when no other lane of the warp is left.
+  // Notes that the lanes of `mask` met in __syncwarp; `whole` when no other lane of the warp is left.
   void sync_lanes(unsigned warp, unsigned mask, bool whole);
-  // An atomic write: who reads it later with acquire() knows what `thread` did until now. Gives the write's stamp.
+  // Notes an atomic write: a later acquire() of it learns everything that `thread` did until now. Returns the write's
+  // stamp.
   Stamp release(unsigned thread) { return stamps_[thread] = ++serial_; }
-  // Reads what `other` released. Warps learn as one, so this may excuse a race of their other lanes, never invent one.
+  // Reads the knowledge that `other` released. Warps learn as one, so this may excuse a race of their other lanes, but
+  // never invents one.
   void acquire(unsigned thread, unsigned other, Stamp released);
 
  private:

@@ -10,7 +10,8 @@
 
 namespace apo::executor {
 
-// Where a thread of the CPU keeps the shared memory of the block that it runs: static arrays first, then dynamic.
+// The place where a thread of the CPU keeps the shared memory of the block that it runs: static arrays first, then
+// dynamic.
 struct SharedPlace {
   std::uintptr_t begin = 0;
   std::uintptr_t static_bytes = 0;
@@ -19,7 +20,7 @@ struct SharedPlace {
   std::uintptr_t end = 0;            // of all that is set aside, guards included
 };
 
-// What is wrong with an access, and which thread did what before, at `code`; told in words by SharedMemory::sentence.
+// A wrong access, and the thread that made the earlier one at `code`; SharedMemory::sentence puts it into words.
 struct SharedMistake {
   enum class Kind : std::uint8_t { race, uninitialised, out_of_bounds, copy_under_way };
   Kind kind = Kind::race;
@@ -30,7 +31,7 @@ struct SharedMistake {
   const void* code = nullptr;
 
   const char* name() const;
-  // Two writes with no barrier between are no mistake when both write the same value.
+  // Two writes of the same value with no barrier between them are no mistake.
   bool unless_same() const { return kind == Kind::race && !reads && !other_read; }
 };
 
@@ -40,11 +41,11 @@ class SharedMemory {
 
   void begin_block(bool clear);
   bool holds(std::uintptr_t address) const { return address - place_.begin < place_.end - place_.begin; }
-  // Notes the access; null when nothing is wrong with it, else valid until the next one. Of several things the worst:
-  // unless_same() is less than the rest.
+  // Notes the access. Returns null when nothing is wrong with it, else a pointer that is valid until the next access.
+  // Of several mistakes it is the worst: unless_same() ranks below the rest.
   const SharedMistake* access(Order& order, unsigned thread, std::uintptr_t address, std::size_t bytes,
                               apo_cpu::Access kind, const void* code);
-  // An asynchronous copy was started there, and has arrived. Whole words.
+  // Notes that an asynchronous copy was started there, or has arrived. Whole words.
   void start_copy(unsigned thread, std::uintptr_t address, std::size_t bytes, const void* code);
   void end_copy(std::uintptr_t address, std::size_t bytes);
   std::string sentence(const SharedMistake& mistake) const;
@@ -96,7 +97,7 @@ class SharedMemory {
   SharedMistake mistake_;  // of this access, when wrong_
   bool wrong_ = false;
   std::vector<Cell> cells_;  // a word each
-  // Which of splits_ and copies_ a word has: entry i is valid when splits_[i].word is the word.
+  // Indexes splits_ and copies_ by word: entry i is valid when splits_[i].word is the word.
   std::vector<std::uint32_t> split_of_;
   std::vector<Split> splits_;
   std::vector<std::uint32_t> copy_of_;

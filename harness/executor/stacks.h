@@ -19,7 +19,7 @@ class Stacks {
   apo_cpu::Thread& thread(unsigned index) const {
     return *(reinterpret_cast<apo_cpu::Thread*>(begin_ + (index + 1) * apo_cpu::kStackBytes) - 1);
   }
-  // Where the stack of a thread begins; it grows down from there.
+  // The begin of a thread's stack, which grows down.
   void* top(unsigned index) const { return &thread(index); }
   static constexpr std::size_t kUsable = apo_cpu::kStackBytes - 4096 - sizeof(apo_cpu::Thread);
   bool holds(std::uintptr_t address) const { return address - begin_ < count_ * apo_cpu::kStackBytes; }

@@ -15,8 +15,8 @@ struct CacheEntry {
   std::string info;  // what publish() was given
 };
 
-// A folder in the making, invisible to readers. Removed with its contents unless published; one that a killed process
-// left behind is removed by the next BuildCache.
+// A folder in the making, invisible to readers. Removed with its contents unless published; the next BuildCache removes
+// one that a killed process left.
 class CacheDraft {
  public:
   explicit CacheDraft(const std::filesystem::path& cache);
@@ -34,10 +34,11 @@ class BuildCache {
  public:
   // Creates the folder; throws EnvironmentError when it cannot.
   explicit BuildCache(std::filesystem::path folder);
-  // The entry, once every one of its files has proved to be what was published; a damaged one counts as absent.
+  // Returns the entry after checking every one of its files; a damaged one counts as absent.
   std::optional<CacheEntry> find(const std::string& key) const;
   CacheDraft draft() const { return CacheDraft(folder_); }
-  // Makes `files` of the draft, with `info`, the entry of `key`. When another process was faster its entry stands.
+  // Publishes `files` of the draft, with `info`, as the entry of `key`. When another process was faster, its entry
+  // stays.
   CacheEntry publish(const CacheDraft& draft, const std::string& key, const std::vector<std::string>& files,
                      const std::string& info) const;
 

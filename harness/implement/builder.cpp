@@ -21,7 +21,7 @@
 #include "harness/implement/object/layout.h"
 #include "harness/implement/read_files.h"
 #include "harness/implement/variant/args_header.h"
-#include "harness/implement/variant/metadata.h"
+#include "harness/implement/variant/form.h"
 #include "harness/implement/variant/settings.h"
 #include "kernels/abi.h"
 

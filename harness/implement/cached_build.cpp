@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/core/hash.h"
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/files.h"
 #include "harness/implement/variant/args_header.h"

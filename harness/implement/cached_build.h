@@ -13,12 +13,12 @@
 
 namespace apo {
 
-// Names of a build's files; its sources have their own.
+// Names of a build's files; sources keep their own names.
 inline constexpr const char* kObject = "variant.o";
 inline constexpr const char* kLibrary = "variant.so";
 inline constexpr const char* kCubin = "variant.cubin";
 
-// A build, and for planning its launches what its kernels use.
+// A build, with the facts of its kernels that planning its launches needs.
 struct Built {
   Build build;
   std::vector<KernelFacts> kernels;
@@ -33,13 +33,13 @@ struct BuildRecipe {
   Build known;                    // what is known of the build before it is compiled: toolchain, flags
 };
 
-// Makes the object and whatever else the recipe keeps in `folder`, where the recipe's files are. Fills what only the
-// result tells: code_hash, resources, kernels. A step that is not ok is a failed build with its evidence.
+// Makes the object and whatever else the recipe keeps in `folder`, where the recipe's files are. Fills the fields that
+// only the result tells: code_hash, resources, kernels. A step that is not ok is a failed build with its evidence.
 using Compile = std::function<CompileStep(const std::filesystem::path& folder, Built& built)>;
 
 Built cached_build(const BuildCache& cache, const BuildRecipe& recipe, const Compile& compile);
 
-// The variant's files, and its generated header.
+// Returns the variant's files and its generated header.
 std::vector<SourceFile> files_to_build(const Family& family, const Variant& variant, const std::string& args_header);
 
 }  // namespace apo

@@ -2,7 +2,7 @@
 #include "harness/implement/compile.h"
 
 #include "harness/core/error.h"
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
 

@@ -12,7 +12,7 @@ namespace apo {
 
 using Words = std::vector<std::string>;
 
-// What is kept of a compiler's log.
+// The limit on the stored part of a compiler's log.
 inline constexpr std::size_t kLongestLog = std::size_t{256} << 10;
 
 Words joined(Words left, const Words& right);
@@ -23,13 +23,13 @@ struct CompileStep {
   std::string evidence;  // one sentence when it failed
 };
 
-// Runs `command` in `folder`, with a limit on its memory. Throws EnvironmentError when it is this machine that fails.
+// Runs `command` in `folder`, with a limit on its memory. Throws EnvironmentError when this machine is at fault.
 CompileStep run_step(const Words& command, const std::filesystem::path& folder, double timeout_s);
 
-// The same sentence with the whole path of the variant's file, or of its header, where it begins with the name.
+// Replaces the name of the variant's file, or of its header, at the begin of the sentence by the whole path.
 std::string in_users_words(std::string evidence, const Variant& variant);
 
-// The first line of a compiler's output that is an error, else its first line.
+// Returns the first line of a compiler's output that is an error, else its first line.
 std::string first_error(const std::string& log);
 
 }  // namespace apo

@@ -14,8 +14,8 @@ namespace apo {
 
 class Nvrtc;
 
-// Compiles with NVRTC; with nvcc where there is no NVRTC, or where a source wants a header that only nvcc has. Which of
-// them it was stands in Build::toolchain.
+// Compiles with NVRTC; with nvcc where there is no NVRTC, or where a source needs a header that only nvcc has.
+// Build::toolchain names the compiler.
 class CudaBuilder {
  public:
   // Without `device` it builds for the architecture that the variant names (sm_90 where it names none), and plans no
@@ -34,7 +34,7 @@ class CudaBuilder {
  private:
   Built build_cubin(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
                     const std::string& arch) const;
-  // Each leaves kCubin in the folder when it succeeds.
+  // Both leave kCubin in the folder on success.
   CompileStep run_nvrtc(const std::vector<SourceFile>& files, const std::string& arch,
                         const std::filesystem::path& folder) const;
   CompileStep run_nvcc_on(const std::string& source, const std::string& arch,
@@ -50,12 +50,12 @@ class CudaBuilder {
   Toolchain toolchain_;
 };
 
-// Shared with the builder of library variants.
-// The architecture to build for; `refusal` is set when `device` cannot run what the variant asks for.
+// Shared with the builder of library variants. Returns the architecture to build for; `refusal` is set when `device`
+// cannot run what the variant asks for.
 std::string choose_arch(const Variant& variant, const std::optional<DeviceFacts>& device, std::string& refusal);
-// One run of nvcc. The evidence of a failure is the first line that names an error or what the linker lacks.
+// Runs nvcc once. The evidence of a failure is the first line that names an error or a symbol that the linker lacks.
 CompileStep run_nvcc(const Words& command, const std::filesystem::path& folder, double timeout_s);
-// Bytes that ptxas says were spilled, stores and loads of the kernel with most of them.
+// Returns the spilled bytes that ptxas reports, stores and loads of the kernel with most of them.
 std::int64_t spill_bytes(const std::string& log);
 
 }  // namespace apo

@@ -8,7 +8,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/elf_object.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"

@@ -11,8 +11,8 @@
 
 namespace apo {
 
-// The numbers of an NVIDIA H200, which launch expressions see where there is no GPU. They decide how many blocks are
-// started and what fits, nothing else: no time is ever taken.
+// The facts of an NVIDIA H200, which launch expressions see where there is no GPU. They decide only how many blocks are
+// started and what fits: no time is ever taken.
 DeviceFacts executor_device();
 
 struct ExecutorBuildOptions {

@@ -11,9 +11,6 @@
 
 namespace apo {
 
-// Libraries of the toolkit that `apo:link` may name.
-inline constexpr const char* kLinkable[] = {"cublas", "cublasLt", "cudart"};
-
 class CudaLibraryBuilder {
  public:
   // `home` holds kernels/abi.h; without `device` it builds as CudaBuilder does.

@@ -25,12 +25,12 @@ struct NvrtcResult {
 
 class Nvrtc {
  public:
-  // From a toolkit folder, else wherever the dynamic linker finds it; nullptr when there is none.
+  // Looks in the toolkit folders, then where the dynamic linker finds it. Returns nullptr when there is none.
   static std::unique_ptr<Nvrtc> load();
   virtual ~Nvrtc() = default;
   virtual std::string path() const = 0;     // of the library
   virtual std::string version() const = 0;  // "NVRTC 13.0"
-  // Compiles in a process of its own with limited memory, which a hostile source may crash or hang.
+  // Compiles in a process of its own with limited memory, because a hostile source may crash or hang the compiler.
   virtual NvrtcResult compile(const NvrtcRequest& request) const = 0;
 };
 

@@ -13,7 +13,7 @@
 
 namespace apo {
 
-// The prerequisites of a rule that a compiler or an assembler wrote for make.
+// Parses the prerequisites of a rule that a compiler or an assembler wrote for make.
 std::vector<std::string> read_dependencies(std::string_view rule);
 
 struct ReadableFolders {
@@ -23,7 +23,8 @@ struct ReadableFolders {
   std::set<std::string> known;                   // these, as seen from home
 };
 
-// The first of the files that lies in none of these folders; "" when there is none. Relative names are of the draft.
+// Returns the first of the files that lies in none of these folders; "" when there is none. Relative names refer to the
+// draft.
 std::string foreign_file(const std::vector<std::string>& files, const ReadableFolders& readable);
 
 }  // namespace apo

@@ -14,12 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "harness/core/records/application_profile.h"
+#include "harness/core/recording/application_profile.h"
 
 namespace apo {
 
-// Not more than this many places in the nesting of ranges are told apart; what is pushed beyond them counts for the
-// range that it is pushed in.
+// The largest number of places in the nesting of ranges; ranges pushed beyond them count for their parent.
 inline constexpr std::size_t kMostRanges = 1024;
 inline constexpr std::size_t kMostRangeName = 200;  // bytes
 inline constexpr std::size_t kMostRangeDepth = 64;  // of one thread; deeper ones count for the one that holds them
@@ -27,20 +26,20 @@ inline constexpr std::uint32_t kMostLaunches = std::uint32_t{1} << 18;
 
 class Ranges {
  public:
-  // Of the calling thread. Both return the depth of that range as NVTX wants it, from 0; negative where there is none.
-  // A domain's ranges nest among themselves: a pop ends the innermost one of its domain.
+  // Acts on the calling thread. Both return the depth of that range as NVTX wants it, from 0; negative where there is
+  // none. A domain's ranges nest among themselves: a pop ends the innermost one of its domain.
   int push(const void* domain, std::string_view name);
   int pop(const void* domain);
-  // Whether any was pushed so far.
+  // True when any range was pushed so far.
   bool used() const { return launches_.load(std::memory_order_acquire) != nullptr; }
 
-  // The calling thread launches what CUPTI calls `correlation`. A thread without a range of its own works for the only
-  // thread that has one, if there is just one: so do the threads of PyTorch that run a backward.
+  // Notes that the calling thread launches the work that CUPTI calls `correlation`. A thread without a range of its own
+  // works for the only thread that has one, if there is just one, as the backward threads of PyTorch do.
   void launched(std::uint32_t correlation);
   // The number of a place in `places()`, from 1; 0 for what was launched outside all ranges.
   std::uint32_t of(std::uint32_t correlation) const;
 
-  // Without their work. A place's parent comes before it.
+  // Returns the places without their work. A parent comes before its children.
   std::vector<NvtxRange> places() const;
 
  private:

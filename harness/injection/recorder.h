@@ -9,28 +9,28 @@
 #include <unordered_map>
 #include <vector>
 
-#include "harness/core/records/application_profile.h"
+#include "harness/core/recording/application_profile.h"
 #include "harness/injection/ranges.h"
 
 namespace apo {
 
-// Rows of different ranges, so that the file stays small.
+// The limit on rows of different ranges, so that the file stays small.
 inline constexpr std::size_t kMostRangeRows = 65'536;
-// Not more than this many kernels are told apart; the others share one row.
+// The largest number of distinct kernels; the others share one row.
 inline constexpr std::size_t kMostKernels = 4096;
 inline constexpr std::size_t kMostNameBytes = std::size_t{16} << 20;  // of all names together
 inline constexpr const char* kOtherKernels = "(kernels beyond the first 4096)";
 
 class Recorder {
  public:
-  // `ranges` says which of its work belongs to a range; without them none does.
+  // `ranges` assigns work to ranges; without them no work has a range.
   explicit Recorder(const Ranges* ranges = nullptr) : ranges_(ranges) {}
 
-  // One record of CUPTI; kinds that are neither kernel, copy nor fill are passed over.
+  // Adds one record of CUPTI, and ignores kinds other than kernel, copy and fill.
   void add(const void* record);
-  // The names that records point to are only sure to live as long as their buffer.
+  // Call it after each buffer: the names that records point to live only as long as the buffer.
   void forget_names() { by_pointer_.clear(); }
-  // Work and devices; the rest is the caller's to fill.
+  // Fills work and devices; the caller fills the rest.
   ProcessRecording summary() const;
   std::int64_t records() const { return records_; }
 

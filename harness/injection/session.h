@@ -16,7 +16,7 @@
 
 namespace apo {
 
-// CUPTI's callbacks and our thread may still run while the process ends: it is never destroyed.
+// Never destroyed: CUPTI's callbacks and our thread may still run while the process ends.
 struct Session {
   Ranges ranges;
 

@@ -6,7 +6,8 @@
 
 namespace apo {
 
-// While it lives, no handler of the host runs on this thread, and none of the signals that writing can raise ends it.
+// Blocks signals on this thread for its lifetime: no handler of the host runs, and no signal that writing can raise
+// ends it.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -15,7 +16,8 @@ class SignalsBlocked {
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~SignalsBlocked() {
-    // A write beyond the host's limit of a file's size left this one pending: unblocked, it would end the host.
+    // Takes a pending SIGXFSZ, which a write beyond the host's limit of a file's size left: unblocked, it would end the
+    // host.
     sigset_t beyond_limit;
     sigemptyset(&beyond_limit);
     sigaddset(&beyond_limit, SIGXFSZ);

@@ -9,15 +9,15 @@
 
 namespace apo {
 
-// A process may become another program and keep its id: the time tells their files apart.
+// Puts the start time in the file's name: a process may become another program and keep its id.
 std::string recording_path(const char* folder, pid_t process);
 
-// Nothing where no record came since the last time, unless the recording is complete.
+// Writes nothing when no record came since the last time, unless the recording is complete.
 void write_recording(Session& self, bool complete);
 
-// Every 50 ms, or more seldom where writing takes long.
+// Writes every 50 ms, or more seldom where writing takes long.
 void start_writer(Session& self);
-// False when it hangs in CUPTI, which must then be left alone.
+// Returns false when it hangs in CUPTI, which must then be left alone.
 bool stop_writer(Session& self);
 
 }  // namespace apo

@@ -8,7 +8,7 @@
 
 namespace apo {
 
-// What is wrong, damage of the file first; empty when nothing is. Reads every round.
+// Lists everything that is wrong, damage of the file first; empty for a sound journal. Reads every round.
 std::vector<std::string> audit(Journal& journal);
 
 }  // namespace apo

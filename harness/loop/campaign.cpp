@@ -176,7 +176,9 @@ CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& reques
   summary.id = frame.campaign;
   summary.policy = frame.policy;
   summary.baseline = frame.baseline;
-  summary.champion = state.incumbent;
+  summary.withdrawn = journal.withdrawn(frame.campaign);
+  summary.champion =
+      standing_incumbent(journal.experiments(frame.campaign, Detail::summary), summary.withdrawn, frame.baseline);
   summary.resumed = opened.resumed;
   summary.seconds = seconds_since(started);
   return summary;

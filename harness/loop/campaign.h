@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ struct CampaignSummary {
   std::int64_t id = 0;
   Policy policy;
   Configuration baseline;
-  Configuration champion;
+  Configuration champion;                    // accepted last and not withdrawn, else the baseline
+  std::set<std::int64_t> withdrawn;          // accepted experiments that an alarm of a certification has withdrawn
   std::vector<IterationSummary> iterations;  // of this run; a resumed campaign may have earlier ones
   std::vector<Certification> certifications;
   double naive_effect = 0;     // log of the product of the accepted effects, and
@@ -29,8 +31,8 @@ struct CampaignSummary {
   double seconds = 0;
 };
 
-// Runs the campaign to its end, or resumes one of the same family, workload class and machine that was interrupted:
-// with that campaign's policy, except for what was typed. Takes the journal's lock.
+// Runs the campaign to its end, or resumes an interrupted one of the same family, workload class and machine with that
+// campaign's policy, except for options that were typed. Takes the journal's lock.
 CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& request, Observer& observer);
 
 }  // namespace apo

@@ -13,7 +13,7 @@
 
 namespace apo {
 
-// Stays the same as long as the campaign runs.
+// Stays the same while the campaign runs.
 struct CampaignFrame {
   Workspace& workspace;
   Journal& journal;
@@ -39,10 +39,10 @@ struct CampaignProgress {
   int accepts_since_certificate = 0;
 };
 
-// Roofs come from the journal, else they are measured and kept there.
+// Takes roofs from the journal, or measures and stores them.
 CampaignFrame make_frame(Workspace& workspace, Journal& journal, Observer& observer, const Campaign& campaign,
                          bool remeasure_roofs);
-// Of a new campaign, or of a resumed one with what it had accepted.
+// Starts a new campaign, or restores a resumed one with its accepts.
 CampaignProgress make_state(const CampaignFrame& frame);
 
 }  // namespace apo

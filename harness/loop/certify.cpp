@@ -19,6 +19,18 @@ double claimed_effect(const CampaignFrame& frame) {
 
 }  // namespace
 
+Configuration standing_incumbent(const std::vector<Experiment>& experiments, const std::set<std::int64_t>& withdrawn,
+                                 const Configuration& baseline) {
+  Configuration standing = baseline;
+  for (const Experiment& experiment : experiments) {
+    if (experiment.judgement && experiment.judgement->verdict == Verdict::accepted &&
+        !withdrawn.contains(experiment.id)) {
+      standing = experiment.candidate;
+    }
+  }
+  return standing;
+}
+
 void certify_incumbent(const CampaignFrame& frame, CampaignProgress& state,
                        std::vector<Certification>& certifications) {
   if (state.accepts_since_certificate == 0) {

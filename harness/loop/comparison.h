@@ -23,7 +23,7 @@ struct ComparisonRequest {
   Layout layout = Layout::random;
 };
 
-// UserError for two families, unknown words, an unsupported workload.
+// Throws UserError for two families, unknown words and an unsupported workload.
 Experiment compare_variants(Workspace& workspace, const ComparisonRequest& request, Observer& observer);
 
 }  // namespace apo

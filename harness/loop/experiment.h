@@ -8,7 +8,7 @@
 
 namespace apo {
 
-// Judges the candidate against the incumbent. The state's incumbent is the candidate when it was accepted.
+// Judges the candidate against the incumbent. An accepted candidate becomes the state's incumbent.
 Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration,
                           const Candidate& candidate);
 

@@ -5,8 +5,8 @@
 
 namespace apo {
 
-// Identical code against itself, in the journal. Chooses the judge's preset under "auto", and what the state can
-// detect. Throws EnvironmentError when identical code differs.
+// Compares identical code and stores the result in the journal. Chooses the judge's preset under "auto", and sets the
+// detectable effect of the state. Throws EnvironmentError when identical code differs.
 void check_machine(const CampaignFrame& frame, CampaignProgress& state);
 
 }  // namespace apo

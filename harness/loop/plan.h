@@ -27,17 +27,17 @@ EvaluatePlan make_plan(const PlanChoice& choice);
 std::vector<const Workload*> workloads_named(const Workspace& workspace, const Family& family,
                                              const std::vector<std::string>& names);
 
-// For "auto" the preset that fits the noise of this machine, by an A/A sentinel of `configuration`. Throws
+// For "auto", returns the preset that fits the noise of this machine, by an A/A sentinel of `configuration`. Throws
 // EnvironmentError when identical code differs.
 void choose_judge(EvaluatePlan& plan, const std::string& judge_preset, const Runtime& runtime,
                   const Configuration& configuration, Observer& observer);
-// Throws EnvironmentError when the sentinel says that the campaign must stop.
+// Throws EnvironmentError when the sentinel requires the campaign to stop.
 void check_passed(const SentinelCheck& check);
 
-// Smaller claims are refused, and rounds share processes as far as the selftest allows.
+// Refuses smaller claims, and lets rounds share processes as far as the selftest allows.
 void apply_floor(EvaluatePlan& plan, const ClaimFloor& floor);
 
-// By workload, what no call can undercut at these roofs; empty without roofs.
+// Returns, by workload, the time that no call can undercut at these roofs; empty without roofs.
 std::map<std::string, double> floors_of(const Family& family, const std::vector<const Workload*>& workloads,
                                         const Machine& machine, const std::vector<Roof>& roofs);
 

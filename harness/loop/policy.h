@@ -9,7 +9,7 @@
 
 namespace apo {
 
-// The default campaign of a family: its first workload, one iteration. UserError for an unknown family.
+// Returns the default campaign of a family: its first workload, one iteration. Throws UserError for an unknown family.
 Policy default_policy(std::string_view family);
 
 // A campaign file is a JSON object with the keys family, workloads, baseline, iterations, candidates_per_iteration,
@@ -20,13 +20,13 @@ Policy default_policy(std::string_view family);
 // the nearest right word.
 Policy load_policy(const std::filesystem::path& file);
 
-// A positive time with its unit. UserError otherwise: `what` names the key or option.
+// Parses a positive time with its unit. Throws UserError otherwise: `what` names the key or option.
 double budget_seconds(const std::string& text, const std::string& what, const std::string& where);
 
-// How long each arm runs alone, from 10ms to 10m. UserError otherwise: `what` names the key or option.
+// Parses the length of a solo run, from 10ms to 10m. Throws UserError otherwise: `what` names the key or option.
 double solo_run_seconds(const std::string& text, const std::string& what, const std::string& where);
 
-// Checks what the loader and the command line have put together; fills workload_class from the workloads, which all
+// Checks the policy that loader and command line have put together. Fills workload_class from the workloads, which all
 // have to be of one class.
 void complete_policy(Policy& policy, const std::string& where);
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "harness/core/error.h"
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"

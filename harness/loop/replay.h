@@ -20,10 +20,10 @@ struct Replay {
   std::vector<std::string> differences;  // of machine, compiler, flags, machine code
 };
 
-// Sources, settings, workloads, cache policy, the judge's profile and which gates ran come from the journal; the
-// seeds are fresh and secret, since the original's stand in the journal for every candidate to read.
-// UserError: no such experiment, never judged, itself a replay, nothing accepted to confirm, a source that the journal
-// lost. EnvironmentError: what it needs is not here, or does not run; what was begun is marked as abandoned then.
+// Takes sources, settings, workloads, cache policy, the judge's preset and the list of gates from the journal. The
+// seeds are fresh and secret, because every candidate could read the original's in the journal. Throws UserError when
+// there is no such experiment, it was never judged, is itself a replay, has no accept to confirm, or its source is
+// lost; EnvironmentError when this machine lacks what it needs, and then marks the begun experiment as abandoned.
 Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t original, ReplayRow::Kind kind,
                      Observer& observer);
 

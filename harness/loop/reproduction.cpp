@@ -13,7 +13,7 @@ bool was_timed(const Judgement& judgement) {
 }
 
 std::string interval(const Judgement& one) {
-  return format_change(one.effect, one.lower, one.upper).all();
+  return format_interval(one.speedup(), one.speedup_lower(), one.speedup_upper()).all();
 }
 
 std::string quoted(std::string_view word) {

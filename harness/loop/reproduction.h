@@ -20,9 +20,9 @@ struct Reproduction {
 // Both are judged.
 Reproduction reproduction_of(const Experiment& original, const Experiment& again);
 
-// In which facts the machine differs, one a line; empty for the same machine in the same state.
+// Lists the facts in which the machine differs, one per line; empty for the same machine in the same state.
 std::vector<std::string> machine_differences(const Machine& then, const Machine& now);
-// Compiler, flags and machine code of the two arms, likewise.
+// Lists the differences in compiler, flags and machine code of the two arms.
 std::vector<std::string> build_differences(const Experiment& original, const Experiment& again);
 
 }  // namespace apo

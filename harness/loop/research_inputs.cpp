@@ -31,6 +31,7 @@ std::vector<RegisteredVariant> registered_variants(const CampaignFrame& frame, c
     if (variant->target != frame.workspace.target()) {
       registered.supported = false;
       registered.why_not = "its target is " + std::string(to_string(variant->target));
+      registered.kind = LeftOutKind::other_target;
     } else {
       registered.supported = supports(*variant, frame.family, workload.axes, default_settings(*variant),
                                       &registered.why_not, frame.workspace.device_symbols());

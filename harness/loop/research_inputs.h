@@ -7,7 +7,7 @@
 
 namespace apo {
 
-// For iteration `index`; `profile` is the incumbent's on the campaign's first workload.
+// Collects the inputs for iteration `index`; `profile` is the incumbent's on the campaign's first workload.
 ResearchInputs research_inputs(const CampaignFrame& frame, const CampaignProgress& state, const Profile& profile,
                                int index);
 

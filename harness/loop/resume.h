@@ -9,7 +9,7 @@
 
 namespace apo {
 
-// Which options a person typed; their values are in the policy.
+// Marks the options that a person typed; their values are in the policy.
 struct TypedOptions {
   bool iterations = false;
   bool candidates = false;
@@ -29,16 +29,16 @@ struct CampaignRequest {
   bool remeasure_roofs = false;      // although the journal has them
 };
 
-// The policy of the interrupted campaign with the iterations, candidates and budget that were typed. Throws UserError
-// with a command for each choice when something typed contradicts how the campaign began. `baseline`: the typed one.
+// Returns the policy of the interrupted campaign with the iterations, candidates and budget that were typed. `baseline`
+// is the typed one. Throws UserError with a command for each choice when an option contradicts how the campaign began.
 Policy resumed_policy(const Campaign& interrupted, const CampaignRequest& request,
                       const std::optional<Configuration>& baseline);
 
-// The last iteration of a campaign that has begun `begun` iterations, `unfinished` of which were interrupted. These do
-// not count among those that were asked for; another number than the campaign's own counts from here.
+// Returns the last iteration of a campaign that has begun `begun` iterations, of which `unfinished` were interrupted
+// and do not count. A number other than the campaign's own counts from here.
 int last_iteration(const Campaign& interrupted, const CampaignRequest& request, int begun, int unfinished);
 
-// A command line to copy: words with blanks are quoted.
+// Returns a command line to copy, with quotes round words that contain blanks.
 std::string command_line(const std::vector<std::string>& words);
 
 }  // namespace apo

@@ -8,13 +8,13 @@
 
 namespace apo {
 
-// Which hardware counters of a GPU are read besides the times.
+// Selects the hardware counters of a GPU that are read besides the times.
 struct CounterChoice {
   std::vector<std::string> metrics;  // these alone; empty: the default set, or the full one
   bool full = false;
 };
 
-// "cold caches", how the conditions of every profile begin.
+// The begin of every profile's conditions: "cold caches".
 inline std::string caches_text(CachePolicy cache) {
   return cache == CachePolicy::cold ? "cold caches" : "warm caches";
 }

@@ -15,8 +15,8 @@ struct SampleSummary {
   double p90 = 0;
 };
 
-// A quantile with its distribution-free 95 % interval: the order statistics that enclose it with that probability
-// whatever the distribution, or the ends of the samples where there are too few.
+// A quantile with its distribution-free 95 % interval: the order statistics that enclose it with that probability for
+// any distribution, or the ends of the samples where there are too few.
 struct QuantileInterval {
   int count = 0;
   double value = 0;
@@ -24,7 +24,7 @@ struct QuantileInterval {
   double upper = 0;
 };
 
-// Both drop values that are not finite, keep the first thousand, and give all zeros for an empty list.
+// Both drop non-finite values, keep the first thousand, and return all zeros for an empty list.
 QuantileInterval quantile_interval(std::vector<double> values, double p);
 SampleSummary summarise(std::vector<double> values);
 

@@ -14,7 +14,8 @@ namespace apo {
 struct RegisteredVariant {
   Variant variant;
   bool supported = true;
-  std::string why_not;  // when it is not: its apo:requires, its target, ...
+  std::string why_not;                          // when it is not: its apo:requires, its target, ...
+  LeftOutKind kind = LeftOutKind::unsupported;  // of why_not
 };
 
 // One finished experiment of the journal. Effects are natural logs of time(incumbent) / time(candidate).

@@ -141,25 +141,25 @@ bool is_incumbent(const Knowledge& known, const Option& option) {
 
 // Ranked with its prediction, or left out with the reason.
 void consider(const Knowledge& known, const Option& option, ResearchBrief& brief) {
-  const auto leave_out = [&](const std::string& why) {
-    brief.left_out.push_back({.configuration = option.configuration, .why = why});
+  const auto leave_out = [&](LeftOutKind kind, const std::string& why) {
+    brief.left_out.push_back({.configuration = option.configuration, .why = why, .kind = kind});
   };
   if (is_incumbent(known, option)) {
-    leave_out("identical to the incumbent: same source, same settings");
+    leave_out(LeftOutKind::incumbent, "identical to the incumbent: same source, same settings");
     return;
   }
   const Subject subject{option.configuration, option.variant->source_hash};
   if (const std::string refuted = known.evidence.refuted(subject, known.incumbent); !refuted.empty()) {
-    leave_out(refuted);
+    leave_out(LeftOutKind::refuted, refuted);
     return;
   }
   const Attack attack = attack_of(known, option);
   const double floor = floor_bound(known.inputs.diagnosis.profile);
   const Prediction predicted = under(known.predictor.predict(*option.variant, option.configuration, floor), attack);
   if (!(std::log(predicted.high) > known.inputs.minimum_detectable)) {
-    leave_out(fmt::format("predicted {} ({}), and this machine resolves {} at best",
-                          format_band(predicted.low, predicted.high), predicted.because,
-                          format_percent(known.inputs.minimum_detectable)));
+    leave_out(LeftOutKind::below_resolution, fmt::format("predicted {} ({}), and this machine resolves {} at best",
+                                                         format_band(predicted.low, predicted.high), predicted.because,
+                                                         format_percent(known.inputs.minimum_detectable)));
     return;
   }
   brief.ranked.push_back(candidate_of(known, option, attack, predicted));
@@ -179,7 +179,9 @@ void consider_registered(const Knowledge& known, ResearchBrief& brief) {
     if (registered.supported) {
       consider(known, option, brief);
     } else {
-      brief.left_out.push_back({.configuration = option.configuration, .why = "unsupported: " + registered.why_not});
+      brief.left_out.push_back({.configuration = option.configuration,
+                                .why = "unsupported: " + registered.why_not,
+                                .kind = registered.kind});
     }
   }
 }

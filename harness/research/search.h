@@ -9,7 +9,7 @@
 
 namespace apo {
 
-// Settings that were measured; the effect is a log speed-up over a common reference, so it needs no device to replay.
+// Settings that were measured. The effect is a log speed-up over a common reference, so a replay needs no device.
 struct MeasuredSettings {
   Settings settings;
   double effect = 0;
@@ -26,7 +26,7 @@ class SearchStrategy {
                                         int count) const = 0;
 };
 
-// One step up or down along each tunable from the best measured settings (the centre when none is better than it).
+// Takes one step up or down along each tunable from the best measured settings, or from the centre when none is better.
 // Values are ordered by size, whatever their order in the file.
 class NeighbourhoodSearch : public SearchStrategy {
  public:

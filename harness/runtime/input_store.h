@@ -11,7 +11,7 @@
 
 namespace apo {
 
-// One set of inputs with what a correct call makes of it. The doubles that it was made from are gone.
+// One set of inputs with the outputs of a correct call. The doubles from which it was made are freed.
 struct CheckedInputs {
   InputSet inputs;
   Expected expected;
@@ -21,9 +21,9 @@ using CheckedPointer = std::shared_ptr<const CheckedInputs>;
 // The largest number of units (sequences) that a check of one workload compares.
 inline constexpr std::int64_t kCheckedUnits = 32;
 
-// Drawing the inputs of a large workload takes far longer than judging on it, so that experiments share them.
+// Drawing the inputs of a large workload takes far longer than judging on it, so experiments share them.
 bool shares_inputs(const Family& family, const Axes& axes);
-// What the seed of an experiment's inputs is derived from: the experiment, or the group of them that shares.
+// The origin of the seed of an experiment's inputs: the experiment, or the group that shares them.
 std::uint64_t inputs_group(const Family& family, const Axes& axes, std::int64_t experiment);
 
 class InputStore {

@@ -3,8 +3,8 @@
 
 #include <exception>
 
+#include "harness/core/guards.h"
 #include "harness/core/hash.h"
-#include "harness/core/records/guards.h"
 #include "harness/core/system/files.h"
 
 namespace apo {

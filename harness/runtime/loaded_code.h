@@ -12,16 +12,17 @@
 
 namespace apo {
 
-// The hash of a cubin's machine code; throws where it is none.
+// Hashes the machine code of a cubin; throws when it is no cubin.
 using CodeOf = std::function<std::string(std::string_view image)>;
 
-// `images` is what the driver loaded, `built` the file that it was given. Byte for byte the same, or by `code_of`
-// (where there is one) the same machine code in another wrapping; anything else, such as code that the driver compiled
-// itself from PTX, is Outcome::faulted.
+// Compares `images`, which the driver loaded, with the file `built`. They must be equal byte for byte, or by `code_of`
+// (if set) the same machine code in another wrapping. Anything else, such as code that the driver compiled itself from
+// PTX, is Outcome::faulted.
 std::optional<Failure> compare_loaded(const std::vector<std::string>& images, std::string_view built,
                                       const CodeOf& code_of);
 
-// Before a device variant is loaded: its file is still the one that the build left. Outcome::faulted when not.
+// Checks, before a device variant is loaded, that its file is still the one that the build left. Outcome::faulted
+// otherwise.
 std::optional<Failure> check_object(const Build& build);
 
 }  // namespace apo

@@ -19,27 +19,28 @@
 
 namespace apo {
 
-// The clock at which a process on this CPU runs.
+// The clock of a process on this CPU.
 struct ClockWatch {
-  // Mean MHz since this was asked last; nullopt when it cannot be told. Empty where `missing` says why.
+  // Returns the mean MHz since the last call; nullopt when unknown. Empty where `missing` says why.
   std::function<std::optional<double>()> mhz;
   std::string missing;
 };
 
-// Given by the loop, so that this stage does not depend on the one that builds.
+// The loop provides these, so that this stage does not depend on the one that builds.
 struct Runtime {
   const Family* family = nullptr;
   std::function<Build(const Configuration&, const Axes&, bool sanitize)> build;
-  // "" when the configuration supports these axes, else the reason (from its apo:requires).
+  // Returns "" when the configuration supports these axes, else the reason (from its apo:requires).
   std::function<std::string(const Configuration&, const Axes&)> unsupported;
-  // Bytes of each scratch buffer of the configuration, in order.
+  // Returns the bytes of each scratch buffer of the configuration, in order.
   std::function<std::vector<std::int64_t>(const Configuration&, const Axes&)> scratch;
   std::function<std::vector<SourceFile>(const Configuration&)> sources;  // the variant's file and its headers
-  // A build with its code in the order that the seed draws, within the folder. Empty where no build has an order.
+  // Returns a build with its code in the order that the seed draws, within the folder. Empty where builds have no
+  // order.
   std::function<Build(const Build&, std::uint64_t seed, const std::filesystem::path& folder)> relink;
-  // Target host: watches the clock of a process and of all threads that it starts. Empty: nobody can.
+  // Target host: watches the clock of a process and of all threads that it starts. Empty where that is impossible.
   std::function<ClockWatch(int pid)> watch_clock;
-  // Of a cubin's bytes: the hash of its machine code, blind to the rest. Empty where no build makes cubins.
+  // Hash of the machine code in a cubin's bytes, and of nothing else. Empty where no build makes cubins.
   CodeOf code_of;
   WorkerOptions worker;  // template for every process that is started; its target is the runtime's
   int threads = 1;       // CPUs for the parent's own arithmetic
@@ -51,7 +52,7 @@ struct Runtime {
   std::string compute_sanitizer;
   std::vector<std::string> device_sanitizers = {"memcheck", "racecheck"};
 
-  // For whatever is timed until it goes; at once where there are no others.
+  // Taken by every measurement for its duration; taken at once when there are no others.
   DeviceTurns::Turn take_turn(const DeviceTurns::Note& note) const {
     return turns == nullptr ? DeviceTurns::Turn() : turns->take(note);
   }
@@ -64,7 +65,7 @@ SharedTensorsSpec shared_tensors_spec(const Family& family, const Axes& axes, in
                                       const std::vector<std::int64_t>& scratch1, std::uint64_t layout_seed,
                                       Target target = Target::host);
 
-// Loads what was built: its object, and for a device variant how it is launched, if the file is still what was built.
+// Loads a build: its object, and for a device variant its launches, if the file is still what was built.
 Result<Done> load_build(Worker& worker, int slot, const Build& build);
 
 void write_inputs(SharedTensors& shared_tensors, int set, const InputSet& inputs);
@@ -75,11 +76,11 @@ TensorBytes read_outputs(const SharedTensors& shared_tensors, const Family& fami
 // The same in the memory that the worker writes to.
 OutputViews view_outputs(const SharedTensors& shared_tensors, const Family& family);
 
-// Of all tensors of a call, inputs and outputs.
+// Returns the bytes of all tensors of a call, inputs and outputs.
 std::int64_t tensor_bytes(const Family& family, const Axes& axes);
 
-// Outcome::out_of_memory when a candidate asks for more scratch than this machine has memory, which also holds a
-// mirror of what a GPU gets.
+// Outcome::out_of_memory when a candidate asks for more scratch than this machine has memory, which also holds a mirror
+// of a GPU's tensors.
 std::optional<Failure> check_scratch(const std::vector<std::int64_t>& bytes);
 
 }  // namespace apo

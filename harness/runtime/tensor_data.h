@@ -14,14 +14,14 @@ namespace apo {
 
 using TensorBytes = std::map<std::string, std::vector<std::byte>, std::less<>>;
 
-// The raw bytes of every output tensor. Each is read once, so it is what was judged even if it changes later.
+// The raw bytes of every output tensor. Each is read once, so that later changes do not matter to the judgement.
 using OutputViews = std::map<std::string, std::span<const std::byte>, std::less<>>;
 
 std::vector<std::byte> encode(DType dtype, const std::vector<double>& values, int threads = 1);
 std::vector<double> decode(DType dtype, std::span<const std::byte> bytes, int threads = 1);
 
 // All inputs of one call, derived ones included. `values` are exactly what `bytes` hold: tensors of `drawn_axes`, which
-// are `axes` but for a workload that repeats its inputs along one of them.
+// equal `axes` except for a workload that repeats its inputs along one of them.
 struct InputSet {
   Axes axes;
   Axes drawn_axes;
@@ -31,17 +31,17 @@ struct InputSet {
   TensorBytes bytes;
 };
 
-// Fills, rounds to the storage dtypes, derives, rounds again.
+// Fills, rounds to the storage dtypes, derives, and rounds again.
 InputSet make_inputs(const Family& family, const Axes& axes, std::uint64_t seed, const std::string& regime,
                      int threads);
 // The same for a workload, which may repeat its inputs.
 InputSet make_inputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
                      int threads);
-// From given values instead of the generator: every tensor of role input has to be there with the right count (else
-// UserError); derived inputs that are absent are derived.
+// Takes given values instead of the generator's: every tensor of role input has to be present with the right count
+// (else UserError); absent derived inputs are derived.
 InputSet inputs_from(const Family& family, const Axes& axes, TensorMap values, int threads);
 
-// What a correct call has to write, for some units of the work (empty = all of them). Of each output only the elements
+// The outputs of a correct call for some units of the work (empty = all of them). Each output holds only the elements
 // of these units, in the order of the units and of Family::unit_elements.
 struct Expected {
   std::vector<std::int64_t> units;
@@ -51,8 +51,8 @@ struct Expected {
 
 Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads);
 
-// At most `most` units drawn without repetition; all of them (as an empty list) when there are no more than that.
-// The first and the last unit are always among them: borders are where kernels go wrong.
+// Draws at most `most` units without repetition; all of them (as an empty list) when there are no more than that. The
+// first and the last unit are always included, because kernels often go wrong at borders.
 std::vector<std::int64_t> draw_units(std::int64_t count, std::int64_t most, std::uint64_t seed);
 
 }  // namespace apo

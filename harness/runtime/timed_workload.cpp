@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <future>
 
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "kernels/random.h"
 
 namespace apo {

@@ -20,10 +20,10 @@ using InputPool = std::vector<CheckedPointer>;
 inline constexpr int kSetsInRound = 2;
 inline constexpr std::size_t kFewestSets = 4;  // of a pool
 
-// Different regimes' inputs take the same path through a kernel; the pool holds typical ones from secret seeds.
+// Inputs of different regimes take the same path through a kernel; the pool holds typical ones from secret seeds.
 InputPool make_pool(const Runtime& runtime, const Workload& workload, std::uint64_t seed);
 
-// Inputs of another regime, for calls that are looked at and not timed; null where a family has but one. From the seed
+// Inputs of another regime, for calls that are verified and not timed; null where a family has only one. From the seed
 // that large workloads share, they are those that the correctness gate has drawn.
 CheckedPointer make_other_regime(const Runtime& runtime, const Workload& workload, std::uint64_t shared_seed);
 
@@ -42,7 +42,7 @@ struct TimedWorkload {
   CheckedPointer other_regime;  // of host code, which may know that it is timed; null: none is called for
   double floor_ns = 0;          // no call can be faster: physics of this machine
 
-  // Whether code of an arm runs in the worker's process. A device variant has none there.
+  // True when code of an arm runs in the worker's process. Code of a device variant does not.
   bool has_host_code() const { return candidate.build.plan.launches.empty() || incumbent.build.plan.launches.empty(); }
 };
 
@@ -50,7 +50,7 @@ inline bool any_host_code(const std::vector<TimedWorkload>& timed) {
   return std::ranges::any_of(timed, &TimedWorkload::has_host_code);
 }
 
-// What chance decided about one round of one workload.
+// The random choices of one round of one workload.
 struct SessionDraw {
   bool candidate_in_slot0 = false;
   std::uint64_t layout_seed = 0;              // of environment, buffers and the order of loading

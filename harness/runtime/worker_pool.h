@@ -13,9 +13,9 @@
 
 namespace apo {
 
-// Starting a process on a GPU takes a quarter of a second, ending it a tenth: more than what a round measures. Both
-// arms of a round share what that may disturb. May be used from several threads; those that made the workers have to
-// outlive them.
+// Keeps workers ready, because starting a process on a GPU takes a quarter of a second and ending it a tenth, more than
+// a round measures. Both arms of a round share any disturbance. May be used from several threads; those that made the
+// workers have to outlive them.
 class WorkerPool {
  public:
   WorkerPool() = default;
@@ -23,23 +23,24 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // One into which nothing has been loaded yet, made with the options of the runtime.
+  // Stores a worker into which nothing has been loaded yet, made with the options of the runtime.
   void keep(std::unique_ptr<Worker> fresh);
-  // It, once, if it watches modules or not as is asked for; else nullptr.
+  // Takes that worker, once, if it watches modules as requested; else returns nullptr.
   std::unique_ptr<Worker> take_fresh(bool watched);
 
-  // Begins to start a worker, whose await_start() the taker calls; nothing where one with this layout seed has begun.
+  // Begins to start a worker, whose await_start() the taker calls. Does nothing where one with this layout seed has
+  // begun.
   void start(WorkerOptions options);
-  // The one that start() began with this layout seed, else a new one. Those that were begun before it end.
+  // Takes the worker that start() began with this layout seed, else a new one, and ends older ones.
   std::unique_ptr<Worker> take(WorkerOptions options);
-  // Until those that were begun have answered, or cannot any more, which their takers hear.
+  // Waits until all begun workers have answered or failed; their takers get the error.
   void await_starts();
 
-  // Ends it beside the caller's next steps, and then lets go of the folder that it writes to, if any.
+  // Ends a worker in the background, and then frees the folder that it writes to, if any.
   void end(std::unique_ptr<Worker> worker, std::unique_ptr<TemporaryFolder> folder = nullptr);
-  // Until nothing is left of those that end.
+  // Waits until all ending workers have gone.
   void await_ends();
-  // Returns when nothing is left of any of them: what is timed next has the machine to itself.
+  // Waits until no worker is left: the next measurement has the machine to itself.
   void clear();
 
  private:

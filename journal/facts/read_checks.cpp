@@ -92,6 +92,16 @@ std::optional<Certification> Journal::latest_certification(std::int64_t campaign
   return all.empty() ? std::nullopt : std::optional(std::move(all.back()));
 }
 
+std::set<std::int64_t> Journal::withdrawn(std::int64_t campaign) {
+  std::set<std::int64_t> experiments;
+  Statement rows = self_->database.query(
+      "SELECT w.experiment FROM withdrawn w JOIN experiment e ON e.id = w.experiment WHERE e.campaign = ?", {campaign});
+  while (rows.step()) {
+    experiments.insert(rows.integer());
+  }
+  return experiments;
+}
+
 std::vector<Round> Journal::certification_rounds(std::int64_t certification) {
   return self_->rounds("certification", certification);
 }

@@ -144,9 +144,9 @@ std::vector<Round> Journal::Implementation::rounds(std::string_view owner_column
 Experiment Journal::load_experiment(std::int64_t id, Detail detail) {
   Statement row = self_->database.query(
       "SELECT coalesce(campaign, 0), coalesce(iteration, 0), idx, family, workload_class, m.key, candidate, incumbent,"
-      " candidate_source, incumbent_source, predicted_low, predicted_high, predicted_over, predicted_because, "
-      "started_at"
-      " FROM experiment e JOIN machine m ON m.id = e.machine WHERE e.id = ?",
+      " candidate_source, incumbent_source, predicted_low, predicted_high, predicted_over, predicted_because,"
+      " coalesce(p.source, 'idea'), started_at FROM experiment e JOIN machine m ON m.id = e.machine"
+      " LEFT JOIN experiment_prediction p ON p.experiment = e.id WHERE e.id = ?",
       {id});
   if (!row.step()) {
     Statement last = self_->database.query("SELECT max(id) FROM experiment");
@@ -168,7 +168,7 @@ Experiment Journal::load_experiment(std::int64_t id, Detail detail) {
   experiment.incumbent = self_->configuration(row.integer());
   experiment.candidate_source_hash = row.text();
   experiment.incumbent_source_hash = row.text();
-  experiment.prediction = with_source({row.real(), row.real(), row.text(), row.text()});
+  experiment.prediction = next_prediction(row);
   experiment.started_at = row.text();
   Database& database = self_->database;
   experiment.workloads =
@@ -240,7 +240,9 @@ std::vector<Experiment> Journal::newest_judged(const std::string& family, const 
   for (const std::int64_t id : newest_judged_ids(database, family, workload_class, machine, most)) {
     Statement row = database.query(
         "SELECT campaign, idx, candidate, incumbent, candidate_source, incumbent_source, predicted_low, predicted_high,"
-        " predicted_over, predicted_because FROM experiment WHERE id = ?",
+        " predicted_over, predicted_because, coalesce(source, 'idea') FROM experiment e LEFT JOIN "
+        "experiment_prediction p"
+        " ON p.experiment = e.id WHERE id = ?",
         {id});
     row.step();
     Experiment experiment{.id = id, .family = family, .workload_class = workload_class};
@@ -251,7 +253,7 @@ std::vector<Experiment> Journal::newest_judged(const std::string& family, const 
     experiment.incumbent = configuration(row.integer());
     experiment.candidate_source_hash = row.text();
     experiment.incumbent_source_hash = row.text();
-    experiment.prediction = with_source({row.real(), row.real(), row.text(), row.text()});
+    experiment.prediction = next_prediction(row);
     experiment.techniques =
         texts(database, "SELECT technique FROM experiment_technique WHERE experiment = ? ORDER BY position", id);
     experiment.judgement = load_judgement(database, experiment);

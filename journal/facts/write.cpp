@@ -198,6 +198,8 @@ std::int64_t Journal::begin_experiment(const Experiment& experiment) {
        self_->configuration_row(experiment.candidate), self_->configuration_row(experiment.incumbent),
        experiment.candidate_source_hash, experiment.incumbent_source_hash, prediction.low, prediction.high,
        prediction.relative_to, prediction.because, band.low, band.high, time_or_now(experiment.started_at)});
+  self_->database.run("INSERT INTO experiment_prediction (experiment, source) VALUES (?, ?)",
+                      {id, to_string(prediction.source)});
   int position = 0;
   for (const std::string& workload : experiment.workloads) {
     self_->database.run("INSERT INTO experiment_workload (experiment, position, workload) VALUES (?, ?, ?)",

@@ -9,8 +9,6 @@
 
 namespace apo {
 
-inline constexpr int kApplicationId = 0x41504F4A;  // "APOJ"
-
 // Step i brings a file from version i to version i + 1. Never edit a step that was released; add one.
 std::span<const std::string> migrations();
 

@@ -2,11 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
-#include <string_view>
 
+#include "harness/core/error.h"
 #include "harness/core/text.h"
 #include "reports/formats/escape.h"
 #include "reports/numbers.h"
@@ -69,20 +68,22 @@ std::string compare_command(const ReportModel& model) {
 }
 
 // The journal keeps a reason as the sentence that research wrote; here sentences of one kind are counted together.
-std::string kind_of_reason(const std::string& why) {
-  static constexpr std::array<std::array<std::string_view, 2>, 5> kKinds = {{
-      {"its target is", "for another target"},
-      {" requires ", "whose requirements this workload does not meet"},
-      {"identical to the incumbent", "identical to the incumbent"},
-      {"this machine resolves", "predicted to gain less than this machine resolves"},
-      {"refuted", "refuted before under the same condition"},
-  }};
-  for (const auto& [words, kind] : kKinds) {
-    if (why.find(words) != std::string::npos) {
-      return std::string(kind);
-    }
+std::string group_title(LeftOutKind kind) {
+  switch (kind) {
+    case LeftOutKind::other_target:
+      return "for another target";
+    case LeftOutKind::unsupported:
+      return "whose requirements this workload does not meet";
+    case LeftOutKind::incumbent:
+      return "identical to the incumbent";
+    case LeftOutKind::below_resolution:
+      return "predicted to gain less than this machine resolves";
+    case LeftOutKind::refuted:
+      return "refuted before under the same condition";
+    case LeftOutKind::unknown:
+      return "for another reason";
   }
-  return why;
+  check_failed("a known kind", __FILE__, __LINE__);
 }
 
 struct LeftOutRow {
@@ -92,7 +93,7 @@ struct LeftOutRow {
 };
 
 struct LeftOutGroup {
-  std::string kind;
+  LeftOutKind kind = LeftOutKind::unknown;
   std::vector<LeftOutRow> rows;
   std::set<std::string> candidates;
 };
@@ -102,9 +103,9 @@ std::vector<LeftOutGroup> group_left_out(const ReportModel& model) {
   std::vector<LeftOutGroup> groups;
   for (const IterationRecord& iteration : model.iterations) {
     for (const LeftOut& one : iteration.brief.left_out) {
-      const std::string kind = kind_of_reason(one.why);
-      auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& other) { return other.kind == kind; });
-      group = group == groups.end() ? groups.insert(group, {.kind = kind}) : group;
+      auto group =
+          std::find_if(groups.begin(), groups.end(), [&](const auto& other) { return other.kind == one.kind; });
+      group = group == groups.end() ? groups.insert(group, {.kind = one.kind}) : group;
       const std::string label = one.configuration.label();
       group->candidates.insert(label);
       auto row = std::find_if(group->rows.begin(), group->rows.end(), [&](const LeftOutRow& other) {
@@ -125,7 +126,7 @@ void write_group(const LeftOutGroup& group, Writer& writer) {
   for (const LeftOutRow& row : group.rows) {
     table.rows.push_back({{code(row.candidate)}, {plain(row.why)}, {plain(join(row.iterations, ", "))}});
   }
-  writer.begin_fold({strong(std::to_string(group.candidates.size()) + " "), plain(group.kind)}, "");
+  writer.begin_fold({strong(std::to_string(group.candidates.size()) + " "), plain(group_title(group.kind))}, "");
   writer.table(table);
   writer.end_fold();
 }

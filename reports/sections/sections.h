@@ -1,7 +1,11 @@
 // reports/sections/sections.h - the sections of a report, each written by one function; document.cpp has their order.
 #pragma once
 
-#include "reports/sections/document.h"
+#include <cstddef>
+#include <string>
+
+#include "reports/model.h"
+#include "reports/sections/writer.h"
 
 namespace apo::report {
 

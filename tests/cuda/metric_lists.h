@@ -7,7 +7,7 @@
 
 #include "harness/core/text.h"
 #include "harness/worker/cupti/metric_names.h"
-#include "harness/worker/cupti/profile_results.h"
+#include "harness/worker/protocol/profile_results.h"
 
 namespace apo::testing {
 

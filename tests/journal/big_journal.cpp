@@ -60,6 +60,8 @@ constexpr const char* kCopies[] = {
     " incumbent_source, predicted_low, predicted_high, predicted_over, predicted_because, predicted_log_low,"
     " predicted_log_high, strftime('%Y-%m-%dT%H:%M:%SZ', 1700000000 + 6000 * k + 60 * id, 'unixepoch')"
     " FROM copies JOIN experiment ON id <= 100",
+    "INSERT INTO experiment_prediction SELECT experiment + 100 * k, source FROM copies JOIN experiment_prediction"
+    " ON experiment <= 100",
     "INSERT INTO experiment_workload SELECT experiment + 100 * k, position, workload FROM copies JOIN "
     "experiment_workload"
     " ON experiment <= 100",

@@ -369,9 +369,67 @@ TEST(Migrations, AReaderOfAFirstFileSeesWhatItLacksAsEmptyAndAWriterBringsItUpTo
     EXPECT_EQ(shares.integer(), 0);
   }
   Database database(scratch.path, Database::Mode::read);
-  EXPECT_EQ(checked_version(database, 9), 1) << "reading changes nothing";
+  const int now = static_cast<int>(migrations().size());
+  EXPECT_EQ(checked_version(database, now), 1) << "reading changes nothing";
   scratch.open();
-  EXPECT_EQ(checked_version(database, 9), static_cast<int>(migrations().size()));
+  EXPECT_EQ(checked_version(database, now), now);
+}
+
+// A journal as version 9 wrote it, with reasons and predictions in words alone.
+void create_version_9(const Scratch& scratch) {
+  Database database(scratch.path, Database::Mode::create);
+  migrate(database, migrations().first(9));
+  database.run("INSERT INTO machine VALUES (1, 'f', 'cpu-1', 'host', 'm', 2, '', '', '', '', 0, 0, 0, '{}', '')");
+  database.run("INSERT INTO configuration VALUES (1, 'f/simple', '{}', 'f/simple')");
+  database.run("INSERT INTO campaign VALUES (1, 1, 1, NULL, 'f', 'c', '[]', '', 1, 1, 0, 'cold', 'auto', 'host', '')");
+  database.run("INSERT INTO iteration VALUES (1, 1, 1, 1, '')");
+  const Variant variant = a_variant("simple");
+  database.run("INSERT INTO blob (sha256, kind, bytes) VALUES (?, 'source', ?)",
+               {variant.source_hash, Value::blob(variant.source)});
+  database.run(
+      "INSERT INTO variant (source_hash, id, family, name, target, arch, parent, idea, has_prediction, predicted_over,"
+      " predicted_because, requires, tunables, scratch, launches, path, registered_at)"
+      " VALUES (?, 'f/simple', 'f', 'simple', 'host', '', '', '', 0, '', '', '', '[]', '[]', '[]', '', '')",
+      {variant.source_hash});
+  int position = 0;
+  for (const char* because : {"measured: experiment 1", "apo:predict"}) {
+    database.run("INSERT INTO ranking VALUES (1, 0, ?, 1, '[]', 1.1, 1.2, 'incumbent', ?, '', 0, '', 'registered')",
+                 {position++, because});
+    database.run(
+        "INSERT INTO experiment VALUES (?, 1, 1, ?, 'f', 'c', 1, 1, 1, ?, ?, 1.1, 1.2, 'incumbent', ?, 0, 0, '')",
+        {position, position, variant.source_hash, variant.source_hash, because});
+  }
+  position = 0;
+  for (const char* why :
+       {"unsupported: its target is host", "unsupported: f/b requires N <= 32, which does not hold for N=64",
+        "identical to the incumbent: same source, same settings",
+        "predicted 1.0x..1.1x (measured: experiment 1), and this machine resolves +2.0 % at best",
+        "refuted by experiment 1: 0.97x [0.96, 0.98]", "the moon was full"}) {
+    database.run("INSERT INTO ranking VALUES (1, 1, ?, 1, '[]', NULL, NULL, '', '', '', NULL, ?, '')",
+                 {position++, why});
+  }
+}
+
+TEST(Migrations, WordsOfOlderVersionsBecomeSourcesOfPredictionsAndKindsOfReasons) {
+  const Scratch scratch;
+  create_version_9(scratch);
+  for (const Access access : {Access::read_only, Access::read_write, Access::read_only}) {
+    Journal journal = scratch.open(access);
+    const ResearchBrief brief = journal.brief(1);
+    ASSERT_EQ(brief.ranked.size(), 2u);
+    EXPECT_EQ(brief.ranked[0].prediction.source, PredictionSource::measurements);
+    EXPECT_EQ(brief.ranked[1].prediction.source, PredictionSource::idea);
+    EXPECT_EQ(journal.load_experiment(1).prediction.source, PredictionSource::measurements);
+    EXPECT_EQ(journal.load_experiment(2).prediction.source, PredictionSource::idea);
+    std::vector<LeftOutKind> kinds;
+    for (const LeftOut& one : brief.left_out) {
+      kinds.push_back(one.kind);
+    }
+    EXPECT_EQ(kinds,
+              (std::vector<LeftOutKind>{LeftOutKind::other_target, LeftOutKind::unsupported, LeftOutKind::incumbent,
+                                        LeftOutKind::below_resolution, LeftOutKind::refuted, LeftOutKind::unknown}));
+  }
+  EXPECT_TRUE(scratch.open().check_integrity().empty());
 }
 
 TEST(Migrations, FailedStepChangesNothing) {

@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "harness/core/hash.h"
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 
 namespace apo::test {
 

@@ -46,6 +46,12 @@ TEST(Reproduction, IntervalsThatDoNotMeetAreAnotherResult) {
   EXPECT_FALSE(reproduced(original, timed(Verdict::accepted, 0.05, 0.06, 0.09)));
 }
 
+TEST(Reproduction, BothResultsAreRatiosAsInTheTable) {
+  const Experiment original = timed(Verdict::accepted, 0.10, 0.12, 0.14);
+  EXPECT_EQ(reproduction_of(original, timed(Verdict::accepted, 0.11, 0.12, 0.13)).why,
+            "the same verdict, and 1.127x [1.116x, 1.139x] agrees with 1.13x [1.11x, 1.15x]");
+}
+
 TEST(Reproduction, AnotherVerdictIsAnotherResultWhateverTheIntervals) {
   const Experiment original = timed(Verdict::accepted, 0.0, 0.01, 0.02);
   EXPECT_FALSE(reproduced(original, timed(Verdict::reverted, 0.0, 0.01, 0.02)));

@@ -179,7 +179,8 @@ IterationRecord first_iteration() {
                    .score = kNotMeasured,
                    .why = "proposed",
                    .origin = Origin::proposer}};
-  brief.left_out = {{e88("padded_cache"), "refuted in experiment 7: 0.99x, and source and device are the same"}};
+  brief.left_out = {{e88("padded_cache"), "refuted in experiment 7: 0.99x, and source and device are the same",
+                     LeftOutKind::refuted}};
   return {.id = 11,
           .index = 1,
           .started_at = at_minute(1),

@@ -73,9 +73,10 @@ TEST(Report, CandidatesThatWereLeftOutAreCountedByReason) {
   CampaignRecords records = fixture::empty_campaign();
   records.iterations = {{.id = 1, .index = 1}, {.id = 2, .index = 2}};
   for (IterationRecord& iteration : records.iterations) {
-    iteration.brief.left_out = {{{.variant = "f/a"}, "identical to the incumbent: same source, same settings"},
-                                {{.variant = "f/b"}, "unsupported: its target is host"},
-                                {{.variant = "f/c"}, "unsupported: its target is host"}};
+    iteration.brief.left_out = {
+        {{.variant = "f/a"}, "identical to the incumbent: same source, same settings", LeftOutKind::incumbent},
+        {{.variant = "f/b"}, "unsupported: its target is host", LeftOutKind::other_target},
+        {{.variant = "f/c"}, "unsupported: its target is host", LeftOutKind::other_target}};
   }
   const std::string markdown = render_markdown(build_model(records), {});
   const std::size_t target = markdown.find("<strong>2</strong> for another target");

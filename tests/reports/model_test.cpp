@@ -227,7 +227,7 @@ TEST(ReportNumbers, DecimalsFollowTheInterval) {
 }
 
 TEST(ReportNumbers, ABandHasTwoRatiosOfOneForm) {
-  EXPECT_EQ(band_text({.low = 1.0512, .high = 2.24, .because = "x"}), "1.05x..2.24x");
+  EXPECT_EQ(band_text({.low = 1.0512, .high = 2.24, .because = "x"}), "1.05x to 2.24x");
   EXPECT_EQ(ratio_text(std::log(42.57)), "42.6x");
 }
 

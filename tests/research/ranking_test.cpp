@@ -28,6 +28,15 @@ const Candidate* ranked(const ResearchBrief& brief, const std::string& label) {
   return nullptr;
 }
 
+LeftOutKind kind_left_out(const ResearchBrief& brief, const std::string& label) {
+  for (const LeftOut& left_out : brief.left_out) {
+    if (left_out.configuration.label() == label) {
+      return left_out.kind;
+    }
+  }
+  return LeftOutKind::unknown;
+}
+
 std::string why_left_out(const ResearchBrief& brief, const std::string& label) {
   for (const LeftOut& left_out : brief.left_out) {
     if (left_out.configuration.label() == label) {
@@ -118,6 +127,7 @@ TEST(Research, ARefutedConfigurationNeverRanks) {
     const ResearchBrief brief = research(in);
     EXPECT_EQ(ranked(brief, "toy/fast"), nullptr);
     EXPECT_EQ(why_left_out(brief, "toy/fast"), "refuted by experiment 12: 0.970x [0.960x, 0.980x]");
+    EXPECT_EQ(kind_left_out(brief, "toy/fast"), LeftOutKind::refuted);
   }
 }
 
@@ -193,6 +203,10 @@ TEST(Research, LeavesOutTheIncumbentAndWhatIsUnsupported) {
   const ResearchBrief brief = research(in);
   EXPECT_TRUE(brief.ranked.empty());
   EXPECT_EQ(why_left_out(brief, "toy/a"), "unsupported: N <= 16 does not hold for N=32");
+  EXPECT_EQ(kind_left_out(brief, "toy/a"), LeftOutKind::unsupported);
+  EXPECT_EQ(kind_left_out(brief, "toy/simple"), LeftOutKind::incumbent);
+  in.variants[0].kind = LeftOutKind::other_target;
+  EXPECT_EQ(kind_left_out(research(in), "toy/a"), LeftOutKind::other_target);
   EXPECT_EQ(why_left_out(brief, "toy/simple"), "identical to the incumbent: same source, same settings");
 }
 
@@ -200,6 +214,7 @@ TEST(Research, LeavesOutWhatTheMachineCannotResolve) {
   ResearchInputs in = inputs({variant("tiny", "padded-cache", 0.99, 1.01)});
   in.minimum_detectable = 0.02;
   EXPECT_NE(why_left_out(research(in), "toy/tiny").find("this machine resolves +2.02 %"), std::string::npos);
+  EXPECT_EQ(kind_left_out(research(in), "toy/tiny"), LeftOutKind::below_resolution);
   in.minimum_detectable = 0.001;
   EXPECT_NE(ranked(research(in), "toy/tiny"), nullptr);
 }

@@ -1,17 +1,14 @@
 // harness/cli/improve/run.cpp - `apo run`: runs iterations of the loop.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/cli/improve/run_text.h"
 #include "harness/core/error.h"
-#include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/campaign.h"
@@ -140,44 +137,6 @@ std::string interrupt_text(const std::vector<std::string>& words) {
          command_line(again);
 }
 
-std::string effect_text(const Judgement& judgement) {
-  if (judgement.reason == Reason::gate_failed) {
-    return "not timed";
-  }
-  return format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper()).all() +
-         " n=" + std::to_string(judgement.rounds);
-}
-
-std::string verdict_text(Verdict verdict) {
-  const char* colour = verdict == Verdict::accepted ? "green" : verdict == Verdict::reverted ? "red" : "yellow";
-  return paint(std::string(to_string(verdict)), colour);
-}
-
-void print_summary(const CampaignSummary& summary) {
-  std::vector<std::vector<std::string>> rows = {
-      {"#", "candidate", "against", "predicted", "measured", "verdict", "reason"}};
-  for (const IterationSummary& iteration : summary.iterations) {
-    for (const Experiment& experiment : iteration.experiments) {
-      const Judgement& judgement = *experiment.judgement;
-      rows.push_back({std::to_string(experiment.id), experiment.candidate.label(), experiment.incumbent.label(),
-                      format_band(experiment.prediction.low, experiment.prediction.high), effect_text(judgement),
-                      verdict_text(judgement.verdict), std::string(to_string(judgement.reason))});
-    }
-  }
-  if (rows.size() > 1) {
-    print(format_table(rows));
-  }
-  for (const Certification& one : summary.certifications) {
-    print(fmt::format("certified, {} cache: {}\n", to_string(one.cache_policy), certified_text(one)));
-  }
-  if (!summary.certifications.empty()) {
-    print("not claimed: the product of the accepted effects is " + format_ratio(std::exp(summary.naive_effect)) + ", " +
-          format_ratio(std::exp(summary.shrunken_effect)) + " when shrunk for selection bias\n");
-  }
-  print("incumbent: " + summary.champion.label() + "\n");
-  print("report:    " + summary.report + "\n");
-}
-
 Json summary_document(const CampaignSummary& summary) {
   Json iterations = Json::array();
   for (const IterationSummary& iteration : summary.iterations) {
@@ -192,6 +151,7 @@ Json summary_document(const CampaignSummary& summary) {
           {"workloads", summary.policy.workloads},
           {"baseline", to_document(summary.baseline)},
           {"champion", to_document(summary.champion)},
+          {"withdrawn", summary.withdrawn},
           {"resumed", summary.resumed},
           {"recovered", summary.recovered},
           {"stopped", summary.stopped},
@@ -221,7 +181,7 @@ int run(const RunOptions& options, const Globals& globals) {
   if (globals.json) {
     print_json(summary_document(summary));
   } else {
-    print_summary(summary);
+    print(summary_text(summary));
   }
   return kDone;
 }

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "harness/core/records/application_profile.h"
+#include "harness/core/recording/application_profile.h"
 
 namespace apo {
 
-// The table of kernels by time, copies and fills, categories, gaps, and what is missing from the numbers.
+// Prints kernels by time, copies and fills, categories, gaps, and what is missing from the numbers.
 std::string describe_application(const ApplicationProfile& profile, const ApplicationSummary& summary);
 
 }  // namespace apo

@@ -10,7 +10,7 @@
 #include "harness/cli/console.h"
 #include "harness/cli/look/variant_text.h"
 #include "harness/core/error.h"
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "harness/loop/workspace/workspace.h"
 

@@ -11,6 +11,7 @@
 #include "harness/cli/console.h"
 #include "harness/cli/look/variant_text.h"
 #include "harness/core/error.h"
+#include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
@@ -102,8 +103,8 @@ std::string variants_text(Workspace& workspace, const Family& family, const Incu
     text += variant->parent.empty() ? "" : "  from " + variant->parent;
     text += "\n      " + variant->idea + "\n";
     if (variant->prediction) {
-      text += "      predicted " + format_ratio(variant->prediction->low) + ".." +
-              format_ratio(variant->prediction->high) + " over " + variant->prediction->relative_to + "\n";
+      text += "      predicted " + format_band(variant->prediction->low, variant->prediction->high) + " over " +
+              variant->prediction->relative_to + "\n";
     }
     if (!variant->tunables.empty()) {
       text += "      tunables: " + tunables_text(*variant) + "\n";

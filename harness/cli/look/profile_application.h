@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/cli/command.h"
-#include "harness/core/records/application_profile.h"
+#include "harness/core/recording/application_profile.h"
 
 namespace apo {
 
@@ -19,7 +19,7 @@ void add_application_options(CLI::App& app, ApplicationOptions& options);
 int profile_application(const std::vector<std::string>& command, const ApplicationOptions& options,
                         const Globals& globals);
 
-// Sums up, prints and keeps; `apo import` ends in it too.
+// Sums up, prints and stores the profile. `apo import` uses it too.
 int show_application(ApplicationProfile profile, const ApplicationOptions& options, const Globals& globals);
 
 }  // namespace apo

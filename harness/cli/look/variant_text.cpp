@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "harness/cli/console.h"
+#include "harness/core/interval.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "journal/journal.h"
@@ -45,9 +46,8 @@ std::vector<VariantField> metadata_fields(const Variant& variant) {
       {"parent", variant.parent.empty() ? "none: the root of its family" : variant.parent}};
   if (variant.prediction) {
     const Prediction& prediction = *variant.prediction;
-    fields.push_back(
-        {"predicted", fmt::format("{}..{} over {}: {}", format_ratio(prediction.low), format_ratio(prediction.high),
-                                  prediction.relative_to, prediction.because)});
+    fields.push_back({"predicted", fmt::format("{} over {}: {}", format_band(prediction.low, prediction.high),
+                                               prediction.relative_to, prediction.because)});
   }
   if (!variant.requires_expression.empty()) {
     fields.push_back({"requires", variant.requires_expression});

@@ -17,16 +17,17 @@ struct VariantField {
   std::string value;
 };
 
-// What its metadata block says: target, techniques, idea, parent, prediction, requires, tunables, scratch, launches.
+// The fields of its metadata block: target, techniques, idea, parent, prediction, requires, tunables, scratch,
+// launches.
 std::vector<VariantField> metadata_fields(const Variant& variant);
 
-// "field   value" lines of these and of where its source is.
+// Prints these fields and the place of the source as "field   value" lines.
 std::string describe_variant(const Variant& variant);
 
-// From the catalogue, else as the journal remembers it. Throws UserError with "did you mean".
+// Looks in the catalogue, then in the journal. Throws UserError with "did you mean".
 Variant known_variant(Workspace& workspace, const std::string& id);
 
-// Additions in green, removals in red.
+// Paints additions green and removals red.
 std::string paint_diff(const std::string& diff);
 
 }  // namespace apo

@@ -9,7 +9,7 @@
 
 namespace apo {
 
-// `broken` stops target host; `limited` works, with less than there could be.
+// `broken` stops target host; `limited` works with reduced capability.
 enum class CheckState { works, limited, broken };
 
 struct Check {
@@ -23,7 +23,7 @@ inline Check broken(const std::string& name, const std::string& finding, const s
   return {.name = name, .state = CheckState::broken, .finding = finding, .fix = fix};
 }
 
-// Whatever a check throws is its finding.
+// Turns an exception of a check into its finding.
 template <class Function>
 Check guarded(const std::string& name, const Function& check) {
   try {
@@ -35,9 +35,9 @@ Check guarded(const std::string& name, const Function& check) {
   }
 }
 
-// What target cuda needs, in the order in which it is needed.
+// Checks the software that target cuda needs, in the order in which it is needed.
 std::vector<Check> check_gpu_software();
-// Whether counters can be read, shown by reading one: the driver may keep them from users. Only where a GPU works.
+// Reads one counter, because the driver may keep counters from users. Needs a working GPU.
 Check check_gpu_counters(Workspace& workspace);
 
 }  // namespace apo

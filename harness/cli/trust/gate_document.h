@@ -9,12 +9,12 @@
 
 namespace apo {
 
-// Of all together: regressed or failed before undecided before passed.
+// The verdict over all variants: regressed or failed comes before undecided, and that before passed.
 GateVerdict overall(const std::vector<GatedVariant>& gated);
 
 std::string gate_text(const std::vector<GatedVariant>& gated);
 nlohmann::ordered_json gate_document(const std::vector<GatedVariant>& gated, double margin);
-// JUnit's XML: a regression is a failure, what could not be decided an error. A testcase for each stored variant.
+// Writes JUnit's XML with a testcase for each stored variant: a regression is a failure, an undecided variant an error.
 std::string gate_junit(const std::vector<GatedVariant>& gated);
 
 }  // namespace apo

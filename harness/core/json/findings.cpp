@@ -82,7 +82,9 @@ Json to_document(const Candidate& candidate) {
 }
 
 Json to_document(const LeftOut& left_out) {
-  return {{"configuration", to_document(left_out.configuration)}, {"why", left_out.why}};
+  return {{"configuration", to_document(left_out.configuration)},
+          {"kind", to_string(left_out.kind)},
+          {"why", left_out.why}};
 }
 
 Json to_document(const ResearchBrief& brief) {

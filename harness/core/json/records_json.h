@@ -1,18 +1,18 @@
 // harness/core/json/records_json.h - the records as JSON: one form for the command line, the reports and the brief.
 //
-// Fields have the names of the records. What was not measured, and no finite number, is null. Effects are ratios: 1.25
-// is 1.25 times as fast. A whole document says {"format": kRecordsFormat} beside them.
+// Fields have the names of the records. Missing measurements and non-finite numbers are null. Effects are ratios: 1.25
+// is 1.25 times as fast. A whole document also has {"format": kRecordsFormat}.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
 #include "harness/core/json/values.h"
-#include "harness/core/records/application_profile.h"
+#include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
 
 namespace apo {
 
-// Counts changes that a reader of these documents has to follow: a key that is gone, renamed, or means something else.
+// The number of incompatible changes of these documents: a key that was removed or renamed, or changed its meaning.
 inline constexpr int kRecordsFormat = 1;
 
 // ---- what is tried
@@ -53,7 +53,7 @@ nlohmann::ordered_json to_document(const RangeRow& row);
 nlohmann::ordered_json to_document(const KernelMetric& metric);
 nlohmann::ordered_json to_document(const ApplicationProfile& profile, const ApplicationSummary& summary);
 
-// Of each record one.
+// Converts a list of records.
 template <class Record>
 nlohmann::ordered_json to_documents(const std::vector<Record>& records) {
   return list_of(records, [](const Record& one) { return to_document(one); });

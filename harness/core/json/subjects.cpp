@@ -18,6 +18,7 @@ Json to_document(const Prediction& prediction) {
   return {{"low", prediction.low},
           {"high", prediction.high},
           {"relative_to", prediction.relative_to},
+          {"source", to_string(prediction.source)},
           {"because", prediction.because}};
 }
 

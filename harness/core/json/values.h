@@ -13,11 +13,11 @@ inline nlohmann::ordered_json number_or_null(double value) {
 inline nlohmann::ordered_json number_or_null(const std::optional<double>& value) {
   return value ? number_or_null(*value) : nlohmann::ordered_json(nullptr);
 }
-// Of what is 0 only where nothing was measured.
+// Converts a value in which 0 means "not measured".
 inline nlohmann::ordered_json positive_or_null(double value) {
   return value > 0 ? number_or_null(value) : nlohmann::ordered_json(nullptr);
 }
-// The ratio of a log effect.
+// Converts a log effect to its ratio.
 inline nlohmann::ordered_json ratio_or_null(double log_effect) {
   return number_or_null(std::exp(log_effect));
 }

@@ -8,7 +8,7 @@
 
 namespace apo {
 
-// Idle stretches up to `limits[i]` ns; the last class has no limit.
+// Classes of idle gaps: each holds gaps up to `limits[i]` ns, and the last has no limit.
 inline constexpr std::array<std::int64_t, 6> kGapLimits = {1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
 
 struct Gaps {
@@ -16,7 +16,7 @@ struct Gaps {
   std::int64_t ns = 0;
 };
 
-// One GPU from the start of its first kernel, copy or fill to the end of its last one.
+// The time of one GPU from the start of its first kernel, copy or fill to the end of its last.
 struct DeviceBusy {
   int device = 0;
   std::int64_t first_ns = 0;
@@ -28,11 +28,11 @@ struct DeviceBusy {
   std::int64_t span_ns() const { return last_ns - first_ns; }
 };
 
-// The union of intervals in bounded memory: only the newest ones wait for others that may still touch them.
+// Unites intervals in bounded memory: only the newest ones are kept open for later ones that may overlap them.
 class GpuTimeline {
  public:
   explicit GpuTimeline(std::size_t most_open = std::size_t{1} << 15) : most_open_(most_open) {}
-  // 0 <= start <= end, ns.
+  // Requires 0 <= start <= end, in ns.
   void add(std::int64_t start, std::int64_t end);
   DeviceBusy busy() const;  // of all that was added until now; its device is left 0
 

@@ -1,19 +1,19 @@
 // harness/core/recording/recording_file.h - the file that a profiled process leaves: lines of fields separated by tabs.
 //
-// The injected library writes it, this program reads it. The process may be hostile or die at any moment: the reader
-// takes nothing on trust.
+// The injected library writes it and this program reads it. The process may be hostile or die at any moment, so the
+// reader trusts nothing.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "harness/core/records/application_profile.h"
+#include "harness/core/recording/application_profile.h"
 
 namespace apo {
 
 std::string encode_recording(const ProcessRecording& recording);
 
-// Throws UserError that says which line is wrong, and why.
+// Throws UserError that names the invalid line and the reason.
 ProcessRecording decode_recording(std::string_view text);
 
 }  // namespace apo

@@ -13,7 +13,7 @@
 
 namespace apo {
 
-// What the clock needs to settle to what an arm makes of it.
+// The clock needs this long to settle to the load of an arm.
 inline constexpr double kSoloRunSeconds = 2;
 
 struct Policy {
@@ -29,12 +29,12 @@ struct Policy {
   std::uint64_t seed = 0;  // secret until the campaign ends; logged
   Target target = Target::host;
   bool target_named = false;  // by a campaign file: then nothing else chooses it
-  // How long each arm runs alone, 24 times a certification and workload; 0: 2 s on a GPU and not at all on a CPU, whose
-  // clock most machines keep. Not kept in the journal either.
+  // Length of each solo run; a certification makes 24 per workload. 0 means 2 s on a GPU and none on a CPU, because
+  // most machines keep their clock. Not stored in the journal.
   double solo_run_s = 0;
   std::optional<Layout> layout = Layout::random;  // nullopt: of a campaign of before it was kept, whose rounds tell
-  // The kernels of an application that this family stands for; empty = the family is all there is. Not kept in the
-  // journal: a resumed campaign takes that of its file.
+  // The kernels of an application that this family stands for; empty means that the family is the whole
+  // application. Not stored in the journal: a resumed campaign reads it from its file.
   std::string application_kernels;
 };
 
@@ -51,8 +51,8 @@ struct Campaign {
   CampaignState state = CampaignState::open;
 };
 
-// One arm alone for seconds, call after call. In interleaved rounds both arms run at one clock; here a candidate that
-// lowers the clock pays for it alone.
+// One arm running alone for seconds, call after call. In interleaved rounds both arms share one clock; here a candidate
+// that lowers the clock pays for it alone.
 struct SoloRun {
   std::string workload;
   bool candidate = false;
@@ -63,7 +63,7 @@ struct SoloRun {
   bool operator==(const SoloRun&) const = default;
 };
 
-// Whether the clock depends on the arm that runs, from blocks of four solo_runs. Effects are natural logs of the
+// Says whether the clock depends on the running arm, from blocks of four solo runs. Effects are natural logs of the
 // incumbent's cost over the candidate's, as elsewhere.
 struct ClockCoupling {
   std::string missing;  // why the clock could not be read, and no solo run was taken; empty when it was
@@ -81,7 +81,7 @@ struct ClockCoupling {
   bool operator==(const ClockCoupling&) const = default;
 };
 
-// What of a certification may be published.
+// The effect of a certification that may be published.
 struct QuotedEffect {
   double effect = 0;
   double lower = 0;
@@ -111,9 +111,9 @@ struct Certification {
   QuotedEffect quoted() const;  // that of the rounds, or where clock_coupled() that of the solo runs
 };
 
-// "copy/b is 1.42x [1.41x, 1.43x] the speed of copy/a, n=38", with what people have to know of the solo_runs.
+// Prints "copy/b is 1.42x [1.41x, 1.43x] the speed of copy/a, n=38", with a remark on the solo runs where they matter.
 std::string certified_text(const Certification& certification);
-// Only that: "clock-coupled: ...", "whether the champion changes the clock is not known: ...", or "".
+// Prints that remark alone: "clock-coupled: ...", "whether the champion changes the clock is not known: ...", or "".
 std::string clock_text(const Certification& certification);
 
 }  // namespace apo

@@ -10,13 +10,13 @@ namespace apo {
 
 enum class CachePolicy : std::uint8_t { warm, cold };  // cold: caches flushed before every sample
 
-// What is done against the luck of where code and buffers land. `random` draws it anew in every round and for each
-// arm: on target host the order and the gaps of the code, by linking again; on both targets the place of the buffers,
-// the size of the environment, and which slot is loaded first. `fixed` leaves code as the compiler made it and draws
-// the rest once a comparison.
+// Controls the placement of code and buffers. `random` draws it anew in every round and for each arm: on target host
+// the order and the gaps of the code, by linking again; on both targets the place of the buffers, the size of the
+// environment and the slot that is loaded first. `fixed` keeps code as the compiler made it and draws the rest once per
+// comparison.
 enum class Layout : std::uint8_t { random, fixed };
 
-// What a round is measured for. The word of a stage is part of the seed of its rounds.
+// The purpose of a round. The word of a stage is part of the seed of its rounds.
 enum class RoundStage : std::uint8_t {
   search,     // may accept what a confirmation then has to show again
   confirm,    // the only stage that a claim may quote
@@ -27,7 +27,7 @@ enum class RoundStage : std::uint8_t {
   solo_runs,  // of a certification, each arm alone
 };
 
-// The words of the command line, the journal and the documents; nullopt for any other.
+// Converts the words of the command line, the journal and the documents; nullopt for any other.
 std::string_view to_string(CachePolicy policy);
 std::string_view to_string(Layout layout);
 std::string_view to_string(RoundStage stage);
@@ -35,7 +35,7 @@ std::optional<CachePolicy> cache_policy_from(std::string_view word);
 std::optional<Layout> layout_from(std::string_view word);
 std::optional<RoundStage> round_stage_from(std::string_view word);
 
-// The same for a word that a person wrote: UserError with the nearest right one. `where` is "" or " in FILE:LINE".
+// Converts a word that a person wrote. Throws UserError with the nearest valid word. `where` is "" or " in FILE:LINE".
 CachePolicy checked_cache_policy(const std::string& word, const std::string& where = "");
 Layout checked_layout(const std::string& word, const std::string& where = "");
 

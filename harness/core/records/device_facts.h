@@ -8,7 +8,7 @@
 
 namespace apo {
 
-// Read off the device by the worker; nothing comes from a table.
+// The worker reads these facts off the device; none comes from a table.
 struct DeviceFacts {
   int index = 0;     // CUDA's ordinal
   std::string name;  // "NVIDIA H200"
@@ -45,7 +45,7 @@ struct KernelLaunch {
   bool operator==(const KernelLaunch&) const = default;
 };
 
-// The launches of one call, in order; of a library variant none, because it launches its work itself.
+// The launches of one call, in order. Empty for a library variant, which launches its work itself.
 struct LaunchPlan {
   std::vector<KernelLaunch> launches;
   bool keeps_state = false;  // the module has variables: they are put back before every sample

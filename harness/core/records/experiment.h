@@ -37,10 +37,11 @@ struct Experiment {
   std::string machine;  // Machine::id; where it was measured, empty at first = the campaign's
 };
 
-// False where nothing was timed to an end: the effect is no number then, whatever the field says.
+// False where no timing finished: the effect is meaningless then, whatever the field says.
 bool has_effect(const Judgement& judgement);
 bool has_effect(const Experiment& experiment);
-// The stage that the effect comes from: confirm, or search, which is never a claim. Of an experiment with its rounds.
+// Returns the stage that the effect comes from: confirm, or search, which is never a claim. Needs the rounds of the
+// experiment.
 RoundStage effect_stage(const Experiment& experiment);
 
 }  // namespace apo

@@ -12,18 +12,18 @@
 
 namespace apo {
 
-// One call inside a block, in nanoseconds, as the worker's clock saw it.
+// One call inside a block, in nanoseconds by the worker's clock.
 struct Sample {
   int slot = 0;  // 0 or 1, the neutral one; the round's coin says which arm that was
   std::int64_t ns = 0;
 };
 
-// Two of each slot, in coin order.
+// Two samples of each slot, in coin order.
 struct Block {
   std::vector<Sample> samples;  // 4
 };
 
-// One workload inside one round.
+// One workload of a round.
 struct RoundWorkload {
   std::string workload;
   int repetitions = 1;  // r: calls in one sample
@@ -37,7 +37,7 @@ struct RoundWorkload {
   CrossChecks checks;
 };
 
-// One fresh process; one number d_i.
+// One round in a fresh process; it yields one number d_i.
 struct Round {
   RoundStage stage = RoundStage::search;
   int index = 0;

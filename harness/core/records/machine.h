@@ -9,7 +9,7 @@
 
 namespace apo {
 
-// The device a number was measured on. On host: this CPU and what limits it.
+// The device on which a number was measured. On host: this CPU and its limits.
 struct Machine {
   Target target = Target::host;
   std::string id;        // stable key: GPU UUID, or a hash of the CPU facts below and the machine id

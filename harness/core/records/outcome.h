@@ -9,7 +9,7 @@
 
 namespace apo {
 
-// What happened to a candidate, from cheapest gate to dearest. Only `valid` has a time.
+// Outcomes of a candidate, from the cheapest gate to the dearest. Only `valid` has a time.
 enum class Outcome : std::uint8_t {
   valid,
   refused,  // its apo:requires or apo_launch says no to this workload
@@ -25,7 +25,7 @@ enum class Outcome : std::uint8_t {
 
 enum class Verdict : std::uint8_t { accepted, reverted, inconclusive };
 
-// Why, as a word that can be queried.
+// The reason of a verdict, as a word that can be queried.
 enum class Reason : std::uint8_t {
   faster,          // both stages passed: accepted
   regression,      // slower beyond the margin
@@ -39,7 +39,7 @@ enum class Reason : std::uint8_t {
   interrupted,
 };
 
-// A part of a gate, in seconds from the gate's begin. Parts may overlap.
+// A part of a gate, in seconds since the gate began. Parts may overlap.
 struct GateStep {
   std::string what;
   double begin_s = 0;

@@ -10,7 +10,7 @@
 
 namespace apo {
 
-// One measured quantity with its unit; interval where one was estimated.
+// A measured quantity with its unit, and with an interval where one was estimated.
 struct Metric {
   std::string name;  // "time", "gflops", "gb_per_s", "special_per_s", "instructions", ...
   double value = 0;
@@ -20,7 +20,7 @@ struct Metric {
   int samples = 0;
 };
 
-// A rate that this machine was measured to reach; the ceiling of a roofline.
+// A rate that this machine was measured to reach: a ceiling of the roofline.
 struct Roof {
   std::string name;  // "fp32_fma", "memory_copy", "special_tanh", ...
   double value = 0;
@@ -39,8 +39,8 @@ struct StallSample {
   int line = 0;                // where a short helper was inlined: the line that calls it
   std::string stall;           // "barrier", "long_scoreboard", ...; "selected" when it issued
   std::int64_t samples = 0;
-  // The instruction that holds the warp up, where the machine code tells: the load that it waits for, the barrier that
-  // it stands behind. Else the sampled one.
+  // The instruction that holds the warp up, where the machine code tells it: the load that it waits for, or the barrier
+  // behind which it stands. Else the sampled instruction.
   std::string opcode;  // "LDG", "BAR", ...; "" for the many that no diagnosis asks for
   std::string cause_file;
   int cause_line = 0;
@@ -48,7 +48,7 @@ struct StallSample {
   bool operator==(const StallSample&) const = default;
 };
 
-// What a line was counted to waste or to do in one call, exactly.
+// An exact count of waste or work on a line in one call.
 struct LineCount {
   std::string what;  // "excess_sectors", "local_sectors", "excess_wavefronts", "divergent_branches", "idle_lanes",
                      // "atomics", "barriers"

@@ -12,6 +12,12 @@ constexpr Words<BottleneckKind, 4> kKinds = {{{BottleneckKind::cause, "cause"},
                                               {BottleneckKind::unknown, "unknown"}}};
 constexpr Words<Origin, 3> kOrigins = {
     {{Origin::registered, "registered"}, {Origin::tuning, "tuning"}, {Origin::proposer, "proposer"}}};
+constexpr Words<LeftOutKind, 6> kLeftOutKinds = {{{LeftOutKind::other_target, "other_target"},
+                                                  {LeftOutKind::unsupported, "unsupported"},
+                                                  {LeftOutKind::incumbent, "incumbent"},
+                                                  {LeftOutKind::below_resolution, "below_resolution"},
+                                                  {LeftOutKind::refuted, "refuted"},
+                                                  {LeftOutKind::unknown, "unknown"}}};
 
 }  // namespace
 
@@ -26,6 +32,12 @@ std::string_view to_string(Origin origin) {
 }
 std::optional<Origin> origin_from(std::string_view text) {
   return value_of(kOrigins, text);
+}
+std::string_view to_string(LeftOutKind kind) {
+  return word_of(kLeftOutKinds, kind);
+}
+std::optional<LeftOutKind> left_out_kind_from(std::string_view word) {
+  return value_of(kLeftOutKinds, word);
 }
 
 }  // namespace apo

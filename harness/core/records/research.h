@@ -12,7 +12,7 @@
 
 namespace apo {
 
-// How a bottleneck is to be read, the most telling first.
+// Says how to read a bottleneck. The most telling kind comes first.
 enum class BottleneckKind : std::uint8_t {
   cause,      // seen in itself, in the code or its launch: what is to be changed
   limit,      // what the time goes to, a unit or a wait, whatever the cause
@@ -33,7 +33,7 @@ enum class Origin : std::uint8_t { registered, tuning, proposer };
 std::string_view to_string(Origin origin);
 std::optional<Origin> origin_from(std::string_view word);
 
-// What could be tried next, with the prediction that was made before it was measured.
+// A configuration to try next, with the prediction that was made before it was measured.
 struct Candidate {
   Configuration configuration;
   std::vector<std::string> techniques;
@@ -44,10 +44,22 @@ struct Candidate {
   Origin origin = Origin::registered;
 };
 
-// A candidate that was left out, and why (a lesson that still holds, a constraint, ...).
+enum class LeftOutKind : std::uint8_t {
+  other_target,      // it runs elsewhere
+  unsupported,       // it does not support the workload
+  incumbent,         // it is the incumbent itself
+  below_resolution,  // it is predicted to gain less than the machine resolves
+  refuted,           // an experiment refuted it, and its lesson still holds
+  unknown,           // none of these words stood in the reason when kinds were not yet kept
+};
+std::string_view to_string(LeftOutKind kind);
+std::optional<LeftOutKind> left_out_kind_from(std::string_view word);
+
+// A candidate that was left out, and why.
 struct LeftOut {
   Configuration configuration;
   std::string why;
+  LeftOutKind kind = LeftOutKind::unknown;
 };
 
 struct ResearchBrief {
@@ -56,7 +68,7 @@ struct ResearchBrief {
   std::vector<LeftOut> left_out;
 };
 
-// What an experiment taught. It holds while source, device, workload class, and incumbent stay what they were.
+// The result of an experiment as knowledge. It holds while source, device, workload class and incumbent stay the same.
 struct Lesson {
   std::int64_t id = 0;
   std::int64_t experiment = 0;

@@ -8,7 +8,8 @@
 
 namespace apo {
 
-// Absent where nothing was read: on target host, in journals of before the field, in a later round of one process.
+// Fields are absent where nothing was read: on target host, in journals older than the field, in a later round of one
+// process.
 struct RoundEnvironment {
   std::optional<double> steal_percent;  // CPU time that the hypervisor gave to others
   std::optional<Layout> layout;
@@ -25,7 +26,7 @@ struct RoundEnvironment {
   bool operator==(const RoundEnvironment&) const = default;
 };
 
-// Nanoseconds that one workload's round measured besides its samples; of one call where nothing else is said.
+// Nanoseconds that a round measured on one workload besides its samples; they are of one call unless stated otherwise.
 struct CrossChecks {
   std::optional<double> activity_incumbent;  // by CUPTI Activity
   std::optional<double> activity_candidate;
@@ -42,7 +43,8 @@ struct CrossChecks {
 };
 
 // Calls visit(name, field) for every field, under the names of the journal's column `round.environment` and of the
-// documents. With several workloads in a round, the column appends "_" and the workload's name to those of CrossChecks.
+// documents. When a round has several workloads, the column appends "_" and the workload's name to the fields of
+// CrossChecks.
 template <class Environment, class Visit>
 void visit_environment(Environment& environment, const Visit& visit) {
   visit("steal_percent", environment.steal_percent);

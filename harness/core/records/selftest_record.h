@@ -12,7 +12,7 @@
 
 namespace apo {
 
-// `aa`: the same code twice. `power`: code of known extra length. `layout`: the same code in two layouts.
+// `aa` compares identical code, `power` code of known extra length, `layout` identical code in two layouts.
 enum class SelftestKind : std::uint8_t { aa, power, layout };
 // "aa", "power" or "layout".
 const char* to_string(SelftestKind kind);
@@ -36,7 +36,7 @@ struct SelftestComparison {
   std::vector<double> effects;  // of every round that counts, in order, search first
 };
 
-// One kernel, over all rounds of identical code. Standard deviations of logarithms.
+// The noise of one kernel over all rounds of identical code. Standard deviations are of logarithms.
 struct SelftestKernel {
   Configuration configuration;
   std::string workload;

@@ -10,10 +10,10 @@
 
 namespace apo {
 
-// The states by share, the largest first, without "selected".
+// Returns the states by share, the largest first, without "selected".
 std::vector<std::pair<std::string, double>> top_stalls(const Profile& profile);
 
-// Samples of one source line, with the state that most of them are in.
+// Samples of one source line and the most frequent state among them.
 struct HotLine {
   std::string file;
   int line = 0;

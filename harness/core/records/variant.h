@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/family.h"
@@ -31,8 +32,10 @@ enum class PredictionSource : std::uint8_t {
   idea,         // an author, a technique's prior, or a chain through one of them
   measurements  // of the same configuration, by the experiments that `because` names
 };
+std::string_view to_string(PredictionSource source);
+std::optional<PredictionSource> prediction_source_from(std::string_view word);
 
-// The predicted effect over `relative_to` ("parent" or a variant name), as a speed-up ratio band.
+// A predicted band of speed-ups over `relative_to` ("parent" or a variant name).
 struct Prediction {
   double low = 1.0;
   double high = 1.0;
@@ -41,17 +44,17 @@ struct Prediction {
   PredictionSource source = PredictionSource::idea;
 };
 
-// A file of a variant: its own, or a header that it includes with quotes.
+// A file of a variant: its own file or a header that it includes with quotes.
 struct SourceFile {
   std::string name;  // as it is included, without a folder
   std::string text;
   std::string path;  // where it was read; empty when it comes from a journal
 };
 
-// False when no prediction was written: a default band is none.
+// False when no prediction was written: the default band is none.
 bool has_prediction(const Prediction& prediction);
 
-// The metadata block at the top of a variant's file.
+// A variant, as the metadata block at the top of its file describes it.
 struct Variant {
   std::string family;
   std::string name;  // without the family
@@ -76,7 +79,7 @@ struct Variant {
 
 using Settings = std::map<std::string, std::int64_t, std::less<>>;  // tunable -> value
 
-// The first value of each tunable.
+// Takes the first value of each tunable.
 Settings default_settings(const Variant& variant);
 
 // A variant with its tunables fixed.

@@ -12,27 +12,27 @@
 
 namespace apo {
 
-// Where the processes of this user find each other's locks: "apo" in $XDG_RUNTIME_DIR or /run/user/<uid>, whichever
-// there is and is the user's, else /tmp/apo-<uid>. Not yet made.
+// The folder in which the processes of this user find each other's locks: "apo" in $XDG_RUNTIME_DIR or /run/user/<uid>
+// if it exists and belongs to the user, else /tmp/apo-<uid>. It is not created here.
 std::filesystem::path runtime_folder();
 
-// Turns only keep measurements from disturbing each other: nothing is wrong without one. So who cannot have one, or
-// has waited for very long, goes on without and says so.
+// Serialises measurements on a device. A missing turn makes nothing wrong, only noisier, so a process that cannot get
+// one, or has waited very long, continues without it and says so.
 class DeviceTurns {
  public:
   struct Patience {
     std::chrono::milliseconds before_note{10'000};
     std::chrono::milliseconds most{600'000};  // a holder may have been stopped
   };
-  // What is worth a line for whoever waits.
+  // Receives a line for a waiting user.
   using Note = std::function<void(const std::string&)>;
 
-  // `device`: a GPU's UUID, or "host", of which only who uses one of the same `cpus` has to wait.
+  // `device` is a GPU's UUID or "host"; on "host" only processes that share one of the `cpus` wait for each other.
   DeviceTurns(std::filesystem::path folder, std::string device, const std::vector<int>& cpus, Patience patience);
   DeviceTurns(std::filesystem::path folder, std::string device, const std::vector<int>& cpus = {0})
       : DeviceTurns(std::move(folder), std::move(device), cpus, Patience()) {}
 
-  // From its beginning until its end nobody else has one, if held().
+  // Excludes all others during its lifetime, if held().
   class Turn {
    public:
     Turn() = default;  // of who has nobody to wait for; not held
@@ -51,14 +51,14 @@ class DeviceTurns {
     double waited_s_ = 0;
   };
 
-  // Waits until the device is free. One at a time, and `this` outlives it. Who waits comes before whoever had a turn
-  // since, so that two campaigns alternate.
+  // Waits until the device is free. Only one turn may exist at a time, and `this` outlives it. A waiting process
+  // precedes one that had a turn since, so that two campaigns alternate.
   Turn take(const Note& note);
 
  private:
   struct Wait;
   void open();
-  // Why nobody can be waited for here; empty: no reason.
+  // The reason why waiting is impossible here; empty when it is possible.
   std::string trouble() const;
   bool lock(LockedBytes bytes, Wait& wait);
   bool lock_all(std::int64_t offset, Wait& wait);

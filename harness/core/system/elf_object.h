@@ -14,7 +14,7 @@ struct Elf;
 
 namespace apo {
 
-// Views into `bytes`, which has to outlive it. Whatever lies outside of them throws EnvironmentError.
+// Holds views into `bytes`, which has to outlive it. Anything outside of them throws EnvironmentError.
 class ElfObject {
  public:
   ElfObject(std::string_view bytes, unsigned type);
@@ -26,7 +26,7 @@ class ElfObject {
   std::size_t symbol_count() const;
   Elf64_Sym symbol(std::uint64_t index) const;
   std::string name(const Elf64_Sym& symbol) const;
-  // Those of SHT_REL with an addend of 0.
+  // Relocations of SHT_REL get an addend of 0.
   std::vector<Elf64_Rela> relocations_of(std::size_t target) const;
 
  private:

@@ -10,14 +10,14 @@
 
 namespace apo {
 
-// Throws UserError naming the path and the system's reason when it cannot be read, or has more than 2 GiB.
+// Throws UserError with the path and the system's reason when the file cannot be read or is larger than 2 GiB.
 std::string read_file(const std::filesystem::path& path);
-// Writes beside the target, syncs, renames: a reader sees the old file or the new one, never half of one. The target of
-// a link is written; what is there and is not a regular file is refused.
+// Writes beside the target, syncs and renames: a reader sees the old file or the new one, never half of one. Follows a
+// link to its target, and refuses what is not a regular file.
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
-// Throws as write_file_atomically() would, and leaves the file as it is: to be asked before long work, not after it.
+// Throws as write_file_atomically() would, and changes nothing. Call it before long work.
 void check_writable(const std::filesystem::path& path);
-// Several at once: none of them changes before all of them are on disk under temporary names.
+// Writes several files: none changes before all are on disk under temporary names.
 struct NamedText {
   std::filesystem::path path;
   std::string contents;
@@ -43,7 +43,7 @@ class FileDescriptor {
 };
 
 // A fresh folder that is removed with everything in it. `prefix` is "apo" or "apo-" and a word. The first one of a
-// process also removes those that killed processes left beside it.
+// process also removes the folders of killed processes.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(std::string_view prefix = "apo");
@@ -60,13 +60,13 @@ class TemporaryFolder {
   FileDescriptor lock_;  // held on the folder itself: while it is, its owner lives
 };
 
-// Removes the temporary folders of this user in `place` whose owners are gone, however they ended. Nothing that goes
-// wrong here matters to the caller.
+// Removes temporary folders of this user in `place` whose owners have ended. Errors are ignored: they do not matter to
+// the caller.
 void remove_abandoned_folders(const std::filesystem::path& place);
 
-// Nothing has that name. False too where that cannot be told: who opens it is told why.
+// True when nothing has that name. False too where that is unknown: opening it reports the reason.
 bool is_absent(const std::filesystem::path& path);
-// Where variants, schema and headers of this program live: $APO_HOME, else found from the executable.
+// The folder of this program's variants, schema and headers: $APO_HOME, else found from the executable.
 std::filesystem::path home_folder();
 // Absolute path of the running program.
 std::filesystem::path executable_path();

@@ -18,9 +18,9 @@ struct ForegroundOptions {
   bool output_to_stderr = false;         // its standard output goes where our standard error goes
 };
 
-// Searches PATH for argv[0]; throws UserError when there is no such program or it does not start. While it runs,
-// Ctrl-C and Ctrl-\ are the command's alone and SIGTERM and SIGHUP are passed on to it; it is killed when this process
-// dies. What it leaves running is ended. Not for a process with several threads or other children.
+// Searches PATH for argv[0]; throws UserError when there is no such program or it does not start. While it runs, Ctrl-C
+// and Ctrl-\ reach only the command, and SIGTERM and SIGHUP are passed on to it. It is killed when this process dies,
+// and processes that it leaves running are ended. Not for a process with several threads or other children.
 ForegroundResult run_foreground(const std::vector<std::string>& argv, const ForegroundOptions& options = {});
 
 }  // namespace apo

@@ -9,27 +9,27 @@
 
 namespace apo {
 
-// Bytes `first` .. `first + count - 1`, whether or not anything stands there.
+// The bytes `first` .. `first + count - 1`, whether or not the file has them.
 struct LockedBytes {
   std::int64_t first = 0;
   std::int64_t count = 1;
 };
 
-// Locks of an open file, not of a process: two in one process keep each other out as well.
+// Locks belong to an open file, not to a process: two in one process exclude each other as well.
 class LockFile {
  public:
   LockFile() = default;
-  // Makes the file where there is none, and opens none through a symbolic link; trouble() says why it is not open.
+  // Creates the file if needed and follows no symbolic link; trouble() says why it is not open.
   explicit LockFile(const std::string& path);
 
-  // Why nothing can be locked here; empty where it can.
+  // The reason why nothing can be locked here; empty when locking works.
   const std::string& trouble() const { return trouble_; }
-  // All of them, or none and false: another has some, or there is trouble.
+  // Locks all of the bytes or none. False when another holder has some, or on trouble.
   bool try_lock(LockedBytes bytes);
-  // The same, for as long as `patience`.
+  // Retries for as long as `patience`.
   bool lock_within(LockedBytes bytes, std::chrono::milliseconds patience);
   void unlock(LockedBytes bytes);
-  // The first byte of who holds some of these; -1: nobody does any more.
+  // Returns the first byte of a holder of some of these bytes; -1 when there is none any more.
   std::int64_t holder_of(LockedBytes bytes) const;
 
   const FileDescriptor& file() const { return file_; }

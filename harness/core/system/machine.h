@@ -17,13 +17,13 @@ struct CpuTicks {
   std::uint64_t steal = 0;
 };
 CpuTicks read_cpu_ticks();
-// Percent of the time between the two readings that the hypervisor gave to others.
+// Percentage of the time between the two readings that the hypervisor gave to others.
 double steal_percent(const CpuTicks& before, const CpuTicks& after);
 
-// Of this machine, whatever this process may use; 0 where the system does not say.
+// Memory of this machine, whatever this process may use; 0 where the system does not tell.
 std::int64_t physical_memory_bytes();
 
-// Bytes that a process has mapped, whether or not they are in memory; 0 when there is none.
+// Bytes that a process has mapped, resident or not; 0 when there is no such process.
 std::int64_t address_space(int pid);
 
 }  // namespace apo

@@ -5,7 +5,7 @@
 
 namespace apo {
 
-// From the operating system's generator; it is logged after use, never before.
+// Draws from the operating system's generator. The seed is logged after use, never before.
 std::uint64_t secret_seed();
 
 }  // namespace apo

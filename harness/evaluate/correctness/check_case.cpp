@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/inspect_call.h"

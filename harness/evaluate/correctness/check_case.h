@@ -12,7 +12,7 @@
 
 namespace apo {
 
-// Every regime is a call in one worker, so that an output left over from the call before is seen.
+// One worker makes a call for every regime, so that an output left over from the previous call is detected.
 struct CheckCase {
   std::string workload;
   Axes axes;
@@ -26,27 +26,26 @@ struct CheckResult {
   std::int64_t elements = 0;  // compared
   int calls = 0;
   std::string confinement;  // what held the candidate
-  // Of a device variant in a worker that watches modules: whether the driver was seen to load what was built, and else
-  // why not.
+  // Tells whether the driver was seen to load the build of a device variant, and otherwise why not. Needs a worker that
+  // watches modules.
   bool code_compared = false;
   std::string code_not_compared;
   double seconds = 0;
 };
 
-// Runs one case with fresh inputs from the seed, in a process of its own.
+// Runs one case in a fresh process, with fresh inputs from the seed.
 CheckResult check_case(const Runtime& runtime, const Configuration& configuration, const CheckCase& one,
                        std::uint64_t seed, bool sanitize = false);
 
-// The same with a build that is there already, in a worker that `options` describe.
+// Runs one case with an existing build, in a worker that `options` describe.
 CheckResult check_build(const Runtime& runtime, const Configuration& configuration, const Build& build,
                         const CheckCase& one, std::uint64_t seed, const WorkerOptions& options);
 
-// The parts of these.
-// The inputs of every regime of a case, with what a correct call makes of them.
+// Parts of these functions. The inputs of every regime of a case, with the outputs of a correct call.
 std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase& one, std::uint64_t seed);
-// How the process of a case is started: its layout is drawn from the seed.
+// Describes the start of a case's process. Its layout is drawn from the seed.
 WorkerOptions case_worker(WorkerOptions options, std::uint64_t seed);
-// Loads the build into a worker that has started, whatever it served before, and makes the calls.
+// Loads the build into a running worker, whatever it served before, and makes the calls.
 CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration& configuration, const Build& build,
                      const CheckCase& one, const std::vector<CheckedPointer>& inputs, std::uint64_t seed,
                      GateSteps& steps);

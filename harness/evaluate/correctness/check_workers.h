@@ -12,20 +12,20 @@
 
 namespace apo {
 
-// No code of a device variant runs in the worker's process, so that one case leaves nothing there for the next: its
-// module is unloaded, its tensors are freed, and new ones are poisoned before every call. Host code gets a process of
-// its own for every case, and may take one of these that nobody has used. They watch which machine code the driver
+// A pool of workers. Code of a device variant does not run in the worker's process, so a case leaves nothing behind for
+// the next: its module is unloaded, its tensors are freed, and new ones are poisoned before every call. Host code gets
+// a process of its own for every case, and may take an unused one of these. They watch which machine code the driver
 // loads.
 class CheckWorkers {
  public:
-  // Begins to start `count` of them, the first from the worker pool where it has one. The calling thread has to outlive
+  // Begins to start `count` workers, the first from the worker pool where it has one. The calling thread has to outlive
   // this.
   CheckWorkers(const WorkerOptions& options, int count, std::uint64_t seed, WorkerPool& worker_pool);
   ~CheckWorkers();
   CheckWorkers(const CheckWorkers&) = delete;
   CheckWorkers& operator=(const CheckWorkers&) = delete;
 
-  // One for the time of a case; empty when there is none left, or with `wait` = false none idle.
+  // Lends a worker for one case. Empty when none is left, or with `wait` = false when none is idle.
   class Lease {
    public:
     Lease(CheckWorkers& from, std::unique_ptr<Worker> worker) : from_(from), worker_(std::move(worker)) {}
@@ -34,7 +34,7 @@ class CheckWorkers {
     Lease& operator=(const Lease&) = delete;
     explicit operator bool() const { return worker_ != nullptr; }
     Worker& operator*() const { return *worker_; }
-    // The next case may have it, if it still lives. Else it ends.
+    // Returns a worker: it serves the next case if it still lives, else it ends.
     void keep() { keep_ = true; }
 
    private:

@@ -13,7 +13,7 @@
 
 namespace apo {
 
-// One output tensor held against its reference.
+// An output tensor compared with its reference.
 struct TensorComparison {
   std::string tensor;
   bool correct = false;
@@ -31,12 +31,11 @@ struct Comparison {
   std::vector<TensorComparison> tensors;
 };
 
-// Only the elements of expected.units are compared, all of those,
-// by the rule beside struct Tolerance in kernels/family.h.
+// Compares all elements of expected.units, and no others, by the rule beside struct Tolerance in kernels/family.h.
 Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
                            int threads = 1);
 
-// "dk[0,12,3,7]".
+// Prints "dk[0,12,3,7]".
 std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_t index);
 
 }  // namespace apo

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <optional>
 
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/check_workers.h"
 #include "kernels/parallel.h"

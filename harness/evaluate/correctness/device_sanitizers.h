@@ -9,9 +9,9 @@
 
 namespace apo {
 
-// Gate "sanitizers" on target cuda: every tool of runtime.device_sanitizers watches a worker of its own that makes the
-// calls of a case, all at the same time. The workers begin to start at once; the thread that makes this, and the
-// runtime, have to outlive it.
+// Runs the gate "sanitizers" on target cuda: every tool of runtime.device_sanitizers watches a worker of its own that
+// makes the calls of a case, all at the same time. The workers begin to start at once; the constructing thread and the
+// runtime have to outlive them.
 class SanitizerTools {
  public:
   SanitizerTools(const Runtime& runtime, std::uint64_t seed);
@@ -19,8 +19,8 @@ class SanitizerTools {
   SanitizerTools(const SanitizerTools&) = delete;
   SanitizerTools& operator=(const SanitizerTools&) = delete;
 
-  // Once. A finding makes the candidate incorrect. Throws EnvironmentError when a tool wrote no whole report, so that a
-  // tool that does not work is never taken for one that found nothing.
+  // Call it once. A finding makes the candidate incorrect. Throws EnvironmentError when a tool wrote no complete
+  // report, so that a broken tool never counts as one without findings.
   GateResult run(const Configuration& configuration, const CheckCase& one);
 
  private:

@@ -1,7 +1,7 @@
 // harness/evaluate/correctness/inspect_call.cpp - inspects guard zones first, then inputs, then outputs.
 #include "harness/evaluate/correctness/inspect_call.h"
 
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "harness/evaluate/correctness/compare.h"
 
 namespace apo {

@@ -7,8 +7,8 @@
 
 namespace apo {
 
-// Guards whole, inputs (of one set, or all) unchanged, outputs right: nullopt, else Outcome::incorrect with the first
-// thing found. Tensors are compared on up to `threads` threads.
+// Checks that guards are whole, inputs (of one set, or all) unchanged and outputs right. Returns nullopt, or
+// Outcome::incorrect with the first finding. Compares tensors on up to `threads` threads.
 std::optional<Failure> inspect_call(const SharedTensors& shared_tensors, const Family& family, const Axes& axes,
                                     const Expected& expected, std::optional<int> set = {}, int threads = 1);
 

@@ -1,7 +1,7 @@
 // harness/evaluate/correctness/sanitizer_gate.cpp - chooses the case and the sanitizers of this target.
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "harness/evaluate/correctness/device_sanitizers.h"
 #include "kernels/random.h"
 

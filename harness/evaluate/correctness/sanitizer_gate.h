@@ -11,9 +11,9 @@ namespace apo {
 
 class SanitizerTools;
 
-// On target host the case is built with ASan and UBSan; on target cuda it runs under compute-sanitizer, whose processes
-// begin to start when this is made: they need a second for it, beside the gates before. Nothing of the candidate is in
-// them until run(). All arguments have to outlive this.
+// On target host the case is built with ASan and UBSan. On target cuda it runs under compute-sanitizer, whose processes
+// take a second to start and therefore begin with the constructor, beside the earlier gates. They hold nothing of the
+// candidate until run(). All arguments have to outlive this.
 class SanitizerCheck {
  public:
   SanitizerCheck(const Runtime& runtime, const Configuration& configuration, const std::vector<CheckCase>& plan,
@@ -22,7 +22,7 @@ class SanitizerCheck {
   SanitizerCheck(const SanitizerCheck&) = delete;
   SanitizerCheck& operator=(const SanitizerCheck&) = delete;
 
-  // Its evidence says so when there is no sanitizer here. Throws EnvironmentError when there is one that does not work.
+  // The evidence says when there is no sanitizer here. Throws EnvironmentError when a sanitizer does not work.
   GateResult run();
 
  private:
@@ -34,7 +34,7 @@ class SanitizerCheck {
   std::unique_ptr<SanitizerTools> started_;
 };
 
-// The same at once.
+// Constructs and runs the gate in one step.
 GateResult sanitizer_gate(const Runtime& runtime, const Configuration& configuration,
                           const std::vector<CheckCase>& plan, std::uint64_t seed);
 

@@ -24,7 +24,7 @@ double confirm_alpha(int index, const JudgePreset& preset);
 // 0.7 of the sum of the accepted effects, so the accepts have to be bisected and rolled back.
 Certification certify(const std::vector<Round>& rounds, double claimed_effect);
 
-// The baseline against its own copy. Anything it finds is a bug of the judge or of the machine.
+// The result of the baseline against its own copy. A difference is a bug of the judge or of the machine.
 struct SentinelCheck {
   double effect = 0;  // HL of the last sentinel
   double sd = 0;      // of its round effects: chooses the preset
@@ -33,14 +33,14 @@ struct SentinelCheck {
   bool stop = false;  // the campaign
   std::string why;    // one sentence; empty unless `stop`
 };
-// `effects` of the last sentinel's rounds, `earlier_effects` of all sentinels before it on this machine.
+// `effects` are those of the last sentinel's rounds, `earlier_effects` those of all earlier sentinels on this machine.
 SentinelCheck check_sentinel(std::span<const double> effects, std::span<const double> earlier_effects,
                              const JudgePreset& preset);
 
-// What the solo runs of a certification say. For each workload blocks of four, 0110 or 1001, as many as of any other;
-// throws UserError when they are not. A block's effect is the mean over the workloads. Fills all but `missing` and
-// `solo_run_s`. Coupled: the Hodges-Lehmann estimate of the clocks' ratio is more than 0.5 % from 1, and its interval
-// does not hold 1. With six blocks the interval reaches from the smallest to the largest, which is 96.9 %.
+// Evaluates the solo runs of a certification. Each workload has the same number of blocks of four, 0110 or 1001; throws
+// UserError otherwise. The effect of a block is the mean over the workloads. Fills all fields but `missing` and
+// `solo_run_s`. The clock is coupled when the Hodges-Lehmann estimate of the clocks' ratio is more than 0.5 % from 1
+// and its interval excludes 1. With six blocks the interval spans the smallest to the largest value, which is 96.9 %.
 inline constexpr int kSoloRunBlocks = 6;
 ClockCoupling check_clock_coupling(std::span<const SoloRun> solo_runs);
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/judge/signed_rank.h"

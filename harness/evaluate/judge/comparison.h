@@ -10,7 +10,7 @@
 
 namespace apo {
 
-// Everything that has to be fixed before the first round.
+// The settings that are fixed before the first round.
 struct JudgePlan {
   JudgePreset preset;
   int index = 1;  // j: counts every timed candidate of the campaign, from 1
@@ -18,7 +18,7 @@ struct JudgePlan {
   int confirm_rounds = 0;  // > 0: the confirmation alone, over so many rounds
 };
 
-// What the caller does next: `rounds` more rounds of `stage`, after `pause_s`.
+// The next step of the caller: `rounds` more rounds of `stage`, after `pause_s`.
 struct NextStep {
   bool finished = false;
   RoundStage stage = RoundStage::search;  // or confirm
@@ -27,17 +27,17 @@ struct NextStep {
   double pause_s = 0;                     // only before the first round of the confirmation
 };
 
-// Fed with rounds one by one. It trusts raw samples, coins and whole-round evidence only: every computed field of a
-// round, its void reason included, is computed here and overwritten.
+// Takes rounds one by one. It trusts only raw samples, coins and whole-round evidence: every computed field of a round,
+// its void reason included, is computed here and overwritten.
 class Judge {
  public:
   explicit Judge(JudgePlan plan);
 
   NextStep next() const;
-  // Returns the round as it has to be recorded. Throws UserError when the round is not the next one of this comparison
-  // or its samples can't be times; the comparison stands as it was then.
+  // Returns the round as it has to be recorded. Throws UserError, and keeps its state, when the round is not the next
+  // one of this comparison or its samples cannot be times.
   const Round& add(Round round);
-  // Final when next().finished; before that, what an interruption now would leave: inconclusive.
+  // Final when next().finished. Before that, the judgement of an interruption at this point: inconclusive.
   Judgement judgement() const;
   const std::vector<Round>& rounds() const { return rounds_; }
 
@@ -60,7 +60,7 @@ class Judge {
   std::vector<Round> rounds_;
 };
 
-// The sentence for people; `detail` names what noise or a guard found.
+// Builds the sentence for people; `detail` names the noise or the guard.
 std::string describe(const Judgement& judgement, const JudgePreset& preset, const std::string& detail);
 
 }  // namespace apo

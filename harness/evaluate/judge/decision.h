@@ -8,17 +8,18 @@
 
 namespace apo {
 
-// Search looks at the effects after 14, 22, ... rounds. What passes a look is measured again, in fresh rounds, and
-// only those can accept. Random signs of identical code pass the search at most 1 time in 100 and the confirmation
-// at most 1 in 100, independently.
+// The search looks at the effects after 14, 22, ... rounds. A candidate that passes a look is measured again in fresh
+// rounds, and only those can accept it. Random signs of identical code pass the search at most 1 time in 100 and the
+// confirmation at most 1 in 100, independently.
 class Decision {
  public:
   enum class Phase : std::uint8_t { search, confirm, finished };
 
-  // With `confirm_rounds` the confirmation alone, over so many rounds: for what passed a search before.
+  // `confirm_rounds` selects the confirmation alone, over that many rounds, for a candidate that passed a search
+  // before.
   Decision(JudgePreset preset, double confirm_alpha, int confirm_rounds = 0);
 
-  // Throws UserError when the effect is not finite; the effect is not counted then. Must not be called when finished.
+  // Throws UserError, and does not count the effect, unless it is finite. Must not be called when finished.
   void add(double effect);
 
   Phase phase() const { return phase_; }
@@ -46,7 +47,7 @@ class Decision {
   std::vector<double> confirmation_;
 };
 
-// About the smallest log effect that a whole comparison with this spread accepts in 95 of 100 cases (normal
+// Estimates the smallest log effect that a whole comparison with this spread accepts in 95 of 100 cases (normal
 // approximation; the signed-rank test needs pi/3 times the rounds of the mean).
 double minimum_detectable_effect(const JudgePreset& preset, double confirm_alpha, double sd);
 

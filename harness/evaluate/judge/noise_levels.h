@@ -7,8 +7,8 @@
 
 namespace apo {
 
-// Rounds of identical code on one workload, nested: so many rounds share a layout (coin, code and buffers as they are)
-// and so many layouts a process.
+// Nested rounds of identical code on one workload: a fixed number of rounds share a layout (coin, code and buffers),
+// and a fixed number of layouts share a process.
 struct NoiseDesign {
   int rounds_per_layout = 2;
   int layouts_per_process = 2;
@@ -16,8 +16,8 @@ struct NoiseDesign {
   int rounds_per_process() const { return rounds_per_layout * layouts_per_process; }
 };
 
-// Standard deviations of logarithms, 0.01 is 1 %. Each is what the level adds to the one before; a level whose share
-// the ones before explain is 0.
+// Standard deviations of logarithms; 0.01 is 1 %. Each is the addition of its level to the one below; a level that the
+// lower ones explain is 0.
 struct NoiseLevels {
   double sample = 0;        // of one timed sample within a block (robust: from the median of the absolute differences)
   double block = 0;         // of a block's contrast within a round (robust)
@@ -30,12 +30,12 @@ struct NoiseLevels {
   int processes = 0;
 };
 
-// By the expected mean squares of a balanced nested design (Searle, Casella & McCulloch 1992, ch. 3), truncated at 0.
-// `rounds` in the order in which they ran; a process with a void round is left out. Throws UserError below two whole
-// processes.
+// Uses the expected mean squares of a balanced nested design (Searle, Casella & McCulloch 1992, ch. 3), truncated at 0.
+// `rounds` are in the order in which they ran; a process with a void round is left out. Throws UserError below two
+// whole processes.
 NoiseLevels noise_levels(const std::vector<Round>& rounds, const NoiseDesign& design);
 
-// The robust standard deviation of one block's contrast, over all rounds.
+// Returns the robust standard deviation of one block's contrast, over all rounds.
 double block_spread(const std::vector<Round>& rounds);
 
 }  // namespace apo

@@ -61,14 +61,14 @@ JudgePreset strict_preset();    // wider margin, where code layouts cannot be eq
 JudgePreset strict_extended_preset();
 JudgePreset precise_preset();  // for machines that resolve 0.05 %, layouts drawn anew
 
-// By the name that a judgement records; throws UserError with the known names.
+// Finds a preset by the name that a judgement records. Throws UserError with the known names.
 JudgePreset preset_named(std::string_view name);
 
-// What is done against the luck of where a build's code lands.
+// How the placement of code is controlled.
 enum class LayoutControl : std::uint8_t { none, aligned, redrawn };
 
-// From the last sentinel's standard deviation of round effects, before the comparison. Throws UserError when that
-// is not a number >= 0.
+// Chooses from the last sentinel's standard deviation of round effects, before the comparison. Throws UserError unless
+// that is a number >= 0.
 JudgePreset choose_preset(double sentinel_sd, LayoutControl layout);
 
 }  // namespace apo

@@ -10,7 +10,7 @@
 
 namespace apo {
 
-// Judgements of one kernel with one truth (and, for the kind `layout`, one way to lay code out); or of all together.
+// Judgements of one kernel with one truth (and, for the kind `layout`, one layout), or of all kernels together.
 struct SelftestRate {
   SelftestKind kind = SelftestKind::aa;
   Configuration incumbent;  // empty for all together
@@ -32,12 +32,12 @@ struct SelftestRate {
   double mean_seconds = 0;
 };
 
-// In the order of first appearance.
+// Rows in the order of first appearance.
 std::vector<SelftestRate> selftest_rates(std::span<const SelftestComparison> comparisons, SelftestKind kind);
-// All of the kind together; comparisons is 0 when there is none.
+// Sums all rows of the kind; comparisons is 0 when there is none.
 SelftestRate selftest_total(std::span<const SelftestComparison> comparisons, SelftestKind kind);
 
-// Once a machine: what a gain and a loss of 1 % that are there came out as.
+// Results for a true gain and a true loss of 1 % on one machine.
 struct PositiveControl {
   int gains = 0;  // judged
   int accepted = 0;

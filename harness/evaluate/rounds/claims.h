@@ -12,11 +12,11 @@
 
 namespace apo {
 
-// One call of each arm on inputs of the pool that the session has not seen.
+// One call of each arm on inputs of the pool that are new to the session.
 Result<Done> take_fresh_calls(RoundSession& session, std::size_t which, int block, std::uint64_t round_seed,
                               std::vector<std::size_t>& unseen);
 
-// What the session saw of it.
+// The session's measurements of that call.
 void note_claims(const RoundSession& session, bool candidate_in_slot0, CrossChecks& checks);
 
 struct AlonePlan {
@@ -25,7 +25,7 @@ struct AlonePlan {
   std::uint64_t order_seed = 0;
   int repetitions = 1;
 };
-// The incumbent in a process without the candidate: its median call, and what only the parent saw.
+// Measures the incumbent in a process without the candidate: its median call, and the parent's measurements.
 Result<Done> measure_alone(const Runtime& runtime, const TimedWorkload& workload, const AlonePlan& plan,
                            NextTensors& tensors, bool candidate_in_slot0, CrossChecks& checks);
 

@@ -13,7 +13,7 @@
 
 namespace apo {
 
-// Nanoseconds of a tick of the time stamp counter, as this process measures it over milliseconds; once.
+// Measures the nanoseconds of a tick of the time stamp counter over milliseconds, once per process.
 double measured_ns_per_tick();
 
 // Two clocks read at the same places by the worker: in nineteen of twenty samples of a round they have to be in the
@@ -33,8 +33,8 @@ struct GpuClockDisagreement {
 std::optional<GpuClockDisagreement> gpu_clock_disagreement(const std::vector<RawSample>& samples,
                                                            const std::array<std::int64_t, 2>& kernels);
 
-// Waits until the hypervisor takes at most 5 % of the CPU from us, for at most `patience_s`; false when it never did.
-// `read` and `sleep` are given so that tests need no noisy machine.
+// Waits until the hypervisor takes at most 5 % of the CPU, for at most `patience_s`; false when it never did. `read`
+// and `sleep` are parameters so that tests need no noisy machine.
 bool wait_for_quiet(double patience_s, const std::function<CpuTicks()>& read,
                     const std::function<void(double seconds)>& sleep);
 bool wait_for_quiet(double patience_s);

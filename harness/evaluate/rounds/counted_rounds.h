@@ -15,12 +15,13 @@
 
 namespace apo {
 
-// Both arms built for the plan's workloads, with inputs. Throws EnvironmentError when one does not build.
+// Builds both arms for the plan's workloads, with inputs. Throws EnvironmentError when one does not build.
 std::vector<TimedWorkload> build_pair(const Runtime& runtime, const Configuration& incumbent,
                                       const Configuration& candidate, const EvaluatePlan& plan, std::uint64_t seed);
 
-// `wanted` rounds that count; void ones are run again, as far as the preset allows. `what` is shown as progress; waits
-// for other processes are added to `waited_s`. Throws EnvironmentError when an arm does not run or too many are void.
+// Runs `wanted` rounds that count; void ones are repeated as far as the preset allows. `what` is shown as progress;
+// waits for other processes are added to `waited_s`. Throws EnvironmentError when an arm does not run or too many
+// rounds are void.
 std::vector<Round> run_rounds(const Runtime& runtime, RoundRunner& runner, RoundStage stage, int wanted,
                               const JudgePreset& preset, Observer& observer, const std::string& what, double& waited_s);
 

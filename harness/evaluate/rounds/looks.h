@@ -7,13 +7,14 @@
 
 namespace apo {
 
-// A timed call.
+// A timed call whose outputs are verified.
 struct Verification {
   int block = 0;
   int sample = 0;
 };
 
-// What the parent looks at in a round, and behind which blocks it makes calls on fresh inputs.
+// The parent's checks in a round: the outputs that it verifies, and the blocks after which it makes calls on fresh
+// inputs.
 struct Looks {
   std::array<Verification, 2> at_timed;  // one of each slot
   bool timed = true;

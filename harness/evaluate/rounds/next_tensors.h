@@ -10,19 +10,18 @@
 
 namespace apo {
 
-// Two memory files take turns; the shared tensors that was taken has to be gone before the next one is taken. Used by
-// one thread. What start() was given has to live until the next take(), or as long as this.
+// Two memory files take turns; shared tensors that were taken have to be gone before the next are taken. Used by one
+// thread. Arguments of start() have to live until the next take() or as long as this.
 class NextTensors {
  public:
   explicit NextTensors(const Runtime& runtime) : runtime_(runtime) {}
   NextTensors(const NextTensors&) = delete;
   NextTensors& operator=(const NextTensors&) = delete;
 
-  // Begins to lay out shared tensors. Only where no code of a candidate shares the CPUs with this, and where memory for
-  // other shared tensors is no matter: else nothing happens.
+  // Begins to lay out shared tensors, unless a candidate's code shares the CPUs with this or memory is scarce.
   void start(const TimedWorkload& workload, const SessionDraw& draw);
-  // The shared tensors that start() began with the same workload and draw, else a new one: two sets of inputs from the
-  // pool, poisoned outputs, scratch for either slot.
+  // Returns the shared tensors that start() began with the same workload and draw, else new ones: two sets of inputs
+  // from the pool, poisoned outputs, scratch for either slot.
   std::unique_ptr<SharedTensors> take(const TimedWorkload& workload, const SessionDraw& draw);
 
  private:

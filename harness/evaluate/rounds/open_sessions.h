@@ -17,8 +17,8 @@
 
 namespace apo {
 
-// One of each workload, in a process that serves as many rounds as the options say. The runtime and the workloads have
-// to outlive it.
+// Holds one session per workload, in a process that serves as many rounds as the options say. The runtime and the
+// workloads have to outlive it.
 class OpenSessions {
  public:
   OpenSessions(const Runtime& runtime, const std::vector<TimedWorkload>& workloads, RoundCoins coins, CachePolicy cache,
@@ -27,26 +27,26 @@ class OpenSessions {
   // Each stage has processes of its own.
   void begin_round(RoundStage stage);
   void end_round();
-  // Of the processes that are open.
+  // True in the last round of the open processes.
   bool is_last_round() const { return age_ + 1 == options_.rounds_per_process; }
-  // The session of this round: a new process, or a later round of the one that is there.
+  // Returns the session of this round: in a new process, or in the open one for a later round.
   Result<RoundSession*> open(std::size_t which, Round& round);
-  // Its worker ends beside the caller's next steps, unless it has host code: then it is gone on return.
+  // Ends the worker in the background, except when it has host code: then it has ended on return.
   void close(std::size_t which);
-  // Lets go of a session that failed.
+  // Drops a session that failed.
   void drop(std::size_t which) { sessions_[which].reset(); }
-  // For a session beside these, when that of the workload is closed.
+  // Lays out tensors for a session beside these, when that of the workload is closed.
   NextTensors& tensors() { return tensors_; }
 
  private:
-  // A round's place for a session: that of the workload at `position` of its order.
+  // The place of a session in a round: the workload at `position` of the round's order.
   struct Opening {
     RoundStage stage = RoundStage::search;
     int index = 0;
     std::size_t position = 0;
   };
   Opening opening(const Round& round, std::size_t which) const;
-  // The one that comes then if the comparison goes on as it is; in another round, so many later.
+  // Returns the place that comes next if the comparison goes on as it is; in another round, that many later.
   Opening after(const Opening& opening, int rounds) const;
   std::size_t workload_of(const Opening& opening) const;
   SessionDraw draw_session(const Opening& opening) const;

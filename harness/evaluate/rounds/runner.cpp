@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "harness/core/error.h"
+#include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
-#include "harness/core/records/guards.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/machine.h"
 #include "harness/evaluate/judge/round.h"

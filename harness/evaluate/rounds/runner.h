@@ -23,19 +23,19 @@ class RoundRunner {
   RoundRunner(const Runtime& runtime, std::vector<TimedWorkload> workloads, JudgePreset preset,
               std::uint64_t campaign_seed, std::string comparison, CachePolicy cache, RoundOptions options = {});
 
-  // A Failure says which arm misbehaved: slot 0 is the incumbent and slot 1 the candidate here, -1 unknown.
+  // A Failure names the arm that misbehaved: slot 0 is the incumbent, slot 1 the candidate, -1 unknown.
   Result<Round> run(RoundStage stage, int index);
-  // What the second clock of a GPU said in the rounds so far, in words; empty on target host.
+  // Describes the second clock of a GPU in the rounds so far; empty on target host.
   std::string second_clock() const;
   // Calls in a sample of each workload, as the first round fixed them.
   const std::vector<int>& repetitions() const { return repetitions_; }
 
  private:
-  // Adds what it saw of the device to the round's environment.
+  // Adds the device's state to the round's environment.
   Result<RoundWorkload> measure(std::size_t which, Round& round, std::uint64_t order_seed);
-  // Until the session is warm; in the first round, how many calls a sample is to have too.
+  // Warms the session up; in the first round it also fixes the number of calls per sample.
   Result<Done> warm_up(RoundSession& session, std::size_t which, std::uint64_t order_seed, RoundWorkload& result);
-  // The timed blocks, with the looks at outputs among them.
+  // Runs the timed blocks and the checks of outputs among them.
   Result<Done> measure_blocks(RoundSession& session, std::size_t which, const Round& round, std::uint64_t order_seed,
                               int blocks, RoundWorkload& result);
 

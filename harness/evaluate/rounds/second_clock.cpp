@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
-#include "harness/core/records/guards.h"
 #include "harness/evaluate/rounds/clocks.h"
 #include "kernels/random.h"
 

@@ -10,16 +10,17 @@
 
 namespace apo {
 
-// Of all rounds of one comparison.
+// The second clock over all rounds of one comparison.
 class SecondClock {
  public:
-  // Starting CUPTI takes a quarter of a second in each process. Which rounds pay for it no worker can foresee.
+  // Starting CUPTI takes a quarter of a second in each process, so only some rounds do, and no worker can foresee
+  // which.
   bool is_due(std::uint64_t round_seed, std::size_t which) const;
-  // Target cuda: one more block, which CUPTI Activity records and no verdict rests on. Adds each arm's time to the
+  // Runs one more block on target cuda, which CUPTI Activity records and no verdict uses. Adds each arm's time to the
   // workload's checks.
   Result<Done> check(RoundSession& session, std::size_t which, int block, RoundWorkload& workload, Round& round,
                      std::uint64_t order_seed);
-  // What it said in the rounds so far, in words; of a GPU.
+  // Describes the second clock of a GPU in the rounds so far.
   std::string in_words() const;
 
  private:

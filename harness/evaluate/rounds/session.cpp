@@ -7,8 +7,8 @@
 #include <future>
 #include <utility>
 
+#include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
-#include "harness/core/records/guards.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"

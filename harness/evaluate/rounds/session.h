@@ -17,24 +17,25 @@
 
 namespace apo {
 
-// Blocks of samples, calls on fresh inputs, and what was seen of them. `runtime` and `workload` have to outlive it.
+// Runs blocks of samples and calls on fresh inputs, and keeps what was measured. `runtime` and `workload` have to
+// outlive it.
 class RoundSession {
  public:
-  // In a process that has just been started, or (is_new = false) in that of an earlier session.
+  // Uses a process that has just been started, or (is_new = false) that of an earlier session.
   RoundSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw, CachePolicy cache,
                std::unique_ptr<SharedTensors> shared_tensors, std::unique_ptr<Worker> process, bool is_new);
 
-  // For a worker of a session with this layout.
+  // Options of a worker for a session with this layout.
   static WorkerOptions options(const Runtime& runtime, std::uint64_t layout_seed);
 
   // Waits for the worker, loads both slots, attaches the tensors.
   Result<Done> prepare();
   double start_wait_s() const { return start_wait_s_; }  // for the worker, in prepare()
-  // The same session serves another round.
+  // Prepares the session for another round.
   void begin_round_again();
 
   RunRequest block_request(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions) const;
-  // One block; verify_sample < 0: nothing is looked at.
+  // Runs one block; verify_sample < 0 verifies nothing.
   Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index, int repetitions,
                       int verify_sample);
   // One call of each slot on inputs that nothing in the worker had seen before: they are written while it stands still,
@@ -43,11 +44,12 @@ class RoundSession {
   // host code both get the first. Nanoseconds of each slot go to fresh_ns().
   Result<Done> fresh_calls(const std::array<std::size_t, 2>& inputs, int set, int first_slot);
 
-  // The last calls of a process: one of each slot on inputs of another regime, where the workload has some. They are
-  // looked at and not timed: who works only for the inputs that are timed, once it knows that it is, is wrong here.
+  // Makes the last calls of a process: one of each slot on inputs of another regime, where the workload has one. They
+  // are verified and not timed, so that a candidate that detects the timed inputs and works only for them is wrong
+  // here.
   Result<Done> calls_of_other_regime();
 
-  // Samples of one slot in a row, on both sets in turn, looked at as those of a timed block.
+  // Takes samples of one slot in a row, on both sets in turn, verified as in a timed block.
   Result<std::vector<RawSample>> batch(int slot, int samples, int repetitions, int verify_sample);
 
   Worker& worker() { return *worker_; }
@@ -56,14 +58,14 @@ class RoundSession {
   Target target() const { return target_; }
   bool is_new_process() const { return new_process_; }
   bool candidate_in_slot0() const { return draw_.candidate_in_slot0; }
-  // How many kernels one call of the slot launches.
+  // Kernels that one call of the slot launches.
   std::int64_t launches(int slot) const;
-  // Inputs of the pool that the session has not seen.
+  // Inputs of the pool that are new to the session.
   std::vector<std::size_t> unseen() const;
   const std::array<std::vector<double>, 2>& fresh_ns() const { return fresh_; }  // of each slot's calls
-  // CPU time of the process for these beyond that for a call on inputs that it knew; target host.
+  // CPU time of the process for these inputs beyond that for a call on a known input; target host.
   const std::array<std::vector<double>, 2>& fresh_work_ns() const { return fresh_work_; }
-  // Of each slot's samples, seen by the parent only.
+  // Times of each slot's samples by the parent's clock alone.
   const std::array<std::vector<double>, 2>& unaccounted_ns() const { return unaccounted_; }
   const std::vector<RawSample>& raw() const { return raw_; }  // of the whole round
 
@@ -71,17 +73,17 @@ class RoundSession {
   const TimedArm& arm(int slot) const {
     return (slot == 0) == draw_.candidate_in_slot0 ? timed_.candidate : timed_.incumbent;
   }
-  // Links the code of each slot in its order of this round, both at once.
+  // Links the code of both slots in their order of this round, at the same time.
   void lay_out_code(const Runtime& runtime);
-  // Runs what is timed, and keeps the samples.
+  // Runs the timed request and keeps the samples.
   Result<std::vector<RawSample>> take(const RunRequest& request, const std::string& what = "timed call");
   const CheckedInputs& inputs_at(std::size_t index) const;  // of the pool; behind its end, of the other regime
   void write_fresh(std::size_t inputs, int set);
   Result<Done> fresh_call_of_kernels(std::size_t inputs, int set, int slot, bool write);
   Result<Done> fresh_call_of_host_code(std::size_t inputs, int set, int slot);
-  // Looks at the outputs of the sample that the request verifies.
+  // Returns the check of the outputs of the sample that the request names.
   Inspect inspection(const RunRequest& request, const std::string& what);
-  // For the comparison of the clocks; a time below the floor is none.
+  // Keeps a sample for the comparison of the clocks. A time below the floor is a Failure.
   std::optional<Failure> keep(const RawSample& sample, int repetitions);
 
   const Family& family_;
@@ -102,11 +104,11 @@ class RoundSession {
   std::vector<RawSample> raw_;
 };
 
-// Whether the worker's clocks agree about all samples of a session: ticks, nanoseconds and, for as many threads as the
-// runtime's workers may run at once, CPU time.
+// Checks that the worker's clocks agree about all samples of a session: ticks, nanoseconds and, for as many threads as
+// the runtime's workers may run at once, CPU time.
 Result<Done> clocks_agree(const Runtime& runtime, const std::vector<RawSample>& samples);
 
-// The failure of a slot as that of an arm: 0 is the incumbent and 1 the candidate; -1, unknown, stays.
+// Converts the failure of a slot to that of an arm: 0 is the incumbent and 1 the candidate; -1, unknown, stays.
 Failure by_arm(Failure failure, bool candidate_in_slot0);
 
 }  // namespace apo

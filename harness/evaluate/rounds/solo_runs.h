@@ -17,7 +17,7 @@
 
 namespace apo {
 
-// What the rounds before have fixed, for solo runs of the same comparison.
+// Settings that earlier rounds have fixed, for solo runs of the same comparison.
 struct SoloRunPlan {
   RoundCoins coins;
   JudgePreset preset;
@@ -33,13 +33,13 @@ struct SoloRunBlockResult {
   std::string missing;
 };
 
-// Runs blocks of solo_runs. The workloads have to outlive it, and no RoundRunner may be at work meanwhile.
+// Runs blocks of solo runs. The workloads have to outlive it, and no RoundRunner may work meanwhile.
 class SoloRunRunner {
  public:
   SoloRunRunner(const Runtime& runtime, const std::vector<TimedWorkload>& workloads, SoloRunPlan plan);
 
-  // `on_solo_run` is called before each solo_run. A Failure says which arm misbehaved: slot 0 is the incumbent and slot
-  // 1 the candidate here, -1 unknown.
+  // Calls `on_solo_run` before each solo run. A Failure names the arm that misbehaved: slot 0 is the incumbent, slot 1
+  // the candidate, -1 unknown.
   Result<SoloRunBlockResult> run(int block, std::size_t which, const std::function<void(int solo_run)>& on_solo_run);
 
  private:
@@ -59,9 +59,9 @@ struct SoloRunsResult {
   ClockCoupling clock;
   std::vector<SoloRun> solo_runs;
 };
-// kSoloRunBlocks blocks of each workload, or none where the clock cannot be read, and what they say. Each is a turn of
-// the runtime's; waits are added to `waited_s`. `what` is shown as progress. Throws EnvironmentError when an arm does
-// not run.
+// Runs kSoloRunBlocks blocks of each workload, or none where the clock cannot be read, and evaluates them. Each block
+// is a turn of the runtime's; waits are added to `waited_s`. `what` is shown as progress. Throws EnvironmentError when
+// an arm does not run.
 SoloRunsResult run_solo_runs(const Runtime& runtime, const std::vector<TimedWorkload>& workloads,
                              const SoloRunPlan& plan, const std::string& what, Observer& observer, double& waited_s);
 

@@ -10,10 +10,10 @@
 
 namespace apo {
 
-// A turn of the runtime's; the observer is told of a long wait.
+// Takes a turn of the runtime's and reports a long wait to the observer.
 DeviceTurns::Turn take_turn(const Runtime& runtime, Observer& observer);
 
-// Runs one round in a turn of the runtime's. The wait is no part of the round's time, and is added to `waited_s`.
+// Runs one round in a turn of the runtime's. The wait is no part of the round's time and is added to `waited_s`.
 Result<Round> run_in_turn(const Runtime& runtime, RoundRunner& runner, RoundStage stage, int index, Observer& observer,
                           double& waited_s);
 

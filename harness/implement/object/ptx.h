@@ -6,9 +6,8 @@
 
 namespace apo {
 
-// Every asm statement becomes a call of the function of harness/executor/device/ptx.h that does the same, or, where
-// none does, a static_assert that says "not checkable on the CPU". Lines stay where they are, and so do comments and
-// text.
+// Replaces every asm statement by a call of the equivalent function of harness/executor/device/ptx.h, or, where there
+// is none, by a static_assert that says "not checkable on the CPU". Lines, comments and texts stay in place.
 std::string without_ptx(std::string_view source);
 
 }  // namespace apo

@@ -12,8 +12,7 @@
 
 namespace apo {
 
-// A file that is no variant, or one too many, or a variant that names an unknown parent; the rest of the catalogue
-// works.
+// A file that is no variant, a duplicate, or a variant that names an unknown parent. The rest of the catalogue works.
 struct CatalogueProblem {
   std::string path;
   std::string what;
@@ -28,24 +27,24 @@ struct Registration {
 
 class Catalogue {
  public:
-  // Scans the folders for *.cpp and *.cu, in order; folders that do not exist, and what begins with a dot, are skipped.
-  // The first file of an id wins. Headers are looked up in all of the folders.
+  // Scans the folders for *.cpp and *.cu, in order; missing folders and names that begin with a dot are skipped. The
+  // first file of an id wins. Headers are looked up in all of the folders.
   void load(const std::vector<std::filesystem::path>& roots);
 
   const std::vector<CatalogueProblem>& problems() const { return problems_; }
-  // nullptr when unknown. Pointers stay valid as long as the catalogue.
+  // Returns nullptr when unknown. Pointers stay valid as long as the catalogue.
   const Variant* find(std::string_view id) const;
   // Throws UserError with "did you mean".
   const Variant& get(std::string_view id) const;
-  // In order of names.
+  // Returns the variants in order of names.
   std::vector<const Variant*> of_family(std::string_view family) const;
   std::vector<std::string> ids() const;
 
-  // "family/name" or "family/name[CHUNK=16,LANES=2]", as Configuration::label() prints it. Throws UserError.
+  // Parses "family/name" or "family/name[CHUNK=16,LANES=2]", as Configuration::label() prints it. Throws UserError.
   Configuration configuration(std::string_view text) const;
 
-  // Reads and adds the variant of a file that stays where it is. Throws UserError when it is no valid variant, its name
-  // is taken by other content, or its parent is unknown.
+  // Reads and adds the variant of a file that stays in place. Throws UserError when it is no valid variant, its name is
+  // taken by other content, or its parent is unknown.
   Registration add(const std::filesystem::path& file);
   // Copies a variant to folder/<family>/<name>.cpp (.cu on cuda), or with headers to folder/<family>/<name>/ with them
   // beside it, and adds it. Throws UserError when its name is taken by other content.

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "harness/core/text.h"
-#include "harness/implement/variant/expression_tree.h"
 
 namespace apo {
 namespace {
@@ -100,23 +99,6 @@ std::int64_t evaluate_size(std::string_view expression, const Symbols& symbols) 
     throw ExpressionError(fmt::format("{} is {}, but a size cannot be negative", quoted_expression(expression), size));
   }
   return size;
-}
-
-std::vector<std::string> split_expressions(std::string_view list) {
-  std::vector<std::string> parts(1);
-  int depth = 0;
-  for (const char letter : list) {
-    depth += letter == '(' ? 1 : letter == ')' ? -1 : 0;
-    if (letter == ',' && depth == 0) {
-      parts.emplace_back();
-    } else {
-      parts.back() += letter;
-    }
-  }
-  for (std::string& part : parts) {
-    part = trim(part);
-  }
-  return parts;
 }
 
 }  // namespace apo

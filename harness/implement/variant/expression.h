@@ -8,17 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/error.h"
+#include "harness/implement/variant/expression_tree.h"
 
 namespace apo {
 
 using Symbols = std::map<std::string, std::int64_t, std::less<>>;  // name -> value; Axes and Settings are Symbols
-
-// The expression does not parse, names an unknown symbol, or has no value: division by zero, a result beyond 2^53.
-class ExpressionError : public UserError {
- public:
-  using UserError::UserError;
-};
 
 // Integers only: + - * / % comparisons && || ! c ? a : b parentheses min(a,b,...) max(a,b,...) ceil_div(a,b).
 // `/` rounds down and a % b == a - (a / b) * b, so 7/-2 is -4 and 7%-2 is -1. A comparison gives 0 or 1; both sides of
@@ -26,14 +20,11 @@ class ExpressionError : public UserError {
 // ExpressionError.
 std::int64_t evaluate(std::string_view expression, const Symbols& symbols);
 
-// The same where a negative result makes no sense (a size, a grid). Throws ExpressionError.
+// The same for sizes and grids: throws ExpressionError for a negative result too.
 std::int64_t evaluate_size(std::string_view expression, const Symbols& symbols);
 
-// "" when `expression` parses and uses no symbol but `names`; a division by a literal zero is found by evaluate(); else
-// one sentence for the user.
+// Returns "" when `expression` parses and uses no symbol but `names`, else one sentence for the user. evaluate() finds
+// a division by a literal zero.
 std::string check_expression(std::string_view expression, const std::vector<std::string>& names);
-
-// Cuts "B,ceil_div(H,2)" at the commas outside parentheses: {"B", "ceil_div(H,2)"}.
-std::vector<std::string> split_expressions(std::string_view list);
 
 }  // namespace apo

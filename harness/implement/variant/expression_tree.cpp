@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "harness/core/text.h"
-#include "harness/implement/variant/expression.h"
 
 namespace apo {
 namespace {
@@ -234,6 +233,23 @@ std::vector<ExpressionNode> parse_expression(std::string_view expression) {
     throw ExpressionError(why);
   }
   return Parser(expression).parse();
+}
+
+std::vector<std::string> split_expressions(std::string_view list) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char letter : list) {
+    depth += letter == '(' ? 1 : letter == ')' ? -1 : 0;
+    if (letter == ',' && depth == 0) {
+      parts.emplace_back();
+    } else {
+      parts.back() += letter;
+    }
+  }
+  for (std::string& part : parts) {
+    part = trim(part);
+  }
+  return parts;
 }
 
 std::string quoted_expression(std::string_view expression) {

@@ -9,12 +9,20 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/error.h"
+
 namespace apo {
 
 using Integer = std::int64_t;
 
-// An operator or a function, as it is called in C++ (expression_cpp.h). `compute` ignores its second number where there
-// is one operand; select, c ? a : b, has none.
+// The expression does not parse, names an unknown symbol, or has no value: division by zero, a result beyond 2^53.
+class ExpressionError : public UserError {
+ public:
+  using UserError::UserError;
+};
+
+// An operator or a function with its name in C++ (expression_cpp.h). `compute` ignores its second number where there is
+// one operand; select, c ? a : b, has none.
 struct Function {
   std::string_view name;
   std::size_t operands;
@@ -30,15 +38,18 @@ struct ExpressionNode {
   std::string symbol;  // "" for a number
 };
 
-// Every number must be smaller than this in magnitude: what a double holds exactly, so that any language can compute
-// it.
+// Every number must be smaller than this in magnitude. A double holds such numbers exactly, so any language can compute
+// them.
 inline constexpr Integer kNumberLimit = Integer{1} << 53;
 inline constexpr const char* kTooLarge = "a number reaches 2^53, beyond what is computed exactly";
 
-// Operands come before what uses them, and the whole expression last. Throws ExpressionError with the column.
+// Returns the nodes, operands before their users and the whole expression last. Throws ExpressionError with the column.
 std::vector<ExpressionNode> parse_expression(std::string_view expression);
 
-// The expression in quotes, cut where it is long.
+// Cuts "B,ceil_div(H,2)" at the commas outside parentheses: {"B", "ceil_div(H,2)"}.
+std::vector<std::string> split_expressions(std::string_view list);
+
+// Quotes the expression, and cuts a long one.
 std::string quoted_expression(std::string_view expression);
 
 }  // namespace apo

@@ -11,7 +11,6 @@
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/implement/includes.h"
-#include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/metadata_block.h"
 
 namespace apo {

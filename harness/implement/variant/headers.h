@@ -10,6 +10,7 @@
 
 namespace apo {
 
+inline constexpr std::size_t kMaxSourceBytes = std::size_t{4} << 20;  // of a file, and of all files of a variant
 inline constexpr std::size_t kMostHeaders = 64;
 
 // The headers that a variant of `family` in the file `path` includes with quotes, directly or not, by name. A name has

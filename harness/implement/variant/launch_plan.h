@@ -21,7 +21,7 @@ struct PlannedLaunches {
 PlannedLaunches plan_launches(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
                               const DeviceFacts& device, const std::vector<KernelFacts>& kernels);
 
-// The plan without the names of the kernels: part of what a build is.
+// Prints the plan without the names of the kernels: part of a build's identity.
 std::string plan_text(const LaunchPlan& plan);
 
 }  // namespace apo

@@ -8,10 +8,9 @@
 #include <regex>
 
 #include "harness/core/error.h"
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
-#include "harness/implement/library_builder.h"
 #include "harness/implement/variant/headers.h"
 #include "harness/implement/variant/metadata_block.h"
 #include "harness/implement/variant/metadata_checks.h"
@@ -19,6 +18,9 @@
 
 namespace apo {
 namespace {
+
+// Libraries of the toolkit that `apo:link` may name.
+constexpr const char* kLinkable[] = {"cublas", "cublasLt", "cudart"};
 
 struct Place {
   const std::string& path;
@@ -294,13 +296,6 @@ Variant load_variant(const std::string& path, const std::vector<std::filesystem:
   const std::string absolute = fs::absolute(path).lexically_normal().string();
   return parse(source, absolute,
                [&](const std::string& family) { return find_headers(source, absolute, family, roots); });
-}
-
-bool is_device_variant(const Variant& variant) {
-  const std::vector<SourceFile> files = all_sources(variant);
-  return variant.target == Target::cuda && std::none_of(files.begin(), files.end(), [](const SourceFile& file) {
-           return code_uses_word(file.text, "apo_launch");
-         });
 }
 
 }  // namespace apo

@@ -11,8 +11,6 @@
 
 namespace apo {
 
-inline constexpr std::size_t kMaxSourceBytes = std::size_t{4} << 20;
-
 // Reads the block at the top of `source`; `path` names the file in errors and becomes Variant::path.
 // The lines: variant FAMILY/NAME, target host | cuda [sm_80], technique WORD (one or more), idea TEXT, and optionally
 //   parent [FAMILY/]NAME            the variant it grew from, of the same family
@@ -28,8 +26,5 @@ Variant parse_variant(std::string_view source, const std::string& path, const st
 // The same from a regular file of at most kMaxSourceBytes, with the headers that it includes (headers.h); Variant::path
 // is absolute. `roots` are the folders of all variants.
 Variant load_variant(const std::string& path, const std::vector<std::filesystem::path>& roots = {});
-
-// Does the harness launch the kernels itself (true), or does the variant export apo_launch (false)?
-bool is_device_variant(const Variant& variant);
 
 }  // namespace apo

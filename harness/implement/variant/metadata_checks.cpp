@@ -8,7 +8,7 @@
 
 #include "harness/core/text.h"
 #include "harness/implement/variant/expression.h"
-#include "harness/implement/variant/metadata.h"
+#include "harness/implement/variant/form.h"
 #include "harness/implement/variant/settings.h"
 
 namespace apo {

@@ -12,7 +12,7 @@
 
 namespace apo {
 
-// What the journal knows about the experiment that made a configuration the incumbent of its class.
+// The journal's evidence for a configuration: the experiment that made it the incumbent of its class.
 struct DispatchEvidence {
   std::int64_t experiment = 0;
   std::int64_t campaign = 0;
@@ -25,7 +25,7 @@ struct DispatchEvidence {
   std::vector<Certification> certifications;  // of this configuration against its campaign's baseline, without alarm
 };
 
-// Sizes are served by the row when `region` and the variant's apo:requires hold and every launch fits the device.
+// A row serves the sizes for which `region` and the variant's apo:requires hold and every launch fits the device.
 struct DispatchRow {
   std::string workload_class;  // "" for a fallback
   std::string region;          // an integer expression over the axes
@@ -45,7 +45,7 @@ struct DispatchTable {
   std::vector<DispatchDevice> devices;  // none without rows; of several of one model the newest measurement is first
 };
 
-// An incumbent that makes no row, and why.
+// An incumbent without a row, and the reason.
 struct DispatchGap {
   std::string family;
   std::string workload_class;
@@ -64,10 +64,10 @@ struct DispatchRequest {
   std::vector<std::string> fallbacks;  // configurations, in order, after the measured rows of their family
 };
 
-// Throws UserError when nothing was accepted there, naming the command that makes some.
+// Throws UserError when nothing was accepted, with the command that changes that.
 Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const DispatchRequest& request);
 
-// What expressions see of the device: SMS, SHARED_MAX, MAX_THREADS.
+// The device's values in expressions: SMS, SHARED_MAX, MAX_THREADS.
 DeviceFacts device_facts(const Machine& machine);
 
 inline constexpr const char* kUnmeasured = "unmeasured, correct by apo:requires";

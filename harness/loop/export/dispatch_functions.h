@@ -8,8 +8,8 @@
 
 namespace apo {
 
-// serves_<index>(axes, device): do its conditions hold? plan_<index>(axes, device): its launches, scratch and
-// constants. Throws UserError naming the variant for an expression that does not parse.
+// Writes serves_<index>(axes, device), which tests the row's conditions, and plan_<index>(axes, device), which returns
+// its launches, scratch and constants. Throws UserError naming the variant for an expression that does not parse.
 std::string dispatch_functions(const Family& family, const DispatchRow& row, std::size_t index);
 
 }  // namespace apo

@@ -9,7 +9,8 @@ namespace apo {
 
 std::string dispatch_header_name(const Family& family);  // "<family>_dispatch.h"
 
-// Depends on the standard library alone. Throws UserError for a journal whose expressions cannot be written as C++.
+// The header depends on the standard library alone. Throws UserError for a journal whose expressions cannot be written
+// as C++.
 std::string dispatch_header(const DispatchTable& table);
 
 }  // namespace apo

@@ -9,11 +9,11 @@
 
 namespace apo {
 
-// "<family>/<variant>-<start of the source hash>": where the sources of a row are put, relative to the header.
+// Returns "<family>/<variant>-<start of the source hash>", the folder of a row's sources relative to the header.
 std::string source_folder(const DispatchRow& row);
 std::string source_file(const DispatchRow& row);  // its name there
-// The variants' own files and argument headers that take their constants from -DAPO_..., each once. Throws UserError
-// for a variant whose name is no file name.
+// Returns the variants' own files and argument headers that take their constants from -DAPO_..., each once. Throws
+// UserError for a variant whose name is no file name.
 std::vector<NamedText> dispatch_sources(const DispatchTable& table);
 
 }  // namespace apo

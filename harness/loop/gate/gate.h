@@ -30,14 +30,14 @@ struct GatedVariant {
   RegressionResult result;
 };
 
-// The stored form of catalogue configurations such as "copy/parallel[KILOBYTES_PER_THREAD=64]". Workloads are names of
-// their family, or FAMILY/NAME for that family only; without one for it, its first workload that is meant for the
-// variant's target.
+// Returns the stored form of catalogue configurations such as "copy/parallel[KILOBYTES_PER_THREAD=64]". Workloads are
+// names of their family, or FAMILY/NAME for one family; the default is the family's first workload that is meant for
+// the variant's target.
 std::vector<StoredVariant> store_variants(Workspace& workspace, const std::vector<std::string>& configurations,
                                           const std::vector<std::string>& workloads);
 
-// Nothing is measured before all of the request is known to make sense: UserError for a variant that the checkout lacks
-// or has changed beyond comparison. What this machine cannot do makes that variant undecided.
+// Checks the whole request before any measurement. Throws UserError for a variant that the checkout lacks or has
+// changed beyond comparison. A variant that this machine cannot run is undecided.
 std::vector<GatedVariant> run_gate(Workspace& workspace, const GateRequest& request, Observer& observer);
 
 }  // namespace apo

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "harness/core/error.h"
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/metadata.h"

@@ -18,8 +18,8 @@ struct SelftestResult {
   std::vector<std::string> remarks;
 };
 
-// Every comparison is judged by what `apo compare` uses, in the journal as soon as it is there. Throws UserError for
-// unknown names, EnvironmentError where a bundled kernel does not run.
+// Judges every comparison as `apo compare` does, and stores it in the journal at once. Throws UserError for unknown
+// names, EnvironmentError where a bundled kernel does not run.
 SelftestResult run_selftest(Workspace& workspace, const SelftestRequest& request, Observer& observer);
 
 }  // namespace apo

@@ -15,24 +15,25 @@ struct SelftestSubject {
   const Workload* workload = nullptr;
 };
 
-// "copy/simple@n1m" or "spin/chain[EXTRA=0]@s5k"; without a workload the family's first one for the target. No names:
-// spins of several lengths, and variants of the other families that are bundled; what this machine does not support of
-// these is left out, and why goes to `left_out`. UserError for unknown names, another target, an unsupported workload.
+// Parses "copy/simple@n1m" or "spin/chain[EXTRA=0]@s5k"; the default workload is the family's first one for the target.
+// Without names it selects spins of several lengths and bundled variants of the other families. Variants that this
+// machine does not support are skipped, with the reason in `left_out`. Throws UserError for unknown names, another
+// target and an unsupported workload.
 std::vector<SelftestSubject> selftest_subjects(Workspace& workspace, Target target,
                                                const std::vector<std::string>& names,
                                                std::vector<std::string>& left_out);
 
-// A spin, with so many thousandths of extra work for the incumbent (or, below 0, for the candidate).
+// Two spins of known difference: the incumbent has extra work, or for a loss the candidate.
 struct KnownPair {
   Configuration incumbent;
   Configuration candidate;
   double truth = 0;  // ln(time of incumbent / time of candidate), of the steps
 };
-// The differences, in thousandths, that EXTRA of the spins has values for.
+// The differences, in thousandths, for which EXTRA of the spins has values.
 inline constexpr int kSpinThousandths[] = {1, 2, 3, 5, 10, 20, 50};
 bool is_spin(const SelftestSubject& subject);
-// Gains of so many thousandths, below 0 losses; of none given, 0.5, 1, 2 and 5 %, on a GPU 0.1, 0.2 and 0.3 % as well,
-// and the loss of 1 %. Those that are no whole step of this spin are left out.
+// Returns pairs with gains of this many thousandths, losses below 0. The default is 0.5, 1, 2 and 5 %, on a GPU also
+// 0.1, 0.2 and 0.3 %, and the loss of 1 %. Values that are no whole step of this spin are dropped.
 std::vector<KnownPair> known_pairs(const SelftestSubject& spin, std::vector<int> thousandths = {});
 
 }  // namespace apo

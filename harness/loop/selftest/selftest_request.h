@@ -16,7 +16,7 @@ struct SelftestRequest {
   std::string judge_preset = "auto";  // by each kernel's noise
   Layout layout = Layout::random;
   double round_s = 0;  // kernel time of a round; 0: the profile's
-  // What is done, after the noise of each kernel. Every part gets its share of the time.
+  // The parts that follow the noise study of each kernel. Each part gets its share of the time.
   bool same_code = true;
   bool known_pairs = true;
   std::vector<int> differences;  // of these, in thousandths; empty: the usual ones

@@ -14,7 +14,7 @@
 
 namespace apo {
 
-// What is known of one kernel so far.
+// The results for one kernel so far.
 struct StudiedKernel {
   SelftestSubject what;
   Runtime runtime;
@@ -26,12 +26,12 @@ struct StudiedKernel {
   std::vector<double> variances;  // of the rounds of each of these comparisons
 };
 
-// Measures the noise and chooses the judge's preset by it. A study that something disturbed is made again, which goes
-// to `remarks`. Throws EnvironmentError when it is disturbed again and again.
+// Measures the noise and chooses the judge's preset by it. A disturbed study is repeated, with a note in `remarks`.
+// Throws EnvironmentError when it is disturbed again and again.
 StudiedKernel study_kernel(Workspace& workspace, const SelftestRequest& request, const SelftestSubject& what,
                            std::uint64_t seed, Observer& observer, std::vector<std::string>& remarks);
 
-// The kernel's row, from the study and the comparisons of identical code.
+// Returns the kernel's row, from the study and the comparisons of identical code.
 SelftestKernel conclude(const StudiedKernel& studied, const SelftestRequest& request);
 
 }  // namespace apo

@@ -8,8 +8,8 @@
 
 namespace apo {
 
-// 1 for an empty pattern. Else from the newest profile of an application in the journal; throws UserError when there is
-// none, or none of its work has such a name.
+// Returns 1 for an empty pattern, else the share in the newest profile of an application in the journal. Throws
+// UserError when there is no such profile, or no work in it has such a name.
 double application_share(Journal& journal, const std::string& pattern, Observer& observer);
 
 }  // namespace apo

@@ -9,11 +9,12 @@
 
 namespace apo {
 
-// The family's first one that makes sense on the target, else its first.
+// Returns the family's first workload that is meant for the target, else its first.
 const Workload& first_workload(const Family& family, Target target);
 
-// Of a profile of these variants, on the workspace's target: the one of that name; for "" the one on which this machine
-// judged them, against each other if it did, else the family's first for the target that all of them support.
+// Chooses the workload for a profile of these variants on the workspace's target: the one of that name; for "" the one
+// on which this machine judged them, against each other if possible, else the family's first for the target that all of
+// them support.
 const Workload& profiled_workload(Workspace& workspace, const Family& family,
                                   const std::vector<Configuration>& configurations, const std::string& name,
                                   Observer& observer);

@@ -14,20 +14,20 @@ namespace apo {
 struct ClaimFloor {
   double smallest = 0;   // log effect; 0 without a selftest
   std::string sentence;  // where it comes from, or that there is no selftest
-  // How many rounds may share a process: what a selftest found for this very workload, the fewest of its kernels.
+  // How many rounds may share a process: the smallest number that a selftest found for a kernel of this workload.
   int rounds_per_process = 1;
 };
 
-// What the selftests of this very state of the machine, under this program's rule, saw identical code seem to differ
-// by, the newest of each kernel: on these workloads of the family, else on any of the family's, else on the median
+// Takes the apparent differences of identical code in the selftests of this state of the machine under this program's
+// rule, the newest of each kernel: on these workloads of the family, else on any of the family's, else on the median
 // kernel.
 ClaimFloor claim_floor(Journal& journal, const Machine& machine, const std::string& family,
                        const std::vector<std::string>& workloads);
-// The same from a journal that may not be there.
+// The same for a journal that may not exist.
 ClaimFloor claim_floor(const std::filesystem::path& journal, const Machine& machine, const std::string& family,
                        const std::vector<std::string>& workloads);
 
-// The profile with smaller claims refused.
+// Returns the preset with smaller claims refused.
 JudgePreset with_floor(JudgePreset preset, const ClaimFloor& floor);
 
 }  // namespace apo

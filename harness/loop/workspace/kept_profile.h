@@ -9,13 +9,15 @@
 
 namespace apo {
 
-// Of the workspace's target. A journal that cannot be written costs only that.
+// Returns the known roofs of the workspace's target, or measures and stores them. A journal that cannot be written
+// prevents only the storing.
 std::vector<Roof> kept_or_measured_roofs(Workspace& workspace, bool remeasure, Observer& observer);
 
-// With the variant's source, so that it can be found again.
+// Stores the profile with the variant's source, so that it can be found again.
 void keep_profile(Workspace& workspace, const Profile& profile, Observer& observer);
 
-// The newest one of this source on this machine under that state of the caches, else measured and kept.
+// Returns the newest stored profile of this source on this machine under that state of the caches, or measures and
+// stores one.
 Profile kept_or_measured_profile(Workspace& workspace, const Family& family, const Configuration& configuration,
                                  const Workload& workload, CachePolicy cache, bool remeasure, Observer& observer);
 

@@ -9,11 +9,11 @@ namespace apo {
 
 class Journal;
 
-// Those of this device under its present driver, the newest of each; empty when there are none, or when the program
-// that measured them knew fewer: they are to be measured then.
+// Returns the newest of each roof of this device under its present driver. Empty when there are none, or when an older
+// program measured fewer, so that they have to be measured.
 std::vector<Roof> known_roofs(Journal& journal, const Machine& machine);
 
-// No call of the workload can be faster than its compulsory work at these roofs; 0 without them.
+// Returns the time of the workload's compulsory work at these roofs, which no call can undercut; 0 without roofs.
 double floor_of(const Family& family, const Workload& workload, const Machine& machine, const std::vector<Roof>& roofs);
 
 }  // namespace apo

@@ -6,7 +6,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/nvtx.h"
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"

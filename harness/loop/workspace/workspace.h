@@ -28,7 +28,7 @@ struct Paths {
   std::filesystem::path home;      // of the program: variants/, kernels/abi.h, experiments/
 };
 
-// `journal` is the option's value; when empty $APO_JOURNAL, then .apo/journal.db in the working directory.
+// `journal` is the option's value; an empty one selects $APO_JOURNAL, else .apo/journal.db in the working directory.
 Paths make_paths(const std::string& journal);
 
 // How the program of a family file is built and run.
@@ -44,34 +44,34 @@ class Workspace {
   const Catalogue& catalogue() const { return catalogue_; }
   const Toolchain& toolchain() { return builder(false).toolchain(); }
 
-  // Builds for `runtime` and friends; the compiler is asked who it is on first use.
+  // Builds for `runtime` and others. The compiler is asked for its version on first use.
   const Builder& builder(bool sanitize);
   // Throws UserError with "did you mean".
   const Family& family(std::string_view name) const;
   const Workload& workload(const Family& family, std::string_view name) const;
 
-  // What becomes of the worker that was asked who the GPU is: it ends, or it serves what the next runtime checks first,
-  // or what it measures first.
+  // Decides the fate of the worker that identified the GPU: it ends, or serves the first check or the first measurement
+  // of the next runtime.
   enum class AskedWorker : std::uint8_t { ends, serves, measures };
-  // Where variants run from here on: machine(), builders and runtimes are the target's. For cuda it starts a worker to
-  // ask the GPU who it is; throws EnvironmentError when there is no usable one.
+  // Selects the target of machine(), builders and runtimes. For cuda it starts a worker that identifies the GPU; throws
+  // EnvironmentError when there is no usable one.
   void use(Target target, AskedWorker asked = AskedWorker::ends);
-  // The CPU executor from here on: device variants run on this CPU under its checks, launched as on its nominal device.
+  // Selects the CPU executor: device variants run on this CPU under its checks, launched as on its nominal device.
   void use_executor();
   Target target() const { return machine_.target; }
   Symbols device_symbols() const;  // what expressions see of the target; nothing on host
-  // Whether use(Target::cuda) would work; `why_not` (unless null) gets one sentence when it would not.
+  // True when use(Target::cuda) would work; otherwise `why_not` (unless null) gets one sentence.
   bool has_gpu(std::string* why_not = nullptr);
-  // Of the target, measured; the caller keeps them. Takes about a second and a half.
+  // Measures the target's roofs, which the caller stores. Takes about a second and a half.
   std::vector<Roof> measure_roofs();
 
-  // What the evaluate stage needs. Keeps a reference to this. A configuration of one of `sources`, by variant name, is
-  // that variant whatever the catalogue holds under the name: sources of a journal or of a file.
+  // Returns what the evaluate stage needs. Keeps a reference to this. `sources`, by variant name, take precedence over
+  // the catalogue: sources of a journal or of a file.
   Runtime runtime(const Family& family, std::map<std::string, Variant> sources = {});
 
  private:
   void forget_builds();
-  // Of the target: one for all of its runtimes.
+  // The turns of the target, one object for all of its runtimes.
   std::shared_ptr<DeviceTurns> turns();
   Build build(const Family& family, const Variant& variant, const Configuration& configuration, const Axes& axes,
               bool sanitize);

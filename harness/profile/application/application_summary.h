@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/core/records/application_profile.h"
+#include "harness/core/recording/application_profile.h"
 
 namespace apo {
 
-// "(anonymous namespace)::scale(float*)" for "_ZN12_GLOBAL__N_15scaleEPf"; other text as it is.
+// Returns "(anonymous namespace)::scale(float*)" for "_ZN12_GLOBAL__N_15scaleEPf" and other text unchanged.
 std::string demangled(const std::string& name);
 
-// Searched for in a name, ignoring case; only in its first 4096 characters, since std::regex recurses over the text.
+// Searches a name, ignoring case, in its first 4096 characters only, because std::regex recurses over the text.
 class NamePattern {
  public:
   explicit NamePattern(const std::string& pattern);  // ECMAScript; throws UserError
@@ -23,11 +23,11 @@ class NamePattern {
   std::regex expression_;
 };
 
-// Ordered rules: the first that is found in a name gives the category, else it is "other".
+// Ordered rules: the first one that matches a name gives its category; the default is "other".
 class Categories {
  public:
   static Categories for_pytorch();
-  // {"categories": [{"name": "GEMM", "pattern": "gemm|cutlass"}, ...]}; throws UserError naming `where`.
+  // Parses {"categories": [{"name": "GEMM", "pattern": "gemm|cutlass"}, ...]}; throws UserError naming `where`.
   static Categories from_json(const std::string& text, const std::string& where);
   const std::string& of(std::string_view name) const;
 
@@ -41,7 +41,7 @@ class Categories {
 
 ApplicationSummary summarise(const ApplicationProfile& profile, const Categories& categories);
 
-// The part of the application's time that the work whose name has the pattern takes: of the span of its GPUs, idle time
+// Returns the share of the application's time that work with a matching name takes: of the span of its GPUs, idle time
 // included, or of all work where that is more.
 double share_of(const ApplicationSummary& summary, const NamePattern& pattern);
 

@@ -5,15 +5,15 @@
 #include <string>
 #include <string_view>
 
-#include "harness/core/records/application_profile.h"
+#include "harness/core/recording/application_profile.h"
 
 namespace apo {
 
-// Whether the text has the header line of one of the two pages; what the program itself printed may stand before it.
+// True when the text has the header line of one of the two pages; output of the program may precede it.
 bool is_ncu_csv(std::string_view text);
 
-// Kernels with their durations (gpu__time_duration, or Duration of the details page) and the mean of every metric that
-// is a number. ncu serialises kernels, so there are no gaps. Throws UserError naming `where` and the line.
+// Returns kernels with their durations (gpu__time_duration, or Duration of the details page) and the mean of every
+// numeric metric. ncu serialises kernels, so there are no gaps. Throws UserError naming `where` and the line.
 ApplicationProfile read_ncu_csv(std::string_view text, const std::string& where);
 
 }  // namespace apo

@@ -5,18 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/records/application_profile.h"
+#include "harness/core/recording/application_profile.h"
 
 namespace apo {
 
-// The shared object that the CUDA driver loads into the command: beside this program, or where it was installed.
+// Finds the shared object that the CUDA driver loads into the command, beside this program or where it was installed.
 // Throws EnvironmentError.
 std::filesystem::path injection_library();
 
 // Throws UserError when the command does not start, and when another tool's CUDA_INJECTION64_PATH would be replaced.
 ApplicationProfile run_application(const std::vector<std::string>& command, bool output_to_stderr);
 
-// What the files of a folder say; one that is no recording becomes a note.
+// Reads the recordings of a folder; a file that is no recording becomes a note.
 void collect_recordings(const std::filesystem::path& folder, ApplicationProfile& profile);
 
 }  // namespace apo

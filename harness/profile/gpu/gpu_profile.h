@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "harness/core/records/records.h"
-#include "harness/worker/cupti/profile_results.h"
+#include "harness/worker/protocol/profile_results.h"
 
 namespace apo {
 
-// One metric for each counter of one call. What ends with .sum adds up over the launches; anything else is their mean,
-// weighted with gpu__time_duration.sum where that was collected. `calls` calls were counted, one after the other.
+// Returns one metric per counter of one call. Names that end with .sum are added up over the launches; others are
+// averaged, weighted with gpu__time_duration.sum where that was collected. `calls` calls were counted, one after the
+// other.
 std::vector<Metric> counter_metrics(const CounterReport& report, int calls);
 
 // What follows from the counters and samples in profile.metrics and from the work; what cannot be computed is absent:
@@ -27,8 +28,8 @@ std::vector<Metric> counter_metrics(const CounterReport& report, int calls);
 //   divergent_share (of the branches' targets), constant_loads, requests_per_constant_load
 std::vector<Metric> derived_metrics(const Profile& profile, const Work& work);
 
-// stall_<state> of every warp state: its share of the warps that were sampled, or counted. stall_selected is no stall:
-// such a warp issued.
+// Returns stall_<state> of every warp state: its share of the warps that were sampled or counted. stall_selected is no
+// stall: such a warp issued.
 std::vector<Metric> stall_metrics(const std::vector<StallSample>& samples);
 std::vector<Metric> stall_metrics(const std::vector<Metric>& counters);
 
@@ -36,11 +37,11 @@ std::vector<Metric> stall_metrics(const std::vector<Metric>& counters);
 //   barriers (of a block, counted by warps), barriers_per_warp (that one warp passes in a call; over the launches they
 //   add up), barriers_per_step (of the work's recurrence, where it has one)
 std::vector<Metric> instruction_metrics(const InstructionReport& report, const Work& work);
-// What they were counted to waste or to do, by line, as far as it is anything; see LineCount.
+// Returns what the instructions were counted to waste or to do, by line, where it is more than nothing; see LineCount.
 std::vector<LineCount> line_counts(const InstructionReport& report);
 
-// Keeps the `most` most frequent samples, the first ones first, and the text of their lines from `sources`. Lines
-// of other files have no text.
+// Keeps the `most` most frequent samples, and the text of their lines from `sources`. Lines of other files have no
+// text.
 void set_samples(Profile& profile, std::vector<StallSample> samples, std::size_t most,
                  const std::vector<SourceFile>& sources);
 

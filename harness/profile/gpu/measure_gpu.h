@@ -11,7 +11,7 @@
 
 namespace apo {
 
-// `measured` is what is known before anything runs; `sources` are the variant's files. What measure_profile() throws.
+// `measured` holds the facts known before any run; `sources` are the variant's files. Throws as measure_profile() does.
 Profile profile_on_cuda(const CudaSubject& subject, ProfileProcesses& processes, const Machine& machine,
                         ProfileInputs measured, const CounterChoice& choice, const std::vector<SourceFile>& sources);
 

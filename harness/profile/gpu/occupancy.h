@@ -33,12 +33,12 @@ struct Occupancy {
   double idle_share = 0;  // of the SMs' time, if every block takes as long: what the last round leaves empty
 };
 
-// All zeros when a number is missing or a block fits no SM.
+// Returns all zeros when a number is missing or a block fits no SM.
 Occupancy occupancy_of(const LaunchShape& launch, const SmLimits& limits);
 
-// Metrics of the launch of `build` that an SM holds the fewest threads of: registers, spill_bytes, block_shared_bytes,
+// Returns metrics of the launch of `build` with the fewest threads per SM: registers, spill_bytes, block_shared_bytes,
 // blocks, block_threads, blocks_per_sm (its unit names the limiter), occupancy, waves, idle_share. Empty when `machine`
-// does not say what its SMs have.
+// lacks the facts of its SMs.
 std::vector<Metric> occupancy_metrics(const Build& build, const Machine& machine);
 
 }  // namespace apo

@@ -10,7 +10,7 @@
 
 namespace apo {
 
-// One configuration on a GPU.
+// The configuration to profile on a GPU.
 struct CudaSubject {
   const Runtime& runtime;
   const Build& build;
@@ -20,22 +20,23 @@ struct CudaSubject {
   CachePolicy cache;
 };
 
-// Each profiler gets a fresh process: what it does to code and device must not reach the times, nor another profiler.
+// Gives each profiler a fresh process, because its changes to code and device must not reach the times or another
+// profiler.
 class ProfileProcesses {
  public:
-  // Takes the runtime's fresh process, which nothing watches, as the first, and begins to start one. `need_bytes`: of
-  // all tensors, in `memory_bytes` of the GPU. Where they fill it one process comes after the other.
+  // Uses the runtime's fresh process, which nothing watches, as the first, and begins to start one. `need_bytes` is the
+  // size of all tensors, out of `memory_bytes` of the GPU; where they fill it, processes run one after the other.
   ProfileProcesses(const Runtime& runtime, double need_bytes, std::int64_t memory_bytes);
   ProfileProcesses(const ProfileProcesses&) = delete;
   ProfileProcesses& operator=(const ProfileProcesses&) = delete;
 
-  // The next one, with the configuration loaded; from when it has answered on, `ahead` others start, if they have not
-  // begun yet. The tensors are laid out once, and again only where host code, which could have written to them, had
-  // them. Throws EnvironmentError. `purpose` stands in the log.
+  // Returns the next process with the configuration loaded. Once it has answered, `ahead` others start, unless they
+  // have already begun. The tensors are laid out once, and again only after host code, which could have written to
+  // them, had them. Throws EnvironmentError. `purpose` appears in the log.
   CandidateProcess next(const CudaSubject& subject, const std::string& purpose, int ahead);
-  // Ends it beside the next steps.
+  // Ends it in the background.
   void end(CandidateProcess& candidate);
-  // Until no other process of this profile ends or, where `starts`, starts.
+  // Waits until no other process of this profile ends or, with `starts`, starts.
   void await_quiet(const std::string& purpose, bool starts);
 
  private:

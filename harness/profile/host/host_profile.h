@@ -9,7 +9,7 @@
 
 namespace apo {
 
-// What the worker has to measure for a profile. Counters are collected in calls of their own, never in timed ones.
+// The measurements of the worker for a profile. Counters are collected in calls of their own, never in timed ones.
 struct ProfilePlan {
   std::vector<int> thread_counts;  // ascending, from 1 to all
   int warmup_calls = 2;
@@ -18,11 +18,12 @@ struct ProfilePlan {
   double seconds = 0;      // an estimate of the whole
 };
 
-// Thread counts 1, 2, 4, ... and `cores`; as many calls as fit in `budget_s`, from 5 to 60 each. `call_ns` is a first
-// guess of one call at all threads, e.g. from the correctness run; where it is not positive a call counts as 1 ms.
+// Plans thread counts 1, 2, 4, ... and `cores`, with as many calls as fit in `budget_s`, from 5 to 60 each. `call_ns`
+// is a first guess of one call at all threads, e.g. from the correctness run; a value that is not positive counts as 1
+// ms.
 ProfilePlan plan_host_profile(int cores, double call_ns, double budget_s);
 
-// Single calls at one thread count; on target cuda there is one list, whose threads stay 1.
+// Single calls at one thread count. Target cuda has one list, whose threads stay 1.
 struct CallTimes {
   int threads = 1;
   std::vector<double> ns;
@@ -67,7 +68,7 @@ inline constexpr double kPhysicalSlack = 0.8;
 inline constexpr double kTensorSlack = 2;
 double physical_floor_ns(const Work& work, const std::vector<Roof>& roofs);
 
-// The name of the copy roof that a footprint of `bytes` is held against: l2_copy, llc_copy or memory_copy.
+// Names the copy roof for a footprint of `bytes`: l2_copy, llc_copy or memory_copy.
 std::string copy_roof_for(double bytes, int threads, std::int64_t l2_bytes, std::int64_t l3_bytes);
 
 }  // namespace apo

@@ -27,18 +27,19 @@ struct CounterSpec {
 // cycles, instructions, branch_misses, llc_misses (hardware); page_faults, context_switches, task_clock (software).
 const std::vector<CounterSpec>& host_counters();
 
-// cycles, and reference_cycles of a clock that does not change: both only while the process runs in user space.
+// Counts cycles, and reference_cycles of a constant clock, both only while the process runs in user space.
 const std::vector<CounterSpec>& clock_counters();
 
 // Opens one counter for one thread of `pid` and returns its descriptor, or -errno.
 using CounterOpener = std::function<int(const CounterSpec&, pid_t thread)>;
 int open_counter(const CounterSpec& spec, pid_t thread);
 
-// One line on why the kernel refused, and how to get it. `paranoid` is the value of perf_event_paranoid (-1..4).
+// Explains in one line why the kernel refused, and how to change that. `paranoid` is the value of perf_event_paranoid
+// (-1..4).
 std::string explain_refusal(const CounterSpec& spec, int error, int paranoid);
 
 // Counts user-space events of a process: every thread that it has now, and every thread and child that these start
-// later. A counter that cannot be opened is left out and named in missing().
+// later. A counter that cannot be opened is skipped and named in missing().
 class PerfCounters {
  public:
   // pid 0 is the calling process.
@@ -48,13 +49,13 @@ class PerfCounters {
   void start();  // resets to zero, then counts
   void stop();
 
-  // One metric a counter that could be read, summed over threads. Where the kernel had to share a hardware counter the
-  // value is scaled by enabled / running time; a counter that never ran is left out.
+  // Returns one metric per readable counter, summed over threads. Where the kernel shared a hardware counter, the value
+  // is scaled by enabled / running time; a counter that never ran is skipped.
   std::vector<Metric> read() const;
 
-  // Empty when nothing is missing. Else one sentence a reason, with the fix.
+  // Empty when nothing is missing, else one sentence per reason, with the fix.
   std::string missing() const;
-  // "perf_event counters" with hardware events, "timers" without.
+  // Returns "perf_event counters" with hardware events, "timers" without.
   std::string rung() const;
 
  private:
@@ -69,12 +70,12 @@ class PerfCounters {
   std::vector<std::string> refusals_;  // one a counter
 };
 
-// The clock at which a process runs, against the one that its reference cycles count.
+// Compares the clock of a process with the constant clock of its reference cycles.
 class CpuClock {
  public:
   explicit CpuClock(pid_t pid, const CounterOpener& opener = open_counter);
   std::string missing() const { return counters_.missing(); }
-  // Mean ratio of the clocks since this was asked last; nullopt where a counter is missing or nothing ran.
+  // Returns the mean ratio of the clocks since the last call; nullopt where a counter is missing or nothing ran.
   std::optional<double> ratio();
 
  private:

@@ -12,13 +12,13 @@ struct FloatInstructions {
   std::int64_t scalar = 0;
 };
 
-// Arithmetic in the innermost loops of a listing of `objdump -d --no-show-raw-insn` (x86-64 or AArch64). An innermost
-// loop ends with a conditional jump back and has no other within. Outside of them stand the remainders of vectorised
-// loops, which are scalar.
+// Counts arithmetic in the innermost loops of a listing of `objdump -d --no-show-raw-insn` (x86-64 or AArch64). An
+// innermost loop ends with a conditional jump back and contains no other loop. Code outside of them includes the
+// remainders of vectorised loops, which are scalar.
 FloatInstructions count_float_instructions(std::string_view listing);
 
-// The share of vector instructions among them in the machine code of a library; NaN where it has none, or where there
-// is no objdump (Debian's binutils, which every compiler brings along).
+// Returns the share of vector instructions in these loops of a library's machine code; NaN where it has none, or where
+// objdump is missing (Debian's binutils, which every compiler depends on).
 double vector_share(const std::filesystem::path& library);
 
 }  // namespace apo

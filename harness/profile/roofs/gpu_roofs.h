@@ -14,7 +14,7 @@ namespace apo {
 // program needs no file beside it.
 std::string_view cuda_roof_source();
 
-// Where the tensors of a launch have to lie.
+// The required place of a launch's tensors.
 enum class Footprint : std::uint8_t { cache, memory };
 
 struct CudaRoofKernel {
@@ -41,19 +41,19 @@ struct CudaRoofKernel {
 //   launch_latency          s, of an empty kernel behind another one
 const std::vector<CudaRoofKernel>& cuda_roof_kernels();
 
-// Floats of x and of y for a footprint: an eighth of the L2 each, or four times the L2 and at least 256 MiB each. As
-// many as roofs.cu needs on `sms` SMs.
+// Sizes x and y, in floats, for a footprint: an eighth of the L2 each, or four times the L2 and at least 256 MiB each,
+// rounded as roofs.cu needs it on `sms` SMs.
 std::int64_t roof_tensor_floats(Footprint footprint, std::int64_t l2_bytes, int sms);
 
-// `ns` is the time of each sample. As on the host, a rate is the 90th percentile, a cost the median, each with a
+// `ns` holds the time of each sample. As on the host, a rate is the 90th percentile and a cost the median, each with a
 // distribution-free 95 % interval.
 Roof cuda_roof(const CudaRoofKernel& kernel, std::int64_t threads, std::int64_t steps,
                const std::vector<std::int64_t>& ns);
 
-// memory_copy from copies of `bytes` bytes that the driver made: read plus written.
+// Computes memory_copy from the driver's copies of `bytes` bytes: read plus written.
 Roof driver_copy_roof(std::int64_t bytes, const std::vector<std::int64_t>& ns);
 
-// True when every roof above is there: those of an older program lack some.
+// True when every roof above is present: an older program measured fewer.
 bool has_all_cuda_roofs(const std::vector<Roof>& roofs);
 
 }  // namespace apo

@@ -11,9 +11,9 @@ namespace apo {
 
 using BuildVariant = std::function<Build(const Family&, const Variant&, const Axes&)>;
 
-// `variant` is cuda_roof_source() with its metadata. Every roof of cuda_roof_kernels(), in about two seconds. On a GPU
-// that cannot run those kernels (before sm_80) memory_copy alone, by the driver's own copy. Throws EnvironmentError
-// when one cannot be measured.
+// Measures every roof of cuda_roof_kernels() in about two seconds. `variant` is cuda_roof_source() with its metadata.
+// On a GPU that cannot run those kernels (before sm_80) it measures only memory_copy, by the driver's own copy. Throws
+// EnvironmentError when a roof cannot be measured.
 std::vector<Roof> measure_cuda_roofs(const Variant& variant, const BuildVariant& build, const WorkerOptions& options,
                                      const DeviceFacts& device);
 

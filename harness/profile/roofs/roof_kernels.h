@@ -7,14 +7,14 @@
 
 namespace apo {
 
-// Every loop returns a number that depends on all it computed, so that no optimiser can drop the work.
+// Every loop returns a number that depends on all its results, so that no optimiser can remove the work.
 struct RoofKernels {
   const char* isa = "";
   int lanes = 1;         // fp32 lanes of one vector
   int fma_per_step = 0;  // independent vector (or scalar) multiply-adds in one step
   float (*vector_fma)(std::int64_t steps, float factor, float addend) = nullptr;
   float (*scalar_fma)(std::int64_t steps, float factor, float addend) = nullptr;
-  // Sum of an approximated tanh over x[0, count); count is a multiple of 64, x is aligned to 64 bytes.
+  // Sums an approximated tanh over x[0, count); count is a multiple of 64, x is aligned to 64 bytes.
   float (*tanh_sum)(const float* x, std::size_t count) = nullptr;
   // The same approximation, value by value: relative error below 2^-12 for every finite x.
   void (*tanh_values)(const float* x, float* y, std::size_t count) = nullptr;
@@ -23,7 +23,7 @@ struct RoofKernels {
   void (*copy_streaming)(float* to, const float* from, std::size_t count) = nullptr;
 };
 
-// The widest build that this CPU can run, found at run time.
+// Selects the widest build that this CPU can run, at run time.
 const RoofKernels& native_roof_kernels();
 
 extern const RoofKernels kPortableRoofKernels;

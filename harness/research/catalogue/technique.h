@@ -16,8 +16,8 @@ struct Technique {
   std::string precondition;
   int cost = 1;                       // effort to write it: 1 hours, 2 a day, 3 days
   std::vector<std::string> excludes;  // techniques that it can't be combined with
-  // Speed-up that adding it gave or is expected to give, and the source of that: "E88 journal: ..." for a number of a
-  // document in docs/sources.md, "derived: ..." for one that follows from the work counts.
+  // The speed-up that adding it gave or is expected to give, and the source of that: "E88 journal: ..." for a number of
+  // a document in docs/sources.md, "derived: ..." for one that follows from the work counts.
   double low = 1.0;
   double high = 1.0;
   std::string source;

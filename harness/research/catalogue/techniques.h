@@ -11,7 +11,7 @@ namespace apo {
 
 const std::vector<Technique>& technique_catalogue();
 
-// The entry for this target; nullptr when unknown.
+// Returns the entry for this target; nullptr when unknown.
 const Technique* find_technique(std::string_view name, Target target);
 
 bool attacks(const Technique& technique, std::string_view bottleneck);

@@ -7,7 +7,7 @@
 
 namespace apo {
 
-// What the rules look at. The profile is the incumbent's.
+// The inputs of the rules. The profile is the incumbent's.
 struct Diagnosis {
   Profile profile;
   Work work;  // compulsory work of one call
@@ -19,11 +19,11 @@ struct Diagnosis {
   bool has_doubles = false;   // a tensor of the contract is f64
 };
 
-// What any change could give at most: time / floor; infinite when the floor is unknown.
+// Returns the largest possible gain of any change, time / floor; infinite when the floor is unknown.
 double floor_bound(const Profile& profile);
 
-// 1 / ((1 - share) + share / speedup); at most 1000 where the speed-up is infinite. A share that is no number counts as
-// 0.
+// Computes 1 / ((1 - share) + share / speedup); at most 1000 where the speed-up is infinite. A share that is no number
+// counts as 0.
 double amdahl(double share, double speedup);
 
 }  // namespace apo

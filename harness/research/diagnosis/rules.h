@@ -9,8 +9,8 @@
 
 namespace apo {
 
-// A rule returns nothing when its evidence is absent. Its bound is Amdahl's: the speed-up if the part of the time that
-// the evidence points at cost nothing, or ran at a measured roof; never above time / floor where the floor is known.
+// A rule returns nothing when its evidence is absent. Its bound is Amdahl's: the speed-up if the affected part of the
+// time cost nothing, or ran at a measured roof; never above time / floor where the floor is known.
 using Rule = std::optional<Bottleneck> (*)(const Diagnosis&);
 
 std::optional<Bottleneck> not_vectorised(const Diagnosis& diagnosis);  // vector_share, of the machine code
@@ -65,8 +65,8 @@ std::optional<Bottleneck> unused_occupancy(const Diagnosis& diagnosis);       //
 
 const std::vector<Rule>& diagnosis_rules();
 
-// Every bottleneck that is worth half a percent: causes that are worth an experiment, then limits, then remainders,
-// each with the largest bound first.
+// Returns every bottleneck that is worth half a percent: causes that deserve an experiment, then limits, then
+// remainders, each with the largest bound first.
 std::vector<Bottleneck> diagnose(const Diagnosis& diagnosis);
 
 }  // namespace apo

@@ -14,7 +14,7 @@
 
 namespace apo {
 
-// A configuration of one source text; two texts under one name are different things.
+// A configuration of one source text. Two texts under one name are different subjects.
 struct Subject {
   Configuration configuration;  // normalised
   std::string source_hash;
@@ -28,29 +28,29 @@ struct MeasuredEffect {
   std::vector<std::int64_t> experiments;
 };
 
-// The journal's results that hold here: this machine and workload class.
+// The journal's results that hold for this machine and workload class.
 class Evidence {
  public:
-  // Settings in `past` and `lessons` are normalised with the metadata in `inputs.variants` where the source is the
-  // same.
+  // Normalises settings in `past` and `lessons` with the metadata in `inputs.variants` where the source is the same.
   explicit Evidence(const ResearchInputs& inputs);
 
-  // The effect of `to` over `from` along the chain of comparisons with the least variance; nullopt when none connects
-  // them.
+  // Returns the effect of `to` over `from` along the chain of comparisons with the least variance; nullopt when none
+  // connects them.
   std::optional<MeasuredEffect> measured(const Subject& from, const Subject& to) const;
 
-  // Why `candidate` need not be tried against `incumbent`: a reverted experiment of exactly these two, or a gate that
-  // this source failed. "" when nothing refutes it.
+  // Returns why `candidate` need not be tried against `incumbent`: a reverted experiment of exactly these two, or a
+  // gate that this source failed. "" when nothing refutes it.
   std::string refuted(const Subject& candidate, const Subject& incumbent) const;
 
-  // Timed or not, how often this source of this variant was an experiment's candidate.
+  // Counts how often this source of this variant was the candidate of an experiment, timed or not.
   int tries(const std::string& variant, const std::string& source_hash) const;
 
-  // (accepted + 1) / (tried + 2), doubled, so that an untried technique has 1: Laplace's rule against an even chance.
+  // Returns (accepted + 1) / (tried + 2), doubled, so that an untried technique has 1: Laplace's rule against an even
+  // chance.
   double track_record(const std::string& technique) const;
 
   const std::vector<PastResult>& results() const { return results_; }
-  // The experiments whose prediction can be scored: timed, and predicted from ideas rather than measurements.
+  // Returns the experiments whose prediction can be scored: timed, and predicted from ideas rather than measurements.
   std::vector<PastResult> scorable() const;
 
  private:
@@ -60,7 +60,7 @@ class Evidence {
     double half_width = 0;
     std::int64_t experiment = 0;
   };
-  // The last step of the chain with the least variance that leads to a subject.
+  // The last step of the least-variance chain that leads to a subject.
   struct Way {
     bool found = false;
     double effect = 0;  // of the whole chain
@@ -70,7 +70,7 @@ class Evidence {
   };
   std::size_t node(const Subject& subject);
   std::optional<std::size_t> find(const Subject& subject) const;
-  // From one subject to each, by number.
+  // The ways from one subject to each, by number.
   const std::vector<Way>& ways_from(std::size_t from) const;
 
   std::vector<PastResult> results_;
@@ -80,7 +80,7 @@ class Evidence {
   mutable std::map<std::size_t, std::vector<Way>> ways_;              // what was asked before
 };
 
-// "experiments 3, 7"
+// Returns "experiments 3, 7".
 std::string name_experiments(const std::vector<std::int64_t>& experiments);
 
 }  // namespace apo

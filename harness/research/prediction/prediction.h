@@ -12,15 +12,16 @@ namespace apo {
 
 // ---------------------------------------------------------------- bands
 
-// a then b: the band of C over A from C over B and B over A. It is an idea, whatever the two are.
+// Composes a, then b: the band of C over A from C over B and B over A. The result is an idea, whatever the two are.
 Prediction composed(const Prediction& a, const Prediction& b);
-// A over B from B over A.
+// Inverts B over A into A over B.
 Prediction inverted(const Prediction& band);
 double log_middle(const Prediction& band);
-// Held under `bound`. A band that lies above it keeps its width, 1.1x to 2x, below the bound: that it promises more
-// than there is says that it is uncertain, not that the bound will be hit exactly.
+// Limits a band to `bound`. A band above the bound keeps its width, 1.1x to 2x, below it: such a promise is uncertain,
+// and will not hit the bound exactly.
 Prediction capped(Prediction band, double bound);
-// For a promise that no diagnosis supports: the low end goes half way back to no effect, or half as far again below it.
+// Widens a promise that no diagnosis supports: the low end moves half way back to no effect, or half as far again below
+// it.
 Prediction unsupported(Prediction band);
 // False for bands that no file should hold: not finite, not positive, or low > high.
 bool is_band(const Prediction& band);
@@ -39,15 +40,15 @@ struct Calibration {
   double hit_rate = 0;        // share whose measured interval touches the predicted band
   double mean_log_error = 0;  // of measured minus middle of the band; < 0: predictions promise too much
   double mean_abs_log_error = 0;
-  // What the middle of the next predictions is multiplied by, in logs: the ridge estimate of measured / predicted,
-  // drawn towards 1 as if four predictions of 1.2x had come true exactly. In [0, 2].
+  // The factor for the middle of the next predictions, in logs: the ridge estimate of measured / predicted, drawn
+  // towards 1 as if four predictions of 1.2x had come true exactly. In [0, 2].
   double factor = 1.0;
 };
 
 Calibration calibrate(const std::vector<ScoredPrediction>& scored);
 // Moves the band's middle to factor x middle (in logs) and keeps its width.
 Prediction corrected(const Prediction& band, const Calibration& calibration);
-// The calibration of everything in the journal that can be scored.
+// Returns the calibration of all predictions of the journal that can be scored.
 Calibration calibration_of(const Evidence& evidence);
 
 // ---------------------------------------------------------------- predicting
@@ -85,7 +86,7 @@ class Predictor {
   Calibration calibration_;
 };
 
-// Techniques of `variant` that `base` does not have.
+// Returns the techniques of `variant` that `base` does not have.
 std::vector<std::string> added_techniques(const Variant& variant, const Variant& base);
 
 }  // namespace apo

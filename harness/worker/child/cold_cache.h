@@ -7,8 +7,8 @@
 
 namespace apo {
 
-// On x86 line by line with clflushopt (clflush where there is none); elsewhere by reading a buffer twice as large as
-// the last-level cache. Complete when it returns.
+// Flushes line by line with clflushopt (or clflush) on x86; elsewhere reads a buffer twice as large as the last-level
+// cache. The flush is complete on return.
 void evict(const std::vector<std::span<const std::byte>>& ranges);
 
 }  // namespace apo

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/core/system/files.h"
-#include "harness/worker/cupti/profile_results.h"
+#include "harness/worker/protocol/profile_results.h"
 #include "harness/worker/protocol/protocol.h"
 #include "harness/worker/protocol/shared_tensors.h"
 
@@ -18,13 +18,13 @@ class Device {
   virtual ~Device() = default;
   // Loads a candidate into slot 0 or 1. The plan says how a device variant is launched.
   virtual std::optional<Failure> load(int slot, const std::string& path, const LaunchPlan& plan) = 0;
-  // Maps the tensors in place of those attached before. Returns where they lie.
+  // Maps the tensors in place of those attached before. Returns their addresses.
   virtual Result<std::uint64_t> attach(const SharedTensorsLayout& layout, const FileDescriptor& file) = 0;
   // Takes sample `index` of the request, untimed preparation included.
   virtual Result<RawSample> run(const RunRequest& request, std::size_t index) = 0;
 
-  // What a device with memory of its own does besides.
-  // Copies the outputs, the inputs of `set` and the guards, as the last sample left them, back into the shared tensors.
+  // Operations of a device with memory of its own. Copies the outputs, the inputs of `set` and the guards, as the last
+  // sample left them, back into the shared tensors.
   virtual std::optional<Failure> read_back(int /*set*/) { return std::nullopt; }
   virtual Result<std::vector<std::int64_t>> copy(const CopyRequest&) {
     return Failure{Outcome::refused, "only a GPU has a memory of its own"};
@@ -35,16 +35,16 @@ class Device {
   virtual Result<SampleReport> sample_stalls(const SampleRequest&) {
     return SampleReport{.missing = "only a GPU has PC samples"};
   }
-  // From here on the driver's modules are watched; why they cannot be, or empty.
+  // Starts to watch the driver's modules. Returns the reason why that is impossible, or "".
   virtual std::string watch_modules() { return "only a GPU loads modules"; }
-  // The images that the driver has loaded for the slot, since the last load(); needs watch_modules().
+  // Returns the images that the driver has loaded for the slot since the last load(); needs watch_modules().
   virtual std::vector<std::string> loaded_images(int /*slot*/) { return {}; }
   virtual Result<InstructionReport> count_instructions(const InstructionRequest&) {
     return InstructionReport{.missing = "only a GPU's instructions are counted"};
   }
   virtual std::optional<DeviceFacts> facts() const { return std::nullopt; }
   virtual std::optional<DeviceState> state() const { return std::nullopt; }
-  // Why samples with RunRequest::activity have no second clock; empty when they have.
+  // Returns why samples with RunRequest::activity have no second clock; "" when they have one.
   virtual std::string activity_missing() const { return "only a GPU has a second clock"; }
 };
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "harness/executor/module.h"
 #include "harness/worker/protocol/clock.h"
 #include "harness/worker/protocol/mapping.h"

@@ -8,8 +8,8 @@
 
 namespace apo {
 
-// `status` outlives the device; it says which slot is running, for those who look after a crash. `seed` draws the order
-// in which threads run.
+// `status` outlives the device and names the running slot for an inspection after a crash. `seed` draws the order in
+// which threads run.
 std::unique_ptr<Device> make_executor_device(int threads, std::uint64_t seed, SharedStatus& status);
 
 }  // namespace apo

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "harness/worker/child/cold_cache.h"
 #include "harness/worker/child/host_library.h"
 #include "harness/worker/protocol/clock.h"

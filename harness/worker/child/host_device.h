@@ -7,7 +7,7 @@
 
 namespace apo {
 
-// `status` outlives the device; it says which slot is running, for those who look after a crash.
+// `status` outlives the device and names the running slot for an inspection after a crash.
 std::unique_ptr<Device> make_host_device(int threads, SharedStatus& status);
 
 }  // namespace apo

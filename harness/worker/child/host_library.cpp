@@ -6,7 +6,7 @@
 
 #include <csignal>
 
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 
 namespace apo {
 namespace {

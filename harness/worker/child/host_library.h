@@ -18,9 +18,9 @@ using Launcher = decltype(&apo_launch);
 
 inline constexpr std::size_t kMessageLimit = 512;  // of text that a candidate chose
 
-// Signals reach the thread that calls candidates only in here: a handler of theirs would else run while the worker
-// prepares a sample, or waits for its request, and work there where no stamp sees it. Those that came meanwhile are
-// dropped: they would be handled in the time of whoever is called next.
+// Lets signals reach the thread that calls candidates only during calls. Otherwise a candidate's handler would run
+// while the worker prepares a sample or waits for a request, and could work there unseen by any stamp. Signals that
+// arrived in between are dropped, because their handlers would run in the time of the next candidate.
 class OpenSignals {
  public:
   OpenSignals();
@@ -29,7 +29,7 @@ class OpenSignals {
   ~OpenSignals();
 };
 
-// Runs candidate code. Only candidate code runs inside, and stamps: a signal that has been waiting is handled at once.
+// Runs candidate code. Nothing else runs inside, apart from stamps: a waiting signal is handled at once.
 template <class Action>
 std::optional<Failure> guarded(int slot, const Action& action) {
   const OpenSignals open;
@@ -46,7 +46,7 @@ std::optional<Failure> guarded(int slot, const Action& action) {
   }
 }
 
-// Loads the shared object, checks its version of the ABI and finds apo_launch. Its constructors run in here.
+// Loads the shared object, checks its version of the ABI and finds apo_launch. Its constructors run here.
 std::optional<Failure> load_library(const std::string& path, int slot, Launcher& launcher);
 
 }  // namespace apo

@@ -24,7 +24,7 @@
 #include <string_view>
 #include <thread>
 
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "harness/worker/child/executor_device.h"
 #include "harness/worker/child/host_device.h"
 #include "harness/worker/confinement/confinement.h"

@@ -3,7 +3,7 @@
 
 namespace apo {
 
-// What `apo worker` runs. Returns its exit status.
+// Runs `apo worker`. Returns its exit status.
 int worker_main();
 
 }  // namespace apo

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "harness/core/system/files.h"
 #include "harness/worker/confinement/system_calls.h"
 

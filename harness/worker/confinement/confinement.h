@@ -6,13 +6,13 @@
 
 namespace apo {
 
-// For this process and all that it starts, for good. Candidates may compute, allocate, start threads, print and end
+// Confines this process and its children for good. Candidates may compute, allocate, start threads, print and end
 // themselves. They may not start processes, run programs, signal or inspect other processes, leave the process group,
-// outlive the parent, raise their limits, move to other CPUs, open sockets, or change any file.
-// Returns what this kernel granted: "seccomp+landlock", "seccomp", or "limits" where it has neither.
+// outlive the parent, raise their limits, move to other CPUs, open sockets, or change any file. Returns what this
+// kernel granted: "seccomp+landlock", "seccomp", or "limits" where it has neither.
 std::string confine();
-// The same for a process that has opened a GPU before: NVIDIA's device files stay writable, and files may grow, since
-// the driver needs both. seccomp holds all threads; Landlock only this one and those that it starts from here on.
+// The same for a process that has already opened a GPU: NVIDIA's device files stay writable and files may grow, because
+// the driver needs both. seccomp confines all threads, Landlock only this one and those that it starts later.
 std::string confine_with_gpu();
 
 }  // namespace apo

@@ -9,10 +9,11 @@ namespace apo {
 // Threads that are started afterwards inherit the filter.
 enum class FilteredThreads : std::uint8_t { calling, all };
 
-// For good. False where this kernel or architecture has no such filter; then nothing was changed.
+// Installs the filter for good. Returns false, and changes nothing, where this kernel or architecture has no such
+// filter.
 bool install_system_call_filter(FilteredThreads threads);
 
-// "fork"; "system call 57" for one without a name here.
+// Returns "fork", or "system call 57" for a call without a name here.
 std::string system_call_name(int number);
 
 }  // namespace apo

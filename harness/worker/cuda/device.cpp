@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
-#include "harness/core/records/guards.h"
 #include "harness/core/system/files.h"
+#include "harness/worker/code/module_watch.h"
 #include "harness/worker/cuda/facts.h"
 #include "harness/worker/cuda/module.h"
 #include "harness/worker/cuda/nvml.h"
@@ -17,7 +18,6 @@
 #include "harness/worker/cuda/slots.h"
 #include "harness/worker/cuda/timer.h"
 #include "harness/worker/cupti/activity.h"
-#include "harness/worker/cupti/module_watch.h"
 
 namespace apo {
 namespace {

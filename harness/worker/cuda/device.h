@@ -8,8 +8,8 @@
 
 namespace apo {
 
-// nullptr when there is no usable GPU `index`; `missing` then says why in one sentence. `status` outlives the device.
-// `watched`: by a tool that checks memory accesses. Then each tensor is an allocation of its own, outputs and scratch
+// Returns nullptr when there is no usable GPU `index`, with the reason in `missing`. `status` outlives the device.
+// `watched` means that a tool checks memory accesses: each tensor is then an allocation of its own, outputs and scratch
 // are not poisoned, since a write would hide that they are read uninitialised, and launches are not gated, since the
 // tool may wait for each.
 std::unique_ptr<Device> make_cuda_device(int index, bool watched, SharedStatus& status, std::string& missing);

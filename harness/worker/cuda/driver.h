@@ -1,7 +1,7 @@
 // harness/worker/cuda/driver.h - the part of the CUDA driver API that is used, declared here and loaded on demand.
 //
-// Nothing of CUDA is needed to build or to start this program. Names, values and layouts are those of <cuda.h>, which
-// the driver keeps stable; a test compares them with the header where there is one.
+// The program builds and starts without CUDA. Names, values and layouts are those of <cuda.h>, which the driver keeps
+// stable; a test compares them with the header where there is one.
 #pragma once
 
 #include <array>
@@ -144,7 +144,7 @@ struct Driver {
   Result (*error_text)(Result error, const char** text);
 };
 
-// The driver of this machine, or nullptr and one sentence that says what is missing.
+// Returns the driver of this machine, or nullptr and one sentence that says what is missing.
 std::unique_ptr<const Driver> load_driver(std::string& missing);
 
 // "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered".

@@ -12,26 +12,26 @@
 
 namespace apo {
 
-// Whole, guards included, in one allocation; or in pieces for a worker that is watched: every buffer in an allocation
-// of its exact size, which is how a memory checker knows its bounds. In pieces, outputs and scratch are left
-// uninitialised, and whole they are too: the device poisons them before each sample.
+// Copies the tensors to the GPU: whole, guards included, in one allocation; or in pieces for a watched worker, with
+// every buffer in an allocation of its exact size, from which a memory checker knows its bounds. Outputs and scratch
+// are left uninitialised in both cases: the device poisons a whole image before each sample.
 class CudaImage {
  public:
   enum class Form : std::uint8_t { whole, pieces };
 
-  // `memory` is the shared tensors as the parent wrote it. What is there already stays when it fails; free() removes
-  // it.
+  // `memory` holds the shared tensors as the parent wrote them. A failure keeps the allocations made so far; free()
+  // removes them.
   std::optional<Failure> make(const cuda::Driver& driver, const SharedTensorsLayout& layout, const void* memory,
                               Form form);
-  // The inputs of `set` once more, from the shared tensors as it is now.
+  // Copies the inputs of `set` again from the current shared tensors.
   std::optional<Failure> copy_inputs(const cuda::Driver& driver, const SharedTensorsLayout& layout, const void* memory,
                                      int set) const;
-  // Back into the shared tensors: the outputs, the inputs of `set`, and whole the guards.
+  // Copies the outputs, the inputs of `set` and, in a whole image, the guards back into the shared tensors.
   std::optional<Failure> copy_back(const cuda::Driver& driver, const SharedTensorsLayout& layout, void* memory,
                                    int set) const;
   void free(const cuda::Driver& driver);
 
-  // Of layout.buffers[index]; 0 for an empty buffer in pieces.
+  // The address of layout.buffers[index]; 0 for an empty buffer in pieces.
   cuda::Pointer address(std::size_t index) const { return addresses_.at(index); }
 
  private:

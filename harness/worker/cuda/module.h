@@ -36,22 +36,22 @@ struct CudaModule {
 std::vector<std::string> kernel_names(const CudaModule& loaded);
 std::vector<std::int64_t> launched_warps(const LaunchPlan& plan);
 
-// nullopt for success, else the candidate's outcome with the error's name.
+// Returns nullopt for success, else the candidate's outcome with the error's name.
 std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result error, const std::string& what,
                                     int slot = -1);
 
 // Loads `image` and finds the kernels of `plan`.
 std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loaded, int slot);
-// Of a module that has not run: copies its variables, where there are any and the driver finds all of them.
+// Copies the variables of a module that has not run, if it has any and the driver finds all of them.
 void keep_variables(const cuda::Driver& driver, CudaModule& loaded);
 void unload_module(const cuda::Driver& driver, CudaModule& loaded);
-// Its variables as they were loaded: put back in the order of the stream where they were kept, else with the module
-// loaded anew.
+// Restores the module's variables: in the order of the stream where a copy was kept, else by loading the module anew.
 std::optional<Failure> restore_module(const cuda::Driver& driver, CudaModule& loaded, int slot, cuda::Stream stream);
-// Every kernel takes one struct of `expected` bytes and nothing else.
+// Checks that every kernel takes one struct of `expected` bytes and nothing else.
 std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaModule& loaded, std::size_t expected,
                                         int slot);
-// `words` is the argument struct; `persisting_bytes` of the buffer that the launch names may persist in the L2.
+// Launches with `words` as the argument struct; `persisting_bytes` of the buffer that the launch names may persist in
+// the L2.
 cuda::Result launch_kernel(const cuda::Driver& driver, const CudaKernel& kernel, std::vector<std::uint64_t>& words,
                            std::int64_t persisting_bytes, cuda::Stream stream);
 

@@ -8,7 +8,7 @@
 
 namespace apo {
 
-// Absent when this machine has no NVML: nothing but evidence is lost.
+// Absent when this machine has no NVML. Only evidence is lost then.
 class Nvml {
  public:
   explicit Nvml(const std::string& uuid);

@@ -8,14 +8,15 @@
 #include "harness/worker/cuda/slots.h"
 #include "harness/worker/cupti/activity.h"
 #include "harness/worker/cupti/counters.h"
-#include "harness/worker/cupti/profile_results.h"
+#include "harness/worker/protocol/profile_results.h"
 
 namespace apo {
 
-// One profiler at a time: each leaves nothing of CUPTI behind, and begins once the second clock has let go of it.
+// Runs one profiler at a time: each removes everything of CUPTI when it ends, and begins after the second clock has
+// released it.
 class CudaProfiler {
  public:
-  // All of them have to outlive it.
+  // All arguments have to outlive it.
   CudaProfiler(CudaSlots& slots, Activity& activity, SharedStatus& status, ProfiledGpu gpu)
       : slots_(slots), activity_(activity), status_(status), gpu_(std::move(gpu)) {}
   CudaProfiler(const CudaProfiler&) = delete;

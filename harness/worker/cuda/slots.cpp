@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 
 namespace apo {
 

@@ -18,7 +18,7 @@ namespace apo {
 
 class CudaSlots {
  public:
-  // Both have to outlive it. `watched`: see make_cuda_device().
+  // Both arguments have to outlive it. `watched`: see make_cuda_device().
   CudaSlots(const cuda::Driver& driver, const DeviceFacts& facts, bool watched);
   CudaSlots(const CudaSlots&) = delete;
   CudaSlots& operator=(const CudaSlots&) = delete;
@@ -37,11 +37,11 @@ class CudaSlots {
     return cuda_failure(driver_, error, what, slot);
   }
 
-  // Poisons what a launch may write, so that nothing of an earlier sample is left, and flushes the L2.
+  // Poisons the memory that a launch may write, so that no result of an earlier sample is left, and flushes the L2.
   cuda::Result prepare(CachePolicy cache, std::size_t images, int slot) const;
-  // What another sample left persisting in the L2 must not help this one.
+  // Resets lines that another sample left persisting in the L2.
   cuda::Result reset_l2(const LaunchPlan& plan);
-  // With the tensor that the kernel names persisting in the L2, as far as the device has room for it.
+  // Launches with the tensor that the kernel names persisting in the L2, as far as the device has room for it.
   cuda::Result launch(const CudaKernel& kernel, std::vector<std::uint64_t>& words) const;
 
   std::uint32_t generation = 0;  // of the samples so far: what the gate waits for, and what the flush writes

@@ -17,7 +17,7 @@
 
 namespace apo {
 
-// What it holds on the GPU goes with the process, or with the next shared tensors.
+// GPU memory is freed with the process, or when other shared tensors are attached.
 class CudaTensors {
  public:
   // `driver` has to outlive it.
@@ -25,26 +25,28 @@ class CudaTensors {
   CudaTensors(const CudaTensors&) = delete;
   CudaTensors& operator=(const CudaTensors&) = delete;
 
-  // In place of the shared tensors attached before: one copy of it, as the parent wrote it.
+  // Replaces the shared tensors attached before, with one copy of them as the parent wrote them.
   std::optional<Failure> attach(const SharedTensorsLayout& layout, const FileDescriptor& file);
   bool attached() const { return !images_.empty(); }
-  // Where the shared tensors lies in this process.
+  // The address of the shared tensors in this process.
   std::uint64_t base() const { return reinterpret_cast<std::uint64_t>(mapping_.memory()); }
-  // At least so many copies from here on, each with the inputs as the parent wrote them last.
+  // Makes at least this many copies, each with the inputs as the parent wrote them last.
   std::optional<Failure> make_images(std::size_t count);
-  // The inputs of `set` as the parent has just written them: in the first copy now, in the others when they are needed.
+  // Updates the inputs of `set`, which the parent has just written: in the first copy now, in the others when they are
+  // needed.
   std::optional<Failure> refresh(int set);
-  // The outputs, the inputs of `set` and the guards of a copy, back into the shared tensors.
+  // Copies the outputs, the inputs of `set` and the guards of a copy back into the shared tensors.
   std::optional<Failure> read_back(std::size_t image, int set) const;
 
-  // Of all tensors of a call.
+  // Bytes of all tensors of a call.
   std::int64_t call_bytes(int slot, int set) const;
   int input_sets() const;
-  // The argument struct of kernels/abi.h with device pointers: inputs, outputs, scratch, axes, each one 8-byte word.
+  // Builds the argument struct of kernels/abi.h with device pointers: inputs, outputs, scratch, axes, each one 8-byte
+  // word.
   std::vector<std::uint64_t> arguments(std::size_t image, int slot, int set) const;
   // The size of the buffer that begins there; 0 when none does.
   std::int64_t bytes_at(std::uint64_t address) const;
-  // Queues NaN for what a launch of the slot may write in the first `images` copies.
+  // Queues NaN for the memory that a launch of the slot may write in the first `images` copies.
   cuda::Result poison(std::size_t images, int slot, cuda::Stream stream) const;
 
  private:

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "harness/core/system/machine.h"
 #include "harness/worker/child/overdue.h"
 #include "harness/worker/protocol/clock.h"

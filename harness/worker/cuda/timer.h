@@ -27,17 +27,17 @@ namespace apo {
 
 class CudaTimer {
  public:
-  // All of them have to outlive it.
+  // All arguments have to outlive it.
   CudaTimer(CudaSlots& slots, const DeviceFacts& facts, Activity& activity, SharedStatus& status)
       : slots_(slots), facts_(facts), activity_(activity), status_(status) {}
   CudaTimer(const CudaTimer&) = delete;
   CudaTimer& operator=(const CudaTimer&) = delete;
 
-  // Events and the gate.
+  // Creates the events and the gate.
   cuda::Result set_up();
-  // Sample `index` of the request, of a slot that is loaded and in its fresh state.
+  // Takes sample `index` of the request, of a loaded slot in its fresh state.
   Result<RawSample> sample(const RunRequest& request, std::size_t index);
-  // Ten copies a sample, back to back: what fits the L2 is then read from it.
+  // Makes ten copies per sample, back to back: a footprint that fits the L2 is then read from it.
   Result<std::vector<std::int64_t>> copy(const CopyRequest& request);
 
  private:

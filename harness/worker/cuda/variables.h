@@ -17,20 +17,21 @@ struct CudaVariable {
   std::uint64_t offset = 0;  // in it
 };
 
-// The variables of a cubin, those that only its compiler knows included. Throws EnvironmentError where it is none.
+// Lists the variables of a cubin, including those that only its compiler knows. Throws EnvironmentError when it is no
+// cubin.
 std::vector<CudaVariable> variables_in(std::string_view image);
 
-// A copy of a module's variables, __constant__ ones included, as they are right after the module was loaded.
+// Keeps a copy of a module's variables, __constant__ ones included, as they are right after the module was loaded.
 class CudaVariables {
  public:
-  // Of `module`, which was loaded from `image` and has not run. False where the driver does not find one of them, or
-  // where they are large: then only loading the module anew restores them.
+  // Copies the variables of `module`, which was loaded from `image` and has not run. Returns false when the driver does
+  // not find one of them, or when they are large: then only loading the module anew restores them.
   bool keep(const cuda::Driver& driver, cuda::Module module, std::string_view image);
-  // Why keep() said no.
+  // The reason why keep() returned false.
   const std::string& why_not() const { return why_not_; }
-  // Puts all of them back, in the order of the stream.
+  // Restores all of them in the order of the stream.
   cuda::Result restore(const cuda::Driver& driver, cuda::Stream stream) const;
-  // The copy is gone; for a module that is unloaded.
+  // Frees the copy of a module that is unloaded.
   void forget(const cuda::Driver& driver);
 
  private:

@@ -15,16 +15,16 @@
 
 namespace apo {
 
-// What ran in a window, over all streams.
+// The GPU work in a window, over all streams.
 struct ActivitySpan {
   std::int64_t ns = 0;  // from the start of the first kernel, copy or fill to the end of the last one
   int kernels = 0;
 };
 
-// Sums records up.
+// Sums records.
 class ActivityRecords {
  public:
-  // One record of the kinds in cupti.h; others are passed over.
+  // Adds one record of the kinds in cupti.h and ignores other kinds.
   void add(const void* record);
   ActivitySpan span() const;
   int untimed() const { return untimed_; }  // records without a time
@@ -36,20 +36,20 @@ class ActivityRecords {
   int untimed_ = 0;
 };
 
-// One in a process: CUPTI's callbacks know no owner.
+// Only one may exist in a process: CUPTI's callbacks know no owner.
 class Activity {
  public:
   Activity() = default;
   Activity(const Activity&) = delete;
   Activity& operator=(const Activity&) = delete;
   ~Activity() { stop(); }
-  // Loads CUPTI at the first call, and forgets all that ran until now.
+  // Loads CUPTI at the first call, and drops all records so far.
   void begin();
   ActivitySpan end();
   void stop();
-  // One sentence; empty while all works. Stays once something went wrong.
+  // The reason why the clock does not work, as one sentence; empty while it works. It stays once it is set.
   const std::string& missing() const { return missing_; }
-  // The measurement went wrong outside of CUPTI.
+  // Marks the measurement as failed for a reason outside of CUPTI.
   void give_up(const std::string& why);
 
  private:

@@ -8,36 +8,36 @@
 #include <string>
 #include <vector>
 
-#include "harness/worker/cupti/profile_results.h"
 #include "harness/worker/cupti/range_profiler.h"
+#include "harness/worker/protocol/profile_results.h"
 
 namespace apo {
 
-// A schedule of counters for the GPU. CUPTI reads it for as long as a session uses it.
+// A schedule of counters for the GPU. It has to live as long as a session that uses it.
 struct CounterConfig {
   std::vector<std::uint8_t> image;
   std::size_t passes = 0;
 };
 
-// CUPTI's host object: it collects one list of metrics, so that every list needs a new one.
+// CUPTI's host object. It collects one list of metrics, so every list needs a new object.
 class CounterHost {
  public:
-  // `availability` is the GPU's, or empty: then the chip's full set is assumed. Both libraries outlive this.
+  // `availability` is the GPU's, or empty for the chip's full set. Both libraries outlive this.
   CounterHost(const cupti::Library& library, const cupti::Profiler& profiler, std::string chip,
               const std::vector<std::uint8_t>& availability);
   CounterHost(const CounterHost&) = delete;
   CounterHost& operator=(const CounterHost&) = delete;
   ~CounterHost();
 
-  // One sentence when nothing below works.
+  // The reason why nothing below works, as one sentence.
   const std::string& missing() const { return missing_; }
 
   std::vector<std::string> base_metrics() const;
-  // ".sum", ".avg.per_second", ...; "" where the base has no roll-ups or is none.
+  // Returns ".sum", ".avg.per_second", ...; "" where the base has no roll-ups or is no base.
   std::vector<std::string> rollups(const std::string& base) const;
-  // Once an object. CUPTI's error.
+  // Call it once per object. Returns CUPTI's error.
   cupti::Result configure(const std::vector<std::string>& metrics, CounterConfig& config);
-  // The values of one range of decoded counters.
+  // Evaluates one range of decoded counters.
   cupti::Result evaluate(const std::vector<std::uint8_t>& data, std::size_t range,
                          const std::vector<std::string>& metrics, std::vector<double>& values) const;
 
@@ -49,7 +49,7 @@ class CounterHost {
   void* host_ = nullptr;
 };
 
-// A list of metrics, ready to be collected and evaluated.
+// A list of metrics, ready for collection and evaluation.
 struct CounterSchedule {
   std::unique_ptr<CounterHost> host;
   CounterConfig config;
@@ -61,7 +61,7 @@ CounterSchedule schedule_counters(const cupti::Library& library, const cupti::Pr
                                   const std::string& chip, const std::vector<std::uint8_t>& availability,
                                   const std::vector<std::string>& wanted);
 
-// The names as CUPTI takes them; they live as long as `names`.
+// The names as CUPTI takes them; valid as long as `names`.
 std::vector<const char*> c_names(const std::vector<std::string>& names);
 
 }  // namespace apo

@@ -1,7 +1,7 @@
 // harness/worker/cupti/cupti.h - CUPTI loaded on demand, and the part of its Activity API that is used, declared here.
 //
-// Nothing of CUPTI is needed to build or to start this program. Names, values and layouts are those of <cupti.h>; a
-// test compares them with the header where there is one.
+// The program builds and starts without CUPTI. Names, values and layouts are those of <cupti.h>; a test compares them
+// with the header where there is one.
 #pragma once
 
 #include <dlfcn.h>
@@ -31,7 +31,7 @@ enum Kind : int { kMemcpy = 1, kMemset = 2, kKernel = 3, kConcurrentKernel = 10 
 enum Domain : int { kDriverApi = 1, kRuntimeApi = 2 };
 inline constexpr int kEnter = 0;  // CUPTI_API_ENTER
 
-// What a callback of a domain is given.
+// The argument of a domain's callback.
 struct CallbackData {
   int site;
   const char* function;
@@ -47,7 +47,7 @@ struct CallbackData {
 inline constexpr std::uint32_t kFlushForced = 1;
 inline constexpr std::size_t kBufferAlignment = 8;
 
-// How the records of kernels, copies and fills begin alike in every version that is_known().
+// The common begin of the records of kernels, copies and fills in every version that is_known().
 struct TimedRecord {
   int kind;
   std::array<char, 12> unused;
@@ -55,7 +55,7 @@ struct TimedRecord {
   std::uint64_t end;
 };
 
-// What a callback about a loaded module gets: ResourceData, whose descriptor points to ModuleData.
+// The argument of a callback about a loaded module: ResourceData, whose descriptor points to ModuleData.
 inline constexpr int kResourceDomain = 3;
 inline constexpr std::uint32_t kModuleLoaded = 6;
 struct ResourceData {
@@ -93,17 +93,18 @@ struct Library {
   Result (*dropped_records)(Context context, std::uint32_t stream, std::size_t* dropped);
 };
 
-// Whether the layout above holds for what cuptiGetVersion returned: CUDA 12.0 to 13.x.
+// True when the layout above holds for the version that cuptiGetVersion returned: CUDA 12.0 to 13.x.
 bool is_known(std::uint32_t version);
 
-// What dlopen is tried with, in order: APO_CUPTI_LIBRARY alone where it is set; else the folders of CUDA_HOME,
+// The names that dlopen tries, in order: APO_CUPTI_LIBRARY alone when it is set; else the folders of CUDA_HOME,
 // CUDA_PATH and /usr/local/cuda, then the names that the system's loader may know.
 std::vector<std::string> library_paths();
 
-// nullptr and one sentence that says what is missing. Never unloaded: CUPTI may have threads.
+// Returns nullptr and one sentence when CUPTI is missing. It is never unloaded: CUPTI may have threads.
 std::unique_ptr<const Library> load_library(std::string& missing);
 
-// Sets `function` to the one of that name; false, and one sentence in `missing`, when the library has none.
+// Sets `function` to the function of that name. Returns false, with one sentence in `missing`, when the library has
+// none.
 template <class Function>
 bool find_function(void* library, Function& function, const char* name, std::string& missing) {
   function = reinterpret_cast<Function>(dlsym(library, name));
@@ -113,7 +114,7 @@ bool find_function(void* library, Function& function, const char* name, std::str
   return function != nullptr;
 }
 
-// "CUPTI_ERROR_NOT_INITIALIZED".
+// Returns a name such as "CUPTI_ERROR_NOT_INITIALIZED".
 std::string describe(const Library& library, Result result);
 
 }  // namespace apo::cupti

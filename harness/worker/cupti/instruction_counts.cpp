@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "harness/core/text.h"
-#include "harness/worker/cupti/line_table.h"
-#include "harness/worker/cupti/machine_code.h"
+#include "harness/worker/code/line_table.h"
+#include "harness/worker/code/machine_code.h"
 #include "harness/worker/cupti/range_profiler.h"
 #include "harness/worker/cupti/sass_api.h"
 

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "harness/worker/cupti/profile_results.h"
 #include "harness/worker/cupti/profiled_gpu.h"
+#include "harness/worker/protocol/profile_results.h"
 
 namespace apo {
 
-// One call, whose kernels run slower by far: it is not for times.
+// The profiled call. Its kernels run much slower, so it gives no times.
 struct CountedCall {
   std::string cubin;
   std::vector<std::string> kernels;      // of one call, in launch order
@@ -19,16 +19,16 @@ struct CountedCall {
   bool keeps_state = false;              // launches leave something in the module's variables, which a reload resets
   std::function<cuda::Result()> reload;  // loads the cubin anew, so that CUPTI sees it
   std::function<cuda::Result()> prepare;
-  // These launches of a call, each finished before the next.
+  // Makes these launches of a call, each finished before the next.
   std::function<cuda::Result(std::size_t first, std::size_t end)> launch;
   std::function<cuda::Result()> wait;  // until the GPU is idle
 };
 
-// CUPTI's names of what is counted, in the order of CountedOf.
+// CUPTI's names of the counted quantities, in the order of CountedOf.
 const std::vector<std::string>& instruction_counters();
 
-// Of every kernel of the call, or only of the one named `kernel`, which then is the only one that CUPTI has to do with.
-// Trouble with the profiler stands in the report; `error` is the kernels' own.
+// Counts every kernel of the call, or only `kernel`, which is then the only one that CUPTI touches. The report names
+// problems of the profiler; `error` is the kernels' own.
 InstructionReport count_instructions(const ProfiledGpu& gpu, const CountedCall& call, const std::string& kernel,
                                      cuda::Result& error);
 

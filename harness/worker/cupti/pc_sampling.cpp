@@ -9,8 +9,8 @@
 #include <thread>
 #include <utility>
 
-#include "harness/worker/cupti/line_table.h"
-#include "harness/worker/cupti/machine_code.h"
+#include "harness/worker/code/line_table.h"
+#include "harness/worker/code/machine_code.h"
 #include "harness/worker/cupti/metric_names.h"
 #include "harness/worker/cupti/pc_sampling_api.h"
 #include "harness/worker/cupti/profiler_lock.h"

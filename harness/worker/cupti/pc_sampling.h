@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "harness/worker/cupti/profile_results.h"
 #include "harness/worker/cupti/profiled_gpu.h"
+#include "harness/worker/protocol/profile_results.h"
 
 namespace apo {
 
@@ -17,8 +17,8 @@ struct SampledCall {
   std::function<cuda::Result()> wait;     // until the GPU is idle
 };
 
-// Samples `repetitions` calls every 2^`period_log2` cycles of each SM (5 to 31). Trouble with the profiler stands in
-// the report; `error` is the kernels' own.
+// Samples `repetitions` calls every 2^`period_log2` cycles of each SM (5 to 31). The report names problems of the
+// profiler; `error` is the kernels' own.
 SampleReport sample_stalls(const ProfiledGpu& gpu, const SampledCall& call, int repetitions, int period_log2,
                            cuda::Result& error);
 

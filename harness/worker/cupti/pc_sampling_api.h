@@ -119,7 +119,7 @@ struct Sampling {
   Result (*reasons)(GetStallReasons*);
 };
 
-// nullptr and one sentence when the loaded CUPTI has no PC sampling.
+// Returns nullptr and one sentence when the loaded CUPTI has no PC sampling.
 std::unique_ptr<const Sampling> load_sampling(const Library& library, std::string& missing);
 
 }  // namespace apo::cupti

@@ -9,7 +9,7 @@
 
 namespace apo {
 
-// The GPU that is profiled: its context is current in this thread.
+// The profiled GPU. Its context is current in this thread.
 struct ProfiledGpu {
   int device = 0;
   int index = 0;  // CUDA's ordinal
@@ -17,7 +17,7 @@ struct ProfiledGpu {
   cupti::Context context = nullptr;
 };
 
-// How long a worker waits for another one that profiles the same GPU.
+// The longest wait for another worker that profiles the same GPU.
 inline constexpr std::chrono::milliseconds kProfilerPatience{60'000};
 
 }  // namespace apo

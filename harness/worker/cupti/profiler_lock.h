@@ -9,8 +9,9 @@
 
 namespace apo {
 
-// Holds the lock of the GPU with that UUID as long as it lives. Waits `patience` for a worker that has it, then goes on
-// without: the GPU itself refuses a second session (HARDWARE_BUSY), and a lock file of another user may be unreadable.
+// Holds the lock of the GPU with that UUID for its lifetime. Waits `patience` for another holder, then continues
+// without the lock: the GPU itself refuses a second session (HARDWARE_BUSY), and a lock file of another user may be
+// unreadable.
 class ProfilerLock {
  public:
   ProfilerLock(const std::string& uuid, std::chrono::milliseconds patience);
@@ -21,7 +22,7 @@ class ProfilerLock {
   bool held_ = false;
 };
 
-// The file, in the system's folder for temporary files.
+// The lock's file, in the system's folder for temporary files.
 std::string profiler_lock_path(const std::string& uuid);
 
 }  // namespace apo

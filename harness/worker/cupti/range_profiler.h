@@ -246,17 +246,19 @@ struct Profiler {
   Result (*counter_data_info)(GetCounterDataInfo*);
 };
 
-// The range profiler of a loaded CUPTI, with the libnvperf_host.so beside it; nullptr and one sentence when it has
-// none, which is so before CUDA 12.6.
+// Returns the range profiler of a loaded CUPTI, with the libnvperf_host.so beside it; nullptr and one sentence when it
+// has none, as before CUDA 12.6.
 std::unique_ptr<const Profiler> load_profiler(const Library& library, std::string& missing);
 
-// Why counters or PC samples are not there, in a sentence that says what to do: "this user may not read ...".
+// Explains why counters or PC samples are missing, and what to do: "this user may not read ...".
 std::string explain_trouble(const Library& library, Result result, const std::string& during);
 
-// Of CUDA's device `index`, such as "GH100"; empty when CUPTI does not tell, and `missing` says why.
+// Returns the chip of CUDA's device `index`, such as "GH100"; "", with the reason in `missing`, when CUPTI does not
+// tell it.
 std::string chip_of(const Library& library, const Profiler& profiler, int index, std::string& missing);
 
-// Asks whether `api` works on that GPU at all; nullopt when it does. Permissions show only in a real collection.
+// Checks that `api` works on that GPU; returns nullopt when it does. Missing permissions show only in a real
+// collection.
 std::string unsupported_reason(const Library& library, const Profiler& profiler, int device, int api);
 
 }  // namespace apo::cupti

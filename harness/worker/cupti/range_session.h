@@ -11,7 +11,7 @@
 
 namespace apo {
 
-// What CUPTI reads and writes stays here until the session is over. The configuration outlives it.
+// Owns the memory that CUPTI reads and writes until the session is over. The configuration outlives it.
 class RangeSession {
  public:
   RangeSession(const cupti::Profiler& profiler, const CounterConfig& config) : profiler_(profiler), config_(config) {}
@@ -20,16 +20,17 @@ class RangeSession {
   ~RangeSession() { end(); }
 
   cupti::Result open(cupti::Context context);
-  // For one call of up to `launches` launches a pass. `repeatable`: the passes are ours to repeat, if CUPTI lets us.
+  // Opens a session for one call of up to `launches` launches per pass. `repeatable`: the caller repeats the passes, if
+  // CUPTI allows it.
   cupti::Result set_up(const std::vector<std::string>& metrics, std::size_t launches, bool repeatable);
   cupti::Result start();
   cupti::Result stop();
   cupti::Result finish();  // after the last pass
   void end();
 
-  // After stop(): no further pass is needed.
+  // Valid after stop(): no further pass is needed.
   bool complete() const { return complete_; }
-  // After finish().
+  // Valid after finish().
   std::size_t ranges() const { return ranges_; }
   std::size_t dropped() const { return dropped_; }
   const std::vector<std::uint8_t>& data() const { return data_; }

@@ -85,7 +85,7 @@ struct SassRecord {
   SassValue* values = nullptr;
 };
 
-// The header takes its size up to `instances`, which leaves the last field out.
+// The header's size ends at `instances` and leaves the last field out.
 struct FlushSass {
   std::size_t size = offsetof(FlushSass, data);
   void* reserved = nullptr;
@@ -105,7 +105,7 @@ struct Sass {
   Result (*flush)(FlushSass*);
 };
 
-// nullptr and one sentence when the loaded CUPTI has no SASS metrics.
+// Returns nullptr and one sentence when the loaded CUPTI has no SASS metrics.
 std::unique_ptr<const Sass> load_sass(const Library& library, std::string& missing);
 
 }  // namespace apo::cupti

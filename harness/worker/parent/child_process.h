@@ -13,11 +13,12 @@
 
 namespace apo {
 
-// A process of its own group whose fd 3 is our socket and whose stdout and stderr we collect. It is killed, with its
-// whole group, when this object goes. It also dies with the *thread* that started it, so that thread has to live on.
+// Owns a process in a group of its own. Its fd 3 is our socket, and we collect its stdout and stderr. It is killed,
+// with its whole group, when this object is destroyed. It also dies with the *thread* that started it, so that thread
+// has to live on.
 class ChildProcess {
  public:
-  // Throws EnvironmentError when the program cannot be started. The environment is exactly the one given.
+  // Throws EnvironmentError when the program cannot be started. The environment is exactly the given one.
   ChildProcess(const std::vector<std::string>& argv, const std::vector<std::string>& environment);
   ~ChildProcess() { end(); }
   ChildProcess(const ChildProcess&) = delete;
@@ -27,22 +28,22 @@ class ChildProcess {
   // Waits for a message on the socket or for the end of the process, and collects its output meanwhile.
   Event wait(std::chrono::steady_clock::time_point deadline);
 
-  // Collects output until the process has ended; false when it has not within `patience`.
+  // Collects output until the process has ended. Returns false when it has not within `patience`.
   bool wait_for_exit(std::chrono::milliseconds patience);
 
-  // Closes our end of the socket, which asks a worker in good order to end by itself.
+  // Closes our end of the socket, which asks a worker in good order to end itself.
   void hang_up() { socket_.reset(); }
 
-  // Stops all threads, so that memory shared with it holds still, and lets them go on.
+  // Stops all threads, so that shared memory does not change, and lets them continue.
   void freeze() const;
   void thaw() const;
 
-  // Kills the group if it is still there. Returns the wait status; the same one when called again.
+  // Kills the group if it still exists. Returns the wait status, and the same one when called again.
   int end();
   bool alive() const { return pid_ > 0; }
   pid_t pid() const { return pid_; }
   int socket() const { return socket_.get(); }
-  // The last kilobytes of what it printed.
+  // The last kilobytes of its output.
   const std::string& printed() const { return printed_; }
 
  private:

@@ -13,15 +13,15 @@ namespace apo {
 
 inline constexpr std::size_t kOutputTail = 2048;
 
-// Only printable ASCII: line ends become " / ", runs of blanks one blank, the rest '?'. At most `limit` characters of
-// the end.
+// Reduces text to printable ASCII: line ends become " / ", runs of blanks one blank, the rest '?'. Keeps at most the
+// last `limit` characters.
 std::string printable_tail(std::string_view text, std::size_t limit = kOutputTail);
 
 // The first report of AddressSanitizer or UndefinedBehaviorSanitizer in what a process printed, as one sentence:
 // "heap-buffer-overflow WRITE of size 2 in apo_launch simple.cpp:88". nullopt when there is none.
 std::optional<std::string> sanitizer_report(std::string_view printed);
 
-// Everything known about a worker that ended by itself or by a signal that this program did not send.
+// Describes a worker that ended by itself or by a signal that this program did not send.
 struct Death {
   int wait_status = 0;                   // as from waitpid
   std::string during = "the call";       // what it had been asked for
@@ -38,7 +38,7 @@ struct Death {
 };
 Failure explain(const Death& death);
 
-// Adds the end of what the candidate printed, when there is any.
+// Adds the end of the candidate's output, if there is any.
 std::string with_output(const std::string& sentence, std::string_view printed);
 
 }  // namespace apo

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "harness/core/error.h"
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/system/secret.h"
 #include "harness/worker/parent/child_process.h"

@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "harness/core/system/files.h"
-#include "harness/worker/cupti/profile_results.h"
-#include "harness/worker/parent/code_watch.h"
+#include "harness/worker/code/code_watch.h"
 #include "harness/worker/parent/worker_options.h"
+#include "harness/worker/protocol/profile_results.h"
 #include "harness/worker/protocol/protocol.h"
 #include "harness/worker/protocol/result.h"
 #include "harness/worker/protocol/shared_tensors.h"
@@ -34,80 +34,82 @@ namespace apo {
 
 class ChildProcess;
 
-// Looks at the shared tensors while the worker is frozen right after a sample; a Failure ends the run and the worker.
+// Inspects the shared tensors while the worker is stopped right after a sample. A Failure ends the run and the worker.
 using Inspect = std::function<std::optional<Failure>(int sample)>;
 
 class Worker {
  public:
-  // Starts the process and waits until it answers. Throws EnvironmentError when that does not work: no candidate is in
-  // it yet. The thread that does this has to outlive the worker, which dies with it.
+  // Starts the process and waits until it answers. Throws EnvironmentError on failure: no candidate is loaded yet. The
+  // calling thread has to outlive the worker, which dies with it.
   explicit Worker(WorkerOptions options);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Until the process answers, for a worker that was made with await_start = false. Throws EnvironmentError.
+  // Waits until the process of a worker made with await_start = false answers. Throws EnvironmentError.
   void await_start();
-  // The same without a word: await_start() tells how it went.
+  // The same without an error: await_start() reports it.
   void wait_until_started();
 
   using Deadline = std::optional<std::chrono::milliseconds>;
 
-  // Slot 0 or 1, again as often as needed. The worker sees a private copy named slot0.so or slot1.so, whatever the
-  // object was called. Throws EnvironmentError when it cannot be copied. `plan` is that of a device variant.
+  // Loads slot 0 or 1, as often as needed. The worker sees a private copy named slot0.so or slot1.so, whatever the name
+  // of the object. Throws EnvironmentError when it cannot be copied. `plan` is that of a device variant.
   Result<Done> load(int slot, const std::filesystem::path& object, Deadline deadline = {}) {
     return load(slot, object, LaunchPlan{}, deadline);
   }
   Result<Done> load(int slot, const std::filesystem::path& object, const LaunchPlan& plan, Deadline deadline = {});
   // Replaces the shared tensors attached before. `shared_tensors` has to outlive its use here. On target cuda this
-  // copies it to the GPU, so that its inputs have to be written before.
+  // copies them to the GPU, so their inputs have to be written before.
   Result<Done> attach(const SharedTensors& shared_tensors, Deadline deadline = {});
-  // All samples of the request. `inspect` is called after sample request.verify_after. The deadline counts anew after
+  // Takes all samples of the request. Calls `inspect` after sample request.verify_after; the deadline restarts after
   // that pause.
   Result<std::vector<RawSample>> run(const RunRequest& request, const Inspect& inspect = {}, Deadline deadline = {});
-  // One warm sample of one launch.
+  // Takes one warm sample of one launch.
   Result<RawSample> call(int slot, int set = 0, Deadline deadline = {});
-  // Target cuda: nanoseconds of each of `samples` copies of `bytes` bytes within the GPU's memory.
+  // Measures, on target cuda, the nanoseconds of `samples` copies of `bytes` bytes within the GPU's memory.
   Result<std::vector<std::int64_t>> copy(std::int64_t bytes, int samples, Deadline deadline = {});
-  // Target cuda, untimed: hardware counters, PC samples, and executed instructions. Trouble with the profiler stands in
-  // the report; a Failure is the candidate's. Use a worker of their own: what they change about the GPU must not reach
-  // timed calls.
+  // Collects hardware counters, PC samples and executed instructions on target cuda, untimed. The report names problems
+  // of the profiler; a Failure is the candidate's. Use a separate worker: its changes to the GPU must not reach timed
+  // calls.
   Result<CounterReport> count(const CountRequest& request, Deadline deadline = {});
   Result<SampleReport> sample_stalls(const SampleRequest& request, Deadline deadline = {});
-  // With WorkerOptions::watch_modules: the images that the driver has loaded for the slot and its kernels, each once.
+  // Returns the images that the driver has loaded for the slot and its kernels, each once. Needs
+  // WorkerOptions::watch_modules.
   Result<std::vector<std::string>> loaded_images(int slot, Deadline deadline = {});
   bool watches_modules() const { return options_.watch_modules; }
-  // Why there is none of them; empty when there is.
+  // The reason why there are no images; empty when there are.
   const std::string& watch_missing() const { return watch_missing_; }
   Result<InstructionReport> count_instructions(const InstructionRequest& request, Deadline deadline = {});
-  // Whether the worker's code, and that of what was loaded, is still what it was; a Failure ends the worker.
+  // Checks that the code of the worker and of everything loaded is unchanged. A Failure ends the worker.
   std::optional<Failure> check_code();
-  // Whether the outputs, which hold still, are those that the sample's last call left; a Failure ends the worker.
+  // Checks that the outputs are still those that the sample's last call left. A Failure ends the worker.
   std::optional<Failure> check_outputs(const RawSample& sample);
-  // Whether nothing runs in a worker with host code that was asked for nothing; a Failure ends the worker.
+  // Checks that nothing runs in an idle worker with host code. A Failure ends the worker.
   std::optional<Failure> check_idle();
-  // Stops every thread of the worker, so that outputs hold still while they are read. The next request thaws it.
+  // Stops every thread of the worker, so that outputs do not change while they are read. The next request lets it
+  // continue.
   void freeze();
 
   bool alive() const;
   int pid() const;  // of the watcher where there is one; -1 when it has ended
-  // What its starter waited for it.
+  // Seconds that the starter waited for it.
   double start_seconds() const { return start_seconds_; }
-  // "seccomp+landlock", or what this kernel could do; empty before the first load.
+  // "seccomp+landlock", or the confinement that this kernel offers; empty before the first load.
   const std::string& confinement() const { return confinement_; }
-  // Target cuda: the GPU, and how it fared at the end of the last run (nothing without NVML).
+  // The GPU on target cuda, and its state at the end of the last run (absent without NVML).
   const std::optional<DeviceFacts>& device() const { return device_; }
   const std::optional<DeviceState>& state() const { return state_; }
-  // Why the last run with RunRequest::activity had no second clock; empty when it had.
+  // The reason why the last run with RunRequest::activity had no second clock; empty when it had one.
   const std::string& activity_missing() const { return activity_missing_; }
   // CPU time of all its threads so far; 0 where the system does not tell.
   std::int64_t cpu_ns() const;
-  // Of the last run with RunRequest::pause_each: for each sample, from asking for it to hearing that it is taken, by
-  // this process's clock.
+  // For each sample of the last run with RunRequest::pause_each, the time from the request to the answer by this
+  // process's clock.
   const std::vector<std::int64_t>& waited_ns() const { return waited_ns_; }
-  // The end of what candidates printed so far.
+  // The end of the candidates' output so far.
   const std::string& printed() const;
-  // Kills it; with a watcher only after it had the time to end by itself.
+  // Kills the worker; under a watching tool only after it had time to end itself.
   void stop();
 
  private:

@@ -3,7 +3,7 @@
 #include <ctime>
 #include <thread>
 
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "harness/core/text.h"
 #include "harness/worker/parent/child_process.h"
 #include "harness/worker/parent/worker.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "harness/core/error.h"
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "harness/worker/parent/child_process.h"
 #include "harness/worker/parent/evidence.h"
 #include "harness/worker/parent/worker.h"

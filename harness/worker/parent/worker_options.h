@@ -13,9 +13,9 @@ namespace apo {
 
 struct WorkerOptions {
   std::filesystem::path program;  // empty = this program; run as `program worker`
-  // A program with its arguments that starts the worker and watches it, such as compute-sanitizer. It gets time to
-  // write its report when the worker ends. On target cuda every tensor then is an allocation of its own, of its exact
-  // size, so that an access past its end is one past an allocation; times mean nothing.
+  // A program with its arguments that starts and watches the worker, such as compute-sanitizer. It gets time to write
+  // its report when the worker ends. On target cuda every tensor is then an allocation of its own, of its exact size,
+  // so that an access past its end leaves its allocation; times are meaningless.
   std::vector<std::string> watcher;
   Target target = Target::host;
   int device = 0;         // target cuda: which GPU
@@ -26,13 +26,13 @@ struct WorkerOptions {
   std::string preload;                                       // libasan, for candidates built with sanitizers
   std::chrono::milliseconds deadline{9'000};  // of a request that names none: what hangs is gone within ten seconds
   std::uint64_t layout_seed = 0;              // draws 0 to 4 KiB of environment padding
-  // Target cuda: the driver is asked, through CUPTI, which machine code it has loaded. Times mean nothing then.
+  // On target cuda, asks the driver through CUPTI which machine code it has loaded. Times are meaningless then.
   bool watch_modules = false;
   bool await_start = true;  // false: the constructor returns at once, and await_start() comes before the first request
 };
 
-// The whole environment of such a process. Short on purpose: what stands in our environment is none of a candidate's
-// business.
+// Returns the whole environment of such a process. It is short on purpose: our environment is no business of a
+// candidate.
 std::vector<std::string> worker_environment(const WorkerOptions& options);
 
 }  // namespace apo

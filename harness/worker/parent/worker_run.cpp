@@ -2,7 +2,7 @@
 // outputs.
 #include <iterator>
 
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "harness/worker/parent/evidence.h"
 #include "harness/worker/parent/samples.h"
 #include "harness/worker/parent/worker.h"

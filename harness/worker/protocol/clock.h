@@ -26,7 +26,7 @@ inline std::int64_t process_cpu_ns() {
   return read_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-// Time stamp counter; everything before it has finished, nothing after it has begun.
+// Reads the time stamp counter after everything before it has finished and before anything after it has begun.
 inline std::uint64_t read_ticks() {
 #if defined(__x86_64__)
   _mm_lfence();

@@ -14,7 +14,7 @@ class Mapping {
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping() { reset(); }
-  // In place of what was mapped before; false leaves nothing mapped, and errno says why.
+  // Replaces the earlier mapping. On failure it returns false with errno set, and nothing is mapped.
   bool map(int fd, std::int64_t bytes) {
     reset();
     size_ = static_cast<std::size_t>(bytes);

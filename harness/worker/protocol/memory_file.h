@@ -8,7 +8,8 @@
 
 namespace apo {
 
-// Mapped in this process and sealed: a worker that shrank the file would make the parent's next access a SIGBUS.
+// A sealed file mapped in this process. Without the seal, a worker that shrank the file would make the parent's next
+// access a SIGBUS.
 class MemoryFile {
  public:
   MemoryFile() = default;
@@ -16,7 +17,7 @@ class MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
 
-  // Holds at least `bytes` from here on; a larger file replaces the old one. Throws EnvironmentError.
+  // Makes it hold at least `bytes`; a larger file replaces the old one. Throws EnvironmentError.
   void reserve(std::int64_t bytes);
   std::byte* data() const { return memory_; }
   std::int64_t bytes() const { return bytes_; }

@@ -26,10 +26,10 @@ namespace apo {
 inline constexpr int kWorkerFd = 3;
 inline constexpr std::size_t kMaxRequest = 128 * 1024;
 inline constexpr std::size_t kMaxReply = 64 * 1024;
-// Address space that the worker keeps empty on both sides of the shared tensors: a write far outside a buffer faults
+// Address space on both sides of the shared tensors that the worker keeps empty: a write far outside a buffer faults
 // there.
 inline constexpr std::uint64_t kTensorsReserve = std::uint64_t{64} << 20;
-// In the environment of a worker that another program started and watches.
+// Set in the environment of a worker that another program started and watches.
 inline constexpr const char* kWatchedVariable = "APO_WATCHED";
 inline constexpr int kExitConnectionLost = 71;  // the worker could not reply: a candidate closed its connection
 
@@ -43,15 +43,15 @@ struct RunRequest {
   int repetitions = 1;           // launches in one sample, back to back
   CachePolicy cache = CachePolicy::warm;
   int verify_after = -1;  // pause after this sample, so that the parent can look at the outputs; -1 = never
-  // Pause after every sample, and keep to the parent which one is looked at: a candidate with code in the worker's
+  // Pauses after every sample and hides from the worker which one is verified: a candidate with code in the worker's
   // process can read the request.
   bool pause_each = false;
-  // Target cuda: bring the tensors back into the shared tensors after the last sample too, not only at the pause.
+  // Target cuda: copies the tensors back into the shared tensors after the last sample too, not only at the pause.
   bool read_back = false;
-  // Target cuda: take the inputs of this set from the shared tensors again right before the last sample: the parent has
-  // written new ones, and no call may look for them first. -1: none.
+  // Target cuda: reads the inputs of this set from the shared tensors again right before the last sample, because the
+  // parent has written new ones that no call may see earlier. -1: none.
   int refresh_set = -1;
-  // Target cuda: record each sample with CUPTI Activity too, the second clock. Its launches cost about 1 us more.
+  // Target cuda: records each sample with CUPTI Activity too, the second clock. Its launches cost about 1 us more.
   bool activity = false;
 };
 
@@ -66,15 +66,15 @@ struct RawSample {
   std::int64_t begin_cpu_ns = 0;  // CPU time of the whole worker process, all threads
   std::int64_t end_cpu_ns = 0;
   std::int64_t device_ns = 0;  // target cuda: between the events around the launches; the other clocks see more
-  // Target cuda, where the request asks for it: from the begin of the first kernel, copy or fill to the end of the last
-  // one, over all streams, and how many kernels there were. 0 where Reply::activity_missing says why.
+  // Target cuda, on request: the time from the begin of the first kernel, copy or fill to the end of the last one, over
+  // all streams, and the number of kernels. 0 where Reply::activity_missing says why.
   std::int64_t activity_ns = 0;
   std::int64_t activity_kernels = 0;
   std::uint64_t output_hash = 0;  // target host: of the outputs as the last call left them; 0 where nobody looked
   bool operator==(const RawSample&) const = default;
 };
 
-// How a GPU fares right after a run.
+// The state of a GPU right after a run.
 struct DeviceState {
   int sm_mhz = 0;
   std::uint64_t throttle_bits = 0;  // nvmlClocksEventReason*
@@ -102,36 +102,36 @@ struct AttachRequest {  // carries the shared tensors' memory file
 struct ContinueRequest {
   bool read_back = false;  // bring the tensors back into the shared tensors, and pause once more
 };
-// Target cuda: time copies within the GPU's memory, whose best rate is a roof.
+// Target cuda: times copies within the GPU's memory, whose best rate is a roof.
 struct CopyRequest {
   std::int64_t bytes = 0;  // read; as many are written
   int samples = 1;
 };
 
-// Target cuda, untimed: hardware counters of every launch of a call. It carries a memory file, into which the
-// worker writes the CounterReport: that may exceed a message.
+// Target cuda, untimed: collects hardware counters of every launch of a call. It carries a memory file, into which the
+// worker writes the CounterReport, because that may exceed a message.
 struct CountRequest {
   int slot = 0;
   std::vector<std::string> metrics;
   CachePolicy cache = CachePolicy::cold;
   bool read_back = false;  // bring the tensors back into the shared tensors, as the last launch left them
 };
-// The same for a SampleReport: where the warps stand and why, every 2^period_log2 cycles of each SM.
+// The same for a SampleReport: samples the warps' instructions and states every 2^period_log2 cycles of each SM.
 struct SampleRequest {
   int slot = 0;
   int repetitions = 1;
   CachePolicy cache = CachePolicy::cold;
   int period_log2 = 10;
 };
-// Target cuda: watch which modules the driver loads, from here on.
+// Target cuda: watches which modules the driver loads from here on.
 struct WatchRequest {};
-// The images that it has loaded for a slot. It carries a memory file, which takes them.
+// Asks for the images loaded for a slot. It carries a memory file, which takes them.
 struct ImagesRequest {
   int slot = 0;
 };
 
-// And for an InstructionReport: how often each instruction of one call is executed. With a kernel's name, only that
-// one's: CUPTI does not count all kernels of a call in every process.
+// The same for an InstructionReport: counts the executions of each instruction of one call. With a kernel's name it
+// counts only that kernel, because CUPTI does not count all kernels of a call in every process.
 struct InstructionRequest {
   int slot = 0;
   std::string kernel;
@@ -158,7 +158,7 @@ struct Reply {
   std::string watch_missing;          // watch: why modules cannot be watched; empty when they are
 };
 
-// What the worker leaves behind when it dies: shared memory that it writes before each call and in its signal handler.
+// The traces of a worker that died, in shared memory: it writes them before each call and in its signal handler.
 struct SharedStatus {
   std::atomic<std::int32_t> running_slot{-1};
   std::atomic<std::int32_t> signal{0};
@@ -173,10 +173,10 @@ std::string encode(const Request& request);
 std::string encode(const Reply& reply);
 // Throws std::runtimeerror: a request comes from this program, so a bad one is our bug.
 Request decode_request(std::string_view line);
-// The images of an ImagesRequest, in its file.
+// Encodes the images of an ImagesRequest for its file.
 std::string encode_images(const std::vector<std::string>& images);
 std::optional<std::vector<std::string>> decode_images(std::string_view text);
-// nullopt when it is not a reply: the worker's memory belongs to the candidate too.
+// Returns nullopt for a malformed reply, because the worker's memory also belongs to the candidate.
 std::optional<Reply> decode_reply(std::string_view line);
 
 enum class Receipt : std::uint8_t { message, empty, closed, too_long };
@@ -186,9 +186,9 @@ struct Received {
   FileDescriptor attached;
 };
 
-// False when the other side is gone or does not take it.
+// Returns false when the other side is gone or does not take it.
 bool send_message(int fd, const std::string& line, int attached_fd = -1);
-// With wait = false, `empty` when nothing is there.
+// With wait = false it returns `empty` when there is no message.
 Received receive_message(int fd, std::size_t limit, bool wait);
 
 }  // namespace apo

@@ -24,7 +24,7 @@ class [[nodiscard]] Result {
   Result(T value) : state_(std::move(value)) {}
   Result(Failure failure) : state_(std::move(failure)) {}
   explicit operator bool() const { return std::holds_alternative<T>(state_); }
-  // Each of these is right only on its side of the test above.
+  // Each accessor is valid only on its side of the test above.
   const T& value() const { return std::get<T>(state_); }
   const T& operator*() const { return value(); }
   const T* operator->() const { return &value(); }

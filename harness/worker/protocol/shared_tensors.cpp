@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "harness/core/error.h"
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "kernels/parallel.h"
 #include "kernels/random.h"
 

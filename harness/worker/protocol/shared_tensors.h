@@ -31,14 +31,14 @@ struct SharedTensorsSpec {
   int input_sets = 1;               // copies of every input, so that calls can rotate over them
   std::uint64_t layout_seed = 0;    // order, gaps and guard pattern
   std::int64_t alignment = 64;      // of every buffer; a multiple of 64
-  // Whether code that is not ours may look at the file: then nothing of an earlier shared tensors is left in it.
+  // True when foreign code may read the file: no data of earlier shared tensors may be left in it.
   bool foreign_code = true;
-  // Inputs end where a page does, as far as the alignment allows, and a worker with host code closes the next one to
-  // itself: reading past the end ends the process, whether or not anything watches the code that does it.
+  // Ends inputs at page ends, as far as the alignment allows; a worker with host code then makes the next page
+  // inaccessible to itself. A read past the end thus ends the process, even where nothing instruments the code.
   bool fenced = false;
 };
 
-// Where a buffer lies. This is all that a worker learns about a tensor.
+// The place of a buffer: all that a worker learns about a tensor.
 struct BufferPlace {
   BufferRole role = BufferRole::input;
   int owner = 0;  // input: its set; scratch: its slot
@@ -53,12 +53,12 @@ struct SharedTensorsLayout {
   bool fenced = false;
 };
 
-// Of what the outputs hold now; of a large output a part that is spread over all of it.
-// `order` says which part, and in what order it is read: nobody who still writes can keep ahead of that.
+// Hashes the current outputs; of a large output a part that is spread over all of it. `order` selects the part and the
+// order of reading, so that a concurrent writer cannot stay ahead of it.
 std::uint64_t hash_outputs(const SharedTensorsLayout& layout, const std::byte* memory, std::uint64_t order);
 
-// The bytes of an input that repeats: for each of `outer` indices, the `period` blocks of the tile in turn until there
-// are `count`. A tile that is the whole tensor has one block.
+// The bytes of a repeating input: for each of `outer` indices, the `period` blocks of the tile in turn until there are
+// `count`. A tile that is the whole tensor has one block.
 struct InputView {
   std::span<const std::byte> tile;  // outer * period blocks
   std::int64_t outer = 1;
@@ -67,12 +67,12 @@ struct InputView {
 
   std::int64_t block_bytes() const { return std::ssize(tile) / (outer * period); }
   std::int64_t bytes() const { return outer * count * block_bytes(); }
-  // Calls work(offset in the tensor, bytes) for every block in order, until one says false.
+  // Calls work(offset in the tensor, bytes) for every block in order, until one call returns false.
   template <class Work>
   void for_each_block(Work work) const;
 };
 
-// A byte outside every buffer that no longer holds its guard pattern.
+// A byte outside every buffer that has lost its guard pattern.
 struct GuardDamage {
   std::string buffer;       // the nearest one
   bool after = true;        // behind its end, or before its start
@@ -92,24 +92,24 @@ struct InputChange {
 class SharedTensors {
  public:
   explicit SharedTensors(const SharedTensorsSpec& spec) : SharedTensors(spec, std::make_shared<MemoryFile>()) {}
-  // In memory that an earlier shared tensors, which is gone, may have used.
+  // Uses memory that earlier shared tensors, which are gone, may have used.
   SharedTensors(const SharedTensorsSpec& spec, std::shared_ptr<MemoryFile> memory);
   SharedTensors(const SharedTensors&) = delete;
   SharedTensors& operator=(const SharedTensors&) = delete;
 
-  // `bytes` has the buffer's size. The parent keeps its own copy, which no worker can reach.
+  // `bytes` has the buffer's size. The parent keeps a copy that no worker can reach.
   void write_input(int set, std::string_view name, std::span<const std::byte> bytes);
   // The same without the copy: the tile has to outlive the shared tensors, unchanged.
   void share_input(int set, std::string_view name, const InputView& view, int threads = 1);
-  // 0xFF everywhere: NaN in bf16, f32 and f64.
+  // Fills with 0xFF: NaN in bf16, f32 and f64.
   void poison_outputs();
-  // A copy, so that nothing can change it while it is compared.
+  // Returns a copy, so that nothing can change it while it is compared.
   std::vector<std::byte> read_output(std::string_view name) const;
-  // The output itself, in memory that the worker writes to.
+  // Returns the output itself, in memory that the worker writes to.
   std::span<const std::byte> output(std::string_view name) const;
 
   std::optional<GuardDamage> check_guards() const;
-  // Of one set, or of all of them.
+  // Checks the inputs of one set, or of all sets.
   std::optional<InputChange> check_inputs(std::optional<int> set = {}) const;
 
   const SharedTensorsLayout& layout() const { return layout_; }
@@ -123,7 +123,7 @@ class SharedTensors {
     std::vector<std::byte> copy;  // of write_input
     InputView pristine;           // inputs only; empty until written
   };
-  // The stretch without buffers in front of the buffer at `next`, or behind the last one.
+  // The gap in front of the buffer at `next`, or behind the last buffer.
   struct Gap {
     std::int64_t begin = 0;
     std::int64_t end = 0;

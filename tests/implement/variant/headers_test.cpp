@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/core/hash.h"
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 #include "tests/implement/fixtures.h"
 
 namespace apo {

@@ -6,6 +6,7 @@
 
 #include "harness/core/hash.h"
 #include "harness/core/text.h"
+#include "harness/implement/variant/form.h"
 #include "harness/implement/variant/metadata_block.h"
 #include "tests/implement/fixtures.h"
 

@@ -283,10 +283,11 @@ TEST(Incumbents, AnAlarmWithdrawsTheAcceptsSinceTheLastGoodCertification) {
   const auto incumbent = [&] { return journal.incumbent("e88_backward", "n32", "cpu-1")->experiment; };
   const std::int64_t good = accept(1);
   journal.add_certification({.campaign = campaign, .alarm = false});
-  accept(2);
-  accept(3);
+  const std::set<std::int64_t> since = {accept(2), accept(3)};
+  EXPECT_TRUE(journal.withdrawn(campaign).empty());
   journal.add_certification({.campaign = campaign, .alarm = true});
   EXPECT_EQ(incumbent(), good);
+  EXPECT_EQ(journal.withdrawn(campaign), since);
   const std::int64_t later = accept(4);
   EXPECT_EQ(incumbent(), later);
   journal.add_certification({.campaign = campaign, .alarm = false});
@@ -302,6 +303,7 @@ TEST(Certifications, OfAJournalOfBeforeSoloRunsHaveNone) {
   }
   ASSERT_EQ(attack(scratch.path,
                    "DROP TABLE certification_clock; DROP TABLE certification_segment; DROP TABLE variant_file;"
+                   "DROP TABLE experiment_prediction; DROP TABLE ranking_kind;"
                    "PRAGMA user_version = 7"),
             "");
   for (const Access access : {Access::read_only, Access::read_write}) {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "harness/core/hash.h"
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 #include "journal/encode.h"
 #include "tests/journal/samples.h"
 
@@ -28,6 +28,7 @@ void expect_same(const Prediction& a, const Prediction& b) {
   EXPECT_TRUE(same_bits(a.high, b.high));
   EXPECT_EQ(a.relative_to, b.relative_to);
   EXPECT_EQ(a.because, b.because);
+  EXPECT_EQ(a.source, b.source);
 }
 
 void expect_same(const Build& a, const Build& b) {
@@ -417,13 +418,13 @@ TEST(RoundTrip, ProfilesRoofsAndBriefs) {
       .bottlenecks = {{"single-thread", kAwkward, 1.9, BottleneckKind::cause, "simple.cu", 42}, {"barriers", "", kNaN}},
       .ranked = {{.configuration = {"e88_backward/padded_cache", {{"K", -1}}},
                   .techniques = {"padded-cache", "a,b"},
-                  .prediction = {1.1, 1.3, "incumbent", "why"},
+                  .prediction = {1.1, 1.3, "incumbent", "why", PredictionSource::measurements},
                   .attacks = "barriers",
                   .score = 0.1 + 0.2,
                   .why = kAwkward,
                   .origin = Origin::tuning},
                  {.configuration = {"e88_backward/simple", {}}}},
-      .left_out = {{{"e88_backward/simple", {{"K", 9}}}, "refuted by experiment 3"}}};
+      .left_out = {{{"e88_backward/simple", {{"K", 9}}}, "not in these words", LeftOutKind::refuted}}};
   journal.add_brief(iteration, brief);
   const ResearchBrief read = journal.brief(iteration);
   ASSERT_EQ(read.bottlenecks.size(), 2u);
@@ -445,7 +446,8 @@ TEST(RoundTrip, ProfilesRoofsAndBriefs) {
   EXPECT_EQ(read.ranked[0].origin, Origin::tuning);
   ASSERT_EQ(read.left_out.size(), 1u);
   EXPECT_EQ(read.left_out[0].configuration, brief.left_out[0].configuration);
-  EXPECT_EQ(read.left_out[0].why, "refuted by experiment 3");
+  EXPECT_EQ(read.left_out[0].why, "not in these words");
+  EXPECT_EQ(read.left_out[0].kind, LeftOutKind::refuted);
 
   journal.finish_iteration(iteration, kAwkward);
   const IterationRow row = journal.iterations(campaign).at(0);

@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "harness/worker/child/overdue.h"
+#include "harness/worker/code/module_watch.h"
 #include "harness/worker/cupti/activity.h"
-#include "harness/worker/cupti/module_watch.h"
 
 #if __has_include(<cupti.h>)
 #include <cupti.h>

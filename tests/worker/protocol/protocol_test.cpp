@@ -203,5 +203,25 @@ TEST(Channel, TellsEmptyFromTooLongFromClosed) {
   pair.ends[0] = dup(pair.ends[1]);
 }
 
+TEST(Protocol, ProfileRequestsSurviveTheWayToTheWorker) {
+  const Request count = decode_request(encode(
+      Request{.nonce = "n",
+              .body = CountRequest{.slot = 1, .metrics = {"a.sum"}, .cache = CachePolicy::warm, .read_back = true}}));
+  const auto& counted = std::get<CountRequest>(count.body);
+  EXPECT_EQ(counted.slot, 1);
+  EXPECT_EQ(counted.metrics, std::vector<std::string>{"a.sum"});
+  EXPECT_EQ(counted.cache, CachePolicy::warm);
+  EXPECT_TRUE(counted.read_back);
+  const Request sample = decode_request(encode(
+      Request{.nonce = "n",
+              .body = SampleRequest{.slot = 1, .repetitions = 5, .cache = CachePolicy::cold, .period_log2 = 12}}));
+  const auto& sampled = std::get<SampleRequest>(sample.body);
+  EXPECT_EQ(sampled.repetitions, 5);
+  EXPECT_EQ(sampled.cache, CachePolicy::cold);
+  EXPECT_EQ(sampled.period_log2, 12);
+  const Request instructions = decode_request(encode(Request{.nonce = "n", .body = InstructionRequest{.slot = 1}}));
+  EXPECT_EQ(std::get<InstructionRequest>(instructions.body).slot, 1);
+}
+
 }  // namespace
 }  // namespace apo

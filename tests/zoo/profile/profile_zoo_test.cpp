@@ -9,7 +9,7 @@
 #include "harness/core/text.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/profile/gpu/occupancy.h"
-#include "harness/worker/cupti/line_table.h"
+#include "harness/worker/code/line_table.h"
 #include "tests/executor/cpu_runtime_fixture.h"
 #include "tests/zoo/profile/zoo.h"
 

@@ -6,8 +6,8 @@
 
 #include "harness/core/error.h"
 #include "harness/research/diagnosis/rules.h"
-#include "harness/worker/cupti/line_table.h"
-#include "harness/worker/cupti/machine_code.h"
+#include "harness/worker/code/line_table.h"
+#include "harness/worker/code/machine_code.h"
 #include "journal/journal.h"
 #include "tests/zoo/profile/zoo.h"
 

@@ -1,0 +1,61 @@
+// harness/cli/improve/run_text.cpp - a row for each experiment, then the certified number and the incumbent.
+#include "harness/cli/improve/run_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "harness/cli/console.h"
+#include "harness/core/interval.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+std::string effect_text(const Judgement& judgement) {
+  if (judgement.reason == Reason::gate_failed) {
+    return "not timed";
+  }
+  return format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper()).all() +
+         " n=" + std::to_string(judgement.rounds);
+}
+
+std::string verdict_text(Verdict verdict, bool withdrawn) {
+  if (withdrawn) {
+    return paint("accepted, withdrawn", "yellow");
+  }
+  const char* colour = verdict == Verdict::accepted ? "green" : verdict == Verdict::reverted ? "red" : "yellow";
+  return paint(std::string(to_string(verdict)), colour);
+}
+
+std::string experiments_text(const CampaignSummary& summary) {
+  std::vector<std::vector<std::string>> rows = {
+      {"#", "candidate", "against", "predicted", "measured", "verdict", "reason"}};
+  for (const IterationSummary& iteration : summary.iterations) {
+    for (const Experiment& experiment : iteration.experiments) {
+      const Judgement& judgement = *experiment.judgement;
+      rows.push_back({std::to_string(experiment.id), experiment.candidate.label(), experiment.incumbent.label(),
+                      format_band(experiment.prediction.low, experiment.prediction.high), effect_text(judgement),
+                      verdict_text(judgement.verdict, summary.withdrawn.contains(experiment.id)),
+                      std::string(to_string(judgement.reason))});
+    }
+  }
+  return rows.size() > 1 ? format_table(rows) : "";
+}
+
+}  // namespace
+
+std::string summary_text(const CampaignSummary& summary) {
+  std::string text = experiments_text(summary);
+  for (const Certification& one : summary.certifications) {
+    text += fmt::format("certified, {} cache: {}{}\n", to_string(one.cache_policy), certified_text(one),
+                        one.alarm ? "  ALARM: well below what was claimed step by step" : "");
+  }
+  if (!summary.certifications.empty()) {
+    text += fmt::format("not claimed: the product of the accepted effects is {}, {} when shrunk for selection bias\n",
+                        format_ratio(std::exp(summary.naive_effect)), format_ratio(std::exp(summary.shrunken_effect)));
+  }
+  return text + "incumbent: " + summary.champion.label() + "\nreport:    " + summary.report + "\n";
+}
+
+}  // namespace apo

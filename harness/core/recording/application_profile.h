@@ -1,0 +1,129 @@
+// harness/core/recording/application_profile.h - records of where the GPU time of a whole application went.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/core/recording/gpu_timeline.h"
+
+namespace apo {
+
+enum class WorkKind : std::uint8_t { kernel, copy, fill };
+
+// "kernel", "copy" or "fill".
+const char* to_string(WorkKind kind);
+std::optional<WorkKind> work_kind_from(std::string_view word);
+
+// Names the directions of CUPTI, which Nsight Systems exports unchanged: 1 is "memcpy HtoD". There are kDirections of
+// them; any other number is "memcpy of another kind".
+const char* copy_name(std::int64_t direction);
+inline constexpr std::int64_t kDirections = 11;
+
+// All calls of one kernel, all copies of one direction, or all fills.
+struct GpuWork {
+  WorkKind kind = WorkKind::kernel;
+  std::string name;
+  std::int64_t calls = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t min_ns = 0;
+  std::int64_t max_ns = 0;
+  std::int64_t bytes = 0;  // of copies and fills
+};
+
+// Work launched in one range or in a range within it.
+struct RangeWork {
+  std::size_t work = 0;  // of ProcessRecording::work
+  std::int64_t calls = 0;
+  std::int64_t total_ns = 0;
+};
+
+// One place in the nesting of NVTX ranges. It covers all ranges of one name inside the same parent range.
+struct NvtxRange {
+  std::string name;
+  std::int64_t parent = -1;  // of ProcessRecording::ranges, before this one; -1: in no other
+  std::int64_t entered = 0;
+  std::vector<RangeWork> work;  // in this range itself, not in those within it
+};
+
+// The recording of one process.
+struct ProcessRecording {
+  std::int64_t pid = 0;
+  std::int64_t parent = 0;
+  std::string program;    // its command line
+  std::string library;    // the CUPTI that recorded
+  std::string missing;    // one sentence when nothing could be recorded
+  bool complete = false;  // false: it ended without its exit handlers, and its last moments are lost
+  std::int64_t dropped = 0;
+  std::int64_t untimed = 0;  // records without a time: work that had not ended
+  std::vector<GpuWork> work;
+  std::vector<DeviceBusy> devices;
+  std::vector<NvtxRange> ranges;
+};
+
+// A metric of ncu over all calls of a kernel.
+struct KernelMetric {
+  std::string kernel;
+  std::string name;
+  std::string unit;
+  double mean = 0;
+  std::int64_t samples = 0;
+};
+
+struct ApplicationProfile {
+  std::string source;   // "run", "nsys" or "ncu"
+  std::string command;  // or the imported file
+  std::optional<int> exit_code;
+  int signal = 0;      // that ended the command
+  double seconds = 0;  // wall time of the command; 0 when unknown
+  std::string device;  // the GPU's name, when known
+  std::vector<ProcessRecording> processes;
+  std::vector<KernelMetric> metrics;
+  std::vector<std::string> notes;  // what is missing from the numbers, and why
+};
+
+// ---- what follows from a profile
+
+struct WorkRow {
+  GpuWork work;  // of all processes; kernels by their readable names
+  std::string category;
+  double share = 0;    // of total_ns
+  double ceiling = 1;  // 1 / (1 - share): Amdahl's bound when it took no time; infinite for a share of 1
+};
+
+struct CategoryRow {
+  std::string name;
+  std::int64_t calls = 0;
+  std::int64_t total_ns = 0;
+  double share = 0;
+  double ceiling = 1;
+};
+
+// All ranges of one name inside the same parent. Rows are depth first, the longest first.
+struct RangeRow {
+  std::string name;
+  std::string path;  // "step / forward"
+  int depth = 0;
+  std::int64_t entered = 0;
+  std::int64_t calls = 0;               // launched in it and in the ranges within
+  std::int64_t total_ns = 0;            // of these
+  std::int64_t own_ns = 0;              // without the ranges within
+  double share = 0;                     // of the work's total_ns
+  std::vector<CategoryRow> categories;  // of total_ns; shares are of the range's
+};
+
+struct ApplicationSummary {
+  std::int64_t total_ns = 0;  // of all work; more than busy_ns where work overlapped
+  std::int64_t span_ns = 0;   // of all GPUs and processes
+  std::int64_t busy_ns = 0;
+  std::int64_t longest_gap_ns = 0;
+  std::array<Gaps, kGapLimits.size() + 1> gaps{};
+  std::vector<WorkRow> work;            // by time
+  std::vector<CategoryRow> categories;  // by time; a partition: their total_ns add up to total_ns
+  std::vector<RangeRow> ranges;
+  double idle_share() const;  // of the span; NaN without one
+};
+
+}  // namespace apo

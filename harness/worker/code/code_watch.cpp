@@ -1,0 +1,218 @@
+// harness/worker/code/code_watch.cpp - reads /proc/PID/maps, pagemap and mem.
+#include "harness/worker/code/code_watch.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "harness/core/system/files.h"
+#include "harness/worker/code/link_names.h"
+
+namespace apo {
+namespace {
+
+constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
+constexpr std::uint64_t kSwapped = std::uint64_t{1} << 62;
+constexpr std::uint64_t kOfFile = std::uint64_t{1} << 61;
+
+std::uint64_t page_bytes() {
+  static const auto kBytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return kBytes;
+}
+
+bool executable(const std::string& rights) {
+  return rights.size() == 4 && rights[2] == 'x';
+}
+
+// Private, readable, not writable.
+bool constant(const std::string& rights) {
+  return rights.size() == 4 && rights[0] == 'r' && rights[1] == '-' && rights[3] == 'p';
+}
+
+bool of_file(const std::string& name) {
+  return name.starts_with("/") && !name.starts_with("/memfd:") && !name.ends_with(" (deleted)");
+}
+
+std::string short_name(const std::string& name) {
+  return name.empty() ? "memory of no file" : std::filesystem::path(name).filename().string();
+}
+
+}  // namespace
+
+// What the system shows of a process, read at once.
+struct CodeWatch::Process {
+  explicit Process(int pid)
+      : memory(open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDONLY | O_CLOEXEC)),
+        page_table(open(("/proc/" + std::to_string(pid) + "/pagemap").c_str(), O_RDONLY | O_CLOEXEC)) {
+    std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+    for (std::string line; std::getline(maps, line);) {
+      // "BEGIN-END RIGHTS OFFSET DEVICE INODE   NAME", the name with any blanks that it has.
+      Mapping mapping;
+      std::istringstream words(line);
+      std::string ignored;
+      char dash = 0;
+      words >> std::hex >> mapping.begin >> dash >> mapping.end >> mapping.rights >> ignored >> ignored >> ignored;
+      std::getline(words >> std::ws, mapping.name);
+      mappings.push_back(std::move(mapping));
+    }
+  }
+
+  bool shown() const { return memory && page_table && !mappings.empty(); }
+
+  // Begins of the pages of [begin, end) that are no longer, or never were, those of a file.
+  std::vector<std::uint64_t> private_pages(std::uint64_t begin, std::uint64_t end) const {
+    std::vector<std::uint64_t> entries((end - begin) / page_bytes());
+    const auto got = pread(page_table.get(), entries.data(), entries.size() * sizeof(std::uint64_t),
+                           static_cast<off_t>(begin / page_bytes() * sizeof(std::uint64_t)));
+    entries.resize(got > 0 ? static_cast<std::size_t>(got) / sizeof(std::uint64_t) : 0);
+    std::vector<std::uint64_t> found;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      // A page that the system is moving to other memory shows as swapped; one of a file stays one.
+      const bool there = (entries[i] & (kPresent | kSwapped)) != 0;
+      if (there && (entries[i] & kOfFile) == 0) {
+        found.push_back(begin + i * page_bytes());
+      }
+    }
+    return found;
+  }
+
+  std::vector<std::byte> read(std::uint64_t begin, std::uint64_t bytes) const {
+    std::vector<std::byte> result(bytes);
+    const auto got = pread(memory.get(), result.data(), result.size(), static_cast<off_t>(begin));
+    result.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return result;
+  }
+
+  FileDescriptor memory;
+  FileDescriptor page_table;
+  std::vector<Mapping> mappings;
+};
+
+void CodeWatch::remember(int pid) {
+  const Process process(pid);
+  if (!process.shown()) {
+    return;
+  }
+  for (const Mapping& mapping : process.mappings) {
+    if (executable(mapping.rights)) {
+      known_.insert(mapping.name);
+    }
+    if (!constant(mapping.rights) || !(of_file(mapping.name) || mapping.name == "[vdso]")) {
+      continue;
+    }
+    mappings_.push_back(mapping);
+    // The system's own page is of no file, so that its bytes are kept.
+    for (const std::uint64_t page : process.private_pages(mapping.begin, mapping.end)) {
+      pages_.push_back({.address = page, .bytes = process.read(page, page_bytes())});
+    }
+  }
+}
+
+void CodeWatch::expect(const std::filesystem::path& object) {
+  host_code_ = true;
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(object, error);
+  known_.insert((error ? object : real).string());
+  const LinkNames names = read_link_names(object);
+  expected_.insert(names.needed.begin(), names.needed.end());
+}
+
+// What a GPU's driver and its tools load by themselves, at any time.
+bool CodeWatch::belongs_to_the_driver(const std::string& name) const {
+  constexpr std::array kDriver = {"libcuda.so", "libcudadebugger.so", "libnvidia-", "libcupti.so", "libnvperf_"};
+  // What NVIDIA's own libraries open when they are used.
+  constexpr std::array kLibraries = {"libcublasLt.so", "libnvrtc", "libnvJitLink.so"};
+  const auto begins_name = [&](const char* prefix) { return name.starts_with(prefix); };
+  const bool has_libraries = std::ranges::any_of(expected_, [](const std::string& one) {
+    return one.starts_with("libcu") && !one.starts_with("libcuda") && !one.starts_with("libcupti");
+  });
+  return made_code_ &&
+         (std::ranges::any_of(kDriver, begins_name) || (has_libraries && std::ranges::any_of(kLibraries, begins_name)));
+}
+
+// A library that nobody named. Each one that somebody did may name others, so that all are looked at until none is new.
+std::optional<std::string> CodeWatch::foreign_code(const Process& process) {
+  std::map<std::string, LinkNames> unknown;
+  for (const Mapping& now : process.mappings) {
+    if (executable(now.rights) && of_file(now.name) && !known_.contains(now.name)) {
+      unknown.try_emplace(now.name, read_link_names(now.name));
+    }
+  }
+  for (bool more = true; more;) {
+    more = false;
+    for (auto one = unknown.begin(); one != unknown.end();) {
+      const LinkNames& names = one->second;
+      if (!expected_.contains(names.own) && !expected_.contains(short_name(one->first)) &&
+          !belongs_to_the_driver(names.own)) {
+        ++one;
+        continue;
+      }
+      expected_.insert(names.needed.begin(), names.needed.end());
+      known_.insert(one->first);
+      one = unknown.erase(one);
+      more = true;
+    }
+  }
+  if (unknown.empty()) {
+    return std::nullopt;
+  }
+  return "runs code of " + short_name(unknown.begin()->first) + ", a library that it does not name";
+}
+
+std::optional<std::string> CodeWatch::change_of(const Mapping& before, const Process& process) const {
+  std::uint64_t covered = before.begin;
+  for (const Mapping& now : process.mappings) {
+    if (now.end <= covered || now.begin >= before.end) {
+      continue;
+    }
+    if (now.begin > covered || now.rights != before.rights || now.name != before.name) {
+      break;
+    }
+    covered = now.end;
+  }
+  if (covered < before.end) {
+    return "put something else in the place of " + short_name(before.name);
+  }
+  for (const std::uint64_t page : process.private_pages(before.begin, before.end)) {
+    const auto kept = std::ranges::lower_bound(pages_, page, {}, &Page::address);
+    if (kept == pages_.end() || kept->address != page) {
+      return "wrote to the code or constants of " + short_name(before.name);
+    }
+    if (process.read(page, page_bytes()) != kept->bytes) {
+      return "changed constants or bound symbols of " + short_name(before.name);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> CodeWatch::change(int pid) {
+  if (mappings_.empty()) {
+    return std::nullopt;
+  }
+  const Process process(pid);
+  for (const Mapping& before : mappings_) {
+    if (auto found = change_of(before, process)) {
+      return found;
+    }
+  }
+  for (const Mapping& now : process.mappings) {
+    if (!executable(now.rights) || now.name == "[vdso]" || now.name == "[vsyscall]") {
+      continue;
+    }
+    const bool file = of_file(now.name);
+    if (!file && !made_code_) {
+      return "made code of its own: " + short_name(now.name) + " may be executed";
+    }
+    if (file && now.rights[3] == 'p' && !process.private_pages(now.begin, now.end).empty()) {
+      return "changed the code of " + short_name(now.name) + " after it was loaded";
+    }
+  }
+  return host_code_ ? foreign_code(process) : std::nullopt;
+}
+
+}  // namespace apo

@@ -1,0 +1,162 @@
+// journal/facts/variants.cpp - writes and reads variants with their files, and configurations.
+#include <stdexcept>
+
+#include "harness/core/hash.h"
+#include "harness/core/sources.h"
+#include "journal/encode.h"
+#include "journal/implementation.h"
+
+namespace apo {
+namespace {
+
+std::vector<std::string> techniques_of(Database& database, const std::string& source_hash) {
+  std::vector<std::string> techniques;
+  Statement rows =
+      database.query("SELECT technique FROM variant_technique WHERE source_hash = ? ORDER BY position", {source_hash});
+  while (rows.step()) {
+    techniques.push_back(rows.text());
+  }
+  return techniques;
+}
+
+void add_files(Journal::Implementation& self, const Variant& variant) {
+  std::vector<SourceFile> files = {{.name = "-", .text = variant.source, .path = ""}};
+  files.insert(files.end(), variant.headers.begin(), variant.headers.end());
+  int position = 0;
+  for (const SourceFile& file : files) {
+    self.database.run("INSERT INTO variant_file (source_hash, position, name, file) VALUES (?, ?, ?, ?)",
+                      {variant.source_hash, position++, file.name, self.add_blob("source", file.text)});
+  }
+}
+
+// The files in place of their manifest, where there is one.
+void read_files(Journal::Implementation& self, const std::string& source_hash, Variant& variant) {
+  Statement rows = self.database.query(
+      "SELECT position, name, file FROM variant_file WHERE source_hash = ? ORDER BY position", {source_hash});
+  while (rows.step()) {
+    const bool own = rows.integer() == 0;
+    std::string name = rows.text();
+    std::string text = self.blob(rows.text());
+    if (own) {
+      variant.source = std::move(text);
+    } else {
+      variant.headers.push_back({.name = std::move(name), .text = std::move(text), .path = ""});
+    }
+  }
+}
+
+}  // namespace
+
+std::int64_t Journal::Implementation::configuration_row(const Configuration& configuration) {
+  const std::string settings = encode(configuration.settings);
+  Statement known = database.query("SELECT id FROM configuration WHERE variant = ? AND settings = ?",
+                                   {configuration.variant, settings});
+  if (known.step()) {
+    return known.integer();
+  }
+  return database.insert("INSERT INTO configuration (variant, settings, label) VALUES (?, ?, ?)",
+                         {configuration.variant, settings, configuration.label()});
+}
+
+Configuration Journal::Implementation::configuration(std::int64_t row) {
+  Statement known = database.query("SELECT variant, settings FROM configuration WHERE id = ?", {row});
+  if (!known.step()) {
+    return {};
+  }
+  Configuration configuration;
+  configuration.variant = known.text();
+  configuration.settings = decode_settings(known.text());
+  return configuration;
+}
+
+std::string Journal::Implementation::add_blob(std::string_view kind, std::string_view bytes) {
+  std::string hash = sha256(bytes);
+  database.run("INSERT OR IGNORE INTO blob (sha256, kind, bytes) VALUES (?, ?, ?)", {hash, kind, Value::blob(bytes)});
+  return hash;
+}
+
+std::string Journal::Implementation::blob(const std::string& hash) {
+  Statement row = database.query("SELECT bytes FROM blob WHERE sha256 = ?", {hash});
+  return row.step() ? row.text() : "";
+}
+
+void Journal::add_variant(const Variant& variant) {
+  Transaction transaction(self_->database);
+  const bool alone = variant.headers.empty();
+  const std::string addressed = alone ? variant.source : source_manifest(variant.source, variant.headers);
+  if (self_->add_blob("source", addressed) != variant.source_hash) {
+    throw std::logic_error("variant '" + variant.id() + "': source_hash is not that of its files");
+  }
+  Statement known = self_->database.query("SELECT 1 FROM variant WHERE source_hash = ?", {variant.source_hash});
+  if (known.step()) {
+    return;
+  }
+  const Prediction prediction = variant.prediction.value_or(Prediction{});
+  self_->database.run(
+      "INSERT INTO variant (source_hash, id, family, name, target, arch, parent, idea, has_prediction, predicted_low,"
+      " predicted_high, predicted_over, predicted_because, requires, tunables, scratch, launches, path, registered_at)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      {variant.source_hash, variant.id(), variant.family, variant.name, to_string(variant.target), variant.arch,
+       variant.parent, variant.idea, variant.prediction.has_value(), prediction.low, prediction.high,
+       prediction.relative_to, prediction.because, variant.requires_expression, encode(variant.tunables),
+       encode(variant.scratch), encode(variant.launches), variant.path, time_or_now("")});
+  int position = 0;
+  for (const std::string& technique : variant.techniques) {
+    self_->database.run("INSERT INTO variant_technique (source_hash, position, technique) VALUES (?, ?, ?)",
+                        {variant.source_hash, position++, technique});
+  }
+  if (!alone) {
+    add_files(*self_, variant);
+  }
+  transaction.commit();
+}
+
+std::optional<Variant> Journal::variant(const std::string& source_hash) {
+  Statement row = self_->database.query(
+      "SELECT family, name, target, arch, parent, idea, has_prediction, predicted_low, predicted_high, predicted_over,"
+      " predicted_because, requires, tunables, scratch, launches, path FROM variant WHERE source_hash = ?",
+      {source_hash});
+  if (!row.step()) {
+    return std::nullopt;
+  }
+  Variant variant;
+  variant.family = row.text();
+  variant.name = row.text();
+  variant.target = target_from(row.text());
+  variant.arch = row.text();
+  variant.parent = row.text();
+  variant.idea = row.text();
+  const bool has_prediction = row.boolean();
+  const Prediction prediction{row.real(), row.real(), row.text(), row.text()};
+  if (has_prediction) {
+    variant.prediction = prediction;
+  }
+  variant.requires_expression = row.text();
+  variant.tunables = decode_tunables(row.text());
+  variant.scratch = decode_scratch(row.text());
+  variant.launches = decode_launches(row.text());
+  variant.path = row.text();
+  variant.techniques = techniques_of(self_->database, source_hash);
+  variant.source = self_->blob(source_hash);
+  read_files(*self_, source_hash, variant);
+  variant.source_hash = source_hash;
+  return variant;
+}
+
+std::optional<Variant> Journal::newest_variant(const std::string& id) {
+  Statement row =
+      self_->database.query("SELECT source_hash FROM variant WHERE id = ? ORDER BY rowid DESC LIMIT 1", {id});
+  return row.step() ? variant(row.text()) : std::nullopt;
+}
+
+std::vector<Variant> Journal::variants(const std::string& family) {
+  std::vector<Variant> result;
+  Statement rows = self_->database.query(
+      "SELECT source_hash, max(rowid) FROM variant WHERE ? IN ('', family) GROUP BY id ORDER BY id", {family});
+  while (rows.step()) {
+    result.push_back(*variant(rows.text()));
+  }
+  return result;
+}
+
+}  // namespace apo

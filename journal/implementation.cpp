@@ -1,0 +1,248 @@
+// journal/implementation.cpp - opens and checks a journal, and finds what a killed process left in it.
+#include "journal/implementation.h"
+
+#include <fstream>
+
+#include "harness/core/error.h"
+#include "harness/core/guards.h"
+#include "harness/core/hash.h"
+#include "harness/core/text.h"
+#include "journal/schema/migrations.h"
+
+namespace apo {
+namespace {
+
+constexpr const char* kNameAnother = "name another file with --journal";
+
+bool holds_something(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  return !error && size > 0;
+}
+
+// SQLite itself finds out only later, and then speaks of the file as if it were damaged.
+void check_header(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  char magic[16] = {};
+  if (!file.is_open()) {
+    throw UserError("cannot read the journal '" + path.string() + "'",
+                    std::string("check its permissions, or ") + kNameAnother);
+  }
+  if (!file.read(magic, sizeof magic) ||
+      std::string_view(magic, sizeof magic) != std::string_view("SQLite format 3\0", 16)) {
+    throw UserError("'" + path.string() + "' is not a journal: it is not an SQLite file", kNameAnother);
+  }
+}
+
+void check_path(const std::filesystem::path& path, Access access) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) {
+    throw UserError("the journal '" + path.string() + "' is a folder",
+                    "name a file, such as '" + (path / "journal.db").string() + "'");
+  }
+  if (!std::filesystem::exists(status)) {
+    if (access == Access::read_only) {
+      throw UserError("there is no journal '" + path.string() + "'",
+                      "'apo run' writes one; --journal or APO_JOURNAL names another");
+    }
+    return;
+  }
+  if (!std::filesystem::is_regular_file(status)) {
+    throw UserError("the journal '" + path.string() + "' is not a regular file", kNameAnother);
+  }
+  if (!holds_something(path)) {  // what a kill leaves that came before the first write
+    if (access == Access::read_only) {
+      throw UserError("the journal '" + path.string() + "' is empty", "'apo run' fills it");
+    }
+    return;
+  }
+  check_header(path);
+  // Looked at as a reader first, so that a file that is not ours is left as it is.
+  Database database(path, Database::Mode::read);
+  const int newest = static_cast<int>(migrations().size());
+  const int version = checked_version(database, newest);
+  if (access == Access::read_only && version == 0) {
+    throw UserError("the journal '" + path.string() + "' was never filled",
+                    "run a command that writes to it once, such as 'apo run --journal " + path.string() + "'");
+  }
+}
+
+std::filesystem::path prepared(const std::filesystem::path& path, Access access) {
+  if (path.empty()) {
+    throw UserError("the journal has no path", "name a file with --journal");
+  }
+  std::error_code error;
+  std::filesystem::path whole = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
+  if (error) {
+    throw UserError("the journal's path '" + path.string() + "' leads nowhere: " + error.message(), kNameAnother);
+  }
+  check_path(whole, access);
+  if (access == Access::read_write) {
+    std::filesystem::create_directories(whole.parent_path(), error);
+    if (error) {
+      throw UserError("cannot create the folder '" + whole.parent_path().string() + "': " + error.message(),
+                      std::string("make it writable, or ") + kNameAnother);
+    }
+  }
+  return whole;
+}
+
+std::optional<WriterLock> lock_for(const std::filesystem::path& path, Access access) {
+  return access == Access::read_write ? std::optional<WriterLock>(std::in_place, path) : std::nullopt;
+}
+
+}  // namespace
+
+void index_sentence(Database& database, std::int64_t experiment, const std::string& sentence) {
+  database.run("INSERT INTO sentence_index (rowid, sentence) VALUES (?, ?)", {experiment, sentence});
+}
+
+Prediction next_prediction(Statement& row) {
+  Prediction prediction{row.real(), row.real(), row.text(), row.text()};
+  const std::string source = row.text();
+  prediction.source = known(prediction_source_from(source), source);
+  return prediction;
+}
+
+std::string time_or_now(const std::string& time) {
+  return time.empty() ? utc_now() : time;
+}
+
+Journal::Implementation::Implementation(const std::filesystem::path& file, Access access)
+    : path(prepared(file, access)),
+      lock(lock_for(path, access)),
+      database(path, access == Access::read_write ? Database::Mode::create : Database::Mode::read) {
+  if (access == Access::read_write) {
+    checked_version(database, static_cast<int>(migrations().size()));
+    database.execute("PRAGMA journal_mode = WAL");
+    migrate(database, migrations());
+  } else {
+    stand_in_for(database, migrations());
+  }
+}
+
+Journal::Journal(std::unique_ptr<Implementation> self) : self_(std::move(self)) {}
+Journal::Journal(Journal&& other) noexcept = default;
+Journal& Journal::operator=(Journal&& other) noexcept = default;
+Journal::~Journal() = default;
+
+Journal Journal::open(const std::filesystem::path& path, Access access) {
+  if (access == Access::read_write && !guards_off().empty()) {
+    throw UserError("a journal takes nothing from a program with guards switched off",
+                    "leave --ablate away, or give 'apo compare' --no-journal");
+  }
+  return Journal(std::make_unique<Implementation>(path, access));
+}
+
+const std::filesystem::path& Journal::path() const {
+  return self_->path;
+}
+
+struct Journal::Batch::Hidden {
+  Transaction transaction;
+};
+
+Journal::Batch::Batch(Journal& journal) : hidden_(new Hidden{Transaction(journal.self_->database)}) {}
+Journal::Batch::~Batch() = default;
+void Journal::Batch::commit() {
+  hidden_->transaction.commit();
+}
+
+std::vector<std::string> Journal::check_integrity() {
+  std::vector<std::string> findings;
+  Statement check = self_->database.query("PRAGMA quick_check");
+  while (check.step()) {
+    if (std::string finding = check.text(); finding != "ok") {
+      findings.push_back(std::move(finding));
+    }
+  }
+  if (!findings.empty()) {
+    return findings;  // what follows could stumble over the same damage
+  }
+  Statement orphans = self_->database.query("SELECT \"table\", rowid, parent FROM pragma_foreign_key_check");
+  while (orphans.step()) {
+    const std::string table = orphans.text();
+    const std::int64_t row = orphans.integer();
+    findings.push_back(table + " row " + std::to_string(row) + " refers to a missing row of " + orphans.text());
+  }
+  Statement blobs = self_->database.query("SELECT sha256, bytes FROM blob");
+  while (blobs.step()) {
+    const std::string hash = blobs.text();
+    if (sha256(blobs.text()) != hash) {
+      findings.push_back("blob " + hash + " holds other bytes than its address says");
+    }
+  }
+  return findings;
+}
+
+// Iterations are looked for in open campaigns only: none outlives its campaign (invariants.cpp).
+std::vector<Unfinished> Journal::unfinished() {
+  std::vector<Unfinished> result;
+  Statement experiments = self_->database.query(
+      "SELECT e.id, coalesce(e.campaign, 0), c.label, e.started_at,"
+      " (SELECT count(*) FROM round r WHERE r.experiment = e.id)"
+      " FROM facet f CROSS JOIN facet_member m ON m.facet = f.id CROSS JOIN experiment e ON e.id = m.experiment"
+      " JOIN configuration c ON c.id = e.candidate WHERE f.state = 'running' ORDER BY e.id");
+  while (experiments.step()) {
+    Unfinished open{.kind = Unfinished::Kind::experiment, .id = experiments.integer()};
+    open.campaign = experiments.integer();
+    open.what = "experiment " + std::to_string(open.id) + ": " + experiments.text();
+    open.started_at = experiments.text();
+    open.rounds = experiments.small();
+    result.push_back(std::move(open));
+  }
+  std::vector<Unfinished> campaigns;
+  for (const Campaign& campaign : open_campaigns()) {
+    Statement iterations = self_->database.query(
+        "SELECT i.id, i.idx, i.started_at FROM iteration i WHERE i.campaign = ?"
+        " AND NOT EXISTS (SELECT 1 FROM iteration_end z WHERE z.iteration = i.id)"
+        " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.iteration = i.id) ORDER BY i.id",
+        {campaign.id});
+    const std::string name = "campaign " + std::to_string(campaign.id);
+    while (iterations.step()) {
+      Unfinished open{.kind = Unfinished::Kind::iteration, .id = iterations.integer(), .campaign = campaign.id};
+      open.what = "iteration " + std::to_string(iterations.integer()) + " of " + name;
+      open.started_at = iterations.text();
+      result.push_back(std::move(open));
+    }
+    campaigns.push_back({.kind = Unfinished::Kind::campaign,
+                         .id = campaign.id,
+                         .campaign = campaign.id,
+                         .what = name + ": " + campaign.policy.family + " " + campaign.policy.workload_class,
+                         .started_at = campaign.started_at});
+  }
+  result.insert(result.end(), campaigns.begin(), campaigns.end());
+  return result;
+}
+
+std::optional<std::string> Journal::who_works_on(const Unfinished& what) const {
+  const bool alone = what.campaign == 0;
+  return apo::who_works_on(self_->path, alone ? Task::experiment : Task::campaign, alone ? what.id : what.campaign);
+}
+
+void Journal::mark_abandoned(const Unfinished& what, const std::string& why) {
+  Transaction transaction(self_->database);
+  const auto id_if = [&](Unfinished::Kind kind) { return Value::reference(what.kind == kind ? what.id : 0); };
+  self_->database.run("INSERT INTO abandonment (experiment, iteration, campaign, why, at) VALUES (?, ?, ?, ?, ?)",
+                      {id_if(Unfinished::Kind::experiment), id_if(Unfinished::Kind::iteration),
+                       id_if(Unfinished::Kind::campaign), why, utc_now()});
+  if (what.kind == Unfinished::Kind::experiment) {
+    index_sentence(self_->database, what.id, why);
+  }
+  transaction.commit();
+}
+
+std::map<std::int64_t, std::string> Journal::abandoned_experiments(std::int64_t campaign) {
+  std::map<std::int64_t, std::string> reasons;
+  Statement rows = self_->database.query(
+      "SELECT e.id, a.why FROM experiment e JOIN abandonment a ON a.experiment = e.id WHERE e.campaign = ?",
+      {campaign});
+  while (rows.step()) {
+    const std::int64_t id = rows.integer();
+    reasons[id] = rows.text();
+  }
+  return reasons;
+}
+
+}  // namespace apo

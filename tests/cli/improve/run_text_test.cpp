@@ -1,0 +1,51 @@
+// tests/cli/improve/run_text_test.cpp - the end of `apo run` tells what stands.
+#include "harness/cli/improve/run_text.h"
+
+#include <gtest/gtest.h>
+
+namespace apo {
+namespace {
+
+Experiment accepted(std::int64_t id, const std::string& candidate, const std::string& incumbent) {
+  Experiment experiment{.id = id};
+  experiment.candidate = {.variant = candidate, .settings = {}};
+  experiment.incumbent = {.variant = incumbent, .settings = {}};
+  experiment.prediction = {.low = 1.5, .high = 1.8, .because = "fewer barriers"};
+  experiment.judgement = Judgement{.verdict = Verdict::accepted, .reason = Reason::faster, .rounds = 14};
+  return experiment;
+}
+
+CampaignSummary two_accepts() {
+  CampaignSummary summary{.champion = {.variant = "f/second", .settings = {}}};
+  summary.iterations = {{.experiments = {accepted(1, "f/first", "f/simple")}},
+                        {.experiments = {accepted(2, "f/second", "f/first")}}};
+  summary.certifications = {{.champion = summary.champion}};
+  return summary;
+}
+
+// The line that begins with the experiment's number.
+std::string line_of(const std::string& text, const std::string& number) {
+  const std::size_t at = ("\n" + text).find("\n" + number + " ");
+  return at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
+}
+
+TEST(RunText, AnAlarmWithdrawsTheAcceptInTheTableAndInTheIncumbent) {
+  CampaignSummary summary = two_accepts();
+  EXPECT_EQ(summary_text(summary).find("withdrawn"), std::string::npos);
+  EXPECT_EQ(summary_text(summary).find("ALARM"), std::string::npos);
+  summary.withdrawn = {2};
+  summary.champion = {.variant = "f/first", .settings = {}};
+  summary.certifications[0].alarm = true;
+  const std::string text = summary_text(summary);
+  EXPECT_EQ(line_of(text, "1").find("withdrawn"), std::string::npos) << text;
+  EXPECT_NE(line_of(text, "2").find("accepted, withdrawn"), std::string::npos) << text;
+  EXPECT_NE(text.find("ALARM: well below what was claimed step by step"), std::string::npos) << text;
+  EXPECT_NE(text.find("incumbent: f/first\n"), std::string::npos) << text;
+}
+
+TEST(RunText, APredictionIsABandInWords) {
+  EXPECT_NE(line_of(summary_text(two_accepts()), "1").find("1.50x to 1.80x"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace apo

@@ -1,0 +1,74 @@
+// tests/core/sources_test.cpp - what identifies the files of a variant, and how they differ.
+#include "harness/core/sources.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/core/hash.h"
+
+namespace apo {
+namespace {
+
+std::string diff(const std::string& before, const std::string& after) {
+  return unified_diff({{"a.cpp", before, ""}}, {{"b.cpp", after, ""}});
+}
+
+std::string numbers(int from, int to) {
+  std::string text;
+  for (int i = from; i <= to; ++i) {
+    text += std::to_string(i) + "\n";
+  }
+  return text;
+}
+
+TEST(SourceIdentity, IsTheFilesOwnHashWithoutHeadersAndThatOfAManifestWithThem) {
+  EXPECT_EQ(source_identity("x", {}), sha256("x"));
+  const std::vector<SourceFile> headers = {{"a.h", "1", "/somewhere"}};
+  EXPECT_EQ(source_manifest("x", headers), sha256("x") + "  -\n" + sha256("1") + "  a.h\n");
+  EXPECT_EQ(source_identity("x", headers), sha256(source_manifest("x", headers)));
+  EXPECT_EQ(source_identity("x", headers), source_identity("x", {{"a.h", "1", ""}}));
+  EXPECT_NE(source_identity("x", headers), source_identity("x", {{"b.h", "1", ""}}));
+}
+
+TEST(SourceName, IsTheUsersWhereItIsAPlainOne) {
+  Variant variant;
+  variant.name = "simple";
+  for (const char* path : {"", "/tmp/x.txt", "/tmp/a b.cpp", "/tmp/-o.cpp", "journal:copy/simple", "/tmp/x.cu"}) {
+    variant.path = path;
+    EXPECT_EQ(source_name(variant), "simple.cpp") << path;
+  }
+  variant.path = "/tmp/mine-2.cpp";
+  EXPECT_EQ(source_name(variant), "mine-2.cpp");
+}
+
+TEST(UnifiedDiff, OfEqualFilesIsEmpty) {
+  EXPECT_EQ(diff("a\nb\n", "a\nb\n"), "");
+  EXPECT_EQ(diff("", ""), "");
+}
+
+TEST(UnifiedDiff, ShowsChangesWithThreeLinesAroundThem) {
+  EXPECT_EQ(diff(numbers(1, 20), numbers(1, 9) + "ten\n" + numbers(11, 20)),
+            "--- a.cpp\n+++ b.cpp\n@@ -7,7 +7,7 @@\n 7\n 8\n 9\n-10\n+ten\n 11\n 12\n 13\n");
+  EXPECT_EQ(diff("a\n", "a\nb\n"), "--- a.cpp\n+++ b.cpp\n@@ -1 +1,2 @@\n a\n+b\n");
+  EXPECT_EQ(diff("", "a\n"), "--- a.cpp\n+++ b.cpp\n@@ -0,0 +1 @@\n+a\n");
+}
+
+TEST(UnifiedDiff, JoinsChangesThatAreCloseAndSplitsThoseThatAreNot) {
+  const std::string both = diff(numbers(1, 20), "0\n" + numbers(1, 6) + numbers(8, 20) + "21\n");
+  EXPECT_EQ(both,
+            "--- a.cpp\n+++ b.cpp\n@@ -1,10 +1,10 @@\n+0\n 1\n 2\n 3\n 4\n 5\n 6\n-7\n 8\n 9\n 10\n"
+            "@@ -18,3 +18,4 @@\n 18\n 19\n 20\n+21\n");
+}
+
+TEST(UnifiedDiff, OfTextsWithLittleInCommonReplacesTheWhole) {
+  const std::string text = diff(numbers(1, 3000), numbers(5000, 8000));
+  EXPECT_TRUE(text.starts_with("--- a.cpp\n+++ b.cpp\n@@ -1,3000 +1,3001 @@\n-1\n")) << text.substr(0, 100);
+}
+
+TEST(UnifiedDiff, ComparesHeadersByName) {
+  EXPECT_EQ(unified_diff({{"a.cpp", "x\n", ""}, {"gone.h", "1\n", ""}, {"same.h", "2\n", ""}},
+                         {{"b.cpp", "x\n", ""}, {"new.h", "3\n", ""}, {"same.h", "2\n", ""}}),
+            "--- gone.h\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n--- /dev/null\n+++ new.h\n@@ -0,0 +1 @@\n+3\n");
+}
+
+}  // namespace
+}  // namespace apo
