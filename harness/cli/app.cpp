@@ -1,6 +1,7 @@
 // harness/cli/app.cpp - holds the table of commands and turns every error into a message and an exit code.
 #include "harness/cli/app.h"
 
+#include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 #include <string_view>
 
@@ -26,6 +28,8 @@
 
 namespace apo {
 namespace {
+
+namespace fs = std::filesystem;
 
 // The groups of `apo --help`, in this order; a command without a group is not shown.
 constexpr const char* kImprove = "Improve a kernel";
@@ -160,17 +164,35 @@ void leave_out_guards(const std::vector<std::string>& names) {
   }
 }
 
+// The command that makes a shared object of a family's source.
+std::string family_build_command(const fs::path& source) {
+  const fs::path home = home_folder();
+  const fs::path headers =
+      fs::exists(home / "kernels" / "family.h") ? home : home.parent_path().parent_path() / "include" / "autopoiesis";
+  return fmt::format("g++ -std=c++20 -O2 -shared -fPIC -I '{}' '{}' -o '{}'", headers.string(), source.string(),
+                     (source.parent_path() / ("lib" + source.stem().string() + ".so")).string());
+}
+
+void load_families(const std::vector<std::string>& libraries) {
+  for (const fs::path library : libraries) {
+    const std::string extension = library.extension().string();
+    if (fs::exists(library) && (extension == ".cpp" || extension == ".cc" || extension == ".cxx")) {
+      throw UserError(fmt::format("'{}' is source code; --families loads a shared object", library.string()),
+                      "build it: " + family_build_command(library));
+    }
+    try {
+      load_family_library(library.string());
+    } catch (const std::runtime_error& error) {
+      throw UserError(error.what(), "build it against the installed headers; 'apo list' shows the families");
+    }
+  }
+}
+
 int run_action(const Action& action, const Globals& globals) {
   set_up_logging(globals);
   try {
     leave_out_guards(globals.ablate);
-    for (const std::string& library : globals.families) {
-      try {
-        load_family_library(library);
-      } catch (const std::runtime_error& error) {
-        throw UserError(error.what(), "build it against the installed headers; 'apo list' shows the families");
-      }
-    }
+    load_families(globals.families);
     return action();
   } catch (const UserError& error) {
     return fail(error.what(), error.hint(), kUserMistake);
