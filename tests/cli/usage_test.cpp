@@ -241,6 +241,24 @@ TEST(Usage, SourceOfAFamilyIsRefusedWithTheCommandThatBuildsItAndThatLibraryLoad
   EXPECT_NE(list.out.find("n64k"), std::string::npos) << list.out;
 }
 
+TEST(Usage, DoctorNamesAFolderThatCannotBeWritten) {
+  const Workplace file;
+  file.write(".apo", "");
+  const Ran blocked = file.apo({"doctor"});
+  EXPECT_EQ(blocked.exit_code, 2) << blocked.out;
+  EXPECT_NE(blocked.out.find("broken  folder: nothing can be written to '" + file.path(".apo").string() +
+                             "': Not a directory\n        -> move that file away"),
+            std::string::npos)
+      << blocked.out;
+  EXPECT_NE(blocked.out.find("target host does not work here"), std::string::npos) << blocked.out;
+
+  // For root, too, /proc takes no new folder.
+  const Ran unwritable = Workplace().apo({"doctor", "--journal", "/proc/.apo/journal.db"});
+  EXPECT_EQ(unwritable.exit_code, 2) << unwritable.out;
+  EXPECT_NE(unwritable.out.find("broken  folder: '.apo' cannot be created in '/proc'"), std::string::npos)
+      << unwritable.out;
+}
+
 TEST(Usage, NoJournalYetNamesTheCommandThatWritesOne) {
   const Workplace place;
   for (const Words& words : {Words{"query"}, {"query", "--sql", "SELECT 1"}, {"show", "1"}, {"report"}, {"lessons"}}) {
