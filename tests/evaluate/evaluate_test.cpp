@@ -201,8 +201,17 @@ TEST_F(EvaluateTest, AnIncumbentThatDoesNotBuildIsTheEnvironmentsError) {
   EXPECT_THROW(evaluate_candidate("copy/once", "copy/does_not_compile"), EnvironmentError);
 }
 
-TEST_F(EvaluateTest, ASentinelTakesFourteenRoundsOfIdenticalCode) {
-  const SentinelResult sentinel = run_sentinel(copy.runtime(), {"copy/once", {}}, plan, 0, {}, silent);
+// A first build takes tens of seconds: nobody should look at a silent terminal meanwhile.
+TEST_F(EvaluateTest, ASentinelTakesFourteenRoundsOfIdenticalCodeAndShowsEachBuildBeforeItBegins) {
+  std::vector<std::string> seen;
+  testing::ProgressObserver observer([&](const Progress& progress) { seen.push_back(progress.what); });
+  Runtime runtime = copy.runtime();
+  runtime.build = [&](const Configuration& configuration, const Axes& axes, bool sanitize) {
+    EXPECT_FALSE(seen.empty() || seen.back() != "build copy/once");
+    return copy.runtime().build(configuration, axes, sanitize);
+  };
+  const SentinelResult sentinel = run_sentinel(runtime, {"copy/once", {}}, plan, 0, {}, observer);
+  EXPECT_NE(std::ranges::find(seen, "inputs of n4k"), seen.end());
   EXPECT_GE(sentinel.rounds.size(), 14U);
   EXPECT_LE(sentinel.lower, sentinel.check.effect);
   EXPECT_GE(sentinel.upper, sentinel.check.effect);
