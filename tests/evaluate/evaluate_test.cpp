@@ -190,6 +190,16 @@ TEST_F(EvaluateTest, ACandidateThatCrashesWhenItIsTimedIsBlamedAndNotTheIncumben
   EXPECT_NE(experiment.judgement->sentence.find("SIGABRT"), std::string::npos) << experiment.judgement->sentence;
 }
 
+TEST_F(EvaluateTest, ACandidateThatNeverReturnsIsRevertedAtItsDeadline) {
+  Runtime runtime = copy.runtime();
+  runtime.worker.deadline = std::chrono::milliseconds(500);
+  Experiment experiment = copy.experiment("copy/infinite_loop");
+  evaluate(runtime, experiment, plan, silent);
+  expect_stopped(experiment, "correctness", Outcome::timed_out);
+  EXPECT_NE(experiment.judgement->sentence.find("no answer in 500 ms"), std::string::npos)
+      << experiment.judgement->sentence;
+}
+
 TEST_F(EvaluateTest, ATimeBelowThePhysicalFloorIsNotBelieved) {
   plan.floor_ns["n4k"] = 1e9;
   const Experiment experiment = evaluate_candidate("copy/sixteen_times");
