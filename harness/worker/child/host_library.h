@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cxxabi.h>
+#include <dlfcn.h>
 
 #include <cstddef>
 #include <exception>
@@ -17,6 +18,12 @@ namespace apo {
 using Launcher = decltype(&apo_launch);
 
 inline constexpr std::size_t kMessageLimit = 512;  // of text that a candidate chose
+
+// A function of a library, by name; null when it has none.
+template <class Function>
+Function find_symbol(void* library, const char* name) {
+  return reinterpret_cast<Function>(dlsym(library, name));
+}
 
 // Signals reach the thread that calls candidates only in here: a handler of theirs would else run while the worker
 // prepares a sample, or waits for its request, and work there where no stamp sees it. Those that came meanwhile are
