@@ -198,8 +198,8 @@ void Database::fail() {
     case SQLITE_NOTADB:
       throw UserError(name + " is not an SQLite file", "name another file with --journal, or move this one away");
     case SQLITE_CORRUPT:
-      throw UserError(name + " is damaged: " + message,
-                      "restore a copy, or save what can be read with:\n" + recovery_command(path_));
+      throw EnvironmentError(name + " is damaged: " + message,
+                             "restore a copy, or save what can be read with:\n" + recovery_command(path_));
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_CANTOPEN:

@@ -20,7 +20,7 @@ std::string dump(const Json& json) {
 }
 
 [[noreturn]] void damaged(const std::string& what) {
-  throw UserError("the journal is damaged: " + what, "restore a copy; 'apo doctor' checks a journal");
+  throw EnvironmentError("the journal is damaged: " + what, "restore a copy; 'apo doctor' checks a journal");
 }
 
 // Runs `read` on the parsed text; a text of another form is damage, not our bug.

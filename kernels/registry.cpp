@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 #include <utility>
 
@@ -38,8 +39,9 @@ void add_family(Family family) {
 }
 
 void load_family_library(const std::string& path) {
-  // Never closed: the families hold functions of this library until the program ends.
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // Absolute, for dlopen searches its own path for a name without a slash. Never closed: the families hold functions of
+  // this library until the program ends.
+  void* library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     throw std::runtime_error("cannot load the family library '" + path + "': " + dlerror());
   }

@@ -1,6 +1,7 @@
 // harness/cli/app.cpp - holds the table of commands and turns every error into a message and an exit code.
 #include "harness/cli/app.h"
 
+#include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 #include <string_view>
 
@@ -28,6 +30,8 @@
 
 namespace apo {
 namespace {
+
+namespace fs = std::filesystem;
 
 // The groups of `apo --help`, in this order; a command without a group is not shown.
 constexpr const char* kImprove = "Improve a kernel";
@@ -164,6 +168,15 @@ void leave_out_guards(const std::vector<std::string>& names) {
   }
 }
 
+// The command that makes a shared object of a family's source.
+std::string family_build_command(const fs::path& source) {
+  const fs::path home = home_folder();
+  const fs::path headers =
+      fs::exists(home / "kernels" / "family.h") ? home : home.parent_path().parent_path() / "include" / "autopoiesis";
+  return fmt::format("g++ -std=c++20 -O2 -shared -fPIC -I '{}' '{}' -o '{}'", headers.string(), source.string(),
+                     (source.parent_path() / ("lib" + source.stem().string() + ".so")).string());
+}
+
 // Files of the program and of .apo, then what the user names. A worker knows no family.
 void load_families(const Globals& globals) {
   if (globals.words.size() > 1 && globals.words[1] == "worker") {
@@ -173,13 +186,18 @@ void load_families(const Globals& globals) {
   for (const FamilyProblem& problem : add_known_families(paths.families, oracle_options(paths))) {
     spdlog::warn("family left out: {}; {}", problem.what, problem.hint);
   }
-  for (const std::string& file : globals.families) {
-    if (file.ends_with(".h")) {
-      add_family_file(file, oracle_options(paths));
+  for (const fs::path file : globals.families) {
+    const std::string extension = file.extension().string();
+    if (extension == ".h") {
+      add_family_file(file.string(), oracle_options(paths));
       continue;
     }
+    if (fs::exists(file) && (extension == ".cpp" || extension == ".cc" || extension == ".cxx")) {
+      throw UserError(fmt::format("'{}' is source code; --families loads a shared object", file.string()),
+                      "build it: " + family_build_command(file));
+    }
     try {
-      load_family_library(file);
+      load_family_library(file.string());
     } catch (const std::runtime_error& error) {
       throw UserError(error.what(), "build it against the installed headers; 'apo list' shows the families");
     }

@@ -24,7 +24,7 @@ CertificationResult run_certification(const Runtime& runtime, const Configuratio
   const std::uint64_t seed = derive_seed(plan.seed, "certify", static_cast<std::uint64_t>(index));
   RoundOptions options = plan.rounds;
   options.rounds_per_process = 1;  // what is published owes nothing to a process that was shared
-  const std::vector<TimedWorkload> pairs = build_pair(runtime, baseline, champion, plan, seed);
+  const std::vector<TimedWorkload> pairs = build_pair(runtime, baseline, champion, plan, seed, observer);
   SoloRunPlan alone{.coins = {.campaign_seed = seed, .comparison = champion.label()},
                     .preset = plan.preset,
                     .cache = plan.cache,

@@ -33,7 +33,7 @@ SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configu
                             int index, const std::vector<double>& earlier_effects, Observer& observer) {
   const auto start = Clock::now();
   const std::uint64_t seed = derive_seed(plan.seed, "sentinel", static_cast<std::uint64_t>(index));
-  std::vector<TimedWorkload> timed = build_pair(runtime, configuration, configuration, plan, seed);
+  std::vector<TimedWorkload> timed = build_pair(runtime, configuration, configuration, plan, seed, observer);
   const RoundOptions options = round_options(plan, timed);
   RoundRunner runner(runtime, std::move(timed), plan.preset, seed, configuration.label(), plan.cache, options);
   SentinelResult result;
@@ -55,7 +55,7 @@ std::vector<Round> run_noise_study(const Runtime& runtime, const Configuration& 
   RoundOptions options = plan.rounds;
   options.rounds_per_process = design.rounds_per_process();
   options.rounds_per_layout = design.rounds_per_layout;
-  RoundRunner runner(runtime, build_pair(runtime, configuration, configuration, plan, seed), plan.preset, seed,
+  RoundRunner runner(runtime, build_pair(runtime, configuration, configuration, plan, seed, observer), plan.preset, seed,
                      configuration.label(), plan.cache, options);
   std::vector<Round> rounds;
   const int wanted = processes * design.rounds_per_process();

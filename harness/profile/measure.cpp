@@ -97,6 +97,7 @@ Profile measure_profile(const Runtime& runtime, const Configuration& configurati
   if (machine.target == Target::cuda) {
     processes.emplace(runtime, needed_bytes(runtime, configuration, workload), machine.memory_bytes);
   }
+  observer.progress({.what = "build " + configuration.label()});
   const Prepared prepared = prepare(runtime, configuration, workload);
   ProfileInputs measured{.target = machine.target,
                          .configuration = configuration,

@@ -83,7 +83,7 @@ std::vector<RoofLine> collect_roofs(const Profile& profile) {
   return lines;
 }
 
-struct Span {
+struct Extent {
   double low = INFINITY;
   double high = 0;
   void include(double value) {
@@ -166,8 +166,8 @@ std::string roofline_plot(const ReportModel& model) {
     return "";
   }
   const std::vector<RoofLine> roofs = collect_roofs(*spots.back().profile);
-  Span intensities;
-  Span rates;
+  Extent intensities;
+  Extent rates;
   for (const Spot& spot : spots) {
     intensities.include(spot.point.intensity);
     rates.include(spot.point.flops_per_s);

@@ -14,7 +14,7 @@ namespace {
 using svg::Ink;
 
 constexpr std::size_t kMostStates = 10;
-constexpr double kRowHeight = 30;
+constexpr double kStateHeight = 30;
 constexpr double kBarHeight = 10;
 
 // The first profile that knows of stalls.
@@ -68,7 +68,7 @@ std::string stalls_plot(const ReportModel& model) {
     return "";
   }
   const double top = 74;
-  const svg::Box frame{180, top, 820, top + static_cast<double>(states.size()) * kRowHeight + 8};
+  const svg::Box frame{180, top, 820, top + static_cast<double>(states.size()) * kStateHeight + 8};
   svg::Canvas canvas(920, frame.bottom + 52, "What the warps wait for",
                      "Share of the warps in each state, of the first and the last incumbent that were sampled.");
   std::vector<svg::LegendEntry> legend;
@@ -89,7 +89,7 @@ std::string stalls_plot(const ReportModel& model) {
     canvas.text({16, row + kBarHeight + 3}, svg::shorten(state, frame.left - 32), Ink::text, svg::Anchor::start, state);
     draw_bar(canvas, first, state, of_share, row, Ink::inconclusive);
     draw_bar(canvas, last, state, of_share, row + kBarHeight + 2, Ink::band);
-    row += kRowHeight;
+    row += kStateHeight;
   }
   return canvas.finish();
 }

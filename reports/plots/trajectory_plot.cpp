@@ -29,7 +29,7 @@ Mark mark_of(const Experiment& experiment) {
   return {};
 }
 
-struct Range {
+struct RatioRange {
   double low = 1;
   double high = 1;
   void include(double ratio) {
@@ -45,8 +45,8 @@ double shifted(const TrajectoryPoint& point, const Experiment& experiment, doubl
   return std::exp(point.candidate + bound - experiment.judgement->effect);
 }
 
-Range range_of(const ReportModel& model) {
-  Range range;
+RatioRange ratio_range_of(const ReportModel& model) {
+  RatioRange range;
   for (std::size_t i = 1; i < model.trajectory.size(); ++i) {
     const TrajectoryPoint& point = model.trajectory[i];
     const Experiment& experiment = model.experiments[i - 1];
@@ -148,7 +148,7 @@ std::string trajectory_plot(const ReportModel& model) {
   const svg::Box frame{80, top, 880, 410};
   const double never_timed_y = frame.bottom - 14;
 
-  const Range range = range_of(model);
+  const RatioRange range = ratio_range_of(model);
   const int last = model.trajectory.back().index + (model.claim ? 1 : 0);
   const svg::Scale x{-0.5, last + 0.5, false, frame.left, frame.right};
   const svg::Scale y{range.low, range.high, true, frame.bottom - (some_untimed ? 30 : 0), frame.top};

@@ -223,6 +223,42 @@ std::string name_of(const testing::TestParamInfo<Mistake>& info) {
 INSTANTIATE_TEST_SUITE_P(UnknownName, Mistaken, testing::ValuesIn(kUnknownNames), name_of);
 INSTANTIATE_TEST_SUITE_P(BadValue, Mistaken, testing::ValuesIn(kBadValues), name_of);
 
+TEST(Usage, SourceOfAFamilyIsRefusedWithTheCommandThatBuildsItAndThatLibraryLoadsByItsNameAlone) {
+  const Workplace place;
+  place.write("axpy.cpp", read_file(APO_SOURCE_FOLDER "/tests/consumer/axpy.cpp"));
+  const Ran source = place.apo({"list", "axpy", "--families", "axpy.cpp"});
+  EXPECT_EQ(source.exit_code, 1) << source.err;
+  EXPECT_NE(source.err.find("'axpy.cpp' is source code"), std::string::npos) << source.err;
+  const std::string label = "build it: ";
+  const std::size_t at = source.err.find(label);
+  ASSERT_NE(at, std::string::npos) << source.err;
+  const std::string command = source.err.substr(at + label.size());
+  const ProcessResult built =
+      run_process({"sh", "-c", replaced(command, " -O2", "")}, {.working_folder = place.path("")});
+  ASSERT_TRUE(built.ok()) << built.error;
+  const Ran list = place.apo({"list", "axpy", "--families", "libaxpy.so"});
+  EXPECT_EQ(list.exit_code, 0) << list.err;
+  EXPECT_NE(list.out.find("n64k"), std::string::npos) << list.out;
+}
+
+TEST(Usage, DoctorNamesAFolderThatCannotBeWritten) {
+  const Workplace file;
+  file.write(".apo", "");
+  const Ran blocked = file.apo({"doctor"});
+  EXPECT_EQ(blocked.exit_code, 2) << blocked.out;
+  EXPECT_NE(blocked.out.find("broken  folder: nothing can be written to '" + file.path(".apo").string() +
+                             "': Not a directory\n        -> move that file away"),
+            std::string::npos)
+      << blocked.out;
+  EXPECT_NE(blocked.out.find("target host does not work here"), std::string::npos) << blocked.out;
+
+  // For root, too, /proc takes no new folder.
+  const Ran unwritable = Workplace().apo({"doctor", "--journal", "/proc/.apo/journal.db"});
+  EXPECT_EQ(unwritable.exit_code, 2) << unwritable.out;
+  EXPECT_NE(unwritable.out.find("broken  folder: '.apo' cannot be created in '/proc'"), std::string::npos)
+      << unwritable.out;
+}
+
 TEST(Usage, NoJournalYetNamesTheCommandThatWritesOne) {
   const Workplace place;
   for (const Words& words : {Words{"query"}, {"query", "--sql", "SELECT 1"}, {"show", "1"}, {"report"}, {"lessons"}}) {

@@ -190,6 +190,16 @@ TEST_F(EvaluateTest, ACandidateThatCrashesWhenItIsTimedIsBlamedAndNotTheIncumben
   EXPECT_NE(experiment.judgement->sentence.find("SIGABRT"), std::string::npos) << experiment.judgement->sentence;
 }
 
+TEST_F(EvaluateTest, ACandidateThatNeverReturnsIsRevertedAtItsDeadline) {
+  Runtime runtime = copy.runtime();
+  runtime.worker.deadline = std::chrono::milliseconds(500);
+  Experiment experiment = copy.experiment("copy/infinite_loop");
+  evaluate(runtime, experiment, plan, silent);
+  expect_stopped(experiment, "correctness", Outcome::timed_out);
+  EXPECT_NE(experiment.judgement->sentence.find("no answer in 500 ms"), std::string::npos)
+      << experiment.judgement->sentence;
+}
+
 TEST_F(EvaluateTest, ATimeBelowThePhysicalFloorIsNotBelieved) {
   plan.floor_ns["n4k"] = 1e9;
   const Experiment experiment = evaluate_candidate("copy/sixteen_times");
@@ -201,8 +211,17 @@ TEST_F(EvaluateTest, AnIncumbentThatDoesNotBuildIsTheEnvironmentsError) {
   EXPECT_THROW(evaluate_candidate("copy/once", "copy/does_not_compile"), EnvironmentError);
 }
 
-TEST_F(EvaluateTest, ASentinelTakesFourteenRoundsOfIdenticalCode) {
-  const SentinelResult sentinel = run_sentinel(copy.runtime(), {"copy/once", {}}, plan, 0, {}, silent);
+// A first build takes tens of seconds: nobody should look at a silent terminal meanwhile.
+TEST_F(EvaluateTest, ASentinelTakesFourteenRoundsOfIdenticalCodeAndShowsEachBuildBeforeItBegins) {
+  std::vector<std::string> seen;
+  testing::ProgressObserver observer([&](const Progress& progress) { seen.push_back(progress.what); });
+  Runtime runtime = copy.runtime();
+  runtime.build = [&](const Configuration& configuration, const Axes& axes, bool sanitize) {
+    EXPECT_FALSE(seen.empty() || seen.back() != "build copy/once");
+    return copy.runtime().build(configuration, axes, sanitize);
+  };
+  const SentinelResult sentinel = run_sentinel(runtime, {"copy/once", {}}, plan, 0, {}, observer);
+  EXPECT_NE(std::ranges::find(seen, "inputs of n4k"), seen.end());
   EXPECT_GE(sentinel.rounds.size(), 14U);
   EXPECT_LE(sentinel.lower, sentinel.check.effect);
   EXPECT_GE(sentinel.upper, sentinel.check.effect);

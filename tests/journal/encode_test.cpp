@@ -68,7 +68,7 @@ TEST(EncodeEnvironment, BitsThatAreNoNumberAreDamage) {
   for (const char* text : {R"({"throttle_bits":"nan"})", R"({"throttle_bits":-1})", R"({"throttle_bits":"inf"})",
                            R"({"throttle_bits":[]})", "{"}) {
     Round round = round_of({"n4k"});
-    EXPECT_THROW(decode_environment(text, round), UserError) << text;
+    EXPECT_THROW(decode_environment(text, round), EnvironmentError) << text;
   }
 }
 

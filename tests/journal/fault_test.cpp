@@ -102,6 +102,15 @@ TEST(Fault, AClockThatStepsBackChangesNoOrder) {
   EXPECT_EQ(std::get<std::int64_t>(run_query(journal, parse_query({})).rows.front().front()), last);
 }
 
+// Damage is the environment's trouble; without its first page the file is no journal at all, which is the user's
+// mistake.
+template <class Action>
+std::string error_of_either_kind(Action action) {
+  std::string damage;
+  const std::string mistake = user_error([&] { damage = environment_error(action); });
+  return damage.empty() ? mistake : damage;
+}
+
 // Whatever page is damaged: every step ends, with a result or with a message that names the file and the way out.
 TEST(Fault, AnyDamagedPageIsAMessageThatNamesTheFileAndTheWayOut) {
   const Scratch whole;
@@ -119,7 +128,7 @@ TEST(Fault, AnyDamagedPageIsAMessageThatNamesTheFileAndTheWayOut) {
     }
     std::ofstream(scratch.path, std::ios::binary) << damaged;
     std::vector<std::string> findings;
-    const std::string error = user_error([&] {
+    const std::string error = error_of_either_kind([&] {
       Journal journal = scratch.open(Access::read_only);
       findings = journal.check_integrity();
       for (int id = 1; id <= 6; ++id) {
@@ -149,7 +158,7 @@ TEST(Fault, WhatCanBeReadOfADamagedJournalIsRecoveredAsTheMessageSays) {
   std::fill(bytes.end() - 4096, bytes.end() - 2048, '\xee');
   std::ofstream(scratch.path, std::ios::binary) << bytes;
   std::vector<std::string> findings;
-  const std::string error = user_error([&] { findings = scratch.open(Access::read_only).check_integrity(); });
+  const std::string error = error_of_either_kind([&] { findings = scratch.open(Access::read_only).check_integrity(); });
   EXPECT_TRUE(!findings.empty() || contains_text(error, "sqlite3 recovered.db")) << error;
   const std::filesystem::path recovered = scratch.folder.path() / "recovered.db";
   const ProcessOptions there{.timeout_s = 30, .working_folder = scratch.folder.path()};

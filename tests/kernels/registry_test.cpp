@@ -1,6 +1,8 @@
 // tests/kernels/registry_test.cpp - the list of families, look-ups in it, and the family `copy`.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <set>
 #include <stdexcept>
 
@@ -55,7 +57,14 @@ TEST(Registry, MissingFamilyLibraryIsAnErrorThatNamesIt) {
 
 TEST(Registry, LibraryWithoutFamiliesIsRefused) {
   const std::size_t before = families().size();
-  EXPECT_THROW(load_family_library("libm.so.6"), std::runtime_error);
+  Dl_info libc = {};
+  ASSERT_NE(dladdr(reinterpret_cast<void*>(&std::free), &libc), 0);
+  try {
+    load_family_library(libc.dli_fname);
+    FAIL() << "no error";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("exports no function apo_families"), std::string::npos) << error.what();
+  }
   EXPECT_EQ(families().size(), before);
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # tests/project/lint.sh BUILD_FOLDER [JOBS] - clang-tidy over the sources, on all cores or JOBS. What passed is remembered in
 # BUILD_FOLDER/lint under a hash of all that its verdict depends on, so that only what changed is checked again.
-# What is compiled as one is checked as one. Left out: the tests, and harness/cli for the cost of CLI11's templates.
+# Most of the time goes to headers, so that libraries that compile as one are checked as one. Left out: the tests, and
+# harness/cli for the cost of CLI11's templates.
 set -euo pipefail
 root=$(dirname "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")")
 build=$(readlink -f "$1")
@@ -11,8 +12,13 @@ export root build cache
 
 # "SOURCE DEPENDENCY" lines for every file of ours that went into an object, as the compiler told ninja.
 ninja -C "$build" -t deps | awk -v root="$root/" -v build="$build/" '
+  function absolute(path) {  # ccache may have made it relative to the build folder
+    if (path !~ /^\//) path = build path
+    while (sub(/\/[^\/]+\/\.\.\//, "/", path));
+    return path
+  }
   /^[^ ].*: #deps/ { source = ""; next }
-  NF == 1 { if (source == "") source = $1; if (index($1, root) == 1 || index($1, build) == 1) print source, $1 }' >"$cache/dependencies"
+  NF == 1 { path = absolute($1); if (source == "") source = path; if (index(path, root) == 1 || index(path, build) == 1) print source, path }' >"$cache/dependencies"
 
 export settings
 settings=$(cat "$root/.clang-tidy" && clang-tidy --version)
@@ -28,23 +34,69 @@ verdict_key() {
   } | sha256sum | cut -d' ' -f1
 }
 
+tidy() {
+  local file=$1
+  shift
+  # The commands are GCC's: clang knows not all of its warnings and optimisations.
+  clang-tidy --config-file="$root/.clang-tidy" --quiet --extra-arg=-Wno-unknown-warning-option \
+    --extra-arg=-Wno-ignored-optimization-argument "$file" "$@" 2>&1
+}
+
 lint() {
   local key
   key=$(verdict_key "$1")
   [ -n "$key" ] && [ -e "$cache/$key" ] && return 0
-  # The commands are GCC's: clang knows not all of its warnings and optimisations.
-  if output=$(clang-tidy -p "$build" --config-file="$root/.clang-tidy" --quiet --extra-arg=-Wno-unknown-warning-option \
-    --extra-arg=-Wno-ignored-optimization-argument "$1" 2>&1); then
+  if output=$(tidy "$1" -p "$build"); then
     [ -z "$key" ] || touch "$cache/$key"
   else
     printf '%s\n' "$output" | grep -v 'warnings generated' >&2
     return 1
   fi
 }
-export -f verdict_key lint
+
+# Sources as one, with the include folders and macros of all of them. What is not clean so is checked one by one, which
+# says where, and finds nothing where only a name of two unnamed namespaces clashes.
+lint_joined() {
+  [ $# -gt 1 ] || { lint "$1"; return; }
+  local key keys= source joined flags failed=0
+  for source; do
+    key=$(verdict_key "$source")
+    [ -n "$key" ] || { keys=; break; }
+    keys+=$key
+  done
+  key=
+  [ -z "$keys" ] || key=$(sha256sum <<<"joined $keys" | cut -d' ' -f1)
+  [ -n "$key" ] && [ -e "$cache/$key" ] && return 0
+  joined=$cache/joined_$(sha256sum <<<"$*" | cut -c1-8).cpp
+  printf '#include "%s"\n' "$@" >"$joined"
+  flags=$(for source; do grep -F -B 1 "\"file\": \"$source\"" "$build/compile_commands.json"; done |
+    grep -o -E -e ' (-isystem |-I|-D|-std=)[^ ]+' | sed 's/\\\+"/"/g' | awk '!seen[$0]++' | tr '\n' ' ')
+  if tidy "$joined" -- $flags >/dev/null; then
+    [ -z "$key" ] || touch "$cache/$key"
+    return 0
+  fi
+  for source; do
+    lint "$source" || failed=1
+  done
+  [ $failed = 0 ] && echo "lint: these no longer compile as one, which costs time: $*" >&2
+  return $failed
+}
+export -f verdict_key tidy lint lint_joined
 
 sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/compile_commands.json" |
   { grep -F -e "$root/" -e "$build/" || true; } | { grep -v -F -e "$root/tests/" -e "$build/tests/" -e /harness/cli/ || true; } | sort -u >"$cache/sources"
 [ -s "$cache/sources" ] || { echo "lint: no sources of $root in $build/compile_commands.json" >&2; exit 2; }
-xargs --max-procs="${2:-$(nproc)}" -I{} bash -c 'lint {}' <"$cache/sources"
+
+# One pattern a line: the sources that match are checked as one; the rest, and what needs flags of its own, one by one. (The
+# presets dev and debug compile every file alone, for a change of a line; it is checked so, too.)
+joined='/apo_(evaluate|runtime|implement|kernels)[.]dir/
+/apo_(worker|executor|recorder)[.]dir/
+/apo_(profile|reports|journal)[.]dir/
+/apo_(core|research)[.]dir/
+/apo_loop[.]dir/|[.]cpp$'
+grep -q -F /Unity/ "$cache/sources" || joined=
+awk -v patterns="$joined" 'BEGIN { count = split(patterns, pattern, "\n") }
+  { for (i = 1; i <= count && $0 !~ pattern[i]; ++i); if (i > count || /roof_kernels_/) print; else unit[i] = unit[i] " " $0 }
+  END { for (i = 1; i <= count; ++i) if (unit[i] != "") print substr(unit[i], 2) }' "$cache/sources" >"$cache/units"
+xargs --max-procs="${2:-$(nproc)}" -d '\n' -I{} bash -c 'lint_joined {}' <"$cache/units"
 echo "lint: $(wc -l <"$cache/sources") translation units are clean"

@@ -92,6 +92,7 @@ std::vector<GateResult> run_gates(Workspace& workspace, const Variant& variant, 
   const Configuration configuration{.variant = variant.id(), .settings = default_settings(variant)};
   const Runtime runtime = workspace.runtime(family);
   const Workload& workload = first_supported(family, runtime, configuration);
+  observer.progress({.what = "build " + configuration.label()});
   std::vector<GateResult> gates = {build_gate(runtime, configuration, workload, log)};
   const std::uint64_t seed = secret_seed();
   const auto plan = correctness_plan(runtime, configuration, {workload.name}, seed);

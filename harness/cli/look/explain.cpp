@@ -94,6 +94,7 @@ int explain_variants(const ExplainOptions& options, const Globals& globals) {
     }
     profiles[i] =
         kept_or_measured_profile(workspace, family, configurations[i], workload, cache, options.remeasure, observer);
+    observer.progress({.what = "build " + configurations[i].label()});
     builds[i] = runtime.build(configurations[i], workload.axes, false);
   }
   const Explanation explanation = explain(profiles[0], profiles[1], builds[0].resources, builds[1].resources);

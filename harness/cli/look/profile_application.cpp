@@ -1,6 +1,8 @@
 // harness/cli/look/profile_application.cpp - runs the command and keeps and prints the profile of its GPU time.
 #include "harness/cli/look/profile_application.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +12,7 @@
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
+#include "harness/core/system/process.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/profile/application/application_summary.h"
 #include "harness/profile/application/run_application.h"
@@ -94,7 +97,14 @@ int profile_application(const std::vector<std::string>& command, const Applicati
   }
   // With --json, standard output holds one document and nothing else.
   const bool output_to_stderr = globals.json && options.output.empty();
-  return show_application(run_application(command, output_to_stderr), options, globals);
+  const ApplicationProfile profile = run_application(command, output_to_stderr);
+  const int shown = show_application(profile, options, globals);
+  if (profile.signal != 0 || profile.exit_code.value_or(0) != 0) {
+    throw UserError(profile.signal != 0 ? "the command was ended by " + signal_name(profile.signal)
+                                        : fmt::format("the command failed with exit code {}", *profile.exit_code),
+                    "its profile up to there is shown and kept");
+  }
+  return shown;
 }
 
 }  // namespace apo

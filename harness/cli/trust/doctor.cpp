@@ -1,5 +1,11 @@
 // harness/cli/trust/doctor.cpp - `apo doctor`: checks this machine and the journal and names the fixes.
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -156,6 +162,29 @@ Check check_sanitizers(Workspace& workspace) {
 
 // ---------------------------------------------------------------- what is on disk
 
+// Whether the folder, or the nearest one above it that exists, takes a new folder; root, too, is refused on a read-only
+// file system. What is made for it is removed.
+Check check_folder(const Paths& paths) {
+  fs::path folder = paths.folder;
+  while (is_absent(folder) && folder.has_relative_path()) {
+    folder = folder.parent_path();
+  }
+  std::string probe = folder / ".apo-doctor-XXXXXX";
+  if (mkdtemp(probe.data()) != nullptr) {
+    rmdir(probe.c_str());  // it is empty: nothing but a race with its owner can fail here
+    return {.name = "folder", .finding = fmt::format("journal, builds and reports go to '{}'", paths.folder.string())};
+  }
+  const int reason = errno;
+  return broken("folder",
+                folder == paths.folder
+                    ? fmt::format("nothing can be written to '{}': {}", folder.string(), std::strerror(reason))
+                    : fmt::format("'{}' cannot be created in '{}': {}",
+                                  paths.folder.lexically_relative(folder).string(), folder.string(),
+                                  std::strerror(reason)),
+                fmt::format("{}, or name a journal elsewhere with --journal or APO_JOURNAL",
+                            reason == ENOTDIR ? "move that file away" : "make it writable"));
+}
+
 std::string open_work(Journal& journal) {
   const std::size_t campaigns = journal.open_campaigns().size();
   int experiments = 0;
@@ -286,6 +315,7 @@ std::vector<Check> examine(const Globals& globals, Observer& observer) {
   add(check_governor(workspace.machine()));
   add(check_steal());
   add(check_counters());
+  add(check_folder(paths));
   add(check_journal(paths));
   add(check_selftest(paths, workspace));
   add(check_build_cache(paths));

@@ -20,15 +20,15 @@ std::vector<std::pair<std::string, double>> top_stalls(const Profile& profile) {
 
 namespace {
 
-using Sums = std::map<std::string, std::int64_t>;
+using SamplesByName = std::map<std::string, std::int64_t>;
 
 struct SamplesOfLine {
   std::int64_t all = 0;
-  Sums by_stall;
-  Sums by_inlined;
+  SamplesByName by_stall;
+  SamplesByName by_inlined;
 };
 
-const Sums::value_type& largest(const Sums& sums) {
+const SamplesByName::value_type& largest(const SamplesByName& sums) {
   return *std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
 }
 

@@ -17,6 +17,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
+#include "harness/core/system/c_strings.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 
@@ -75,15 +76,6 @@ std::vector<std::string> environment_with(const std::vector<std::string>& additi
     }
   }
   return all;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& strings) {
-  std::vector<char*> result;
-  for (std::string& text : strings) {
-    result.push_back(text.data());
-  }
-  result.push_back(nullptr);
-  return result;
 }
 
 // Only async-signal-safe calls from here to exec.
@@ -156,8 +148,8 @@ ForegroundResult run_foreground(const std::vector<std::string>& argv, const Fore
   }
   std::vector<std::string> arguments = argv;
   std::vector<std::string> environment = environment_with(options.environment);
-  const std::vector<char*> argument_pointers = pointers(arguments);
-  const std::vector<char*> environment_pointers = pointers(environment);
+  const std::vector<char*> argument_pointers = c_strings(arguments);
+  const std::vector<char*> environment_pointers = c_strings(environment);
   std::array<int, 2> report{};
   if (pipe2(report.data(), O_CLOEXEC) != 0) {
     throw EnvironmentError(std::string("cannot create a pipe: ") + std::strerror(errno));

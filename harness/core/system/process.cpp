@@ -18,6 +18,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
+#include "harness/core/system/c_strings.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 
@@ -39,15 +40,6 @@ Pipe make_pipe() {
     throw EnvironmentError(std::string("cannot create a pipe: ") + std::strerror(errno));
   }
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
-}
-
-std::vector<char*> pointers(std::vector<std::string>& strings) {
-  std::vector<char*> result;
-  for (std::string& text : strings) {
-    result.push_back(text.data());
-  }
-  result.push_back(nullptr);
-  return result;
 }
 
 std::vector<std::string> merged_environment(const std::vector<std::string>& additions) {
@@ -220,8 +212,8 @@ ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOpt
   }
   std::vector<std::string> arguments = argv;
   std::vector<std::string> environment = merged_environment(options.environment);
-  const std::vector<char*> argument_pointers = pointers(arguments);
-  const std::vector<char*> environment_pointers = pointers(environment);
+  const std::vector<char*> argument_pointers = c_strings(arguments);
+  const std::vector<char*> environment_pointers = c_strings(environment);
   Pipe in = make_pipe();
   Pipe out = make_pipe();
   Pipe err = make_pipe();

@@ -15,17 +15,21 @@
 namespace apo {
 
 std::vector<TimedWorkload> build_pair(const Runtime& runtime, const Configuration& incumbent,
-                                      const Configuration& candidate, const EvaluatePlan& plan, std::uint64_t seed) {
+                                      const Configuration& candidate, const EvaluatePlan& plan, std::uint64_t seed,
+                                      Observer& observer) {
   std::vector<TimedWorkload> pairs;
   for (const Workload* workload : plan.workloads) {
     TimedWorkload timed{.name = workload->name, .axes = workload->axes};
+    observer.progress({.what = "build " + incumbent.label()});
     timed.incumbent = {incumbent, runtime.build(incumbent, workload->axes, false)};
+    observer.progress({.what = "build " + candidate.label()});
     timed.candidate = {candidate, runtime.build(candidate, workload->axes, false)};
     for (const TimedArm* arm : {&timed.incumbent, &timed.candidate}) {
       if (arm->build.outcome != Outcome::valid) {
         throw EnvironmentError(arm->configuration.label() + " does not build any more", arm->build.evidence);
       }
     }
+    observer.progress({.what = "inputs of " + workload->name});
     const bool shared = shares_inputs(*runtime.family, workload->axes);
     timed.pool = make_pool(runtime, *workload, shared ? derive_seed(plan.seed, "pool", 0) : seed);
     pairs.push_back(std::move(timed));

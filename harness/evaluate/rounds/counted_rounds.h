@@ -15,9 +15,11 @@
 
 namespace apo {
 
-// Builds both arms for the plan's workloads, with inputs. Throws EnvironmentError when one does not build.
+// Builds both arms for the plan's workloads, with inputs; shown as progress. Throws EnvironmentError when one does not
+// build.
 std::vector<TimedWorkload> build_pair(const Runtime& runtime, const Configuration& incumbent,
-                                      const Configuration& candidate, const EvaluatePlan& plan, std::uint64_t seed);
+                                      const Configuration& candidate, const EvaluatePlan& plan, std::uint64_t seed,
+                                      Observer& observer);
 
 // Runs `wanted` rounds that count; void ones are repeated as far as the preset allows. `what` is shown as progress;
 // waits for other processes are added to `waited_s`. Throws EnvironmentError when an arm does not run or too many

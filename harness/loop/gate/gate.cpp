@@ -110,12 +110,13 @@ Pair look_up(Workspace& workspace, const StoredVariant& stored, const GateReques
 }
 
 // Whether every workload builds to the same machine code: then no sentinel is worth its time.
-bool same_code(const Runtime& runtime, const Pair& pair) {
+bool same_code(const Runtime& runtime, const Pair& pair, Observer& observer) {
   return std::all_of(pair.workloads.begin(), pair.workloads.end(), [&](const Workload* workload) {
     if (!runtime.unsupported(pair.baseline, workload->axes).empty() ||
         !runtime.unsupported(pair.candidate, workload->axes).empty()) {
       return false;
     }
+    observer.progress({.what = "build " + pair.candidate.label() + " and its baseline"});
     const Build was = runtime.build(pair.baseline, workload->axes, false);
     const Build is = runtime.build(pair.candidate, workload->axes, false);
     return was.outcome == Outcome::valid && is.outcome == Outcome::valid && was.code_hash == is.code_hash;
@@ -149,7 +150,7 @@ void measure(Workspace& workspace, const Pair& pair, const GateRequest& request,
                                  .judge_preset = request.judge_preset,
                                  .layout = request.layout,
                                  .seed = secret_seed()});
-  const bool timed = !same_code(runtime, pair);
+  const bool timed = !same_code(runtime, pair, observer);
   if (timed && refused_by_selftest(workspace, pair, request, gated)) {
     return;
   }

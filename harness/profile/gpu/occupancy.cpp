@@ -41,10 +41,6 @@ std::int64_t resource(const Build& build, const char* name) {
   return found == build.resources.end() ? 0 : found->second;
 }
 
-std::int64_t product(const std::array<std::int64_t, 3>& sizes) {
-  return sizes[0] * sizes[1] * sizes[2];
-}
-
 }  // namespace
 
 Occupancy occupancy_of(const LaunchShape& launch, const SmLimits& limits) {

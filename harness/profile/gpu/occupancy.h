@@ -2,6 +2,7 @@
 // fills it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,6 +10,11 @@
 #include "harness/core/records/records.h"
 
 namespace apo {
+
+// Blocks of a grid, or threads of a block.
+inline std::int64_t product(const std::array<std::int64_t, 3>& sizes) {
+  return sizes[0] * sizes[1] * sizes[2];
+}
 
 struct LaunchShape {
   std::int64_t blocks = 0;

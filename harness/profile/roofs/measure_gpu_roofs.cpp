@@ -5,6 +5,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/system/secret.h"
+#include "harness/profile/gpu/occupancy.h"
 #include "harness/profile/roofs/gpu_roofs.h"
 #include "harness/runtime/runtime.h"
 
@@ -24,10 +25,6 @@ T value_of(const Result<T>& result, const std::string& what) {
                            "'apo doctor' shows what works here");
   }
   return *result;
-}
-
-std::int64_t product(const std::array<std::int64_t, 3>& sizes) {
-  return sizes[0] * sizes[1] * sizes[2];
 }
 
 class RoofProcess {

@@ -1,7 +1,6 @@
 // harness/worker/child/host_device.cpp - loads shared objects, poisons and evicts, calls, stamps.
 #include "harness/worker/child/host_device.h"
 
-#include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -25,19 +24,13 @@ namespace {
 
 using Poisoner = void (*)(const volatile void*, std::size_t);
 
-// A function of another library, by name; null when it has none.
-template <class Function>
-Function find_symbol(void* library, const char* name) {
-  return reinterpret_cast<Function>(dlsym(library, name));
-}
-
 // The shared tensors in this process, with unmapped-looking space reserved on both sides.
-class Mapping {
+class HostMapping {
  public:
-  Mapping() = default;
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-  ~Mapping() { reset(); }
+  HostMapping() = default;
+  HostMapping(const HostMapping&) = delete;
+  HostMapping& operator=(const HostMapping&) = delete;
+  ~HostMapping() { reset(); }
 
   bool map(int fd, std::int64_t bytes) {
     reset();
@@ -96,7 +89,7 @@ class HostDevice : public Device {
 
   int threads_;
   SharedStatus& status_;
-  Mapping mapping_;
+  HostMapping mapping_;
   SharedTensorsLayout layout_;
   std::array<Launcher, 2> launchers_{};
 };

@@ -11,12 +11,6 @@
 namespace apo {
 namespace {
 
-// A function of the library, by name; null when it has none.
-template <class Function>
-Function find_symbol(void* library, const char* name) {
-  return reinterpret_cast<Function>(dlsym(library, name));
-}
-
 std::optional<Failure> open_library(const std::string& path, int slot, Launcher& launcher) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

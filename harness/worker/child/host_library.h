@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cxxabi.h>
+#include <dlfcn.h>
 
 #include <cstddef>
 #include <exception>
@@ -17,6 +18,12 @@ namespace apo {
 using Launcher = decltype(&apo_launch);
 
 inline constexpr std::size_t kMessageLimit = 512;  // of text that a candidate chose
+
+// A function of a library, by name; null when it has none.
+template <class Function>
+Function find_symbol(void* library, const char* name) {
+  return reinterpret_cast<Function>(dlsym(library, name));
+}
 
 // Lets signals reach the thread that calls candidates only during calls. Otherwise a candidate's handler would run
 // while the worker prepares a sample or waits for a request, and could work there unseen by any stamp. Signals that

@@ -211,7 +211,8 @@ TEST(Campaign, TwoRunBesideEachOtherOnOneJournalAndKeepTheirExperimentsApart) {
 std::string beginning_with(const std::string& first, const std::string& name) {
   return "// apo:variant    copy/" + name +
          "\n// apo:target     host\n// apo:technique  library-call"
-         "\n// apo:parent     copy/simple\n// apo:idea       Wastes time.\n#include <cstring>\n\n#include "
+         "\n// apo:parent     copy/simple\n// apo:idea       Wastes time.\n#include <cstring>\n#include "
+         "<unistd.h>\n\n#include "
          "\"copy.args.h\"\n"
          "\nAPO_EXPORT uint32_t apo_abi(void) { return APO_ABI_VERSION; }\n"
          "APO_EXPORT int apo_launch(const apo_call* call) {\n  static volatile int64_t calls = 0;\n  calls = calls + "
@@ -236,21 +237,21 @@ int processes_with_files_of(const Workplace& place) {
   return count;
 }
 
-TEST(Campaign, HungCandidatesAreGoneWithinTenSecondsAndItGoesOn) {
+TEST(Campaign, ACandidateThatHangsWhenItIsTimedIsGoneWithinTenSecondsAndItGoesOn) {
   const Workplace place;
   // A home with few variants, none of which is accepted: so every candidate has its turn.
   for (const char* folder : {"kernels", "harness"}) {
     std::filesystem::create_directory_symlink(std::string(APO_SOURCE_FOLDER "/") + folder, place.path(folder));
   }
   place.write("variants/copy/simple.cpp", read_file(APO_SOURCE_FOLDER "/variants/copy/simple.cpp"));
-  for (const auto& [name, first] : {std::pair("hangs_at_once", "while (calls > 0) {}"),
-                                    {"hangs_when_timed", "while (calls > 300) {}"},
+  // A process that checks copy makes four calls; one that times makes sixteen at least, however slow the machine is.
+  for (const auto& [name, first] : {std::pair("hangs_when_timed", "while (calls > 10) { sleep(1); }"),
                                     {"slower", "for (volatile int i = 0; i < 20000; i = i + 1) {}"}}) {
     place.write(std::string("variants/copy/") + name + ".cpp", beginning_with(first, name));
   }
   const ProcessResult result =
       run_process({APO_PROGRAM, "run", "copy", "--workload", "n4k", "--baseline", "copy/simple", "--iterations", "1",
-                   "--candidates", "3", "--judge", "standard", "--solo-run", "10ms", "--json"},
+                   "--candidates", "2", "--judge", "standard", "--solo-run", "10ms", "--json"},
                   {.timeout_s = 200,
                    .working_folder = place.path(""),
                    .environment = {"APO_HOME=" + place.path("").string(), "APO_JOURNAL="}});
@@ -270,9 +271,8 @@ TEST(Campaign, HungCandidatesAreGoneWithinTenSecondsAndItGoesOn) {
       EXPECT_NE(sentence.find("no answer in 9000 ms"), std::string::npos) << sentence;
     }
   }
-  EXPECT_EQ(outcomes, (std::map<std::string, std::string>{{"copy/hangs_at_once", "timed_out"},
-                                                          {"copy/hangs_when_timed", "timed_out"},
-                                                          {"copy/slower", "valid"}}));
+  EXPECT_EQ(outcomes,
+            (std::map<std::string, std::string>{{"copy/hangs_when_timed", "timed_out"}, {"copy/slower", "valid"}}));
   EXPECT_EQ(processes_with_files_of(place), 0);
 }
 

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "journal/database.h"
@@ -110,6 +111,21 @@ TEST(JournalFile, ListWorksWithoutAUsableJournalAndSaysSo) {
   EXPECT_EQ(ran.exit_code, 0);
   EXPECT_NE(ran.out.find("copy/simple"), std::string::npos);
   EXPECT_NE(ran.err.find("incumbents are not shown"), std::string::npos) << ran.err;
+}
+
+TEST(JournalFile, ADamagedOneIsTheEnvironmentsTroubleAndTheMessageSavesWhatCanBeRead) {
+  const Workplace place;
+  std::string bytes = read_file(APO_SOURCE_FOLDER "/experiments/nvidia-h200/b8_t128_h83_n32/journal.db");
+  std::fill(bytes.begin() + 4096, bytes.end(), '\xee');  // all but the first page, which has the schema
+  place.write("journal.db", bytes);
+  for (const Words& words : {Words{"query"}, Words{"report"}, Words{"run", "copy"}}) {
+    Words all = words;
+    all.insert(all.end(), {"--journal", "journal.db"});
+    const Ran ran = place.apo(all);
+    EXPECT_EQ(ran.exit_code, 2) << words.front() << ran.err;
+    EXPECT_NE(ran.err.find("/journal.db' is damaged"), std::string::npos) << ran.err;
+    EXPECT_NE(ran.err.find("sqlite3 recovered.db"), std::string::npos) << ran.err;
+  }
 }
 
 TEST(JournalFile, DoctorCallsADamagedJournalBroken) {

@@ -40,9 +40,10 @@ TEST(ProfileApplication, ShowsKernelsCategoriesAndGaps) {
 TEST(ProfileApplication, JsonIsOneDocumentAndTheCommandsOutputGoesToStderr) {
   const Workplace place;
   const Ran ran = profile(place, {"--json"}, {APO_GUEST_PROGRAM, "fail", "10"});
-  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_EQ(ran.exit_code, 1);
   const auto document = only_document(ran);
-  EXPECT_EQ(ran.err, "the guest's own output\n");
+  EXPECT_EQ(ran.err.rfind("the guest's own output\napo: the command failed with exit code 3\n", 0), 0U) << ran.err;
+  EXPECT_EQ(document["profile"], 1) << "it is kept all the same";
   EXPECT_EQ(document["exit_code"], 3);
   EXPECT_EQ(document["total_ns"], 1'000);
   EXPECT_EQ(document["busy_ns"], 1'000);
@@ -76,7 +77,10 @@ TEST(ProfileApplication, TellsWhichSignalEndedTheCommand) {
   const auto document = only_document(place.apo({"profile", "--json", "--", "sh", "-c", "kill -SEGV $$"}));
   EXPECT_EQ(document["signal"], 11);
   EXPECT_TRUE(document["exit_code"].is_null());
-  EXPECT_NE(place.apo({"profile", "--", "sh", "-c", "kill -SEGV $$"}).out.find("ended by SIGSEGV"), std::string::npos);
+  const Ran text = place.apo({"profile", "--", "sh", "-c", "kill -SEGV $$"});
+  EXPECT_EQ(text.exit_code, 1);
+  EXPECT_NE(text.out.find("ended by SIGSEGV"), std::string::npos) << text.out;
+  EXPECT_NE(text.err.find("apo: the command was ended by SIGSEGV"), std::string::npos) << text.err;
 }
 
 TEST(ProfileApplication, IsKeptInTheJournalForQueries) {

@@ -682,11 +682,11 @@ TEST(Encode, TruncatedOrOverlongSamplesAreDamage) {
   std::vector<Block> warmup;
   std::vector<Block> blocks;
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    EXPECT_THROW(decode_samples(bytes.substr(0, size), warmup, blocks), UserError) << size;
+    EXPECT_THROW(decode_samples(bytes.substr(0, size), warmup, blocks), EnvironmentError) << size;
   }
-  EXPECT_THROW(decode_samples(bytes + '\0', warmup, blocks), UserError);
-  EXPECT_THROW(decode_samples(std::string(11, '\xff'), warmup, blocks), UserError);
-  EXPECT_THROW(decode_samples(std::string("\x01\xff\xff\xff\xff\x7f\x00", 7), warmup, blocks), UserError);
+  EXPECT_THROW(decode_samples(bytes + '\0', warmup, blocks), EnvironmentError);
+  EXPECT_THROW(decode_samples(std::string(11, '\xff'), warmup, blocks), EnvironmentError);
+  EXPECT_THROW(decode_samples(std::string("\x01\xff\xff\xff\xff\x7f\x00", 7), warmup, blocks), EnvironmentError);
 }
 
 TEST(Encode, AnUsualSampleTakesFourBytes) {
