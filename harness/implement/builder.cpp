@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "harness/core/error.h"
+#include "harness/core/records/sources.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
@@ -19,6 +20,7 @@
 #include "harness/implement/library_builder.h"
 #include "harness/implement/object/elf.h"
 #include "harness/implement/object/layout.h"
+#include "harness/implement/plain_call.h"
 #include "harness/implement/read_files.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/metadata.h"
@@ -30,7 +32,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kRecipe = 3;
+constexpr int kRecipe = 4;
 constexpr const char* kLayout = "layout.ld";
 constexpr const char* kReadByCompiler = "read.d";
 constexpr const char* kReadByAssembler = "assembled.d";
@@ -172,11 +174,12 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
                      .built_for = variant.id(),
                      .known = {.flags = joined(compile_flags(options_.sanitize), link_flags(options_.sanitize)),
                                .toolchain = toolchain_}};
+  recipe.files.push_back(plain_source(family, variant));
   const Words included = included_files(recipe.files, options_.home);
   recipe.key = joined(joined(recipe.key, recipe.known.flags), included);
   return cached_build(cache_, recipe,
                       [&](const fs::path& folder, Built& built) {
-                        CompileStep step = compile_and_link(recipe.files.front().name, included, folder);
+                        CompileStep step = compile_and_link(family, variant, included, folder);
                         step.evidence = in_users_words(step.evidence, variant);
                         if (step.ok) {
                           const ObjectFacts facts = read_object(read_file(folder / kObject));
@@ -188,20 +191,23 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
       .build;
 }
 
-CompileStep Builder::compile_and_link(const std::string& source, const Words& included, const fs::path& folder) const {
+CompileStep Builder::compile_and_link(const Family& family, const Variant& variant, const Words& included,
+                                      const fs::path& folder) const {
   // A renamed file is no other code, so that __FILE__ is always the same.
   const Words where = {"-I.",
                        "-I" + options_.home.string(),
-                       "-fmacro-prefix-map=" + source + "=variant.cpp",
+                       "-fmacro-prefix-map=" + source_name(variant) + "=variant.cpp",
                        "-ffile-prefix-map=" + folder.string() + "=.",
                        "-ffile-prefix-map=" + options_.home.string() + "=apo",
                        "-MD",
                        "-MF",
                        kReadByCompiler,
                        std::string("-Wa,--MD,") + kReadByAssembler};
-  const Words compile = joined(compile_flags(options_.sanitize), where);
+  const Words compile = joined(joined({"-o", kObject}, compile_flags(options_.sanitize)), where);
   CompileStep step =
-      run_step(joined({toolchain_.compiler, "-c", source, "-o", kObject}, compile), folder, options_.timeout_s);
+      compile_library_source(family, variant, folder, [&](const Words& what) {
+        return run_step(joined(joined({toolchain_.compiler, "-c"}, what), compile), folder, options_.timeout_s);
+      }).step;
   if (!step.ok) {
     return step;
   }

@@ -52,7 +52,7 @@ class Builder {
   Build build_object(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
   const CudaBuilder& cuda() const;
   const CudaLibraryBuilder& cuda_library() const;
-  CompileStep compile_and_link(const std::string& source, const Words& included,
+  CompileStep compile_and_link(const Family& family, const Variant& variant, const Words& included,
                                const std::filesystem::path& folder) const;
   Build with_layout(const Build& base) const;
   // What the compilation in the folder read that is neither the variant's nor the compiler's; "" when there is nothing.

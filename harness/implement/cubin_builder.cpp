@@ -63,7 +63,8 @@ CompileStep run_nvcc(const Words& command, const fs::path& folder, double timeou
       run_process(command, {.timeout_s = timeout_s,
                             .working_folder = folder.string(),
                             .environment = {"LC_ALL=C", "TMPDIR=" + folder.string(), "SOURCE_DATE_EPOCH=0"}});
-  CompileStep step{.ok = result.ok(), .log = result.output + result.error, .evidence = ""};
+  CompileStep step{
+      .ok = result.ok(), .log = result.output + result.error, .evidence = "", .timed_out = result.timed_out};
   if (!step.ok) {
     step.evidence =
         result.timed_out ? "nvcc did not finish in " + format_seconds(timeout_s) : first_cuda_error(step.log);

@@ -8,30 +8,14 @@
 namespace apo {
 namespace {
 
-std::string_view element_type(DType dtype, Target target) {
-  switch (dtype) {
-    case DType::bf16:
-      return target == Target::cuda ? "__nv_bfloat16" : "uint16_t";
-    case DType::f32:
-      return "float";
-    case DType::f64:
-      return "double";
-  }
-  check_failed("a known dtype", __FILE__, __LINE__);
-}
-
-std::string tensor_fields(const Family& family, Target target, bool outputs) {
-  std::string text;
+void add_tensors(const Family& family, Target target, bool outputs, std::vector<ArgumentField>& fields) {
   for (const TensorSpec& tensor : family.tensors) {
-    if ((tensor.role == Role::output) != outputs) {
-      continue;
+    if ((tensor.role == Role::output) == outputs) {
+      fields.push_back({.type = (outputs ? "" : "const ") + std::string(element_type(tensor.dtype, target)) + "*",
+                        .name = tensor.name,
+                        .comment = tensor.shape_text + " " + std::string(to_string(tensor.dtype))});
     }
-    text += "  ";
-    text += outputs ? "" : "const ";
-    text += element_type(tensor.dtype, target);
-    text += "* " + tensor.name + ";  // " + tensor.shape_text + " " + std::string(to_string(tensor.dtype)) + "\n";
   }
-  return text;
 }
 
 std::string integer_type(const Variant& variant) {
@@ -45,12 +29,8 @@ std::string beginning(const Family& family, const Variant& variant) {
   text += is_device_variant(variant) ? "" : "#include \"kernels/abi.h\"\n";
   text += variant.target == Target::cuda ? "#include <cuda_bf16.h>\n" : "";
   text += "struct " + family.name + "_args {\n";
-  text += tensor_fields(family, variant.target, false) + tensor_fields(family, variant.target, true);
-  for (const ScratchBuffer& buffer : variant.scratch) {
-    text += "  void* " + buffer.name + ";  // scratch, " + buffer.bytes + " bytes\n";
-  }
-  for (const AxisSpec& axis : family.axes) {
-    text += "  " + integer_type(variant) + " " + axis.name + ";\n";
+  for (const ArgumentField& field : argument_fields(family, variant)) {
+    text += "  " + field.type + " " + field.name + ";" + (field.comment.empty() ? "" : "  // " + field.comment) + "\n";
   }
   return text + "};\n";
 }
@@ -64,6 +44,31 @@ std::string end(const Variant& variant) {
 }
 
 }  // namespace
+
+std::string_view element_type(DType dtype, Target target) {
+  switch (dtype) {
+    case DType::bf16:
+      return target == Target::cuda ? "__nv_bfloat16" : "uint16_t";
+    case DType::f32:
+      return "float";
+    case DType::f64:
+      return "double";
+  }
+  check_failed("a known dtype", __FILE__, __LINE__);
+}
+
+std::vector<ArgumentField> argument_fields(const Family& family, const Variant& variant) {
+  std::vector<ArgumentField> fields;
+  add_tensors(family, variant.target, false, fields);
+  add_tensors(family, variant.target, true, fields);
+  for (const ScratchBuffer& buffer : variant.scratch) {
+    fields.push_back({.type = "void*", .name = buffer.name, .comment = "scratch, " + buffer.bytes + " bytes"});
+  }
+  for (const AxisSpec& axis : family.axes) {
+    fields.push_back({.type = integer_type(variant), .name = axis.name, .comment = ""});
+  }
+  return fields;
+}
 
 std::string args_header_name(const Family& family) {
   return family.name + ".args.h";

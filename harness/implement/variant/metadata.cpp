@@ -297,10 +297,7 @@ Variant load_variant(const std::string& path, const std::vector<std::filesystem:
 }
 
 bool is_device_variant(const Variant& variant) {
-  const std::vector<SourceFile> files = all_sources(variant);
-  return variant.target == Target::cuda && std::none_of(files.begin(), files.end(), [](const SourceFile& file) {
-           return code_uses_word(file.text, "apo_launch");
-         });
+  return variant.target == Target::cuda && !variant.launches.empty();
 }
 
 }  // namespace apo

@@ -29,7 +29,7 @@ Variant parse_variant(std::string_view source, const std::string& path, const st
 // is absolute. `roots` are the folders of all variants.
 Variant load_variant(const std::string& path, const std::vector<std::filesystem::path>& roots = {});
 
-// Does the harness launch the kernels itself (true), or does the variant export apo_launch (false)?
+// Does the harness launch the kernels itself, by apo:launch lines (true), or does the variant's host code (false)?
 bool is_device_variant(const Variant& variant);
 
 }  // namespace apo

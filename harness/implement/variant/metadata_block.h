@@ -20,7 +20,4 @@ std::vector<BlockLine> read_block(std::string_view source, const std::string& pa
 // Throws UserError "path:line: what".
 [[noreturn]] void block_error(const std::string& path, int line, const std::string& what, const std::string& hint);
 
-// Does C++ code use `word`, outside comments and string literals?
-bool code_uses_word(std::string_view source, std::string_view word);
-
 }  // namespace apo
