@@ -36,9 +36,11 @@ constexpr const char* kHidden = "";
 
 constexpr std::array kCommands = {
     Command{"run", kImprove, "Run iterations of the loop: profile, research, implement, evaluate", define_run},
+    Command{"try", kImprove, "Register, verify and judge files against the incumbent", define_try},
     Command{"compare", kImprove, "Compare two variants in paired rounds and judge the difference", define_compare},
 
     Command{"register", kBring, "Check, build, verify and add a variant", define_register},
+    Command{"unregister", kBring, "Retire a registered variant; the journal keeps its results", define_unregister},
     Command{"import", kBring, "Import an application's profile from Nsight Systems or Nsight Compute", define_import},
     Command{"export", kBring, "Export the accepted configurations as a table for other programs", define_export},
 

@@ -16,7 +16,7 @@ IntervalText format_interval(double ratio, double lower, double upper);
 // twofold. A bound that is infinite is "-inf" or "+inf".
 IntervalText format_change(double effect, double lower, double upper);
 
-// A predicted band: "1.05x to 2.24x".
+// A predicted band: "1.05x to 2.24x"; "unknown" where nothing was predicted.
 std::string format_band(double low, double high);
 
 }  // namespace apo

@@ -23,6 +23,7 @@
 #include "harness/implement/plain_call.h"
 #include "harness/implement/read_files.h"
 #include "harness/implement/variant/args_header.h"
+#include "harness/implement/variant/include_folders.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 #include "kernels/abi.h"
@@ -175,11 +176,16 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
                      .known = {.flags = joined(compile_flags(options_.sanitize), link_flags(options_.sanitize)),
                                .toolchain = toolchain_}};
   recipe.files.push_back(plain_source(family, variant));
-  const Words included = included_files(recipe.files, options_.home);
+  const IncludeFolders others = include_folders(variant);
+  if (!others.missing.empty()) {
+    return failed_build(recipe.known, others.missing);
+  }
+  const Words included = included_files(recipe.files, options_.home, others.own);
+  recipe.key = joined(recipe.key, include_flags(others));
   recipe.key = joined(joined(recipe.key, recipe.known.flags), included);
   return cached_build(cache_, recipe,
                       [&](const fs::path& folder, Built& built) {
-                        CompileStep step = compile_and_link(family, variant, included, folder);
+                        CompileStep step = compile_and_link(family, variant, others, included, folder);
                         step.evidence = in_users_words(step.evidence, variant);
                         if (step.ok) {
                           const ObjectFacts facts = read_object(read_file(folder / kObject));
@@ -191,8 +197,8 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
       .build;
 }
 
-CompileStep Builder::compile_and_link(const Family& family, const Variant& variant, const Words& included,
-                                      const fs::path& folder) const {
+CompileStep Builder::compile_and_link(const Family& family, const Variant& variant, const IncludeFolders& others,
+                                      const Words& included, const fs::path& folder) const {
   // A renamed file is no other code, so that __FILE__ is always the same.
   const Words where = {"-I.",
                        "-I" + options_.home.string(),
@@ -203,7 +209,8 @@ CompileStep Builder::compile_and_link(const Family& family, const Variant& varia
                        "-MF",
                        kReadByCompiler,
                        std::string("-Wa,--MD,") + kReadByAssembler};
-  const Words compile = joined(joined({"-o", kObject}, compile_flags(options_.sanitize)), where);
+  const Words compile =
+      joined(joined(joined({"-o", kObject}, compile_flags(options_.sanitize)), where), include_flags(others));
   CompileStep step =
       compile_library_source(family, variant, folder, [&](const Words& what) {
         return run_step(joined(joined({toolchain_.compiler, "-c"}, what), compile), folder, options_.timeout_s);
@@ -211,11 +218,11 @@ CompileStep Builder::compile_and_link(const Family& family, const Variant& varia
   if (!step.ok) {
     return step;
   }
-  if (const std::string besides = read_besides(folder, included); !besides.empty()) {
+  if (const std::string besides = read_besides(folder, others, included); !besides.empty()) {
     step.ok = false;
     step.evidence = fmt::format(
         "it reads '{}': a variant is its own file, the headers that it includes as \"NAME\", and headers of the "
-        "compiler",
+        "compiler or of an apo:include folder, named where they are included",
         besides);
     return step;
   }
@@ -225,8 +232,10 @@ CompileStep Builder::compile_and_link(const Family& family, const Variant& varia
   return link;
 }
 
-std::string Builder::read_besides(const fs::path& folder, const std::vector<std::string>& included) const {
+std::string Builder::read_besides(const fs::path& folder, const IncludeFolders& others,
+                                  const std::vector<std::string>& included) const {
   ReadableFolders readable{.draft = folder, .compilers = compiler_folders_, .home = options_.home, .known = {}};
+  readable.compilers.insert(readable.compilers.end(), others.toolkit.begin(), others.toolkit.end());
   for (std::size_t i = 0; i < included.size(); i += 2) {  // names and contents in turn
     readable.known.insert(included[i]);
   }

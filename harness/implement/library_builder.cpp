@@ -13,6 +13,7 @@
 #include "harness/implement/plain_call.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/args_header.h"
+#include "harness/implement/variant/include_folders.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -126,7 +127,11 @@ Build CudaLibraryBuilder::build(const Family& family, const Variant& variant, co
     refused.outcome = Outcome::refused;
     return refused;
   }
-  const Words compile = nvcc_compile_flags(arch);
+  const IncludeFolders others = include_folders(variant);
+  if (!others.missing.empty()) {
+    return failed_build({.toolchain = toolchain_}, others.missing);
+  }
+  const Words compile = joined(nvcc_compile_flags(arch), include_flags(others));
   const Words link = nvcc_link_flags(variant, toolkit());
   BuildRecipe recipe{.key = {"cuda library recipe " + std::to_string(kLibraryRecipe), nvcc_, toolchain_.version},
                      .files = files_to_build(family, variant, args_header(family, variant, axes, settings)),
@@ -135,7 +140,7 @@ Build CudaLibraryBuilder::build(const Family& family, const Variant& variant, co
                      .built_for = variant.id(),
                      .known = {.flags = joined(compile, link), .toolchain = toolchain_}};
   recipe.files.push_back(plain_source(family, variant));
-  recipe.key = joined(joined(recipe.key, recipe.known.flags), included_files(recipe.files, home_));
+  recipe.key = joined(joined(recipe.key, recipe.known.flags), included_files(recipe.files, home_, others.own));
   Build build =
       cached_build(cache_, recipe, [&](const fs::path& folder, Built& built) {
         const auto nvcc = [&](const Words& words) { return run_nvcc(joined({nvcc_}, words), folder, timeout_s_); };

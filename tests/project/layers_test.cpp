@@ -155,6 +155,7 @@ Names units_in_cycles(Units units) {
 const Names kKnownCycles = {"harness/implement/cached_build",
                             "harness/implement/cubin_builder",
                             "harness/implement/library_builder",
+                            "harness/implement/plain_call",
                             "harness/implement/variant/args_header",
                             "harness/implement/variant/expression",
                             "harness/implement/variant/expression_tree",

@@ -174,6 +174,9 @@ void print_summary(const CampaignSummary& summary) {
     print("not claimed: the product of the accepted effects is " + format_ratio(std::exp(summary.naive_effect)) + ", " +
           format_ratio(std::exp(summary.shrunken_effect)) + " when shrunk for selection bias\n");
   }
+  for (const UntriedGroup& group : summary.untried) {
+    print(fmt::format("not tried, {}: {}\n", group.why, join(group.variants, ", ")));
+  }
   print("incumbent: " + summary.champion.label() + "\n");
   print("report:    " + summary.report + "\n");
 }
@@ -187,6 +190,10 @@ Json summary_document(const CampaignSummary& summary) {
                           {"bottlenecks", to_documents(iteration.bottlenecks)},
                           {"experiments", to_documents(iteration.experiments)}});
   }
+  Json untried = Json::array();
+  for (const UntriedGroup& group : summary.untried) {
+    untried.push_back({{"why", group.why}, {"variants", group.variants}});
+  }
   return {{"campaign", summary.id},
           {"family", summary.policy.family},
           {"workloads", summary.policy.workloads},
@@ -196,6 +203,7 @@ Json summary_document(const CampaignSummary& summary) {
           {"recovered", summary.recovered},
           {"stopped", summary.stopped},
           {"iterations", iterations},
+          {"untried", untried},
           {"certifications", to_documents(summary.certifications)},
           {"naive_product", ratio_or_null(summary.naive_effect)},
           {"shrunken_product", ratio_or_null(summary.shrunken_effect)},

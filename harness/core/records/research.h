@@ -45,9 +45,12 @@ struct Candidate {
 };
 
 // A candidate that was left out, and why (a lesson that still holds, a constraint, ...).
+enum class LeftOutReason : std::uint8_t { incumbent, refuted, too_small, unsupported };
+
 struct LeftOut {
   Configuration configuration;
   std::string why;
+  LeftOutReason reason = LeftOutReason::too_small;  // not kept in a journal
 };
 
 struct ResearchBrief {

@@ -20,7 +20,7 @@ bool is_letter(char c) {
 
 void check_text(std::string_view source, const std::string& path) {
   if (trim(source).empty()) {
-    throw UserError("'" + path + "' is empty", "a variant starts with its metadata block: " + std::string(kForm));
+    throw UserError("'" + path + "' is empty", "give the source file of the variant");
   }
   int line = 1;
   for (std::size_t i = 0; i < source.size();) {
@@ -124,9 +124,6 @@ std::vector<BlockLine> read_block(std::string_view source, const std::string& pa
                   "move every '// apo:' line to the top of the file");
     }
     block.push_back(read_line(text, number, path));
-  }
-  if (block.empty()) {
-    block_error(path, 1, "no metadata block", "start the file with '// apo:variant FAMILY/NAME' and its other lines");
   }
   return block;
 }

@@ -14,7 +14,8 @@ struct BlockLine {
 };
 
 // The block is every `// apo:KEY VALUE` among the comments and blank lines that precede the first line of code.
-// Throws UserError for a file that is not text, has no block, has a malformed line in it or an apo: line after it.
+// Empty for a file without one. Throws UserError for a file that is not text, has a malformed line in it or an apo:
+// line after it.
 std::vector<BlockLine> read_block(std::string_view source, const std::string& path);
 
 // Throws UserError "path:line: what".

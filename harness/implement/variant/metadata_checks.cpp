@@ -62,7 +62,7 @@ class Checker {
         return line.number;
       }
     }
-    return block_.front().number;
+    return block_.empty() ? 1 : block_.front().number;
   }
   [[noreturn]] void fail(std::string_view key, std::size_t index, const std::string& what,
                          const std::string& hint) const {

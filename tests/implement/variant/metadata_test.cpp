@@ -83,13 +83,31 @@ TEST(Metadata, WindowsLineEndsByteOrderMarkAndCommentsAroundAreAccepted) {
   EXPECT_EQ(parse_variant(windows, "a.cpp").techniques.front(), "straight-copy");
 }
 
-TEST(Metadata, RequiredLinesAreRequired) {
-  for (const char* key : {"variant", "target", "technique", "idea"}) {
-    const std::string why = problem(without(key));
-    expect_contains(why, std::string("has no apo:") + key);
-    expect_contains(why, "dir/a.cpp:");
-    expect_contains(why, std::string("add a line like '// apo:") + key);
+TEST(Metadata, EveryLineIsOptionalButForTheFamily) {
+  for (const char* key : {"target", "technique", "idea"}) {
+    EXPECT_EQ(problem(without(key)), "");
   }
+  expect_contains(problem(without("variant")), "dir/a.cpp:1: it does not say which operation it computes");
+  const Variant bare = parse_variant("int x;\n", "here/copy/fast.cu");
+  EXPECT_EQ(bare.id(), "copy/fast");
+  EXPECT_EQ(bare.target, Target::cuda);
+  EXPECT_TRUE(bare.techniques.empty());
+  EXPECT_FALSE(bare.prediction.has_value());
+  EXPECT_EQ(parse_variant("int x;\n", "here/copy/fast/fast.cpp").id(), "copy/fast") << "a folder of its own";
+  EXPECT_EQ(parse_variant("int x;\n", "copy/spin/spin.cpp").id(), "copy/spin");
+  EXPECT_EQ(parse_variant("int x;\n", "journal:x", {}, {.family = "spin", .name = "y", .target = Target::cuda}).id(),
+            "spin/y");
+  expect_contains(problem("int x;\n"), "name it with --family");
+  expect_contains(error_of([] { parse_variant("int x;\n", "copy/fast-1.cpp"); }), "is not an identifier");
+}
+
+TEST(Metadata, AFamilyThatTheFileContradictsIsAnError) {
+  const TemporaryFolder folder;
+  const std::string path = write(folder.path() / "a.cpp", source()).string();
+  EXPECT_EQ(load_variant(path, {}, "copy").id(), "copy/plain");
+  expect_contains(error_of([&] { load_variant(path, {}, "spin"); }), "is copy/plain, and not of family spin");
+  expect_contains(error_of([&] { load_variant(write(folder.path() / "b.cpp", "int x;\n").string(), {}, "copi"); }),
+                  "unknown family 'copi' | did you mean 'copy'?");
 }
 
 TEST(Metadata, ErrorsNameTheLine) {
@@ -132,10 +150,6 @@ TEST(Metadata, LongestValuesAreRead) {
 
 TEST(Metadata, LinesAfterTheCodeAreRefused) {
   expect_contains(problem(source() + "// apo:tune CHUNK 1\n"), "metadata line after the code that starts in line 5");
-}
-
-TEST(Metadata, FileWithoutBlockSaysHowToStartOne) {
-  expect_contains(problem("int main() {}\n"), "no metadata block | start the file with '// apo:variant");
 }
 
 TEST(Metadata, UnknownFamilyGetsASuggestion) {
