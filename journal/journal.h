@@ -193,6 +193,8 @@ class Journal {
   std::optional<Machine> machine(const std::string& id);  // as added by this process, else its newest state
   std::optional<Variant> variant(const std::string& source_hash);
   std::optional<Variant> newest_variant(const std::string& id);
+  // The place of its text among those that were added under its name, from 1.
+  int variant_version(const Variant& variant);
   std::vector<Variant> variants(const std::string& family);  // newest source of each; "" = all families
 
   // ---- campaigns. The policy's seed is written at the end, so that nothing can foresee a round.

@@ -42,11 +42,14 @@ constexpr const char* kHidden = "";
 
 constexpr std::array kCommands = {
     Command{"run", kImprove, "Run iterations of the loop: profile, research, implement, evaluate", define_run},
+    Command{"try", kImprove, "Register, verify and judge files against the incumbent", define_try},
     Command{"compare", kImprove, "Compare two variants in paired rounds and judge the difference", define_compare},
 
     Command{"new", kBring, "Write a family's file, a first variant and the commands to run next", define_new},
     Command{"family", kBring, "Check a family: reference, tolerance, and planted mistakes", define_family},
     Command{"register", kBring, "Check, build, verify and add a variant or a family", define_register},
+    Command{"unregister", kBring, "Retire a registered variant or family; the journal keeps its results",
+            define_unregister},
     Command{"import", kBring, "Import an application's profile from Nsight Systems or Nsight Compute", define_import},
     Command{"export", kBring, "Export the accepted configurations as a table for other programs", define_export},
 

@@ -36,7 +36,7 @@ IntervalText format_change(double effect, double lower, double upper) {
 }
 
 std::string format_band(double low, double high) {
-  return format_ratio(low) + " to " + format_ratio(high);
+  return low > 0 && high >= low ? format_ratio(low) + " to " + format_ratio(high) : "unknown";
 }
 
 }  // namespace apo

@@ -16,7 +16,7 @@ IntervalText format_interval(double ratio, double lower, double upper);
 // more than twofold. An infinite bound is "-inf" or "+inf".
 IntervalText format_change(double effect, double lower, double upper);
 
-// Prints a predicted band: "1.05x to 2.24x".
+// Prints a predicted band: "1.05x to 2.24x", or "unknown" where nothing was predicted.
 std::string format_band(double low, double high);
 
 }  // namespace apo

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "harness/core/error.h"
+#include "harness/core/records/sources.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
@@ -19,9 +20,11 @@
 #include "harness/implement/library_builder.h"
 #include "harness/implement/object/elf.h"
 #include "harness/implement/object/layout.h"
+#include "harness/implement/plain_call.h"
 #include "harness/implement/read_files.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/form.h"
+#include "harness/implement/variant/include_folders.h"
 #include "harness/implement/variant/settings.h"
 #include "kernels/abi.h"
 
@@ -30,7 +33,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kRecipe = 3;
+constexpr int kRecipe = 4;
 constexpr const char* kLayout = "layout.ld";
 constexpr const char* kReadByCompiler = "read.d";
 constexpr const char* kReadByAssembler = "assembled.d";
@@ -172,11 +175,17 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
                      .built_for = variant.id(),
                      .known = {.flags = joined(compile_flags(options_.sanitize), link_flags(options_.sanitize)),
                                .toolchain = toolchain_}};
-  const Words included = included_files(recipe.files, options_.home);
+  recipe.files.push_back(plain_source(family, variant));
+  const IncludeFolders others = include_folders(variant);
+  if (!others.missing.empty()) {
+    return failed_build(recipe.known, others.missing);
+  }
+  const Words included = included_files(recipe.files, options_.home, others.own);
+  recipe.key = joined(recipe.key, include_flags(others));
   recipe.key = joined(joined(recipe.key, recipe.known.flags), included);
   return cached_build(cache_, recipe,
                       [&](const fs::path& folder, Built& built) {
-                        CompileStep step = compile_and_link(recipe.files.front().name, included, folder);
+                        CompileStep step = compile_and_link(family, variant, others, included, folder);
                         step.evidence = in_users_words(step.evidence, variant);
                         if (step.ok) {
                           const ObjectFacts facts = read_object(read_file(folder / kObject));
@@ -188,28 +197,32 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
       .build;
 }
 
-CompileStep Builder::compile_and_link(const std::string& source, const Words& included, const fs::path& folder) const {
+CompileStep Builder::compile_and_link(const Family& family, const Variant& variant, const IncludeFolders& others,
+                                      const Words& included, const fs::path& folder) const {
   // A renamed file is no other code, so that __FILE__ is always the same.
   const Words where = {"-I.",
                        "-I" + options_.home.string(),
-                       "-fmacro-prefix-map=" + source + "=variant.cpp",
+                       "-fmacro-prefix-map=" + source_name(variant) + "=variant.cpp",
                        "-ffile-prefix-map=" + folder.string() + "=.",
                        "-ffile-prefix-map=" + options_.home.string() + "=apo",
                        "-MD",
                        "-MF",
                        kReadByCompiler,
                        std::string("-Wa,--MD,") + kReadByAssembler};
-  const Words compile = joined(compile_flags(options_.sanitize), where);
+  const Words compile =
+      joined(joined(joined({"-o", kObject}, compile_flags(options_.sanitize)), where), include_flags(others));
   CompileStep step =
-      run_step(joined({toolchain_.compiler, "-c", source, "-o", kObject}, compile), folder, options_.timeout_s);
+      compile_library_source(family, variant, folder, [&](const Words& what) {
+        return run_step(joined(joined({toolchain_.compiler, "-c"}, what), compile), folder, options_.timeout_s);
+      }).step;
   if (!step.ok) {
     return step;
   }
-  if (const std::string besides = read_besides(folder, included); !besides.empty()) {
+  if (const std::string besides = read_besides(folder, others, included); !besides.empty()) {
     step.ok = false;
     step.evidence = fmt::format(
         "it reads '{}': a variant is its own file, the headers that it includes as \"NAME\", and headers of the "
-        "compiler",
+        "compiler or of an apo:include folder, named where they are included",
         besides);
     return step;
   }
@@ -219,8 +232,10 @@ CompileStep Builder::compile_and_link(const std::string& source, const Words& in
   return link;
 }
 
-std::string Builder::read_besides(const fs::path& folder, const std::vector<std::string>& included) const {
+std::string Builder::read_besides(const fs::path& folder, const IncludeFolders& others,
+                                  const std::vector<std::string>& included) const {
   ReadableFolders readable{.draft = folder, .compilers = compiler_folders_, .home = options_.home, .known = {}};
+  readable.compilers.insert(readable.compilers.end(), others.toolkit.begin(), others.toolkit.end());
   for (std::size_t i = 0; i < included.size(); i += 2) {  // names and contents in turn
     readable.known.insert(included[i]);
   }

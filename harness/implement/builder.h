@@ -16,6 +16,7 @@ namespace apo {
 
 class CudaBuilder;
 class CudaLibraryBuilder;
+struct IncludeFolders;
 
 struct BuildOptions {
   std::filesystem::path cache;    // folder of built variants
@@ -52,11 +53,12 @@ class Builder {
   Build build_object(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
   const CudaBuilder& cuda() const;
   const CudaLibraryBuilder& cuda_library() const;
-  CompileStep compile_and_link(const std::string& source, const Words& included,
-                               const std::filesystem::path& folder) const;
+  CompileStep compile_and_link(const Family& family, const Variant& variant, const IncludeFolders& others,
+                               const Words& included, const std::filesystem::path& folder) const;
   Build with_layout(const Build& base) const;
   // What the compilation in the folder read that is neither the variant's nor the compiler's; "" when there is nothing.
-  std::string read_besides(const std::filesystem::path& folder, const std::vector<std::string>& included) const;
+  std::string read_besides(const std::filesystem::path& folder, const IncludeFolders& others,
+                           const std::vector<std::string>& included) const;
   CompileStep link(const Build& base, std::uint64_t layout_seed, const std::filesystem::path& folder) const;
 
   BuildOptions options_;

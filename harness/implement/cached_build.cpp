@@ -9,6 +9,7 @@
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/files.h"
 #include "harness/implement/variant/args_header.h"
+#include "harness/implement/variant/include_folders.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -107,6 +108,20 @@ Built cached_build(const BuildCache& cache, const BuildRecipe& recipe, const Com
   }
   built.build.object_path = (entry.folder / recipe.object).string();
   return built;
+}
+
+Build failed_build(Build known, const std::string& evidence) {
+  known.outcome = Outcome::build_failed;
+  known.evidence = evidence;
+  return known;
+}
+
+Words include_flags(const IncludeFolders& folders) {
+  Words flags;
+  for (const fs::path& folder : folders.all()) {
+    flags.insert(flags.end(), {"-isystem", folder.string()});
+  }
+  return flags;
 }
 
 std::vector<SourceFile> files_to_build(const Family& family, const Variant& variant, const std::string& args_header) {

@@ -24,6 +24,8 @@ struct Built {
   std::vector<KernelFacts> kernels;
 };
 
+struct IncludeFolders;
+
 struct BuildRecipe {
   Words key;                      // what the result depends on besides `files`
   std::vector<SourceFile> files;  // put into the draft, and kept
@@ -39,7 +41,13 @@ using Compile = std::function<CompileStep(const std::filesystem::path& folder, B
 
 Built cached_build(const BuildCache& cache, const BuildRecipe& recipe, const Compile& compile);
 
-// Returns the variant's files and its generated header.
+// A build that ends before it begins.
+Build failed_build(Build known, const std::string& evidence);
+
+// -isystem FOLDER of each, for g++ and nvcc.
+Words include_flags(const IncludeFolders& folders);
+
+// The variant's files, and its generated header.
 std::vector<SourceFile> files_to_build(const Family& family, const Variant& variant, const std::string& args_header);
 
 }  // namespace apo

@@ -78,7 +78,8 @@ CompileStep run_step(const Words& command, const fs::path& folder, double timeou
       run_process(argv, {.timeout_s = timeout_s,
                          .working_folder = folder.string(),
                          .environment = {"LC_ALL=C", "TMPDIR=" + folder.string(), "SOURCE_DATE_EPOCH=0"}});
-  CompileStep step{.ok = result.ok(), .log = cut(result.output + result.error), .evidence = ""};
+  CompileStep step{
+      .ok = result.ok(), .log = cut(result.output + result.error), .evidence = "", .timed_out = result.timed_out};
   if (!step.ok) {
     check_environment(step.log, command.front());
     step.evidence = evidence_of(result, step.log, timeout_s);

@@ -21,6 +21,7 @@ struct CompileStep {
   bool ok = false;
   std::string log;
   std::string evidence;  // one sentence when it failed
+  bool timed_out = false;
 };
 
 // Runs `command` in `folder`, with a limit on its memory. Throws EnvironmentError when this machine is at fault.

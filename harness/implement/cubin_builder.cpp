@@ -8,10 +8,12 @@
 #include "harness/core/hash.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
+#include "harness/implement/includes.h"
 #include "harness/implement/nvrtc.h"
 #include "harness/implement/object/cubin.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/args_header.h"
+#include "harness/implement/variant/include_folders.h"
 #include "harness/implement/variant/launch_plan.h"
 
 namespace apo {
@@ -19,8 +21,23 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kCudaRecipe = 3;
+constexpr int kCudaRecipe = 4;
 constexpr const char* kDefaultArch = "sm_90";
+
+// What nvcc's code sees without an #include and NVRTC's does not; the same types as libcu++ gives these names there.
+constexpr const char* kPreludeName = "apo_prelude.h";
+constexpr const char* kPrelude = R"(#pragma once
+using int8_t = signed char;
+using int16_t = short;
+using int32_t = int;
+using int64_t = long long;
+using uint8_t = unsigned char;
+using uint16_t = unsigned short;
+using uint32_t = unsigned int;
+using uint64_t = unsigned long long;
+#define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fffffff)
+)";
 
 // No fast-math: a variant that wants it says so in its source, where the journal sees it. -lineinfo changes no code.
 Words nvrtc_flags(const std::string& arch) {
@@ -63,7 +80,8 @@ CompileStep run_nvcc(const Words& command, const fs::path& folder, double timeou
       run_process(command, {.timeout_s = timeout_s,
                             .working_folder = folder.string(),
                             .environment = {"LC_ALL=C", "TMPDIR=" + folder.string(), "SOURCE_DATE_EPOCH=0"}});
-  CompileStep step{.ok = result.ok(), .log = result.output + result.error, .evidence = ""};
+  CompileStep step{
+      .ok = result.ok(), .log = result.output + result.error, .evidence = "", .timed_out = result.timed_out};
   if (!step.ok) {
     step.evidence =
         result.timed_out ? "nvcc did not finish in " + format_seconds(timeout_s) : first_cuda_error(step.log);
@@ -122,11 +140,16 @@ CudaBuilder::CudaBuilder(fs::path cache, std::optional<DeviceFacts> device, doub
 
 CudaBuilder::~CudaBuilder() = default;
 
-CompileStep CudaBuilder::run_nvrtc(const std::vector<SourceFile>& files, const std::string& arch,
-                                   const fs::path& folder) const {
+CompileStep CudaBuilder::run_nvrtc(const std::vector<SourceFile>& files, const IncludeFolders& others,
+                                   const std::string& arch, const fs::path& folder) const {
   NvrtcRequest request{.files = files, .options = nvrtc_flags(arch), .folder = folder, .timeout_s = timeout_s_};
+  request.files.push_back({.name = kPreludeName, .text = kPrelude, .path = ""});
+  request.options.push_back(std::string("--pre-include=") + kPreludeName);
   for (const std::string& include : include_folders_) {
     request.options.push_back("--include-path=" + include);
+  }
+  for (const fs::path& include : others.all()) {
+    request.options.push_back("--include-path=" + include.string());
   }
   const NvrtcResult result = nvrtc_->compile(request);
   if (!result.cubin.empty()) {
@@ -138,28 +161,35 @@ CompileStep CudaBuilder::run_nvrtc(const std::vector<SourceFile>& files, const s
           .evidence = result.evidence.empty() ? first_cuda_error(result.log) : result.evidence};
 }
 
-CompileStep CudaBuilder::run_nvcc_on(const std::string& source, const std::string& arch, const fs::path& folder) const {
-  return run_nvcc(joined({nvcc_, "-cubin", source, "-o", kCubin, "-I."}, nvcc_flags(arch)), folder, timeout_s_);
+CompileStep CudaBuilder::run_nvcc_on(const std::string& source, const IncludeFolders& others, const std::string& arch,
+                                     const fs::path& folder) const {
+  return run_nvcc(
+      joined(joined({nvcc_, "-cubin", source, "-o", kCubin, "-I."}, nvcc_flags(arch)), include_flags(others)), folder,
+      timeout_s_);
 }
 
 Built CudaBuilder::build_cubin(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
-                               const std::string& arch) const {
-  const BuildRecipe recipe{.key = joined(joined({"cuda recipe " + std::to_string(kCudaRecipe), toolchain_.compiler,
-                                                 toolchain_.version, nvcc_version_},
-                                                nvrtc_flags(arch)),
-                                         include_folders_),
-                           .files = files_to_build(family, variant, args_header(family, variant, axes, settings)),
-                           .object = kCubin,
-                           .more = {},
-                           .built_for = variant.id(),
-                           .known = {.flags = nvrtc_flags(arch), .toolchain = toolchain_}};
+                               const IncludeFolders& others, const std::string& arch) const {
+  BuildRecipe recipe{.key = joined(joined({"cuda recipe " + std::to_string(kCudaRecipe), toolchain_.compiler,
+                                           toolchain_.version, nvcc_version_},
+                                          nvrtc_flags(arch)),
+                                   include_folders_),
+                     .files = files_to_build(family, variant, args_header(family, variant, axes, settings)),
+                     .object = kCubin,
+                     .more = {},
+                     .built_for = variant.id(),
+                     .known = {.flags = nvrtc_flags(arch), .toolchain = toolchain_}};
+  if (!others.all().empty()) {
+    recipe.key = joined(joined(recipe.key, include_flags(others)), included_files(recipe.files, "/", others.own));
+  }
   return cached_build(cache_, recipe, [&](const fs::path& folder, Built& built) {
     CompileStep step;
     if (nvrtc_ != nullptr) {
-      step = run_nvrtc(recipe.files, arch, folder);
+      step = run_nvrtc(recipe.files, others, arch, folder);
     }
-    if (nvrtc_ == nullptr || (!step.ok && !nvcc_.empty() && lacks_a_header(step.log))) {
-      step = run_nvcc_on(recipe.files.front().name, arch, folder);
+    const bool is_for_nvcc = lacks_a_header(step.log) || !others.all().empty();
+    if (nvrtc_ == nullptr || (!step.ok && !nvcc_.empty() && is_for_nvcc)) {
+      step = run_nvcc_on(recipe.files.front().name, others, arch, folder);
       built.build.flags = nvcc_flags(arch);
       built.build.toolchain = {.compiler = nvcc_, .version = nvcc_version_};
     }
@@ -187,7 +217,11 @@ Build CudaBuilder::build(const Family& family, const Variant& variant, const Axe
     build.evidence = refusal;
     return build;
   }
-  auto [build, kernels] = build_cubin(family, variant, axes, settings, arch);
+  const IncludeFolders others = include_folders(variant);
+  if (!others.missing.empty()) {
+    return failed_build({.toolchain = toolchain_}, others.missing);
+  }
+  auto [build, kernels] = build_cubin(family, variant, axes, settings, others, arch);
   if (build.outcome != Outcome::valid || !device_) {
     return build;
   }

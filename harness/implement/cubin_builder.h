@@ -33,11 +33,11 @@ class CudaBuilder {
 
  private:
   Built build_cubin(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
-                    const std::string& arch) const;
-  // Both leave kCubin in the folder on success.
-  CompileStep run_nvrtc(const std::vector<SourceFile>& files, const std::string& arch,
+                    const IncludeFolders& others, const std::string& arch) const;
+  // Each leaves kCubin in the folder when it succeeds.
+  CompileStep run_nvrtc(const std::vector<SourceFile>& files, const IncludeFolders& others, const std::string& arch,
                         const std::filesystem::path& folder) const;
-  CompileStep run_nvcc_on(const std::string& source, const std::string& arch,
+  CompileStep run_nvcc_on(const std::string& source, const IncludeFolders& others, const std::string& arch,
                           const std::filesystem::path& folder) const;
 
   BuildCache cache_;

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kExecutorRecipe = 2;
+constexpr int kExecutorRecipe = 3;
 constexpr const char* kPlaces = "shared.s";
 constexpr const char* kLaunches = "apo:launch";  // the name that our own lines have in messages
 constexpr const char* kNotCheckable = "not checkable on the CPU: ";
@@ -162,6 +162,7 @@ std::vector<KernelFacts> kernel_facts(const Variant& variant, const SharedVariab
 void classify(Build& build, const Variant& variant) {
   static const std::regex kUndeclared(R"('(__\w+)' was not declared)");
   static const std::regex kHeader(R"(fatal error: (\S+): No such file)");
+  static const std::regex kMember(R"('(\w+)' is not a member of ')");
   build.outcome = Outcome::build_failed;
   std::smatch match;
   if (const auto at = build.evidence.find(kNotCheckable); at != std::string::npos) {
@@ -172,7 +173,7 @@ void classify(Build& build, const Variant& variant) {
     build.evidence = "a kernel that apo:launch names is not there, or does not take one argument struct: " +
                      build.evidence.substr(build.evidence.find("error:") + 7);
   } else if (std::regex_search(build.evidence, match, kUndeclared) ||
-             std::regex_search(build.evidence, match, kHeader)) {
+             std::regex_search(build.evidence, match, kHeader) || std::regex_search(build.evidence, match, kMember)) {
     build.outcome = Outcome::refused;
     build.evidence = kNotCheckable + match[1].str() + " (" + variant.id() +
                      " uses it, and harness/executor/device has no equivalent)";
@@ -193,13 +194,15 @@ std::string check_launches(const Build& build) {
 
 std::string device_headers(const fs::path& folder) {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    files.push_back(entry.path());
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) {
+      files.push_back(entry.path());
+    }
   }
   std::sort(files.begin(), files.end());
   std::string text;
   for (const fs::path& file : files) {
-    text += file.filename().string() + "\n" + read_file(file);
+    text += file.lexically_relative(folder).string() + "\n" + read_file(file);
   }
   return text;
 }

@@ -63,7 +63,8 @@ std::vector<IncludeLine> include_lines(std::string_view source) {
   return found;
 }
 
-std::vector<std::string> included_files(const std::vector<SourceFile>& files, const fs::path& home) {
+std::vector<std::string> included_files(const std::vector<SourceFile>& files, const fs::path& home,
+                                        const std::vector<fs::path>& others) {
   std::map<std::string, std::string> found;            // name as seen from home -> contents
   std::deque<std::pair<std::string, fs::path>> queue;  // contents, folder of the includer
   for (const SourceFile& file : files) {
@@ -73,7 +74,11 @@ std::vector<std::string> included_files(const std::vector<SourceFile>& files, co
     const auto [contents, folder] = queue.front();
     queue.pop_front();
     for (const auto& [number, name, quoted] : include_lines(contents)) {
-      for (const fs::path& candidate : {folder / name, home / name}) {
+      std::vector<fs::path> candidates = {folder / name, home / name};
+      for (const fs::path& other : others) {
+        candidates.push_back(other / name);
+      }
+      for (const fs::path& candidate : candidates) {
         std::error_code error;
         const fs::path path = candidate.lexically_normal();
         const std::string key = path.lexically_relative(home).string();

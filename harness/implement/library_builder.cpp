@@ -10,15 +10,17 @@
 #include "harness/implement/includes.h"
 #include "harness/implement/object/cubin.h"
 #include "harness/implement/object/elf.h"
+#include "harness/implement/plain_call.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/args_header.h"
+#include "harness/implement/variant/include_folders.h"
 
 namespace apo {
 namespace fs = std::filesystem;
 namespace {
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kLibraryRecipe = 2;
+constexpr int kLibraryRecipe = 3;
 
 Words nvcc_compile_flags(const std::string& arch) {
   return {"-gencode=arch=compute_" + arch.substr(3) + ",code=" + arch,
@@ -67,20 +69,18 @@ void add_facts(Build& build, const fs::path& folder, const Variant& variant, con
   build.resources["host_text_bytes"] = host.resources.at("text_bytes");
 }
 
-// Object, shared object, and a cubin of the kernels.
-std::vector<Words> commands(const std::string& nvcc, const std::string& source, const Words& compile, const Words& link,
-                            const fs::path& home) {
-  const Words flags = joined(compile, {"-I.", "-I" + home.string()});
-  return {joined({nvcc, "-c", source, "-o", kObject}, flags), joined({nvcc, kObject, "-o", kLibrary}, link),
-          joined({nvcc, "-cubin", source, "-o", kCubin}, flags)};
-}
-
-// One after the other, up to the one that fails.
-CompileStep run_all(const std::vector<Words>& commands, const fs::path& folder, double timeout_s) {
-  CompileStep all{.ok = true, .log = "", .evidence = ""};
-  for (std::size_t i = 0; i < commands.size() && all.ok; ++i) {
-    CompileStep step = run_nvcc(commands[i], folder, timeout_s);
-    all = {.ok = step.ok, .log = all.log + step.log, .evidence = step.evidence};
+// Object, shared object, and a cubin of the kernels: one after the other, up to the one that fails.
+CompileStep compile_all(const std::function<CompileStep(const Words&)>& nvcc, const Family& family,
+                        const Variant& variant, const Words& compile, const Words& link, const fs::path& folder) {
+  auto [all, file] = compile_library_source(family, variant, folder, [&](const Words& what) {
+    return nvcc(joined(joined({"-c", "-o", kObject}, what), compile));
+  });
+  for (const Words& command :
+       {joined({kObject, "-o", kLibrary}, link), joined({"-cubin", file, "-o", kCubin}, compile)}) {
+    if (all.ok) {
+      const CompileStep step = nvcc(command);
+      all = {.ok = step.ok, .log = all.log + step.log, .evidence = step.evidence};
+    }
   }
   return all;
 }
@@ -127,7 +127,11 @@ Build CudaLibraryBuilder::build(const Family& family, const Variant& variant, co
     refused.outcome = Outcome::refused;
     return refused;
   }
-  const Words compile = nvcc_compile_flags(arch);
+  const IncludeFolders others = include_folders(variant);
+  if (!others.missing.empty()) {
+    return failed_build({.toolchain = toolchain_}, others.missing);
+  }
+  const Words compile = joined(nvcc_compile_flags(arch), include_flags(others));
   const Words link = nvcc_link_flags(variant, toolkit());
   BuildRecipe recipe{.key = {"cuda library recipe " + std::to_string(kLibraryRecipe), nvcc_, toolchain_.version},
                      .files = files_to_build(family, variant, args_header(family, variant, axes, settings)),
@@ -135,16 +139,19 @@ Build CudaLibraryBuilder::build(const Family& family, const Variant& variant, co
                      .more = {kObject, kCubin},
                      .built_for = variant.id(),
                      .known = {.flags = joined(compile, link), .toolchain = toolchain_}};
-  recipe.key = joined(joined(recipe.key, recipe.known.flags), included_files(recipe.files, home_));
-  Build build = cached_build(cache_, recipe, [&](const fs::path& folder, Built& built) {
-                  CompileStep step =
-                      run_all(commands(nvcc_, recipe.files.front().name, compile, link, home_), folder, timeout_s_);
-                  step.evidence = in_users_words(step.evidence, variant);
-                  if (step.ok) {
-                    add_facts(built.build, folder, variant, step.log);
-                  }
-                  return step;
-                }).build;
+  recipe.files.push_back(plain_source(family, variant));
+  recipe.key = joined(joined(recipe.key, recipe.known.flags), included_files(recipe.files, home_, others.own));
+  Build build =
+      cached_build(cache_, recipe, [&](const fs::path& folder, Built& built) {
+        const auto nvcc = [&](const Words& words) { return run_nvcc(joined({nvcc_}, words), folder, timeout_s_); };
+        CompileStep step =
+            compile_all(nvcc, family, variant, joined(compile, {"-I.", "-I" + home_.string()}), link, folder);
+        step.evidence = in_users_words(step.evidence, variant);
+        if (step.ok) {
+          add_facts(built.build, folder, variant, step.log);
+        }
+        return step;
+      }).build;
   build.plan.library = build.outcome == Outcome::valid;
   return build;
 }

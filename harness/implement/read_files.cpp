@@ -45,9 +45,7 @@ std::string foreign_file(const std::vector<std::string>& files, const ReadableFo
   std::set<fs::path> known;  // a home may consist of links
   for (const std::string& name : readable.known) {
     const fs::path inside = fs::path(name).lexically_normal();
-    if (inside.is_relative() && *inside.begin() != "..") {
-      known.insert(real(readable.home / inside));
-    }
+    known.insert(real(readable.home / inside));
   }
   for (const std::string& name : files) {
     const fs::path file = real(readable.draft / name);

@@ -19,7 +19,7 @@ std::vector<std::string> read_dependencies(std::string_view rule);
 struct ReadableFolders {
   std::filesystem::path draft;                   // with the variant and its argument header
   std::vector<std::filesystem::path> compilers;  // where it looks for its own headers
-  std::filesystem::path home;                    // of headers that a build's key covers
+  std::filesystem::path home;                    // of headers that a build's key covers, here or elsewhere
   std::set<std::string> known;                   // these, as seen from home
 };
 

@@ -14,6 +14,8 @@
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/loop/certify.h"
 #include "harness/loop/machine_check.h"
+#include "harness/loop/starting_point.h"
+#include "harness/loop/untried.h"
 #include "harness/loop/workspace/recover.h"
 #include "reports/load.h"
 #include "reports/render.h"
@@ -31,50 +33,10 @@ struct Opened {
   int last_iteration = 1;
 };
 
-// The variant without a parent: where a family's techniques start from.
-Configuration root_configuration(const Workspace& workspace, const std::string& family) {
-  for (const Variant* variant : workspace.catalogue().of_family(family)) {
-    if (variant->parent.empty() && variant->target == workspace.target()) {
-      return {variant->id(), default_settings(*variant)};
-    }
-  }
-  throw UserError(
-      fmt::format("family {} has no variant for target {} to start from", family, to_string(workspace.target())),
-      "register one with 'apo register FILE', or name one with --baseline");
-}
-
-std::optional<Configuration> named_baseline(const Workspace& workspace, const Policy& policy) {
-  if (policy.baseline.empty()) {
-    return std::nullopt;
-  }
-  Configuration given = workspace.catalogue().configuration(policy.baseline);
-  if (!given.variant.starts_with(policy.family + "/")) {
-    throw UserError("the baseline '" + policy.baseline + "' is not a variant of family " + policy.family);
-  }
-  return given;
-}
-
-// The one that was named, else the incumbent, else the family's root.
-Configuration baseline_of(const Workspace& workspace, Journal& journal, const Policy& policy, Observer& observer) {
-  if (auto named = named_baseline(workspace, policy)) {
-    return *named;
-  }
-  if (const auto incumbent = journal.incumbent(policy.family, policy.workload_class, workspace.machine().id)) {
-    const Variant* variant = workspace.catalogue().find(incumbent->configuration.variant);
-    if (variant != nullptr && variant->source_hash == incumbent->source_hash) {
-      return incumbent->configuration;
-    }
-    observer.say(
-        fmt::format("the incumbent {} changed or is gone since it was accepted; starting from the family's root",
-                    incumbent->configuration.label()));
-  }
-  return root_configuration(workspace, policy.family);
-}
-
 Opened begin_campaign(const Workspace& workspace, Journal& journal, const CampaignRequest& request,
                       Observer& observer) {
   Campaign campaign{.policy = request.policy,
-                    .baseline = baseline_of(workspace, journal, request.policy, observer),
+                    .baseline = starting_point(workspace, journal, request.policy, observer),
                     .machine = workspace.machine().id,
                     .started_at = utc_now()};
   campaign.policy.seed = secret_seed();
@@ -171,6 +133,7 @@ CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& reques
   check_machine(frame, state);
   iterate(frame, state, opened, started, summary);
   certify_incumbent(frame, state, summary.certifications);
+  summary.untried = untried(frame, state, summary.iterations);
   journal.finish_campaign(frame.campaign, frame.policy.seed, summary.stopped);
   report_campaign(frame, summary);
   summary.id = frame.campaign;

@@ -10,6 +10,7 @@
 #include "harness/core/records/records.h"
 #include "harness/loop/iteration.h"
 #include "harness/loop/resume.h"
+#include "harness/loop/untried.h"
 #include "harness/loop/workspace/workspace.h"
 
 namespace apo {
@@ -26,6 +27,7 @@ struct CampaignSummary {
   double shrunken_effect = 0;  // shrunk for selection bias: checks beside the certification, no claims
   std::string report;          // path of the markdown report
   std::string stopped;         // why it ended early; empty when all iterations are done
+  std::vector<UntriedGroup> untried;
   bool resumed = false;
   std::vector<std::string> recovered;  // what an earlier, killed run had left open
   double seconds = 0;

@@ -11,6 +11,7 @@
 #include "harness/loop/hooks.h"
 #include "harness/loop/plan.h"
 #include "harness/loop/policy.h"
+#include "harness/loop/trial/trial.h"
 #include "harness/loop/workspace/claim_floor.h"
 #include "harness/loop/workspace/known_roofs.h"
 #include "journal/journal.h"
@@ -27,17 +28,6 @@ Policy checked_policy(const Family& family, const ComparisonRequest& request) {
   policy.judge_preset = request.judge_preset;
   complete_policy(policy, "");
   return policy;
-}
-
-// What the candidate's author said of this very comparison; else nothing, which is 1x to 1x.
-Prediction prediction_over(const Variant& candidate, const Variant& incumbent) {
-  if (!candidate.prediction) {
-    return {};
-  }
-  const std::string& over = candidate.prediction->relative_to;
-  const bool meant =
-      over == "parent" ? candidate.parent == incumbent.id() : over == incumbent.id() || over == incumbent.name;
-  return meant ? *candidate.prediction : Prediction();
 }
 
 // Of the roofs that the journal has of this machine, if any: they are measured where a profile is made.

@@ -80,13 +80,16 @@ IterationSummary run_iteration(const CampaignFrame& frame, CampaignProgress& sta
   if (state.since_sentinel >= kSentinelEveryCandidates) {
     check_machine(frame, state);
   }
-  IterationSummary summary{.index = index, .incumbent = state.incumbent, .bottlenecks = {}, .experiments = {}};
+  IterationSummary summary{
+      .index = index, .incumbent = state.incumbent, .bottlenecks = {}, .ranked = {}, .left_out = {}, .experiments = {}};
   summary.id = frame.journal.begin_iteration(
       {.campaign = frame.campaign, .index = index, .incumbent = state.incumbent, .started_at = utc_now()});
   const std::vector<Profile> profiles = profile_incumbent(frame, state, summary.id);
   const ResearchBrief brief = research_incumbent(frame, state, profiles.front(), summary);
   summary.time_ns = geometric_mean_time(profiles);
   summary.bottlenecks = brief.bottlenecks;
+  summary.ranked = brief.ranked;
+  summary.left_out = brief.left_out;
   summary.experiments = run_experiments(frame, state, summary.id, brief.ranked);
   frame.journal.finish_iteration(summary.id);
   return summary;

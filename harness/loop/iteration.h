@@ -14,6 +14,8 @@ struct IterationSummary {
   Configuration incumbent;  // at its start
   double time_ns = 0;       // of the incumbent, geometric mean over the workloads
   std::vector<Bottleneck> bottlenecks;
+  std::vector<Candidate> ranked;
+  std::vector<LeftOut> left_out;
   std::vector<Experiment> experiments;  // without rounds
 };
 

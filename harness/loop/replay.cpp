@@ -50,7 +50,8 @@ Variant stored_variant(Journal& journal, const Configuration& configuration, con
     throw UserError("the journal has lost the source of " + configuration.label() + " (sha256 " + hash + ")",
                     "restore the journal from a copy; its other experiments can be measured again");
   }
-  Variant variant = parse_variant(known->source, "journal:" + configuration.variant, known->headers);
+  Variant variant = parse_variant(known->source, "journal:" + configuration.variant, known->headers,
+                                  {.family = known->family, .name = known->name, .target = known->target});
   if (variant.id() != configuration.variant) {
     throw UserError("the stored source of " + configuration.label() + " calls itself '" + variant.id() + "'",
                     "the journal was changed by hand: restore it from a copy");

@@ -54,9 +54,9 @@ struct Attack {
 
 // What attacks a bottleneck is held to the bound of that, unless the whole band lies above it: then the diagnosis
 // missed something. What attacks nothing that was found is less certain; the floor caps it already. A measurement is
-// not held against anything.
+// not held against anything, and neither is what nobody knows.
 Prediction under(const Prediction& band, const Attack& attack) {
-  if (band.source == PredictionSource::measurements) {
+  if (band.source != PredictionSource::idea) {
     return band;
   }
   if (attack.bottlenecks.empty()) {
@@ -109,9 +109,10 @@ std::string sentence(const Option& option, const Attack& attack, const Predictio
           ? "attacks nothing that was found"
           : fmt::format("attacks {}, which could give at most {}{}", join(attack.bottlenecks, " and "),
                         format_ratio(attack.bound), attack.bottlenecks.size() > 1 ? " together" : "");
-  return fmt::format("{} {}; predicted {} ({}){}.", option.variant->name, target,
-                     format_band(prediction.low, prediction.high), prediction.because,
-                     tried ? "" : "; never tried here");
+  const bool unknown = prediction.source == PredictionSource::nothing;
+  return fmt::format("{} {}; {} ({}){}.", option.variant->name, target,
+                     unknown ? "its effect is unknown" : "predicted " + format_band(prediction.low, prediction.high),
+                     prediction.because, tried ? "" : "; never tried here");
 }
 
 Candidate candidate_of(const Knowledge& known, const Option& option, const Attack& attack,
@@ -119,6 +120,7 @@ Candidate candidate_of(const Knowledge& known, const Option& option, const Attac
   const bool tried = known.evidence.tries(option.variant->id(), option.variant->source_hash) > 0;
   const bool passed = tried || option.variant->id() == known.incumbent.configuration.variant;
   const bool measured = prediction.source == PredictionSource::measurements;
+  const bool unknown = prediction.source == PredictionSource::nothing;
   const double middle = saving(std::exp(log_middle(prediction)));
   const double most = std::max(saving(attack.bound), middle);
   const double prior = most > 0 ? middle / most : 0;
@@ -127,7 +129,7 @@ Candidate candidate_of(const Knowledge& known, const Option& option, const Attac
   const double exploration = tried ? 0 : kExploration * (saving(prediction.high) - middle);
   return {.configuration = option.configuration,
           .techniques = option.variant->techniques,
-          .prediction = prediction,
+          .prediction = unknown ? Prediction{.relative_to = "incumbent"} : prediction,
           .attacks = attack.bottlenecks.empty() ? "" : attack.bottlenecks.front(),
           .score = known.inputs.share * (most * prior * evidence / cost + exploration),
           .why = sentence(option, attack, prediction, tried),
@@ -157,9 +159,12 @@ void consider(const Knowledge& known, const Option& option, ResearchBrief& brief
   const double floor = floor_bound(known.inputs.diagnosis.profile);
   const Prediction predicted = under(known.predictor.predict(*option.variant, option.configuration, floor), attack);
   if (!(std::log(predicted.high) > known.inputs.minimum_detectable)) {
-    leave_out(LeftOutKind::below_resolution, fmt::format("predicted {} ({}), and this machine resolves {} at best",
-                                                         format_band(predicted.low, predicted.high), predicted.because,
-                                                         format_percent(known.inputs.minimum_detectable)));
+    const std::string expected =
+        predicted.source == PredictionSource::nothing
+            ? "the floor leaves " + format_ratio(predicted.high) + " at most"
+            : fmt::format("predicted {} ({})", format_band(predicted.low, predicted.high), predicted.because);
+    leave_out(LeftOutKind::below_resolution, fmt::format("{}, and this machine resolves {} at best", expected,
+                          format_percent(known.inputs.minimum_detectable)));
     return;
   }
   brief.ranked.push_back(candidate_of(known, option, attack, predicted));

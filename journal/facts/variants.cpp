@@ -1,6 +1,7 @@
 // journal/facts/variants.cpp - writes and reads variants with their files, and configurations.
 #include <stdexcept>
 
+#include "harness/core/error.h"
 #include "harness/core/hash.h"
 #include "harness/core/sources.h"
 #include "journal/encode.h"
@@ -87,8 +88,12 @@ void Journal::add_variant(const Variant& variant) {
   if (self_->add_blob("source", addressed) != variant.source_hash) {
     throw std::logic_error("variant '" + variant.id() + "': source_hash is not that of its files");
   }
-  Statement known = self_->database.query("SELECT 1 FROM variant WHERE source_hash = ?", {variant.source_hash});
+  Statement known = self_->database.query("SELECT id FROM variant WHERE source_hash = ?", {variant.source_hash});
   if (known.step()) {
+    if (const std::string id = known.text(); id != variant.id()) {
+      throw UserError("the journal knows the text of '" + variant.path + "' as " + id,
+                      "name it so, or change it, for example by a line '// apo:variant " + variant.id() + "'");
+    }
     return;
   }
   const Prediction prediction = variant.prediction.value_or(Prediction{});
@@ -141,6 +146,14 @@ std::optional<Variant> Journal::variant(const std::string& source_hash) {
   read_files(*self_, source_hash, variant);
   variant.source_hash = source_hash;
   return variant;
+}
+
+int Journal::variant_version(const Variant& variant) {
+  Statement row = self_->database.query(
+      "SELECT count(*) FROM variant WHERE id = ? AND rowid <= (SELECT rowid FROM variant WHERE source_hash = ?)",
+      {variant.id(), variant.source_hash});
+  row.step();
+  return row.small();
 }
 
 std::optional<Variant> Journal::newest_variant(const std::string& id) {

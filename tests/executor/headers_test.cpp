@@ -45,5 +45,55 @@ TEST(ExecutorHeaders, BarriersOnTheSameLineOfTwoFilesAreTwoBarriers) {
   EXPECT_NE(result.evidence.find("headed.cu:6"), std::string::npos) << result.evidence;
 }
 
+// `includes` stand before the kernel, whose statement sees `value`, an element of x.
+CheckResult check_with(const std::string& includes, const std::string& statement) {
+  return check(includes + kernel("const float value = i < a.n ? a.x[i] : 0; if (!(" + statement + ")) __trap();"));
+}
+
+TEST(ExecutorHeaders, NamesOfCudaNeedNoHeader) {
+  const CheckResult result =
+      check_with("", "INFINITY > value && NAN != NAN && sizeof(int64_t) == 8 && uint32_t(-1) == 0xffffffffu");
+  EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
+}
+
+TEST(ExecutorHeaders, StandardHeadersAreTheDevicesOwn) {
+  const CheckResult result = check_with(
+      "#include <cmath>\n#include <algorithm>\n#include <cstdint>\n#include <math_constants.h>\n#include <limits>\n",
+      "std::max(value, 2.0f) >= 2 && std::exp(0.0f) == 1 && std::isfinite(value) && M_PI > 3 && CUDART_INF_F > value &&"
+      " std::int64_t{3} == 3 && std::numeric_limits<float>::max() > value && sqrtf(4.0f) == 2");
+  EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
+}
+
+TEST(ExecutorHeaders, LibcuxxIsTheHostsLibrary) {
+  const CheckResult result = check_with(
+      "#include <cuda/std/limits>\n#include <cuda/std/type_traits>\n#include <cuda/std/cmath>\n"
+      "#include <cuda/std/cstdint>\n#include <cuda/std/utility>\n#include <cuda/std/array>\n",
+      "cuda::std::numeric_limits<float>::infinity() > value && cuda::std::is_same_v<float, decltype(a.x[0] + 0)> &&"
+      " cuda::std::fabs(-1.0f) == 1 && cuda::std::int32_t{3} == 3 && cuda::std::array<int, 2>{1, 2}[1] == 2");
+  EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
+}
+
+TEST(ExecutorHeaders, CooperativeGroupsOfABlockRun) {
+  const CheckResult result = check_with(
+      "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\nnamespace cg = cooperative_groups;\n",
+      "[&] { const auto block = cg::this_thread_block(); const auto tile = cg::tiled_partition<8>(block); block.sync();"
+      " const int sum = cg::reduce(tile, static_cast<int>(tile.thread_rank()), cg::plus<int>()); tile.sync();"
+      " return sum == 28 && tile.shfl(static_cast<int>(tile.thread_rank()), 3) == 3 && tile.ballot(1) == 0xff &&"
+      " block.size() == 128 && block.thread_rank() == threadIdx.x && tile.meta_group_size() == 16; }()");
+  EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
+}
+
+TEST(ExecutorHeaders, WhatHasNoEquivalentIsNotCheckedAndNeverValid) {
+  for (const char* code :
+       {"cooperative_groups::this_grid().sync();", "cooperative_groups::coalesced_threads().sync();"}) {
+    const CheckResult result = check("#include <cooperative_groups.h>\n" + kernel(code));
+    EXPECT_EQ(result.outcome, Outcome::refused) << code;
+    EXPECT_NE(result.evidence.find("not checkable on the CPU"), std::string::npos) << result.evidence;
+  }
+  const CheckResult ptx = check(kernel("asm volatile(\"wgmma.fence.sync.aligned;\");"));
+  EXPECT_EQ(ptx.outcome, Outcome::refused);
+  EXPECT_NE(ptx.evidence.find("not checkable on the CPU"), std::string::npos) << ptx.evidence;
+}
+
 }  // namespace
 }  // namespace apo::testing

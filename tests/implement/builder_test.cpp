@@ -134,10 +134,11 @@ TEST_F(BuilderTest, SecondBuildComesFromTheCacheAndIsTheSame) {
 
 TEST_F(BuilderTest, EntryHoldsSourceHeaderObjectLogAndManifest) {
   const fs::path entry = fs::path(build(variant()).object_path).parent_path();
-  for (const char* name : {"plain.cpp", "copy.args.h", "variant.o", "variant.so", "build.log", "manifest.json"}) {
+  for (const char* name :
+       {"plain.cpp", "copy.args.h", "variant.o", "variant.so", "build.log", "manifest.json", ".plain.cpp"}) {
     EXPECT_TRUE(fs::is_regular_file(entry / name)) << name;
   }
-  EXPECT_EQ(std::distance(fs::directory_iterator(entry), {}), 6);
+  EXPECT_EQ(std::distance(fs::directory_iterator(entry), {}), 7);
 }
 
 TEST_F(BuilderTest, SameSourceGivesTheSameBytesInAnyFolder) {
@@ -352,9 +353,10 @@ TEST_F(BuilderTest, DraftOfALivingBuilderIsNotSwept) {
 TEST_F(BuilderTest, ConcurrentBuildersOfOneKeyAllSucceed) {
   // All compilers wait until each of the three has started, so that every one of them publishes what no other made.
   BuildOptions together = options();
-  together.compiler = scripted_compiler("touch " + (root() / "started").string() + ".$$; while [ $(ls " +
-                                        root().string() + " | grep -c started) -lt 3 ]; do sleep 0.01; done; " +
-                                        "echo \"__attribute__((used)) static const int salt = $$;\" >>plain.cpp");
+  together.compiler = scripted_compiler(
+      "touch " + (root() / "started").string() + ".$$; while [ $(ls " + root().string() +
+      " | grep -c started) -lt 3 ]; do sleep 0.01; done; " +
+      "grep -q salt plain.cpp || echo \"__attribute__((used)) static const int salt = $$;\" >>plain.cpp");
   std::vector<pid_t> children;
   for (int i = 0; i < 3; ++i) {
     children.push_back(in_child([&] {

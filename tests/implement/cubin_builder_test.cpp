@@ -88,6 +88,11 @@ TEST_F(CudaBuild, CodeHashSeesInstructionsAndLaunchesOnly) {
   EXPECT_EQ(plain.object_hash.empty(), false);
 }
 
+TEST_F(CudaBuild, FixedWidthIntegersAndInfinityNeedNoHeader) {
+  const Build built = build(body("int64_t j = i; uint32_t k = 1; if (a.x[j] < INFINITY) a.y[j] = k * NAN;"));
+  EXPECT_EQ(built.outcome, Outcome::valid) << built.log;
+}
+
 TEST_F(CudaBuild, TunablesAndAxesAreConstants) {
   const Variant variant = device_variant(body("static_assert(W == 8); a.y[i] = a.x[i] + W;"), "// apo:tune W 4,8\n");
   EXPECT_EQ(build(variant).outcome, Outcome::build_failed);

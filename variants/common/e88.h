@@ -27,4 +27,13 @@ float normalise(const uint16_t* x, float* unit) {
   return scale;
 }
 
+// Every sequence (b, h), one after the other.
+[[gnu::always_inline]] inline void all_sequences(const auto& a, auto run) {
+  for (int64_t b = 0; b < a.B; ++b) {
+    for (int64_t h = 0; h < a.H; ++h) {
+      run(b, h);
+    }
+  }
+}
+
 }  // namespace

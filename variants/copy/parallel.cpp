@@ -10,26 +10,12 @@
 
 #include "copy.args.h"
 
-namespace {
-
-// No thread with less than KILOBYTES_PER_THREAD to copy: waking it would cost more than it saves.
-int thread_count(int64_t bytes, int32_t available) {
-  return static_cast<int>(std::clamp<int64_t>(bytes / (KILOBYTES_PER_THREAD * 1024), 1, available));
-}
-
-}  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
-APO_EXPORT int apo_launch(const apo_call* call) {
-  const auto& a = *static_cast<const copy_args*>(call->arguments);
-  const int64_t threads = thread_count(4 * a.n, call->threads);
+void copy(const float* x, float* y, int64_t n, int available) {
+  // No thread with less than KILOBYTES_PER_THREAD to copy: waking it would cost more than it saves.
+  const int64_t threads = std::clamp<int64_t>(4 * n / (KILOBYTES_PER_THREAD * 1024), 1, available);
 #pragma omp parallel for num_threads(static_cast <int>(threads)) schedule(static)
   for (int64_t part = 0; part < threads; ++part) {
-    const int64_t first = a.n * part / threads, end = a.n * (part + 1) / threads;
-    std::memcpy(a.y + first, a.x + first, static_cast<size_t>(end - first) * sizeof(float));
+    const int64_t first = n * part / threads, end = n * (part + 1) / threads;
+    std::memcpy(y + first, x + first, static_cast<size_t>(end - first) * sizeof(float));
   }
-  return 0;
 }

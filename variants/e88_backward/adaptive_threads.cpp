@@ -13,32 +13,13 @@
 #include "e88_backward.args.h"
 #include "scalar_phases.h"
 
-namespace {
-
-// No thread with less than SEQUENCES_PER_THREAD sequences: waking it would cost more than it computes.
-int thread_count(const e88_backward_args& a, int32_t available) {
-  return static_cast<int>(std::clamp<int64_t>(a.B * a.H / SEQUENCES_PER_THREAD, 1, available));
-}
-
-}  // namespace
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
-APO_EXPORT int apo_launch(const apo_call* call) {
-  const auto& a = *static_cast<const e88_backward_args*>(call->arguments);
-  const int64_t rows = a.B * a.T * a.H;
-  auto* unit_k = static_cast<float*>(a.unit_k);
-  auto* unit_q = static_cast<float*>(a.unit_q);
-  normalise(a.k, rows, unit_k);
-  normalise(a.q, rows, unit_q);
-  const int threads = thread_count(a, call->threads);
+void e88_backward(const e88_backward_args& a, int available) {
+  between_norm_passes(a, [&] {
+    // No thread with less than SEQUENCES_PER_THREAD sequences: waking it would cost more than it computes.
+    const int threads = static_cast<int>(std::clamp<int64_t>(a.B * a.H / SEQUENCES_PER_THREAD, 1, available));
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t sequence = 0; sequence < a.B * a.H; ++sequence) {
-    run_sequence<Bf16Cache<kUsed>>(a, sequence / a.H, sequence % a.H);
-  }
-  chain_rule(a.k, unit_k, static_cast<const float*>(a.gradient_k), rows, a.dk);
-  chain_rule(a.q, unit_q, static_cast<const float*>(a.gradient_q), rows, a.dq);
-  return 0;
+    for (int64_t sequence = 0; sequence < a.B * a.H; ++sequence) {
+      run_sequence<Bf16Cache<kUsed>>(a, sequence / a.H, sequence % a.H);
+    }
+  });
 }

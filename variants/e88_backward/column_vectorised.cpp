@@ -56,23 +56,6 @@ struct Cache {
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
-APO_EXPORT int apo_launch(const apo_call* call) {
-  const auto& a = *static_cast<const e88_backward_args*>(call->arguments);
-  const int64_t rows = a.B * a.T * a.H;
-  auto* unit_k = static_cast<float*>(a.unit_k);
-  auto* unit_q = static_cast<float*>(a.unit_q);
-  normalise(a.k, rows, unit_k);
-  normalise(a.q, rows, unit_q);
-  for (int64_t b = 0; b < a.B; ++b) {
-    for (int64_t h = 0; h < a.H; ++h) {
-      run_sequence<Cache>(a, b, h);
-    }
-  }
-  chain_rule(a.k, unit_k, static_cast<const float*>(a.gradient_k), rows, a.dk);
-  chain_rule(a.q, unit_q, static_cast<const float*>(a.gradient_q), rows, a.dq);
-  return 0;
+void e88_backward(const e88_backward_args& a) {
+  between_norm_passes(a, [&] { all_sequences(a, [&](int64_t b, int64_t h) { run_sequence<Cache>(a, b, h); }); });
 }

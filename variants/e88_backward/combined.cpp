@@ -18,17 +18,11 @@
 #include "e88_backward.args.h"
 #include "tiled_phases.h"
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
-APO_EXPORT int apo_launch(const apo_call* call) {
-  const auto& a = *static_cast<const e88_backward_args*>(call->arguments);
+void e88_backward(const e88_backward_args& a, int available) {
   auto* history = static_cast<State*>(a.history);
-  const int threads = static_cast<int>(std::clamp<int64_t>(a.B * a.H / SEQUENCES_PER_THREAD, 1, call->threads));
+  const int threads = static_cast<int>(std::clamp<int64_t>(a.B * a.H / SEQUENCES_PER_THREAD, 1, available));
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
   for (int64_t sequence = 0; sequence < a.B * a.H; ++sequence) {
     run_sequence<tanh>(a, sequence, history + omp_get_thread_num() * (kSegment + 1));
   }
-  return 0;
 }

@@ -63,16 +63,6 @@ struct Cache : Bf16Cache<kUsed> {
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
-APO_EXPORT int apo_launch(const apo_call* call) {
-  const auto& a = *static_cast<const e88_backward_args*>(call->arguments);
-  for (int64_t b = 0; b < a.B; ++b) {
-    for (int64_t h = 0; h < a.H; ++h) {
-      run_sequence<Cache>(a, b, h);
-    }
-  }
-  return 0;
+void e88_backward(const e88_backward_args& a) {
+  all_sequences(a, [&](int64_t b, int64_t h) { run_sequence<Cache>(a, b, h); });
 }

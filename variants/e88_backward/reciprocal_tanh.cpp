@@ -38,15 +38,9 @@ Lanes tanh_by_reciprocal(Lanes x) {
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
-APO_EXPORT int apo_launch(const apo_call* call) {
-  const auto& a = *static_cast<const e88_backward_args*>(call->arguments);
+void e88_backward(const e88_backward_args& a) {
   auto* history = static_cast<State*>(a.history);
   for (int64_t sequence = 0; sequence < a.B * a.H; ++sequence) {
     run_sequence<tanh_by_reciprocal>(a, sequence, history);
   }
-  return 0;
 }

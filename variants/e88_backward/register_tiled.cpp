@@ -14,15 +14,9 @@
 #include "e88_backward.args.h"
 #include "tiled_phases.h"
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
-APO_EXPORT int apo_launch(const apo_call* call) {
-  const auto& a = *static_cast<const e88_backward_args*>(call->arguments);
+void e88_backward(const e88_backward_args& a) {
   auto* history = static_cast<State*>(a.history);
   for (int64_t sequence = 0; sequence < a.B * a.H; ++sequence) {
     run_sequence<tanh>(a, sequence, history);
   }
-  return 0;
 }

@@ -12,21 +12,13 @@
 #include "e88_scalar.h"
 #include "phases.h"
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
-APO_EXPORT int apo_launch(const apo_call* call) {
-  const auto& a = *static_cast<const e88_forward_args*>(call->arguments);
-  const int64_t rows = a.B * a.T * a.H;
-  normalise(a.k, rows, static_cast<float*>(a.unit_k));
-  normalise(a.q, rows, static_cast<float*>(a.unit_q));
+void e88_forward(const e88_forward_args& a, int available) {
+  norm_pass(a);
   // No thread with less than SEQUENCES_PER_THREAD sequences: waking it would cost more than it computes.
-  const int threads = static_cast<int>(std::clamp<int64_t>(a.B * a.H / SEQUENCES_PER_THREAD, 1, call->threads));
+  const int threads = static_cast<int>(std::clamp<int64_t>(a.B * a.H / SEQUENCES_PER_THREAD, 1, available));
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t sequence = 0; sequence < a.B * a.H; ++sequence) {
     run_sequence(a, sequence / a.H, sequence % a.H);
   }
-  gate(static_cast<const float*>(a.ungated), a.g, rows * kV, a.output);
-  return 0;
+  gate_pass(a);
 }

@@ -94,16 +94,10 @@ void run_sequence(const e88_forward_args& a, int64_t b, int64_t h) {
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
-APO_EXPORT int apo_launch(const apo_call* call) {
-  const auto& a = *static_cast<const e88_forward_args*>(call->arguments);
-  const int threads = static_cast<int>(std::clamp<int64_t>(a.B * a.H / SEQUENCES_PER_THREAD, 1, call->threads));
+void e88_forward(const e88_forward_args& a, int available) {
+  const int threads = static_cast<int>(std::clamp<int64_t>(a.B * a.H / SEQUENCES_PER_THREAD, 1, available));
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
   for (int64_t sequence = 0; sequence < a.B * a.H; ++sequence) {
     run_sequence(a, sequence / a.H, sequence % a.H);
   }
-  return 0;
 }

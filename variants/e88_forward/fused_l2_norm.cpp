@@ -34,17 +34,7 @@ void run_sequence(const e88_forward_args& a, int64_t b, int64_t h) {
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
-APO_EXPORT int apo_launch(const apo_call* call) {
-  const auto& a = *static_cast<const e88_forward_args*>(call->arguments);
-  for (int64_t b = 0; b < a.B; ++b) {
-    for (int64_t h = 0; h < a.H; ++h) {
-      run_sequence(a, b, h);
-    }
-  }
-  gate(static_cast<const float*>(a.ungated), a.g, a.B * a.T * a.H * kV, a.output);
-  return 0;
+void e88_forward(const e88_forward_args& a) {
+  all_sequences(a, [&](int64_t b, int64_t h) { run_sequence(a, b, h); });
+  gate_pass(a);
 }

@@ -27,8 +27,17 @@ void gate(const float* y, const uint16_t* g, int64_t count, uint16_t* output) {
   }
 }
 
-// k^, q^ and the ungated y stand in scratch. `a` is e88_forward_args, deduced because a variant with a run_sequence of
-// its own need not have that scratch.
+// k^, q^ and the ungated y stand in scratch. `a` is e88_forward_args, deduced because not every variant has that
+// scratch.
+[[gnu::always_inline]] inline void norm_pass(const auto& a) {
+  normalise(a.k, a.B * a.T * a.H, static_cast<float*>(a.unit_k));
+  normalise(a.q, a.B * a.T * a.H, static_cast<float*>(a.unit_q));
+}
+
+[[gnu::always_inline]] inline void gate_pass(const auto& a) {
+  gate(static_cast<const float*>(a.ungated), a.g, a.B * a.T * a.H * kV, a.output);
+}
+
 void run_sequence(const auto& a, int64_t b, int64_t h) {
   const int64_t sequence = b * a.H + h;
   State S;

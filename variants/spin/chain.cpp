@@ -18,17 +18,11 @@ uint32_t walk(uint32_t state, int64_t steps) {
 
 }  // namespace
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
-APO_EXPORT int apo_launch(const apo_call* call) {
-  const auto& a = *static_cast<const spin_args*>(call->arguments);
+void spin(const spin_args& a) {
   for (int64_t i = 0; i < a.n; ++i) {
     const uint32_t end = walk(static_cast<uint32_t>(a.x[i]), a.steps);
     // No state but 0 leads to 0, which no compiler knows: the extra steps have to be taken.
     const bool kept = walk(end, a.steps * EXTRA / 1000) != 0;
     a.y[i] = kept ? static_cast<float>(end >> 8) : -1.0f;
   }
-  return 0;
 }

@@ -146,6 +146,10 @@ Json summary_document(const CampaignSummary& summary) {
                           {"bottlenecks", to_documents(iteration.bottlenecks)},
                           {"experiments", to_documents(iteration.experiments)}});
   }
+  Json untried = Json::array();
+  for (const UntriedGroup& group : summary.untried) {
+    untried.push_back({{"why", group.why}, {"variants", group.variants}});
+  }
   return {{"campaign", summary.id},
           {"family", summary.policy.family},
           {"workloads", summary.policy.workloads},
@@ -156,6 +160,7 @@ Json summary_document(const CampaignSummary& summary) {
           {"recovered", summary.recovered},
           {"stopped", summary.stopped},
           {"iterations", iterations},
+          {"untried", untried},
           {"certifications", to_documents(summary.certifications)},
           {"naive_product", ratio_or_null(summary.naive_effect)},
           {"shrunken_product", ratio_or_null(summary.shrunken_effect)},

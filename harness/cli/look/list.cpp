@@ -101,7 +101,7 @@ std::string variants_text(Workspace& workspace, const Family& family, const Incu
   for (const Variant* variant : workspace.catalogue().of_family(family.name)) {
     text += "  " + paint(variant->name, "bold") + "  " + target_text(*variant) + "  " + join(variant->techniques, ", ");
     text += variant->parent.empty() ? "" : "  from " + variant->parent;
-    text += "\n      " + variant->idea + "\n";
+    text += variant->idea.empty() ? "\n" : "\n      " + variant->idea + "\n";
     if (variant->prediction) {
       text += "      predicted " + format_band(variant->prediction->low, variant->prediction->high) + " over " +
               variant->prediction->relative_to + "\n";

@@ -41,8 +41,8 @@ std::string tunables_text(const Variant& variant) {
 std::vector<VariantField> metadata_fields(const Variant& variant) {
   std::vector<VariantField> fields = {
       {"target", std::string(to_string(variant.target)) + (variant.arch.empty() ? "" : " " + variant.arch)},
-      {"techniques", join(variant.techniques, ", ")},
-      {"idea", variant.idea},
+      {"techniques", variant.techniques.empty() ? "none" : join(variant.techniques, ", ")},
+      {"idea", variant.idea.empty() ? "none was given" : variant.idea},
       {"parent", variant.parent.empty() ? "none: the root of its family" : variant.parent}};
   if (variant.prediction) {
     const Prediction& prediction = *variant.prediction;

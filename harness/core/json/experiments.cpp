@@ -78,7 +78,7 @@ Json clock_document(const ClockCoupling& clock) {
 
 Json to_document(const GateResult& gate) {
   Json document = {{"gate", gate.gate},
-                   {"outcome", to_string(gate.outcome)},
+                   {"outcome", outcome_text(gate)},
                    {"evidence", gate.evidence},
                    {"seconds", positive_or_null(gate.seconds)}};
   for (const GateStep& step : gate.steps) {

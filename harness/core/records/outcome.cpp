@@ -31,6 +31,10 @@ constexpr Words<Reason, 10> kReasons = {{{Reason::faster, "faster"},
 
 }  // namespace
 
+std::string_view outcome_text(const GateResult& gate) {
+  return gate.ran ? to_string(gate.outcome) : "not checked";
+}
+
 std::string_view to_string(Outcome outcome) {
   return word_of(kOutcomes, outcome);
 }

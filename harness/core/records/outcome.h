@@ -52,8 +52,12 @@ struct GateResult {
   Outcome outcome = Outcome::valid;
   std::string evidence;  // one sentence
   double seconds = 0;
+  bool ran = true;                   // false: nothing was checked, and the evidence says why; not kept in the journal
   std::vector<GateStep> steps = {};  // where the time went; not kept in the journal
 };
+
+// The outcome, or "not checked".
+std::string_view outcome_text(const GateResult& gate);
 
 // Words used in the journal, on the command line and in reports. from_text returns nullopt for an unknown word.
 std::string_view to_string(Outcome outcome);

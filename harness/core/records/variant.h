@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,16 +30,17 @@ struct Launch {
 };
 
 enum class PredictionSource : std::uint8_t {
-  idea,         // an author, a technique's prior, or a chain through one of them
-  measurements  // of the same configuration, by the experiments that `because` names
+  idea,          // an author, a technique's prior, or a chain through one of them
+  measurements,  // of the same configuration, by the experiments that `because` names
+  nothing        // the effect is unknown: what the floor leaves, for the ranking alone
 };
 std::string_view to_string(PredictionSource source);
 std::optional<PredictionSource> prediction_source_from(std::string_view word);
 
 // A predicted band of speed-ups over `relative_to` ("parent" or a variant name).
 struct Prediction {
-  double low = 1.0;
-  double high = 1.0;
+  double low = std::numeric_limits<double>::quiet_NaN();
+  double high = std::numeric_limits<double>::quiet_NaN();
   std::string relative_to = "parent";
   std::string because;
   PredictionSource source = PredictionSource::idea;
@@ -51,7 +53,7 @@ struct SourceFile {
   std::string path;  // where it was read; empty when it comes from a journal
 };
 
-// False when no prediction was written: the default band is none.
+// False when nothing was predicted: the effect is unknown. Older journals have a band of 1 without a reason there.
 bool has_prediction(const Prediction& prediction);
 
 // A variant, as the metadata block at the top of its file describes it.
@@ -59,9 +61,9 @@ struct Variant {
   std::string family;
   std::string name;  // without the family
   Target target = Target::host;
-  std::string arch;                     // "sm_80" or empty
-  std::vector<std::string> techniques;  // at least one
-  std::string parent;                   // "<family>/<name>" or empty
+  std::string arch;  // "sm_80" or empty
+  std::vector<std::string> techniques;
+  std::string parent;  // "<family>/<name>" or empty
   std::string idea;
   std::optional<Prediction> prediction;
   std::string requires_expression;  // empty = always
@@ -69,6 +71,7 @@ struct Variant {
   std::vector<ScratchBuffer> scratch;
   std::vector<Launch> launches;
   std::vector<std::string> libraries;  // of the CUDA toolkit, that a library variant is linked with
+  std::vector<std::string> includes;   // folders of other people's headers, as written, or "cccl"
   std::string path;                    // absolute
   std::string source;                  // the whole file
   std::vector<SourceFile> headers;     // that it includes with quotes, directly or not; by name

@@ -2,11 +2,17 @@
 // that is built for the CPU; __APO_CPU__ is defined, for code that has an equivalent of its own.
 #pragma once
 
+#include <stdint.h>
+
 #include "hooks.h"
 
 #define __APO_CPU__ 1
 #define __CUDA_ARCH__ 900
 #define __CUDACC__ 1
+#define INFINITY __builtin_inff()
+#define NAN __builtin_nanf("")
+#define HUGE_VALF __builtin_inff()
+#define HUGE_VAL __builtin_inf()
 
 // Everything is inlined into the kernel, as on a GPU: GCC does not announce the store of a small struct that a call
 // returns.

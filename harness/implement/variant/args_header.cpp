@@ -10,6 +10,56 @@
 namespace apo {
 namespace {
 
+// The toolkit's headers of the element types.
+std::string element_headers(const Family& family, Target target) {
+  if (target != Target::cuda) {
+    return "";
+  }
+  std::string text = "#include <cuda_bf16.h>\n";
+  const auto uses = [&](DType dtype) {
+    return std::ranges::find(family.tensors, dtype, &TensorSpec::dtype) != family.tensors.end();
+  };
+  text += uses(DType::f16) ? "#include <cuda_fp16.h>\n" : "";
+  return text + (uses(DType::e4m3) || uses(DType::e5m2) ? "#include <cuda_fp8.h>\n" : "");
+}
+
+void add_tensors(const Family& family, Target target, bool outputs, std::vector<ArgumentField>& fields) {
+  for (const TensorSpec& tensor : family.tensors) {
+    if ((tensor.role == Role::output) == outputs) {
+      fields.push_back({.type = (outputs ? "" : "const ") + std::string(element_type(tensor.dtype, target)) + "*",
+                        .name = tensor.name,
+                        .comment = tensor.shape_text + " " + std::string(to_string(tensor.dtype))});
+    }
+  }
+}
+
+std::string integer_type(const Variant& variant) {
+  return is_device_variant(variant) ? "long long" : "int64_t";  // NVRTC has no <stdint.h>
+}
+
+// Everything but the constants.
+std::string beginning(const Family& family, const Variant& variant) {
+  std::string text = "// " + args_header_name(family) + " - generated from the contract of " + family.name + " for " +
+                     variant.id() + "; do not edit.\n#pragma once\n";
+  text += is_device_variant(variant) ? "" : "#include \"kernels/abi.h\"\n";
+  text += element_headers(family, variant.target);
+  text += "struct " + family.name + "_args {\n";
+  for (const ArgumentField& field : argument_fields(family, variant)) {
+    text += (field.scalar ? "  alignas(8) " : "  ") + field.type + " " + field.name + ";" + (field.comment.empty() ? "" : "  // " + field.comment) + "\n";
+  }
+  return text + "};\n";
+}
+
+std::string constant(const Variant& variant, const std::string& name, const std::string& value) {
+  return "inline constexpr " + integer_type(variant) + " " + name + " = " + value + ";\n";
+}
+
+std::string end(const Variant& variant) {
+  return is_device_variant(variant) ? "" : "#define APO_EXPORT extern \"C\" __attribute__((visibility(\"default\")))\n";
+}
+
+}  // namespace
+
 std::string_view element_type(DType dtype, Target target) {
   const bool cuda = target == Target::cuda;
   switch (dtype) {
@@ -41,66 +91,24 @@ std::string_view element_type(DType dtype, Target target) {
   check_failed("a known dtype", __FILE__, __LINE__);
 }
 
-// The toolkit's headers of the element types.
-std::string element_headers(const Family& family, Target target) {
-  if (target != Target::cuda) {
-    return "";
-  }
-  std::string text = "#include <cuda_bf16.h>\n";
-  const auto uses = [&](DType dtype) {
-    return std::ranges::find(family.tensors, dtype, &TensorSpec::dtype) != family.tensors.end();
-  };
-  text += uses(DType::f16) ? "#include <cuda_fp16.h>\n" : "";
-  return text + (uses(DType::e4m3) || uses(DType::e5m2) ? "#include <cuda_fp8.h>\n" : "");
-}
-
-std::string tensor_fields(const Family& family, Target target, bool outputs) {
-  std::string text;
-  for (const TensorSpec& tensor : family.tensors) {
-    if ((tensor.role == Role::output) != outputs) {
-      continue;
-    }
-    text += "  ";
-    text += outputs ? "" : "const ";
-    text += element_type(tensor.dtype, target);
-    text += "* " + tensor.name + ";  // " + tensor.shape_text + " " + std::string(to_string(tensor.dtype)) + "\n";
-  }
-  return text;
-}
-
-std::string integer_type(const Variant& variant) {
-  return is_device_variant(variant) ? "long long" : "int64_t";  // NVRTC has no <stdint.h>
-}
-
-// Everything but the constants.
-std::string beginning(const Family& family, const Variant& variant) {
-  std::string text = "// " + args_header_name(family) + " - generated from the contract of " + family.name + " for " +
-                     variant.id() + "; do not edit.\n#pragma once\n";
-  text += is_device_variant(variant) ? "" : "#include \"kernels/abi.h\"\n";
-  text += element_headers(family, variant.target);
-  text += "struct " + family.name + "_args {\n";
-  text += tensor_fields(family, variant.target, false) + tensor_fields(family, variant.target, true);
+std::vector<ArgumentField> argument_fields(const Family& family, const Variant& variant) {
+  std::vector<ArgumentField> fields;
+  add_tensors(family, variant.target, false, fields);
+  add_tensors(family, variant.target, true, fields);
   for (const ScratchBuffer& buffer : variant.scratch) {
-    text += "  void* " + buffer.name + ";  // scratch, " + buffer.bytes + " bytes\n";
+    fields.push_back({.type = "void*", .name = buffer.name, .comment = "scratch, " + buffer.bytes + " bytes"});
   }
   for (const ScalarSpec& scalar : family.scalars) {
-    text += "  alignas(8) " + std::string(element_type(scalar.dtype, variant.target)) + " " + scalar.name + ";\n";
+    fields.push_back({.type = std::string(element_type(scalar.dtype, variant.target)),
+                      .name = scalar.name,
+                      .comment = "",
+                      .scalar = true});
   }
   for (const AxisSpec& axis : family.axes) {
-    text += "  " + integer_type(variant) + " " + axis.name + ";\n";
+    fields.push_back({.type = integer_type(variant), .name = axis.name, .comment = ""});
   }
-  return text + "};\n";
+  return fields;
 }
-
-std::string constant(const Variant& variant, const std::string& name, const std::string& value) {
-  return "inline constexpr " + integer_type(variant) + " " + name + " = " + value + ";\n";
-}
-
-std::string end(const Variant& variant) {
-  return is_device_variant(variant) ? "" : "#define APO_EXPORT extern \"C\" __attribute__((visibility(\"default\")))\n";
-}
-
-}  // namespace
 
 std::string args_header_name(const Family& family) {
   return family.name + ".args.h";

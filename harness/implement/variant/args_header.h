@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/core/records/records.h"
@@ -15,6 +16,18 @@ std::string args_header(const Family& family, const Variant& variant, const Axes
 // The same for use outside this program: the values of the constants come from the compiler's command line, as
 // -DAPO_k<AXIS>=... and -DAPO_<TUNABLE>=...
 std::string exported_args_header(const Family& family, const Variant& variant);
+
+// A field of the argument struct, which is also a parameter of a plain function.
+struct ArgumentField {
+  std::string type;
+  std::string name;
+  std::string comment;
+  bool scalar = false;  // in a struct it takes eight bytes, whatever its type
+};
+// In the order of the struct.
+std::vector<ArgumentField> argument_fields(const Family& family, const Variant& variant);
+// The C++ type of an element of a tensor.
+std::string_view element_type(DType dtype, Target target);
 // Names of the constants: k<AXIS> of each specialised axis, then the tunables.
 std::vector<std::string> constant_names(const Family& family, const Variant& variant);
 std::string args_header_name(const Family& family);

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/implement/variant/include_folders.h"
 #include "harness/implement/variant/metadata.h"
 
 namespace apo {
@@ -33,7 +35,7 @@ std::vector<fs::path> source_files(const fs::path& root) {
 
 [[noreturn]] void name_taken(const Variant& variant, const std::string& by) {
   throw UserError("the name '" + variant.id() + "' of '" + variant.path + "' is taken by other content in '" + by + "'",
-                  "give it another name in its apo:variant line: a registered variant never changes");
+                  "give it another name: its apo:variant line, or that of the file without one");
 }
 
 // A hard link appears whole and never replaces what is there, unlike a rename of a file.
@@ -70,6 +72,54 @@ bool create_whole(const fs::path& path, const Variant& variant) {
   return !taken;
 }
 
+// Its file, or the folder that it has with its headers.
+fs::path place_of(const Variant& variant) {
+  const fs::path path = variant.path;
+  return variant.headers.empty() ? path : path.parent_path();
+}
+
+// Keeps an earlier version out of the way, and puts it back when nothing took its place.
+class TemporaryPlace {
+ public:
+  explicit TemporaryPlace(fs::path place) : place_(std::move(place)) {
+    if (!place_.empty()) {
+      aside_ = place_.parent_path() / fmt::format(".{}.before-{}", place_.filename().string(), getpid());
+      fs::rename(place_, aside_);
+    }
+  }
+  TemporaryPlace(const TemporaryPlace&) = delete;
+  TemporaryPlace& operator=(const TemporaryPlace&) = delete;
+  ~TemporaryPlace() {
+    if (place_.empty()) {
+      return;
+    }
+    std::error_code ignored;  // a leftover begins with a dot and is not scanned; the journal has its text
+    if (std::uncaught_exceptions() > exceptions_) {
+      fs::rename(aside_, place_, ignored);
+    } else {
+      fs::remove_all(aside_, ignored);
+    }
+  }
+
+ private:
+  fs::path place_;
+  fs::path aside_;
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+// A folder that is relative to the variant's file would be another one, or none, for its copy below `folder`.
+void check_includes(const Variant& variant, const fs::path& folder) {
+  const fs::path copy = fs::absolute(folder / variant.family / "copy");
+  for (const std::string& named : variant.includes) {
+    const fs::path meant = include_folder(named, variant.path);
+    if (include_folder(named, copy) != meant) {
+      throw UserError(fmt::format("the include folder '{}' is relative to '{}', and a registered variant is a copy",
+                                  named, variant.path),
+                      fmt::format("write '// apo:include {}'", meant.string()));
+    }
+  }
+}
+
 std::string unknown_parent(const Variant& variant) {
   return fmt::format("{}: the apo:parent of {}, '{}', is no variant", variant.path, variant.id(), variant.parent);
 }
@@ -82,6 +132,9 @@ void Catalogue::load_file(const fs::path& path) {
     const auto known = variants_.find(variant.id());
     if (known == variants_.end()) {
       std::string id = variant.id();
+      if (variant.parent.empty()) {
+        baselines_.try_emplace({variant.family, variant.target}, id);
+      }
       variants_.emplace(std::move(id), std::move(variant));
     } else if (known->second.source_hash != variant.source_hash) {
       problems_.push_back({.path = variant.path,
@@ -101,7 +154,8 @@ void Catalogue::load(const std::vector<fs::path>& roots) {
       load_file(path);
     }
   }
-  for (const auto& [id, variant] : variants_) {
+  for (auto& [id, variant] : variants_) {
+    adopt(variant);
     if (!has_known_parent(variant)) {
       problems_.push_back({.path = variant.path,
                            .what = unknown_parent(variant),
@@ -128,6 +182,11 @@ const Variant& Catalogue::get(std::string_view id) const {
                     (guess.empty() ? "" : guess + "  ") + "'apo list' shows all variants");
   }
   return *variant;
+}
+
+const Variant* Catalogue::baseline(const std::string& family, Target target) const {
+  const auto found = baselines_.find({family, target});
+  return found == baselines_.end() ? nullptr : find(found->second);
 }
 
 std::vector<const Variant*> Catalogue::of_family(std::string_view family) const {
@@ -170,17 +229,38 @@ Configuration Catalogue::configuration(std::string_view text) const {
   return {.variant = variant.id(), .settings = resolve_settings(variant, given)};
 }
 
-// The variant of that name, which has to have the same content; nullptr: the name is free.
-const Variant* Catalogue::same(const Variant& variant) const {
-  const Variant* known = find(variant.id());
-  if (known != nullptr && known->source_hash != variant.source_hash) {
-    name_taken(variant, known->path);
+void Catalogue::adopt(Variant& variant) const {
+  const auto baseline = baselines_.find({variant.family, variant.target});
+  if (variant.parent.empty() && baseline != baselines_.end() && baseline->second != variant.id()) {
+    variant.parent = baseline->second;
   }
-  return known;
 }
 
-Registration Catalogue::add(const fs::path& file) {
-  Variant variant = load_variant(file.string(), roots_);
+bool Catalogue::is_registered(const Variant& variant) const {
+  const fs::path folder = fs::absolute(roots_.back()).lexically_normal();
+  return std::ranges::mismatch(folder, fs::path(variant.path)).in1 == folder.end();
+}
+
+// The variant of that name and the same content; nullptr: the name is free, or that of a registered variant.
+const Variant* Catalogue::same(const Variant& variant) const {
+  const Variant* known = find(variant.id());
+  if (known != nullptr && known->source_hash == variant.source_hash) {
+    return known;
+  }
+  if (known != nullptr && !is_registered(*known)) {
+    name_taken(variant, known->path);
+  }
+  for (const auto& [id, other] : variants_) {
+    if (other.source_hash == variant.source_hash) {
+      throw UserError("'" + variant.path + "' has the very text of " + id,
+                      "a variant is known by its text: change it, for example by a line '// apo:idea'");
+    }
+  }
+  return nullptr;
+}
+
+Registration Catalogue::add(const fs::path& file, const std::string& family) {
+  Variant variant = load_variant(file.string(), roots_, family);
   if (const Variant* known = same(variant)) {
     return {.variant = known, .already_registered = true};
   }
@@ -189,8 +269,13 @@ Registration Catalogue::add(const fs::path& file) {
     throw UserError(unknown_parent(variant), (guess.empty() ? "" : guess + "  ") +
                                                  "register the parent first, or leave its apo:parent line out");
   }
-  const std::string id = variant.id();
-  return {.variant = &variants_.emplace(id, std::move(variant)).first->second};
+  check_includes(variant, roots_.back());
+  adopt(variant);
+  if (variant.parent.empty()) {
+    baselines_.try_emplace({variant.family, variant.target}, variant.id());
+  }
+  const auto [entry, is_new] = variants_.insert_or_assign(variant.id(), std::move(variant));
+  return {.variant = &entry->second, .replaces = !is_new};
 }
 
 Registration Catalogue::register_variant(const Variant& variant, const fs::path& folder) {
@@ -201,13 +286,35 @@ Registration Catalogue::register_variant(const Variant& variant, const fs::path&
   const std::string name = variant.name + (variant.target == Target::cuda ? ".cu" : ".cpp");
   const fs::path path =
       fs::absolute(variant.headers.empty() ? family / name : family / variant.name / name).lexically_normal();
+  const Variant* before = find(variant.id());
+  const TemporaryPlace aside(before == nullptr ? fs::path() : place_of(*before));
   const bool created = create_whole(path, variant);
   Variant copy = load_variant(path.string());  // with the headers beside it and no others
   if (copy.source_hash != variant.source_hash) {
     name_taken(variant, path.string());
   }
-  const auto entry = variants_.emplace(variant.id(), std::move(copy)).first;
-  return {.variant = &entry->second, .already_registered = !created};
+  adopt(copy);
+  const auto entry = variants_.insert_or_assign(variant.id(), std::move(copy)).first;
+  return {.variant = &entry->second, .already_registered = !created, .replaces = before != nullptr};
+}
+
+fs::path Catalogue::unregister_variant(const std::string& id, const fs::path& folder) {
+  const Variant& variant = get(id);
+  if (!is_registered(variant)) {
+    throw UserError("'" + id + "' was not registered: it lies in '" + variant.path + "'",
+                    "delete that file where it is not wanted any more");
+  }
+  const fs::path place = place_of(variant);
+  const fs::path target = folder / variant.family / place.filename();
+  std::error_code error;
+  fs::create_directories(target.parent_path(), error);
+  fs::remove_all(target, error);  // an earlier version that was retired, which the journal has
+  fs::rename(place, target, error);
+  if (error) {
+    throw EnvironmentError("cannot move '" + place.string() + "' to '" + target.string() + "': " + error.message());
+  }
+  variants_.erase(variants_.find(id));
+  return target;
 }
 
 }  // namespace apo

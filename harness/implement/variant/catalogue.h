@@ -23,12 +23,14 @@ struct CatalogueProblem {
 struct Registration {
   const Variant* variant = nullptr;  // in the catalogue
   bool already_registered = false;   // the same content was there before
+  bool replaces = false;             // other content of that name, which was registered before
 };
 
 class Catalogue {
  public:
-  // Scans the folders for *.cpp and *.cu, in order; missing folders and names that begin with a dot are skipped. The
-  // first file of an id wins. Headers are looked up in all of the folders.
+  // Scans the folders for *.cpp and *.cu, in order; folders that do not exist, and what begins with a dot, are skipped.
+  // The first file of an id wins. Headers are looked up in all of the folders. The first variant of a family and target
+  // that names no parent is its baseline, and the parent of all others that name none.
   void load(const std::vector<std::filesystem::path>& roots);
 
   const std::vector<CatalogueProblem>& problems() const { return problems_; }
@@ -36,6 +38,8 @@ class Catalogue {
   const Variant* find(std::string_view id) const;
   // Throws UserError with "did you mean".
   const Variant& get(std::string_view id) const;
+  // Where the campaigns of a family start on a target; nullptr when it has no variant there.
+  const Variant* baseline(const std::string& family, Target target) const;
   // Returns the variants in order of names.
   std::vector<const Variant*> of_family(std::string_view family) const;
   std::vector<std::string> ids() const;
@@ -43,19 +47,27 @@ class Catalogue {
   // Parses "family/name" or "family/name[CHUNK=16,LANES=2]", as Configuration::label() prints it. Throws UserError.
   Configuration configuration(std::string_view text) const;
 
-  // Reads and adds the variant of a file that stays in place. Throws UserError when it is no valid variant, its name is
-  // taken by other content, or its parent is unknown.
-  Registration add(const std::filesystem::path& file);
+  // Reads and adds the variant of a file that stays where it is; `family` is that of a file whose block names none. In
+  // place of a registered variant of its name, that is one in the last of the folders. Throws UserError when it is no
+  // valid variant, its name is taken outside of that folder, another variant has the same text, or its parent is
+  // unknown.
+  Registration add(const std::filesystem::path& file, const std::string& family = "");
   // Copies a variant to folder/<family>/<name>.cpp (.cu on cuda), or with headers to folder/<family>/<name>/ with them
-  // beside it, and adds it. Throws UserError when its name is taken by other content.
+  // beside it, and adds it, in place of what was registered there under its name. Throws UserError as add() does.
   Registration register_variant(const Variant& variant, const std::filesystem::path& folder);
+  // Moves the file of a registered variant, with its headers, to folder/<family>/ and takes it out of the catalogue;
+  // returns its new place. Throws UserError when it is unknown, or lies outside of the last of the folders.
+  std::filesystem::path unregister_variant(const std::string& id, const std::filesystem::path& folder);
 
  private:
   void load_file(const std::filesystem::path& path);
   bool has_known_parent(const Variant& variant) const;
+  bool is_registered(const Variant& variant) const;
   const Variant* same(const Variant& variant) const;
+  void adopt(Variant& variant) const;
   std::vector<std::filesystem::path> roots_;
   std::map<std::string, Variant, std::less<>> variants_;
+  std::map<std::pair<std::string, Target>, std::string> baselines_;  // of a family for a target
   std::vector<CatalogueProblem> problems_;
 };
 

@@ -5,7 +5,7 @@
 
 namespace apo {
 
-// True when the harness launches the kernels itself, false when the variant exports apo_launch.
+// True when the harness launches the kernels itself, by apo:launch lines; false when the variant's host code does.
 bool is_device_variant(const Variant& variant);
 
 }  // namespace apo

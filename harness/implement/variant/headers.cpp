@@ -20,6 +20,7 @@ namespace {
 struct Search {
   std::string family;
   std::vector<fs::path> roots;
+  std::vector<fs::path> others;
   std::map<std::string, SourceFile> found;
   std::vector<std::string> open;  // paths of the files that are being read, each included by the one before
   std::size_t bytes = 0;
@@ -29,6 +30,10 @@ struct Search {
 bool is_header_name(const std::string& name) {
   static const std::regex kName(R"([A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}\.(h|hh|hpp|hxx|cuh|inc|inl))");
   return std::regex_match(name, kName);
+}
+
+bool is_of_others(const Search& search, const std::string& name) {
+  return std::ranges::any_of(search.others, [&](const fs::path& folder) { return !is_absent(folder / name); });
 }
 
 bool is_of_harness(const std::string& name) {
@@ -89,7 +94,8 @@ std::string read_header(const Search& search, const fs::path& file, const std::s
 void follow(Search& search, std::string_view source, const std::string& path) {
   search.open.push_back(path);
   for (const IncludeLine& line : include_lines(source)) {
-    if (!line.quoted || line.name == search.family + ".args.h" || is_of_harness(line.name)) {
+    if (!line.quoted || line.name == search.family + ".args.h" || is_of_harness(line.name) ||
+        is_of_others(search, line.name)) {
       continue;
     }
     check_name(path, line);
@@ -118,8 +124,8 @@ void follow(Search& search, std::string_view source, const std::string& path) {
 }  // namespace
 
 std::vector<SourceFile> find_headers(std::string_view source, const std::string& path, const std::string& family,
-                                     const std::vector<fs::path>& roots) {
-  Search search{.family = family, .roots = roots, .found = {}, .open = {}, .bytes = source.size()};
+                                     const std::vector<fs::path>& roots, const std::vector<fs::path>& others) {
+  Search search{.family = family, .roots = roots, .others = others, .found = {}, .open = {}, .bytes = source.size()};
   follow(search, source, path);
   std::vector<SourceFile> headers;
   for (auto& [name, header] : search.found) {

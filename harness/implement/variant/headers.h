@@ -15,11 +15,13 @@ inline constexpr std::size_t kMostHeaders = 64;
 
 // The headers that a variant of `family` in the file `path` includes with quotes, directly or not, by name. A name has
 // no folder and is looked up beside the file that includes it, then in <root>/<family>/ and in <root>/common/ of each
-// root. The generated <family>.args.h and the harness's own kernels/*.h are none of them. A name stands for one text.
+// root. The generated <family>.args.h, the harness's own kernels/*.h and what lies in one of the `others`, folders of
+// apo:include lines, are none of them. A name stands for one text.
 // Throws UserError naming path:line for a header that is missing, has no plain name or includes itself, and for too
 // many or too large ones.
 std::vector<SourceFile> find_headers(std::string_view source, const std::string& path, const std::string& family,
-                                     const std::vector<std::filesystem::path>& roots);
+                                     const std::vector<std::filesystem::path>& roots,
+                                     const std::vector<std::filesystem::path>& others = {});
 
 // Throws UserError when headers that come from a journal or a baseline file have names that find_headers() refuses.
 void check_headers(const std::vector<SourceFile>& headers, const std::string& path, const std::string& family);

@@ -12,6 +12,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/headers.h"
+#include "harness/implement/variant/include_folders.h"
 #include "harness/implement/variant/metadata_block.h"
 #include "harness/implement/variant/metadata_checks.h"
 #include "harness/implement/variant/settings.h"
@@ -34,23 +35,30 @@ bool matches(const std::string& text, const char* pattern) {
   return std::regex_match(text, std::regex(pattern));
 }
 
+void check_family(const Place& place, const std::string& family) {
+  if (find_family(family) != nullptr) {
+    return;
+  }
+  std::vector<std::string> names;
+  for (const Family& known : families()) {
+    names.push_back(known.name);
+  }
+  const std::string guess = did_you_mean(family, names);
+  place.fail("unknown family '" + family + "'",
+             (guess.empty() ? "the families: " + join(names, ", ") : guess) + "  'apo list' shows all families");
+}
+
+void check_name(const Place& place, const std::string& name) {
+  if (!is_identifier(name) || name.size() > 64) {
+    place.fail("the name '" + name + "' is not an identifier of at most 64 characters",
+               "name the idea with letters, digits and '_', e.g. register_owned");
+  }
+}
+
 void read_variant(Variant& variant, const Place& place, const std::string& value) {
   const std::vector<std::string> parts = split(value, '/');
   if (parts.size() != 2 || parts[0].empty()) {
     place.fail("'" + value + "' is not FAMILY/NAME", "e.g. '// apo:variant e88_backward/register_owned'");
-  }
-  if (find_family(parts[0]) == nullptr) {
-    std::vector<std::string> names;
-    for (const Family& family : families()) {
-      names.push_back(family.name);
-    }
-    const std::string guess = did_you_mean(parts[0], names);
-    place.fail("unknown family '" + parts[0] + "'",
-               (guess.empty() ? "the families: " + join(names, ", ") : guess) + "  'apo list' shows all families");
-  }
-  if (!is_identifier(parts[1]) || parts[1].size() > 64) {
-    place.fail("the name '" + parts[1] + "' is not an identifier of at most 64 characters",
-               "name the idea with letters, digits and '_', e.g. register_owned");
   }
   variant.family = parts[0];
   variant.name = parts[1];
@@ -191,27 +199,31 @@ void read_link(Variant& variant, const Place& place, const std::string& value) {
   variant.libraries.push_back(value);
 }
 
+void read_include(Variant& variant, const Place& place, const std::string& value) {
+  if (std::find(variant.includes.begin(), variant.includes.end(), value) != variant.includes.end()) {
+    place.fail("the include folder '" + value + "' is repeated", "remove this line");
+  }
+  variant.includes.push_back(value);
+}
+
 struct Key {
   std::string_view name;
-  bool required;
   bool repeatable;
-  const char* example;
   void (*read)(Variant&, const Place&, const std::string&);
 };
 
-constexpr std::array<Key, 11> kKeys = {{
-    {"variant", true, false, "// apo:variant FAMILY/NAME", read_variant},
-    {"target", true, false, "// apo:target host", read_target},
-    {"technique", true, true, "// apo:technique chunk-prefetch", read_technique},
-    {"parent", false, false, "// apo:parent simple", read_parent},
-    {"idea", true, false, "// apo:idea One sentence on what is done differently and why it helps.", read_idea},
-    {"predict", false, false, "// apo:predict 1.5x..1.8x over parent: REASON", read_predict},
-    {"requires", false, false, "// apo:requires N <= 64", read_requires},
-    {"tune", false, true, "// apo:tune CHUNK 8,16,32", read_tune},
-    {"scratch", false, true, "// apo:scratch history 4*B*H*N", read_scratch},
-    {"launch", false, true, "// apo:launch kernel grid=B*H block=128", read_launch},
-    {"link", false, true, "// apo:link cublas", read_link},
-}};
+constexpr std::array<Key, 12> kKeys = {{{"variant", false, read_variant},
+                                        {"target", false, read_target},
+                                        {"technique", true, read_technique},
+                                        {"parent", false, read_parent},
+                                        {"idea", false, read_idea},
+                                        {"predict", false, read_predict},
+                                        {"requires", false, read_requires},
+                                        {"tune", true, read_tune},
+                                        {"scratch", true, read_scratch},
+                                        {"launch", true, read_launch},
+                                        {"link", true, read_link},
+                                        {"include", true, read_include}}};
 
 const Key& key_of(const BlockLine& line, const std::string& path) {
   const auto found = std::find_if(kKeys.begin(), kKeys.end(), [&](const Key& key) { return key.name == line.key; });
@@ -238,31 +250,44 @@ void check_counts(const std::vector<BlockLine>& block, const std::string& path) 
                   "keep one of the two lines");
     }
   }
-  for (const Key& key : kKeys) {
-    const bool there = std::any_of(block.begin(), block.end(), [&](const auto& line) { return line.key == key.name; });
-    if (key.required && !there) {
-      block_error(path, block.front().number, "the metadata block has no apo:" + std::string(key.name),
-                  std::string("add a line like '") + key.example + "'");
-    }
-  }
 }
 
-using HeadersOf = std::function<std::vector<SourceFile>(const std::string& family)>;
+// The block is read by then.
+using HeadersOf = std::function<std::vector<SourceFile>(const Variant& variant)>;
 
-Variant parse(std::string_view source, const std::string& path, const HeadersOf& headers_of) {
+// The family and the name first: the other lines are read in their light.
+void read_identity(Variant& variant, const std::vector<BlockLine>& block, const std::string& path) {
+  int line = 1;
+  for (const BlockLine& one : block) {
+    if (one.key == "variant") {
+      line = one.number;
+      read_variant(variant, Place{path, line}, one.value);
+    }
+  }
+  const Place place{path, line};
+  if (variant.family.empty()) {
+    place.fail("it does not say which operation it computes",
+               "name it with --family, put the file into a folder of the family's name, or begin it with '// "
+               "apo:variant FAMILY/NAME'");
+  }
+  check_family(place, variant.family);
+  check_name(place, variant.name);
+}
+
+Variant parse(std::string_view source, const std::string& path, const HeadersOf& headers_of,
+              const FileIdentity& otherwise) {
   const std::vector<BlockLine> block = read_block(source, path);
   check_counts(block, path);
-  Variant variant;
-  for (const bool first_pass : {true, false}) {  // the family first: the other lines are read in its light
-    for (const BlockLine& line : block) {
-      if ((line.key == "variant") == first_pass) {
-        key_of(line, path).read(variant, Place{path, line.number}, line.value);
-      }
+  Variant variant{.family = otherwise.family, .name = otherwise.name, .target = otherwise.target};
+  read_identity(variant, block, path);
+  for (const BlockLine& line : block) {
+    if (line.key != "variant") {
+      key_of(line, path).read(variant, Place{path, line.number}, line.value);
     }
   }
   variant.path = path;
   variant.source = source;
-  variant.headers = headers_of(variant.family);
+  variant.headers = headers_of(variant);
   variant.source_hash = source_identity(variant.source, variant.headers);
   check_metadata(variant, *find_family(variant.family), block, path);
   return variant;
@@ -270,14 +295,36 @@ Variant parse(std::string_view source, const std::string& path, const HeadersOf&
 
 }  // namespace
 
-Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers) {
-  return parse(source, path, [&](const std::string& family) {
-    check_headers(headers, path, family);
-    return headers;
-  });
+FileIdentity identity_of(const std::filesystem::path& path, const std::string& family) {
+  FileIdentity identity{.family = family,
+                        .name = path.stem().string(),
+                        .target = path.extension() == ".cu" ? Target::cuda : Target::host};
+  const std::filesystem::path folder = path.parent_path();
+  const bool has_own = folder.filename() == identity.name;
+  const std::string holds = (has_own ? folder.parent_path() : folder).filename().string();
+  if (family.empty() && find_family(holds) != nullptr) {
+    identity.family = holds;
+  }
+  return identity;
 }
 
-Variant load_variant(const std::string& path, const std::vector<std::filesystem::path>& roots) {
+Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers,
+                      const FileIdentity& otherwise) {
+  return parse(
+      source, path,
+      [&](const Variant& variant) {
+        check_headers(headers, path, variant.family);
+        return headers;
+      },
+      otherwise);
+}
+
+Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers) {
+  return parse_variant(source, path, headers, identity_of(path));
+}
+
+Variant load_variant(const std::string& path, const std::vector<std::filesystem::path>& roots,
+                     const std::string& family) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -294,8 +341,15 @@ Variant load_variant(const std::string& path, const std::vector<std::filesystem:
   }
   const std::string source = read_file(path);
   const std::string absolute = fs::absolute(path).lexically_normal().string();
-  return parse(source, absolute,
-               [&](const std::string& family) { return find_headers(source, absolute, family, roots); });
+  Variant variant = parse(
+      source, absolute,
+      [&](const Variant& its) { return find_headers(source, absolute, its.family, roots, include_folders(its).all()); },
+      identity_of(absolute, family));
+  if (!family.empty() && variant.family != family) {
+    throw UserError("'" + path + "' is " + variant.id() + ", and not of family " + family,
+                    "name its own family, or change its apo:variant line");
+  }
+  return variant;
 }
 
 }  // namespace apo

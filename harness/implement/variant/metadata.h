@@ -11,20 +11,40 @@
 
 namespace apo {
 
+// What a file is where its block does not say.
+struct FileIdentity {
+  std::string family;
+  std::string name;
+  Target target = Target::host;
+};
+
+// Name and target of the file's own name, simple.cpp or simple.cu; `family`, else that of the folder that holds it, or
+// that holds the folder of its name in which it lies. What it cannot tell is empty.
+FileIdentity identity_of(const std::filesystem::path& path, const std::string& family = "");
+
 // Reads the block at the top of `source`; `path` names the file in errors and becomes Variant::path.
-// The lines: variant FAMILY/NAME, target host | cuda [sm_80], technique WORD (one or more), idea TEXT, and optionally
+// The lines, all optional:
+//   variant FAMILY/NAME
+//   target host | cuda [sm_80]
+//   technique WORD                  may repeat
+//   idea TEXT
 //   parent [FAMILY/]NAME            the variant it grew from, of the same family
 //   predict 1.5x..1.8x over parent|NAME: REASON    (NAME becomes FAMILY/NAME)
 //   requires EXPRESSION             over axes, tunables and, on cuda, SMS, SHARED_MAX, MAX_THREADS
 //   tune NAME 1,2,4                 the first value is the default
 //   scratch NAME BYTES-EXPRESSION
 //   link LIBRARY                    cublas, cublasLt or cudart, for host code on cuda
+//   include FOLDER | cccl           of other people's headers (include_folders.h); may repeat
 //   launch KERNEL grid=E[,E[,E]] block=E[,E[,E]] [shared=E] [cluster=E] [l2_persist=E] [cooperative=E]
 // Throws UserError naming path:line, what is wrong and how to fix it.
+Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers,
+                      const FileIdentity& otherwise);
+// The same for a variant whose identity stands in its block or in `path`.
 Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers = {});
 
 // The same from a regular file of at most kMaxSourceBytes, with the headers that it includes (headers.h); Variant::path
-// is absolute. `roots` are the folders of all variants.
-Variant load_variant(const std::string& path, const std::vector<std::filesystem::path>& roots = {});
+// is absolute. `roots` are the folders of all variants. `family` is that of a file whose block names none.
+Variant load_variant(const std::string& path, const std::vector<std::filesystem::path>& roots = {},
+                     const std::string& family = "");
 
 }  // namespace apo

@@ -20,7 +20,7 @@ bool is_letter(char c) {
 
 void check_text(std::string_view source, const std::string& path) {
   if (trim(source).empty()) {
-    throw UserError("'" + path + "' is empty", "a variant starts with its metadata block: " + std::string(kForm));
+    throw UserError("'" + path + "' is empty", "give the source file of the variant");
   }
   int line = 1;
   for (std::size_t i = 0; i < source.size();) {
@@ -94,20 +94,6 @@ BlockLine read_line(const std::string& text, int number, const std::string& path
   return {.number = number, .key = key, .value = value};
 }
 
-// `i` stands on the opening quote and is moved past the closing one, or past the end of the line.
-void skip_quoted(std::string_view source, std::size_t& i) {
-  const char quote = source[i++];
-  while (i < source.size() && source[i] != quote && source[i] != '\n') {
-    i += source[i] == '\\' ? 2u : 1u;
-  }
-  ++i;
-}
-
-std::size_t after(std::string_view source, std::size_t from, std::string_view end) {
-  const std::size_t found = source.find(end, from);
-  return found == std::string_view::npos ? source.size() : found + end.size();
-}
-
 }  // namespace
 
 void block_error(const std::string& path, int line, const std::string& what, const std::string& hint) {
@@ -139,34 +125,7 @@ std::vector<BlockLine> read_block(std::string_view source, const std::string& pa
     }
     block.push_back(read_line(text, number, path));
   }
-  if (block.empty()) {
-    block_error(path, 1, "no metadata block", "start the file with '// apo:variant FAMILY/NAME' and its other lines");
-  }
   return block;
-}
-
-bool code_uses_word(std::string_view source, std::string_view word) {
-  for (std::size_t i = 0; i < source.size();) {
-    const std::string_view rest = source.substr(i);
-    if (rest.starts_with("//")) {
-      i = after(source, i, "\n");
-    } else if (rest.starts_with("/*")) {
-      i = after(source, i + 2, "*/");
-    } else if (rest.front() == '"' || rest.front() == '\'') {
-      skip_quoted(source, i);
-    } else if (is_letter(rest.front()) || rest.front() == '_') {
-      const auto part_of_word = [](char c) { return is_identifier(std::string_view(&c, 1)) || (c >= '0' && c <= '9'); };
-      const auto end = std::find_if_not(rest.begin(), rest.end(), part_of_word);
-      const auto length = static_cast<std::size_t>(end - rest.begin());
-      if (rest.substr(0, length) == word) {
-        return true;
-      }
-      i += length;
-    } else {
-      ++i;
-    }
-  }
-  return false;
 }
 
 }  // namespace apo

@@ -14,13 +14,11 @@ struct BlockLine {
 };
 
 // The block is every `// apo:KEY VALUE` among the comments and blank lines that precede the first line of code.
-// Throws UserError for a file that is not text, has no block, has a malformed line in it or an apo: line after it.
+// Empty for a file without one. Throws UserError for a file that is not text, has a malformed line in it or an apo:
+// line after it.
 std::vector<BlockLine> read_block(std::string_view source, const std::string& path);
 
 // Throws UserError "path:line: what".
 [[noreturn]] void block_error(const std::string& path, int line, const std::string& what, const std::string& hint);
-
-// Does C++ code use `word`, outside comments and string literals?
-bool code_uses_word(std::string_view source, std::string_view word);
 
 }  // namespace apo

@@ -5,6 +5,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
+#include "harness/core/text.h"
 #include "kernels/family.h"
 
 namespace apo {
@@ -41,16 +42,17 @@ void keep_family(const FamilyFile& file, const fs::path& registered) {
   write_files_atomically(files);
 }
 
-bool retire_family(std::string_view name, const fs::path& registered) {
+std::string retire_family(const std::string& name, const fs::path& registered) {
   const fs::path folder = registered / name;
-  if (!fs::is_directory(folder)) {
-    return false;
+  if (!is_identifier(name) || !fs::is_directory(folder)) {
+    throw UserError("no family '" + name + "' is registered here",
+                    find_family(name) != nullptr ? "it is one of the program's own" : "'apo list' shows all families");
   }
-  const fs::path retired = registered / ".retired" / name;
+  const fs::path retired = registered.parent_path() / "retired" / "families" / name;
   fs::create_directories(retired.parent_path());
   fs::remove_all(retired);
   fs::rename(folder, retired);
-  return true;
+  return retired.string();
 }
 
 }  // namespace apo

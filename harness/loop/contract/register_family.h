@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <string_view>
+#include <string>
 
 #include "harness/families/family_file.h"
 
@@ -17,7 +17,8 @@ std::filesystem::path registered_path(const FamilyFile& file, const std::filesys
 // Writes the file and its headers or scripts, all or none, over those of a former version.
 void keep_family(const FamilyFile& file, const std::filesystem::path& registered);
 
-// Moves the folder to <registered>/.retired/<name>; false when no family of the name is registered.
-bool retire_family(std::string_view name, const std::filesystem::path& registered);
+// Moves the family's folder to .apo/retired/families/ and returns where it is. Throws UserError when no family of the
+// name is registered.
+std::string retire_family(const std::string& name, const std::filesystem::path& registered);
 
 }  // namespace apo

@@ -72,7 +72,11 @@ StoredVariant from_json(const Json& json, const std::string& where) {
     damaged(where, "the source of '" + id + "' is not the one that its source_sha256 names");
   }
   try {
-    stored.variant = parse_variant(source, where + " (" + id + ")", headers);
+    const std::string target = json.at("metadata").at("target");
+    stored.variant = parse_variant(source, where + " (" + id + ")", headers,
+                                   {.family = id.substr(0, id.find('/')),
+                                    .name = id.substr(id.find('/') + 1),
+                                    .target = target == to_string(Target::cuda) ? Target::cuda : Target::host});
     resolve_settings(stored.variant, stored.settings);
   } catch (const UserError& error) {
     damaged(where, "'" + id + "': " + error.what());

@@ -144,8 +144,8 @@ Subject Predictor::subject(const Variant& variant) const {
   return {normalised({.variant = variant.id(), .settings = {}}, variant), variant.source_hash};
 }
 
-// The product of the priors of the techniques that `variant` adds.
-Prediction Predictor::prior_over(const Variant& variant, const Variant& base) const {
+// The product of the priors of the techniques that `variant` adds; nothing when none of them has one.
+std::optional<Prediction> Predictor::prior_over(const Variant& variant, const Variant& base) {
   Prediction band{.low = 1, .high = 1, .relative_to = base.id(), .because = ""};
   std::vector<std::string> sources;
   for (const std::string& name : added_techniques(variant, base)) {
@@ -155,11 +155,12 @@ Prediction Predictor::prior_over(const Variant& variant, const Variant& base) co
       sources.push_back(technique->source);
     }
   }
-  band.because = sources.empty() ? "a technique without a record" : "prior of " + join(sources, "; ");
-  return band;
+  band.because = "prior of " + join(sources, "; ");
+  return sources.empty() ? std::nullopt : std::optional(band);
 }
 
-// The variant itself (1x), then each ancestor with the band over it; ends where the chain breaks or bites its tail.
+// The variant itself (1x), then each ancestor with the band over it; ends where the chain breaks, bites its tail or has
+// no prediction.
 std::vector<Predictor::Link> Predictor::ancestry(const Variant& variant) const {
   std::vector<Link> chain = {{.ancestor = &variant, .band = {.low = 1, .high = 1, .relative_to = "", .because = ""}}};
   while (true) {
@@ -176,9 +177,12 @@ std::vector<Predictor::Link> Predictor::ancestry(const Variant& variant) const {
     if (ancestor == nullptr || known) {
       return chain;
     }
-    const Prediction step = own ? *current.prediction : prior_over(current, *ancestor);
-    Prediction band = composed(chain.back().band, step);
-    band.because = own ? "apo:predict" : step.because;
+    const std::optional<Prediction> step = own ? current.prediction : prior_over(current, *ancestor);
+    if (!step) {
+      return chain;
+    }
+    Prediction band = composed(chain.back().band, *step);
+    band.because = own ? "apo:predict" : step->because;
     if (chain.size() > 1) {
       band.because = chain.back().band.because + " through " + current.name;
     }
@@ -225,15 +229,22 @@ Prediction Predictor::predict(const Variant& variant, const Configuration& confi
   }
   const Subject untuned = subject(variant);
   if (!(wanted == untuned)) {
-    Prediction band = composed(predict(variant, untuned.configuration, bound), kTuningStep);
+    const Prediction defaults = predict(variant, untuned.configuration, bound);
+    if (defaults.source == PredictionSource::nothing) {
+      return defaults;
+    }
+    Prediction band = composed(defaults, kTuningStep);
     band.because = "one step of a tunable from the defaults of " + variant.name;
     return capped(band, bound);
   }
   std::optional<Prediction> band = over_incumbent(variant);
   if (!band || !is_band(*band)) {
     const double most = std::isfinite(bound) ? bound : kUnknownFloorBound;
-    band = Prediction{
-        .low = 1 / most, .high = most, .relative_to = "", .because = "no relation to the incumbent is known"};
+    band = Prediction{.low = 1 / most,
+                      .high = most,
+                      .relative_to = "",
+                      .because = "nothing predicts it over the incumbent",
+                      .source = PredictionSource::nothing};
   }
   band->relative_to = "incumbent";
   return capped(*band, bound);

@@ -63,7 +63,7 @@ class Predictor {
   // 1. a chain of measurements that ends at this very configuration;
   // 2. apo:predict (or the technique's prior) along the ancestry to the nearest ancestor that is the incumbent, or is
   //    measured against it, or is predicted as an ancestor of both; corrected by past scores;
-  // 3. no relation known: from 1 / bound to bound.
+  // 3. nothing predicts it: from 1 / bound to bound, and the source says so.
   // `because` says which. All but measurements are capped at `bound`, what the floor leaves (infinite when unknown).
   Prediction predict(const Variant& variant, const Configuration& configuration, double bound) const;
 
@@ -76,7 +76,7 @@ class Predictor {
   };
   const Variant* find(const std::string& id) const;
   Subject subject(const Variant& variant) const;
-  Prediction prior_over(const Variant& variant, const Variant& base) const;
+  static std::optional<Prediction> prior_over(const Variant& variant, const Variant& base);
   std::vector<Link> ancestry(const Variant& variant) const;
   std::optional<Prediction> over_incumbent(const Variant& variant) const;
 

@@ -46,23 +46,70 @@ TEST(Register, SameContentAgainIsNoMistake) {
   EXPECT_EQ(only_document(ran)["state"], "already registered");
 }
 
-TEST(Register, OtherContentUnderATakenNameIsRefused) {
+TEST(Register, ChangedContentIsANewVersionAndTheJournalKeepsBoth) {
   const Workplace place;
   place.write("mine.cpp", Workplace::variant("mine"));
   ASSERT_EQ(place.apo({"register", "mine.cpp", "--no-verify"}).exit_code, 0);
   place.write("mine.cpp", Workplace::variant("mine") + "// changed\n");
-  place.write("simple.cpp", Workplace::variant("simple") + "// changed\n");
-  for (const char* file : {"mine.cpp", "simple.cpp"}) {
-    const Ran ran = place.apo({"register", file});
-    EXPECT_EQ(ran.exit_code, 1) << file;
-    EXPECT_NE(ran.err.find("is taken by other content"), std::string::npos) << ran.err;
-  }
+  const Ran ran = place.apo({"register", "mine.cpp", "--no-verify"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("copy/mine@2 registered: "), std::string::npos) << ran.out;
+  EXPECT_EQ(read_file(place.path(".apo/variants/copy/mine.cpp")), Workplace::variant("mine") + "// changed\n");
+  Journal journal = Journal::open(place.path(".apo/journal.db"), Access::read_only);
+  EXPECT_EQ(journal.variants("copy").size(), 2U);
+}
+
+TEST(Register, AVersionThatFailsAGateLeavesTheOneBefore) {
+  const Workplace place;
+  place.write("mine.cpp", Workplace::variant("mine"));
+  ASSERT_EQ(place.apo({"register", "mine.cpp", "--no-verify"}).exit_code, 0);
+  place.write("mine.cpp", replaced(Workplace::variant("mine"), "y[i] = x[i]", "y[i] = none"));
+  EXPECT_EQ(place.apo({"register", "mine.cpp"}).exit_code, 3);
   EXPECT_EQ(read_file(place.path(".apo/variants/copy/mine.cpp")), Workplace::variant("mine"));
+}
+
+TEST(Register, OtherContentUnderTheNameOfTheRepositorysVariantIsRefused) {
+  const Workplace place;
+  place.write("simple.cpp", Workplace::variant("simple") + "// changed\n");
+  const Ran ran = place.apo({"register", "simple.cpp"});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_NE(ran.err.find("is taken by other content"), std::string::npos) << ran.err;
+}
+
+constexpr const char* kBare = "void copy(const float* x, float* y, long n) { while (n-- > 0) y[n] = x[n]; }\n";
+
+TEST(Register, AFileWithoutABlockIsNamedByItsFileAndItsFamilyByTheCommand) {
+  const Workplace place;
+  place.write("backwards.cpp", kBare);
+  const Ran unknown = place.apo({"register", "backwards.cpp"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_NE(unknown.err.find("name it with --family"), std::string::npos) << unknown.err;
+  ASSERT_EQ(place.apo({"register", "--family", "copy", "backwards.cpp"}).exit_code, 0);
+  const nlohmann::json shown = only_document(place.apo({"show", "copy/backwards", "--json"}));
+  EXPECT_EQ(shown["variant"]["parent"], "copy/simple") << shown;
+  EXPECT_TRUE(shown["variant"]["prediction"].is_null()) << shown;
+  EXPECT_EQ(shown["variant"]["techniques"], nlohmann::json::array()) << shown;
+  EXPECT_TRUE(lists(place, "copy/backwards")) << "read again from its folder";
+}
+
+TEST(Register, AnUnregisteredVariantIsGoneUntilItIsRegisteredAgain) {
+  const Workplace place;
+  place.write("backwards.cpp", kBare);
+  const Words again = {"register", "--family", "copy", "--no-verify", "backwards.cpp"};
+  ASSERT_EQ(place.apo(again).exit_code, 0);
+  EXPECT_NE(place.apo({"unregister", "copy/backward"}).err.find("did you mean 'copy/backwards'?"), std::string::npos);
+  ASSERT_EQ(place.apo({"unregister", "copy/backwards"}).exit_code, 0);
+  EXPECT_NE(place.apo({"show", "copy/backwards"}).out.find("copy/backwards"), std::string::npos) << "in the journal";
+  EXPECT_FALSE(std::filesystem::exists(place.path(".apo/variants/copy/backwards.cpp")));
+  EXPECT_TRUE(std::filesystem::exists(place.path(".apo/retired/copy/backwards.cpp")));
+  EXPECT_NE(place.apo({"unregister", "copy/simple"}).err.find("was not registered"), std::string::npos);
+  const Ran back = place.apo(again);
+  EXPECT_NE(back.out.find("copy/backwards registered: "), std::string::npos) << back.out << back.err;
 }
 
 TEST(Register, WrongOutputIsStoppedByTheCorrectnessGate) {
   const Workplace place;
-  place.write("wrong.cpp", replaced(Workplace::variant("wrong"), "a.y[i] = a.x[i]", "a.y[i] = a.x[i] + 1"));
+  place.write("wrong.cpp", replaced(Workplace::variant("wrong"), "y[i] = x[i]", "y[i] = x[i] + 1"));
   const Ran ran = place.apo({"register", "wrong.cpp"});
   EXPECT_EQ(ran.exit_code, 3) << ran.err;
   EXPECT_NE(ran.out.find("correctness: incorrect"), std::string::npos) << ran.out;
@@ -72,14 +119,14 @@ TEST(Register, WrongOutputIsStoppedByTheCorrectnessGate) {
 
 TEST(Register, WriteBehindTheBufferIsStopped) {
   const Workplace place;
-  place.write("behind.cpp", replaced(Workplace::variant("behind"), "i < a.n", "i < a.n + 1"));
+  place.write("behind.cpp", replaced(Workplace::variant("behind"), "i < n", "i < n + 1"));
   EXPECT_EQ(place.apo({"register", "behind.cpp"}).exit_code, 3);
   expect_nothing_kept(place);
 }
 
 TEST(Register, SourceThatDoesNotCompileShowsTheLog) {
   const Workplace place;
-  place.write("broken.cpp", replaced(Workplace::variant("broken"), "a.y[i] = a.x[i]", "a.y[i] = no_such_thing"));
+  place.write("broken.cpp", replaced(Workplace::variant("broken"), "y[i] = x[i]", "y[i] = no_such_thing"));
   const Ran ran = place.apo({"register", "broken.cpp"});
   EXPECT_EQ(ran.exit_code, 3);
   EXPECT_NE(ran.out.find("build: build_failed, broken.cpp:"), std::string::npos) << ran.out;
@@ -93,7 +140,7 @@ TEST(Register, SourceThatDoesNotCompileShowsTheLog) {
 TEST(Register, CrashIsTheCandidatesOutcomeNotOurs) {
   const Workplace place;
   place.write("crash.cpp",
-              replaced(Workplace::variant("crash"), "a.y[i] = a.x[i]", "*static_cast<volatile int*>(nullptr) = 1"));
+              replaced(Workplace::variant("crash"), "y[i] = x[i]", "*static_cast<volatile int*>(nullptr) = 1"));
   const Ran ran = place.apo({"register", "crash.cpp"});
   EXPECT_EQ(ran.exit_code, 3);
   EXPECT_NE(ran.out.find("correctness: faulted"), std::string::npos) << ran.out;
@@ -113,12 +160,12 @@ TEST(Register, LockedJournalLeavesTheCatalogueAlone) {
 }
 
 // The loop of simple, in a header of a header.
-void write_headed(const Workplace& place, const std::string& name, const std::string& value = "a.x[i]") {
+void write_headed(const Workplace& place, const std::string& name, const std::string& value = "x[i]") {
   place.write("theirs.cpp", replaced(replaced(Workplace::variant(name), "#include \"copy.args.h\"",
                                               "#include \"copy.args.h\"\n#include \"outer.h\""),
-                                     "a.y[i] = a.x[i]", "a.y[i] = value(a, i)"));
+                                     "y[i] = x[i]", "y[i] = value(x, i)"));
   place.write("outer.h", "#include \"inner.h\"\n");
-  place.write("inner.h", "inline float value(const copy_args& a, int64_t i) { return " + value + "; }\n");
+  place.write("inner.h", "inline float value(const float* x, int64_t i) { return " + value + "; }\n");
 }
 
 TEST(Register, HeadersAreCopiedBesideTheVariantAndRemembered) {
@@ -136,8 +183,8 @@ TEST(Register, HeadersAreCopiedBesideTheVariantAndRemembered) {
   EXPECT_EQ(journal.newest_variant("copy/headed")->headers.size(), 2U);
   const nlohmann::json shown = only_document(place.apo({"show", "copy/headed", "--source", "--json"}));
   EXPECT_EQ(shown["headers"][1]["source"], "#include \"inner.h\"\n");
-  write_headed(place, "headed", "a.x[i] + 0");
-  EXPECT_NE(place.apo({"register", "theirs.cpp"}).err.find("is taken by other content"), std::string::npos);
+  write_headed(place, "headed", "x[i] + 0");
+  EXPECT_NE(place.apo({"register", "theirs.cpp"}).out.find("copy/headed@2 registered"), std::string::npos);
 }
 
 TEST(Register, TheCompilersLogNamesTheUsersFileAndHeader) {

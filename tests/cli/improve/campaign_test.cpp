@@ -95,6 +95,20 @@ void check_the_rest(const Workplace& place) {
   EXPECT_EQ(only_document(place.apo({"doctor", "--json"}))["host_works"], true);
 }
 
+// Every variant of the family is judged, the incumbent, the baseline or in one group with its reason.
+void check_untried(const Json& summary) {
+  std::set<std::string> named = {summary["champion"]["variant"], summary["baseline"]["variant"],
+                                 summary["iterations"][0]["experiments"][0]["candidate"]["variant"]};
+  for (const Json& group : summary["untried"]) {
+    EXPECT_FALSE(group["why"].get<std::string>().empty());
+    for (const Json& variant : group["variants"]) {
+      EXPECT_TRUE(named.insert(variant).second) << variant << " is named twice";
+    }
+  }
+  EXPECT_EQ(named, (std::set<std::string>{"copy/cuda_cublas_copy", "copy/cuda_simple", "copy/cuda_vector4",
+                                          "copy/memcpy", "copy/parallel", "copy/simple", "copy/streaming"}));
+}
+
 // Where this was built with NVTX: a tool that writes down the ranges of the run, beside the host workers' confinement.
 Words nvtx_tool(const Workplace& place) {
 #ifdef APO_NVTX_INJECTION
@@ -155,6 +169,7 @@ TEST(Campaign, EveryReaderUnderstandsWhatARunWroteAndTheRangesOfItsStagesNest) {
   if (!nvtx_tool(place).empty()) {
     check_ranges(place, experiment["incumbent"]["label"], experiment["candidate"]["label"]);
   }
+  check_untried(summary);
   check_queries(place, experiment["candidate"]["label"]);
   check_show(place);
   check_reports(place);

@@ -22,7 +22,7 @@ struct Replays : ::testing::Test {
   // Experiments 1, incorrect, and 2, the same machine code: neither was timed.
   void SetUp() override {
     std::filesystem::create_directories(place.path(kWrong).parent_path());
-    place.write(kWrong, replaced(Workplace::variant("wrong"), "a.x[i];", "2 * a.x[i];"));
+    place.write(kWrong, replaced(Workplace::variant("wrong"), "x[i];", "2 * x[i];"));
     place.write("variants/copy/same.cpp", Workplace::variant("same"));
     compare("copy/simple", "copy/wrong");
     compare("copy/simple", "copy/same");
@@ -72,8 +72,8 @@ struct TimedReplays : Replays {
     std::filesystem::create_directories(place.path(kSlow).parent_path());
     const std::string loop = "  for (int64_t i = 0;";
     place.write(kSlow, replaced(Workplace::variant("slow"), loop,
-                                "  for (int k = 0; k < 8; ++k) {\n    for (int64_t i = 0; i < a.n; ++i) {\n"
-                                "      a.y[i] = a.x[i];\n    }\n    __asm__ volatile(\"\" ::: \"memory\");\n  }\n" +
+                                "  for (int k = 0; k < 8; ++k) {\n    for (int64_t i = 0; i < n; ++i) {\n"
+                                "      y[i] = x[i];\n    }\n    __asm__ volatile(\"\" ::: \"memory\");\n  }\n" +
                                     loop));
     compare("copy/slow", "copy/simple");
     compare("copy/simple", "copy/slow", "fixed");
@@ -150,9 +150,9 @@ TEST_F(Replays, HeadersComeFromTheJournalToo) {
   std::filesystem::create_directories(place.path(kWrong).parent_path());
   place.write("variants/copy/headed.cpp", replaced(replaced(Workplace::variant("headed"), "#include \"copy.args.h\"",
                                                             "#include \"copy.args.h\"\n#include \"outer.h\""),
-                                                   "a.y[i] = a.x[i]", "a.y[i] = value(a, i)"));
+                                                   "y[i] = x[i]", "y[i] = value(x, i)"));
   place.write("variants/copy/outer.h", "#include \"inner.h\"\n");
-  place.write("variants/copy/inner.h", "inline float value(const copy_args& a, int64_t i) { return 2 * a.x[i]; }\n");
+  place.write("variants/copy/inner.h", "inline float value(const float* x, int64_t i) { return 2 * x[i]; }\n");
   compare("copy/simple", "copy/headed");
   forget_sources();
   const Ran ran = apo({"replay", "3"});

@@ -73,9 +73,8 @@ class NoisyMachine : public ::testing::Test {
     selftest.id = journal.begin_selftest(selftest);
     journal.finish_selftest(selftest);
     std::filesystem::create_directories(place.path("variants/copy"));
-    place.write("variants/copy/slow.cpp",
-                replaced(Workplace::variant("slow"), "a.y[i] = a.x[i];",
-                         "for (volatile int k = 0; k < 4; k = k + 1) {}\n    a.y[i] = a.x[i];"));
+    place.write("variants/copy/slow.cpp", replaced(Workplace::variant("slow"), "y[i] = x[i];",
+                                                   "for (volatile int k = 0; k < 4; k = k + 1) {}\n    y[i] = x[i];"));
   }
   Ran apo(std::vector<std::string> words) const {
     words.insert(words.end(), {"--journal", "journal.db"});

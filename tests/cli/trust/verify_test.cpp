@@ -41,7 +41,7 @@ TEST(Verify, SaysWhereTheTimeOfAGateGoes) {
 TEST(Verify, WrongVariantFailsWithTheElement) {
   const Workplace place;
   place.write(".apo/variants/copy/wrong.cpp",
-              replaced(Workplace::variant("wrong"), "a.y[i] = a.x[i]", "a.y[i] = i == 3 ? 7 : a.x[i]"));
+              replaced(Workplace::variant("wrong"), "y[i] = x[i]", "y[i] = i == 3 ? 7 : x[i]"));
   const Ran ran = place.apo({"verify", "copy/wrong"});
   EXPECT_EQ(ran.exit_code, 3);
   EXPECT_NE(ran.out.find("y[3]"), std::string::npos) << ran.out;
@@ -149,8 +149,7 @@ TEST(Bench, FilterThatMatchesNothingIsAMistake) {
 
 TEST(Bench, CandidateThatCrashesIsReportedNextToTheOthers) {
   const Workplace place;
-  place.write(".apo/variants/copy/crash.cpp",
-              replaced(Workplace::variant("crash"), "a.y[i] = a.x[i]", "__builtin_trap()"));
+  place.write(".apo/variants/copy/crash.cpp", replaced(Workplace::variant("crash"), "y[i] = x[i]", "__builtin_trap()"));
   const Ran ran =
       place.apo({"bench", "copy/crash", "copy/simple", "--workload", "n4k", "--benchmark_min_time=0.001", "--json"});
   EXPECT_EQ(ran.exit_code, 3);

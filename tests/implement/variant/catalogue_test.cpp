@@ -50,7 +50,7 @@ TEST_F(CatalogueTest, BadFileIsListedAndHarmsNobody) {
   EXPECT_NE(catalogue.find("copy/good"), nullptr);
   ASSERT_EQ(catalogue.problems().size(), 4u);
   EXPECT_EQ(catalogue.problems()[0].path, (root() / "a" / "bad.cpp").string());
-  expect_contains(catalogue.problems()[0].what, "no metadata block");
+  expect_contains(catalogue.problems()[0].what, "it does not say which operation it computes");
 }
 
 TEST_F(CatalogueTest, SameIdWithOtherContentNamesBothFiles) {
@@ -113,6 +113,56 @@ TEST_F(CatalogueTest, RegisteringRefusesWhatIsNoNewVariant) {
   expect_contains(refused(root() / "in"), "is a directory");
   expect_contains(refused(root() / "missing.cpp"), "missing.cpp");
   EXPECT_FALSE(fs::exists(root() / "b"));
+}
+
+TEST_F(CatalogueTest, OtherContentUnderARegisteredNameReplacesItsFile) {
+  Catalogue catalogue = loaded();
+  const fs::path file = write(root() / "in" / "copy" / "mine.cpp", "int one;\n");
+  catalogue.register_variant(load_variant(file.string()), root() / "b");
+  write(file, "#include \"two.h\"\nint two;\n");
+  write(root() / "in" / "copy" / "two.h", "int more;\n");
+  const Registration second = catalogue.register_variant(load_variant(file.string()), root() / "b");
+  EXPECT_TRUE(second.replaces);
+  EXPECT_EQ(second.variant->path, (root() / "b" / "copy" / "mine" / "mine.cpp").string());
+  EXPECT_EQ(loaded().get("copy/mine").headers.size(), 1U);
+  EXPECT_EQ(std::distance(fs::directory_iterator(root() / "b" / "copy"), {}), 1);
+  write(file, "int three;\n");
+  EXPECT_TRUE(catalogue.register_variant(load_variant(file.string()), root() / "b").replaces);
+  EXPECT_EQ(read_file(loaded().get("copy/mine").path), "int three;\n");
+}
+
+TEST_F(CatalogueTest, OneTextIsNotTwoVariants) {
+  Catalogue catalogue = loaded();
+  catalogue.add(write(root() / "in" / "copy" / "one.cpp", "int x;\n"));
+  expect_contains(error_of([&] { catalogue.add(write(root() / "in" / "copy" / "two.cpp", "int x;\n")); }),
+                  "has the very text of copy/one");
+}
+
+TEST_F(CatalogueTest, VariantsThatNameNoParentGrowFromTheFirstOfTheirTarget) {
+  write(root() / "a" / "copy" / "simple.cpp", "int simple;\n");
+  write(root() / "b" / "copy" / "better.cpp", "int better;\n");
+  write(root() / "b" / "copy" / "better.cu", "// apo:variant copy/on_gpu\nint better;\n");
+  const Catalogue catalogue = loaded();
+  EXPECT_EQ(catalogue.baseline("copy", Target::host)->id(), "copy/simple");
+  EXPECT_EQ(catalogue.baseline("copy", Target::cuda)->id(), "copy/on_gpu");
+  EXPECT_EQ(catalogue.baseline("spin", Target::host), nullptr);
+  EXPECT_EQ(catalogue.get("copy/better").parent, "copy/simple");
+  EXPECT_EQ(catalogue.get("copy/simple").parent, "");
+}
+
+TEST_F(CatalogueTest, UnregisteringMovesTheFileAndItsHeadersAway) {
+  Catalogue catalogue = loaded();
+  write(root() / "in" / "copy" / "two.h", "int more;\n");
+  const fs::path file = write(root() / "in" / "copy" / "mine.cpp", "#include \"two.h\"\n");
+  catalogue.register_variant(load_variant(file.string()), root() / "b");
+  const fs::path retired = catalogue.unregister_variant("copy/mine", root() / "retired");
+  EXPECT_TRUE(fs::exists(retired / "mine.cpp") && fs::exists(retired / "two.h"));
+  EXPECT_EQ(catalogue.find("copy/mine"), nullptr);
+  EXPECT_TRUE(loaded().ids().empty());
+  write(root() / "a" / "copy" / "theirs.cpp", "int x;\n");
+  Catalogue other = loaded();
+  expect_contains(error_of([&] { other.unregister_variant("copy/theirs", root() / "retired"); }), "was not registered");
+  expect_contains(error_of([&] { other.unregister_variant("copy/their", root() / "retired"); }), "did you mean");
 }
 
 TEST_F(CatalogueTest, FileThatAnotherProcessRegisteredIsNeverReplaced) {

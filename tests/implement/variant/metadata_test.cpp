@@ -84,13 +84,31 @@ TEST(Metadata, WindowsLineEndsByteOrderMarkAndCommentsAroundAreAccepted) {
   EXPECT_EQ(parse_variant(windows, "a.cpp").techniques.front(), "straight-copy");
 }
 
-TEST(Metadata, RequiredLinesAreRequired) {
-  for (const char* key : {"variant", "target", "technique", "idea"}) {
-    const std::string why = problem(without(key));
-    expect_contains(why, std::string("has no apo:") + key);
-    expect_contains(why, "dir/a.cpp:");
-    expect_contains(why, std::string("add a line like '// apo:") + key);
+TEST(Metadata, EveryLineIsOptionalButForTheFamily) {
+  for (const char* key : {"target", "technique", "idea"}) {
+    EXPECT_EQ(problem(without(key)), "");
   }
+  expect_contains(problem(without("variant")), "dir/a.cpp:1: it does not say which operation it computes");
+  const Variant bare = parse_variant("int x;\n", "here/copy/fast.cu");
+  EXPECT_EQ(bare.id(), "copy/fast");
+  EXPECT_EQ(bare.target, Target::cuda);
+  EXPECT_TRUE(bare.techniques.empty());
+  EXPECT_FALSE(bare.prediction.has_value());
+  EXPECT_EQ(parse_variant("int x;\n", "here/copy/fast/fast.cpp").id(), "copy/fast") << "a folder of its own";
+  EXPECT_EQ(parse_variant("int x;\n", "copy/spin/spin.cpp").id(), "copy/spin");
+  EXPECT_EQ(parse_variant("int x;\n", "journal:x", {}, {.family = "spin", .name = "y", .target = Target::cuda}).id(),
+            "spin/y");
+  expect_contains(problem("int x;\n"), "name it with --family");
+  expect_contains(error_of([] { parse_variant("int x;\n", "copy/fast-1.cpp"); }), "is not an identifier");
+}
+
+TEST(Metadata, AFamilyThatTheFileContradictsIsAnError) {
+  const TemporaryFolder folder;
+  const std::string path = write(folder.path() / "a.cpp", source()).string();
+  EXPECT_EQ(load_variant(path, {}, "copy").id(), "copy/plain");
+  expect_contains(error_of([&] { load_variant(path, {}, "spin"); }), "is copy/plain, and not of family spin");
+  expect_contains(error_of([&] { load_variant(write(folder.path() / "b.cpp", "int x;\n").string(), {}, "copi"); }),
+                  "unknown family 'copi' | did you mean 'copy'?");
 }
 
 TEST(Metadata, ErrorsNameTheLine) {
@@ -133,10 +151,6 @@ TEST(Metadata, LongestValuesAreRead) {
 
 TEST(Metadata, LinesAfterTheCodeAreRefused) {
   expect_contains(problem(source() + "// apo:tune CHUNK 1\n"), "metadata line after the code that starts in line 5");
-}
-
-TEST(Metadata, FileWithoutBlockSaysHowToStartOne) {
-  expect_contains(problem("int main() {}\n"), "no metadata block | start the file with '// apo:variant");
 }
 
 TEST(Metadata, UnknownFamilyGetsASuggestion) {
@@ -234,22 +248,12 @@ TEST(Metadata, LaunchAttributesAreChecked) {
   expect_contains(cuda_problem("// apo:launch 3 grid=1 block=1\n"), "not the name of a kernel");
 }
 
-TEST(Metadata, LaunchLinesBelongToDeviceVariantsOnly) {
-  expect_contains(problem_with("// apo:launch k grid=1 block=1"), "a library variant launches its work itself");
-  expect_contains(cuda_problem(""), "has to say how its kernels are launched");
+TEST(Metadata, LaunchLinesMakeADeviceVariantWhateverTheCodeSays) {
+  expect_contains(problem_with("// apo:launch k grid=1 block=1"), "a host variant has no kernels to launch");
   const std::string library = "APO_EXPORT int apo_launch(const apo_call*) { return 0; }\n";
-  EXPECT_EQ(problem(cuda_source("", library)), "");
-  expect_contains(problem(cuda_source("// apo:launch k grid=1 block=1\n", library)), "a library variant");
-  EXPECT_EQ(
-      problem(cuda_source("// apo:launch k grid=1 block=1\n", "// not apo_launch\nconst char* s = \"apo_launch\";\n")),
-      "");
-}
-
-TEST(Metadata, CodeWordsAreFoundOutsideCommentsAndStrings) {
-  EXPECT_TRUE(code_uses_word("int apo_launch(x);", "apo_launch"));
-  EXPECT_FALSE(code_uses_word("/* apo_launch */ my_apo_launch apo_launch2 'a' \"\\\"apo_launch\"", "apo_launch"));
-  EXPECT_FALSE(code_uses_word("/* unclosed apo_launch", "apo_launch"));
-  EXPECT_FALSE(code_uses_word("\"unclosed apo_launch\\", "apo_launch"));
+  EXPECT_FALSE(is_device_variant(parse_variant(cuda_source("", library), "a.cu")));
+  EXPECT_FALSE(is_device_variant(parse_variant(cuda_source(""), "a.cu")));
+  EXPECT_TRUE(is_device_variant(parse_variant(cuda_source("// apo:launch k grid=1 block=1\n", library), "a.cu")));
 }
 
 TEST(Metadata, FilesThatAreNoSourceAreRefused) {

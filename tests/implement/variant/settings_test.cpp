@@ -142,8 +142,9 @@ inline constexpr int64_t AHEAD = -1;
 }
 
 TEST(ArgsHeader, DeviceFormNeedsNoHostHeader) {
-  const std::string header =
-      args_header(mixed_family(), mixed_variant(Target::cuda), {{"B", 2}, {"N", 32}, {"V", 16}}, {});
+  Variant device = mixed_variant(Target::cuda);
+  device.launches.emplace_back();
+  const std::string header = args_header(mixed_family(), device, {{"B", 2}, {"N", 32}, {"V", 16}}, {});
   expect_contains(header, "#include <cuda_bf16.h>\nstruct mixed_args {\n  const __nv_bfloat16* k;");
   expect_contains(header, "  __nv_bfloat16* dk;");
   expect_contains(header, "  long long B;\n");

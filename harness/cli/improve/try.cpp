@@ -1,0 +1,140 @@
+// harness/cli/improve/try.cpp - `apo try FAMILY FILE...`: registers, verifies and judges each file.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/core/interval.h"
+#include "harness/core/json/records_json.h"
+#include "harness/core/text.h"
+#include "harness/loop/policy.h"
+#include "harness/loop/trial/registration.h"
+#include "harness/loop/trial/trial.h"
+#include "harness/loop/workspace/chosen_workload.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct TryOptions {
+  std::string family;
+  std::vector<std::string> files;
+  std::vector<std::string> workloads;
+  std::string cache;
+  std::string judge;
+};
+
+// What came of one file, printed as soon as it is known.
+class Verdicts {
+ public:
+  explicit Verdicts(bool json) : json_(json) {}
+
+  void add(const std::string& file, const std::string& name, const std::string& verdict, const std::string& evidence,
+           const Experiment* experiment) {
+    if (!json_) {
+      print(fmt::format("{}: {}{}\n", name, verdict,
+                        evidence.empty() ? "" : (experiment == nullptr ? ": " : " ") + evidence));
+    }
+    documents_.push_back({{"file", file},
+                          {"variant", name},
+                          {"verdict", verdict},
+                          {"evidence", evidence},
+                          {"experiment", experiment == nullptr ? Json(nullptr) : to_document(*experiment)}});
+  }
+  const Json& documents() const { return documents_; }
+
+ private:
+  bool json_;
+  Json documents_ = Json::array();
+};
+
+std::string words(std::string_view outcome) {
+  std::string text(outcome);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+void add_verdict(Verdicts& verdicts, const std::string& file, const std::string& id, const Experiment& experiment) {
+  const Judgement& judgement = *experiment.judgement;
+  if (judgement.reason == Reason::gate_failed && !experiment.gates.empty()) {
+    const GateResult& gate = experiment.gates.back();
+    verdicts.add(file, id, words(to_string(gate.outcome)) + ":", gate.evidence, &experiment);
+    return;
+  }
+  const IntervalText effect =
+      format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper());
+  verdicts.add(file, id, std::string(to_string(judgement.verdict)),
+               fmt::format("{} over {} ({}; experiment {})", effect.all(), experiment.incumbent.label(),
+                           words(to_string(judgement.reason)), experiment.id),
+               &experiment);
+}
+
+Policy policy_of(const TryOptions& options, const Workspace& workspace, Target target) {
+  Policy policy = default_policy(options.family);
+  policy.target = target;
+  policy.workloads = options.workloads.empty()
+                         ? std::vector<std::string>{first_workload(workspace.family(options.family), target).name}
+                         : options.workloads;
+  policy.cache_policy = options.cache.empty() ? policy.cache_policy : checked_cache_policy(options.cache);
+  policy.judge_preset = options.judge.empty() ? policy.judge_preset : options.judge;
+  complete_policy(policy, "");
+  return policy;
+}
+
+int try_files(const TryOptions& options, const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  static_cast<void>(workspace.family(options.family));  // throws where there is none
+  ConsoleObserver observer(globals);
+  Verdicts verdicts(globals.json);
+  std::map<Target, std::vector<std::string>> passed;
+  std::map<std::string, std::string> files;  // by variant
+  for (const std::string& file : options.files) {
+    const RegistrationResult result = register_file(workspace, {.file = file, .family = options.family}, observer);
+    files[result.variant.id()] = file;
+    if (result.state == RegistrationState::refused) {
+      verdicts.add(file, result.variant.id(), words(to_string(result.gates.back().outcome)),
+                   result.gates.back().evidence, nullptr);
+    } else {
+      passed[result.variant.target].push_back(result.variant.id());
+    }
+  }
+  for (const auto& [target, variants] : passed) {
+    workspace.use(target);
+    const TrialRequest request{.policy = policy_of(options, workspace, target), .variants = variants};
+    const TrialSummary summary =
+        run_trial(workspace, request, observer, [&](const std::string& id, const Experiment* experiment) {
+          experiment == nullptr ? verdicts.add(files[id], id, "is the incumbent already", "", nullptr)
+                                : add_verdict(verdicts, files[id], id, *experiment);
+        });
+    if (!globals.json) {
+      print("incumbent: " + summary.incumbent.label() + "\n");
+    }
+  }
+  if (globals.json) {
+    print_json({{"family", options.family}, {"verdicts", verdicts.documents()}});
+  }
+  return passed.empty() ? kGateFailed : kDone;
+}
+
+}  // namespace
+
+Action define_try(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<TryOptions>();
+  app.add_option("family", options->family, "kernel family that the files compute")->required();
+  app.add_option("files", options->files, "source files of variants, with or without a metadata block")->required();
+  app.add_option("--workload", options->workloads,
+                 "workload to judge on; may repeat, all of one class (default: the first for the target)")
+      ->allow_extra_args(false);
+  app.add_option("--cache", options->cache, "cold (flush the caches before every sample) or warm (default: cold)");
+  app.add_option("--judge", options->judge, "judge preset: auto, standard, extended, strict or precise");
+  return [options, &globals] { return try_files(*options, globals); };
+}
+
+}  // namespace apo

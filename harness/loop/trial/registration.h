@@ -1,0 +1,39 @@
+// harness/loop/trial/registration.h - takes a file in as a variant: its gates, its version, its place in the catalogue.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/core/observer.h"
+#include "harness/core/records/records.h"
+#include "harness/loop/workspace/workspace.h"
+
+namespace apo {
+
+struct RegistrationRequest {
+  std::string file;
+  std::string family;    // of a file whose block names none; "" takes the folder's name
+  bool verify = true;    // build it and check its results
+  bool executor = true;  // a device variant on this CPU too
+};
+
+enum class RegistrationState : std::uint8_t { registered, already_registered, refused, guard_switched_off };
+
+struct RegistrationResult {
+  Variant variant;
+  RegistrationState state = RegistrationState::registered;
+  std::string path;  // where the catalogue has it; empty when it does not
+  int version = 1;   // of the texts that this journal has had under the name
+  std::vector<GateResult> gates;
+  std::string log;  // the compiler's
+};
+
+// Nothing but the workspace's own catalogue changes when a gate fails. UserError for what is no valid variant.
+RegistrationResult register_file(Workspace& workspace, const RegistrationRequest& request, Observer& observer);
+
+// Retires a registered variant: its file moves to .apo/retired/, whose path is returned, and the journal keeps what it
+// has. UserError with "did you mean" for an unknown name.
+std::string unregister(Workspace& workspace, const std::string& id);
+
+}  // namespace apo
