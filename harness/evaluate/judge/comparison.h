@@ -10,12 +10,20 @@
 
 namespace apo {
 
+// What a sentence calls a gain, a loss, and what a round consists of.
+struct Wording {
+  std::string better = "faster";
+  std::string worse = "slower";
+  int runs = 0;  // fresh runs of each of two commands in a round; 0: a round is a process
+};
+
 // Everything that has to be fixed before the first round.
 struct JudgePlan {
   JudgePreset preset;
   int index = 1;  // j: counts every timed candidate of the campaign, from 1
   CachePolicy cache_policy = CachePolicy::cold;
   int confirm_rounds = 0;  // > 0: the confirmation alone, over so many rounds
+  Wording wording = {};    // of the sentence
 };
 
 // What the caller does next: `rounds` more rounds of `stage`, after `pause_s`.
@@ -37,6 +45,8 @@ class Judge {
   // Returns the round as it has to be recorded. Throws UserError when the round is not the next one of this comparison
   // or its samples can't be times; the comparison stands as it was then.
   const Round& add(Round round);
+  // Ends the comparison without a verdict, for a reason that is no evidence. Not once it is finished.
+  void give_up(const std::string& why);
   // Final when next().finished; before that, what an interruption now would leave: inconclusive.
   Judgement judgement() const;
   const std::vector<Round>& rounds() const { return rounds_; }
@@ -61,6 +71,7 @@ class Judge {
 };
 
 // The sentence for people; `detail` names what noise or a guard found.
-std::string describe(const Judgement& judgement, const JudgePreset& preset, const std::string& detail);
+std::string describe(const Judgement& judgement, const JudgePreset& preset, const std::string& detail,
+                     const Wording& wording);
 
 }  // namespace apo

@@ -60,14 +60,15 @@ class Workspace {
   // Of the target, measured; the caller keeps them. Takes about a second and a half.
   std::vector<Roof> measure_roofs();
 
+  // Of the target: one for all of its runtimes.
+  std::shared_ptr<DeviceTurns> turns();
+
   // What the evaluate stage needs. Keeps a reference to this. A configuration of one of `sources`, by variant name, is
   // that variant whatever the catalogue holds under the name: sources of a journal or of a file.
   Runtime runtime(const Family& family, std::map<std::string, Variant> sources = {});
 
  private:
   void forget_builds();
-  // Of the target: one for all of its runtimes.
-  std::shared_ptr<DeviceTurns> turns();
   Build build(const Family& family, const Variant& variant, const Configuration& configuration, const Axes& axes,
               bool sanitize);
 

@@ -1,0 +1,1 @@
+-- journal/schema/schema_10.sql - version 10: PLACEHOLDER. Its step is written elsewhere and takes this file's place.
