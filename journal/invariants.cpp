@@ -58,6 +58,17 @@ constexpr Invariant kInvariants[] = {
     {"a lesson says what its experiment found",
      "SELECT l.experiment FROM lesson l LEFT JOIN judgement j ON j.experiment = l.experiment"
      " WHERE l.experiment IS NOT NULL AND j.verdict IS NOT l.verdict"},
+    {"a verdict on two commands has the rounds that it counts",
+     "SELECT v.comparison FROM command_verdict v WHERE v.rounds > (SELECT count(*) FROM command_round r"
+     " WHERE r.comparison = v.comparison AND r.void_why = '' AND r.stage <> 'sentinel')"},
+    {"a verdict on two commands is one of its purpose",
+     "SELECT c.id FROM command_comparison c JOIN command_verdict v ON v.comparison = c.id WHERE (c.purpose = 'gate') <>"
+     " (v.verdict IN ('passed', 'regressed', 'failed', 'undecided')) OR (c.purpose = 'gate') <> (v.reason = '')"},
+    {"a command that failed is not accepted",
+     "SELECT comparison FROM command_verdict WHERE outcome <> 'valid' AND verdict IN ('accepted', 'passed')"},
+    {"the rounds of two commands are numbered from 0 without a hole",
+     "SELECT comparison FROM command_round GROUP BY comparison HAVING max(position) <> count(*) - 1 OR"
+     " min(position) <> 0"},
     {"a source is stored with the variant that it is of",
      "SELECT v.source_hash FROM variant v LEFT JOIN blob b ON b.sha256 = v.source_hash WHERE b.kind IS NOT 'source'"},
     {"a variant with headers has its own file, and all of them",
@@ -127,6 +138,11 @@ void Journal::visit_rounds(const std::function<void(const std::string& owner, co
       for (const Round& round : self_->rounds(kind, id)) {
         visit(kind + " " + std::to_string(id), round);
       }
+    }
+  }
+  for (const CommandComparison& comparison : command_comparisons("", Detail::rounds)) {
+    for (const Round& round : comparison.rounds) {
+      visit("comparison c" + std::to_string(comparison.id), round);
     }
   }
 }

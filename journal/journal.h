@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/commands/command_comparison.h"
 #include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
 #include "harness/core/records/selftest_record.h"
@@ -169,7 +170,7 @@ class Journal {
   // What must hold between its rows (invariants.cpp lists it) and does not. Of a journal that is whole.
   std::vector<std::string> check_invariants();
 
-  // Every round, with whose it is: "experiment 12".
+  // Every round, with whose it is: "experiment 12"; of two commands "comparison c3".
   void visit_rounds(const std::function<void(const std::string& owner, const Round& round)>& visit);
 
   // Groups calls into one transaction: all or nothing, and no other process writes in between. Destroyed uncommitted it
@@ -286,6 +287,14 @@ class Journal {
   std::vector<SelftestComparison> selftest_comparisons(std::int64_t selftest);
   // Of all finished ones of this state of the machine under that rule: what the newest says of each kernel.
   std::vector<SelftestKernel> selftest_kernels(const Machine& machine, const std::string& rule_version);
+
+  // ---- judgements of two commands
+  std::int64_t begin_command_comparison(const CommandComparison& comparison);
+  void add_command_round(std::int64_t comparison, const Round& round);  // in order
+  void finish_command_comparison(const CommandComparison& comparison);
+  CommandComparison load_command_comparison(std::int64_t id);  // with its rounds; UserError when there is none
+  // Of that machine, "" for any, in order.
+  std::vector<CommandComparison> command_comparisons(const std::string& machine = "", Detail detail = Detail::summary);
 
   // ---- after a kill
   std::vector<Unfinished> unfinished();

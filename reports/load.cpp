@@ -83,6 +83,7 @@ ReportModel load_model(Journal& journal, std::int64_t campaign) {
   records.sentinels = load_sentinels(journal, campaign);
   records.abandonments = journal.abandoned_experiments(campaign);
   records.applications = journal.applications_of(campaign);
+  records.commands = journal.command_comparisons(found->machine);
   records.diffs = diff_sources(journal, records.experiments);
   if (const auto end = journal.campaign_end(campaign)) {
     records.ended_at = end->at;
@@ -103,7 +104,8 @@ std::int64_t newest_campaign(Journal& journal) {
   }
   if (newest == 0) {
     throw UserError("the journal " + journal.path().string() + " has no campaign to report on",
-                    "'apo run' makes one; what other commands wrote, 'apo query' lists and 'apo show' shows");
+                    "'apo run' makes one; what other commands wrote, 'apo query' lists and 'apo show' shows\n"
+                    "'apo report --commands' writes what was found of pairs of commands");
   }
   return newest;
 }

@@ -56,6 +56,7 @@ struct CampaignRecords {
   std::vector<Sentinel> sentinels;
   std::map<std::int64_t, std::string> abandonments;  // experiment -> why it will not be finished
   std::vector<Application> applications;             // newest first
+  std::vector<CommandComparison> commands;           // two commands judged on the campaign's machine, without rounds
   std::map<std::int64_t, std::string> diffs;         // accepted experiment -> what it changed in its incumbent's source
 };
 
@@ -127,6 +128,7 @@ struct ReportModel {
   std::vector<PredictionOutcome> predictions;
   PredictionScore prediction_score;
   std::vector<Application> applications;      // newest first
+  std::vector<CommandComparison> commands;    // in order
   std::map<std::int64_t, std::string> diffs;  // as in CampaignRecords; "" where the sources are the same
 };
 

@@ -258,6 +258,14 @@ void check_target(const std::string& target) {
   }
 }
 
+double checked_duration(const std::string& option, const std::string& text) {
+  const auto seconds = parse_duration(text);
+  if (!seconds) {
+    throw UserError(option + " '" + text + "' is not a duration", "write for example 90s, 10m or 30ms");
+  }
+  return *seconds;
+}
+
 void add_layout(CLI::App& app, std::string& word) {
   app.add_option("--layout", word,
                  "random (a new layout of code and buffers in every round) or fixed (default: random)");

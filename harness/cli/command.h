@@ -29,6 +29,9 @@ struct Globals {
 // Throws UserError unless it is auto, host or cuda.
 void check_target(const std::string& target);
 
+// Seconds of an option's "90s". Throws UserError.
+double checked_duration(const std::string& option, const std::string& text);
+
 // The option --layout of commands that compare, and its word (checked_layout).
 void add_layout(CLI::App& app, std::string& word);
 

@@ -36,8 +36,8 @@ CertificationResult run_certification(const Runtime& runtime, const Configuratio
   double waited_s = 0;
   {
     RoundRunner runner(runtime, pairs, plan.preset, seed, champion.label(), plan.cache, options);
-    result.rounds =
-        run_rounds(runtime, runner, RoundStage::certify, kCertificationRounds, plan.preset, observer, what, waited_s);
+    result.rounds = run_rounds(in_turns(runtime, runner, observer), RoundStage::certify, kCertificationRounds,
+                               plan.preset, observer, what, waited_s);
     alone.repetitions = runner.repetitions();
   }
   std::vector<Round> counted;

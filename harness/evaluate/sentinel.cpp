@@ -9,7 +9,6 @@
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/judge/signed_rank.h"
 #include "harness/evaluate/rounds/counted_rounds.h"
-#include "harness/evaluate/rounds/turn.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -29,6 +28,22 @@ std::vector<double> counted_effects(const std::vector<Round>& rounds) {
 
 }  // namespace
 
+SentinelResult run_sentinel(const RoundSource& source, const std::string& label, const JudgePreset& preset,
+                            const std::vector<double>& earlier_effects, Observer& observer) {
+  const auto start = Clock::now();
+  SentinelResult result;
+  double waited_s = 0;
+  result.rounds =
+      run_rounds(source, RoundStage::sentinel, kSentinelRounds, preset, observer, "A/A sentinel " + label, waited_s);
+  const std::vector<double> effects = counted_effects(result.rounds);
+  result.check = check_sentinel(effects, earlier_effects, preset);
+  const WalshAverages walsh(effects);
+  result.lower = walsh.lower(preset.interval_alpha);
+  result.upper = walsh.upper(preset.interval_alpha);
+  result.seconds = seconds_since(start) - waited_s;
+  return result;
+}
+
 SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
                             int index, const std::vector<double>& earlier_effects, Observer& observer) {
   const auto start = Clock::now();
@@ -36,17 +51,18 @@ SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configu
   std::vector<TimedWorkload> timed = build_pair(runtime, configuration, configuration, plan, seed, observer);
   const RoundOptions options = round_options(plan, timed);
   RoundRunner runner(runtime, std::move(timed), plan.preset, seed, configuration.label(), plan.cache, options);
-  SentinelResult result;
-  double waited_s = 0;
-  result.rounds = run_rounds(runtime, runner, RoundStage::sentinel, kSentinelRounds, plan.preset, observer,
-                             "A/A sentinel " + configuration.label(), waited_s);
-  const std::vector<double> effects = counted_effects(result.rounds);
-  result.check = check_sentinel(effects, earlier_effects, plan.preset);
-  const WalshAverages walsh(effects);
-  result.lower = walsh.lower(plan.preset.interval_alpha);
-  result.upper = walsh.upper(plan.preset.interval_alpha);
-  result.seconds = seconds_since(start) - waited_s;
+  const double prepared_s = seconds_since(start);
+  SentinelResult result =
+      run_sentinel(in_turns(runtime, runner, observer), configuration.label(), plan.preset, earlier_effects, observer);
+  result.seconds += prepared_s;
   return result;
+}
+
+void check_passed(const SentinelCheck& check) {
+  if (check.stop) {
+    throw EnvironmentError("the A/A sentinel failed: " + check.why,
+                           "identical code must not differ; stop other work on this machine and run again");
+  }
 }
 
 std::vector<Round> run_noise_study(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
@@ -55,14 +71,15 @@ std::vector<Round> run_noise_study(const Runtime& runtime, const Configuration& 
   RoundOptions options = plan.rounds;
   options.rounds_per_process = design.rounds_per_process();
   options.rounds_per_layout = design.rounds_per_layout;
-  RoundRunner runner(runtime, build_pair(runtime, configuration, configuration, plan, seed, observer), plan.preset, seed,
-                     configuration.label(), plan.cache, options);
+  RoundRunner runner(runtime, build_pair(runtime, configuration, configuration, plan, seed, observer), plan.preset,
+                     seed, configuration.label(), plan.cache, options);
+  const RoundSource source = in_turns(runtime, runner, observer);
   std::vector<Round> rounds;
   const int wanted = processes * design.rounds_per_process();
   for (int round = 0; round < wanted; ++round) {
     observer.progress({.what = "noise of " + configuration.label(), .done = round, .expected = wanted});
     double waited_s = 0;
-    auto result = run_in_turn(runtime, runner, RoundStage::noise, round, observer, waited_s);
+    auto result = source(RoundStage::noise, round, waited_s);
     if (!result) {
       throw EnvironmentError("the noise of " + configuration.label() +
                              " cannot be measured: " + result.failure().evidence);

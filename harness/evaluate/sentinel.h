@@ -1,6 +1,7 @@
 // harness/evaluate/sentinel.h - runs A/A rounds, whose arms are the same, to check machine and judge.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "harness/core/observer.h"
@@ -8,6 +9,7 @@
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/evaluate/judge/noise_levels.h"
 #include "harness/evaluate/plan.h"
+#include "harness/evaluate/rounds/turn.h"
 #include "harness/runtime/runtime.h"
 
 namespace apo {
@@ -19,12 +21,18 @@ struct SentinelResult {
   double upper = 0;
   double seconds = 0;
 };
-// Throws EnvironmentError when the configuration does not run.
+// Of rounds whose arms are the same, whatever they are; `label` is shown. Throws EnvironmentError when they do not run.
+SentinelResult run_sentinel(const RoundSource& source, const std::string& label, const JudgePreset& preset,
+                            const std::vector<double>& earlier_effects, Observer& observer);
+// Throws EnvironmentError when the configuration does not even run.
 SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
                             int index, const std::vector<double>& earlier_effects, Observer& observer);
 
-// Runs rounds with identical arms on the first workload of the plan in `processes` fresh processes, nested so that the
-// share of each level shows. Throws EnvironmentError when the configuration does not run.
+// Throws EnvironmentError when identical code seemed to differ: then nothing may be judged.
+void check_passed(const SentinelCheck& check);
+
+// `processes` fresh processes of rounds in which both arms are the same, nested so that each level's share shows; of
+// the first workload of the plan. Throws EnvironmentError when the configuration does not even run.
 std::vector<Round> run_noise_study(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
                                    int index, const NoiseDesign& design, int processes, Observer& observer);
 

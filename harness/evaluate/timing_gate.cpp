@@ -4,29 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <map>
-#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "harness/core/interval.h"
-#include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/comparison.h"
 #include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/rounds/judged_rounds.h"
 #include "harness/evaluate/rounds/runner.h"
-#include "harness/evaluate/rounds/turn.h"
 
 namespace apo {
 namespace {
-
-// Pauses included, waits for other processes not.
-struct Spent {
-  double seconds = 0;
-  std::map<RoundStage, double> by_stage;
-};
 
 // For the coins: no other comparison of the campaign has this name.
 std::string comparison_name(const Experiment& experiment, const std::string& trial) {
@@ -34,39 +23,11 @@ std::string comparison_name(const Experiment& experiment, const std::string& tri
                      trial.empty() ? "" : " ", trial);
 }
 
-void report_round(const Evaluation& evaluation, const Judge& judge, const NextStep& step, double seconds) {
-  const auto done = static_cast<int>(judge.rounds().size());
-  const int most = evaluation.plan.preset.looks.back().rounds + evaluation.plan.preset.confirm_max;
-  evaluation.observer.progress({.what = std::string(to_string(step.stage)) + " " +
-                                        evaluation.experiment.candidate.label() + " against " +
-                                        evaluation.experiment.incumbent.label(),
-                                .done = done,
-                                .expected = most,
-                                .seconds_left = done == 0 ? 0 : seconds / done * std::max(0, most - done)});
-}
-
-// The round that the judge asks for, to the judge, the experiment and the hook; else what made it fail.
-std::optional<Failure> take_round(const Evaluation& evaluation, RoundRunner& runner, Judge& judge, const NextStep& step,
-                                  Spent& spent) {
-  const auto start = std::chrono::steady_clock::now();
-  if (step.pause_s > 0) {
-    std::this_thread::sleep_for(std::chrono::duration<double>(step.pause_s));
-  }
-  report_round(evaluation, judge, step, spent.seconds);
-  double waited_s = 0;
-  auto round = run_in_turn(evaluation.runtime, runner, step.stage, step.index, evaluation.observer, waited_s);
-  const double seconds = seconds_since(start) - waited_s;
-  spent.seconds += seconds;
-  spent.by_stage[step.stage] += seconds;
-  if (!round) {
-    return round.failure();
-  }
-  const Round& recorded = judge.add(*round);
-  evaluation.experiment.rounds.push_back(recorded);
+void keep_round(const Evaluation& evaluation, const Round& round) {
+  evaluation.experiment.rounds.push_back(round);
   if (evaluation.hooks.on_round) {
-    evaluation.hooks.on_round(recorded);
+    evaluation.hooks.on_round(round);
   }
-  return std::nullopt;
 }
 
 // A candidate that misbehaves only when it is timed. The incumbent's own failure is no verdict on the candidate.
@@ -115,11 +76,15 @@ void time_experiment(const Evaluation& evaluation, std::vector<TimedWorkload> ti
   Judge judge(
       {.preset = plan.preset, .index = plan.index, .cache_policy = plan.cache, .confirm_rounds = plan.confirm_rounds});
   Spent spent;
-  for (NextStep step = judge.next(); !step.finished; step = judge.next()) {
-    if (const auto failure = take_round(evaluation, runner, judge, step, spent)) {
-      fail_timing(evaluation, judge, *failure, spent.seconds);
-      return;
-    }
+  const JudgedRounds rounds{
+      .source = in_turns(evaluation.runtime, runner, evaluation.observer),
+      .what = evaluation.experiment.candidate.label() + " against " + evaluation.experiment.incumbent.label(),
+      .preset = plan.preset,
+      .observer = evaluation.observer,
+      .on_round = [&](const Round& round) { keep_round(evaluation, round); }};
+  if (const auto failure = run_judged_rounds(judge, rounds, spent)) {
+    fail_timing(evaluation, judge, *failure, spent.seconds);
+    return;
   }
   evaluation.experiment.judgement = judge.judgement();
   pass_timing_gates(evaluation, runner.second_clock(), spent);

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "harness/core/records/sources.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/implement/cached_build.h"

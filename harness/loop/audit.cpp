@@ -1,7 +1,8 @@
-// harness/loop/audit.cpp - checks rows, invariants and coins.
+// harness/loop/audit.cpp - checks rows, invariants, coins, and the verdicts on commands.
 #include "harness/loop/audit.h"
 
 #include "harness/core/error.h"
+#include "harness/evaluate/commands/judge_commands.h"
 #include "harness/evaluate/judge/round.h"
 
 namespace apo {
@@ -22,6 +23,17 @@ std::vector<std::string> check_coins(Journal& journal) {
   return findings;
 }
 
+// The verdicts on two commands follow from few numbers: each is computed again.
+std::vector<std::string> check_command_verdicts(Journal& journal) {
+  std::vector<std::string> findings;
+  for (const CommandComparison& comparison : journal.command_comparisons("", Detail::rounds)) {
+    if (const std::string difference = difference_on_replay(comparison); !difference.empty()) {
+      findings.push_back("comparison c" + std::to_string(comparison.id) + ": " + difference);
+    }
+  }
+  return findings;
+}
+
 }  // namespace
 
 std::vector<std::string> audit(Journal& journal) {
@@ -29,7 +41,10 @@ std::vector<std::string> audit(Journal& journal) {
   if (findings.empty()) {
     findings = journal.check_invariants();
   }
-  return findings.empty() ? check_coins(journal) : findings;
+  if (findings.empty()) {
+    findings = check_coins(journal);
+  }
+  return findings.empty() ? check_command_verdicts(journal) : findings;
 }
 
 }  // namespace apo

@@ -36,13 +36,6 @@ void choose_judge(EvaluatePlan& plan, const std::string& judge_preset, const Run
   plan.preset = choose_preset(check.sd, layout_control(plan.rounds.layout));
 }
 
-void check_passed(const SentinelCheck& check) {
-  if (check.stop) {
-    throw EnvironmentError("the A/A sentinel failed: " + check.why,
-                           "identical code must not differ; stop other work on this machine and run again");
-  }
-}
-
 void apply_floor(EvaluatePlan& plan, const ClaimFloor& floor) {
   plan.preset = with_floor(plan.preset, floor);
   plan.rounds.rounds_per_process = floor.rounds_per_process;

@@ -31,8 +31,6 @@ std::vector<const Workload*> workloads_named(const Workspace& workspace, const F
 // EnvironmentError when identical code differs.
 void choose_judge(EvaluatePlan& plan, const std::string& judge_preset, const Runtime& runtime,
                   const Configuration& configuration, Observer& observer);
-// Throws EnvironmentError when the sentinel requires the campaign to stop.
-void check_passed(const SentinelCheck& check);
 
 // Refuses smaller claims, and lets rounds share processes as far as the selftest allows.
 void apply_floor(EvaluatePlan& plan, const ClaimFloor& floor);

@@ -3,7 +3,7 @@
 -- Where the prediction of an experiment comes from.
 CREATE TABLE experiment_prediction (
   experiment INTEGER PRIMARY KEY REFERENCES experiment,
-  source     TEXT NOT NULL CHECK (source IN ('idea', 'measurements'))
+  source     TEXT NOT NULL CHECK (source IN ('idea', 'measurements', 'nothing'))
 ) STRICT;
 
 -- More of a row of ranking.
@@ -11,7 +11,7 @@ CREATE TABLE ranking_kind (
   iteration         INTEGER NOT NULL,
   left_out          INTEGER NOT NULL,
   position          INTEGER NOT NULL,
-  prediction_source TEXT CHECK (prediction_source IN ('idea', 'measurements')),  -- NULL for a left-out candidate
+  prediction_source TEXT CHECK (prediction_source IN ('idea', 'measurements', 'nothing')),  -- NULL for a left-out candidate
   left_out_kind     TEXT CHECK (left_out_kind IN ('other_target', 'unsupported', 'incumbent', 'below_resolution', 'refuted', 'unknown')),
   PRIMARY KEY (iteration, left_out, position),
   FOREIGN KEY (iteration, left_out, position) REFERENCES ranking,

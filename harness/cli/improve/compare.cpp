@@ -1,10 +1,11 @@
-// harness/cli/improve/compare.cpp - `apo compare A B`: judges B against A outside a campaign.
+// harness/cli/improve/compare.cpp - `apo compare`: judges one variant or command against another, outside a campaign.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
+#include "harness/cli/command_options.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
@@ -25,9 +26,40 @@ struct CompareOptions {
   bool trusted = false;
   bool no_journal = false;
   bool same_code = false;
+  CommandOptions commands;
 };
 
+std::string interrupted(bool keep, const Globals& globals) {
+  return "apo: interrupted; " +
+         std::string(keep ? "the journal keeps the rounds that were measured" : "nothing was kept") +
+         "\n     compare anew with: " + command_line(globals.words);
+}
+
+int compare_two_commands(const CompareOptions& options, const Globals& globals) {
+  CommandRequest request = command_request(options.commands, CommandPurpose::compare, options.judge, options.layout);
+  request.keep = !options.no_journal;
+  Workspace workspace(make_paths(globals.journal));
+  ConsoleObserver observer(globals);
+  const InterruptNote note(interrupted(request.keep, globals));
+  const CommandComparison comparison = compare_commands(workspace, request, observer);
+  if (globals.json) {
+    print_json(to_document(comparison));
+  } else {
+    print(comparison.command_b + " against " + comparison.command_a + "\n" + comparison.judgement->sentence + "\n" +
+          command_comparison_text(comparison));
+  }
+  return kDone;
+}
+
 int compare(const CompareOptions& options, const Globals& globals) {
+  if (options.commands.given()) {
+    return compare_two_commands(options, globals);
+  }
+  if (options.candidate.empty()) {
+    throw UserError("apo compare needs two variants, or two commands",
+                    "'apo compare copy/simple copy/memcpy', or 'apo compare --command-a CMD --command-b CMD --metric "
+                    "seconds'");
+  }
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   const ComparisonRequest request{.incumbent = workspace.catalogue().configuration(options.incumbent),
@@ -39,10 +71,7 @@ int compare(const CompareOptions& options, const Globals& globals) {
                                   .keep = !options.no_journal,
                                   .same_code = options.same_code,
                                   .layout = checked_layout(options.layout)};
-  const InterruptNote note(
-      "apo: interrupted; " +
-      std::string(request.keep ? "the journal keeps the rounds that were measured" : "nothing was kept") +
-      "\n     compare anew with: " + command_line(globals.words));
+  const InterruptNote note(interrupted(request.keep, globals));
   const Experiment experiment = compare_variants(workspace, request, observer);
   const Judgement& judgement = *experiment.judgement;
   if (globals.json) {
@@ -68,17 +97,26 @@ int compare(const CompareOptions& options, const Globals& globals) {
 
 Action define_compare(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<CompareOptions>();
-  app.add_option("incumbent", options->incumbent, "A: the variant to compare with")->required();
-  app.add_option("candidate", options->candidate, "B: the variant to judge")->required();
-  app.add_option("--workload", options->workloads, "workload to compare on; may repeat (default: the family's first)")
-      ->allow_extra_args(false);
-  app.add_option("--cache", options->cache, "cold (flush the caches before every sample) or warm (default: cold)");
+  std::vector<CLI::Option*> of_variants = {
+      app.add_option("incumbent", options->incumbent, "A: the variant to compare with"),
+      app.add_option("candidate", options->candidate, "B: the variant to judge"),
+      app.add_option("--workload", options->workloads,
+                     "workload to compare on; may repeat (default: the family's first)")
+          ->allow_extra_args(false),
+      app.add_option("--cache", options->cache, "cold (flush the caches before every sample) or warm (default: cold)")};
   app.add_option("--judge", options->judge,
                  "judge preset: auto (from an A/A run), standard, extended, strict or precise (default: auto)");
   add_layout(app, options->layout);
-  app.add_flag("--skip-correctness", options->trusted, "skip the correctness gates of both");
-  app.add_flag("--same-code", options->same_code, "time identical machine code too, for an A/A run");
+  of_variants.push_back(app.add_flag("--skip-correctness", options->trusted, "skip the correctness gates of both"));
+  of_variants.push_back(
+      app.add_flag("--same-code", options->same_code, "time identical machine code too, for an A/A run"));
   app.add_flag("--no-journal", options->no_journal, "do not keep the experiment in the journal");
+  add_command_options(app, options->commands, of_variants);
+  app.footer(
+      "Two commands: --command-a, --command-b and --metric. Their runs are not confined, and nothing is known of "
+      "their\n"
+      "correctness but what --correct says. gbench puts --benchmark_format=json behind the command, nvbench --json "
+      "FILE.");
   return [options, &globals] { return compare(*options, globals); };
 }
 

@@ -28,6 +28,7 @@ struct QueryOptions {
   std::string limit;
   bool csv = false;
   bool profiles = false;
+  bool commands = false;
 };
 
 // The shortest text that reads back as the same number.
@@ -162,11 +163,18 @@ Table find(const QueryOptions& options, const Paths& paths) {
   if (!options.sql.empty() && options.profiles) {
     throw UserError("--sql and --profiles were both given", "read the tables profile and metric in the SQL");
   }
+  if (options.commands && (options.profiles || !options.sql.empty())) {
+    throw UserError(std::string("--commands and ") + (options.profiles ? "--profiles" : "--sql") + " were both given",
+                    "choose one; in SQL, comparisons of commands are in the view command_comparisons");
+  }
   // Parsed first: a typing mistake is told without a journal too.
   const Query query = options.sql.empty() ? parse_query(words) : Query{};
   Journal journal = Journal::open(paths.journal, Access::read_only);
   if (options.profiles) {
     return query_profiles(journal, query);
+  }
+  if (options.commands) {
+    return query_commands(journal, query);
   }
   return options.sql.empty() ? run_query(journal, query) : run_sql(paths.journal, options.sql);
 }
@@ -203,6 +211,7 @@ std::string help_on_keys() {
          "Examples:\n"
          "  apo query verdict=accepted 'speedup>1.05' --sort -speedup\n"
          "  apo query technique=padded-cache,fused-dk since=2026-01-01 --columns id,candidate,speedup --csv\n"
+         "  apo query --commands verdict=accepted candidate~bench\n"
          "  apo query --profiles 'metric:dram__bytes_read.sum>1e9'\n"
          "  apo query bottleneck_kind=cause bottleneck_file=simple.cu columns=id,candidate,bottleneck,bottleneck_line\n"
          "  apo query --sql 'SELECT verdict, sum(experiments) FROM experiment_counts GROUP BY verdict'\n"
@@ -220,6 +229,7 @@ Action define_query(CLI::App& app, Globals& globals) {
   app.add_option("predicates", options->predicates, "conditions, all of which an experiment has to meet");
   app.add_option("--sql", options->sql, "run one SELECT over the journal's tables and views instead");
   app.add_flag("--profiles", options->profiles, "search stored profiles instead of experiments");
+  app.add_flag("--commands", options->commands, "search comparisons of two commands instead of experiments");
   app.add_option("--columns", options->columns, "columns to show, separated by commas");
   app.add_option("--sort", options->sort, "keys to sort by, separated by commas; -KEY sorts descending");
   app.add_option("--limit", options->limit, "print at most this many rows, 0 for all (default: 50)");

@@ -14,6 +14,7 @@
 #include "harness/core/text.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
+#include "reports/commands_page.h"
 #include "reports/index.h"
 #include "reports/load.h"
 #include "reports/render.h"
@@ -26,6 +27,7 @@ struct ReportOptions {
   std::string format = "markdown";
   std::string output;
   bool all = false;
+  bool commands = false;
   std::vector<std::string> journals;  // besides --journal's, for an index
 };
 
@@ -79,9 +81,31 @@ int write_all(const ReportOptions& options, const Globals& globals) {
   return kDone;
 }
 
+int write_commands(const ReportOptions& options, const Globals& globals) {
+  const report::Format format = globals.json ? report::Format::json : format_of(options.format);
+  const Paths paths = make_paths(globals.journal);
+  Journal journal = Journal::open(paths.journal, Access::read_only);
+  const std::vector<CommandComparison> comparisons = journal.command_comparisons("", Detail::rounds);
+  if (options.output == "-" || (globals.json && options.output.empty())) {
+    print(report::render_commands(comparisons, format));
+    return kDone;
+  }
+  const std::filesystem::path written = report::write_commands_page(
+      comparisons, format, options.output.empty() ? paths.reports : std::filesystem::path(options.output));
+  if (globals.json) {
+    print_json({{"comparisons", comparisons.size()}, {"path", written.string()}});
+  } else {
+    print(written.string() + "\n");
+  }
+  return kDone;
+}
+
 int write(const ReportOptions& options, const Globals& globals) {
   if (options.all) {
     return write_all(options, globals);
+  }
+  if (options.commands) {
+    return write_commands(options, globals);
   }
   const report::Format format = globals.json ? report::Format::json : format_of(options.format);
   const Paths paths = make_paths(globals.journal);
@@ -117,6 +141,9 @@ Action define_report(CLI::App& app, Globals& globals) {
   CLI::Option* all =
       app.add_flag("--all", options->all, "write every campaign, and an index over campaigns and devices");
   all->excludes(campaign);
+  app.add_flag("--commands", options->commands, "write a page about all comparisons of two commands")
+      ->excludes(campaign)
+      ->excludes(all);
   app.add_option("journals", options->journals, "journals for --all (default: the journal of --journal)")->needs(all);
   app.add_option("--format", options->format, "markdown, html, json or csv");
   app.add_option("--output", options->output, "write to this folder, or to standard output with -");

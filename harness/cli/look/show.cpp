@@ -6,6 +6,7 @@
 
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
+#include "harness/cli/command_options.h"
 #include "harness/cli/console.h"
 #include "harness/cli/look/experiment_text.h"
 #include "harness/cli/look/variant_text.h"
@@ -180,7 +181,25 @@ int show_variant(const ShowOptions& options, const Globals& globals) {
   return kDone;
 }
 
+int show_commands(std::int64_t id, const ShowOptions& options, const Globals& globals) {
+  if (options.samples || options.log || options.source) {
+    throw UserError("comparison c" + std::to_string(id) + " is of two commands: it has no samples, source or log",
+                    "without these options 'apo show' prints every run");
+  }
+  Journal journal = Journal::open(make_paths(globals.journal).journal, Access::read_only);
+  const CommandComparison comparison = journal.load_command_comparison(id);
+  if (globals.json) {
+    print_json(to_document_with_runs(comparison));
+  } else {
+    print(command_comparison_in_full(comparison));
+  }
+  return kDone;
+}
+
 int show(const ShowOptions& options, const Globals& globals) {
+  if (const auto command = command_number(options.what)) {
+    return show_commands(*command, options, globals);
+  }
   const auto id = parse_int(options.what);
   return id ? show_experiment(*id, options, globals) : show_variant(options, globals);
 }
@@ -189,7 +208,9 @@ int show(const ShowOptions& options, const Globals& globals) {
 
 Action define_show(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ShowOptions>();
-  app.add_option("what", options->what, "number of an experiment, or a variant FAMILY/NAME")->required();
+  app.add_option("what", options->what,
+                 "number of an experiment, c and the number of a comparison of commands, or a variant FAMILY/NAME")
+      ->required();
   app.add_flag("--samples", options->samples, "print every timed sample of the experiment");
   app.add_flag("--source", options->source, "print the source");
   app.add_flag("--log", options->log, "print the compiler's log");

@@ -1,4 +1,5 @@
-// harness/cli/trust/gate.cpp - `apo gate`: fails when a variant is slower than its stored self.
+// harness/cli/trust/gate.cpp - `apo gate`: fails when a variant is slower than its stored self, or a command than
+// another.
 #include "harness/loop/gate/gate.h"
 
 #include <CLI/CLI.hpp>
@@ -8,11 +9,13 @@
 
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
+#include "harness/cli/command_options.h"
 #include "harness/cli/console.h"
 #include "harness/cli/trust/gate_document.h"
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/commands/judge_commands.h"
 
 namespace apo {
 namespace {
@@ -28,6 +31,7 @@ struct GateOptions {
   std::string cache = "cold";
   std::string judge = "auto";
   std::string layout = "random";
+  CommandOptions commands;
 };
 
 // "2%" or "2 %" of the time as a fraction.
@@ -76,6 +80,38 @@ int exit_code(GateVerdict verdict) {
   return kGateFailed;
 }
 
+void write_junit(const GateOptions& options, const std::vector<GatedVariant>& gated) {
+  if (!options.junit.empty()) {
+    write_file_atomically(options.junit, gate_junit(gated));
+  }
+}
+
+int gate_two_commands(const GateOptions& options, const Globals& globals) {
+  const double margin = margin_of(options.margin);
+  CommandRequest request = command_request(options.commands, CommandPurpose::gate, options.judge, options.layout);
+  request.asked.margin = std::log1p(margin);
+  if (!options.junit.empty()) {
+    check_writable(options.junit);
+  }
+  Workspace workspace(make_paths(globals.journal));
+  ConsoleObserver observer(globals);
+  const CommandComparison comparison = compare_commands(workspace, request, observer);
+  const std::vector<GatedVariant> gated = {{.label = comparison.command_b,
+                                            .workloads = {comparison.metric},
+                                            .preset = comparison.judgement->preset,
+                                            .rule = command_gate_rule(comparison),
+                                            .result = regression_result(comparison)}};
+  if (globals.json) {
+    auto document = gate_document(gated, margin);
+    document["commands"] = to_document(comparison);
+    print_json(document);
+  } else {
+    print(gate_text(gated) + command_comparison_text(comparison));
+  }
+  write_junit(options, gated);
+  return exit_code(*comparison.gate);
+}
+
 int gate(const GateOptions& options, const Globals& globals) {
   if (!options.store_variants.empty()) {
     throw UserError("'" + options.store_variants.front() + "' is named without --store",
@@ -99,9 +135,7 @@ int gate(const GateOptions& options, const Globals& globals) {
   } else {
     print(gate_text(gated));
   }
-  if (!options.junit.empty()) {
-    write_file_atomically(options.junit, gate_junit(gated));
-  }
+  write_junit(options, gated);
   return exit_code(overall(gated));
 }
 
@@ -113,23 +147,32 @@ Action define_gate(CLI::App& app, Globals& globals) {
       app.add_option("--baseline", options->baseline, "compare the checkout with the baseline in this file");
   auto* store_file = app.add_option("--store", options->store, "store the named variants in this file as the baseline");
   baseline->excludes(store_file);
-  app.add_option("variants", options->store_variants, "with --store: FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]");
+  auto* names = app.add_option("variants", options->store_variants,
+                               "with --store: FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]");
   app.add_option("--margin", options->margin, "slowdown to tolerate (default: 2%)")->excludes(store_file);
-  app.add_option("--variant", options->variants, "check only this stored variant; may repeat")
-      ->allow_extra_args(false)
-      ->excludes(store_file);
-  app.add_option("--workload", options->workloads,
-                 "workload to store or to check; may repeat (default: each family's first, or all stored ones)")
-      ->allow_extra_args(false);
+  auto* variant = app.add_option("--variant", options->variants, "check only this stored variant; may repeat")
+                      ->allow_extra_args(false)
+                      ->excludes(store_file);
+  auto* workload =
+      app.add_option("--workload", options->workloads,
+                     "workload to store or to check; may repeat (default: each family's first, or all stored ones)")
+          ->allow_extra_args(false);
   app.add_option("--junit", options->junit, "also write the results to this file as JUnit XML")->excludes(store_file);
-  app.add_option("--cache", options->cache, "cold (flush the caches before every sample) or warm (default: cold)");
+  auto* cache =
+      app.add_option("--cache", options->cache, "cold (flush the caches before every sample) or warm (default: cold)");
   app.add_option("--judge", options->judge,
                  "judge preset: auto (from an A/A run), standard, extended, strict or precise (default: auto)");
   add_layout(app, options->layout);
+  add_command_options(app, options->commands, {baseline, store_file, names, variant, workload, cache});
   app.footer(
       "Exit code: 0 no variant became slower by more than the margin, 3 one did or is no longer correct,\n"
-      "2 this machine cannot resolve that margin. Both sources are built and measured in the same rounds.");
+      "2 this machine cannot resolve that margin. Both sources are built and measured in the same rounds.\n"
+      "Two commands: --command-a (the baseline), --command-b and --metric, in place of --baseline; their runs are not\n"
+      "confined, and nothing is known of their correctness but what --correct says.");
   return [options, &globals] {
+    if (options->commands.given()) {
+      return gate_two_commands(*options, globals);
+    }
     if (options->store.empty() && options->baseline.empty()) {
       throw UserError(
           "neither --baseline nor --store was given",

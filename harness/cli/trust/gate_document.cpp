@@ -50,6 +50,11 @@ int count(const std::vector<GatedVariant>& gated, std::initializer_list<GateVerd
   }));
 }
 
+// Of commands there is no source.
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
 Json workload_document(const GatedVariant& gated, std::size_t w) {
   Json document = {{"workload", gated.workloads[w]}};
   if (const WorkloadAnswer* answer = answer_of(gated, w)) {
@@ -99,8 +104,8 @@ Json gate_document(const std::vector<GatedVariant>& gated, double margin) {
     variants.push_back({{"variant", one.label},
                         {"verdict", apo::to_string(one.result.verdict)},
                         {"sentence", one.result.sentence},
-                        {"baseline_source", one.baseline_hash},
-                        {"current_source", one.current_hash},
+                        {"baseline_source", text_or_null(one.baseline_hash)},
+                        {"current_source", text_or_null(one.current_hash)},
                         {"judge_preset", one.preset},
                         {"alpha", one.rule.alpha()},
                         {"workloads", workloads},

@@ -8,6 +8,7 @@
 
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
+#include "harness/cli/command_options.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
@@ -59,6 +60,39 @@ std::string replay_text(const Replay& replay) {
 Journal open_existing(const Workspace& workspace) {
   { const Journal reader = Journal::open(workspace.paths().journal, Access::read_only); }
   return Journal::open(workspace.paths().journal, Access::read_write);
+}
+
+std::string result_text(const CommandComparison& comparison) {
+  const Judgement& one = *comparison.judgement;
+  const std::string reason = reason_word(comparison);
+  return verdict_word(comparison) + (reason.empty() ? "" : " (" + reason + ")") + ", " +
+         (one.rounds == 0 ? std::string(to_string(comparison.outcome))
+                          : format_interval(one.speedup(), one.speedup_lower(), one.speedup_upper()).all() +
+                                " n=" + std::to_string(one.rounds));
+}
+
+int two_commands(std::int64_t id, const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  ConsoleObserver observer(globals);
+  const CommandReplay replay = replay_commands(workspace, id, observer);
+  if (globals.json) {
+    print_json({{"original", to_document(replay.original)},
+                {"comparison", to_document(replay.again)},
+                {"kind", "replay"},
+                {"reproduced", replay.reproduction.reproduced},
+                {"because", replay.reproduction.why},
+                {"differences", replay.differences}});
+    return replay.reproduction.reproduced ? kDone : kGateFailed;
+  }
+  std::string text = "comparison c" + std::to_string(id) + ": " + replay.original.command_b + " against " +
+                     replay.original.command_a + "\n" +
+                     format_table({{"then", result_text(replay.original)}, {"now", result_text(replay.again)}});
+  for (const std::string& line : replay.differences) {
+    text += "changed since: " + line + "\n";
+  }
+  print(text + (replay.reproduction.reproduced ? "reproduced: " : "not reproduced: ") + replay.reproduction.why +
+        "; 'apo show c" + std::to_string(replay.again.id) + "' shows it in full\n");
+  return replay.reproduction.reproduced ? kDone : kGateFailed;
 }
 
 int one(std::int64_t id, Kind kind, const Globals& globals) {
@@ -175,16 +209,29 @@ Action define_confirm(CLI::App& app, Globals& globals) {
 }
 
 Action define_replay(CLI::App& app, Globals& globals) {
-  const auto id = std::make_shared<std::int64_t>(0);
+  const auto what = std::make_shared<std::string>();
   const auto every = std::make_shared<bool>(false);
-  auto* number = app.add_option("experiment", *id, "number of an experiment with any verdict");
+  auto* number = app.add_option("experiment", *what,
+                                "number of an experiment with any verdict, or c and that of a comparison of commands");
   app.add_flag("--all", *every, "replay every judged experiment of the journal and print a table")->excludes(number);
   app.footer(kRule);
-  return [id, every, number, &globals] {
+  return [what, every, number, &globals] {
     if (!*every && number->count() == 0) {
       throw UserError("no experiment given", "'apo replay NUMBER' or 'apo replay --all'; 'apo query' lists them");
     }
-    return *every ? all(globals) : one(*id, Kind::replay, globals);
+    if (*every) {
+      return all(globals);
+    }
+    if (const auto command = command_number(*what)) {
+      return two_commands(*command, globals);
+    }
+    const auto id = parse_int(*what);
+    if (!id) {
+      throw UserError(
+          "'" + *what + "' is neither the number of an experiment nor c and that of a comparison of commands",
+          "'apo query' lists experiments, 'apo query --commands' comparisons");
+    }
+    return one(*id, Kind::replay, globals);
   };
 }
 

@@ -37,14 +37,6 @@ struct SelftestOptions {
 constexpr double kQuickSeconds = 60;
 constexpr int kMostAsked = 1'000'000'000;
 
-double duration_of(const std::string& option, const std::string& text) {
-  const auto seconds = parse_duration(text);
-  if (!seconds) {
-    throw UserError(option + " '" + text + "' is not a duration", "write for example 90s, 10m or 30ms");
-  }
-  return *seconds;
-}
-
 Target chosen_target(Workspace& workspace, const std::string& word) {
   check_target(word);
   if (word == "auto") {
@@ -110,8 +102,8 @@ int selftest(const SelftestOptions& options, const Globals& globals) {
   request.seconds = options.quick ? kQuickSeconds : request.seconds;
   request.seconds = options.seconds.empty()
                         ? request.seconds
-                        : duration_of("--seconds", options.seconds + (parse_double(options.seconds) ? "s" : ""));
-  request.round_s = options.round_time.empty() ? 0 : duration_of("--round-time", options.round_time);
+                        : checked_duration("--seconds", options.seconds + (parse_double(options.seconds) ? "s" : ""));
+  request.round_s = options.round_time.empty() ? 0 : checked_duration("--round-time", options.round_time);
   Workspace workspace(make_paths(globals.journal));
   request.target = chosen_target(workspace, options.target);
   ConsoleObserver observer(globals);

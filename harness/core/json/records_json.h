@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/core/commands/command_comparison.h"
 #include "harness/core/json/values.h"
 #include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
@@ -32,6 +33,10 @@ nlohmann::ordered_json to_document(const Round& round);               // without
 nlohmann::ordered_json to_document_with_samples(const Round& round);  // slot and ns, in the order they were taken
 nlohmann::ordered_json to_document(const Experiment& experiment);     // without its rounds
 nlohmann::ordered_json to_document_with_rounds(const Experiment& experiment);
+
+// ---- judgements of two commands
+nlohmann::ordered_json to_document(const CommandComparison& comparison);
+nlohmann::ordered_json to_document_with_runs(const CommandComparison& comparison);
 
 // ---- what was seen, and what it led to
 nlohmann::ordered_json to_document(const Roof& roof);

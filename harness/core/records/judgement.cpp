@@ -1,9 +1,18 @@
-// harness/core/records/judgement.cpp - effects as ratios.
+// harness/core/records/judgement.cpp - effects as ratios, and the best of several runs.
 #include "harness/core/records/judgement.h"
 
 #include <cmath>
 
 namespace apo {
+
+double CommandRuns::best(bool of_candidate) const {
+  double best = 0;
+  for (const CommandRun& run : runs) {
+    const bool better = higher_is_better ? run.value > best : run.value < best;
+    best = run.candidate == of_candidate && (best == 0 || better) ? run.value : best;
+  }
+  return best;
+}
 
 double Judgement::speedup() const {
   return std::exp(effect);

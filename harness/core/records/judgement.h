@@ -37,13 +37,29 @@ struct RoundWorkload {
   CrossChecks checks;
 };
 
-// One round in a fresh process; it yields one number d_i.
+// A fresh run of a command: its metric as the command gave it.
+struct CommandRun {
+  bool candidate = false;
+  double value = 0;
+  bool operator==(const CommandRun&) const = default;
+};
+
+// As many of each of two commands, in the order in which they ran; in the place of blocks.
+struct CommandRuns {
+  std::vector<CommandRun> runs;
+  bool higher_is_better = false;
+  double best(bool of_candidate) const;  // what counts; 0 where there is none
+  bool operator==(const CommandRuns&) const = default;
+};
+
+// One fresh process, or fresh runs of two commands; one number d_i.
 struct Round {
   RoundStage stage = RoundStage::search;
   int index = 0;
   std::uint64_t seed = 0;
-  bool candidate_in_slot0 = false;
-  std::vector<RoundWorkload> workloads;
+  bool candidate_in_slot0 = false;       // of two commands: the candidate ran first
+  std::vector<RoundWorkload> workloads;  // none where two commands were run
+  std::optional<CommandRuns> commands = {};
   double effect = 0;     // mean over workloads of effect
   std::string void_why;  // empty = counts
   double seconds = 0;    // wall time of the round

@@ -6,7 +6,7 @@
 namespace apo {
 namespace {
 
-constexpr Words<Outcome, 10> kOutcomes = {{{Outcome::valid, "valid"},
+constexpr Words<Outcome, 11> kOutcomes = {{{Outcome::valid, "valid"},
                                            {Outcome::refused, "refused"},
                                            {Outcome::build_failed, "build_failed"},
                                            {Outcome::no_change, "no_change"},
@@ -15,7 +15,8 @@ constexpr Words<Outcome, 10> kOutcomes = {{{Outcome::valid, "valid"},
                                            {Outcome::faulted, "faulted"},
                                            {Outcome::timed_out, "timed_out"},
                                            {Outcome::out_of_memory, "out_of_memory"},
-                                           {Outcome::unstable_clock, "unstable_clock"}}};
+                                           {Outcome::unstable_clock, "unstable_clock"},
+                                           {Outcome::no_metric, "no_metric"}}};
 constexpr Words<Verdict, 3> kVerdicts = {
     {{Verdict::accepted, "accepted"}, {Verdict::reverted, "reverted"}, {Verdict::inconclusive, "inconclusive"}}};
 constexpr Words<Reason, 10> kReasons = {{{Reason::faster, "faster"},
@@ -28,6 +29,10 @@ constexpr Words<Reason, 10> kReasons = {{{Reason::faster, "faster"},
                                          {Reason::unresolved, "unresolved"},
                                          {Reason::noisy, "noisy"},
                                          {Reason::interrupted, "interrupted"}}};
+constexpr Words<GateVerdict, 4> kGateVerdicts = {{{GateVerdict::passed, "passed"},
+                                                  {GateVerdict::regressed, "regressed"},
+                                                  {GateVerdict::failed, "failed"},
+                                                  {GateVerdict::undecided, "undecided"}}};
 
 }  // namespace
 
@@ -52,6 +57,12 @@ std::string_view to_string(Reason reason) {
 }
 std::optional<Reason> reason_from(std::string_view text) {
   return value_of(kReasons, text);
+}
+std::string_view to_string(GateVerdict verdict) {
+  return word_of(kGateVerdicts, verdict);
+}
+std::optional<GateVerdict> gate_verdict_from(std::string_view text) {
+  return value_of(kGateVerdicts, text);
 }
 
 }  // namespace apo

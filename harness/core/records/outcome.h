@@ -21,6 +21,7 @@ enum class Outcome : std::uint8_t {
   timed_out,
   out_of_memory,
   unstable_clock,  // the clocks disagree about its calls
+  no_metric,       // a command ended well and gave no number, or more than one
 };
 
 enum class Verdict : std::uint8_t { accepted, reverted, inconclusive };
@@ -39,7 +40,15 @@ enum class Reason : std::uint8_t {
   interrupted,
 };
 
-// A part of a gate, in seconds since the gate began. Parts may overlap.
+// Of `apo gate`.
+enum class GateVerdict : std::uint8_t {
+  passed,     // not slower than the margin allows, or the same machine code
+  regressed,  // slower by more than the margin
+  failed,     // a gate before the timing, or a failure while it was timed
+  undecided,  // this machine cannot tell, with this margin
+};
+
+// A part of a gate, in seconds from the gate's begin. Parts may overlap.
 struct GateStep {
   std::string what;
   double begin_s = 0;
@@ -63,8 +72,10 @@ std::string_view outcome_text(const GateResult& gate);
 std::string_view to_string(Outcome outcome);
 std::string_view to_string(Verdict verdict);
 std::string_view to_string(Reason reason);
+std::string_view to_string(GateVerdict verdict);
 std::optional<Outcome> outcome_from(std::string_view text);
 std::optional<Verdict> verdict_from(std::string_view text);
 std::optional<Reason> reason_from(std::string_view text);
+std::optional<GateVerdict> gate_verdict_from(std::string_view text);
 
 }  // namespace apo

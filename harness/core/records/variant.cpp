@@ -9,8 +9,9 @@
 namespace apo {
 namespace {
 
-constexpr Words<PredictionSource, 2> kPredictionSources = {
-    {{PredictionSource::idea, "idea"}, {PredictionSource::measurements, "measurements"}}};
+constexpr Words<PredictionSource, 3> kPredictionSources = {{{PredictionSource::idea, "idea"},
+                                                            {PredictionSource::measurements, "measurements"},
+                                                            {PredictionSource::nothing, "nothing"}}};
 
 }  // namespace
 

@@ -149,19 +149,24 @@ void feed(FileDescriptor& fd, std::string_view& input) {
   }
 }
 
-void drain(FileDescriptor& fd, std::string& text) {
+// What is beyond the limit is read all the same, so that the child goes on as it would.
+void drain(FileDescriptor& fd, std::string& text, std::size_t limit, bool& cut) {
   std::array<char, 65536> buffer;
   const ssize_t got = read(fd.get(), buffer.data(), buffer.size());
   if (got > 0) {
-    text.append(buffer.data(), static_cast<std::size_t>(got));
+    const auto bytes = static_cast<std::size_t>(got);
+    const std::size_t kept = limit == 0 ? bytes : std::min(bytes, limit - text.size());
+    text.append(buffer.data(), kept);
+    cut = cut || kept < bytes;
   } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
     fd.reset();
   }
 }
 
 // Moves data until both outputs are closed or the deadline passes; true when the deadline passed.
-bool pump(FileDescriptor& in, FileDescriptor& out, FileDescriptor& err, std::string_view input, ProcessResult& result,
-          Clock::time_point deadline) {
+bool pump(FileDescriptor& in, FileDescriptor& out, FileDescriptor& err, const ProcessOptions& options,
+          ProcessResult& result, Clock::time_point deadline) {
+  std::string_view input = options.input;
   while (out || err) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) {
@@ -173,10 +178,10 @@ bool pump(FileDescriptor& in, FileDescriptor& out, FileDescriptor& err, std::str
       return true;
     }
     if (out && fds[0].revents != 0) {
-      drain(out, result.output);
+      drain(out, result.output, options.output_limit, result.cut);
     }
     if (err && fds[1].revents != 0) {
-      drain(err, result.error);
+      drain(err, result.error, options.output_limit, result.cut);
     }
     if (in && fds[2].revents != 0) {
       feed(in, input);
@@ -245,16 +250,16 @@ ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOpt
   const auto deadline =
       start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.timeout_s));
   ProcessResult result;
-  result.timed_out = pump(in.write, out.read, err.read, options.input, result, deadline);
+  result.timed_out = pump(in.write, out.read, err.read, options, result, deadline);
   if (result.timed_out) {
     kill(-child, SIGKILL);
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  result.seconds = seconds_since(start);
   kill(-child, SIGKILL);  // whatever it left behind, and the guard
   guard.reset();
-  result.seconds = seconds_since(start);
   if (failed) {
     throw EnvironmentError("cannot start '" + argv.front() + "': " + std::strerror(failure));
   }

@@ -1,6 +1,7 @@
 // harness/core/system/process.h - runs a program to its end with a deadline, capturing what it prints.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +14,8 @@ struct ProcessResult {
   bool timed_out = false;  // we killed it at its deadline
   std::string output;      // stdout
   std::string error;       // stderr
-  double seconds = 0;
+  double seconds = 0;      // from the start until it had ended
+  bool cut = false;        // it printed more than `output_limit`
   bool ok() const { return exit_code == 0 && signal == 0 && !timed_out; }
 };
 
@@ -22,6 +24,7 @@ struct ProcessOptions {
   std::string working_folder;            // empty = ours
   std::vector<std::string> environment;  // "NAME=value", added to ours
   std::string input;                     // given on stdin
+  std::size_t output_limit = 0;          // bytes of stdout, and of stderr, that are kept; 0: all
 };
 
 // Searches PATH for argv[0]. The child leads its own process group, which is killed whole at the deadline and when

@@ -38,7 +38,7 @@ int sample_count(const Round& round) {
   for (const RoundWorkload& workload : round.workloads) {
     count += 4 * workload.blocks.size();
   }
-  return static_cast<int>(count);
+  return static_cast<int>(round.commands ? round.commands->runs.size() : count);
 }
 
 // Median over the rounds of each workload's medians, then the geometric mean over the workloads.
@@ -92,7 +92,9 @@ void Judge::check(const Round& round) const {
                                   : fmt::format("needed: {} round {}", to_string(step.stage), step.index));
   }
   const std::set<std::string> names = workload_names(round);
-  if (names.size() != round.workloads.size() || (!rounds_.empty() && names != workload_names(rounds_.front()))) {
+  if (names.size() != round.workloads.size() ||
+      (!rounds_.empty() && (names != workload_names(rounds_.front()) ||
+                            round.commands.has_value() != rounds_.front().commands.has_value()))) {
     throw UserError(place + " did not measure the workloads of this comparison, once each");
   }
   for (const RoundWorkload& workload : round.workloads) {
@@ -133,6 +135,11 @@ void Judge::count_void(const Round& round) {
            std::to_string(voids) + " of " + std::to_string(rounds_of(round.stage)) +
                " rounds were void, the last because " + round.void_why);
   }
+}
+
+void Judge::give_up(const std::string& why) {
+  APO_CHECK(!finished_);
+  finish(Verdict::inconclusive, Reason::unresolved, why);
 }
 
 void Judge::apply_guards() {
@@ -201,7 +208,7 @@ Judgement Judge::judgement() const {
     judgement.incumbent_ns = typical_call_ns(rounds_, stage, &RoundWorkload::incumbent_median_ns);
     judgement.candidate_ns = typical_call_ns(rounds_, stage, &RoundWorkload::candidate_median_ns);
   }
-  judgement.sentence = describe(judgement, preset, detail_);
+  judgement.sentence = describe(judgement, preset, detail_, plan_.wording);
   return judgement;
 }
 

@@ -10,12 +10,20 @@
 
 namespace apo {
 
-// The settings that are fixed before the first round.
+// What a sentence calls a gain, a loss, and what a round consists of.
+struct Wording {
+  std::string better = "faster";
+  std::string worse = "slower";
+  int runs = 0;  // fresh runs of each of two commands in a round; 0: a round is a process
+};
+
+// Everything that has to be fixed before the first round.
 struct JudgePlan {
   JudgePreset preset;
   int index = 1;  // j: counts every timed candidate of the campaign, from 1
   CachePolicy cache_policy = CachePolicy::cold;
   int confirm_rounds = 0;  // > 0: the confirmation alone, over so many rounds
+  Wording wording = {};    // of the sentence
 };
 
 // The next step of the caller: `rounds` more rounds of `stage`, after `pause_s`.
@@ -37,7 +45,9 @@ class Judge {
   // Returns the round as it has to be recorded. Throws UserError, and keeps its state, when the round is not the next
   // one of this comparison or its samples cannot be times.
   const Round& add(Round round);
-  // Final when next().finished. Before that, the judgement of an interruption at this point: inconclusive.
+  // Ends the comparison without a verdict, for a reason that is no evidence. Not once it is finished.
+  void give_up(const std::string& why);
+  // Final when next().finished; before that, what an interruption now would leave: inconclusive.
   Judgement judgement() const;
   const std::vector<Round>& rounds() const { return rounds_; }
 
@@ -60,7 +70,8 @@ class Judge {
   std::vector<Round> rounds_;
 };
 
-// Builds the sentence for people; `detail` names the noise or the guard.
-std::string describe(const Judgement& judgement, const JudgePreset& preset, const std::string& detail);
+// The sentence for people; `detail` names what noise or a guard found.
+std::string describe(const Judgement& judgement, const JudgePreset& preset, const std::string& detail,
+                     const Wording& wording);
 
 }  // namespace apo

@@ -176,8 +176,11 @@ int block_count(const std::vector<Block>& warmup, const JudgePreset& preset) {
 }
 
 int processes_of(std::span<const Round> rounds) {
-  return static_cast<int>(
-      std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return !round.environment.same_process; }));
+  return std::accumulate(rounds.begin(), rounds.end(), 0, [](int sum, const Round& round) {
+    return sum + (round.environment.same_process ? 0
+                  : round.commands               ? static_cast<int>(round.commands->runs.size())
+                                                 : 1);
+  });
 }
 
 double busy_seconds(const Round& round) {
@@ -190,6 +193,9 @@ std::vector<double> busy_seconds(std::span<const Round> rounds) {
                  [](const Round& round) { return busy_seconds(round); });
   return seconds;
 }
+
+// What two commands that take milliseconds may wait for a CPU says nothing about the machine.
+constexpr double kStartSlackS = 0.5;
 
 std::string void_reason(const Round& round, std::span<const double> earlier_seconds, const JudgePreset& preset) {
   // Hardware slowdown, software thermal, hardware thermal, power brake (nvml.h, nvmlClocksEventReason*).
@@ -208,7 +214,8 @@ std::string void_reason(const Round& round, std::span<const double> earlier_seco
   }
   if (earlier_seconds.size() >= 3) {  // below three there is no usual time yet
     const double usual = median({earlier_seconds.begin(), earlier_seconds.end()});
-    if (usual > 0 && busy_seconds(round) > preset.slow_round * usual) {
+    const double slack = round.commands ? kStartSlackS : 0;
+    if (usual > 0 && busy_seconds(round) > preset.slow_round * usual + slack) {
       return "it took " + format_seconds(busy_seconds(round)) + ", the median round " + format_seconds(usual);
     }
   }
@@ -245,6 +252,20 @@ TypicalCalls typical_calls(const RoundWorkload& workload, bool candidate_in_slot
           .candidate_ns = std::exp(midmean(std::move(candidate)))};
 }
 
+double effect_of(const CommandRuns& runs) {
+  for (const CommandRun& run : runs.runs) {
+    if (!std::isfinite(run.value) || !(run.value > 0)) {
+      damaged(fmt::format("a metric of {} is no positive number", run.value));
+    }
+  }
+  const auto of_candidate = std::ranges::count_if(runs.runs, [](const CommandRun& run) { return run.candidate; });
+  if (of_candidate == 0 || 2 * of_candidate != std::ssize(runs.runs)) {
+    damaged("a round does not have as many runs of one command as of the other");
+  }
+  const double effect = std::log(runs.best(false)) - std::log(runs.best(true));
+  return runs.higher_is_better ? -effect : effect;
+}
+
 double midmean(std::vector<double> values) {
   APO_CHECK(!values.empty());
   std::sort(values.begin(), values.end());
@@ -254,6 +275,10 @@ double midmean(std::vector<double> values) {
 }
 
 void summarise_round(Round& round) {
+  if (round.commands) {
+    round.effect = effect_of(*round.commands);
+    return;
+  }
   if (round.workloads.empty()) {
     damaged(name_of(round) + " has no workload");
   }

@@ -68,7 +68,10 @@ struct TypicalCalls {
   double candidate_ns = 0;
 };
 TypicalCalls typical_calls(const RoundWorkload& workload, bool candidate_in_slot0);
-// Returns the mean after dropping floor(n / 4) values at each end; needs at least one value.
+// > 0 means that the candidate is better. Throws UserError unless all metrics are positive numbers, as
+// many of the one as of the other.
+double effect_of(const CommandRuns& runs);
+// Mean after dropping floor(n / 4) values at each end; at least one value.
 double midmean(std::vector<double> values);
 // Fills every computed field of the workloads and the round's effect (mean over workloads) from the raw samples. Throws
 // UserError, with the place, when a sample cannot be a time.

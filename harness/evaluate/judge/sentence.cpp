@@ -20,8 +20,14 @@ std::string percent(double effect) {
 }
 
 // Where rounds share processes there are fewer of these, in all stages together, than rounds in the last.
-std::string over_processes(const Judgement& judgement) {
+std::string over_processes(const Judgement& judgement, const Wording& wording) {
   const std::string rounds = std::to_string(judgement.rounds);
+  if (wording.runs > 1) {
+    return " over " + rounds + " rounds of " + std::to_string(wording.runs) + " fresh runs of each";
+  }
+  if (wording.runs == 1) {
+    return " over " + rounds + " fresh run" + (judgement.rounds == 1 ? "" : "s") + " of each";
+  }
   if (judgement.processes < judgement.rounds) {
     return " over " + rounds + " rounds, several in a process";
   }
@@ -29,47 +35,55 @@ std::string over_processes(const Judgement& judgement) {
 }
 
 // "1.4907x faster, 98 % interval [1.4889x, 1.4921x] over 14 fresh processes"
-std::string gain(const Judgement& judgement) {
+std::string gain(const Judgement& judgement, const Wording& wording) {
   const IntervalText text = format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper());
-  return text.ratio + " faster, " + interval(judgement, text.lower, text.upper) + over_processes(judgement);
+  return text.ratio + " " + wording.better + ", " + interval(judgement, text.lower, text.upper) +
+         over_processes(judgement, wording);
 }
 
 // "+0.12 %, 98 % interval [-0.10 %, +0.34 %] over 14 fresh processes"
-std::string change(const Judgement& judgement) {
+std::string change(const Judgement& judgement, const Wording& wording) {
   const IntervalText text = format_change(judgement.effect, judgement.lower, judgement.upper);
-  return text.ratio + ", " + interval(judgement, text.lower, text.upper) + over_processes(judgement);
+  return text.ratio + ", " + interval(judgement, text.lower, text.upper) + over_processes(judgement, wording);
 }
 
-std::string describe_noise(const Judgement& judgement, const std::string& detail) {
+std::string describe_noise(const Judgement& judgement, const std::string& detail, const Wording& wording) {
   if (!detail.empty()) {
     return "Too noisy to judge: " + detail + ".";
   }
-  return "Too noisy to claim so little: " + change(judgement) + "; claims below " + percent(judgement.minimum_claim) +
-         " are refused on this machine.";
+  return "Too noisy to claim so little: " + change(judgement, wording) + "; claims below " +
+         percent(judgement.minimum_claim) + " are refused on this machine.";
+}
+
+// "Slower".
+std::string capitalised(std::string word) {
+  word.front() = static_cast<char>(word.front() - 'a' + 'A');
+  return word;
 }
 
 }  // namespace
 
-std::string describe(const Judgement& judgement, const JudgePreset& preset, const std::string& detail) {
+std::string describe(const Judgement& judgement, const JudgePreset& preset, const std::string& detail,
+                     const Wording& wording) {
   switch (judgement.reason) {
     case Reason::faster:
-      return gain(judgement) + ".";
+      return gain(judgement, wording) + ".";
     case Reason::regression:
-      return "Slower: " + change(judgement) + ".";
+      return capitalised(wording.worse) + ": " + change(judgement, wording) + ".";
     case Reason::equivalent:
-      return "No difference that matters: " + change(judgement) + ", inside +-" +
+      return "No difference that matters: " + change(judgement, wording) + ", inside +-" +
              format_g(100 * preset.equivalence_band) + " %.";
     case Reason::no_gain:
-      return "No gain of " + percent(preset.design_effect) + " is left possible: " + change(judgement) + ".";
+      return "No gain of " + percent(preset.design_effect) + " is left possible: " + change(judgement, wording) + ".";
     case Reason::confirm_failed:
-      return "The gain did not come back when it was measured again: " + change(judgement) + ".";
+      return "The gain did not come back when it was measured again: " + change(judgement, wording) + ".";
     case Reason::guard_failed:
-      return "Faster on average, but " + detail + ".";
+      return capitalised(wording.better) + " on average, but " + detail + ".";
     case Reason::unresolved:
-      return "Not resolved: " + change(judgement) + "; this comparison could resolve " +
-             percent(judgement.minimum_detectable) + ".";
+      return "Not resolved" + (detail.empty() ? "" : " (" + detail + ")") + ": " + change(judgement, wording) +
+             "; this comparison could resolve " + percent(judgement.minimum_detectable) + ".";
     case Reason::noisy:
-      return describe_noise(judgement, detail);
+      return describe_noise(judgement, detail, wording);
     case Reason::interrupted:
       return "Interrupted after " + std::to_string(judgement.processes) + " processes: no verdict.";
     case Reason::gate_failed:

@@ -9,7 +9,6 @@
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
 #include "harness/evaluate/judge/round.h"
-#include "harness/evaluate/rounds/turn.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -37,9 +36,8 @@ std::vector<TimedWorkload> build_pair(const Runtime& runtime, const Configuratio
   return pairs;
 }
 
-std::vector<Round> run_rounds(const Runtime& runtime, RoundRunner& runner, RoundStage stage, int wanted,
-                              const JudgePreset& preset, Observer& observer, const std::string& what,
-                              double& waited_s) {
+std::vector<Round> run_rounds(const RoundSource& source, RoundStage stage, int wanted, const JudgePreset& preset,
+                              Observer& observer, const std::string& what, double& waited_s) {
   std::vector<Round> rounds;
   int counted = 0;
   const auto most = static_cast<int>((1 + preset.void_fraction) * wanted);
@@ -56,7 +54,7 @@ std::vector<Round> run_rounds(const Runtime& runtime, RoundRunner& runner, Round
                        .done = counted,
                        .expected = wanted,
                        .seconds_left = index == 0 ? 0 : seconds_since(start) / index * (wanted - counted)});
-    auto result = run_in_turn(runtime, runner, stage, index, observer, waited_s);
+    auto result = source(stage, index, waited_s);
     if (!result) {
       throw EnvironmentError(
           fmt::format("the stage '{}' could not run: {}", to_string(stage), result.failure().evidence));

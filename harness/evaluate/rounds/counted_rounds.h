@@ -9,7 +9,7 @@
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
 #include "harness/evaluate/plan.h"
-#include "harness/evaluate/rounds/runner.h"
+#include "harness/evaluate/rounds/turn.h"
 #include "harness/runtime/runtime.h"
 #include "harness/runtime/timed_workload.h"
 
@@ -21,10 +21,9 @@ std::vector<TimedWorkload> build_pair(const Runtime& runtime, const Configuratio
                                       const Configuration& candidate, const EvaluatePlan& plan, std::uint64_t seed,
                                       Observer& observer);
 
-// Runs `wanted` rounds that count; void ones are repeated as far as the preset allows. `what` is shown as progress;
-// waits for other processes are added to `waited_s`. Throws EnvironmentError when an arm does not run or too many
-// rounds are void.
-std::vector<Round> run_rounds(const Runtime& runtime, RoundRunner& runner, RoundStage stage, int wanted,
-                              const JudgePreset& preset, Observer& observer, const std::string& what, double& waited_s);
+// `wanted` rounds that count; void ones are run again, as far as the preset allows. `what` is shown as progress; waits
+// for other processes are added to `waited_s`. Throws EnvironmentError when an arm does not run or too many are void.
+std::vector<Round> run_rounds(const RoundSource& source, RoundStage stage, int wanted, const JudgePreset& preset,
+                              Observer& observer, const std::string& what, double& waited_s);
 
 }  // namespace apo

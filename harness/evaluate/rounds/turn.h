@@ -1,6 +1,8 @@
 // harness/evaluate/rounds/turn.h - runs a round while no other process measures on the device.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "harness/core/observer.h"
@@ -10,11 +12,17 @@
 
 namespace apo {
 
-// Takes a turn of the runtime's and reports a long wait to the observer.
+// Where rounds come from: all that the judging of variants and of commands differ in. A Failure says which arm
+// misbehaved: slot 0 is the incumbent and slot 1 the candidate, -1 unknown. A wait for other processes is no part of
+// the round's time, and is added to `waited_s`.
+using RoundSource = std::function<Result<Round>(RoundStage stage, int index, double& waited_s)>;
+
+// A turn of the runtime's; the observer is told of a long wait.
 DeviceTurns::Turn take_turn(const Runtime& runtime, Observer& observer);
 
-// Runs one round in a turn of the runtime's. The wait is no part of the round's time and is added to `waited_s`.
-Result<Round> run_in_turn(const Runtime& runtime, RoundRunner& runner, RoundStage stage, int index, Observer& observer,
-                          double& waited_s);
+// Each round of `run` in a turn. Keeps the observer and, for a runner, both others.
+RoundSource in_turns(std::shared_ptr<DeviceTurns> turns, std::function<Result<Round>(RoundStage, int)> run,
+                     Observer& observer);
+RoundSource in_turns(const Runtime& runtime, RoundRunner& runner, Observer& observer);
 
 }  // namespace apo

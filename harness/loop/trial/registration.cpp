@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "harness/core/error.h"
-#include "harness/core/records/guards.h"
+#include "harness/core/guards.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"

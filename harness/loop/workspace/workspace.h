@@ -65,14 +65,15 @@ class Workspace {
   // Measures the target's roofs, which the caller stores. Takes about a second and a half.
   std::vector<Roof> measure_roofs();
 
+  // Of the target: one for all of its runtimes.
+  std::shared_ptr<DeviceTurns> turns();
+
   // Returns what the evaluate stage needs. Keeps a reference to this. `sources`, by variant name, take precedence over
   // the catalogue: sources of a journal or of a file.
   Runtime runtime(const Family& family, std::map<std::string, Variant> sources = {});
 
  private:
   void forget_builds();
-  // The turns of the target, one object for all of its runtimes.
-  std::shared_ptr<DeviceTurns> turns();
   Build build(const Family& family, const Variant& variant, const Configuration& configuration, const Axes& axes,
               bool sanitize);
 

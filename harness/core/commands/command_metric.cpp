@@ -1,0 +1,108 @@
+// harness/core/commands/command_metric.cpp - splits `--metric` and checks its parts before anything runs.
+#include "harness/core/commands/command_metric.h"
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "harness/core/error.h"
+#include "harness/core/text.h"
+#include "harness/core/words.h"
+
+namespace apo {
+namespace {
+
+constexpr Words<MetricKind, 5> kMetricKinds = {{{MetricKind::seconds, "seconds"},
+                                                {MetricKind::json, "json"},
+                                                {MetricKind::regex, "regex"},
+                                                {MetricKind::gbench, "gbench"},
+                                                {MetricKind::nvbench, "nvbench"}}};
+constexpr const char* kForms = "known: seconds, json:PATH, regex:EXPRESSION, gbench[:NAME], nvbench[:NAME]";
+
+MetricKind kind_of(const std::string& word, const std::string& text) {
+  if (const auto kind = value_of(kMetricKinds, word)) {
+    return *kind;
+  }
+  std::vector<std::string> words;
+  std::transform(kMetricKinds.begin(), kMetricKinds.end(), std::back_inserter(words),
+                 [](const auto& entry) { return std::string(entry.second); });
+  const std::string guess = did_you_mean(word, words);
+  throw UserError("unknown metric '" + text + "'", (guess.empty() ? "" : guess + "\n") + kForms);
+}
+
+// "/a/0/b" as it is, "a.0.b" and "a[0].b" as that.
+std::string pointer_of(const std::string& path) {
+  if (path.starts_with('/')) {
+    return path;
+  }
+  std::string pointer = path.starts_with('[') ? "" : "/";
+  for (const char c : path) {
+    pointer += c == '.' || c == '[' ? "/" : c == ']' ? "" : c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  }
+  return pointer;
+}
+
+std::string checked_pointer(const std::string& path) {
+  try {
+    return nlohmann::json::json_pointer(pointer_of(path)).to_string();
+  } catch (const nlohmann::json::exception&) {
+    throw UserError("metric 'json:" + path + "' has no path in it",
+                    "write a JSON pointer such as json:/results/0/seconds, or json:results.0.seconds");
+  }
+}
+
+void check_regex(const std::string& expression) {
+  constexpr const char* kExample = "for example 'regex:time = ([0-9.]+) s'";
+  try {
+    if (metric_regex(expression).mark_count() == 0) {
+      throw UserError("metric 'regex:" + expression + "' has no capture group",
+                      std::string("put the number in parentheses, ") + kExample);
+    }
+  } catch (const std::regex_error& error) {
+    throw UserError("metric 'regex:" + expression + "' is no regular expression: " + error.what(),
+                    std::string("write it as ECMAScript has it, ") + kExample);
+  }
+}
+
+bool is_complete(const CommandMetric& metric, bool has_colon) {
+  switch (metric.kind) {
+    case MetricKind::seconds:
+      return !has_colon;
+    case MetricKind::json:
+    case MetricKind::regex:
+      return !metric.argument.empty();
+    case MetricKind::gbench:
+    case MetricKind::nvbench:
+      break;
+  }
+  return !has_colon || !metric.argument.empty();
+}
+
+}  // namespace
+
+CommandMetric parse_metric(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const bool has_colon = colon != std::string::npos;
+  CommandMetric metric{.kind = kind_of(text.substr(0, colon), text),
+                       .argument = has_colon ? text.substr(colon + 1) : ""};
+  if (!is_complete(metric, has_colon)) {
+    throw UserError("metric '" + text + "' is not complete", kForms);
+  }
+  if (metric.kind == MetricKind::regex) {
+    check_regex(metric.argument);
+  } else if (metric.kind == MetricKind::json) {
+    metric.argument = checked_pointer(metric.argument);
+  }
+  return metric;
+}
+
+std::regex metric_regex(const std::string& expression) {
+  return std::regex(expression);
+}
+
+std::string metric_value_text(const CommandMetric& metric, double value) {
+  return metric.is_time() ? format_ns(1e9 * value) : format_g(value, 5);
+}
+
+}  // namespace apo

@@ -1,0 +1,55 @@
+// harness/evaluate/commands/command_runner.h - runs one of two commands afresh, or both in drawn order: a round.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "harness/core/records/records.h"
+#include "harness/core/system/process.h"
+#include "harness/evaluate/commands/read_metric.h"
+#include "harness/evaluate/rounds/layout.h"
+#include "harness/worker/protocol/result.h"
+
+namespace apo {
+
+enum class Side : std::uint8_t { a, b };  // A is the incumbent and B the candidate
+
+std::string_view to_string(Side side);  // "A"
+
+struct CommandPair {
+  std::array<std::string, 2> commands;  // by Side
+  std::string folder;
+  CommandMetric metric;
+  bool higher_is_better = false;
+  Layout layout = Layout::random;
+  int runs = 1;          // of each command in a round
+  double timeout_s = 0;  // of a run
+};
+
+// Nothing confines what it runs: the commands are the user's own. Each run is a process group of its own, which is
+// ended with the run, at its deadline and when this process dies.
+class CommandRunner {
+ public:
+  CommandRunner(CommandPair pair, RoundCoins coins);
+
+  // One run whose metric counts for nothing. Failures have the side as their slot. Throws UserError
+  // where the shell finds no such command, or may not execute it.
+  Result<double> try_once(Side side) const;
+  // Fresh runs of each, A B B A and so on; what comes first is drawn. With random layout each run's environment has a
+  // size of its own.
+  Result<Round> round(RoundStage stage, int index) const;
+  // Whether `check` exits with 0 for that side, which it finds in APO_SIDE ("a" or "b") and APO_COMMAND (the text).
+  Result<Done> check(const std::string& check, Side side) const;
+
+  void set_timeout(double seconds) { pair_.timeout_s = seconds; }
+
+ private:
+  ProcessResult execute(Side side, std::uint64_t padding_seed, std::string& file_text) const;
+  Result<double> value_of(Side side, const ProcessResult& run, const std::string& file_text) const;
+
+  CommandPair pair_;
+  RoundCoins coins_;
+};
+
+}  // namespace apo

@@ -1,0 +1,355 @@
+// harness/evaluate/commands/judge_commands.cpp - trial runs, correctness, the A/A run, then rounds under either rule.
+#include "harness/evaluate/commands/judge_commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "harness/core/error.h"
+#include "harness/core/stopwatch.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/commands/command_runner.h"
+#include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/judge/signed_rank.h"
+#include "harness/evaluate/rounds/judged_rounds.h"
+#include "harness/evaluate/sentinel.h"
+
+namespace apo {
+namespace {
+
+// How long the first run may take, and from then on: what A took, with room for a slower B and a busy machine.
+constexpr double kFirstTimeoutS = 600;
+constexpr double kLeastTimeoutS = 10;
+constexpr double kTimesTheTrial = 20;
+
+CommandPair pair_of(const CommandComparison& comparison) {
+  return {.commands = {comparison.command_a, comparison.command_b},
+          .folder = comparison.folder,
+          .metric = parse_metric(comparison.metric),
+          .higher_is_better = comparison.higher_is_better,
+          .layout = comparison.layout,
+          .runs = comparison.runs,
+          .timeout_s = comparison.timeout_s > 0 ? comparison.timeout_s : kFirstTimeoutS};
+}
+
+Wording wording_of(const CommandComparison& comparison) {
+  const bool time = parse_metric(comparison.metric).is_time();
+  return {.better = time ? "faster" : "better", .worse = time ? "slower" : "worse", .runs = comparison.runs};
+}
+
+// What every step is given.
+struct Judging {
+  CommandComparison& comparison;
+  std::uint64_t seed = 0;
+  std::shared_ptr<DeviceTurns> turns;
+  Observer& observer;
+  const CommandHooks& hooks;
+};
+
+std::string said(const Failure& failure) {
+  return fmt::format("{}, {}", to_string(failure.outcome), failure.evidence);
+}
+
+[[noreturn]] void blame_a(const std::string& what, const Failure& failure) {
+  throw UserError(fmt::format("{}: {}", what, said(failure)),
+                  failure.outcome == Outcome::no_metric   ? "--metric says what to look for in what it prints"
+                  : failure.outcome == Outcome::timed_out ? "--timeout gives each run more time"
+                                                          : "nothing can be compared with it");
+}
+
+// Of B. The deadline of later runs follows from the trial of A, where none was given.
+std::optional<Failure> try_both(const Judging& judging, CommandPair& pair) {
+  const CommandRunner runner(pair, {.campaign_seed = judging.seed, .comparison = "trial"});
+  judging.observer.progress({.what = "trial of command A"});
+  const auto start = std::chrono::steady_clock::now();
+  if (const auto a = runner.try_once(Side::a); !a) {
+    blame_a("command A gave no result", a.failure());
+  }
+  if (judging.comparison.timeout_s <= 0) {
+    pair.timeout_s = std::min(kFirstTimeoutS, kLeastTimeoutS + kTimesTheTrial * seconds_since(start));
+  }
+  judging.observer.progress({.what = "trial of command B"});
+  const CommandRunner timed(pair, {.campaign_seed = judging.seed, .comparison = "trial"});
+  const auto b = timed.try_once(Side::b);
+  return b ? std::nullopt : std::optional(b.failure());
+}
+
+// Of B. However long a check takes, it is no run of a command.
+std::optional<Failure> check_both(const Judging& judging, CommandPair pair) {
+  const std::string& check = judging.comparison.correct;
+  if (check.empty()) {
+    return std::nullopt;
+  }
+  pair.timeout_s = std::max(pair.timeout_s, kFirstTimeoutS);
+  const CommandRunner runner(pair, {});
+  judging.observer.progress({.what = "correctness of command A"});
+  if (const auto a = runner.check(check, Side::a); !a) {
+    blame_a("command A fails the check '" + check + "'", a.failure());
+  }
+  judging.observer.progress({.what = "correctness of command B"});
+  const auto b = runner.check(check, Side::b);
+  return b ? std::nullopt : std::optional(b.failure());
+}
+
+RoundSource source_of(const Judging& judging, const CommandPair& pair, const std::string& name) {
+  const CommandRunner runner(pair, {.campaign_seed = judging.seed, .comparison = name});
+  return in_turns(
+      judging.turns, [runner](RoundStage stage, int index) { return runner.round(stage, index); }, judging.observer);
+}
+
+void keep_round(const Judging& judging, const Round& round) {
+  judging.comparison.rounds.push_back(round);
+  if (judging.hooks.on_round) {
+    judging.hooks.on_round(round);
+  }
+}
+
+// For "auto" by rounds of A against itself. No layout of code is drawn anew: both programs are what they are.
+JudgePreset preset_of(const Judging& judging, const CommandPair& pair) {
+  if (judging.comparison.judge != "auto") {
+    return preset_named(judging.comparison.judge);
+  }
+  CommandPair same = pair;
+  same.commands[1] = same.commands[0];
+  const SentinelResult sentinel =
+      run_sentinel(source_of(judging, same, "sentinel"), "of command A", strict_preset(), {}, judging.observer);
+  for (const Round& round : sentinel.rounds) {
+    keep_round(judging, round);
+  }
+  check_passed(sentinel.check);
+  return choose_preset(sentinel.check.sd, LayoutControl::none);
+}
+
+// Over the rounds that the effect is of.
+void note_typical(CommandComparison& comparison) {
+  const auto values = [&](RoundStage stage, bool of_candidate) {
+    std::vector<double> found;
+    for (const Round& round : comparison.rounds) {
+      if (round.stage == stage && round.void_why.empty() && round.commands) {
+        found.push_back(round.commands->best(of_candidate));
+      }
+    }
+    return found;
+  };
+  for (const RoundStage stage : {RoundStage::confirm, RoundStage::search, RoundStage::gate}) {
+    if (const auto a = values(stage, false); !a.empty()) {
+      comparison.value_a = median(a);
+      comparison.value_b = median(values(stage, true));
+      return;
+    }
+  }
+}
+
+Judgement untimed(const std::string& sentence) {
+  return {.verdict = Verdict::reverted,
+          .reason = Reason::gate_failed,
+          .sentence = sentence,
+          .rule_version = std::string(kRuleVersion)};
+}
+
+void fail_b(CommandComparison& comparison, const Failure& failure, const std::string& sentence) {
+  comparison.outcome = failure.outcome;
+  comparison.judgement = untimed(sentence);
+  if (comparison.purpose == CommandPurpose::gate) {
+    comparison.gate = GateVerdict::failed;
+  }
+}
+
+void judge_gain(const Judging& judging, const CommandPair& pair, const JudgePreset& preset) {
+  CommandComparison& comparison = judging.comparison;
+  Judge judge({.preset = preset, .wording = wording_of(comparison)});
+  Spent spent;
+  const JudgedRounds rounds{.source = source_of(judging, pair, "compare"),
+                            .what = "command B against A",
+                            .preset = preset,
+                            .observer = judging.observer,
+                            .on_round = [&](const Round& round) { keep_round(judging, round); },
+                            .budget_s = comparison.budget_s};
+  const auto failure = run_judged_rounds(judge, rounds, spent);
+  Judgement judgement = judge.judgement();
+  if (failure) {
+    const bool of_b = failure->slot == static_cast<int>(Side::b);
+    comparison.outcome = failure->outcome;
+    judgement.verdict = of_b ? Verdict::reverted : Verdict::inconclusive;
+    judgement.reason = of_b ? Reason::gate_failed : Reason::interrupted;
+    judgement.sentence = fmt::format("Command {} failed while it was timed: {}.", of_b ? "B" : "A", said(*failure));
+  }
+  comparison.judgement = std::move(judgement);
+}
+
+Judgement gate_judgement(const RegressionResult& result, const GateRule& rule, const JudgePreset& preset) {
+  Judgement judgement{.sentence = result.sentence,
+                      .lower = -std::numeric_limits<double>::infinity(),
+                      .upper = std::numeric_limits<double>::infinity(),
+                      .processes = processes_of(result.rounds),
+                      .samples = processes_of(result.rounds),
+                      .alpha = rule.alpha(),
+                      .preset = preset.name,
+                      .rule_version = std::string(kRuleVersion)};
+  if (!result.state.workloads.empty() && result.state.workloads.front().rounds > 0) {
+    const WorkloadAnswer& answer = result.state.workloads.front();
+    judgement.effect = answer.effect;
+    judgement.lower = answer.lower;
+    judgement.upper = answer.upper;
+    judgement.rounds = answer.rounds;
+  }
+  return judgement;
+}
+
+void judge_regression(const Judging& judging, const CommandPair& pair, const JudgePreset& preset) {
+  CommandComparison& comparison = judging.comparison;
+  const GateRule rule{.margin = comparison.margin, .looks = preset.looks};
+  RegressionResult result;
+  const GatedRounds rounds{.source = source_of(judging, pair, "gate"),
+                           .what = "gate: command B against A",
+                           .preset = preset,
+                           .rule = rule,
+                           .observer = judging.observer,
+                           .worse = wording_of(comparison).worse,
+                           .on_round = [&](const Round& round) { keep_round(judging, round); },
+                           .budget_s = comparison.budget_s};
+  if (const auto failure = run_gated_rounds(rounds, result)) {
+    const bool of_b = failure->slot == static_cast<int>(Side::b);
+    comparison.outcome = failure->outcome;
+    result.verdict = of_b ? GateVerdict::failed : GateVerdict::undecided;
+    result.sentence = fmt::format("command {} failed while it was timed: {}", of_b ? "B" : "A", said(*failure));
+  }
+  comparison.gate = result.verdict;
+  comparison.judgement = gate_judgement(result, rule, preset);
+}
+
+void time_both(const Judging& judging, const CommandPair& pair) {
+  CommandComparison& comparison = judging.comparison;
+  try {
+    const JudgePreset preset = preset_of(judging, pair);
+    if (comparison.purpose == CommandPurpose::gate) {
+      judge_regression(judging, pair, preset);
+    } else {
+      judge_gain(judging, pair, preset);
+    }
+  } catch (const EnvironmentError& error) {
+    comparison.judgement = untimed(error.what());
+    comparison.judgement->verdict = Verdict::inconclusive;
+    comparison.judgement->reason = Reason::noisy;
+    if (comparison.purpose == CommandPurpose::gate) {
+      comparison.gate = GateVerdict::undecided;
+      return;
+    }
+    throw;
+  }
+}
+
+JudgePreset recorded_preset(const Judgement& judgement) {
+  JudgePreset preset = preset_named(judgement.preset);
+  preset.minimum_claim = judgement.minimum_claim;
+  return preset;
+}
+
+std::vector<double> effects_of(const CommandComparison& comparison, RoundStage stage) {
+  std::vector<double> effects;
+  for (const Round& round : comparison.rounds) {
+    if (round.stage == stage && round.void_why.empty()) {
+      effects.push_back(effect_of(round.commands.value()));
+    }
+  }
+  return effects;
+}
+
+Judgement gain_again(const CommandComparison& comparison) {
+  Judge judge({.preset = recorded_preset(*comparison.judgement), .wording = wording_of(comparison)});
+  for (const Round& round : comparison.rounds) {
+    if (round.stage == RoundStage::search || round.stage == RoundStage::confirm) {
+      judge.add(round);
+    }
+  }
+  if (!judge.next().finished) {
+    judge.give_up("");
+  }
+  return judge.judgement();
+}
+
+Judgement regression_again(const CommandComparison& comparison) {
+  RegressionResult result;
+  const JudgePreset preset = recorded_preset(*comparison.judgement);
+  const GateRule rule = command_gate_rule(comparison);
+  result.state = gate_state(rule, {effects_of(comparison, RoundStage::gate)});
+  return gate_judgement(result, rule, preset);
+}
+
+}  // namespace
+
+void judge_commands(CommandComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
+                    Observer& observer, const CommandHooks& hooks) {
+  const auto start = std::chrono::steady_clock::now();
+  const Judging judging{comparison, seed, std::move(turns), observer, hooks};
+  CommandPair pair = pair_of(comparison);
+  const auto broken = try_both(judging, pair);
+  const auto wrong = broken ? std::nullopt : check_both(judging, pair);
+  if (hooks.on_begin) {
+    hooks.on_begin();
+  }
+  if (broken) {
+    fail_b(comparison, *broken, fmt::format("Not timed: command B gave no result: {}.", said(*broken)));
+  } else if (wrong) {
+    fail_b(comparison, *wrong,
+           fmt::format("Not timed: command B fails the check '{}': {}.", comparison.correct, said(*wrong)));
+  } else {
+    time_both(judging, pair);
+    note_typical(comparison);
+  }
+  comparison.judgement->seconds = seconds_since(start);
+  comparison.judgement->cache_policy.reset();  // what the caches hold is the commands' own affair
+  comparison.finished_at = utc_now();
+}
+
+GateRule command_gate_rule(const CommandComparison& comparison) {
+  APO_CHECK(comparison.judgement.has_value());
+  const std::string& preset = comparison.judgement->preset;
+  return {.margin = comparison.margin, .looks = preset.empty() ? std::vector<Look>() : preset_named(preset).looks};
+}
+
+RegressionResult regression_result(const CommandComparison& comparison) {
+  APO_CHECK(comparison.judgement && comparison.gate);
+  const Judgement& judgement = *comparison.judgement;
+  RegressionResult result{.verdict = *comparison.gate, .sentence = judgement.sentence, .seconds = judgement.seconds};
+  result.gates.push_back({.gate = comparison.outcome == Outcome::incorrect ? "correctness" : "timing",
+                          .outcome = comparison.outcome,
+                          .evidence = judgement.sentence,
+                          .seconds = judgement.seconds});
+  if (judgement.rounds > 0) {
+    const GateAnswer answer = *comparison.gate == GateVerdict::passed      ? GateAnswer::passed
+                              : *comparison.gate == GateVerdict::regressed ? GateAnswer::regressed
+                                                                           : GateAnswer::undecided;
+    result.state.workloads.push_back({.answer = answer,
+                                      .rounds = judgement.rounds,
+                                      .effect = judgement.effect,
+                                      .lower = judgement.lower,
+                                      .upper = judgement.upper});
+  }
+  std::copy_if(comparison.rounds.begin(), comparison.rounds.end(), std::back_inserter(result.rounds),
+               [](const Round& round) { return round.stage == RoundStage::gate; });
+  return result;
+}
+
+std::string difference_on_replay(const CommandComparison& comparison) {
+  if (!comparison.judgement || comparison.judgement->preset.empty() || comparison.outcome != Outcome::valid ||
+      comparison.judgement->rule_version != kRuleVersion) {
+    return "";
+  }
+  const Judgement& then = *comparison.judgement;
+  try {
+    const Judgement now = comparison.gate ? regression_again(comparison) : gain_again(comparison);
+    const bool same = now.effect == then.effect && now.lower == then.lower && now.upper == then.upper &&
+                      now.rounds == then.rounds && now.verdict == then.verdict && now.reason == then.reason;
+    return same ? "" : "its rounds give " + now.sentence + " where it says " + then.sentence;
+  } catch (const UserError& error) {
+    return std::string("its rounds cannot be judged again: ") + error.what();
+  }
+}
+
+}  // namespace apo

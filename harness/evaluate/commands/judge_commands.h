@@ -1,0 +1,37 @@
+// harness/evaluate/commands/judge_commands.h - judges two commands: by the rule of `apo compare`, or by that of `apo
+// gate`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "harness/core/commands/command_comparison.h"
+#include "harness/core/observer.h"
+#include "harness/core/system/device_turns.h"
+#include "harness/evaluate/gated_rounds.h"
+#include "harness/evaluate/judge/comparison.h"
+
+namespace apo {
+
+struct CommandHooks {
+  std::function<void()> on_begin = {};              // A works, and there is a B
+  std::function<void(const Round&)> on_round = {};  // as it is recorded
+};
+
+// Runs each command once, checks the correctness of each, and asks for rounds until the comparison's rule has decided.
+// Fills its rounds, outcome, judgement and typical metrics. Throws UserError, before on_begin, where A fails or B is no
+// command; EnvironmentError where the A/A run finds that this machine cannot judge. A failure of B is its verdict.
+void judge_commands(CommandComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
+                    Observer& observer, const CommandHooks& hooks = {});
+
+// What a gate of two commands found, for those who print gates. Pure.
+GateRule command_gate_rule(const CommandComparison& comparison);
+RegressionResult regression_result(const CommandComparison& comparison);
+
+// Judges the recorded rounds again: "" where that gives the recorded numbers bit for bit, or where another version of
+// the rule made them, else a sentence. Pure.
+std::string difference_on_replay(const CommandComparison& comparison);
+
+}  // namespace apo

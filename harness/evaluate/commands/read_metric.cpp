@@ -1,0 +1,106 @@
+// harness/evaluate/commands/read_metric.cpp - looks for the metric in JSON, lines or a benchmark's document.
+#include "harness/evaluate/commands/read_metric.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <vector>
+
+#include "harness/core/text.h"
+#include "harness/evaluate/commands/benchmark_output.h"
+#include "harness/worker/parent/evidence.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+
+// The library's expressions recurse once a character.
+constexpr std::size_t kLongestSearched = 4096;
+constexpr std::size_t kQuoted = 300;
+
+Failure no_metric(const std::string& evidence, const std::string& printed = "") {
+  const std::string end = printable_tail(printed, kQuoted);
+  return {.outcome = Outcome::no_metric,
+          .evidence = printable_tail(evidence) + (end.empty() ? "" : "; it printed: " + end)};
+}
+
+Result<double> read_json(const std::string& path, const std::string& output) {
+  const Json document = Json::parse(output, nullptr, false);
+  if (document.is_discarded()) {
+    return no_metric("stdout is not one JSON document", output);
+  }
+  try {
+    const Json& value = document.at(Json::json_pointer(path));
+    return value.is_number() ? Result<double>(value.get<double>())
+                             : no_metric("'" + path + "' is of type " + value.type_name() + ", and no number");
+  } catch (const Json::exception&) {
+    return no_metric("the JSON document on stdout has nothing at '" + path + "'", output);
+  }
+}
+
+Result<double> read_regex(const std::string& expression, const std::string& output) {
+  const std::regex regex = metric_regex(expression);
+  std::vector<std::string> found;
+  for (const std::string& line : split(output, '\n')) {
+    if (line.size() > kLongestSearched) {
+      return no_metric("a line of " + std::to_string(line.size()) + " characters is too long for a regular expression");
+    }
+    for (std::sregex_iterator match(line.begin(), line.end(), regex), end; match != end; ++match) {
+      found.push_back((*match)[1].str());
+    }
+  }
+  if (found.size() != 1) {
+    return no_metric(found.empty() ? "no line of stdout matches the expression"
+                                   : "stdout matches the expression " + std::to_string(found.size()) +
+                                         " times, and has to match it once",
+                     output);
+  }
+  const auto value = parse_double(trim(found.front()));
+  return value ? Result<double>(*value) : no_metric("'" + found.front() + "' is no finite number");
+}
+
+Result<double> read_value(const CommandMetric& metric, const ProcessResult& run, const std::string& file_text) {
+  switch (metric.kind) {
+    case MetricKind::json:
+      return read_json(metric.argument, run.output);
+    case MetricKind::regex:
+      return read_regex(metric.argument, run.output);
+    case MetricKind::gbench:
+      return google_benchmark_seconds(run.output, metric.argument);
+    case MetricKind::nvbench:
+      return nvbench_seconds(file_text, metric.argument);
+    case MetricKind::seconds:
+      break;
+  }
+  return run.seconds;
+}
+
+}  // namespace
+
+std::string shell_command(const CommandMetric& metric, const std::string& command, const std::filesystem::path& file) {
+  switch (metric.kind) {
+    case MetricKind::gbench:
+      return command + " --benchmark_format=json";
+    case MetricKind::nvbench:
+      return command + " --json '" + file.string() + "'";
+    case MetricKind::seconds:
+    case MetricKind::json:
+    case MetricKind::regex:
+      break;
+  }
+  return command;
+}
+
+Result<double> read_metric(const CommandMetric& metric, const ProcessResult& run, const std::string& file_text) {
+  if (run.cut && metric.kind != MetricKind::seconds && metric.kind != MetricKind::nvbench) {
+    return no_metric("it printed too much to look for the metric in");
+  }
+  const auto value = read_value(metric, run, file_text);
+  if (value && !(std::isfinite(*value) && *value > 0)) {
+    return no_metric("the metric is " + format_g(*value) + ", and has to be a positive number");
+  }
+  return value;
+}
+
+}  // namespace apo

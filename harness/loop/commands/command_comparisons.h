@@ -1,0 +1,39 @@
+// harness/loop/commands/command_comparisons.h - judges two commands and keeps it in the journal.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/core/commands/command_comparison.h"
+#include "harness/core/observer.h"
+#include "harness/loop/reproduction.h"
+#include "harness/loop/workspace/workspace.h"
+#include "journal/journal.h"
+
+namespace apo {
+
+struct CommandRequest {
+  CommandComparison asked;      // the folder: where they run; empty: here
+  std::string target = "auto";  // the device that is recorded, and whose turns are taken; auto: cuda for nvbench only
+  bool keep = true;             // record it in the journal
+};
+
+// The comparison with its verdict and number. UserError for a metric, preset or duration that makes no sense, for an A
+// that fails and a B that is no command: nothing is recorded then.
+CommandComparison compare_commands(Workspace& workspace, CommandRequest request, Observer& observer);
+
+struct CommandReplay {
+  CommandComparison original;
+  CommandComparison again;
+  Reproduction reproduction;
+  std::vector<std::string> differences;  // of the machine and the judge's rule
+};
+
+// The recorded commands again, as they are now, in the recorded folder. UserError: no such comparison, or never judged.
+CommandReplay replay_commands(Workspace& workspace, std::int64_t id, Observer& observer);
+
+// By the gate's or the judge's verdict, and by intervals that overlap. Both are judged.
+Reproduction reproduction_of(const CommandComparison& original, const CommandComparison& again);
+
+}  // namespace apo

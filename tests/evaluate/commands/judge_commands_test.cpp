@@ -1,0 +1,275 @@
+// tests/evaluate/commands/judge_commands_test.cpp - real commands under both rules: gains, A/A runs, and every fault.
+#include "harness/evaluate/commands/judge_commands.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <string>
+
+#include "harness/core/error.h"
+#include "harness/core/system/files.h"
+#include "harness/evaluate/judge/round.h"
+
+namespace apo {
+namespace {
+
+const TemporaryFolder& place() {
+  static const TemporaryFolder folder("apo-commands-test");
+  return folder;
+}
+
+// Prints a metric round `centre` with 1 % of noise from `seed` and the number of the run, whatever time it takes.
+std::string noisy(const std::string& seed, double centre) {
+  const std::string file = "count-" + seed;
+  return "n=$(cat " + file + " 2>/dev/null || echo 0); echo $((n + 1)) > " + file + "; awk -v s=" + seed +
+         " -v n=$n -v c=" + std::to_string(centre) +
+         " 'BEGIN { srand(7919 * s + n); rand(); x = 0; for (i = 0; i < 12; ++i) x += rand();"
+         " printf \"value %.9g\\n\", c * (1 + 0.01 * (x - 6)) }'";
+}
+
+CommandComparison asked(const std::string& a, const std::string& b, const std::string& metric = "regex:value (.*)") {
+  return {.command_a = a, .command_b = b, .folder = place().path(), .metric = metric, .judge = "standard"};
+}
+
+CommandComparison judged(CommandComparison comparison, std::uint64_t seed = 1) {
+  SilentObserver observer;
+  judge_commands(comparison, seed, nullptr, observer);
+  return comparison;
+}
+
+std::string mistake(const CommandComparison& comparison) {
+  try {
+    judged(comparison);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "no mistake";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+int rounds_of(const CommandComparison& comparison, RoundStage stage) {
+  return static_cast<int>(std::count_if(comparison.rounds.begin(), comparison.rounds.end(),
+                                        [&](const Round& round) { return round.stage == stage; }));
+}
+
+TEST(JudgeCommands, AKnownGainIsAcceptedAfterAConfirmationInFreshRuns) {
+  const CommandComparison result = judged(asked(noisy("1", 100), noisy("2", 95)));
+  const Judgement& judgement = *result.judgement;
+  EXPECT_EQ(judgement.verdict, Verdict::accepted) << judgement.sentence;
+  EXPECT_NEAR(judgement.effect, std::log(100.0 / 95), 0.02);
+  EXPECT_LT(judgement.lower, std::log(100.0 / 95));
+  EXPECT_GT(judgement.upper, std::log(100.0 / 95));
+  EXPECT_TRUE(has(judgement.sentence, "better, 98 % interval")) << judgement.sentence;
+  EXPECT_TRUE(has(judgement.sentence, "fresh runs of each")) << judgement.sentence;
+  EXPECT_GE(rounds_of(result, RoundStage::search), 14);
+  EXPECT_GE(rounds_of(result, RoundStage::confirm), 14);
+  EXPECT_EQ(judgement.processes, 2 * static_cast<int>(result.rounds.size()));
+  EXPECT_NEAR(result.value_a, 100, 2);
+  EXPECT_NEAR(result.value_b, 95, 2);
+  EXPECT_EQ(difference_on_replay(result), "");
+}
+
+TEST(JudgeCommands, ALossIsARegressionAndAHigherMetricMayBeTheBetterOne) {
+  EXPECT_EQ(judged(asked(noisy("3", 100), noisy("4", 106))).judgement->reason, Reason::regression);
+  CommandComparison throughput = asked(noisy("5", 100), noisy("6", 106));
+  throughput.higher_is_better = true;
+  const CommandComparison result = judged(throughput);
+  EXPECT_EQ(result.judgement->verdict, Verdict::accepted) << result.judgement->sentence;
+  EXPECT_GT(result.judgement->effect, 0);
+}
+
+TEST(JudgeCommands, TheSameCommandIsNeverAccepted) {
+  for (const std::string seed : {"11", "12", "13"}) {
+    const CommandComparison result = judged(asked(noisy(seed, 100), noisy("1" + seed, 100)));
+    EXPECT_NE(result.judgement->verdict, Verdict::accepted) << result.judgement->sentence;
+  }
+}
+
+TEST(JudgeCommands, TheOrderOfEachRoundIsTheCoinOfItsSeed) {
+  const CommandComparison once = judged(asked("echo value 2", "echo value 1"), 7);
+  const CommandComparison again = judged(asked("echo value 2", "echo value 1"), 7);
+  ASSERT_EQ(once.rounds.size(), again.rounds.size());
+  bool any_first = false;
+  bool any_second = false;
+  for (std::size_t i = 0; i < once.rounds.size(); ++i) {
+    EXPECT_EQ(once.rounds[i].seed, again.rounds[i].seed);
+    EXPECT_EQ(once.rounds[i].commands, again.rounds[i].commands);
+    EXPECT_EQ(once.rounds[i].commands->runs.front().candidate, once.rounds[i].candidate_in_slot0);
+    EXPECT_NO_THROW(check_coin(once.rounds[i]));
+    (once.rounds[i].candidate_in_slot0 ? any_first : any_second) = true;
+  }
+  EXPECT_TRUE(any_first && any_second);
+  EXPECT_EQ(once.judgement->effect, again.judgement->effect);
+  EXPECT_EQ(once.judgement->effect, std::log(2.0));
+}
+
+TEST(JudgeCommands, SeveralRunsARoundAlternateAndTheBestCounts) {
+  CommandComparison comparison = asked(noisy("21", 100), "echo value 90");
+  comparison.runs = 2;
+  const CommandComparison result = judged(comparison);
+  for (const Round& round : result.rounds) {
+    const auto& runs = round.commands->runs;
+    ASSERT_EQ(runs.size(), 4U);
+    EXPECT_EQ(runs[0].candidate, runs[3].candidate);
+    EXPECT_EQ(runs[1].candidate, runs[2].candidate);
+    EXPECT_NE(runs[0].candidate, runs[1].candidate);
+    const CommandRun& one = runs[0].candidate ? runs[1] : runs[0];
+    const CommandRun& other = runs[0].candidate ? runs[2] : runs[3];
+    EXPECT_EQ(round.commands->best(false), std::min(one.value, other.value));
+  }
+  EXPECT_TRUE(has(result.judgement->sentence, "rounds of 2 fresh runs of each")) << result.judgement->sentence;
+}
+
+TEST(JudgeCommands, AutoRunsAAgainstItselfFirstAndTakesAStrictPreset) {
+  CommandComparison comparison = asked(noisy("31", 100), noisy("32", 80));
+  comparison.judge = "auto";
+  const CommandComparison result = judged(comparison);
+  EXPECT_EQ(rounds_of(result, RoundStage::sentinel), 14);
+  EXPECT_TRUE(result.judgement->preset.starts_with("strict")) << result.judgement->preset;
+  EXPECT_EQ(result.judgement->verdict, Verdict::accepted) << result.judgement->sentence;
+}
+
+TEST(JudgeCommands, WithRandomLayoutTheEnvironmentHasAnotherSizeInEachRun) {
+  const std::string tell = "echo ${#APO_PADDING} >> ";
+  CommandComparison comparison = asked(tell + "sizes; echo value 2", tell + "sizes; echo value 1");
+  judged(comparison);
+  const std::string random = read_file(place().path() / "sizes");
+  comparison = asked(tell + "fixed; echo value 2", tell + "fixed; echo value 1");
+  comparison.layout = Layout::fixed;
+  judged(comparison);
+  const std::string fixed = read_file(place().path() / "fixed");
+  EXPECT_EQ(fixed.find_first_not_of("0\n"), std::string::npos) << fixed;
+  EXPECT_NE(random.find_first_not_of("0\n"), std::string::npos) << random;
+}
+
+TEST(JudgeCommands, ASpentBudgetEndsWithoutAVerdict) {
+  CommandComparison comparison = asked("echo value 2", "echo value 1");
+  comparison.budget_s = 1e-9;
+  const CommandComparison result = judged(comparison);
+  EXPECT_EQ(result.judgement->verdict, Verdict::inconclusive);
+  EXPECT_EQ(result.judgement->reason, Reason::unresolved);
+  EXPECT_TRUE(has(result.judgement->sentence, "budget")) << result.judgement->sentence;
+  comparison.purpose = CommandPurpose::gate;
+  comparison.margin = 0.02;
+  EXPECT_EQ(judged(comparison).gate, GateVerdict::undecided);
+}
+
+// ---------------------------------------------------------------- the gate
+
+CommandComparison gated(const std::string& a, const std::string& b, double margin) {
+  CommandComparison comparison = asked(a, b);
+  comparison.purpose = CommandPurpose::gate;
+  comparison.margin = std::log1p(margin);
+  return judged(comparison);
+}
+
+TEST(GateCommands, MoreThanTheMarginRegressesAndLessPasses) {
+  const CommandComparison worse = gated(noisy("41", 100), noisy("42", 115), 0.05);
+  EXPECT_EQ(worse.gate, GateVerdict::regressed) << worse.judgement->sentence;
+  EXPECT_TRUE(has(worse.judgement->sentence, "worse by more than 5 %")) << worse.judgement->sentence;
+  EXPECT_EQ(difference_on_replay(worse), "");
+  const CommandComparison same = gated(noisy("43", 100), noisy("44", 100), 0.05);
+  EXPECT_EQ(same.gate, GateVerdict::passed) << same.judgement->sentence;
+  EXPECT_EQ(regression_result(same).state.workloads.front().answer, GateAnswer::passed);
+}
+
+// ---------------------------------------------------------------- correctness
+
+TEST(CommandCorrectness, IsCheckedOnceForEachSideBeforeAnythingIsTimed) {
+  CommandComparison comparison = asked("echo value 2", "echo value 1");
+  comparison.correct = "echo \"$APO_SIDE $APO_COMMAND\" >> checked";
+  judged(comparison);
+  EXPECT_EQ(read_file(place().path() / "checked"), "a echo value 2\nb echo value 1\n");
+}
+
+TEST(CommandCorrectness, AWrongBIsRevertedAndAWrongAIsAMistake) {
+  CommandComparison comparison = asked("echo value 2", "echo value 1");
+  comparison.correct = "test $APO_SIDE = a";
+  const CommandComparison wrong = judged(comparison);
+  EXPECT_EQ(wrong.outcome, Outcome::incorrect);
+  EXPECT_EQ(wrong.judgement->verdict, Verdict::reverted);
+  EXPECT_EQ(wrong.judgement->reason, Reason::gate_failed);
+  EXPECT_TRUE(wrong.rounds.empty());
+  comparison.purpose = CommandPurpose::gate;
+  EXPECT_EQ(judged(comparison).gate, GateVerdict::failed);
+  comparison.correct = "test $APO_SIDE = b";
+  EXPECT_TRUE(has(mistake(comparison), "command A fails the check 'test $APO_SIDE = b'")) << mistake(comparison);
+}
+
+// ---------------------------------------------------------------- faults
+
+TEST(CommandFaults, ACommandThatIsMissingIsAMistakeOnEitherSide) {
+  EXPECT_TRUE(has(mistake(asked("./no-such-program", "true")), "command A, './no-such-program', cannot be found"));
+  EXPECT_TRUE(
+      has(mistake(asked("echo value 1", "./no-such-program")), "command B, './no-such-program', cannot be found"));
+  write_file_atomically(place().path() / "data", "no program");
+  EXPECT_TRUE(has(mistake(asked("echo value 1", "./data")), "cannot be executed"));
+}
+
+TEST(CommandFaults, AnAThatFailsIsAMistakeWithWhatItPrinted) {
+  EXPECT_TRUE(has(mistake(asked("echo no input file >&2; exit 3", "true")),
+                  "command A gave no result: faulted, it exited with 3; it printed: no input file"));
+  EXPECT_TRUE(has(mistake(asked("kill -SEGV $$", "true")), "SIGSEGV"));
+  EXPECT_TRUE(has(mistake(asked("echo hello", "true")), "no_metric, no line of stdout matches"));
+}
+
+TEST(CommandFaults, ABThatFailsIsReverted) {
+  const CommandComparison exited = judged(asked("echo value 1", "echo broken >&2; exit 3"));
+  EXPECT_EQ(exited.outcome, Outcome::faulted);
+  EXPECT_EQ(exited.judgement->reason, Reason::gate_failed);
+  EXPECT_TRUE(has(exited.judgement->sentence, "it exited with 3; it printed: broken")) << exited.judgement->sentence;
+  for (const std::string bad : {"hello", "value 1; echo value 2", "value nan", "value 0", "value -1"}) {
+    const CommandComparison result = judged(asked("echo value 1", "echo " + bad));
+    EXPECT_EQ(result.outcome, Outcome::no_metric) << bad;
+    EXPECT_EQ(result.judgement->verdict, Verdict::reverted) << bad;
+  }
+}
+
+TEST(CommandFaults, ABThatFailsLaterIsRevertedAndKeepsItsRounds) {
+  const std::string third =
+      "n=$(cat later 2>/dev/null || echo 0); echo $((n + 1)) > later; test $n -lt 3 && echo value 1";
+  const CommandComparison result = judged(asked("echo value 2", third));
+  EXPECT_EQ(result.outcome, Outcome::faulted);
+  EXPECT_EQ(result.judgement->reason, Reason::gate_failed);
+  EXPECT_EQ(result.rounds.size(), 2U);  // its first run was the trial
+  EXPECT_TRUE(has(result.judgement->sentence, "Command B failed while it was timed")) << result.judgement->sentence;
+}
+
+// What hangs is ended with all that it started.
+TEST(CommandFaults, AHangIsKilledAtItsDeadlineWithItsChildren) {
+  CommandComparison comparison = asked("echo value 1", "sleep 1000 & echo $! > child; wait");
+  comparison.timeout_s = 0.5;
+  const CommandComparison result = judged(comparison);
+  EXPECT_EQ(result.outcome, Outcome::timed_out);
+  EXPECT_TRUE(has(result.judgement->sentence, "had not ended")) << result.judgement->sentence;
+  const int child = std::stoi(read_file(place().path() / "child"));
+  for (int i = 0; i < 500 && kill(child, 0) == 0; ++i) {
+    usleep(10'000);  // until init has reaped it
+  }
+  EXPECT_NE(kill(child, 0), 0);
+}
+
+TEST(CommandFaults, ACommandThatPrintsWithoutEndTakesNoMemory) {
+  CommandComparison comparison = asked("yes", "true", "regex:value (.*)");
+  comparison.timeout_s = 1;
+  EXPECT_TRUE(has(mistake(comparison), "timed_out")) << mistake(comparison);
+  comparison.command_a = "yes | head -c 100000000";
+  comparison.timeout_s = 0;
+  EXPECT_TRUE(has(mistake(comparison), "printed too much")) << mistake(comparison);
+}
+
+TEST(CommandReplay, AnAlteredRoundIsNoticed) {
+  CommandComparison result = judged(asked(noisy("51", 100), noisy("52", 90)));
+  ASSERT_EQ(difference_on_replay(result), "");
+  result.rounds.back().commands->runs.front().value *= 3;
+  EXPECT_NE(difference_on_replay(result), "");
+}
+
+}  // namespace
+}  // namespace apo

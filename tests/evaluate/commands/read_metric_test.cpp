@@ -1,0 +1,199 @@
+// tests/evaluate/commands/read_metric_test.cpp - one positive number is read from what a run printed, or none.
+#include "harness/evaluate/commands/read_metric.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "harness/core/error.h"
+#include "harness/evaluate/commands/benchmark_output.h"
+
+namespace apo {
+namespace {
+
+ProcessResult printed(const std::string& text) {
+  return {.exit_code = 0, .output = text, .seconds = 0.25};
+}
+
+double value(const std::string& metric, const std::string& text, const std::string& file = "") {
+  const auto read = read_metric(parse_metric(metric), printed(text), file);
+  EXPECT_TRUE(read) << (read ? "" : read.failure().evidence);
+  return read ? *read : 0;
+}
+
+std::string failure(const std::string& metric, const std::string& text, const std::string& file = "") {
+  const auto read = read_metric(parse_metric(metric), printed(text), file);
+  EXPECT_FALSE(read) << *read;
+  if (read) {
+    return "";
+  }
+  EXPECT_EQ(read.failure().outcome, Outcome::no_metric);
+  return read.failure().evidence;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string mistake(const std::string& metric) {
+  try {
+    static_cast<void>(parse_metric(metric));
+  } catch (const UserError& error) {
+    return std::string(error.what()) + " | " + error.hint();
+  }
+  return "";
+}
+
+TEST(ReadMetric, SecondsIsTheTimeOfTheRunWhateverItPrints) {
+  EXPECT_EQ(value("seconds", "17"), 0.25);
+}
+
+TEST(ReadMetric, JsonTakesAPointerAndADottedPath) {
+  const std::string text = R"({"results": [{"s": 1.5}, {"s": 2.5}], "a/b": 3, "x.y": 4})";
+  EXPECT_EQ(value("json:/results/1/s", text), 2.5);
+  EXPECT_EQ(value("json:results.1.s", text), 2.5);
+  EXPECT_EQ(value("json:results[0].s", text), 1.5);
+  EXPECT_EQ(value("json:[1]", "[1, 2]"), 2);
+  EXPECT_EQ(value("json:/a~1b", text), 3);
+  EXPECT_EQ(value("json:/x.y", text), 4);
+}
+
+TEST(ReadMetric, JsonRefusesWhatIsNoSingleNumber) {
+  EXPECT_TRUE(has(failure("json:a", "{\"a\": 1} {\"a\": 2}"), "not one JSON document"));
+  EXPECT_TRUE(has(failure("json:a", ""), "not one JSON document"));
+  EXPECT_TRUE(has(failure("json:b", "{\"a\": 1}"), "nothing at '/b'"));
+  EXPECT_TRUE(has(failure("json:a", "{\"a\": \"1\"}"), "of type string"));
+  EXPECT_TRUE(has(failure("json:a", "{\"a\": null}"), "of type null"));
+  EXPECT_TRUE(has(failure("json:a.99999999999999999999", "{\"a\": [1]}"), "nothing at"));
+  EXPECT_TRUE(has(failure("json:a", "{\"a\": NaN}"), "not one JSON document"));
+  EXPECT_TRUE(has(failure("json:a", "{\"a\": 0}"), "has to be a positive number"));
+  EXPECT_TRUE(has(failure("json:a", "{\"a\": -2}"), "has to be a positive number"));
+}
+
+TEST(ReadMetric, RegexNeedsExactlyOneMatch) {
+  const std::string metric = R"(regex:time = ([0-9.eE+-]+|\w+) s)";
+  EXPECT_EQ(value(metric, "warm-up\r\ntime = 1.25e-3 s\r\ndone\n"), 1.25e-3);
+  EXPECT_TRUE(has(failure(metric, "nothing"), "no line of stdout matches"));
+  EXPECT_TRUE(has(failure(metric, "nothing"), "it printed: nothing"));
+  EXPECT_TRUE(has(failure(metric, "time = 1 s\ntime = 2 s\n"), "matches the expression 2 times"));
+  EXPECT_TRUE(has(failure(metric, "time = 1 s time = 2 s\n"), "matches the expression 2 times"));
+  EXPECT_TRUE(has(failure(metric, "time = nan s"), "'nan' is no finite number"));
+  EXPECT_TRUE(has(failure(metric, "time = inf s"), "'inf' is no finite number"));
+  EXPECT_TRUE(has(failure(metric, "time = 0 s"), "has to be a positive number"));
+  EXPECT_TRUE(has(failure(metric, "time = -1 s"), "has to be a positive number"));
+  EXPECT_TRUE(has(failure(metric, "time = 1 s" + std::string(5000, ' ')), "too long"));
+}
+
+TEST(ReadMetric, WhatWasCutOffIsNotSearched) {
+  ProcessResult run = printed("time = 1 s");
+  run.cut = true;
+  EXPECT_FALSE(read_metric(parse_metric("regex:time = (.) s"), run, ""));
+  EXPECT_TRUE(read_metric(parse_metric("seconds"), run, ""));
+}
+
+TEST(ReadMetric, AMetricThatMakesNoSenseIsTheUsersMistake) {
+  EXPECT_TRUE(has(mistake("second"), "did you mean 'seconds'"));
+  EXPECT_TRUE(has(mistake("seconds:x"), "not complete"));
+  EXPECT_TRUE(has(mistake("json"), "not complete"));
+  EXPECT_TRUE(has(mistake("regex:"), "not complete"));
+  EXPECT_TRUE(has(mistake("gbench:"), "not complete"));
+  EXPECT_TRUE(has(mistake("regex:time = [0-9"), "no regular expression"));
+  EXPECT_TRUE(has(mistake("regex:time = [0-9]+"), "no capture group"));
+  EXPECT_TRUE(has(mistake("json:/a~2"), "json:/results/0/seconds"));
+  EXPECT_EQ(mistake("gbench"), "");
+  EXPECT_EQ(mistake("nvbench:copy [Device=0 N=1]"), "");
+}
+
+// ---------------------------------------------------------------- Google Benchmark
+
+const std::string kTwo = R"({"context": {}, "benchmarks": [
+  {"name": "copy/8", "run_name": "copy/8", "run_type": "iteration", "repetition_index": 0, "real_time": 3.0, "time_unit": "us"},
+  {"name": "copy/8", "run_name": "copy/8", "run_type": "iteration", "repetition_index": 1, "real_time": 9.0, "time_unit": "us"},
+  {"name": "copy/8", "run_name": "copy/8", "run_type": "iteration", "repetition_index": 2, "real_time": 4.0, "time_unit": "us"},
+  {"name": "copy/8_mean", "run_name": "copy/8", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 5.3, "time_unit": "us"},
+  {"name": "copy/8_median", "run_name": "copy/8", "run_type": "aggregate", "aggregate_name": "median", "real_time": 4.0, "time_unit": "us"},
+  {"name": "fill", "run_name": "fill", "run_type": "iteration", "real_time": 2.0, "time_unit": "ms"}]})";
+
+TEST(GoogleBenchmark, TheMedianOfTheRepetitionsCountsInSeconds) {
+  EXPECT_DOUBLE_EQ(value("gbench:copy/8", kTwo), 4e-6);
+  EXPECT_DOUBLE_EQ(value("gbench:fill", kTwo), 2e-3);
+}
+
+TEST(GoogleBenchmark, AggregatesAloneGiveTheirMedian) {
+  const std::string rows = R"({"benchmarks": [
+    {"name": "copy_mean", "run_name": "copy", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 5.0, "time_unit": "s"},
+    {"name": "copy_median", "run_name": "copy", "run_type": "aggregate", "aggregate_name": "median", "real_time": 4.0, "time_unit": "s"}]})";
+  EXPECT_DOUBLE_EQ(value("gbench", rows), 4);
+}
+
+TEST(GoogleBenchmark, SeveralBenchmarksNeedAName) {
+  const std::string several = failure("gbench", kTwo);
+  EXPECT_TRUE(has(several, "2 benchmarks")) << several;
+  EXPECT_TRUE(has(several, "copy/8, fill")) << several;
+  EXPECT_TRUE(has(failure("gbench:copy", kTwo), "no benchmark 'copy', but copy/8, fill"));
+  EXPECT_TRUE(has(failure("gbench", R"({"benchmarks": []})"), "has no benchmark"));
+}
+
+TEST(GoogleBenchmark, ErrorsAndForeignDocumentsAreNoTimes) {
+  EXPECT_TRUE(has(failure("gbench", "copy 3 us"), "not the JSON of a Google Benchmark program"));
+  EXPECT_TRUE(has(failure("gbench", "[]"), "not the JSON of a Google Benchmark program"));
+  EXPECT_TRUE(
+      has(failure("gbench", R"({"benchmarks": [{"name": "a", "error_occurred": true, "error_message": "no file"}]})"),
+          "reports an error: no file"));
+  EXPECT_TRUE(
+      has(failure("gbench", R"({"benchmarks": [{"name": "a", "real_time": 1, "time_unit": "h"}]})"), "time_unit"));
+  EXPECT_TRUE(
+      has(failure("gbench", R"({"benchmarks": [{"name": "a", "real_time": "1", "time_unit": "s"}]})"), "real_time"));
+  EXPECT_TRUE(has(failure("gbench", R"({"benchmarks": [3, null, {"name": "a", "real_time": 0, "time_unit": "s"}]})"),
+                  "positive number"));
+}
+
+// ---------------------------------------------------------------- NVBench, its JSON format 1.0.0
+
+std::string state(const std::string& name, const std::string& value,
+                  const std::string& more = "\"is_skipped\": false") {
+  return R"({"name": ")" + name + R"(", "device": 0, "axis_values": null, "summaries": [
+    {"tag": "nv/cold/sample_size", "name": "Samples", "data": [{"name": "value", "type": "int64", "value": "12"}]},
+    {"tag": "nv/cold/time/gpu/mean", "name": "GPU Time", "hint": "duration",
+     "data": [{"name": "value", "type": "float64", "value": )" +
+         value + "}]}], " + more + "}";
+}
+
+std::string nvbench(const std::string& states) {
+  return R"({"meta": {"version": {"json": {"string": "1.0.0"}}}, "devices": [],
+    "benchmarks": [{"name": "copy", "index": 0, "axes": null, "states": [)" +
+         states + "]}]}";
+}
+
+TEST(Nvbench, TheMeanColdGpuTimeIsANumberInAString) {
+  EXPECT_DOUBLE_EQ(value("nvbench", "log", nvbench(state("Device=0", "\"1.25e-6\""))), 1.25e-6);
+  EXPECT_DOUBLE_EQ(value("nvbench:copy", "log", nvbench(state("Device=0", "2.5"))), 2.5);
+}
+
+TEST(Nvbench, SeveralStatesNeedTheNameOfOne) {
+  const std::string two = nvbench(state("Device=0 N=1", "\"1e-6\"") + "," + state("Device=0 N=2", "\"2e-6\""));
+  EXPECT_DOUBLE_EQ(value("nvbench:copy [Device=0 N=2]", "log", two), 2e-6);
+  EXPECT_TRUE(has(failure("nvbench:copy", "log", two), "2 states"));
+  EXPECT_TRUE(has(failure("nvbench:copy", "log", two), "copy [Device=0 N=1], copy [Device=0 N=2]"));
+  EXPECT_TRUE(has(failure("nvbench:fill", "log", two), "no benchmark 'fill'"));
+}
+
+TEST(Nvbench, SkippedStatesAndMissingFilesAreNoTimes) {
+  EXPECT_TRUE(has(failure("nvbench", "log"), "wrote no JSON file"));
+  EXPECT_TRUE(has(failure("nvbench", "log", "{"), "not NVBench's"));
+  EXPECT_TRUE(has(failure("nvbench", "log", nvbench("")), "has no benchmark"));
+  EXPECT_TRUE(has(failure("nvbench", "log", nvbench(state("Device=0", "null"))), "no number nv/cold/time/gpu/mean"));
+  EXPECT_TRUE(has(failure("nvbench", "log", nvbench(state("Device=0", "\"nan\""))), "no number nv/cold/time/gpu/mean"));
+  EXPECT_TRUE(has(
+      failure("nvbench", "log", nvbench(state("Device=0", "\"1\"", R"("is_skipped": true, "skip_reason": "too big")"))),
+      "was skipped: too big"));
+}
+
+TEST(ShellCommand, FlagsStandBehindTheCommand) {
+  EXPECT_EQ(shell_command(parse_metric("seconds"), "./b", "f"), "./b");
+  EXPECT_EQ(shell_command(parse_metric("gbench:x"), "./b -v", "f"), "./b -v --benchmark_format=json");
+  EXPECT_EQ(shell_command(parse_metric("nvbench"), "./b", "/tmp/f"), "./b --json '/tmp/f'");
+}
+
+}  // namespace
+}  // namespace apo
