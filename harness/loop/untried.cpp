@@ -18,7 +18,9 @@ std::string reason_text(const LeftOut& left_out) {
       return "refuted by earlier experiments: 'apo lessons' has them";
     case LeftOutKind::below_resolution:
       return "predicted to be less than this machine resolves";
+    case LeftOutKind::other_target:
     case LeftOutKind::unsupported:
+    case LeftOutKind::unknown:
       return left_out.why;
   }
   return "";

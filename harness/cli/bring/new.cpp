@@ -16,7 +16,7 @@
 namespace apo {
 namespace {
 
-int write(const SkeletonRequest& request, const Globals& globals) {
+int write_family(const SkeletonRequest& request, const Globals& globals) {
   const Skeleton skeleton = write_skeleton(request);
   const std::string family = request.name + ".h";
   const std::string variant = request.name + "_simple.cpp";
@@ -51,7 +51,7 @@ Action define_new(CLI::App& app, Globals& globals) {
   app.add_option("--scalar", request->scalars, "e.g. 'eps f32 1e-6'")->allow_extra_args(false);
   app.add_option("--input", request->inputs, "e.g. 'x f32[rows,cols] normal'")->allow_extra_args(false);
   app.add_option("--output", request->outputs, "e.g. 'y f32[rows,cols]'")->allow_extra_args(false);
-  return [request, &globals] { return write(*request, globals); };
+  return [request, &globals] { return write_family(*request, globals); };
 }
 
 }  // namespace apo

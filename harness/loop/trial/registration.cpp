@@ -9,6 +9,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/correctness/sanitizer_gate.h"
+#include "harness/implement/variant/form.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 #include "journal/journal.h"
