@@ -254,7 +254,8 @@ TEST(Campaign, ACandidateThatHangsWhenItIsTimedIsGoneWithinTenSecondsAndItGoesOn
                    "--candidates", "2", "--judge", "standard", "--solo-run", "10ms", "--json"},
                   {.timeout_s = 200,
                    .working_folder = place.path(""),
-                   .environment = {"APO_HOME=" + place.path("").string(), "APO_JOURNAL="}});
+                   .environment = {"APO_HOME=" + place.path("").string(),
+                                   "APO_JOURNAL=", "XDG_RUNTIME_DIR=" + place.path("").string()}});
   const Ran ran{.exit_code = result.exit_code, .out = result.output, .err = result.error};
   if (too_restless(ran)) {
     GTEST_SKIP() << ran.err;
