@@ -340,7 +340,8 @@ TEST(Profile, ReportsTimeFloorRoofsAndScalingAlsoWhereTurnsCannotBeTaken) {
   ASSERT_NE(said, std::string::npos) << again.err;
   EXPECT_NE(again.err.find("/apo' is no folder of this user"), std::string::npos) << again.err;
   EXPECT_EQ(again.err.find(words, said + 1), std::string::npos) << "once is enough: " << again.err;
-  for (const char* part : {"thread scaling", "metrics", "roofs", "bottlenecks", "floor"}) {
+  for (const char* part :
+       {"thread scaling", "metrics", "roofs", "bottlenecks", "floor", "bytes that must move and no arithmetic"}) {
     EXPECT_NE(again.out.find(part), std::string::npos) << part;
   }
 }
