@@ -55,8 +55,8 @@ std::vector<Round> run_noise_study(const Runtime& runtime, const Configuration& 
   RoundOptions options = plan.rounds;
   options.rounds_per_process = design.rounds_per_process();
   options.rounds_per_layout = design.rounds_per_layout;
-  RoundRunner runner(runtime, build_pair(runtime, configuration, configuration, plan, seed, observer), plan.preset, seed,
-                     configuration.label(), plan.cache, options);
+  RoundRunner runner(runtime, build_pair(runtime, configuration, configuration, plan, seed, observer), plan.preset,
+                     seed, configuration.label(), plan.cache, options);
   std::vector<Round> rounds;
   const int wanted = processes * design.rounds_per_process();
   for (int round = 0; round < wanted; ++round) {
