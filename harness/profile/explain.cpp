@@ -226,6 +226,14 @@ std::vector<Difference> Comparison::ranked() {
   return differences_;
 }
 
+// Only where both have an interval.
+bool intervals_overlap(const Profile& a, const Profile& b) {
+  const auto of_a = std::ranges::find(a.metrics, "time", &Metric::name);
+  const auto of_b = std::ranges::find(b.metrics, "time", &Metric::name);
+  return of_a != a.metrics.end() && of_b != b.metrics.end() && of_a->lower && of_b->lower && of_a->upper &&
+         of_b->upper && *of_a->lower <= *of_b->upper && *of_b->lower <= *of_a->upper;
+}
+
 std::string sentence_of(const Profile& a, const Profile& b, const std::vector<Difference>& differences) {
   const double difference = a.time_ns - b.time_ns;
   std::string text = arrow(format_ns(a.time_ns), format_ns(b.time_ns)) + " a call";
@@ -233,6 +241,8 @@ std::string sentence_of(const Profile& a, const Profile& b, const std::vector<Di
     return text + ": less than a percent apart, so there is little to explain";
   }
   text += ", " + format_ns(std::fabs(difference)) + (difference > 0 ? " less" : " more");
+  text +=
+      intervals_overlap(a, b) ? " (their 95 % intervals overlap: it may be noise, which 'apo compare' decides)" : "";
   const bool known =
       !differences.empty() && differences.front().in_time && differences.front().accounts_ns * difference > 0;
   if (!known) {

@@ -214,7 +214,8 @@ TEST(Open, DamagedFileIsFoundByTheIntegrityCheck) {
   }
   write(scratch.path, bytes);
   bool found = false;
-  const std::string error = environment_error([&] { found = !scratch.open(Access::read_only).check_integrity().empty(); });
+  const std::string error =
+      environment_error([&] { found = !scratch.open(Access::read_only).check_integrity().empty(); });
   EXPECT_TRUE(found || tells(error, "damaged")) << error;
 
   write(scratch.path, bytes.substr(0, 5000));  // the header's page and a bit

@@ -36,6 +36,17 @@ TEST(Explain, RanksStallsByTheTimeThatTheyAccountFor) {
       << explained.sentence;
 }
 
+TEST(Explain, TimesWhoseIntervalsOverlapMayBeNoise) {
+  const auto timed = [](double ms, double lower_ms, double upper_ms) {
+    Profile made = profile(ms, {{"time", 1e6 * ms}});
+    made.metrics.front().lower = 1e6 * lower_ms;
+    made.metrics.front().upper = 1e6 * upper_ms;
+    return made;
+  };
+  EXPECT_NE(explain(timed(10, 8, 12), timed(9, 8.5, 9.5), {}, {}).sentence.find("it may be noise"), std::string::npos);
+  EXPECT_EQ(explain(timed(10, 9.6, 12), timed(9, 8.5, 9.5), {}, {}).sentence.find("noise"), std::string::npos);
+}
+
 TEST(Explain, BarrierStallsAreToldWithTheBarriersOfAStepOrElseOfACall) {
   Profile a = profile(10, {{"stall_barrier", 0.41}, {"stall_selected", 0.59}, {"barriers_per_warp", 2440}});
   Profile b = profile(6, {{"stall_barrier", 0.03}, {"stall_selected", 0.97}, {"barriers_per_warp", 576}});

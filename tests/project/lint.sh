@@ -58,20 +58,20 @@ lint() {
 # says where, and finds nothing where only a name of two unnamed namespaces clashes.
 lint_joined() {
   [ $# -gt 1 ] || { lint "$1"; return; }
-  local key keys= source joined flags failed=0
+  local key keys='' source joined flags failed=0
   for source; do
     key=$(verdict_key "$source")
-    [ -n "$key" ] || { keys=; break; }
+    [ -n "$key" ] || { keys=''; break; }
     keys+=$key
   done
-  key=
+  key=''
   [ -z "$keys" ] || key=$(sha256sum <<<"joined $keys" | cut -d' ' -f1)
   [ -n "$key" ] && [ -e "$cache/$key" ] && return 0
   joined=$cache/joined_$(sha256sum <<<"$*" | cut -c1-8).cpp
   printf '#include "%s"\n' "$@" >"$joined"
-  flags=$(for source; do grep -F -B 1 "\"file\": \"$source\"" "$build/compile_commands.json"; done |
-    grep -o -E -e ' (-isystem |-I|-D|-std=)[^ ]+' | sed 's/\\\+"/"/g' | awk '!seen[$0]++' | tr '\n' ' ')
-  if tidy "$joined" -- $flags >/dev/null; then
+  mapfile -t flags < <(for source; do grep -F -B 1 "\"file\": \"$source\"" "$build/compile_commands.json"; done |
+    grep -o -E -e ' (-isystem |-I|-D|-std=)[^ ]+' | sed 's/^ //; s/^-isystem /-isystem/; s/\\\+"/"/g' | awk '!seen[$0]++')
+  if tidy "$joined" -- "${flags[@]}" >/dev/null; then
     [ -z "$key" ] || touch "$cache/$key"
     return 0
   fi

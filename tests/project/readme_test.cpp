@@ -45,18 +45,22 @@ class WorkingCopy {
       }
     }
     fs::create_symlink(kProgram, folder_.path() / "apo");
+    fs::create_directory(turns());
   }
 
   ProcessResult run(const std::string& command) const {
     ProcessOptions options;
     options.timeout_s = 300;
     options.working_folder = folder_.path().string();
-    options.environment = {"APO_HOME=" + kRoot.string(),
-                           "APO_JOURNAL=", "PATH=" + folder_.path().string() + ":" + std::getenv("PATH")};
+    // Tests that run beside this one are not waited for: no verdict here needs quiet.
+    options.environment = {"APO_HOME=" + kRoot.string(), "APO_JOURNAL=", "XDG_RUNTIME_DIR=" + turns().string(),
+                           "PATH=" + folder_.path().string() + ":" + std::getenv("PATH")};
     return run_process({"bash", "-o", "pipefail", "-c", command}, options);
   }
 
  private:
+  fs::path turns() const { return folder_.path() / ".turns"; }
+
   TemporaryFolder folder_;
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
@@ -70,7 +71,12 @@ std::string interval(const std::optional<double>& lower, const std::optional<dou
 
 std::string metrics_text(const Profile& profile) {
   std::vector<std::vector<std::string>> rows = {{"  metric", "value", "95 % interval", "n"}};
+  const std::set<std::string> of_counted_work = {"gflops",     "special_per_s", "intensity",    "floor_flops",
+                                                 "busy_flops", "floor_special", "busy_special", "gb_per_s"};
   for (const Metric& metric : profile.metrics) {
+    if (metric.value == 0 && of_counted_work.contains(metric.name)) {
+      continue;
+    }
     rows.push_back({"  " + metric.name, quantity(metric.value, metric.unit),
                     interval(metric.lower, metric.upper, metric.unit),
                     metric.samples > 0 ? std::to_string(metric.samples) : ""});
@@ -121,6 +127,16 @@ std::string busy_text(const Profile& profile) {
     }
   }
   return parts.empty() ? "" : "  of it   " + join(parts, ", ") + "\n";
+}
+
+// What the floor does not say.
+std::string floor_note(const Profile& profile) {
+  if (profile.metric("floor_flops") == 0 && profile.metric("floor_special") == 0) {
+    return "          this family counts the bytes that must move and no arithmetic\n";
+  }
+  return profile.floor_roof == "special functions"
+             ? "          every special function counts as a tanh: with cheaper ones the floor is lower\n"
+             : "";
 }
 
 // What the counters say about memory, occupancy and issue, each against what it should be; empty without counters.
@@ -195,7 +211,7 @@ void print_profile(const Profile& profile, const std::vector<Bottleneck>& bottle
           "\n";
   text += "  floor   " + format_ns(profile.floor_ns) + " by " + profile.floor_roof + ": " +
           format_g(100 * profile.floor_fraction, 3) + " % of the time\n";
-  text += busy_text(profile);
+  text += busy_text(profile) + floor_note(profile);
   text += counters_text(profile);
   text += "  rung    " + profile.rung + "\n";
   text += profile.missing.empty() ? "" : "  missing " + profile.missing + "\n";

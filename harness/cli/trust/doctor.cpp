@@ -175,14 +175,14 @@ Check check_folder(const Paths& paths) {
     return {.name = "folder", .finding = fmt::format("journal, builds and reports go to '{}'", paths.folder.string())};
   }
   const int reason = errno;
-  return broken("folder",
-                folder == paths.folder
-                    ? fmt::format("nothing can be written to '{}': {}", folder.string(), std::strerror(reason))
-                    : fmt::format("'{}' cannot be created in '{}': {}",
-                                  paths.folder.lexically_relative(folder).string(), folder.string(),
-                                  std::strerror(reason)),
-                fmt::format("{}, or name a journal elsewhere with --journal or APO_JOURNAL",
-                            reason == ENOTDIR ? "move that file away" : "make it writable"));
+  return broken(
+      "folder",
+      folder == paths.folder
+          ? fmt::format("nothing can be written to '{}': {}", folder.string(), std::strerror(reason))
+          : fmt::format("'{}' cannot be created in '{}': {}", paths.folder.lexically_relative(folder).string(),
+                        folder.string(), std::strerror(reason)),
+      fmt::format("{}, or name a journal elsewhere with --journal or APO_JOURNAL",
+                  reason == ENOTDIR ? "move that file away" : "make it writable"));
 }
 
 std::string open_work(Journal& journal) {

@@ -162,7 +162,9 @@ std::optional<Bottleneck> per_step_overhead(const Diagnosis& d) {
   const double bytes_ns = d.profile.metric("floor_bytes");
   const double explained = arithmetic_ns + special_ns(d) + (std::isfinite(bytes_ns) ? bytes_ns : 0);
   const double share = share_of_time(d, explained);
-  if (!measured(d) || !(share > 0) || !(share < 0.7)) {
+  // A family that counts bytes alone says nothing of what else its kernels compute.
+  const bool counted = d.work.flops + d.work.special_functions > 0;
+  if (!measured(d) || !counted || !(share > 0) || !(share < 0.7)) {
     return std::nullopt;
   }
   auto bottleneck =

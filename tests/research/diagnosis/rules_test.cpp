@@ -210,6 +210,12 @@ TEST(PerStepOverhead, FiresOnTimeThatNothingExplains) {
   EXPECT_NEAR(found->bound, 2, 1e-9);
 }
 
+TEST(PerStepOverhead, IsSilentWhereTheFamilyCountsNoArithmetic) {
+  Diagnosis d = diagnosis(10, {.bytes = 8e6});
+  set_metric(d, "floor_bytes", 1e6);
+  EXPECT_FALSE(per_step_overhead(d));
+}
+
 TEST(PerStepOverhead, IsSilentWhenPlainCodeExplainsTheTime) {
   EXPECT_FALSE(per_step_overhead(diagnosis(10, {.flops = 5e7, .special_functions = 4e5})));
 }
