@@ -239,8 +239,6 @@ INSTANTIATE_TEST_SUITE_P(
                             7),
                 {"bad.cpp"}},
         BadFile{"no_block", "int main() { return 0; }\n", {"bad.cpp", "apo:variant"}},
-        BadFile{"missing_target", block("// apo:target     host\n", ""), {"bad.cpp", "target"}},
-        BadFile{"missing_technique", block("// apo:technique  scalar-loop\n", ""), {"bad.cpp", "technique"}},
         BadFile{"repeated_line",
                 block("// apo:target     host\n", "// apo:target     host\n// apo:target     host\n"),
                 {"bad.cpp:3", "target"}},
@@ -260,7 +258,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"missing_header", block("#include \"copy.args.h\"", "#include \"gone.h\""), {"bad.cpp:5", "gone.h"}},
         BadFile{"header_elsewhere",
                 block("#include \"copy.args.h\"", "#include \"../gone.h\""),
-                {"bad.cpp:5", "with a folder"}},
+                {"bad.cpp:5", "cannot name a header"}},
         BadFile{"requires_no_expression", block("// apo:idea", "// apo:requires n <\n// apo:idea"), {"bad.cpp:4"}},
         BadFile{
             "requires_unknown_axis", block("// apo:idea", "// apo:requires m < 4\n// apo:idea"), {"bad.cpp:4", "m"}},
