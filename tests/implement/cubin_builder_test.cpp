@@ -93,6 +93,14 @@ TEST_F(CudaBuild, FixedWidthIntegersAndInfinityNeedNoHeader) {
   EXPECT_EQ(built.outcome, Outcome::valid) << built.log;
 }
 
+TEST_F(CudaBuild, HeadersInFoldersBelowIncludeTheirNeighbours) {
+  const Build built = build(parse_variant(
+      cuda_source(kLaunch, "#include \"mine/a.h\"\n" + body("a.y[i] = twice(a.x[i]);")), "/somewhere/device.cu",
+      {{"mine/a.h", "#include \"b.h\"\n", ""},
+       {"mine/b.h", "__device__ float twice(float x) { return 2 * x; }\n", ""}}));
+  EXPECT_EQ(built.outcome, Outcome::valid) << built.log;
+}
+
 TEST_F(CudaBuild, TunablesAndAxesAreConstants) {
   const Variant variant = device_variant(body("static_assert(W == 8); a.y[i] = a.x[i] + W;"), "// apo:tune W 4,8\n");
   EXPECT_EQ(build(variant).outcome, Outcome::build_failed);

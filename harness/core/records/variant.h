@@ -48,7 +48,7 @@ struct Prediction {
 
 // A file of a variant: its own file or a header that it includes with quotes.
 struct SourceFile {
-  std::string name;  // as it is included, without a folder
+  std::string name;  // as seen from the variant's own file
   std::string text;
   std::string path;  // where it was read; empty when it comes from a journal
 };

@@ -26,9 +26,10 @@ struct Search {
   std::size_t bytes = 0;
 };
 
-// All are laid beside the source in one folder, so that no name may lead out of it or be that of another file there.
+// All are laid beside the source, so that no name may lead out of its folder or be that of another file there.
 bool is_header_name(const std::string& name) {
-  static const std::regex kName(R"([A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}\.(h|hh|hpp|hxx|cuh|inc|inl))");
+  static const std::regex kName(
+      R"(([A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}/){0,4}[A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}\.(h|hh|hpp|hxx|cuh|inc|inl))");
   return std::regex_match(name, kName);
 }
 
@@ -40,27 +41,33 @@ bool is_of_harness(const std::string& name) {
   return name.starts_with("kernels/") && name.find("..") == std::string::npos;
 }
 
-void check_name(const std::string& path, const IncludeLine& line) {
-  if (line.name.find_first_of("/\\") != std::string::npos) {
-    block_error(path, line.number, fmt::format("the header \"{}\" is named with a folder", line.name),
-                "put it beside the file, into variants/<family>/ or into variants/common/, and include its bare name");
-  }
-  if (!is_header_name(line.name)) {
-    block_error(path, line.number, fmt::format("\"{}\" cannot name a header of a variant", line.name),
-                "use letters, digits, '_', '-', '.' and the extension h, hh, hpp, hxx, cuh, inc or inl");
+void check_name(const std::string& path, const IncludeLine& line, const std::string& name) {
+  if (!is_header_name(name) || fs::path(line.name).lexically_normal() != line.name) {
+    block_error(
+        path, line.number, fmt::format("\"{}\" cannot name a header of a variant", line.name),
+        "it has to lie beside the file or in a folder below, and to be named with letters, digits, '_', '-', '.' "
+        "and the extension h, hh, hpp, hxx, cuh, inc or inl");
   }
 }
 
-fs::path locate(const Search& search, const std::string& path, const IncludeLine& line) {
-  std::vector<fs::path> folders = {fs::path(path).parent_path()};
+struct Located {
+  std::string name;  // as seen from the variant's own file
+  fs::path file;
+};
+
+// `folder`: of the including file, as seen from the variant's own; both may be empty.
+Located locate(const Search& search, const std::string& path, const fs::path& folder, const IncludeLine& line) {
+  const std::string beside = (folder / line.name).lexically_normal().string();
+  if (const fs::path file = (fs::path(path).parent_path() / line.name).lexically_normal(); !is_absent(file)) {
+    check_name(path, line, beside);
+    return {.name = beside, .file = file};
+  }
+  check_name(path, line, line.name);
   for (const char* shared : {search.family.c_str(), "common"}) {
     for (const fs::path& root : search.roots) {
-      folders.push_back(root / shared);
-    }
-  }
-  for (const fs::path& folder : folders) {
-    if (const fs::path file = (folder / line.name).lexically_normal(); !is_absent(file)) {
-      return file;
+      if (const fs::path file = (root / shared / line.name).lexically_normal(); !is_absent(file)) {
+        return {.name = line.name, .file = file};
+      }
     }
   }
   block_error(path, line.number, fmt::format("there is no header \"{}\"", line.name),
@@ -91,23 +98,22 @@ std::string read_header(const Search& search, const fs::path& file, const std::s
   return text;
 }
 
-void follow(Search& search, std::string_view source, const std::string& path) {
+void follow(Search& search, std::string_view source, const std::string& path, const fs::path& folder) {
   search.open.push_back(path);
   for (const IncludeLine& line : include_lines(source)) {
     if (!line.quoted || line.name == search.family + ".args.h" || is_of_harness(line.name) ||
         is_of_others(search, line.name)) {
       continue;
     }
-    check_name(path, line);
-    const fs::path file = locate(search, path, line);
+    const auto [name, file] = locate(search, path, folder, line);
     if (std::find(search.open.begin(), search.open.end(), file.string()) != search.open.end()) {
       block_error(path, line.number, fmt::format("\"{}\" includes itself, directly or through others", line.name),
                   "take one of the include lines out");
     }
-    if (const auto known = search.found.find(line.name); known != search.found.end()) {
+    if (const auto known = search.found.find(name); known != search.found.end()) {
       if (known->second.path != file.string() && known->second.text != read_header(search, file, path, line)) {
         block_error(path, line.number,
-                    fmt::format("the name \"{}\" stands for two headers: '{}' and '{}'", line.name, known->second.path,
+                    fmt::format("the name \"{}\" stands for two headers: '{}' and '{}'", name, known->second.path,
                                 file.string()),
                     "rename one of the two");
       }
@@ -115,8 +121,8 @@ void follow(Search& search, std::string_view source, const std::string& path) {
     }
     const std::string text = read_header(search, file, path, line);
     search.bytes += text.size();
-    search.found[line.name] = {.name = line.name, .text = text, .path = file.string()};
-    follow(search, text, file.string());
+    search.found[name] = {.name = name, .text = text, .path = file.string()};
+    follow(search, text, file.string(), fs::path(name).parent_path());
   }
   search.open.pop_back();
 }
@@ -126,7 +132,7 @@ void follow(Search& search, std::string_view source, const std::string& path) {
 std::vector<SourceFile> find_headers(std::string_view source, const std::string& path, const std::string& family,
                                      const std::vector<fs::path>& roots, const std::vector<fs::path>& others) {
   Search search{.family = family, .roots = roots, .others = others, .found = {}, .open = {}, .bytes = source.size()};
-  follow(search, source, path);
+  follow(search, source, path, {});
   std::vector<SourceFile> headers;
   for (auto& [name, header] : search.found) {
     headers.push_back(std::move(header));

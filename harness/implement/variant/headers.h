@@ -13,9 +13,10 @@ namespace apo {
 inline constexpr std::size_t kMaxSourceBytes = std::size_t{4} << 20;  // of a file, and of all files of a variant
 inline constexpr std::size_t kMostHeaders = 64;
 
-// The headers that a variant of `family` in the file `path` includes with quotes, directly or not, by name. A name has
-// no folder and is looked up beside the file that includes it, then in <root>/<family>/ and in <root>/common/ of each
-// root. The generated <family>.args.h, the harness's own kernels/*.h and what lies in one of the `others`, folders of
+// The headers that a variant of `family` in the file `path` includes with quotes, directly or not, by name. A name is
+// looked up beside the file that includes it, or in a folder below, then in <root>/<family>/ and in <root>/common/ of
+// each root; SourceFile::name is as seen from the variant's own file. The generated <family>.args.h, the harness's own
+// kernels/*.h and what lies in one of the `others`, folders of
 // apo:include lines, are none of them. A name stands for one text.
 // Throws UserError naming path:line for a header that is missing, has no plain name or includes itself, and for too
 // many or too large ones.

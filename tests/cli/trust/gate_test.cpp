@@ -192,9 +192,9 @@ TEST_F(Gate, DamagedBaselineFilesAreRefused) {
   changed["variants"][0]["source"] = good["variants"][0]["source"].get<std::string>() + " ";
   expect_damaged(changed, "is not the one that its source_sha256 names");
   changed = good;
-  changed["variants"][0]["source"] = "int main() {}";
-  changed["variants"][0]["source_sha256"] = sha256("int main() {}");
-  expect_damaged(changed, "metadata block");
+  changed["variants"][0]["source"] = "// apo:tune\n";
+  changed["variants"][0]["source_sha256"] = sha256("// apo:tune\n");
+  expect_damaged(changed, "apo:tune has no value");
   changed = good;
   changed["variants"][0]["id"] = "copy/other";
   expect_damaged(changed, "calls itself 'copy/mine'");
