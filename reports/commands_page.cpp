@@ -27,9 +27,10 @@ void write_page(const std::vector<CommandComparison>& comparisons, Writer& write
     writer.lead({strong("Nothing to report: "), plain("no two commands were compared.")});
     return;
   }
-  writer.lead({strong(counted(comparisons.size(), "comparison") + " of two commands. "),
-               plain("A round is one fresh run of each or more, in drawn order. Nothing is known of their correctness but what "
-                     "the named check says.")});
+  writer.lead(
+      {strong(counted(comparisons.size(), "comparison") + " of two commands. "),
+       plain("A round is one fresh run of each or more, in drawn order. Nothing is known of their correctness but what "
+             "the named check says.")});
   write_command_table(comparisons, writer);
   for (const CommandComparison& comparison : comparisons) {
     write_command_comparison(comparison, writer);

@@ -12,8 +12,7 @@
 namespace apo {
 namespace {
 
-constexpr const char* kExample =
-    "for example: --command-a './old/bench' --command-b './new/bench' --metric seconds";
+constexpr const char* kExample = "for example: --command-a './old/bench' --command-b './new/bench' --metric seconds";
 
 double duration_or_none(const std::string& option, const std::string& text) {
   return text.empty() ? 0 : checked_duration(option, text);
@@ -33,7 +32,8 @@ void check_whole(const CommandOptions& options) {
 
 std::string rounds_of_commands(const CommandComparison& comparison) {
   const CommandMetric metric = parse_metric(comparison.metric);
-  std::vector<std::vector<std::string>> rows = {{"  stage", "round", "runs, in order", "effect", "time", "seed", "void"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"  stage", "round", "runs, in order", "effect", "time", "seed", "void"}};
   for (const Round& round : comparison.rounds) {
     const bool same = round.stage == RoundStage::sentinel;
     std::vector<std::string> runs;
@@ -50,26 +50,30 @@ std::string rounds_of_commands(const CommandComparison& comparison) {
 }  // namespace
 
 void add_command_options(CLI::App& app, CommandOptions& options, const std::vector<CLI::Option*>& others) {
-  CLI::Option* const a = app.add_option("--command-a", options.command_a, "command A, which 'sh -c' runs: the baseline");
+  CLI::Option* const a =
+      app.add_option("--command-a", options.command_a, "command A, which 'sh -c' runs: the baseline");
   CLI::Option* const b = app.add_option("--command-b", options.command_b, "command B, which is judged against it");
   const std::vector<CLI::Option*> mine = {
       a,
       b,
-      app.add_option("--metric", options.metric,
-                     "number to judge commands by: seconds (wall time), json:PATH, regex:'...' (on stdout), gbench[:NAME] "
-                     "or nvbench[:NAME]"),
+      app.add_option(
+          "--metric", options.metric,
+          "number to judge commands by: seconds (wall time), json:PATH, regex:'...' (on stdout), gbench[:NAME] "
+          "or nvbench[:NAME]"),
       app.add_option("--correct", options.correct,
                      "command that checks each side once ($APO_SIDE is a or b, $APO_COMMAND the command); has to exit "
                      "with 0"),
-      app.add_option("--runs", options.runs,
-                     "fresh runs of each command in a round, of which the best counts: more on a busy machine (default: 1)")
+      app.add_option(
+             "--runs", options.runs,
+             "fresh runs of each command in a round, of which the best counts: more on a busy machine (default: 1)")
           ->check(CLI::Range(1, 100)),
       app.add_option("--timeout", options.timeout,
                      "longest run of a command (default: 10m for the first, then 10s + 20 times what it took)"),
       app.add_option("--budget", options.budget, "stop the rounds without a verdict after this time (default: none)"),
-      app.add_option("--target", options.target,
-                     "device that commands run on, for the record and for taking turns: auto (cuda for nvbench), host or "
-                     "cuda"),
+      app.add_option(
+          "--target", options.target,
+          "device that commands run on, for the record and for taking turns: auto (cuda for nvbench), host or "
+          "cuda"),
       app.add_flag("--higher-is-better", options.higher_is_better, "of the metric json or regex"),
       app.add_flag("--lower-is-better", options.lower_is_better, "of the metric (the default)")};
   for (CLI::Option* const other : others) {
@@ -103,7 +107,8 @@ CommandRequest command_request(const CommandOptions& options, CommandPurpose pur
 }
 
 std::optional<std::int64_t> command_number(const std::string& word) {
-  const bool digits = word.size() > 1 && word.front() == 'c' && word.find_first_not_of("0123456789", 1) == std::string::npos;
+  const bool digits =
+      word.size() > 1 && word.front() == 'c' && word.find_first_not_of("0123456789", 1) == std::string::npos;
   return digits ? parse_int(word.substr(1)) : std::nullopt;
 }
 
@@ -128,8 +133,9 @@ std::string command_comparison_in_full(const CommandComparison& comparison) {
       {"  A", comparison.command_a},
       {"  B", comparison.command_b},
       {"  folder", comparison.folder},
-      {"  metric", comparison.metric + (comparison.higher_is_better ? ", higher is better" : ", lower is better") +
-                       (comparison.runs > 1 ? ", the best of " + std::to_string(comparison.runs) + " runs a round" : "")},
+      {"  metric",
+       comparison.metric + (comparison.higher_is_better ? ", higher is better" : ", lower is better") +
+           (comparison.runs > 1 ? ", the best of " + std::to_string(comparison.runs) + " runs a round" : "")},
       {"  machine", comparison.machine},
       {"  layout", std::string(to_string(comparison.layout))},
       {"  started", comparison.started_at},

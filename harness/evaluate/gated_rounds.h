@@ -28,9 +28,9 @@ struct GatedRounds {
   const JudgePreset& preset;
   const GateRule& rule;
   Observer& observer;
-  std::string worse = "slower";                      // for the sentence
-  std::function<void(const Round&)> on_round = {};   // at once
-  double budget_s = 0;                               // undecided once this is spent; 0: none
+  std::string worse = "slower";                     // for the sentence
+  std::function<void(const Round&)> on_round = {};  // at once
+  double budget_s = 0;                              // undecided once this is spent; 0: none
 };
 
 // Fills all but `seconds`; a Failure leaves what was measured until then.

@@ -33,8 +33,8 @@ SentinelResult run_sentinel(const RoundSource& source, const std::string& label,
   const auto start = Clock::now();
   SentinelResult result;
   double waited_s = 0;
-  result.rounds = run_rounds(source, RoundStage::sentinel, kSentinelRounds, preset, observer, "A/A sentinel " + label,
-                             waited_s);
+  result.rounds =
+      run_rounds(source, RoundStage::sentinel, kSentinelRounds, preset, observer, "A/A sentinel " + label, waited_s);
   const std::vector<double> effects = counted_effects(result.rounds);
   result.check = check_sentinel(effects, earlier_effects, preset);
   const WalshAverages walsh(effects);
@@ -52,8 +52,8 @@ SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configu
   const RoundOptions options = round_options(plan, timed);
   RoundRunner runner(runtime, std::move(timed), plan.preset, seed, configuration.label(), plan.cache, options);
   const double prepared_s = seconds_since(start);
-  SentinelResult result = run_sentinel(in_turns(runtime, runner, observer), configuration.label(), plan.preset,
-                                       earlier_effects, observer);
+  SentinelResult result =
+      run_sentinel(in_turns(runtime, runner, observer), configuration.label(), plan.preset, earlier_effects, observer);
   result.seconds += prepared_s;
   return result;
 }

@@ -100,7 +100,8 @@ void read_verdict(Database& database, CommandComparison& comparison) {
 
 constexpr std::string_view kAsked =
     "SELECT c.id, purpose, m.key, command_a, command_b, folder, metric, higher_is_better, correct, margin,"
-    " judge_preset, layout, runs, timeout_s, budget_s, started_at FROM command_comparison c JOIN machine m ON m.id = c.machine";
+    " judge_preset, layout, runs, timeout_s, budget_s, started_at FROM command_comparison c JOIN machine m ON m.id = "
+    "c.machine";
 
 CommandComparison next_asked(Statement& row) {
   CommandComparison comparison{.id = row.integer()};
@@ -144,13 +145,15 @@ std::vector<CommandComparison> read_all(Database& database, const std::string& c
 std::int64_t Journal::begin_command_comparison(const CommandComparison& comparison) {
   const bool gate = comparison.purpose == CommandPurpose::gate;
   return self_->database.insert(
-      "INSERT INTO command_comparison (purpose, machine, command_a, command_b, folder, metric, higher_is_better, correct,"
+      "INSERT INTO command_comparison (purpose, machine, command_a, command_b, folder, metric, higher_is_better, "
+      "correct,"
       " margin, judge_preset, layout, runs, timeout_s, budget_s, started_at)"
       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {to_string(comparison.purpose), self_->machine_row(comparison.machine), comparison.command_a,
        comparison.command_b, comparison.folder, comparison.metric, comparison.higher_is_better, comparison.correct,
        gate ? Value(comparison.margin) : Value(nullptr), comparison.judge, to_string(comparison.layout),
-       comparison.runs, positive(comparison.timeout_s), positive(comparison.budget_s), time_or_now(comparison.started_at)});
+       comparison.runs, positive(comparison.timeout_s), positive(comparison.budget_s),
+       time_or_now(comparison.started_at)});
 }
 
 void Journal::add_command_round(std::int64_t comparison, const Round& round) {
@@ -162,8 +165,8 @@ void Journal::add_command_round(std::int64_t comparison, const Round& round) {
       " void_why, seconds, environment, at)"
       " VALUES (?, (SELECT count(*) FROM command_round WHERE comparison = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {comparison, comparison, to_string(round.stage), round.index, round.seed, round.candidate_in_slot0,
-       round.commands->best(false), round.commands->best(true), encode(values_of(*round.commands)), round.effect, round.void_why, round.seconds,
-       encode_environment(round), time_or_now("")});
+       round.commands->best(false), round.commands->best(true), encode(values_of(*round.commands)), round.effect,
+       round.void_why, round.seconds, encode_environment(round), time_or_now("")});
 }
 
 void Journal::finish_command_comparison(const CommandComparison& comparison) {

@@ -17,24 +17,25 @@ struct Meant {
 };
 
 constexpr std::array kOfCommands = {Meant{"id", "id"},
-                               Meant{"incumbent", "command_a"},
-                               Meant{"candidate", "command_b"},
-                               Meant{"outcome", "outcome"},
-                               Meant{"verdict", "verdict"},
-                               Meant{"reason", "reason"},
-                               Meant{"speedup", "speedup"},
-                               Meant{"lower", "lower"},
-                               Meant{"upper", "upper"},
-                               Meant{"rounds", "rounds"},
-                               Meant{"seconds", "seconds"},
-                               Meant{"machine", "machine"},
-                               Meant{"started_at", "started_at"},
-                               Meant{"finished_at", "finished_at"},
-                               Meant{"state", "state"},
-                               Meant{"sentence", "sentence"}};
+                                    Meant{"incumbent", "command_a"},
+                                    Meant{"candidate", "command_b"},
+                                    Meant{"outcome", "outcome"},
+                                    Meant{"verdict", "verdict"},
+                                    Meant{"reason", "reason"},
+                                    Meant{"speedup", "speedup"},
+                                    Meant{"lower", "lower"},
+                                    Meant{"upper", "upper"},
+                                    Meant{"rounds", "rounds"},
+                                    Meant{"seconds", "seconds"},
+                                    Meant{"machine", "machine"},
+                                    Meant{"started_at", "started_at"},
+                                    Meant{"finished_at", "finished_at"},
+                                    Meant{"state", "state"},
+                                    Meant{"sentence", "sentence"}};
 
 std::string column_meant(const std::string& key) {
-  const auto found = std::find_if(kOfCommands.begin(), kOfCommands.end(), [&](const Meant& one) { return one.key == key; });
+  const auto found =
+      std::find_if(kOfCommands.begin(), kOfCommands.end(), [&](const Meant& one) { return one.key == key; });
   if (found == kOfCommands.end()) {
     std::vector<std::string> known;
     std::transform(kOfCommands.begin(), kOfCommands.end(), std::back_inserter(known),

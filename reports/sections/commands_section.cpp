@@ -50,7 +50,9 @@ void write_rounds(const CommandComparison& comparison, Writer& writer) {
     const bool same = round.stage == RoundStage::sentinel;
     table.rows.push_back({{plain(std::string(to_string(round.stage)))},
                           {plain(std::to_string(round.index))},
-                          {plain(same ? "A, A" : round.candidate_in_slot0 ? "B first" : "A first")},
+                          {plain(same                       ? "A, A"
+                                 : round.candidate_in_slot0 ? "B first"
+                                                            : "A first")},
                           {plain(metric_value_text(metric, round.commands->best(false)))},
                           {plain(metric_value_text(metric, round.commands->best(true)))},
                           {plain(round.void_why.empty() ? format_percent(round.effect, 3) : "-")},
@@ -104,7 +106,8 @@ void write_commands(const ReportModel& model, Writer& writer) {
     return;
   }
   writer.heading(2, {plain("Commands")});
-  writer.paragraph({plain("Pairs of commands that were judged on this machine. 'apo report --commands' has their rounds.")});
+  writer.paragraph(
+      {plain("Pairs of commands that were judged on this machine. 'apo report --commands' has their rounds.")});
   write_command_table(model.commands, writer);
 }
 

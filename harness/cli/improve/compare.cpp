@@ -100,21 +100,23 @@ Action define_compare(CLI::App& app, Globals& globals) {
   std::vector<CLI::Option*> of_variants = {
       app.add_option("incumbent", options->incumbent, "A: the variant to compare with"),
       app.add_option("candidate", options->candidate, "B: the variant to judge"),
-      app.add_option("--workload", options->workloads, "workload to compare on; may repeat (default: the family's first)")
+      app.add_option("--workload", options->workloads,
+                     "workload to compare on; may repeat (default: the family's first)")
           ->allow_extra_args(false),
       app.add_option("--cache", options->cache, "cold (flush the caches before every sample) or warm (default: cold)")};
   app.add_option("--judge", options->judge,
                  "judge preset: auto (from an A/A run), standard, extended, strict or precise (default: auto)");
   add_layout(app, options->layout);
-  of_variants.push_back(
-      app.add_flag("--skip-correctness", options->trusted, "skip the correctness gates of both"));
+  of_variants.push_back(app.add_flag("--skip-correctness", options->trusted, "skip the correctness gates of both"));
   of_variants.push_back(
       app.add_flag("--same-code", options->same_code, "time identical machine code too, for an A/A run"));
   app.add_flag("--no-journal", options->no_journal, "do not keep the experiment in the journal");
   add_command_options(app, options->commands, of_variants);
   app.footer(
-      "Two commands: --command-a, --command-b and --metric. Their runs are not confined, and nothing is known of their\n"
-      "correctness but what --correct says. gbench puts --benchmark_format=json behind the command, nvbench --json FILE.");
+      "Two commands: --command-a, --command-b and --metric. Their runs are not confined, and nothing is known of "
+      "their\n"
+      "correctness but what --correct says. gbench puts --benchmark_format=json behind the command, nvbench --json "
+      "FILE.");
   return [options, &globals] { return compare(*options, globals); };
 }
 

@@ -414,7 +414,9 @@ int show(const ShowOptions& options, const Globals& globals) {
 
 Action define_show(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ShowOptions>();
-  app.add_option("what", options->what, "number of an experiment, c and the number of a comparison of commands, or a variant FAMILY/NAME")->required();
+  app.add_option("what", options->what,
+                 "number of an experiment, c and the number of a comparison of commands, or a variant FAMILY/NAME")
+      ->required();
   app.add_flag("--samples", options->samples, "print every timed sample of the experiment");
   app.add_flag("--source", options->source, "print the source");
   app.add_flag("--log", options->log, "print the compiler's log");

@@ -1,4 +1,5 @@
-// harness/cli/trust/gate.cpp - `apo gate`: fails when a variant is slower than its stored self, or a command than another.
+// harness/cli/trust/gate.cpp - `apo gate`: fails when a variant is slower than its stored self, or a command than
+// another.
 #include "harness/loop/gate/gate.h"
 
 #include <CLI/CLI.hpp>

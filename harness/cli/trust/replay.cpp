@@ -227,8 +227,9 @@ Action define_replay(CLI::App& app, Globals& globals) {
     }
     const auto id = parse_int(*what);
     if (!id) {
-      throw UserError("'" + *what + "' is neither the number of an experiment nor c and that of a comparison of commands",
-                      "'apo query' lists experiments, 'apo query --commands' comparisons");
+      throw UserError(
+          "'" + *what + "' is neither the number of an experiment nor c and that of a comparison of commands",
+          "'apo query' lists experiments, 'apo query --commands' comparisons");
     }
     return one(*id, Kind::replay, globals);
   };

@@ -6,8 +6,7 @@
 namespace apo {
 namespace {
 
-constexpr Words<CommandPurpose, 2> kPurposes = {
-    {{CommandPurpose::compare, "compare"}, {CommandPurpose::gate, "gate"}}};
+constexpr Words<CommandPurpose, 2> kPurposes = {{{CommandPurpose::compare, "compare"}, {CommandPurpose::gate, "gate"}}};
 
 }  // namespace
 

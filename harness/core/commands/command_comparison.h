@@ -22,8 +22,8 @@ struct CommandComparison {
   CommandPurpose purpose = CommandPurpose::compare;
   std::string command_a;  // as `sh -c` gets them
   std::string command_b;
-  std::string folder;          // they run in
-  std::string metric;          // as it was written: "gbench:NAME"
+  std::string folder;  // they run in
+  std::string metric;  // as it was written: "gbench:NAME"
   bool higher_is_better = false;
   std::string correct;         // the command that checks each side; empty: nothing was checked
   double margin = 0;           // of a gate: log effect

@@ -1,4 +1,5 @@
-// harness/core/commands/command_metric.h - the number that a run of a command is judged by: `--metric` as it was written.
+// harness/core/commands/command_metric.h - the number that a run of a command is judged by: `--metric` as it was
+// written.
 #pragma once
 
 #include <cstdint>

@@ -38,8 +38,8 @@ const Json* list_of(const Json& object, const char* key) {
 }
 
 std::string choices(const std::vector<std::string>& names) {
-  std::vector<std::string> shown(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(
-                                                                    std::min(kNamesShown, names.size())));
+  std::vector<std::string> shown(names.begin(),
+                                 names.begin() + static_cast<std::ptrdiff_t>(std::min(kNamesShown, names.size())));
   return join(shown, ", ") + (names.size() > kNamesShown ? ", ..." : "");
 }
 
@@ -49,8 +49,8 @@ Failure not_one(const std::string& library, const std::string& name, const std::
     return no_metric("the document of " + library + " has no benchmark");
   }
   if (name.empty()) {
-    return no_metric("it measured " + std::to_string(names.size()) + " benchmarks, and the metric names none of them: " +
-                     choices(names));
+    return no_metric("it measured " + std::to_string(names.size()) +
+                     " benchmarks, and the metric names none of them: " + choices(names));
   }
   return no_metric("it measured no benchmark '" + name + "', but " + choices(names));
 }
@@ -136,8 +136,9 @@ std::vector<State> states_of(const Json& benchmarks) {
 
 // Numbers stand in strings, so that no reader loses digits.
 std::optional<double> number_of(const Json& value) {
-  return value.is_number() ? std::optional(value.get<double>())
-                           : value.is_string() ? parse_double(value.get<std::string>()) : std::nullopt;
+  return value.is_number()   ? std::optional(value.get<double>())
+         : value.is_string() ? parse_double(value.get<std::string>())
+                             : std::nullopt;
 }
 
 std::optional<double> summary_value(const Json& state, const std::string& tag) {

@@ -66,12 +66,12 @@ ProcessResult CommandRunner::execute(Side side, std::uint64_t padding_seed, std:
   if (pair_.metric.kind == MetricKind::nvbench) {
     file = scratch.emplace("apo-command").path() / "result.json";
   }
-  const ProcessResult run = run_process(
-      {"sh", "-c", shell_command(pair_.metric, pair_.commands[static_cast<std::size_t>(side)], file)},
-      {.timeout_s = pair_.timeout_s,
-       .working_folder = pair_.folder,
-       .environment = pair_.layout == Layout::random ? padding(padding_seed) : std::vector<std::string>(),
-       .output_limit = kMostOutput});
+  const ProcessResult run =
+      run_process({"sh", "-c", shell_command(pair_.metric, pair_.commands[static_cast<std::size_t>(side)], file)},
+                  {.timeout_s = pair_.timeout_s,
+                   .working_folder = pair_.folder,
+                   .environment = pair_.layout == Layout::random ? padding(padding_seed) : std::vector<std::string>(),
+                   .output_limit = kMostOutput});
   file_text = scratch && std::filesystem::is_regular_file(file) ? read_file(file) : "";
   return run;
 }
@@ -96,10 +96,10 @@ Result<double> CommandRunner::try_once(Side side) const {
   const ProcessResult run =
       execute(side, derive_seed(coins_.campaign_seed, "trial", static_cast<std::uint64_t>(side)), file_text);
   if (!run.timed_out && run.signal == 0 && (run.exit_code == kNotFound || run.exit_code == kNotExecutable)) {
-    throw UserError(fmt::format("command {}, '{}', cannot be {}{}", to_string(side),
-                                pair_.commands[static_cast<std::size_t>(side)],
-                                run.exit_code == kNotFound ? "found" : "executed", end_of_output(run)),
-                    "commands run by 'sh -c' in the working folder");
+    throw UserError(
+        fmt::format("command {}, '{}', cannot be {}{}", to_string(side), pair_.commands[static_cast<std::size_t>(side)],
+                    run.exit_code == kNotFound ? "found" : "executed", end_of_output(run)),
+        "commands run by 'sh -c' in the working folder");
   }
   return value_of(side, run, file_text);
 }
@@ -132,12 +132,12 @@ Result<Round> CommandRunner::round(RoundStage stage, int index) const {
 }
 
 Result<Done> CommandRunner::check(const std::string& check, Side side) const {
-  const ProcessResult run = run_process({"sh", "-c", check},
-                                        {.timeout_s = pair_.timeout_s,
-                                         .working_folder = pair_.folder,
-                                         .environment = {std::string("APO_SIDE=") + (side == Side::a ? "a" : "b"),
-                                                         "APO_COMMAND=" + pair_.commands[static_cast<std::size_t>(side)]},
-                                         .output_limit = kMostOutput});
+  const ProcessResult run = run_process(
+      {"sh", "-c", check}, {.timeout_s = pair_.timeout_s,
+                            .working_folder = pair_.folder,
+                            .environment = {std::string("APO_SIDE=") + (side == Side::a ? "a" : "b"),
+                                            "APO_COMMAND=" + pair_.commands[static_cast<std::size_t>(side)]},
+                            .output_limit = kMostOutput});
   if (run.ok()) {
     return Done{};
   }

@@ -27,8 +27,8 @@ struct CommandPair {
   double timeout_s = 0;  // of a run
 };
 
-// Nothing confines what it runs: the commands are the user's own. Each run is a process group of its own, which is ended
-// with the run, at its deadline and when this process dies.
+// Nothing confines what it runs: the commands are the user's own. Each run is a process group of its own, which is
+// ended with the run, at its deadline and when this process dies.
 class CommandRunner {
  public:
   CommandRunner(CommandPair pair, RoundCoins coins);
@@ -36,7 +36,8 @@ class CommandRunner {
   // One run whose metric counts for nothing. Failures have the side as their slot. Throws UserError
   // where the shell finds no such command, or may not execute it.
   Result<double> try_once(Side side) const;
-  // Fresh runs of each, A B B A and so on; what comes first is drawn. With random layout each run's environment has a size of its own.
+  // Fresh runs of each, A B B A and so on; what comes first is drawn. With random layout each run's environment has a
+  // size of its own.
   Result<Round> round(RoundStage stage, int index) const;
   // Whether `check` exits with 0 for that side, which it finds in APO_SIDE ("a" or "b") and APO_COMMAND (the text).
   Result<Done> check(const std::string& check, Side side) const;

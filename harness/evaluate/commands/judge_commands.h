@@ -16,8 +16,8 @@
 namespace apo {
 
 struct CommandHooks {
-  std::function<void()> on_begin = {};                 // A works, and there is a B
-  std::function<void(const Round&)> on_round = {};     // as it is recorded
+  std::function<void()> on_begin = {};              // A works, and there is a B
+  std::function<void(const Round&)> on_round = {};  // as it is recorded
 };
 
 // Runs each command once, checks the correctness of each, and asks for rounds until the comparison's rule has decided.
@@ -30,8 +30,8 @@ void judge_commands(CommandComparison& comparison, std::uint64_t seed, std::shar
 GateRule command_gate_rule(const CommandComparison& comparison);
 RegressionResult regression_result(const CommandComparison& comparison);
 
-// Judges the recorded rounds again: "" where that gives the recorded numbers bit for bit, or where another version of the
-// rule made them, else a sentence. Pure.
+// Judges the recorded rounds again: "" where that gives the recorded numbers bit for bit, or where another version of
+// the rule made them, else a sentence. Pure.
 std::string difference_on_replay(const CommandComparison& comparison);
 
 }  // namespace apo

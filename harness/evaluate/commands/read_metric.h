@@ -10,8 +10,8 @@
 
 namespace apo {
 
-// What `sh -c` gets: the command, with the flags behind it that make a benchmark program write JSON. NVBench writes it to
-// `file`.
+// What `sh -c` gets: the command, with the flags behind it that make a benchmark program write JSON. NVBench writes it
+// to `file`.
 std::string shell_command(const CommandMetric& metric, const std::string& command, const std::filesystem::path& file);
 
 // Of a run that ended well; `file_text` is what it wrote to the file. A positive number, else Outcome::no_metric.

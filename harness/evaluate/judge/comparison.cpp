@@ -92,8 +92,9 @@ void Judge::check(const Round& round) const {
                                   : fmt::format("needed: {} round {}", to_string(step.stage), step.index));
   }
   const std::set<std::string> names = workload_names(round);
-  if (names.size() != round.workloads.size() || (!rounds_.empty() && (names != workload_names(rounds_.front()) ||
-                                                                        round.commands.has_value() != rounds_.front().commands.has_value()))) {
+  if (names.size() != round.workloads.size() ||
+      (!rounds_.empty() && (names != workload_names(rounds_.front()) ||
+                            round.commands.has_value() != rounds_.front().commands.has_value()))) {
     throw UserError(place + " did not measure the workloads of this comparison, once each");
   }
   for (const RoundWorkload& workload : round.workloads) {

@@ -51,8 +51,8 @@ std::string describe_noise(const Judgement& judgement, const std::string& detail
   if (!detail.empty()) {
     return "Too noisy to judge: " + detail + ".";
   }
-  return "Too noisy to claim so little: " + change(judgement, wording) + "; claims below " + percent(judgement.minimum_claim) +
-         " are refused on this machine.";
+  return "Too noisy to claim so little: " + change(judgement, wording) + "; claims below " +
+         percent(judgement.minimum_claim) + " are refused on this machine.";
 }
 
 // "Slower".
@@ -80,8 +80,8 @@ std::string describe(const Judgement& judgement, const JudgePreset& preset, cons
     case Reason::guard_failed:
       return capitalised(wording.better) + " on average, but " + detail + ".";
     case Reason::unresolved:
-      return "Not resolved" + (detail.empty() ? "" : " (" + detail + ")") + ": " + change(judgement, wording) + "; this comparison could resolve " +
-             percent(judgement.minimum_detectable) + ".";
+      return "Not resolved" + (detail.empty() ? "" : " (" + detail + ")") + ": " + change(judgement, wording) +
+             "; this comparison could resolve " + percent(judgement.minimum_detectable) + ".";
     case Reason::noisy:
       return describe_noise(judgement, detail, wording);
     case Reason::interrupted:

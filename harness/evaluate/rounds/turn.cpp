@@ -14,9 +14,9 @@ RoundSource in_turns(std::shared_ptr<DeviceTurns> turns, std::function<Result<Ro
   return [turns = std::move(turns), run = std::move(run), &observer](RoundStage stage, int index,
                                                                      double& waited_s) -> Result<Round> {
     constexpr double kNoWaitS = 0.01;  // taking a free lock
-    const DeviceTurns::Turn turn =
-        turns == nullptr ? DeviceTurns::Turn()
-                         : turns->take([&observer](const std::string& line) { observer.say(line); });
+    const DeviceTurns::Turn turn = turns == nullptr
+                                       ? DeviceTurns::Turn()
+                                       : turns->take([&observer](const std::string& line) { observer.say(line); });
     waited_s += turn.waited_s();
     auto result = run(stage, index);
     if (!result || turn.waited_s() < kNoWaitS) {

@@ -13,8 +13,8 @@
 namespace apo {
 
 // Where rounds come from: all that the judging of variants and of commands differ in. A Failure says which arm
-// misbehaved: slot 0 is the incumbent and slot 1 the candidate, -1 unknown. A wait for other processes is no part of the
-// round's time, and is added to `waited_s`.
+// misbehaved: slot 0 is the incumbent and slot 1 the candidate, -1 unknown. A wait for other processes is no part of
+// the round's time, and is added to `waited_s`.
 using RoundSource = std::function<Result<Round>(RoundStage stage, int index, double& waited_s)>;
 
 // A turn of the runtime's; the observer is told of a long wait.

@@ -99,8 +99,7 @@ CommandReplay replay_commands(Workspace& workspace, std::int64_t id, Observer& o
     throw UserError("comparison c" + std::to_string(id) + " ran in '" + original.folder + "', which is no folder here",
                     "compare the commands anew where they are");
   }
-  CommandRequest request{.asked = original,
-                         .target = then && then->target == Target::cuda ? "cuda" : "host"};
+  CommandRequest request{.asked = original, .target = then && then->target == Target::cuda ? "cuda" : "host"};
   request.asked.id = 0;
   request.asked.rounds.clear();
   request.asked.judgement.reset();

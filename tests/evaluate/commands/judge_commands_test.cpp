@@ -206,7 +206,8 @@ TEST(CommandCorrectness, AWrongBIsRevertedAndAWrongAIsAMistake) {
 
 TEST(CommandFaults, ACommandThatIsMissingIsAMistakeOnEitherSide) {
   EXPECT_TRUE(has(mistake(asked("./no-such-program", "true")), "command A, './no-such-program', cannot be found"));
-  EXPECT_TRUE(has(mistake(asked("echo value 1", "./no-such-program")), "command B, './no-such-program', cannot be found"));
+  EXPECT_TRUE(
+      has(mistake(asked("echo value 1", "./no-such-program")), "command B, './no-such-program', cannot be found"));
   write_file_atomically(place().path() / "data", "no program");
   EXPECT_TRUE(has(mistake(asked("echo value 1", "./data")), "cannot be executed"));
 }
@@ -231,7 +232,8 @@ TEST(CommandFaults, ABThatFailsIsReverted) {
 }
 
 TEST(CommandFaults, ABThatFailsLaterIsRevertedAndKeepsItsRounds) {
-  const std::string third = "n=$(cat later 2>/dev/null || echo 0); echo $((n + 1)) > later; test $n -lt 3 && echo value 1";
+  const std::string third =
+      "n=$(cat later 2>/dev/null || echo 0); echo $((n + 1)) > later; test $n -lt 3 && echo value 1";
   const CommandComparison result = judged(asked("echo value 2", third));
   EXPECT_EQ(result.outcome, Outcome::faulted);
   EXPECT_EQ(result.judgement->reason, Reason::gate_failed);

@@ -137,25 +137,32 @@ TEST(GoogleBenchmark, SeveralBenchmarksNeedAName) {
 TEST(GoogleBenchmark, ErrorsAndForeignDocumentsAreNoTimes) {
   EXPECT_TRUE(has(failure("gbench", "copy 3 us"), "not the JSON of a Google Benchmark program"));
   EXPECT_TRUE(has(failure("gbench", "[]"), "not the JSON of a Google Benchmark program"));
-  EXPECT_TRUE(has(failure("gbench", R"({"benchmarks": [{"name": "a", "error_occurred": true, "error_message": "no file"}]})"),
-                  "reports an error: no file"));
-  EXPECT_TRUE(has(failure("gbench", R"({"benchmarks": [{"name": "a", "real_time": 1, "time_unit": "h"}]})"), "time_unit"));
-  EXPECT_TRUE(has(failure("gbench", R"({"benchmarks": [{"name": "a", "real_time": "1", "time_unit": "s"}]})"), "real_time"));
-  EXPECT_TRUE(has(failure("gbench", R"({"benchmarks": [3, null, {"name": "a", "real_time": 0, "time_unit": "s"}]})"), "positive number"));
+  EXPECT_TRUE(
+      has(failure("gbench", R"({"benchmarks": [{"name": "a", "error_occurred": true, "error_message": "no file"}]})"),
+          "reports an error: no file"));
+  EXPECT_TRUE(
+      has(failure("gbench", R"({"benchmarks": [{"name": "a", "real_time": 1, "time_unit": "h"}]})"), "time_unit"));
+  EXPECT_TRUE(
+      has(failure("gbench", R"({"benchmarks": [{"name": "a", "real_time": "1", "time_unit": "s"}]})"), "real_time"));
+  EXPECT_TRUE(has(failure("gbench", R"({"benchmarks": [3, null, {"name": "a", "real_time": 0, "time_unit": "s"}]})"),
+                  "positive number"));
 }
 
 // ---------------------------------------------------------------- NVBench, its JSON format 1.0.0
 
-std::string state(const std::string& name, const std::string& value, const std::string& more = "\"is_skipped\": false") {
+std::string state(const std::string& name, const std::string& value,
+                  const std::string& more = "\"is_skipped\": false") {
   return R"({"name": ")" + name + R"(", "device": 0, "axis_values": null, "summaries": [
     {"tag": "nv/cold/sample_size", "name": "Samples", "data": [{"name": "value", "type": "int64", "value": "12"}]},
     {"tag": "nv/cold/time/gpu/mean", "name": "GPU Time", "hint": "duration",
-     "data": [{"name": "value", "type": "float64", "value": )" + value + "}]}], " + more + "}";
+     "data": [{"name": "value", "type": "float64", "value": )" +
+         value + "}]}], " + more + "}";
 }
 
 std::string nvbench(const std::string& states) {
   return R"({"meta": {"version": {"json": {"string": "1.0.0"}}}, "devices": [],
-    "benchmarks": [{"name": "copy", "index": 0, "axes": null, "states": [)" + states + "]}]}";
+    "benchmarks": [{"name": "copy", "index": 0, "axes": null, "states": [)" +
+         states + "]}]}";
 }
 
 TEST(Nvbench, TheMeanColdGpuTimeIsANumberInAString) {
@@ -177,9 +184,9 @@ TEST(Nvbench, SkippedStatesAndMissingFilesAreNoTimes) {
   EXPECT_TRUE(has(failure("nvbench", "log", nvbench("")), "has no benchmark"));
   EXPECT_TRUE(has(failure("nvbench", "log", nvbench(state("Device=0", "null"))), "no number nv/cold/time/gpu/mean"));
   EXPECT_TRUE(has(failure("nvbench", "log", nvbench(state("Device=0", "\"nan\""))), "no number nv/cold/time/gpu/mean"));
-  EXPECT_TRUE(has(failure("nvbench", "log",
-                          nvbench(state("Device=0", "\"1\"", R"("is_skipped": true, "skip_reason": "too big")"))),
-                  "was skipped: too big"));
+  EXPECT_TRUE(has(
+      failure("nvbench", "log", nvbench(state("Device=0", "\"1\"", R"("is_skipped": true, "skip_reason": "too big")"))),
+      "was skipped: too big"));
 }
 
 TEST(ShellCommand, FlagsStandBehindTheCommand) {
