@@ -59,6 +59,10 @@ std::int64_t fill(Journal& journal) {
   journal.add_selftest_comparison(selftest.id, {.incumbent = experiment.candidate, .candidate = experiment.candidate});
   journal.finish_selftest(selftest);
   journal.add_variant(a_variant_with_headers());
+  CommandComparison commands{.metric = "seconds", .machine = "cpu-1", .judgement = Judgement{}};
+  commands.id = journal.begin_command_comparison(commands);
+  journal.add_command_round(commands.id, {.commands = CommandRuns{.runs = {{false, 1}, {true, 1}}}});
+  journal.finish_command_comparison(commands);
   return experiment.id;
 }
 
@@ -304,6 +308,8 @@ TEST(Certifications, OfAJournalOfBeforeSoloRunsHaveNone) {
   ASSERT_EQ(attack(scratch.path,
                    "DROP TABLE certification_clock; DROP TABLE certification_segment; DROP TABLE variant_file;"
                    "DROP TABLE experiment_prediction; DROP TABLE ranking_kind;"
+                   "DROP VIEW command_comparisons; DROP TABLE command_verdict; DROP TABLE command_round;"
+                   "DROP TABLE command_comparison;"
                    "PRAGMA user_version = 7"),
             "");
   for (const Access access : {Access::read_only, Access::read_write}) {

@@ -1,0 +1,111 @@
+// tests/reports/commands_page_test.cpp - the page about pairs of commands, against approved files. APO_APPROVE=1 writes
+// it.
+#include "reports/commands_page.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "harness/core/system/files.h"
+#include "tests/reports/fixture.h"
+
+namespace apo::report {
+namespace {
+
+const std::filesystem::path kApproved = std::filesystem::path(APO_SOURCE_FOLDER) / "tests" / "golden" / "reports";
+
+void expect_as_approved(const std::string& name, const std::string& text) {
+  const std::filesystem::path path = kApproved / name;
+  const char* approve = std::getenv("APO_APPROVE");
+  if (approve != nullptr && std::string(approve) == "1") {
+    std::filesystem::create_directories(path.parent_path());
+    write_file_atomically(path, text);
+  }
+  ASSERT_TRUE(std::filesystem::exists(path)) << "APO_APPROVE=1 writes " << path;
+  EXPECT_EQ(text, read_file(path)) << "APO_APPROVE=1 approves the new text of " << path;
+}
+
+Round a_round(RoundStage stage, int index, double a, double b) {
+  Round round{.stage = stage, .index = index, .seed = 11, .candidate_in_slot0 = index % 2 == 1, .seconds = 1.25};
+  const bool x = round.candidate_in_slot0;
+  round.commands = CommandRuns{.runs = {{x, x ? b : a}, {!x, x ? a : b}}, .higher_is_better = false};
+  round.effect = std::log(a / b);
+  return round;
+}
+
+std::vector<CommandComparison> comparisons() {
+  CommandComparison accepted{.id = 1,
+                             .command_a = "./old/bench | tee <log>",
+                             .command_b = "./new/bench",
+                             .folder = "/work/place",
+                             .metric = "seconds",
+                             .correct = "./check.sh",
+                             .machine = "cpu-1",
+                             .started_at = "2026-01-02T03:04:05Z",
+                             .finished_at = "2026-01-02T03:05:05Z"};
+  accepted.rounds = {a_round(RoundStage::sentinel, 0, 1.5, 1.5), a_round(RoundStage::search, 0, 1.5, 1.45),
+                     a_round(RoundStage::confirm, 1, 1.52, 1.44)};
+  accepted.rounds.push_back(a_round(RoundStage::confirm, 2, 9, 1.4));
+  accepted.rounds.back().void_why = "it took 60 s, the median round 1.2 s";
+  accepted.judgement = Judgement{.verdict = Verdict::accepted,
+                                 .reason = Reason::faster,
+                                 .sentence = "1.04x faster, 98 % interval [1.03x, 1.05x] over 14 fresh runs of each.",
+                                 .effect = 0.04,
+                                 .lower = 0.03,
+                                 .upper = 0.05,
+                                 .rounds = 14,
+                                 .processes = 84,
+                                 .seconds = 60,
+                                 .preset = "strict",
+                                 .rule_version = "apo-judge-2"};
+  accepted.value_a = 1.5;
+  accepted.value_b = 1.45;
+  CommandComparison gate{.id = 2,
+                         .purpose = CommandPurpose::gate,
+                         .command_a = "./old/bench",
+                         .command_b = "./new/bench",
+                         .folder = "/work/place",
+                         .metric = "regex:(.*) items/s",
+                         .higher_is_better = true,
+                         .margin = std::log1p(0.02),
+                         .machine = "cpu-1",
+                         .started_at = "2026-01-03T03:04:05Z"};
+  gate.outcome = Outcome::faulted;
+  gate.judgement = Judgement{.sentence = "Not timed: command B gave no result: faulted, it exited with 3.",
+                             .seconds = 2,
+                             .rule_version = "apo-judge-2"};
+  gate.gate = GateVerdict::failed;
+  const CommandComparison open{.id = 3,
+                               .command_a = "a",
+                               .command_b = "b",
+                               .folder = "/",
+                               .metric = "gbench:copy/8",
+                               .machine = "cpu-1",
+                               .started_at = "2026-01-04T03:04:05Z"};
+  return {accepted, gate, open};
+}
+
+TEST(CommandsPage, IsAsApprovedInEveryFormat) {
+  expect_as_approved("commands/commands.md", render_commands(comparisons(), Format::markdown));
+  expect_as_approved("commands/commands.html", render_commands(comparisons(), Format::html));
+  expect_as_approved("commands/commands.json", render_commands(comparisons(), Format::json));
+  expect_as_approved("commands/commands.csv", render_commands(comparisons(), Format::csv));
+}
+
+TEST(CommandsPage, WithoutComparisonsSaysSo) {
+  EXPECT_NE(render_commands({}, Format::markdown).find("no two commands were compared"), std::string::npos);
+}
+
+TEST(CommandsPage, TheReportOfACampaignNamesThoseOfItsMachine) {
+  CampaignRecords records = fixture::realistic_campaign();
+  EXPECT_EQ(render_markdown(build_model(records), {}).find("## Commands"), std::string::npos);
+  records.commands = comparisons();
+  const std::string text = render_markdown(build_model(records), {});
+  EXPECT_NE(text.find("## Commands"), std::string::npos);
+  EXPECT_NE(text.find("./new/bench"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace apo::report
