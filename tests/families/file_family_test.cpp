@@ -1,0 +1,156 @@
+// tests/families/file_family_test.cpp - what is derived from a reference, and how its faults end.
+#include "harness/families/file_family.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "harness/core/error.h"
+#include "harness/core/system/files.h"
+#include "harness/core/system/process.h"
+#include "harness/runtime/tensor_data.h"
+#include "kernels/closeness.h"
+#include "tests/families/family_text.h"
+
+namespace apo {
+namespace {
+
+const Axes kAxes = {{"cols", 100}, {"rows", 7}};
+
+TEST(FileFamily, SoftmaxAddsUpToOneAndItsHonestVersionIsNear) {
+  const Family family = family_of(parse_family(kSoftmax, "softmax.h"), test_oracle());
+  const InputSet inputs = make_inputs(family, kAxes, 1, "typical", 2);
+  const Expected expected = expect(family, inputs, {0, 6}, 2);
+  const std::vector<double>& y = expected.reference.at("y");
+  ASSERT_EQ(y.size(), 200u);
+  EXPECT_NEAR(std::accumulate(y.begin(), y.begin() + 100, 0.0), 1, 1e-12);
+  const TensorMap whole = family.honest(kAxes, inputs.values, {0, 6}, 1);
+  const std::vector<double> honest(whole.at("y").begin(), whole.at("y").begin() + 100);
+  const std::vector<double> row(y.begin(), y.begin() + 100);
+  const std::vector<double> noise(expected.noise.at("y").begin(), expected.noise.at("y").begin() + 100);
+  const Tolerance tolerance = family.tolerance("y", kAxes);
+  EXPECT_TRUE(closeness(tolerance, row, noise, honest).holds());
+  std::vector<double> zeros(100);
+  EXPECT_GT(closeness(tolerance, row, noise, zeros).element, 100);
+}
+
+TEST(FileFamily, WorkIsCountedFromTheReference) {
+  const Family family = family_of(parse_family(kSoftmax, "softmax.h"), test_oracle());
+  const Work work = family.work({{"cols", 256}, {"rows", 64}});
+  EXPECT_EQ(work.special_by_name.at("exp"), 64 * 256);
+  EXPECT_EQ(work.special_functions, 64 * 256) << "divisions can be one a row";
+  EXPECT_EQ(work.flops, 64 * 256 * 2);
+  EXPECT_EQ(work.bytes, 64 * 256 * 8);
+}
+
+TEST(FileFamily, NoiseIsTheSameForAnyNumberOfThreads) {
+  const Family family = family_of(parse_family(kSoftmax, "softmax.h"), test_oracle());
+  const InputSet inputs = make_inputs(family, kAxes, 1, "wide", 1);
+  EXPECT_EQ(expect(family, inputs, {}, 1).noise, expect(family, inputs, {}, 3).noise);
+}
+
+// Each size is another fault; the text under its apo: lines stays the same, so all of them are one program.
+constexpr const char* kFaults =
+    "// apo:family faults\n// apo:axis n 1..100\n// apo:input x f32[n]\n// apo:output y f32[n]\n"
+    "// apo:workload w small n=3\n"
+    "#include <stdexcept>\n"
+    "template <class Real>\n"
+    "void reference(int64_t n, const Real* x, Real* y) {\n"
+    "  for (int64_t i = 0; i < n; ++i) y[i] = x[i];\n"
+    "  if (n == 10) __builtin_trap();\n"
+    "  if (n == 11) for (;;) __asm__ volatile(\"\");\n"
+    "  if (n == 12) y[5] = 0.0 / (x[0] - x[0]);\n"
+    "  if (n == 13) throw std::runtime_error(\"no thirteen\");\n"
+    "  if (n == 14) y[n] = x[0];\n"
+    "  if (n == 15) std::exit(0);\n"
+    "}\n";
+
+TEST(FileFamily, AFaultyReferenceIsOneErrorThatNamesTheFile) {
+  OracleOptions options = test_oracle();
+  options.timeout_s = 20;
+  const OracleProgram program(parse_family(kFaults, "faults.h"), options);
+  options.timeout_s = 0.5;
+  const OracleProgram hasty(parse_family(kFaults, "faults.h"), options);
+  const auto error_of = [&](std::int64_t n, ProgramKind kind) -> std::string {
+    const TensorMap values = {{"x", std::vector<double>(static_cast<std::size_t>(n), 1.0)}};
+    try {
+      (n == 11 ? hasty : program).ask({.axes = {{"n", n}}, .units = {}, .values = &values}, kind);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_of(3, ProgramKind::plain), "");
+  EXPECT_NE(error_of(10, ProgramKind::plain).find("faults.h: the reference crashed with SIG"), std::string::npos);
+  EXPECT_EQ(error_of(11, ProgramKind::plain), "faults.h: the reference did not finish in 500 ms (n=11)");
+  EXPECT_NE(error_of(12, ProgramKind::plain).find("nan in y[5] (n=12)"), std::string::npos);
+  EXPECT_EQ(error_of(13, ProgramKind::plain), "faults.h: the reference threw 'no thirteen' (n=13)");
+  EXPECT_NE(error_of(15, ProgramKind::plain).find("it calls exit()"), std::string::npos);
+  EXPECT_NE(error_of(14, ProgramKind::sanitized).find("faults.h:14: heap-buffer-overflow"), std::string::npos)
+      << error_of(14, ProgramKind::sanitized);
+}
+
+TEST(FileFamily, AReferenceThatDoesNotCompileNamesTheUsersLine) {
+  const Family family =
+      family_of(parse_family(replaced(kSoftmax, "exp(x[c]", "expp(x[c]"), "softmax.h"), test_oracle());
+  try {
+    make_inputs(family, kAxes, 1, "typical", 1);
+    family.reference(kAxes, make_inputs(family, kAxes, 1, "typical", 1).values, {}, 1);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("softmax.h:16"), std::string::npos) << error.what();
+  }
+}
+
+// The reference in Python needs NumPy, which tests/run installs.
+TEST(CommandReference, NumPyIsAReference) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "ref.py",
+                        "import sys, numpy as np\nx = np.load(sys.argv[1] + '/x.npy')\n"
+                        "e = np.exp(x - x.max(axis=1, keepdims=True))\n"
+                        "np.save(sys.argv[1] + '/y.npy', e / e.sum(axis=1, keepdims=True))\n");
+  const std::string head = std::string(kSoftmax).substr(0, std::string(kSoftmax).find("template"));
+  const FamilyFile file = parse_family(replaced(head, "// apo:unit      rows\n", "// apo:reference python3 ref.py\n"),
+                                       (folder.path() / "softmax.h").string());
+  ASSERT_EQ(file.headers.size(), 1u) << "the script is part of the contract";
+  const Family family = family_of(file, test_oracle());
+  const InputSet inputs = make_inputs(family, kAxes, 1, "typical", 1);
+  const Expected by_numpy = expect(family, inputs, {}, 1);
+  const Family in_cpp = family_of(parse_family(kSoftmax, "softmax.h"), test_oracle());
+  const TensorMap expected = in_cpp.reference(kAxes, inputs.values, {}, 1);
+  for (std::size_t i = 0; i < 700; ++i) {
+    ASSERT_NEAR(by_numpy.reference.at("y")[i], expected.at("y")[i], 1e-15);
+  }
+  EXPECT_GT(*std::ranges::max_element(by_numpy.noise.at("y")), 1e-10);
+  EXPECT_LT(*std::ranges::max_element(by_numpy.noise.at("y")), 1e-6);
+}
+
+TEST(CommandReference, ItsFaultsAreOneErrorEach) {
+  const TemporaryFolder folder;
+  const std::string head = std::string(kSoftmax).substr(0, std::string(kSoftmax).find("template"));
+  const auto error_of = [&](const std::string& script) -> std::string {
+    write_file_atomically(folder.path() / "ref.py", script);
+    const FamilyFile file = parse_family(replaced(head, "// apo:unit      rows\n", "// apo:reference python3 ref.py\n"),
+                                         (folder.path() / "s.h").string());
+    OracleOptions options = test_oracle();
+    options.timeout_s = 10;
+    const Family family = family_of(file, options);
+    try {
+      family.reference(kAxes, make_inputs(family, kAxes, 1, "typical", 1).values, {}, 1);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(error_of("import no_such_module\n").find("No module named 'no_such_module'"), std::string::npos);
+  EXPECT_NE(error_of("pass\n").find("wrote no y.npy"), std::string::npos);
+  EXPECT_NE(error_of("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n").find("crashed with SIGSEGV"),
+            std::string::npos);
+  EXPECT_NE(error_of("import sys, numpy as np\nnp.save(sys.argv[1] + '/y.npy', np.zeros((2, 2)))\n")
+                .find("wrote y.npy with shape [2,2], needed [7,100]"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace apo

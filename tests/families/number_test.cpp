@@ -1,0 +1,100 @@
+// tests/families/number_test.cpp - the number types: what each does to an operation.
+#include "kernels/oracle/number.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "kernels/oracle/mutant.h"
+#include "kernels/oracle/request.h"
+
+namespace apo::oracle {
+namespace {
+
+using Noisy = Perturbed<24, double>;
+
+template <class Make>
+double spread(double exact, Make make) {
+  random_state = 12345;
+  double squares = 0;
+  constexpr int kSamples = 4000;
+  for (int i = 0; i < kSamples; ++i) {
+    const double error = make().value - exact;
+    squares += error * error;
+  }
+  return std::sqrt(squares / kSamples);
+}
+
+// A uniform error of one ulp has sigma ulp / sqrt(12); near 1 an ulp of binary32 is 2^-23.
+TEST(Perturbed, AnAdditionIsOffByTheRoundingOfBinary32) {
+  const double sigma = spread(1.5, [] { return Noisy(1.0) + Noisy(0.5); });
+  EXPECT_NEAR(sigma, 0x1p-23 / std::sqrt(12.0), 0x1p-23 / std::sqrt(12.0) / 10);
+  EXPECT_NEAR(spread(1.5, [] { return exp(Noisy(std::log(1.5))); }), 8 * sigma, sigma);
+}
+
+TEST(Perturbed, WhatTheContractRoundsMayBeOffByThatMuch) {
+  EXPECT_NEAR(spread(1, [] { return rounded<bf16>(Noisy(1.0)); }), 0x1p-8 / std::sqrt(3.0), 0x1p-8 / 10);
+  EXPECT_NEAR(spread(1, [] { return approximate<11>(Noisy(1.0)); }), 0x1p-11 / std::sqrt(3.0), 0x1p-11 / 10);
+  EXPECT_EQ(rounded<bf16>(1.003f), 1.0f);
+  EXPECT_EQ(rounded<bf16>(1.003), 1.003);
+}
+
+TEST(Perturbed, ZeroStaysZeroAndNearTiesGoEitherWay) {
+  EXPECT_EQ((Noisy(0.0) * Noisy(3.0)).value, 0);
+  random_state = 7;
+  int below = 0;
+  for (int i = 0; i < 200; ++i) {
+    below += decided(Noisy(1.0), Noisy(1.0 + 0x1p-24)) ? 1 : 0;
+  }
+  EXPECT_GT(below, 20);
+  EXPECT_LT(below, 180);
+  EXPECT_TRUE(decided(1.0, 1.0 + 0x1p-24));
+}
+
+TEST(Counted, OperationsSpecialFunctionsAndTheirChain) {
+  counts = {};
+  const Counted x = 0.5;
+  const Counted y = tanh(exp(x) + x * x) / (x - 1);
+  (void)y;
+  EXPECT_EQ(counts.flops, 3);
+  EXPECT_EQ(counts.special["exp"], 1);
+  EXPECT_EQ(counts.special["tanh"], 1);
+  EXPECT_EQ(counts.special["division"], 1);
+  EXPECT_EQ(counts.longest_special_chain, 2);
+}
+
+TEST(Mistaken, OneTermIsDroppedOrHasTheWrongSign) {
+  const auto total = []<Mistake kMistake>() {
+    additions = 0;
+    wrong_addition = 2;
+    Mistaken<kMistake> sum = 0;
+    for (int i = 1; i <= 4; ++i) {
+      sum += Mistaken<kMistake>(i);
+    }
+    return sum.value;
+  };
+  EXPECT_EQ(total.operator()<Mistake::dropped_term>(), 7);
+  EXPECT_EQ(total.operator()<Mistake::wrong_sign>(), 4);
+}
+
+TEST(Units, PartsAndTheirRunsCoverATensorOnce) {
+  const Contract contract{.axes = {5, 7},
+                          .scalars = {},
+                          .tensors = {{.is_output = true, .extents = {5, 7}, .axis = {0, 1}}},
+                          .unit_axes = {{.axis = 0, .block = 2}, {.axis = 1, .block = 3}},
+                          .units = {}};
+  ASSERT_EQ(unit_count(contract), 9);
+  std::vector<int> seen(35);
+  for (std::int64_t unit = 0; unit < 9; ++unit) {
+    for_each_run(contract, contract.tensors[0], part_of(contract, unit), [&](std::int64_t offset, std::int64_t count) {
+      for (std::int64_t i = offset; i < offset + count; ++i) {
+        ++seen[static_cast<std::size_t>(i)];
+      }
+    });
+  }
+  EXPECT_EQ(seen, std::vector<int>(35, 1));
+}
+
+}  // namespace
+}  // namespace apo::oracle
