@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -123,15 +124,19 @@ Work count(const OracleProgram& program, const Axes& axes) {
   TensorMap inputs = rounded_inputs(file, fill(program, small, 1, "typical", 1));
   inputs.merge(rounded_inputs(file, derive(program, small, inputs, 1)));
   const oracle::Contract contract = contract_at(file, small);
+  std::map<std::string, double> special;
   for (const std::int64_t unit : all_units(contract)) {
     const double same = units_like(file, axes, oracle::part_of(contract, unit));
     const OracleAnswer answer = program.ask({.mode = Mode::count, .axes = small, .units = {unit}, .values = &inputs});
     work.flops += same * answer.flops;
     work.serial_special_functions = std::max(work.serial_special_functions, answer.special_chain);
     for (const auto& [name, number] : answer.specials) {
-      work.special_by_name[name] += same * number;
+      special[name] += same * number;
       work.special_functions += name == "division" ? 0 : same * number;
     }
+  }
+  for (const auto& [name, number] : special) {
+    work.special_by_name.push_back({.name = name, .count = number});
   }
   work.serial_steps = work.serial_special_functions;
   return work;

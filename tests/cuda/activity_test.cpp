@@ -54,7 +54,7 @@ class ActivityClock : public ::testing::Test {
     shared_tensors_ = std::make_unique<SharedTensors>(SharedTensorsSpec{
         .buffers = {{.name = "x", .bytes = 4 * kCount, .role = BufferRole::input, .element_bytes = 4},
                     {.name = "y", .bytes = 4 * kCount, .role = BufferRole::output, .element_bytes = 4}},
-        .axes = {kCount},
+        .words = {kCount},
         .alignment = 256});
   }
   // Both slots; `kernels` are launched in order in one call.

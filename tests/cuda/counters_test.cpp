@@ -78,7 +78,7 @@ class Bench {
     shared_tensors_ = std::make_unique<SharedTensors>(
         SharedTensorsSpec{.buffers = {{.name = "x", .bytes = 4 * n, .role = BufferRole::input, .element_bytes = 4},
                                       {.name = "y", .bytes = 4 * n, .role = BufferRole::output, .element_bytes = 4}},
-                          .axes = {n},
+                          .words = {n},
                           .alignment = 256});
     load(code, launch);
   }

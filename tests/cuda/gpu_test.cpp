@@ -42,7 +42,7 @@ class Gpu : public ::testing::Test {
         .buffers = {{.name = "x", .bytes = 4 * kCount, .role = BufferRole::input, .element_bytes = 4},
                     {.name = "y", .bytes = 4 * kCount, .role = BufferRole::output, .element_bytes = 4},
                     {.name = "memo", .bytes = 1024, .role = BufferRole::scratch, .slot = 0}},
-        .axes = {kCount},
+        .words = {kCount},
         .input_sets = kSets,
         .layout_seed = 7,
         .alignment = 256};

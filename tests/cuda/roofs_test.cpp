@@ -142,7 +142,7 @@ TEST_F(GpuRoofs, TheCopyKernelCopiesEveryElement) {
   SharedTensors shared_tensors(
       {.buffers = {{.name = "x", .bytes = 4 * floats, .role = BufferRole::input, .element_bytes = 4},
                    {.name = "y", .bytes = 4 * floats, .role = BufferRole::output, .element_bytes = 4}},
-       .axes = {floats},
+       .words = {floats},
        .layout_seed = 3,
        .alignment = 256});
   std::vector<float> x(static_cast<std::size_t>(floats));
