@@ -3,7 +3,7 @@
 #
 # One program is built twice: a benchmark of 1000 dependent steps an iteration, and of 970. Counted instructions say
 # what the difference is. Then `apo compare --command-a` judges the second against the first COMPARISONS (10) times, and the
-# first against itself as often. FLAGS: of the benchmark program. OPTIONS: more options of apo compare. The number of comparisons that
+# first against itself as often. FLAGS: of the benchmark program. OPTIONS (--runs 3): more of apo compare. The number of comparisons that
 # came out right is the exit code's matter: 0 when all gains were accepted and no A/A run was.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
@@ -11,7 +11,7 @@ folder=$(readlink -f "${1:?usage: experiments/commands.sh FOLDER}")
 mkdir -p "$folder"
 comparisons=${COMPARISONS:-10}
 flags=${FLAGS:---benchmark_min_time=0.0003 --benchmark_repetitions=100}
-options=${OPTIONS:-}
+options=${OPTIONS:---runs 3}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

@@ -43,7 +43,8 @@ constexpr const char* kHidden = "";
 constexpr std::array kCommands = {
     Command{"run", kImprove, "Run iterations of the loop: profile, research, implement, evaluate", define_run},
     Command{"try", kImprove, "Register, verify and judge files against the incumbent", define_try},
-    Command{"compare", kImprove, "Compare two variants in paired rounds and judge the difference", define_compare},
+    Command{"compare", kImprove, "Compare two variants, or two commands, in paired rounds and judge the difference",
+            define_compare},
 
     Command{"new", kBring, "Write a family's file, a first variant and the commands to run next", define_new},
     Command{"family", kBring, "Check a family: reference, tolerance, and planted mistakes", define_family},
@@ -65,8 +66,10 @@ constexpr std::array kCommands = {
 
     Command{"verify", kTrust, "Check a variant's results against the fp64 reference", define_verify},
     Command{"confirm", kTrust, "Repeat the confirmation of an accepted experiment", define_confirm},
-    Command{"replay", kTrust, "Repeat the whole judgement of an experiment from the journal", define_replay},
-    Command{"gate", kTrust, "Fail when a variant became slower than a stored baseline, for CI", define_gate},
+    Command{"replay", kTrust, "Repeat the whole judgement of an experiment, or of two commands, from the journal",
+            define_replay},
+    Command{"gate", kTrust,
+            "Fail when a variant became slower than a stored baseline, or a command than another, for CI", define_gate},
     Command{"selftest", kTrust, "Measure what this machine resolves, on identical code and known differences",
             define_selftest},
     Command{"doctor", kTrust, "Check this machine and the journal, and name the fixes", define_doctor},

@@ -27,8 +27,7 @@ std::vector<double> values_of(const CommandRuns& runs) {
 CommandRuns runs_of(const std::vector<double>& values, bool b_first, bool higher_is_better) {
   CommandRuns runs{.runs = {}, .higher_is_better = higher_is_better};
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const bool outer = i % 4 == 0 || i % 4 == 3;
-    runs.runs.push_back({.candidate = outer == b_first, .value = values[i]});
+    runs.runs.push_back({.candidate = is_candidate_run(b_first, i), .value = values[i]});
   }
   return runs;
 }

@@ -5,6 +5,11 @@
 
 namespace apo {
 
+bool is_candidate_run(bool candidate_first, std::size_t index) {
+  const bool outer = index % 4 == 0 || index % 4 == 3;
+  return outer == candidate_first;
+}
+
 double CommandRuns::best(bool of_candidate) const {
   double best = 0;
   for (const CommandRun& run : runs) {

@@ -1,6 +1,7 @@
 // harness/core/records/judgement.h - samples, rounds, and the judgement that follows from them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,6 +44,9 @@ struct CommandRun {
   double value = 0;
   bool operator==(const CommandRun&) const = default;
 };
+
+// Which command runs when: first, other, other, first, and so on, so that a drift is shared.
+bool is_candidate_run(bool candidate_first, std::size_t index);
 
 // As many of each of two commands, in the order in which they ran; in the place of blocks.
 struct CommandRuns {

@@ -112,12 +112,10 @@ Result<Round> CommandRunner::round(RoundStage stage, int index) const {
   const RoundDraw draw = draw_round(round.seed, 0);
   round.candidate_in_slot0 = draw.candidate_in_slot0;
   CommandRuns runs{.runs = {}, .higher_is_better = pair_.higher_is_better};
-  for (int i = 0; i < 2 * pair_.runs; ++i) {
-    const bool outer = i % 4 == 0 || i % 4 == 3;
-    const Side side = outer == draw.candidate_in_slot0 ? Side::b : Side::a;
+  for (std::size_t i = 0; i < 2 * static_cast<std::size_t>(pair_.runs); ++i) {
+    const Side side = is_candidate_run(draw.candidate_in_slot0, i) ? Side::b : Side::a;
     std::string file_text;
-    const ProcessResult run =
-        execute(side, derive_seed(draw.order_seed, "run", static_cast<std::uint64_t>(i)), file_text);
+    const ProcessResult run = execute(side, derive_seed(draw.order_seed, "run", i), file_text);
     const auto value = value_of(side, run, file_text);
     if (!value) {
       return value.failure();

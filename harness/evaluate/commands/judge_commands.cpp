@@ -14,6 +14,7 @@
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/commands/command_runner.h"
+#include "harness/evaluate/judge/noise_levels.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/judge/signed_rank.h"
 #include "harness/evaluate/rounds/judged_rounds.h"
@@ -109,6 +110,16 @@ void keep_round(const Judging& judging, const Round& round) {
   }
 }
 
+std::vector<double> effects_of(const CommandComparison& comparison, RoundStage stage) {
+  std::vector<double> effects;
+  for (const Round& round : comparison.rounds) {
+    if (round.stage == stage && round.void_why.empty()) {
+      effects.push_back(effect_of(round.commands.value()));
+    }
+  }
+  return effects;
+}
+
 // For "auto" by rounds of A against itself. No layout of code is drawn anew: both programs are what they are.
 JudgePreset preset_of(const Judging& judging, const CommandPair& pair) {
   if (judging.comparison.judge != "auto") {
@@ -122,7 +133,11 @@ JudgePreset preset_of(const Judging& judging, const CommandPair& pair) {
     keep_round(judging, round);
   }
   check_passed(sentinel.check);
-  return choose_preset(sentinel.check.sd, LayoutControl::none);
+  JudgePreset preset = choose_preset(sentinel.check.sd, LayoutControl::none);
+  // A run that lost its CPU for a while is an outlier, which an interval by ranks bears: it forbids no claim.
+  const double usual_sd = robust_spread(effects_of(judging.comparison, RoundStage::sentinel));
+  preset.minimum_claim = choose_preset(usual_sd, LayoutControl::none).minimum_claim;
+  return preset;
 }
 
 // Over the rounds that the effect is of.
@@ -248,16 +263,6 @@ JudgePreset recorded_preset(const Judgement& judgement) {
   JudgePreset preset = preset_named(judgement.preset);
   preset.minimum_claim = judgement.minimum_claim;
   return preset;
-}
-
-std::vector<double> effects_of(const CommandComparison& comparison, RoundStage stage) {
-  std::vector<double> effects;
-  for (const Round& round : comparison.rounds) {
-    if (round.stage == stage && round.void_why.empty()) {
-      effects.push_back(effect_of(round.commands.value()));
-    }
-  }
-  return effects;
 }
 
 Judgement gain_again(const CommandComparison& comparison) {

@@ -83,6 +83,10 @@ double root_of_share(double mean_square, double explained, double size) {
 
 }  // namespace
 
+double robust_spread(const std::vector<double>& effects) {
+  return robust_sd(deviations_from_median(effects));
+}
+
 double block_spread(const std::vector<Round>& rounds) {
   std::vector<double> deviations;
   for (const Round& round : rounds) {
@@ -123,7 +127,7 @@ NoiseLevels noise_levels(const std::vector<Round>& rounds, const NoiseDesign& de
   levels.process = root_of_share(process_square, layout_square, each);
   levels.process_mean = std::sqrt(between_processes / (processes - 1));
   levels.total = std::hypot(levels.round, levels.layout, levels.process);
-  levels.robust = robust_sd(deviations_from_median(effects));
+  levels.robust = robust_spread(effects);
   levels.processes = processes;
   return levels;
 }

@@ -35,7 +35,9 @@ struct NoiseLevels {
 // whole processes.
 NoiseLevels noise_levels(const std::vector<Round>& rounds, const NoiseDesign& design);
 
-// Returns the robust standard deviation of one block's contrast, over all rounds.
+// The standard deviation of most effects, whatever a few of them met (1.4826 times the median absolute deviation).
+double robust_spread(const std::vector<double>& effects);
+// The robust standard deviation of one block's contrast, over all rounds.
 double block_spread(const std::vector<Round>& rounds);
 
 }  // namespace apo

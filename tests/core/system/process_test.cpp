@@ -47,6 +47,15 @@ TEST(Process, AChildThatIgnoresItsInputDoesNotKillUs) {
   EXPECT_TRUE(result.ok());
 }
 
+TEST(Process, WhatIsPrintedBeyondTheLimitIsReadAndNotKept) {
+  const ProcessResult result = run_process({"sh", "-c", "yes | head -c 1000000; echo end >&2"}, {.output_limit = 1000});
+  EXPECT_TRUE(result.ok());
+  EXPECT_TRUE(result.cut);
+  EXPECT_EQ(result.output.size(), 1000U);
+  EXPECT_EQ(result.error, "end\n");
+  EXPECT_FALSE(run_process({"echo", "x"}, {.output_limit = 2}).cut);
+}
+
 TEST(Process, ADeadlineEndsTheWholeGroup) {
   const TemporaryFolder folder;
   const ProcessResult result =

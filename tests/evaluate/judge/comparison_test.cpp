@@ -45,6 +45,69 @@ void expect_same(const Judgement& a, const Judgement& b) {
   EXPECT_EQ(a.minimum_claim, b.minimum_claim);
 }
 
+// ---------------------------------------------------------------- rounds of two commands
+
+Round round_of_commands(const NextStep& step, double incumbent, double candidate, bool higher = false) {
+  Round round{.stage = step.stage, .index = step.index, .seed = round_seed(1, "test", step.stage, step.index)};
+  round.candidate_in_slot0 = draw_round(round.seed, 0).candidate_in_slot0;
+  round.commands = CommandRuns{.runs = {{false, incumbent}, {true, candidate}}, .higher_is_better = higher};
+  round.seconds = 0.4;
+  return round;
+}
+
+TEST(JudgeOfCommands, DecidesByTheSameRuleAndSaysWhatARoundWas) {
+  Judge judge({.preset = standard_preset(), .wording = {.better = "better", .worse = "worse", .runs = 1}});
+  for (NextStep step = judge.next(); !step.finished; step = judge.next()) {
+    judge.add(round_of_commands(step, 1.05 + noise(step, 0.002), 1));
+  }
+  const Judgement judgement = judge.judgement();
+  const Judgement of_calls = judge_effect(std::log(1.05), 0.002).judgement();
+  EXPECT_EQ(judgement.verdict, Verdict::accepted);
+  EXPECT_EQ(judgement.rounds, of_calls.rounds);
+  EXPECT_EQ(judgement.processes, 2 * of_calls.processes);
+  EXPECT_NE(judgement.sentence.find("x better, 98 % interval"), std::string::npos) << judgement.sentence;
+  EXPECT_NE(judgement.sentence.find("over 14 fresh runs of each."), std::string::npos) << judgement.sentence;
+}
+
+TEST(JudgeOfCommands, RefusesWhatIsNoPairOfPositiveNumbers) {
+  Judge judge({.preset = standard_preset()});
+  EXPECT_THROW(judge.add(round_of_commands(judge.next(), 0, 1)), UserError);
+  EXPECT_THROW(judge.add(round_of_commands(judge.next(), 1, std::nan(""))), UserError);
+  EXPECT_THROW(judge.add(round_of_commands(judge.next(), -1, 1)), UserError);
+  Round lonely = round_of_commands(judge.next(), 1, 1);
+  lonely.commands->runs.pop_back();
+  EXPECT_THROW(judge.add(lonely), UserError);
+  judge.add(round_of_commands(judge.next(), 1, 1));
+  EXPECT_THROW(judge.add(make_round(judge.next(), {0.1})), UserError) << "calls and commands do not mix";
+}
+
+TEST(JudgeOfCommands, TheBestOfSeveralRunsCountsEitherWayUp) {
+  CommandRuns runs{.runs = {{false, 3}, {true, 5}, {true, 4}, {false, 2}}};
+  EXPECT_EQ(effect_of(runs), std::log(2.0) - std::log(4.0));
+  runs.higher_is_better = true;
+  EXPECT_EQ(effect_of(runs), std::log(5.0) - std::log(3.0));
+}
+
+TEST(JudgeOfCommands, AShortRoundThatWaitedForACpuStillCounts) {
+  Judge judge({.preset = standard_preset()});
+  for (int i = 0; i < 6; ++i) {
+    Round round = round_of_commands(judge.next(), 1, 1);
+    round.seconds = i == 4 ? 0.4 : i == 5 ? 1 : 0.01;
+    EXPECT_EQ(judge.add(round).void_why.empty(), i != 5) << i;
+  }
+}
+
+TEST(Judge, GivingUpLeavesItUnresolvedWithTheReason) {
+  Judge judge({.preset = standard_preset()});
+  judge.add(make_round(judge.next(), {0.1}));
+  judge.give_up("the budget of 1.0 s is spent");
+  EXPECT_TRUE(judge.next().finished);
+  EXPECT_EQ(judge.judgement().verdict, Verdict::inconclusive);
+  EXPECT_EQ(judge.judgement().reason, Reason::unresolved);
+  EXPECT_TRUE(judge.judgement().sentence.starts_with("Not resolved (the budget of 1.0 s is spent): "))
+      << judge.judgement().sentence;
+}
+
 // ---------------------------------------------------------------- the course of a comparison
 
 TEST(Judge, AsksForSearchThenPausesThenConfirms) {
