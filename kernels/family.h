@@ -60,9 +60,9 @@ struct NamedCount {
 
 // Compulsory work of one call, counted from the equations, never from an implementation.
 struct Work {
-  double flops = 0;              // additions and multiplications, an fma counts 2
-  double bytes = 0;              // each input byte read once, each output byte written once
-  double special_functions = 0;  // tanh, exp, rsqrt evaluations
+  double flops = 0;                         // additions and multiplications, an fma counts 2
+  double bytes = 0;                         // each input byte read once, each output byte written once
+  double special_functions = 0;             // tanh, exp, rsqrt evaluations
   std::vector<NamedCount> special_by_name;  // where the family tells; divisions, which are no part of the sum, too
   // The longest chain of operations that each wait for the one before, whatever the parallelism: 0 = not counted. An
   // fma is one; a sum of n terms takes ceil(log2 n).

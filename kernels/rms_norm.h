@@ -16,6 +16,7 @@ void reference(int64_t rows, int64_t cols, Real eps, const Real* x, const Real* 
   for (int64_t r = 0; r < rows; ++r, x += cols, y += cols) {
     const Real squares = sum<Real>(cols, [&](int64_t c) { return x[c] * x[c]; });
     const Real scale = rsqrt(squares / Real(cols) + eps);
-    for (int64_t c = 0; c < cols; ++c) y[c] = x[c] * scale * weight[c];
+    for (int64_t c = 0; c < cols; ++c)
+      y[c] = x[c] * scale * weight[c];
   }
 }

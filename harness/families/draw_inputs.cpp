@@ -68,18 +68,6 @@ struct Draw {
   }
 };
 
-// Every element of a row becomes the first one, of floats within 2 %: sums of numbers that are all equal are rounded in
-// one direction each time, which is no error of a kernel.
-void level_rows(const Distribution& distribution, std::size_t row, std::vector<double>& values) {
-  constexpr double kApart = 0x1p-6;
-  const bool exact = distribution.kind == DistributionKind::mask || distribution.kind == DistributionKind::index;
-  double first = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    first = i % row == 0 ? values[i] : first;
-    values[i] = exact ? first : first * (1 - kApart * std::fabs(std::sin(values[i])));
-  }
-}
-
 }  // namespace
 
 std::vector<double> draw_input(const Distribution& distribution, const std::vector<std::int64_t>& extents,
@@ -96,7 +84,10 @@ std::vector<double> draw_input(const Distribution& distribution, const std::vect
     }
   });
   if (regime == "constant_rows" && !extents.empty()) {
-    level_rows(distribution, static_cast<std::size_t>(extents.back()), values);
+    const auto row = static_cast<std::size_t>(extents.back());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = values[i - i % row];
+    }
   }
   return values;
 }

@@ -15,7 +15,7 @@ namespace apo {
 //   wide           normal, positive: each element times 2^u, u uniform in (-6, 6); else a quarter at each end
 //   near_zero      times 2^-10; a mask is 1 in one of twenty elements
 //   saturating     normal, positive: times 16; else half of the elements at each end
-//   constant_rows  all elements along the last extent are the same, of floats within 2 %
+//   constant_rows  all elements along the last extent are the same
 std::vector<double> draw_input(const Distribution& distribution, const std::vector<std::int64_t>& extents,
                                std::int64_t bound, std::uint64_t seed, std::string_view regime, int threads);
 

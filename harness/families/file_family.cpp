@@ -245,8 +245,8 @@ Family family_of(const FamilyFile& file, const OracleOptions& options) {
   family.scalars = file.scalars;
   family.regimes = file.regimes;
   family.workloads = file.workloads;
-  std::ranges::stable_partition(family.workloads,
-                                [](const Workload& workload) { return workload.kind == WorkloadKind::production; });
+  std::stable_partition(family.workloads.begin(), family.workloads.end(),
+                        [](const Workload& workload) { return workload.kind == WorkloadKind::production; });
   family.legal = file.legal;
   family.classes = file.classes;
   family.invalid = [file](const Axes& axes) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <mutex>
@@ -237,7 +238,11 @@ std::string Builder::read_besides(const fs::path& folder, const IncludeFolders& 
   ReadableFolders readable{.draft = folder, .compilers = compiler_folders_, .home = options_.home, .known = {}};
   readable.compilers.insert(readable.compilers.end(), others.toolkit.begin(), others.toolkit.end());
   for (std::size_t i = 0; i < included.size(); i += 2) {  // names and contents in turn
-    readable.known.insert(included[i]);
+    const fs::path file = (options_.home / included[i]).lexically_normal();
+    const auto holds_it = [&](const fs::path& own) { return file.string().starts_with(own.string() + "/"); };
+    if (!included[i].starts_with("..") || std::ranges::any_of(others.own, holds_it)) {
+      readable.known.insert(included[i]);
+    }
   }
   const std::string compiled = foreign_file(read_dependencies(read_file(folder / kReadByCompiler)), readable);
   // An assembler needs nothing but what the compiler hands it.

@@ -10,6 +10,7 @@
 
 #include "harness/core/system/files.h"
 #include "tests/executor/cpu_runtime_fixture.h"
+#include "tests/shipped_families.h"
 
 namespace apo::testing {
 namespace {

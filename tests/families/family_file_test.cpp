@@ -23,7 +23,7 @@ std::string error_of(const std::string& text) {
 TEST(FamilyFile, EveryLineOfTheBlockIsRead) {
   const FamilyFile file = parse_family(
       "// apo:family  f\n// apo:axis N 1..8 specialised features\n// apo:scalar eps f32 1e-6\n"
-      "// apo:output y bf16[N]\n// apo:input  a e4m3[N,2*N] uniform(-1,1)\n// apo:input i i32[] index(0..N-1)\n"
+      "// apo:output y bf16[N]\n// apo:input  a e4m3[N] uniform(-1,1)\n// apo:input i i32[] index(0..N-1)\n"
       "// apo:derive d f16[N]\n// apo:unit N/4\n// apo:regimes typical, wide\n// apo:class narrow N <= 4\n"
       "// apo:workload w production N=3\n// apo:repeatable yes\n// apo:requires N != 5\n// apo:tolerance rtol=0.5 "
       "atol=0\n",

@@ -105,7 +105,7 @@ TEST(FileFamily, AReferenceThatDoesNotCompileNamesTheUsersLine) {
   }
 }
 
-// The reference in Python needs NumPy, which tests/run installs.
+// Debian's Python has the NumPy that tests/run installs.
 TEST(CommandReference, NumPyIsAReference) {
   const TemporaryFolder folder;
   write_file_atomically(folder.path() / "ref.py",
@@ -113,8 +113,9 @@ TEST(CommandReference, NumPyIsAReference) {
                         "e = np.exp(x - x.max(axis=1, keepdims=True))\n"
                         "np.save(sys.argv[1] + '/y.npy', e / e.sum(axis=1, keepdims=True))\n");
   const std::string head = std::string(kSoftmax).substr(0, std::string(kSoftmax).find("template"));
-  const FamilyFile file = parse_family(replaced(head, "// apo:unit      rows\n", "// apo:reference python3 ref.py\n"),
-                                       (folder.path() / "softmax.h").string());
+  const FamilyFile file =
+      parse_family(replaced(head, "// apo:unit      rows\n", "// apo:reference /usr/bin/python3 ref.py\n"),
+                   (folder.path() / "softmax.h").string());
   ASSERT_EQ(file.headers.size(), 1u) << "the script is part of the contract";
   const Family family = family_of(file, test_oracle());
   const InputSet inputs = make_inputs(family, kAxes, 1, "typical", 1);
@@ -133,8 +134,9 @@ TEST(CommandReference, ItsFaultsAreOneErrorEach) {
   const std::string head = std::string(kSoftmax).substr(0, std::string(kSoftmax).find("template"));
   const auto error_of = [&](const std::string& script) -> std::string {
     write_file_atomically(folder.path() / "ref.py", script);
-    const FamilyFile file = parse_family(replaced(head, "// apo:unit      rows\n", "// apo:reference python3 ref.py\n"),
-                                         (folder.path() / "s.h").string());
+    const FamilyFile file =
+        parse_family(replaced(head, "// apo:unit      rows\n", "// apo:reference /usr/bin/python3 ref.py\n"),
+                     (folder.path() / "s.h").string());
     OracleOptions options = test_oracle();
     options.timeout_s = 10;
     const Family family = family_of(file, options);

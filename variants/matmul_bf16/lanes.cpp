@@ -1,6 +1,6 @@
 // apo:variant    matmul_bf16/lanes
 // apo:target     host
-// apo:technique  vectorised
+// apo:technique  column-vectorised
 // apo:parent     matmul_bf16/simple
 // apo:idea       Each sum in sixteen lanes, which the compiler keeps in vector registers, and four columns at once.
 // apo:predict    4x..20x over parent: one chain of additions becomes 64 that do not wait for each other.

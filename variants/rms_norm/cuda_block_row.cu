@@ -1,7 +1,7 @@
 // apo:variant    rms_norm/cuda_block_row
 // apo:target     cuda sm_80
 // apo:technique  coalesced
-// apo:technique  block-reduction
+// apo:technique  parallel-reduction
 // apo:parent     rms_norm/cuda_simple
 // apo:idea       A block owns a row: neighbouring threads read neighbouring elements, and the warps' sums meet in shared memory.
 // apo:predict    5x..60x over parent: a thread that walks a row uses 2 of the 32 bytes of every sector it reads.

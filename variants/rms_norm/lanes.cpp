@@ -1,6 +1,6 @@
 // apo:variant    rms_norm/lanes
 // apo:target     host
-// apo:technique  vectorised
+// apo:technique  column-vectorised
 // apo:parent     rms_norm/simple
 // apo:idea       Sixteen sums side by side, which the compiler keeps in vector registers.
 // apo:predict    1.5x..4x over parent: a sum in one order is a chain of additions that each wait four cycles.

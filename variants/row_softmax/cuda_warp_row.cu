@@ -1,7 +1,7 @@
 // apo:variant    row_softmax/cuda_warp_row
 // apo:target     cuda sm_80
 // apo:technique  coalesced
-// apo:technique  warp-reduction
+// apo:technique  parallel-reduction
 // apo:parent     row_softmax/cuda_simple
 // apo:idea       A warp owns a row: neighbouring lanes read neighbouring elements, and shuffles add them up.
 // apo:predict    5x..40x over parent: a thread that walks a row uses 4 of the 32 bytes of every sector it reads.

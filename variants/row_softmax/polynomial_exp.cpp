@@ -1,7 +1,6 @@
 // apo:variant    row_softmax/polynomial_exp
 // apo:target     host
-// apo:technique  vectorised
-// apo:technique  reciprocal
+// apo:technique  column-vectorised
 // apo:parent     row_softmax/simple
 // apo:idea       exp as 2^n times a polynomial, which the compiler vectorises, and one division a row.
 // apo:predict    3x..12x over parent: libm's exp is scalar and takes most of the time; a vector holds 8 or 16 floats.

@@ -13,7 +13,7 @@
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
-#include "harness/loop/reproduction.h"
+#include "harness/loop/replay/reproduction.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 

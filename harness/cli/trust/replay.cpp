@@ -1,5 +1,5 @@
 // harness/cli/trust/replay.cpp - `apo replay` and `apo confirm`: repeat old judgements.
-#include "harness/loop/replay.h"
+#include "harness/loop/replay/replay.h"
 
 #include <CLI/CLI.hpp>
 #include <map>

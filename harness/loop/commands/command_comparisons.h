@@ -7,7 +7,7 @@
 
 #include "harness/core/commands/command_comparison.h"
 #include "harness/core/observer.h"
-#include "harness/loop/reproduction.h"
+#include "harness/loop/replay/reproduction.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 

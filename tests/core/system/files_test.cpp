@@ -153,7 +153,7 @@ TEST(Npy, BrokenFilesAreRefusedWithTheirName) {
   };
   for (const std::string& bad :
        {std::string(), std::string("hello"), good.substr(0, 9), good.substr(0, 40), good.substr(0, good.size() - 1),
-        good + "x", replaced("<f8", "<i8"), replaced("False", "True "), replaced("(2,3,)", "(9,9,)"),
+        good + "x", replaced("<f8", "<c8"), replaced("False", "True "), replaced("(2,3,)", "(9,9,)"),
         replaced("(2,3,)", "(-2,3)")}) {
     write_file_atomically(path, bad);
     try {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/implement/fixtures.h"
+#include "tests/shipped_families.h"
 
 namespace apo {
 namespace {

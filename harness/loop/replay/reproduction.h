@@ -1,4 +1,4 @@
-// harness/loop/reproduction.h - decides whether a second measurement agrees with the first; pure functions.
+// harness/loop/replay/reproduction.h - decides whether a second measurement agrees with the first; pure functions.
 #pragma once
 
 #include <string>

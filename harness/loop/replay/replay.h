@@ -1,4 +1,4 @@
-// harness/loop/replay.h - repeats an old judgement from the journal alone, for `apo confirm` and `apo replay`.
+// harness/loop/replay/replay.h - repeats an old judgement from the journal alone, for `apo confirm` and `apo replay`.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
-#include "harness/loop/reproduction.h"
+#include "harness/loop/replay/reproduction.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 

@@ -1,5 +1,5 @@
-// harness/loop/reproduction.cpp - compares verdict, interval or outcome, and lists what differs.
-#include "harness/loop/reproduction.h"
+// harness/loop/replay/reproduction.cpp - compares verdict, interval or outcome, and lists what differs.
+#include "harness/loop/replay/reproduction.h"
 
 #include "harness/core/error.h"
 #include "harness/core/interval.h"

@@ -1,5 +1,5 @@
-// tests/loop/reproduction_test.cpp - when a second measurement counts as the same result.
-#include "harness/loop/reproduction.h"
+// tests/loop/replay/reproduction_test.cpp - when a second measurement counts as the same result.
+#include "harness/loop/replay/reproduction.h"
 
 #include <gtest/gtest.h>
 

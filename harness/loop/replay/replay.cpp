@@ -1,5 +1,5 @@
-// harness/loop/replay.cpp - rebuilds the plan of a recorded experiment and runs it in this machine's runtime.
-#include "harness/loop/replay.h"
+// harness/loop/replay/replay.cpp - rebuilds the plan of a recorded experiment and runs it in this machine's runtime.
+#include "harness/loop/replay/replay.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,53 @@
+// tests/cli/bring/family_test.cpp - from `apo new` to a registered variant of an own operation, as its author walks it.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/core/system/files.h"
+#include "tests/cli/workplace.h"
+
+namespace apo {
+namespace {
+
+TEST(OwnFamily, ItsFilesRegisterAsTheyAreWritten) {
+  const Workplace place;
+  ASSERT_EQ(place.apo({"new", "mine", "--axis", "n 1..65536"}).exit_code, 0);
+  const Ran again = place.apo({"new", "mine"});
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_NE(again.err.find("'mine.h' is there already"), std::string::npos) << again.err;
+
+  const Ran unknown = place.apo({"register", "mine_simple.cpp"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_NE(unknown.err.find("unknown family 'mine'"), std::string::npos) << unknown.err;
+
+  const Ran family = place.apo({"register", "mine.h"}, 200);
+  ASSERT_EQ(family.exit_code, 0) << family.err;
+  EXPECT_NE(family.out.find("family mine is registered: "), std::string::npos) << family.out;
+  EXPECT_NE(place.apo({"register", "mine.h"}).out.find("already registered"), std::string::npos);
+
+  const Ran variant = place.apo({"register", "mine_simple.cpp"}, 200);
+  ASSERT_EQ(variant.exit_code, 0) << variant.err;
+  EXPECT_NE(place.apo({"list", "mine"}).out.find("simple"), std::string::npos);
+
+  ASSERT_EQ(place.apo({"unregister", "mine"}).exit_code, 0);
+  EXPECT_EQ(place.apo({"unregister", "mine"}).exit_code, 1);
+  EXPECT_EQ(place.apo({"list", "mine"}).exit_code, 1);
+}
+
+TEST(OwnFamily, AWrongFileIsOneErrorAndNothingIsRegistered) {
+  const Workplace place;
+  place.write("bad.h", "// apo:family bad\n// apo:axis n 1..8\n// apo:input x f33[n]\n");
+  const Ran ran = place.apo({"register", "bad.h"});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_NE(ran.err.find("bad.h:3: unknown dtype 'f33'"), std::string::npos) << ran.err;
+  place.write("copy.h",
+              "// apo:family copy\n// apo:axis n 1..8\n// apo:input x f32[n]\n// apo:output y f32[n]\n"
+              "// apo:workload w small n=3\n");
+  const Ran taken = place.apo({"register", "copy.h"});
+  EXPECT_EQ(taken.exit_code, 1);
+  EXPECT_NE(taken.err.find("the program has a family 'copy' already"), std::string::npos) << taken.err;
+  EXPECT_TRUE(is_absent(place.path(".apo/families")));
+}
+
+}  // namespace
+}  // namespace apo
