@@ -13,8 +13,11 @@ template <class Real>
 void reference(int64_t rows, int64_t cols, Real scale, const Real* x, Real* y) {
   for (int64_t r = 0; r < rows; ++r, x += cols, y += cols) {
     Real largest = x[0], sum = 0;
-    for (int64_t c = 1; c < cols; ++c) largest = max(largest, x[c]);
-    for (int64_t c = 0; c < cols; ++c) sum += y[c] = exp((x[c] - largest) * scale);
-    for (int64_t c = 0; c < cols; ++c) y[c] /= sum;
+    for (int64_t c = 1; c < cols; ++c)
+      largest = max(largest, x[c]);
+    for (int64_t c = 0; c < cols; ++c)
+      sum += y[c] = exp((x[c] - largest) * scale);
+    for (int64_t c = 0; c < cols; ++c)
+      y[c] /= sum;
   }
 }

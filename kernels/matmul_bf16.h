@@ -10,7 +10,7 @@
 // apo:workload  m512_n512_k512    production M=512 N=512 K=512
 // apo:workload  m2048_n2048_k1024 extreme    M=2048 N=2048 K=1024
 // apo:workload  m33_n17_k100      ragged     M=33 N=17 K=100
-// apo:workload  m16_n16_k16       small      M=16 N=16 K=16
+// apo:workload  m64_n32_k48       small      M=64 N=32 K=48
 template <class Real>
 void reference(int64_t M, int64_t N, int64_t K, const Real* a, const Real* b, Real* c) {
   for (int64_t m = 0; m < M; ++m) {

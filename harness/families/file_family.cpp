@@ -79,7 +79,8 @@ double units_like(const FamilyFile& file, const Axes& axes, const oracle::Part& 
   for (const FileUnitAxis& unit : file.units) {
     const auto axis =
         static_cast<std::size_t>(std::ranges::find(file.axes, unit.axis, &AxisSpec::name) - file.axes.begin());
-    count *= part.count[axis] == unit.block ? static_cast<double>(axes.at(unit.axis) / unit.block) : 1;
+    const std::int64_t whole = axes.at(unit.axis) / unit.block;
+    count *= part.count[axis] == unit.block ? static_cast<double>(whole) : 1;
   }
   return count;
 }

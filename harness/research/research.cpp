@@ -164,7 +164,7 @@ void consider(const Knowledge& known, const Option& option, ResearchBrief& brief
             ? "the floor leaves " + format_ratio(predicted.high) + " at most"
             : fmt::format("predicted {} ({})", format_band(predicted.low, predicted.high), predicted.because);
     leave_out(LeftOutKind::below_resolution, fmt::format("{}, and this machine resolves {} at best", expected,
-                          format_percent(known.inputs.minimum_detectable)));
+                                                         format_percent(known.inputs.minimum_detectable)));
     return;
   }
   brief.ranked.push_back(candidate_of(known, option, attack, predicted));

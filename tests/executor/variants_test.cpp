@@ -69,6 +69,9 @@ TEST_P(DeviceVariant, IsRightOnSmallAndRaggedShapes) {
   }
   halve(plan, std::hash<std::string>()(GetParam()) % 2);
   const GateResult gate = correctness_gate(cpu.runtime(), {.variant = GetParam(), .settings = {}}, plan, kSeed);
+  if (gate.evidence.find("not checkable on the CPU: mma.h") != std::string::npos) {
+    GTEST_SKIP() << gate.evidence;  // the tensor cores' fragments; a GPU checks it
+  }
   EXPECT_EQ(gate.outcome, Outcome::valid) << gate.evidence;
   EXPECT_FALSE(gate.evidence.starts_with("0 calls")) << "no shape is supported: " << gate.evidence;
 }

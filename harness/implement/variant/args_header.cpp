@@ -45,7 +45,8 @@ std::string beginning(const Family& family, const Variant& variant) {
   text += element_headers(family, variant.target);
   text += "struct " + family.name + "_args {\n";
   for (const ArgumentField& field : argument_fields(family, variant)) {
-    text += (field.scalar ? "  alignas(8) " : "  ") + field.type + " " + field.name + ";" + (field.comment.empty() ? "" : "  // " + field.comment) + "\n";
+    text += (field.scalar ? "  alignas(8) " : "  ") + field.type + " " + field.name + ";" +
+            (field.comment.empty() ? "" : "  // " + field.comment) + "\n";
   }
   return text + "};\n";
 }

@@ -25,14 +25,25 @@ constexpr std::array<Sizes, 3> kSizes = {
      {.name = "ragged", .kind = "ragged", .only = 1001, .last = 1000, .others = 7},
      {.name = "tiny", .kind = "small", .only = 1, .last = 1, .others = 1}}};
 
+constexpr std::int64_t kLargestAxis = std::int64_t{1} << 24;
+
 std::string axis_name(const std::string& axis) {
   return split_words(axis).empty() ? "" : split_words(axis).front();
+}
+
+// The end of the range in "rows 1..65536"; without a range the one that the skeleton writes.
+std::int64_t largest_of(const std::string& axis) {
+  const std::size_t dots = axis.find("..");
+  const std::vector<std::string> after =
+      dots == std::string::npos ? std::vector<std::string>() : split_words(axis.substr(dots + 2));
+  return after.empty() ? kLargestAxis : parse_int(after.front()).value_or(kLargestAxis);
 }
 
 std::string workload_line(const Sizes& sizes, const std::vector<std::string>& axes) {
   std::string line = fmt::format("// apo:workload  {} {}", sizes.name, sizes.kind);
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const std::int64_t size = axes.size() == 1 ? sizes.only : i + 1 == axes.size() ? sizes.last : sizes.others;
+    const std::int64_t wanted = axes.size() == 1 ? sizes.only : i + 1 == axes.size() ? sizes.last : sizes.others;
+    const std::int64_t size = std::min(wanted, largest_of(axes[i]));
     line += fmt::format(" {}={}", axis_name(axes[i]), size);
   }
   return line + "\n";
@@ -42,7 +53,8 @@ std::string block(const SkeletonRequest& request, const std::vector<std::string>
   std::string text =
       fmt::format("// apo:family    {}\n// apo:idea      Say in one sentence what it computes.\n", request.name);
   for (const std::string& axis : axes) {
-    text += fmt::format("// apo:axis      {}{}\n", axis, split_words(axis).size() == 1 ? " 1..16777216" : "");
+    text += fmt::format("// apo:axis      {}{}\n", axis,
+                        split_words(axis).size() == 1 ? fmt::format(" 1..{}", kLargestAxis) : "");
   }
   for (const std::string& scalar : request.scalars) {
     text += "// apo:scalar    " + scalar + "\n";
