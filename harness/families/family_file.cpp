@@ -1,4 +1,4 @@
-// harness/families/family_file.cpp - reads each line of a family's block, then checks the block as a whole.
+// harness/families/family_file.cpp - reads each line of a family's block.
 #include "harness/families/family_file.h"
 
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 #include "harness/core/hash.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/families/family_file_checks.h"
 #include "harness/implement/variant/expression.h"
 #include "harness/implement/variant/headers.h"
 #include "harness/implement/variant/metadata.h"
@@ -31,14 +32,6 @@ struct Line {
     block_error(path, text.number, what, hint);
   }
 };
-
-std::vector<std::string> names_of(const FamilyFile& file) {
-  std::vector<std::string> names;
-  for (const AxisSpec& axis : file.axes) {
-    names.push_back(axis.name);
-  }
-  return names;
-}
 
 // A name that C++ and the generated header accept, and that nothing else of the file has.
 void check_name(const FamilyFile& file, const Line& line, const std::string& name, const char* what) {
@@ -240,7 +233,7 @@ void read_workload(FamilyFile& file, const Line& line) {
       return std::ranges::find(file.axes, entry.first, &AxisSpec::name) == file.axes.end();
     });
     line.fail(fmt::format("no axis '{}'", unknown->first),
-              did_you_mean(unknown->first, names_of(file)) + "  the axes stand before the workloads");
+              did_you_mean(unknown->first, axis_names(file)) + "  the axes stand before the workloads");
   }
   if (std::ranges::find(file.workloads, workload.name, &Workload::name) != file.workloads.end()) {
     line.fail(fmt::format("the workload '{}' is repeated", workload.name), "give it another name");
@@ -251,7 +244,7 @@ void read_workload(FamilyFile& file, const Line& line) {
 void read_class(FamilyFile& file, const Line& line) {
   const std::size_t space = line.text.value.find_first_of(" \t");
   const std::string condition = space == std::string::npos ? "" : trim(line.text.value.substr(space));
-  const std::string why = condition.empty() ? "it has no condition" : check_expression(condition, names_of(file));
+  const std::string why = condition.empty() ? "it has no condition" : check_expression(condition, axis_names(file));
   if (!why.empty()) {
     line.fail(fmt::format("the class '{}' cannot be read: {}", line.text.value, why),
               "write 'NAME CONDITION', e.g. '// apo:class narrow cols <= 1024'");
@@ -260,7 +253,7 @@ void read_class(FamilyFile& file, const Line& line) {
 }
 
 void read_requires(FamilyFile& file, const Line& line) {
-  const std::string why = check_expression(line.text.value, names_of(file));
+  const std::string why = check_expression(line.text.value, axis_names(file));
   if (!why.empty()) {
     line.fail(fmt::format("apo:requires: {}", why), "an expression over the axes, which stand before it");
   }
@@ -321,97 +314,6 @@ std::vector<std::string> keys() {
   return names;
 }
 
-void require(bool holds, const FamilyFile& file, const std::string& what, const std::string& hint) {
-  if (!holds) {
-    block_error(file.path, 1, what, hint);
-  }
-}
-
-void check_extents(const FamilyFile& file, const FileTensor& tensor) {
-  for (const std::string& extent : tensor.extents) {
-    if (const std::string why = check_expression(extent, names_of(file)); !why.empty()) {
-      block_error(file.path, tensor.line, fmt::format("the shape of {}: {}", tensor.name, why),
-                  "an expression over the axes: " + join(names_of(file), " "));
-    }
-  }
-  for (const Workload& workload : file.workloads) {
-    for (const std::string& extent : tensor.extents) {
-      const std::int64_t value = evaluate(extent, workload.axes);
-      if (value < 1) {
-        block_error(file.path, tensor.line,
-                    fmt::format("'{}' of {} is {} in workload {}", extent, tensor.name, value, workload.name),
-                    "every extent is at least 1");
-      }
-    }
-  }
-}
-
-// A unit axis is a whole extent of every output, so that each of their elements belongs to one unit.
-void check_units(const FamilyFile& file) {
-  for (const FileUnitAxis& unit : file.units) {
-    const auto fail = [&](int line, const std::string& what) {
-      block_error(file.path, line, what,
-                  "name axes along which the work falls into independent parts, or leave apo:unit out");
-    };
-    if (std::ranges::find(file.axes, unit.axis, &AxisSpec::name) == file.axes.end()) {
-      fail(1, fmt::format("apo:unit names '{}', which is no axis", unit.axis));
-    }
-    for (const FileTensor& tensor : file.tensors) {
-      const auto extents = std::ranges::count(tensor.extents, unit.axis);
-      if (tensor.role == Role::output && extents == 0) {
-        fail(tensor.line, fmt::format("output {} has no extent '{}', the axis of apo:unit", tensor.name, unit.axis));
-      }
-      for (const std::string& extent : tensor.extents) {
-        if (extent != unit.axis && check_expression(extent, {unit.axis}).empty() && !parse_int(extent)) {
-          fail(tensor.line, fmt::format("the extent '{}' of {} is not the plain axis '{}' of apo:unit", extent,
-                                        tensor.name, unit.axis));
-        }
-      }
-      if (extents > 1) {
-        fail(tensor.line, fmt::format("{} has the axis '{}' of apo:unit twice", tensor.name, unit.axis));
-      }
-    }
-  }
-}
-
-void check_whole(FamilyFile& file) {
-  const auto has = [&](Role role) {
-    return std::ranges::any_of(file.tensors, [&](const FileTensor& tensor) { return tensor.role == role; });
-  };
-  require(!file.name.empty(), file, "no apo:family line", "start with '// apo:family NAME'");
-  require(!file.axes.empty(), file, "no apo:axis line", "e.g. '// apo:axis n 1..1000000'");
-  require(has(Role::input), file, "no apo:input line", "e.g. '// apo:input x f32[n] normal'");
-  require(has(Role::output), file, "no apo:output line", "e.g. '// apo:output y f32[n]'");
-  require(!file.workloads.empty(), file, "no apo:workload line", "e.g. '// apo:workload n1m production n=1048576'");
-  std::ranges::stable_sort(file.tensors, {}, &FileTensor::role);
-  for (const FileTensor& tensor : file.tensors) {
-    check_extents(file, tensor);
-    if (tensor.distribution.kind == DistributionKind::index) {
-      const std::string why = check_expression(tensor.distribution.bound, names_of(file));
-      if (!why.empty()) {
-        block_error(file.path, tensor.line, fmt::format("index(0..{}-1): {}", tensor.distribution.bound, why),
-                    "an expression over the axes");
-      }
-    }
-  }
-  check_units(file);
-  for (Workload& workload : file.workloads) {
-    require(evaluate(file.legal, workload.axes) != 0, file,
-            fmt::format("workload {} does not satisfy apo:requires {}", workload.name, file.legal),
-            "change one of them");
-    for (const WorkloadClass& each : file.classes) {
-      if (workload.workload_class == "any" && evaluate(each.condition, workload.axes) != 0) {
-        workload.workload_class = each.name;
-      }
-    }
-  }
-  if (file.classes.empty()) {
-    file.classes = {{.name = "any", .condition = "1"}};
-  }
-  require(file.reference_command.empty() || file.units.empty(), file, "apo:unit with a reference of another language",
-          "such a reference computes all of the work in one run: leave apo:unit out");
-}
-
 // The words of the reference's command that are files beside the family's: they are part of the contract.
 std::vector<SourceFile> read_scripts(const FamilyFile& file) {
   std::vector<SourceFile> scripts;
@@ -450,7 +352,7 @@ FamilyFile parse_family(std::string_view text, const std::string& path) {
     }
     reader->second(file, line);
   }
-  check_whole(file);
+  check_family_file(file);
   file.headers = file.reference_command.empty() ? find_headers(text, path, file.name, {}) : read_scripts(file);
   return file;
 }
