@@ -22,7 +22,7 @@ namespace apo {
 namespace {
 
 constexpr std::int64_t kMostUnits = 8;            // of a large workload
-constexpr std::int64_t kWholeElements = 1 << 18;  // of all outputs, up to which every unit is computed
+constexpr std::int64_t kWholeElements = 1 << 16;  // of all outputs, up to which every unit is computed
 constexpr double kNearlyConstant = 0.01;
 
 struct Case {
