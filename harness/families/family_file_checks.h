@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/families/family_file.h"
+#include "harness/families/family_record.h"
 
 namespace apo {
 

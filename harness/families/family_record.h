@@ -1,0 +1,65 @@
+// harness/families/family_record.h - what a family file says, as plain data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/variant.h"
+#include "kernels/family.h"
+
+namespace apo {
+
+enum class DistributionKind : std::uint8_t { normal, uniform, positive, probability, mask, index, function };
+
+// How the elements of an input are drawn. normal(mean,deviation); uniform(low,high); positive: |normal| + 2^-10;
+// probability: uniform(0,1); mask: 0 or 1; index(0..N-1): an integer below the expression N; function: fill_NAME() of
+// the file.
+struct Distribution {
+  DistributionKind kind = DistributionKind::normal;
+  double first = 0;
+  double second = 1;
+  std::string bound;  // index: how many there are, an expression over the axes
+};
+
+struct FileTensor {
+  int line = 0;
+  std::string name;
+  DType dtype = DType::f32;
+  Role role = Role::input;
+  std::vector<std::string> extents;  // expressions over the axes
+  Distribution distribution;
+};
+
+struct FileUnitAxis {
+  std::string axis;
+  std::int64_t block = 1;
+};
+
+// Given by the author instead of derived: |x - ref| <= absolute + relative * |ref|.
+struct FileTolerance {
+  double relative = 0;
+  double absolute = 0;
+};
+
+struct FamilyFile {
+  std::string path;
+  std::string text;
+  std::vector<SourceFile> headers;  // included with quotes, found beside the file
+  std::string name;
+  std::string idea;
+  std::vector<AxisSpec> axes;
+  std::vector<ScalarSpec> scalars;
+  std::vector<FileTensor> tensors;  // inputs, derived inputs, outputs
+  std::vector<FileUnitAxis> units;
+  std::vector<std::string> regimes;  // the first is "typical"
+  std::vector<Workload> workloads;
+  std::vector<WorkloadClass> classes;
+  std::string legal = "1";
+  std::vector<std::string> reference_command;  // empty: the reference is C++ in this file
+  std::optional<FileTolerance> tolerance;
+  bool repeatable = false;
+};
+
+}  // namespace apo
