@@ -269,9 +269,10 @@ class Journal {
   std::int64_t add_certification(const Certification& certification, const std::vector<Round>& rounds = {},
                                  const std::vector<SoloRun>& solo_runs = {});
   std::vector<Certification> certifications(std::int64_t campaign);
-  std::optional<Certification> latest_certification(std::int64_t campaign);
   // The accepted experiments that an alarm has withdrawn: those since the last certification without one.
   std::set<std::int64_t> withdrawn(std::int64_t campaign);
+  // The accepted experiments that are not withdrawn, in order, without their rounds.
+  std::vector<Experiment> standing_accepts(std::int64_t campaign);
   std::vector<Round> certification_rounds(std::int64_t certification);
   std::vector<SoloRun> certification_solo_runs(std::int64_t certification);
   std::int64_t add_sentinel(const SentinelRow& sentinel, const std::vector<Round>& rounds = {});

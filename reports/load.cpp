@@ -80,6 +80,7 @@ ReportModel load_model(Journal& journal, std::int64_t campaign) {
   records.experiments = journal.experiments(campaign, Detail::rounds);
   records.lessons = journal.lessons({.campaign = campaign});
   records.certifications = journal.certifications(campaign);
+  records.withdrawn = journal.withdrawn(campaign);
   records.sentinels = load_sentinels(journal, campaign);
   records.abandonments = journal.abandoned_experiments(campaign);
   records.applications = journal.applications_of(campaign);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -47,36 +46,6 @@ void sort_experiments(ReportModel& model, CampaignRecords& records) {
   }
 }
 
-// The newest experiment that was finished when the certification was made.
-std::int64_t newest_before(const Certification& certification, const std::vector<Experiment>& experiments) {
-  std::int64_t newest = 0;
-  for (const Experiment& experiment : experiments) {
-    newest = experiment.finished_at <= certification.at ? std::max(newest, experiment.id) : newest;
-  }
-  return newest;
-}
-
-// Accepts since the last certification without an alarm, where a later one raised it.
-std::set<std::int64_t> find_withdrawn(const ReportModel& model) {
-  std::set<std::int64_t> withdrawn;
-  std::int64_t certified_until = 0;
-  for (const Certification& certification : model.certifications) {
-    const std::int64_t newest = newest_before(certification, model.experiments);
-    for (const Experiment& experiment : model.experiments) {
-      if (certification.alarm && is_accepted(experiment) && experiment.id > certified_until &&
-          experiment.id <= newest) {
-        withdrawn.insert(experiment.id);
-      }
-    }
-    // A second certification of the same champion, under the other cache policy, clears nothing of an alarm before it.
-    const bool any_alarm = std::any_of(
-        model.certifications.begin(), model.certifications.end(),
-        [&](const Certification& other) { return other.alarm && newest_before(other, model.experiments) == newest; });
-    certified_until = any_alarm ? certified_until : newest;
-  }
-  return withdrawn;
-}
-
 // An edited source under the same name is another configuration.
 using Key = std::pair<std::string, std::string>;
 Key candidate_key(const Experiment& experiment) {
@@ -87,8 +56,7 @@ Key incumbent_key(const Experiment& experiment) {
 }
 
 // Each accept builds on the incumbent that it was judged against, so a roll-back shows as the step that it was.
-void trace_trajectory(ReportModel& model) {
-  const std::set<std::int64_t> withdrawn = find_withdrawn(model);
+void trace_trajectory(ReportModel& model, const std::set<std::int64_t>& withdrawn) {
   TrajectoryPoint point{.incumbent = model.campaign.baseline.label()};
   model.champion = point.incumbent;
   model.trajectory.push_back(point);
@@ -105,7 +73,7 @@ void trace_trajectory(ReportModel& model) {
     point.index = experiment.index;
     point.experiment = experiment.id;
     point.accepted = is_accepted(experiment);
-    point.withdrawn = withdrawn.count(experiment.id) > 0;
+    point.withdrawn = withdrawn.contains(experiment.id);
     point.candidate = point.cumulative + effect_of(experiment);
     if (point.accepted) {
       point.incumbent = experiment.candidate.label();
@@ -245,7 +213,7 @@ ReportModel build_model(CampaignRecords records) {
   sort_by(model.sentinels, [](const Sentinel& one) { return one.at; });
   sort_experiments(model, records);
   collect_toolchains(model, std::move(records.toolchains));
-  trace_trajectory(model);
+  trace_trajectory(model, records.withdrawn);
   score_predictions(model);
   pick_profiles(model);
   pick_claim(model);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,7 @@ struct CampaignRecords {
   std::vector<Experiment> experiments;
   std::vector<Lesson> lessons;
   std::vector<Certification> certifications;
+  std::set<std::int64_t> withdrawn;  // accepted experiments that an alarm of a certification has withdrawn
   std::vector<Sentinel> sentinels;
   std::map<std::int64_t, std::string> abandonments;  // experiment -> why it will not be finished
   std::vector<Application> applications;             // newest first

@@ -140,8 +140,7 @@ CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& reques
   summary.policy = frame.policy;
   summary.baseline = frame.baseline;
   summary.withdrawn = journal.withdrawn(frame.campaign);
-  summary.champion =
-      standing_incumbent(journal.experiments(frame.campaign, Detail::summary), summary.withdrawn, frame.baseline);
+  summary.champion = state.incumbent;
   summary.resumed = opened.resumed;
   summary.seconds = seconds_since(started);
   return summary;

@@ -51,20 +51,23 @@ CampaignFrame make_frame(Workspace& workspace, Journal& journal, Observer& obser
 }
 
 CampaignProgress make_state(const CampaignFrame& frame) {
-  CampaignProgress state{.incumbent = frame.baseline, .plan = plan_of(frame), .claim_floor = {}};
-  for (const Experiment& experiment : frame.journal.experiments(frame.campaign)) {
+  CampaignProgress state{.incumbent = standing_incumbent(frame), .plan = plan_of(frame), .claim_floor = {}};
+  for (const Experiment& experiment : frame.journal.experiments(frame.campaign, Detail::summary)) {
     state.timed_candidates = std::max(state.timed_candidates, experiment.index);
-    if (experiment.judgement && experiment.judgement->verdict == Verdict::accepted) {
-      state.incumbent = experiment.candidate;
-      ++state.accepts_since_certificate;
-    }
   }
-  state.certificates = static_cast<int>(frame.journal.certifications(frame.campaign).size());
-  const auto last = frame.journal.latest_certification(frame.campaign);
-  if (last && last->champion == state.incumbent) {
-    state.accepts_since_certificate = 0;
-  }
+  const std::vector<Certification> certifications = frame.journal.certifications(frame.campaign);
+  state.certificates = static_cast<int>(certifications.size());
+  const bool certified =
+      std::any_of(certifications.begin(), certifications.end(),
+                  [&](const Certification& certification) { return certification.champion == state.incumbent; });
+  state.accepts_since_certificate =
+      certified ? 0 : static_cast<int>(frame.journal.standing_accepts(frame.campaign).size());
   return state;
+}
+
+Configuration standing_incumbent(const CampaignFrame& frame) {
+  const std::vector<Experiment> accepts = frame.journal.standing_accepts(frame.campaign);
+  return accepts.empty() ? frame.baseline : accepts.back().candidate;
 }
 
 }  // namespace apo

@@ -44,5 +44,7 @@ CampaignFrame make_frame(Workspace& workspace, Journal& journal, Observer& obser
                          bool remeasure_roofs);
 // Starts a new campaign, or restores a resumed one with its accepts.
 CampaignProgress make_state(const CampaignFrame& frame);
+// Returns the candidate that was accepted last and is not withdrawn, else the baseline.
+Configuration standing_incumbent(const CampaignFrame& frame);
 
 }  // namespace apo

@@ -9,27 +9,13 @@ namespace {
 // The sum of the accepted effects.
 double claimed_effect(const CampaignFrame& frame) {
   double claimed = 0;
-  for (const Experiment& experiment : frame.journal.experiments(frame.campaign)) {
-    if (experiment.judgement && experiment.judgement->verdict == Verdict::accepted) {
-      claimed += experiment.judgement->effect;
-    }
+  for (const Experiment& experiment : frame.journal.standing_accepts(frame.campaign)) {
+    claimed += experiment.judgement->effect;
   }
   return claimed;
 }
 
 }  // namespace
-
-Configuration standing_incumbent(const std::vector<Experiment>& experiments, const std::set<std::int64_t>& withdrawn,
-                                 const Configuration& baseline) {
-  Configuration standing = baseline;
-  for (const Experiment& experiment : experiments) {
-    if (experiment.judgement && experiment.judgement->verdict == Verdict::accepted &&
-        !withdrawn.contains(experiment.id)) {
-      standing = experiment.candidate;
-    }
-  }
-  return standing;
-}
 
 void certify_incumbent(const CampaignFrame& frame, CampaignProgress& state,
                        std::vector<Certification>& certifications) {
@@ -49,6 +35,7 @@ void certify_incumbent(const CampaignFrame& frame, CampaignProgress& state,
                        (one.alarm ? "  ALARM: well below what was claimed step by step" : ""));
   }
   state.accepts_since_certificate = 0;
+  state.incumbent = standing_incumbent(frame);
 }
 
 }  // namespace apo

@@ -87,11 +87,6 @@ std::vector<Certification> Journal::certifications(std::int64_t campaign) {
   return result;
 }
 
-std::optional<Certification> Journal::latest_certification(std::int64_t campaign) {
-  std::vector<Certification> all = certifications(campaign);
-  return all.empty() ? std::nullopt : std::optional(std::move(all.back()));
-}
-
 std::set<std::int64_t> Journal::withdrawn(std::int64_t campaign) {
   std::set<std::int64_t> experiments;
   Statement rows = self_->database.query(
@@ -100,6 +95,16 @@ std::set<std::int64_t> Journal::withdrawn(std::int64_t campaign) {
     experiments.insert(rows.integer());
   }
   return experiments;
+}
+
+std::vector<Experiment> Journal::standing_accepts(std::int64_t campaign) {
+  const std::set<std::int64_t> taken_back = withdrawn(campaign);
+  std::vector<Experiment> accepts = experiments(campaign, Detail::summary);
+  std::erase_if(accepts, [&](const Experiment& experiment) {
+    return !experiment.judgement || experiment.judgement->verdict != Verdict::accepted ||
+           taken_back.contains(experiment.id);
+  });
+  return accepts;
 }
 
 std::vector<Round> Journal::certification_rounds(std::int64_t certification) {

@@ -91,27 +91,26 @@ TEST(ReportModel, IntervalAcrossOneClaimsNoSpeedup) {
   EXPECT_TRUE(contains(render_markdown(build_model(records), {}), "no speed-up over the baseline has been shown"));
 }
 
-TEST(ReportModel, AlarmWithdrawsTheAcceptsSinceTheLastGoodCertification) {
+TEST(ReportModel, AWithdrawnAcceptIsNoChampion) {
   CampaignRecords records = realistic_campaign();
-  Certification good = records.certifications[0];
-  good.champion = {.variant = "e88_backward/chunk_prefetch", .settings = {{"CHUNK", 16}}};
-  good.at = "2025-03-04T10:02:30Z";  // after #1, before #4
-  Certification bad = records.certifications[0];
-  bad.id = 2;
-  bad.alarm = true;
-  records.certifications = {good, bad};
+  for (const Experiment& experiment : records.experiments) {
+    if (experiment.index == 4) {
+      records.withdrawn = {experiment.id};
+    }
+  }
   const ReportModel model = build_model(records);
   EXPECT_EQ(model.champion, "e88_backward/chunk_prefetch[CHUNK=16]");
   EXPECT_FALSE(model.trajectory[1].withdrawn);
   EXPECT_TRUE(model.trajectory[4].withdrawn);
   EXPECT_NEAR(std::exp(model.naive_effect), 1.34, 1e-9);
-  ASSERT_TRUE(model.claim);
-  EXPECT_FALSE(model.claim->alarm);
 }
 
-TEST(ReportModel, AlarmOfOneCachePolicyIsNotClearedByTheOther) {
+TEST(ReportModel, WhereAllAcceptsAreWithdrawnTheBaselineStands) {
   CampaignRecords records = realistic_campaign();
-  records.certifications[1].alarm = true;  // warm, right after a good cold one
+  records.certifications[1].alarm = true;
+  for (const Experiment& experiment : records.experiments) {
+    records.withdrawn.insert(experiment.id);
+  }
   const ReportModel model = build_model(records);
   EXPECT_EQ(model.champion, "e88_backward/simple");
   EXPECT_TRUE(contains(render_markdown(model, {}), "No accept stands"));

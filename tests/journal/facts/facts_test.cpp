@@ -292,6 +292,10 @@ TEST(Incumbents, AnAlarmWithdrawsTheAcceptsSinceTheLastGoodCertification) {
   journal.add_certification({.campaign = campaign, .alarm = true});
   EXPECT_EQ(incumbent(), good);
   EXPECT_EQ(journal.withdrawn(campaign), since);
+  ASSERT_EQ(journal.standing_accepts(campaign).size(), 1U);
+  EXPECT_EQ(journal.standing_accepts(campaign).back().id, good);
+  journal.add_certification({.campaign = campaign, .cache_policy = CachePolicy::warm, .alarm = false});
+  EXPECT_EQ(journal.withdrawn(campaign), since) << "the other cache policy clears no alarm";
   const std::int64_t later = accept(4);
   EXPECT_EQ(incumbent(), later);
   journal.add_certification({.campaign = campaign, .alarm = false});
@@ -314,13 +318,13 @@ TEST(Certifications, OfAJournalOfBeforeSoloRunsHaveNone) {
             "");
   for (const Access access : {Access::read_only, Access::read_write}) {
     Journal journal = scratch.open(access);
-    const Certification old = *journal.latest_certification(1);
+    const Certification old = journal.certifications(1).back();
     EXPECT_FALSE(old.clock);
     EXPECT_TRUE(journal.certification_solo_runs(old.id).empty());
   }
   Journal journal = scratch.open();
   journal.add_certification({.campaign = 1, .clock = ClockCoupling{.blocks = 6}}, {}, {{.workload = "w"}});
-  EXPECT_EQ(journal.latest_certification(1)->clock->blocks, 6);
+  EXPECT_EQ(journal.certifications(1).back().clock->blocks, 6);
   journal.add_certification({.campaign = 1, .clock = ClockCoupling{.missing = "no PMU"}});
   EXPECT_EQ(value(scratch, "SELECT count(*) FROM certification_clock WHERE missing <> '' AND time_effect IS NULL"),
             "1");

@@ -1,0 +1,187 @@
+// harness/loop/contract/reference_checks.cpp - runs the reference on changed inputs, some units and under sanitizers.
+#include "harness/loop/contract/reference_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/core/text.h"
+#include "harness/families/family_file_checks.h"
+#include "harness/implement/variant/metadata_block.h"
+
+namespace apo {
+namespace {
+
+constexpr std::int64_t kMostUnits = 8;            // of a large workload
+constexpr std::int64_t kWholeElements = 1 << 16;  // of all outputs, up to which every unit is computed
+constexpr double kNearlyConstant = 0.01;
+
+std::int64_t output_elements(const Subject& subject, const Axes& axes) {
+  std::int64_t count = 0;
+  for (const TensorSpec& tensor : subject.family.tensors) {
+    count += tensor.role == Role::output ? element_count(tensor, axes) : 0;
+  }
+  return count;
+}
+
+const Case* largest_whole(const Subject& subject, const std::vector<Case>& cases) {
+  const Case* best = nullptr;
+  for (const Case& each : cases) {
+    const auto elements = [&](const Case& c) { return output_elements(subject, c.workload->axes); };
+    if (each.regime == "typical" && each.units.empty() && (best == nullptr || elements(*best) < elements(each))) {
+      best = &each;
+    }
+  }
+  if (best == nullptr) {
+    refuse(subject, "", "no workload is small enough to check all of it",
+           "add a small and a ragged one, e.g. '// apo:workload tiny ragged ...'");
+  }
+  return best;
+}
+
+void check_inputs_matter(const Subject& subject, const Case& each) {
+  const InputSet inputs = inputs_of(subject, each, subject.seed);
+  const InputSet others = inputs_of(subject, each, subject.seed + 1);
+  const TensorMap expected = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
+  for (const TensorSpec& tensor : subject.family.tensors) {
+    TensorMap values = inputs.values;
+    if (tensor.role != Role::input || values.at(tensor.name) == others.values.at(tensor.name)) {
+      continue;
+    }
+    values.at(tensor.name) = others.values.at(tensor.name);
+    if (subject.family.reference(inputs.axes, values, {}, subject.threads) == expected) {
+      refuse(subject, tensor.name,
+             fmt::format("no output depends on input {} (workload {})", tensor.name, each.workload->name),
+             "use it in the reference, or remove its line");
+    }
+  }
+}
+
+void check_varies_along_each_extent(const Subject& subject, const TensorSpec& tensor, const std::vector<double>& values,
+                                    const Case& each) {
+  const std::vector<std::int64_t> extents = tensor.shape(each.workload->axes);
+  std::size_t inner = 1;
+  for (std::size_t i = extents.size(); i-- > 0;) {
+    const auto extent = static_cast<std::size_t>(extents[i]);
+    bool varies = extent < 2;
+    for (std::size_t e = inner; e < values.size() && !varies; ++e) {
+      varies = e / inner % extent != 0 && values[e] != values[e - inner];
+    }
+    if (!varies) {
+      refuse(subject, tensor.name,
+             fmt::format("output {} does not vary along extent {} of {} (workload {})", tensor.name, i + 1,
+                         tensor.shape_text, each.workload->name),
+             "a kernel that repeats one part would pass: draw inputs that make it vary, or leave the extent out");
+    }
+    inner *= extent;
+  }
+}
+
+void check_outputs_vary(const Subject& subject, const Case& each) {
+  const InputSet inputs = inputs_of(subject, each, subject.seed);
+  const TensorMap expected = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
+  for (const TensorSpec& tensor : subject.family.tensors) {
+    if (tensor.role != Role::output) {
+      continue;
+    }
+    const std::vector<double>& values = expected.at(tensor.name);
+    const auto [low, high] = std::ranges::minmax(values);
+    if (values.size() > 1 && high - low <= kNearlyConstant * std::max(std::fabs(low), std::fabs(high))) {
+      refuse(subject, tensor.name,
+             fmt::format("all of output {} is within 1 % of {} (workload {})", tensor.name, format_g(low),
+                         each.workload->name),
+             "a kernel that writes a constant would nearly pass: draw inputs that make it vary");
+    }
+    check_varies_along_each_extent(subject, tensor, values, each);
+  }
+}
+
+// A unit computed alone gives what it gives among the others.
+void check_units(const Subject& subject, const Case& each) {
+  FamilyFile whole_file = subject.file;
+  whole_file.units.clear();
+  const Family whole = family_of(whole_file, subject.options);
+  const InputSet inputs = inputs_of(subject, each, subject.seed);
+  const TensorMap alone = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
+  const TensorMap together = whole.reference(inputs.axes, inputs.values, {}, subject.threads);
+  for (const auto& [name, values] : alone) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double other = together.at(name)[i];
+      if (std::fabs(values[i] - other) > 1e-12 * std::max(std::fabs(other), 1.0)) {
+        refuse(subject, name,
+               fmt::format("{} is {} when its unit is computed alone, and {} together with the others (workload {})",
+                           element_name(*find_tensor(subject.family, name), inputs.axes, static_cast<std::int64_t>(i)),
+                           format_g(values[i], 6), format_g(other, 6), each.workload->name),
+               "apo:unit names axes along which the work falls into independent parts: change it, or leave it out");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+bool is_cpp(const Subject& subject) {
+  return subject.file.reference_command.empty();
+}
+
+void refuse(const Subject& subject, const std::string& tensor, const std::string& what, const std::string& hint) {
+  const auto found = std::ranges::find(subject.file.tensors, tensor, &FileTensor::name);
+  block_error(subject.file.path, found == subject.file.tensors.end() ? 1 : found->line, what, hint);
+}
+
+InputSet inputs_of(const Subject& subject, const Case& each, std::uint64_t seed) {
+  return make_inputs(subject.family, each.workload->axes, seed, each.regime, subject.threads);
+}
+
+std::vector<Case> plan_cases(const Subject& subject) {
+  std::vector<Case> cases;
+  for (const Workload& workload : subject.family.workloads) {
+    if (workload.kind == WorkloadKind::extreme && subject.family.workloads.size() > 1) {
+      continue;
+    }
+    const bool whole = output_elements(subject, workload.axes) <= kWholeElements;
+    const std::vector<std::int64_t> units =
+        whole ? std::vector<std::int64_t>()
+              : draw_units(subject.family.unit_count(workload.axes), kMostUnits, subject.seed);
+    const bool all_regimes = workload.kind == WorkloadKind::ragged && is_cpp(subject);
+    for (std::size_t r = 0; r < subject.family.regimes.size(); ++r) {
+      if (r == 0 || all_regimes ||
+          r == 1 + cases.size() % std::max<std::size_t>(1, subject.family.regimes.size() - 1)) {
+        cases.push_back({.workload = &workload, .regime = subject.family.regimes[r], .units = units});
+      }
+    }
+  }
+  return cases;
+}
+
+void check_memory(const Subject& subject) {
+  // The smallest, and the first ragged one.
+  std::vector<const Workload*> chosen = {&*std::ranges::min_element(
+      subject.family.workloads, {}, [&](const Workload& workload) { return output_elements(subject, workload.axes); })};
+  const auto ragged = std::ranges::find(subject.family.workloads, WorkloadKind::ragged, &Workload::kind);
+  if (ragged != subject.family.workloads.end() && &*ragged != chosen.front()) {
+    chosen.push_back(&*ragged);
+  }
+  for (const Workload* workload : chosen) {
+    const InputSet inputs = make_inputs(subject.family, workload->axes, subject.seed, "typical", subject.threads);
+    const auto units = draw_units(subject.family.unit_count(workload->axes), 2 * kMostUnits, subject.seed);
+    (void)subject.program.ask({.mode = oracle::Mode::reference,
+                               .axes = workload->axes,
+                               .units = units,
+                               .values = &inputs.values,
+                               .threads = subject.threads},
+                              ProgramKind::sanitized);
+  }
+}
+
+void check_reference(const Subject& subject, const std::vector<Case>& cases) {
+  const Case& each = *largest_whole(subject, cases);
+  check_inputs_matter(subject, each);
+  check_outputs_vary(subject, each);
+  if (is_cpp(subject) && !subject.file.units.empty()) {
+    check_units(subject, each);
+  }
+}
+
+}  // namespace apo

@@ -1,0 +1,46 @@
+// harness/loop/contract/reference_checks.h - what has to hold of a family's reference and inputs by themselves.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/families/file_family.h"
+#include "harness/families/oracle_program.h"
+#include "harness/runtime/tensor_data.h"
+
+namespace apo {
+
+// The family under check.
+struct Subject {
+  const FamilyFile& file;
+  const OracleOptions& options;
+  Family family;
+  OracleProgram program;
+  std::uint64_t seed = 0;
+  int threads = 1;
+};
+
+// One workload in one regime.
+struct Case {
+  const Workload* workload = nullptr;
+  std::string regime;
+  std::vector<std::int64_t> units;  // empty: all
+  std::string name() const { return workload->name + ", " + regime; }
+};
+
+// Whether the reference is C++ in the file, and not a command.
+bool is_cpp(const Subject& subject);
+// Throws a UserError that names the line of the file in which `tensor` stands, or its first.
+[[noreturn]] void refuse(const Subject& subject, const std::string& tensor, const std::string& what,
+                         const std::string& hint);
+InputSet inputs_of(const Subject& subject, const Case& each, std::uint64_t seed);
+// All regimes on one workload, two on the others; of a large one, some units.
+std::vector<Case> plan_cases(const Subject& subject);
+
+// Each of these throws a UserError. The reference touches memory that is not its own:
+void check_memory(const Subject& subject);
+// An output that depends on no input, is nearly constant or is so along an extent; units that are not independent:
+void check_reference(const Subject& subject, const std::vector<Case>& cases);
+
+}  // namespace apo
