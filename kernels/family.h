@@ -151,6 +151,9 @@ struct Family {
   // The same inputs have to give the same bits, call for call: no order of additions may be left to chance.
   bool repeatable = false;
   std::function<Work(const Axes&)> work;
+  // The text of the files that define the family. A verdict on a variant holds for this contract alone. "" where the
+  // family is compiled into the program.
+  std::string contract;
 };
 
 // Every family this program knows, in order of registration. The built-in ones are always there.

@@ -153,16 +153,23 @@ bool is_plain_name(std::string_view name) {
 
 }  // namespace
 
-std::string source_manifest(std::string_view source, const std::vector<SourceFile>& headers) {
-  std::string text = sha256(source) + "  -\n";
-  for (const SourceFile& header : headers) {
+std::string source_manifest(const Variant& variant) {
+  std::string text = sha256(variant.source) + "  -\n";
+  for (const SourceFile& header : variant.headers) {
     text += sha256(header.text) + "  " + header.name + "\n";
+  }
+  if (!variant.contract.empty()) {
+    text += sha256(variant.contract) + "  " + kContractName + "\n";
   }
   return text;
 }
 
-std::string source_identity(std::string_view source, const std::vector<SourceFile>& headers) {
-  return headers.empty() ? sha256(source) : sha256(source_manifest(source, headers));
+bool is_one_file(const Variant& variant) {
+  return variant.headers.empty() && variant.contract.empty();
+}
+
+std::string source_identity(const Variant& variant) {
+  return sha256(is_one_file(variant) ? variant.source : source_manifest(variant));
 }
 
 std::string source_name(const Variant& variant) {

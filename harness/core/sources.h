@@ -10,10 +10,15 @@
 namespace apo {
 
 // Returns one line "SHA256  NAME" per file, as sha256sum prints it. The variant's own file comes first and is called
-// "-".
-std::string source_manifest(std::string_view source, const std::vector<SourceFile>& headers);
-// Returns Variant::source_hash: the sha256 of the file, or of its manifest when it has headers.
-std::string source_identity(std::string_view source, const std::vector<SourceFile>& headers);
+// "-"; the contract of its family comes last, where there is one.
+std::string source_manifest(const Variant& variant);
+// Is the variant no more than its own file? Then it has no manifest.
+bool is_one_file(const Variant& variant);
+// Returns what Variant::source_hash has to be: the sha256 of the one file, or of the manifest.
+std::string source_identity(const Variant& variant);
+
+// Names the contract among the files of a variant; no header can have this name.
+inline constexpr const char* kContractName = "contract";
 
 // Names the variant's own file for a compiler: the name of `path` if it is a plain name with the extension of the
 // target, else the variant's name.

@@ -380,12 +380,12 @@ bool is_family_file(std::string_view text) {
   return false;
 }
 
-std::string contract_hash(const FamilyFile& file) {
-  std::vector<std::string> parts = {file.text};
+std::string contract_text(const FamilyFile& file) {
+  std::string text = file.text;
   for (const SourceFile& header : file.headers) {
-    parts.insert(parts.end(), {header.name, header.text});
+    text += "// " + header.name + "\n" + header.text;
   }
-  return sha256_of_parts(parts);
+  return text;
 }
 
 }  // namespace apo

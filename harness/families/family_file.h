@@ -20,7 +20,7 @@ FamilyFile load_family_file(const std::string& path);
 // Does the block of the file begin a family (true), or a variant?
 bool is_family_file(std::string_view text);
 
-// Of the file's text and its headers: which contract this is.
-std::string contract_hash(const FamilyFile& file);
+// Returns the file's text, then the name and text of each header.
+std::string contract_text(const FamilyFile& file);
 
 }  // namespace apo

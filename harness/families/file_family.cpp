@@ -13,6 +13,7 @@
 #include "harness/core/text.h"
 #include "harness/families/command_reference.h"
 #include "harness/families/draw_inputs.h"
+#include "harness/families/family_file.h"
 #include "harness/implement/variant/expression.h"
 #include "kernels/random.h"
 
@@ -265,6 +266,7 @@ Family family_of(const FamilyFile& file, const OracleOptions& options) {
   if (file.tolerance) {
     add_declared_tolerance(family, *file.tolerance);
   }
+  family.contract = contract_text(file);
   return family;
 }
 

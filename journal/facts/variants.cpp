@@ -23,6 +23,9 @@ std::vector<std::string> techniques_of(Database& database, const std::string& so
 void add_files(Journal::Implementation& self, const Variant& variant) {
   std::vector<SourceFile> files = {{.name = "-", .text = variant.source, .path = ""}};
   files.insert(files.end(), variant.headers.begin(), variant.headers.end());
+  if (!variant.contract.empty()) {
+    files.push_back({.name = kContractName, .text = variant.contract, .path = ""});
+  }
   int position = 0;
   for (const SourceFile& file : files) {
     self.database.run("INSERT INTO variant_file (source_hash, position, name, file) VALUES (?, ?, ?, ?)",
@@ -40,6 +43,8 @@ void read_files(Journal::Implementation& self, const std::string& source_hash, V
     std::string text = self.blob(rows.text());
     if (own) {
       variant.source = std::move(text);
+    } else if (name == kContractName) {
+      variant.contract = std::move(text);
     } else {
       variant.headers.push_back({.name = std::move(name), .text = std::move(text), .path = ""});
     }
@@ -83,8 +88,7 @@ std::string Journal::Implementation::blob(const std::string& hash) {
 
 void Journal::add_variant(const Variant& variant) {
   Transaction transaction(self_->database);
-  const bool alone = variant.headers.empty();
-  const std::string addressed = alone ? variant.source : source_manifest(variant.source, variant.headers);
+  const std::string addressed = is_one_file(variant) ? variant.source : source_manifest(variant);
   if (self_->add_blob("source", addressed) != variant.source_hash) {
     throw std::logic_error("variant '" + variant.id() + "': source_hash is not that of its files");
   }
@@ -110,7 +114,7 @@ void Journal::add_variant(const Variant& variant) {
     self_->database.run("INSERT INTO variant_technique (source_hash, position, technique) VALUES (?, ?, ?)",
                         {variant.source_hash, position++, technique});
   }
-  if (!alone) {
+  if (!is_one_file(variant)) {
     add_files(*self_, variant);
   }
   transaction.commit();

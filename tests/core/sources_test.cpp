@@ -21,12 +21,18 @@ std::string numbers(int from, int to) {
 }
 
 TEST(SourceIdentity, IsTheFilesOwnHashWithoutHeadersAndThatOfAManifestWithThem) {
-  EXPECT_EQ(source_identity("x", {}), sha256("x"));
-  const std::vector<SourceFile> headers = {{"a.h", "1", "/somewhere"}};
-  EXPECT_EQ(source_manifest("x", headers), sha256("x") + "  -\n" + sha256("1") + "  a.h\n");
-  EXPECT_EQ(source_identity("x", headers), sha256(source_manifest("x", headers)));
-  EXPECT_EQ(source_identity("x", headers), source_identity("x", {{"a.h", "1", ""}}));
-  EXPECT_NE(source_identity("x", headers), source_identity("x", {{"b.h", "1", ""}}));
+  EXPECT_EQ(source_identity({.source = "x"}), sha256("x"));
+  const Variant variant{.source = "x", .headers = {{"a.h", "1", "/somewhere"}}};
+  EXPECT_EQ(source_manifest(variant), sha256("x") + "  -\n" + sha256("1") + "  a.h\n");
+  EXPECT_EQ(source_identity(variant), sha256(source_manifest(variant)));
+  EXPECT_EQ(source_identity(variant), source_identity({.source = "x", .headers = {{"a.h", "1", ""}}}));
+  EXPECT_NE(source_identity(variant), source_identity({.source = "x", .headers = {{"b.h", "1", ""}}}));
+}
+
+TEST(SourceIdentity, IsAnotherUnderAnotherContract) {
+  const Variant variant{.source = "x", .contract = "c"};
+  EXPECT_EQ(source_identity(variant), sha256(sha256("x") + "  -\n" + sha256("c") + "  contract\n"));
+  EXPECT_NE(source_identity(variant), source_identity({.source = "x", .contract = "d"}));
 }
 
 TEST(SourceName, IsTheUsersWhereItIsAPlainOne) {

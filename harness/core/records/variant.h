@@ -75,7 +75,8 @@ struct Variant {
   std::string path;                    // absolute
   std::string source;                  // the whole file
   std::vector<SourceFile> headers;     // that it includes with quotes, directly or not; by name
-  std::string source_hash;             // of the file and its headers: sources.h
+  std::string contract;                // text of the family's file; "" where the family is part of the program
+  std::string source_hash;             // of the file, its headers and the contract: sources.h
 
   std::string id() const { return family + "/" + name; }
 };

@@ -288,8 +288,10 @@ Variant parse(std::string_view source, const std::string& path, const HeadersOf&
   variant.path = path;
   variant.source = source;
   variant.headers = headers_of(variant);
-  variant.source_hash = source_identity(variant.source, variant.headers);
-  check_metadata(variant, *find_family(variant.family), block, path);
+  const Family& family = *find_family(variant.family);
+  variant.contract = family.contract;
+  variant.source_hash = source_identity(variant);
+  check_metadata(variant, family, block, path);
   return variant;
 }
 

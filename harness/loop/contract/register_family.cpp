@@ -25,7 +25,7 @@ FamilyRegistration find_registration(const FamilyFile& file, const fs::path& reg
     return FamilyRegistration::unknown;
   }
   try {
-    return contract_hash(load_family_file(path.string())) == contract_hash(file) ? FamilyRegistration::same
+    return contract_text(load_family_file(path.string())) == contract_text(file) ? FamilyRegistration::same
                                                                                  : FamilyRegistration::changed;
   } catch (const UserError&) {
     return FamilyRegistration::changed;  // what is there is damaged

@@ -43,7 +43,7 @@ Json to_json(const StoredVariant& stored) {
             {"idea", variant.idea},
             {"requires", variant.requires_expression},
             {"tunables", tunables}}},
-          {"source_sha256", variant.source_hash},
+          {"source_sha256", source_identity({.source = variant.source, .headers = variant.headers})},
           {"source", variant.source},
           {"headers", headers}};
 }
@@ -68,7 +68,7 @@ StoredVariant from_json(const Json& json, const std::string& where) {
                        .workloads = json.at("workloads").get<std::vector<std::string>>()};
   const std::string source = json.at("source");
   const std::vector<SourceFile> headers = headers_from(json);
-  if (source_identity(source, headers) != json.at("source_sha256").get<std::string>()) {
+  if (source_identity({.source = source, .headers = headers}) != json.at("source_sha256").get<std::string>()) {
     damaged(where, "the source of '" + id + "' is not the one that its source_sha256 names");
   }
   try {

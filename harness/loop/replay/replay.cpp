@@ -46,9 +46,14 @@ void check_original(Journal& journal, const Experiment& original, Kind kind) {
 // From the stored source alone, whatever the checkout or the columns beside it say.
 Variant stored_variant(Journal& journal, const Configuration& configuration, const std::string& hash) {
   const auto known = journal.variant(hash);
-  if (!known || source_identity(known->source, known->headers) != hash) {
+  if (!known || source_identity(*known) != hash) {
     throw UserError("the journal has lost the source of " + configuration.label() + " (sha256 " + hash + ")",
                     "restore the journal from a copy; its other experiments can be measured again");
+  }
+  if (const Family* family = find_family(known->family);
+      family != nullptr && !known->contract.empty() && family->contract != known->contract) {
+    throw UserError("the family " + known->family + " has changed since " + configuration.label() + " was judged",
+                    "a verdict holds for its contract alone: 'apo compare' judges both under the one of today");
   }
   Variant variant = parse_variant(known->source, "journal:" + configuration.variant, known->headers,
                                   {.family = known->family, .name = known->name, .target = known->target});

@@ -164,6 +164,27 @@ TEST_F(Replays, HeadersComeFromTheJournalToo) {
   expect_mistake({"replay", "3"}, "has lost the source of copy/headed");
 }
 
+TEST_F(Replays, AVerdictUnderAnotherContractIsNotMeasuredAgain) {
+  const std::string family =
+      "// apo:family scaled\n// apo:axis n 1..64\n// apo:input x f32[n]\n// apo:output y f32[n]\n"
+      "// apo:workload w small n=8\n"
+      "template <class Real>\nvoid reference(int64_t n, const Real* x, Real* y) {\n"
+      "  for (int64_t i = 0; i < n; ++i) y[i] = Real(2) * x[i];\n}\n";
+  place.write("scaled.h", family);
+  std::filesystem::create_directories(place.path("variants/scaled"));
+  for (const std::string name : {"simple", "wrong"}) {
+    place.write("variants/scaled/" + name + ".cpp",
+                "#include <cstdint>\nvoid scaled(const float* x, float* y, int64_t n) {\n"
+                "  for (int64_t i = 0; i < n; ++i) y[i] = " +
+                    std::string(name == "simple" ? "2" : "3") + " * x[i];\n}\n");
+  }
+  const Words compared = {"compare", "scaled/simple", "scaled/wrong", "--families", "scaled.h"};
+  ASSERT_EQ(apo(compared).exit_code, 0) << apo(compared).err;
+  place.write("scaled.h", replaced(family, "Real(2)", "Real(3)"));
+  expect_mistake({"replay", "3", "--families", "scaled.h"},
+                 "the family scaled has changed since scaled/wrong was judged");
+}
+
 TEST_F(Replays, AVerdictThatDoesNotComeBackExitsWithThree) {
   harm("DROP TRIGGER judgement_no_UPDATE; UPDATE judgement SET outcome = 'faulted' WHERE experiment = 1");
   const Ran ran = apo({"replay", "1"});

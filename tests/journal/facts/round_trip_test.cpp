@@ -308,11 +308,12 @@ TEST(RoundTrip, VariantKeepsEveryByteOfItsHeaders) {
   journal.add_variant(variant);
   const Variant back = *journal.variant(variant.source_hash);
   EXPECT_EQ(back.source, variant.source);
+  EXPECT_EQ(back.contract, variant.contract);
   ASSERT_EQ(back.headers.size(), 2u);
   EXPECT_EQ(back.headers[0].name, "phases.cuh");
   EXPECT_EQ(back.headers[0].text, variant.headers[0].text);
   EXPECT_EQ(back.headers[1].text, variant.source) << "a text that two files share is kept once";
-  EXPECT_EQ(back.source_hash, source_identity(back.source, back.headers));
+  EXPECT_EQ(back.source_hash, source_identity(back));
   EXPECT_TRUE(journal.check_invariants().empty());
 }
 
