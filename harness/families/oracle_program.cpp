@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
 #include <numeric>
 
 #include "harness/core/error.h"
@@ -130,7 +131,7 @@ std::string element_name(const FileTensor& tensor, const TensorShape& shape, std
 Words flags_of(ProgramKind kind) {
   switch (kind) {
     case ProgramKind::sanitized:
-      return {"-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"};
+      return {"-Og", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-DAPO_REFERENCE_ONLY"};
     case ProgramKind::mutants:
       return {"-O1", "-ffp-contract=off", "-DAPO_MUTANTS"};
     case ProgramKind::plain:
@@ -246,10 +247,25 @@ std::vector<std::int64_t> all_units(const Contract& contract) {
 OracleProgram::OracleProgram(FamilyFile file, OracleOptions options)
     : file_(std::move(file)), options_(std::move(options)) {}
 
+void OracleProgram::build_all() const {
+  std::vector<std::future<std::string>> builds;
+  for (const ProgramKind kind : {ProgramKind::plain, ProgramKind::sanitized, ProgramKind::mutants}) {
+    builds.push_back(std::async(std::launch::async, [this, kind] { return program(kind); }));
+  }
+  for (std::future<std::string>& build : builds) {
+    build.get();  // throws what the build threw
+  }
+}
+
+std::string OracleProgram::known_program(ProgramKind kind) const {
+  const std::lock_guard lock(known_);
+  const auto known = programs_.find(kind);
+  return known == programs_.end() ? "" : known->second;
+}
+
 std::string OracleProgram::program(ProgramKind kind) const {
-  const std::lock_guard lock(building_);
-  if (const auto known = programs_.find(kind); known != programs_.end()) {
-    return known->second;
+  if (std::string known = known_program(kind); !known.empty()) {
+    return known;
   }
   const Words flags = flags_of(kind);
   const Words command =
@@ -274,8 +290,8 @@ std::string OracleProgram::program(ProgramKind kind) const {
             std::string(
                 "int64_t AXIS..., Real SCALAR..., const Real* INPUT..., Real* OUTPUT...)', integers as int64_t"));
   }
-  programs_[kind] = build.object_path;
-  return build.object_path;
+  const std::lock_guard lock(known_);
+  return programs_[kind] = build.object_path;
 }
 
 OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind) const {

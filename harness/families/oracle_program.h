@@ -47,8 +47,9 @@ struct OracleAnswer {
 
 enum class ProgramKind : std::uint8_t {
   plain,
-  sanitized,  // AddressSanitizer and UndefinedBehaviorSanitizer: a finding is a UserError with the line of the file
-  mutants     // has the modes of planted mistakes
+  sanitized,  // AddressSanitizer and UndefinedBehaviorSanitizer; the reference alone: a finding is a UserError with its
+              // line
+  mutants     // answers the modes of planted mistakes alone
 };
 
 class OracleProgram {
@@ -59,13 +60,16 @@ class OracleProgram {
   // Builds on first use. Throws UserError naming file and line when the reference does not compile, leaves an element
   // unwritten, gives a value that is not finite, throws, crashes or does not finish.
   OracleAnswer ask(const OracleQuestion& question, ProgramKind kind = ProgramKind::plain) const;
+  // Builds the programs of all kinds side by side; throws as ask() does.
+  void build_all() const;
 
  private:
   std::string program(ProgramKind kind) const;
+  std::string known_program(ProgramKind kind) const;  // "" before it is built
 
   FamilyFile file_;
   OracleOptions options_;
-  mutable std::mutex building_;
+  mutable std::mutex known_;
   mutable std::map<ProgramKind, std::string> programs_;
 };
 

@@ -275,23 +275,25 @@ void compute_wrongly(Request& request) {
 }
 #endif
 
+// Each program answers the questions that it is built for: the reference's types are what compiling it takes.
 template <class Functions>
 void answer(Request& request) {
-  using Exact = typename Functions::Exact;
-  using Honest = typename Functions::Honest;
-  using Noisy = typename Functions::Noisy;
   switch (request.header().mode) {
+#ifndef APO_MUTANTS
     case Mode::reference:
-      return compute<Functions, Exact>(request);
+      return compute<Functions, typename Functions::Exact>(request);
+#endif
+#if !defined(APO_MUTANTS) && !defined(APO_REFERENCE_ONLY)
     case Mode::honest:
-      return compute<Functions, Honest>(request);
+      return compute<Functions, typename Functions::Honest>(request);
     case Mode::noise:
-      return estimate_noise<Functions, Noisy>(request);
+      return estimate_noise<Functions, typename Functions::Noisy>(request);
     case Mode::count:
       return count_work<Functions>(request);
     case Mode::fill:
     case Mode::derive:
       return fill_or_derive<Functions>(request);
+#endif
 #ifdef APO_MUTANTS
     case Mode::bf16_sums:
       return compute_wrongly<Functions, Mistake::bf16_sums>(request);

@@ -147,6 +147,8 @@ FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, s
                         .seed = seed,
                         .threads = threads};
   if (is_cpp(subject)) {
+    observer.progress({.what = "compile the reference of " + file.name});
+    subject.program.build_all();
     observer.progress({.what = "check " + file.name + " under sanitizers"});
     check_memory(subject);
   }
