@@ -85,9 +85,9 @@ void read_axis(FamilyFile& file, const Line& line) {
   check_name(file, line, match[1], "axis");
   const std::int64_t low = parse_int(match[2].str()).value_or(0);
   const std::int64_t high = parse_int(match[3].str()).value_or(0);
-  if (low < 1 || high < low || high > kLargestAxis) {
-    line.fail(fmt::format("the range {}..{} of axis {} is empty or not within 1..2^40", low, high, match[1].str()),
-              "sizes start at 1");
+  if (high < low || high > kLargestAxis) {
+    line.fail(fmt::format("the range {}..{} of axis {} is empty or not within 0..2^40", low, high, match[1].str()),
+              "a size starts at 1, a switch at 0");
   }
   file.axes.push_back(
       {.name = match[1], .meaning = match[5], .min = low, .max = high, .specialised = match[4].matched});

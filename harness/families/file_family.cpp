@@ -27,7 +27,20 @@ using oracle::Mode;
 // thousand (docs/families.md has the table); what lies between is room for orders of summation that the author did not
 // think of.
 constexpr double kElementSigmas = 16;
-constexpr double kRmsFactor = 4;
+
+// A mean over few elements spreads: the rms of n of them is off by 1/sqrt(2n).
+double rms_factor(std::int64_t elements) {
+  return 2.2 + 3 / std::sqrt(static_cast<double>(elements));
+}
+
+// Magnitudes change from row to row, so that a group of several rows would hide a wrong one among larger ones. Rows
+// that are short share a group, and long ones have several.
+std::int64_t group_of(std::int64_t row) {
+  constexpr std::int64_t kFewest = 16;
+  constexpr std::int64_t kMost = 256;
+  constexpr std::int64_t kOfLongRows = 64;
+  return row > kMost ? kOfLongRows : std::max(row, kFewest);
+}
 
 std::vector<std::int64_t> extents_at(const FileTensor& tensor, const Axes& axes) {
   std::vector<std::int64_t> extents;
@@ -192,6 +205,15 @@ void add_program(Family& family, const Program& program) {
   };
 }
 
+std::int64_t elements_of_a_unit(const FamilyFile& file, const FileTensor& tensor, const Axes& axes) {
+  std::int64_t elements = 1;
+  for (const std::string& extent : tensor.extents) {
+    const auto unit = std::ranges::find(file.units, extent, &FileUnitAxis::axis);
+    elements *= unit == file.units.end() ? evaluate_size(extent, axes) : unit->block;
+  }
+  return elements;
+}
+
 void add_units(Family& family, const FamilyFile& file) {
   family.unit_count = [file](const Axes& axes) { return oracle::unit_count(contract_at(file, axes)); };
   family.unit_elements = [file](const Axes& axes, std::string_view name, std::int64_t unit) {
@@ -229,14 +251,15 @@ void add_declared_tolerance(Family& family, const FileTolerance& declared) {
 
 }  // namespace
 
-Tolerance derived_tolerance(DType dtype) {
+Tolerance derived_tolerance(DType dtype, std::int64_t row, std::int64_t elements) {
   if (!is_float(dtype)) {
     return {.element_sigmas = 1, .rms_factor = 1, .group = 1};  // equal, or left undecided by the reference
   }
   return {.output_rounding = unit_roundoff(dtype),
           .output_spacing = facts_of(dtype).smallest,
           .element_sigmas = kElementSigmas,
-          .rms_factor = kRmsFactor};
+          .rms_factor = rms_factor(elements),
+          .group = group_of(row)};
 }
 
 Family family_of(const FamilyFile& file, const OracleOptions& options) {
@@ -255,8 +278,10 @@ Family family_of(const FamilyFile& file, const OracleOptions& options) {
     return evaluate(file.legal, axes) != 0 ? std::string() : fmt::format("{} needs {}", file.name, file.legal);
   };
   family.repeatable = file.repeatable;
-  family.tolerance = [file](std::string_view name, const Axes&) {
-    return derived_tolerance(std::ranges::find(file.tensors, name, &FileTensor::name)->dtype);
+  family.tolerance = [file](std::string_view name, const Axes& axes) {
+    const FileTensor& tensor = *std::ranges::find(file.tensors, name, &FileTensor::name);
+    const std::int64_t row = tensor.extents.empty() ? 1 : evaluate_size(tensor.extents.back(), axes);
+    return derived_tolerance(tensor.dtype, row, elements_of_a_unit(file, tensor, axes));
   };
   add_units(family, file);
   add_program(family, std::make_shared<const OracleProgram>(file, options));

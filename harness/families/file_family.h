@@ -11,6 +11,6 @@ namespace apo {
 Family family_of(const FamilyFile& file, const OracleOptions& options);
 
 // What an output of this dtype is held to, round the noise of a legal implementation.
-Tolerance derived_tolerance(DType dtype);
+Tolerance derived_tolerance(DType dtype, std::int64_t row, std::int64_t elements);
 
 }  // namespace apo

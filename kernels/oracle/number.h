@@ -39,8 +39,9 @@ inline constexpr double kRounded = 1;
 inline constexpr double kSpecial = 8;  // from -4 to 4
 
 // Monte-Carlo arithmetic with random rounding (Parker 1997; Denis, de Oliveira Castro & Petit 2015, arXiv 1509.01347):
-// every result x becomes x + ulps * 2^(e_x - kPrecision) * u with u uniform in [-1/2, 1/2) and e_x the exponent of x.
-// Below the normal numbers of binary32 the whole value may be lost, as hardware that flushes them does.
+// every result x that the format does not hold becomes x + ulps * 2^(e_x - kPrecision) * u with u uniform in [-1/2,
+// 1/2) and e_x the exponent of x. Below the normal numbers of binary32 the whole value may be lost, as hardware that
+// flushes them does.
 template <int kPrecision, class Store>
 struct Perturbed {
   Store value = 0;
@@ -61,6 +62,19 @@ struct Perturbed {
     }
     return result;
   }
+  // Of a correctly rounded operation: exact where the format holds the result, as in x * 1.
+  static Perturbed rounded(Store exact) {
+    using Format = std::conditional_t<kPrecision <= 24, float, double>;
+    const bool holds = static_cast<Store>(static_cast<Format>(exact)) == exact && std::abs(exact) >= kSmallestNormal;
+    return of(exact, holds ? 0 : kRounded);
+  }
+  // Rounded to a format of `bits` significant bits, whose numbers are nowhere closer than `smallest`.
+  Perturbed rounded_to(int bits, double smallest) const {
+    Perturbed result;
+    const Store step = spacing(value) * static_cast<Store>(std::ldexp(1.0, kPrecision - bits));
+    result.value = value + static_cast<Store>(centred_random()) * std::max(step, static_cast<Store>(smallest));
+    return result;
+  }
   // With a relative error of at most 2^-bits.
   Perturbed within(int bits) const {
     Perturbed result;
@@ -68,9 +82,9 @@ struct Perturbed {
     return result;
   }
 
-  friend Perturbed operator+(Perturbed a, Perturbed b) { return of(a.value + b.value, kRounded); }
-  friend Perturbed operator-(Perturbed a, Perturbed b) { return of(a.value - b.value, kRounded); }
-  friend Perturbed operator*(Perturbed a, Perturbed b) { return of(a.value * b.value, kRounded); }
+  friend Perturbed operator+(Perturbed a, Perturbed b) { return rounded(a.value + b.value); }
+  friend Perturbed operator-(Perturbed a, Perturbed b) { return rounded(a.value - b.value); }
+  friend Perturbed operator*(Perturbed a, Perturbed b) { return rounded(a.value * b.value); }
   friend Perturbed operator/(Perturbed a, Perturbed b) { return of(a.value / b.value, kSpecial); }
   friend Perturbed operator-(Perturbed a) {
     a.value = -a.value;
@@ -85,8 +99,9 @@ struct Perturbed {
   friend bool operator==(Perturbed a, Perturbed b) { return a.value == b.value; }
 
  private:
+  static constexpr double kSmallestNormal = kPrecision <= 24 ? 0x1p-126 : 0x1p-1022;
+
   static Store spacing(Store x) {
-    constexpr double kSmallestNormal = kPrecision <= 24 ? 0x1p-126 : 0x1p-1022;
     const double magnitude = std::fabs(static_cast<double>(x));
     if (magnitude < kSmallestNormal) {
       return static_cast<Store>(kSmallestNormal);
@@ -249,7 +264,7 @@ T rsqrt(T x) {
 template <int P, class S>
 Perturbed<P, S> fma(Perturbed<P, S> a, std::type_identity_t<Perturbed<P, S>> b,
                     std::type_identity_t<Perturbed<P, S>> c) {
-  return Perturbed<P, S>::of(a.value * b.value + c.value, kRounded);
+  return Perturbed<P, S>::rounded(a.value * b.value + c.value);
 }
 inline Counted fma(Counted a, Counted b, Counted c) {
   return a * b + c;
@@ -292,7 +307,9 @@ bool isfinite(T x) {
 template <class Format, class Real>
 Real rounded(Real x) {
   if constexpr (kIsPerturbed<Real>) {
-    return x.within(facts_of(Format::dtype).precision);
+    constexpr DTypeFacts kFacts = facts_of(Format::dtype);
+    const bool holds = round_to(Format::dtype, static_cast<double>(x)) == static_cast<double>(x);
+    return holds ? x : x.rounded_to(kFacts.precision, kFacts.smallest);
   } else if constexpr (std::is_same_v<Real, float> || kIsMistaken<Real>) {
     return Real(static_cast<float>(round_to(Format::dtype, static_cast<double>(x))));
   } else {
@@ -307,6 +324,19 @@ Real approximate(Real x) {
     return x.within(kBits);
   } else {
     return x;
+  }
+}
+
+// Two values that a legal implementation may take for the same one: what it can compute itself, which the reference
+// takes, and what it is given of an earlier computation, in fewer bits, which the honest version takes.
+template <class Real>
+Real either(Real computed, Real given) {
+  if constexpr (kIsPerturbed<Real>) {
+    return centred_random() < 0 ? computed : given;
+  } else if constexpr (std::is_same_v<Real, float> || kIsMistaken<Real>) {
+    return given;
+  } else {
+    return computed;
   }
 }
 
@@ -354,6 +384,7 @@ struct std::numeric_limits<T> : std::numeric_limits<float> {};
 using apo::Random;
 using apo::oracle::approximate;
 using apo::oracle::decided;
+using apo::oracle::either;
 using apo::oracle::max;
 using apo::oracle::min;
 using apo::oracle::rounded;

@@ -28,16 +28,23 @@ double spread(double exact, Make make) {
 
 // A uniform error of one ulp has sigma ulp / sqrt(12); near 1 an ulp of binary32 is 2^-23.
 TEST(Perturbed, AnAdditionIsOffByTheRoundingOfBinary32) {
-  const double sigma = spread(1.5, [] { return Noisy(1.0) + Noisy(0.5); });
+  const double sigma = spread(1.5, [] { return Noisy(1.0) + Noisy(0.5 + 0x1p-30); });
   EXPECT_NEAR(sigma, 0x1p-23 / std::sqrt(12.0), 0x1p-23 / std::sqrt(12.0) / 10);
   EXPECT_NEAR(spread(1.5, [] { return exp(Noisy(std::log(1.5))); }), 8 * sigma, sigma);
 }
 
+TEST(Perturbed, WhatBinary32HoldsIsExact) {
+  EXPECT_EQ(spread(1.5, [] { return Noisy(1.0) + Noisy(0.5); }), 0);
+  EXPECT_EQ(spread(0.5, [] { return Noisy(0.25) * Noisy(2.0); }), 0);
+  EXPECT_GT(spread(0x1p-130, [] { return Noisy(0x1p-100) * Noisy(0x1p-30); }), 0) << "hardware may flush it";
+}
+
 TEST(Perturbed, WhatTheContractRoundsMayBeOffByThatMuch) {
-  EXPECT_NEAR(spread(1, [] { return rounded<bf16>(Noisy(1.0)); }), 0x1p-8 / std::sqrt(3.0), 0x1p-8 / 10);
+  EXPECT_NEAR(spread(1, [] { return rounded<bf16>(Noisy(1.001)); }), 0x1p-8 / std::sqrt(3.0), 0x1p-8 / 10);
   EXPECT_NEAR(spread(1, [] { return approximate<11>(Noisy(1.0)); }), 0x1p-11 / std::sqrt(3.0), 0x1p-11 / 10);
   EXPECT_EQ(rounded<bf16>(1.003f), 1.0f);
   EXPECT_EQ(rounded<bf16>(1.003), 1.003);
+  EXPECT_EQ(spread(1, [] { return rounded<bf16>(Noisy(1.0)); }), 0) << "bf16 holds it";
 }
 
 TEST(Perturbed, ZeroStaysZeroAndNearTiesGoEitherWay) {

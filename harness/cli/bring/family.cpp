@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -17,6 +18,7 @@
 #include "harness/core/text.h"
 #include "harness/families/known_families.h"
 #include "harness/loop/contract/family_check.h"
+#include "harness/loop/contract/oracle_comparison.h"
 #include "harness/loop/contract/register_family.h"
 #include "harness/loop/workspace/workspace.h"
 
@@ -86,6 +88,8 @@ FamilyCheck check_with_progress(const FamilyFile& file, const Globals& globals) 
 struct FamilyOptions {
   std::string action;
   std::string family;
+  std::string against;
+  std::vector<std::string> workloads;
 };
 
 FamilyFile find_file(const std::string& name) {
@@ -107,8 +111,71 @@ FamilyFile find_file(const std::string& name) {
                   did_you_mean(name, names) + "  'apo register FILE.h' adds one, 'apo new NAME' writes one");
 }
 
+std::string against_text(const FamilyFile& file, const std::string& other, const OracleComparison& result) {
+  std::vector<std::vector<std::string>> rows = {
+      {"mistake", "in", "cases", "refused", "by " + other, "off its bound", "of " + other}};
+  int missed = 0;
+  for (const ComparedMutant& row : result.mutants) {
+    missed += row.missed() ? 1 : 0;
+    if (row.cases > 0) {
+      rows.push_back({row.mutant, row.tensor, fmt::format("{}", row.cases), fmt::format("{}", row.refused),
+                      fmt::format("{}", row.refused_by_other), format_g(row.excess, 3) + "x",
+                      format_g(row.excess_of_other, 3) + "x"});
+    }
+  }
+  return format_table(rows) +
+         fmt::format(
+             "{}: {} cases of {}; its honest version is at most {} of the other's bound, the other's {} of its "
+             "own; {} ({})\n",
+             file.path, result.cases, other, format_g(result.honest_closeness, 2), format_g(result.other_closeness, 2),
+             missed == 0 ? "it refuses every planted mistake that the other refuses"
+                         : fmt::format("it lets {} planted mistakes pass that the other refuses", missed),
+             format_seconds(result.seconds)) +
+         (result.disagreement.empty() ? "" : result.disagreement + "\n");
+}
+
+Json against_document(const std::string& other, const OracleComparison& result) {
+  Json rows = Json::array();
+  for (const ComparedMutant& row : result.mutants) {
+    rows.push_back({{"mistake", row.mutant},
+                    {"tensor", row.tensor},
+                    {"cases", row.cases},
+                    {"refused", row.refused},
+                    {"refused_by_other", row.refused_by_other},
+                    {"missed", row.missed()}});
+  }
+  return {{"against", other},
+          {"cases", result.cases},
+          {"honest_closeness", result.honest_closeness},
+          {"other_closeness", result.other_closeness},
+          {"disagreement", result.disagreement},
+          {"mistakes", rows},
+          {"seconds", result.seconds}};
+}
+
+int check_against(const FamilyFile& file, const FamilyOptions& options, const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  const std::string& name = options.against;
+  Family other = workspace.family(name);
+  if (!options.workloads.empty()) {
+    other.workloads.clear();
+    for (const std::string& workload : options.workloads) {
+      other.workloads.push_back(workspace.workload(workspace.family(name), workload));
+    }
+  }
+  ConsoleObserver observer(globals);
+  const OracleComparison result = compare_oracles(file, oracle_options(make_paths(globals.journal)), other,
+                                                  secret_seed(), workspace.machine().cores, observer);
+  globals.json ? print_json(against_document(name, result)) : print(against_text(file, name, result));
+  const bool any_missed = std::ranges::any_of(result.mutants, [](const auto& row) { return row.missed(); });
+  return any_missed || !result.disagreement.empty() ? kGateFailed : kDone;
+}
+
 int check(const FamilyOptions& options, const Globals& globals) {
   const FamilyFile file = find_file(options.family);
+  if (!options.against.empty()) {
+    return check_against(file, options, globals);
+  }
   const FamilyCheck result = check_with_progress(file, globals);
   if (globals.json) {
     print_json(document(file, result));
@@ -147,6 +214,10 @@ Action define_family(CLI::App& app, Globals& globals) {
       ->required()
       ->check(CLI::IsMember({"check"}));
   app.add_option("family", options->family, "name of a family of a file, or the file")->required();
+  app.add_option("--against", options->against,
+                 "hold the file's honest version and planted mistakes against another definition of the operation too");
+  app.add_option("--workload", options->workloads, "of that other definition; may repeat (default: all)")
+      ->needs("--against");
   return [options, &globals] { return check(*options, globals); };
 }
 

@@ -32,25 +32,6 @@ std::vector<MutantRow> rows(const Subject& subject) {
   return all;
 }
 
-TensorBytes stored(const Subject& subject, const TensorMap& outputs) {
-  TensorBytes bytes;
-  for (const TensorSpec& tensor : subject.family.tensors) {
-    if (tensor.role == Role::output) {
-      bytes[tensor.name] = encode(tensor.dtype, outputs.at(tensor.name), subject.threads);
-    }
-  }
-  return bytes;
-}
-
-Comparison held_against(const Subject& subject, const InputSet& inputs, const Expected& expected,
-                        const TensorBytes& outputs) {
-  OutputViews views;
-  for (const auto& [name, bytes] : outputs) {
-    views[name] = bytes;
-  }
-  return compare_outputs(subject.family, inputs.axes, expected, views, subject.threads);
-}
-
 void hold_mutant_against(const Subject& subject, const MutantSource& source, const Expected& expected,
                          const TensorBytes& honest, const Case& each, MutantRow& row) {
   const Mutant& mutant = *std::ranges::find(mutants(), row.mutant, &Mutant::name);
@@ -61,12 +42,12 @@ void hold_mutant_against(const Subject& subject, const MutantSource& source, con
   if (!outputs) {
     return;
   }
-  const TensorBytes bytes = stored(subject, *outputs);
+  const TensorBytes bytes = stored(subject.family, *outputs, subject.threads);
   if (bytes == honest) {
     row.state = row.state == MutantState::absent ? MutantState::unchanged : row.state;
     return;
   }
-  const Comparison comparison = held_against(subject, source.inputs, expected, bytes);
+  const Comparison comparison = held_against(subject.family, source.inputs, expected, bytes, subject.threads);
   const auto tensor = std::ranges::find(comparison.tensors, row.tensor, &TensorComparison::tensor);
   if (row.state != MutantState::refused) {
     row.state = comparison.correct ? MutantState::hidden : MutantState::refused;
@@ -87,8 +68,8 @@ void run_case(const Subject& subject, const Case& each, FamilyCheck& check) {
                       .honest = subject.family.honest(inputs.axes, inputs.values, each.units, subject.threads),
                       .of_other_inputs = {},
                       .threads = subject.threads};
-  const TensorBytes honest = stored(subject, source.honest);
-  const Comparison own = held_against(subject, inputs, expected, honest);
+  const TensorBytes honest = stored(subject.family, source.honest, subject.threads);
+  const Comparison own = held_against(subject.family, inputs, expected, honest, subject.threads);
   if (!own.correct) {
     refuse(subject, "",
            fmt::format("the tolerance refuses an honest implementation: {} ({})", own.evidence, each.name()),
@@ -152,7 +133,7 @@ FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, s
     observer.progress({.what = "check " + file.name + " under sanitizers"});
     check_memory(subject);
   }
-  const std::vector<Case> cases = plan_cases(subject);
+  const std::vector<Case> cases = plan_cases(subject.family, is_cpp(subject), seed);
   check_reference(subject, cases);
   FamilyCheck check{
       .cases = static_cast<int>(cases.size()), .honest_closeness = 0, .mutants = rows(subject), .seconds = 0};

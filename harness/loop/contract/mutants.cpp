@@ -177,4 +177,23 @@ const std::vector<Mutant>& mutants() {
   return kMutants;
 }
 
+TensorBytes stored(const Family& family, const TensorMap& outputs, int threads) {
+  TensorBytes bytes;
+  for (const TensorSpec& tensor : family.tensors) {
+    if (tensor.role == Role::output) {
+      bytes[tensor.name] = encode(tensor.dtype, outputs.at(tensor.name), threads);
+    }
+  }
+  return bytes;
+}
+
+Comparison held_against(const Family& family, const InputSet& inputs, const Expected& expected,
+                        const TensorBytes& outputs, int threads) {
+  OutputViews views;
+  for (const auto& [name, bytes] : outputs) {
+    views[name] = bytes;
+  }
+  return compare_outputs(family, inputs.axes, expected, views, threads);
+}
+
 }  // namespace apo

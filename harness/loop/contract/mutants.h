@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/evaluate/correctness/compare.h"
 #include "harness/families/oracle_program.h"
 #include "harness/runtime/tensor_data.h"
 #include "kernels/family.h"
@@ -34,5 +35,10 @@ struct Mutant {
 };
 
 const std::vector<Mutant>& mutants();
+
+// Returns the outputs as the bytes of their dtypes.
+TensorBytes stored(const Family& family, const TensorMap& outputs, int threads);
+Comparison held_against(const Family& family, const InputSet& inputs, const Expected& expected,
+                        const TensorBytes& outputs, int threads);
 
 }  // namespace apo

@@ -17,9 +17,9 @@ constexpr std::int64_t kMostUnits = 8;            // of a large workload
 constexpr std::int64_t kWholeElements = 1 << 16;  // of all outputs, up to which every unit is computed
 constexpr double kNearlyConstant = 0.01;
 
-std::int64_t output_elements(const Subject& subject, const Axes& axes) {
+std::int64_t output_elements(const Family& family, const Axes& axes) {
   std::int64_t count = 0;
-  for (const TensorSpec& tensor : subject.family.tensors) {
+  for (const TensorSpec& tensor : family.tensors) {
     count += tensor.role == Role::output ? element_count(tensor, axes) : 0;
   }
   return count;
@@ -28,7 +28,7 @@ std::int64_t output_elements(const Subject& subject, const Axes& axes) {
 const Case* largest_whole(const Subject& subject, const std::vector<Case>& cases) {
   const Case* best = nullptr;
   for (const Case& each : cases) {
-    const auto elements = [&](const Case& c) { return output_elements(subject, c.workload->axes); };
+    const auto elements = [&](const Case& c) { return output_elements(subject.family, c.workload->axes); };
     if (each.regime == "typical" && each.units.empty() && (best == nullptr || elements(*best) < elements(each))) {
       best = &each;
     }
@@ -134,21 +134,19 @@ InputSet inputs_of(const Subject& subject, const Case& each, std::uint64_t seed)
   return make_inputs(subject.family, each.workload->axes, seed, each.regime, subject.threads);
 }
 
-std::vector<Case> plan_cases(const Subject& subject) {
+std::vector<Case> plan_cases(const Family& family, bool all_regimes, std::uint64_t seed) {
   std::vector<Case> cases;
-  for (const Workload& workload : subject.family.workloads) {
-    if (workload.kind == WorkloadKind::extreme && subject.family.workloads.size() > 1) {
+  for (const Workload& workload : family.workloads) {
+    if (workload.kind == WorkloadKind::extreme && family.workloads.size() > 1) {
       continue;
     }
-    const bool whole = output_elements(subject, workload.axes) <= kWholeElements;
+    const bool whole = output_elements(family, workload.axes) <= kWholeElements;
     const std::vector<std::int64_t> units =
-        whole ? std::vector<std::int64_t>()
-              : draw_units(subject.family.unit_count(workload.axes), kMostUnits, subject.seed);
-    const bool all_regimes = workload.kind == WorkloadKind::ragged && is_cpp(subject);
-    for (std::size_t r = 0; r < subject.family.regimes.size(); ++r) {
-      if (r == 0 || all_regimes ||
-          r == 1 + cases.size() % std::max<std::size_t>(1, subject.family.regimes.size() - 1)) {
-        cases.push_back({.workload = &workload, .regime = subject.family.regimes[r], .units = units});
+        whole ? std::vector<std::int64_t>() : draw_units(family.unit_count(workload.axes), kMostUnits, seed);
+    const bool all = all_regimes && workload.kind == WorkloadKind::ragged;
+    for (std::size_t r = 0; r < family.regimes.size(); ++r) {
+      if (r == 0 || all || r == 1 + cases.size() % std::max<std::size_t>(1, family.regimes.size() - 1)) {
+        cases.push_back({.workload = &workload, .regime = family.regimes[r], .units = units});
       }
     }
   }
@@ -158,7 +156,8 @@ std::vector<Case> plan_cases(const Subject& subject) {
 void check_memory(const Subject& subject) {
   // The smallest, and the first ragged one.
   std::vector<const Workload*> chosen = {&*std::ranges::min_element(
-      subject.family.workloads, {}, [&](const Workload& workload) { return output_elements(subject, workload.axes); })};
+      subject.family.workloads, {},
+      [&](const Workload& workload) { return output_elements(subject.family, workload.axes); })};
   const auto ragged = std::ranges::find(subject.family.workloads, WorkloadKind::ragged, &Workload::kind);
   if (ragged != subject.family.workloads.end() && &*ragged != chosen.front()) {
     chosen.push_back(&*ragged);

@@ -35,8 +35,8 @@ bool is_cpp(const Subject& subject);
 [[noreturn]] void refuse(const Subject& subject, const std::string& tensor, const std::string& what,
                          const std::string& hint);
 InputSet inputs_of(const Subject& subject, const Case& each, std::uint64_t seed);
-// All regimes on one workload, two on the others; of a large one, some units.
-std::vector<Case> plan_cases(const Subject& subject);
+// Two regimes on each workload, or all of them on the ragged ones; of a large one, some units.
+std::vector<Case> plan_cases(const Family& family, bool all_regimes, std::uint64_t seed);
 
 // Each of these throws a UserError. The reference touches memory that is not its own:
 void check_memory(const Subject& subject);

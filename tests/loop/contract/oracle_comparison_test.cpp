@@ -1,0 +1,61 @@
+// tests/loop/contract/oracle_comparison_test.cpp - a file's oracle against that of the family `copy`.
+#include "harness/loop/contract/oracle_comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "harness/core/error.h"
+#include "tests/families/family_text.h"
+
+namespace apo {
+namespace {
+
+const char* const kCopy =
+    "// apo:family copy\n// apo:axis n 1..65536\n// apo:input x f32[n]\n// apo:output y f32[n]\n"
+    "// apo:workload w small n=8\n"
+    "template <class Real>\nvoid reference(int64_t n, const Real* x, Real* y) {\n"
+    "  for (int64_t i = 0; i < n; ++i) y[i] = x[i];\n}\n";
+
+OracleComparison against_copy(const std::string& text) {
+  SilentObserver observer;
+  return compare_oracles(parse_family(text, "copy.h"), test_oracle(), *find_family("copy"), 1, 2, observer);
+}
+
+TEST(OracleComparison, TheSameOperationAgreesAndRefusesTheSameMistakes) {
+  const OracleComparison result = against_copy(kCopy);
+  EXPECT_EQ(result.disagreement, "");
+  EXPECT_GT(result.cases, 3);
+  int refused = 0;
+  for (const ComparedMutant& row : result.mutants) {
+    EXPECT_FALSE(row.missed()) << row.mutant;
+    refused += row.refused_by_other;
+  }
+  EXPECT_GT(refused, 20);
+}
+
+TEST(OracleComparison, ATolerantFileMissesWhatTheOtherRefuses) {
+  const OracleComparison result =
+      against_copy(replaced(kCopy, "// apo:workload", "// apo:tolerance rtol=0.1 atol=1\n// apo:workload"));
+  const auto scaled = std::ranges::find(result.mutants, "scaled", &ComparedMutant::mutant);
+  EXPECT_GT(scaled->refused_by_other, 0);
+  EXPECT_TRUE(scaled->missed());
+}
+
+TEST(OracleComparison, AnotherOperationIsADisagreement) {
+  const OracleComparison result = against_copy(replaced(kCopy, "= x[i]", "= x[i] + x[0]"));
+  EXPECT_NE(result.disagreement.find("the file's honest version is refused by the other"), std::string::npos)
+      << result.disagreement;
+}
+
+TEST(OracleComparison, AnotherContractIsAnError) {
+  try {
+    against_copy(replaced(kCopy, "input x f32", "input x bf16"));
+    FAIL() << "it was compared";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("'input x bf16["), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace apo
