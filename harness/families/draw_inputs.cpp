@@ -16,7 +16,7 @@ constexpr double kSmall = 0x1p-10;
 
 struct Draw {
   const Distribution& distribution;
-  std::int64_t bound;
+  std::int64_t largest;
   std::string_view regime;
 
   double low() const { return distribution.kind == DistributionKind::uniform ? distribution.first : 0; }
@@ -25,7 +25,7 @@ struct Draw {
       case DistributionKind::uniform:
         return distribution.second;
       case DistributionKind::index:
-        return static_cast<double>(bound - 1);
+        return static_cast<double>(largest);
       default:
         return 1;
     }
@@ -57,7 +57,7 @@ struct Draw {
       case DistributionKind::mask:
         return random.uniform() < (regime == "near_zero" ? 0.05 : 0.5) ? 1 : 0;
       case DistributionKind::index:
-        return static_cast<double>(random.below(static_cast<std::uint64_t>(std::max<std::int64_t>(1, bound))));
+        return static_cast<double>(random.below(static_cast<std::uint64_t>(largest) + 1));
       case DistributionKind::uniform:
       case DistributionKind::probability:
         return bounded(random, random.uniform(low(), high()));
@@ -71,9 +71,9 @@ struct Draw {
 }  // namespace
 
 std::vector<double> draw_input(const Distribution& distribution, const std::vector<std::int64_t>& extents,
-                               std::int64_t bound, std::uint64_t seed, std::string_view regime, int threads) {
+                               std::int64_t largest, std::uint64_t seed, std::string_view regime, int threads) {
   const std::int64_t count = std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
-  const Draw draw{.distribution = distribution, .bound = bound, .regime = regime};
+  const Draw draw{.distribution = distribution, .largest = largest, .regime = regime};
   std::vector<double> values(static_cast<std::size_t>(count));
   std::vector<std::int64_t> blocks(static_cast<std::size_t>((count + kBlock - 1) / kBlock));
   std::iota(blocks.begin(), blocks.end(), std::int64_t{0});

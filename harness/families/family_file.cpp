@@ -110,31 +110,31 @@ void read_scalar(FamilyFile& file, const Line& line) {
 
 Distribution read_distribution(const Line& line, const std::string& text) {
   static const std::map<std::string, Distribution, std::less<>> kPlain = {
-      {"normal", {.kind = DistributionKind::normal, .first = 0, .second = 1, .bound = ""}},
-      {"positive", {.kind = DistributionKind::positive, .first = 0, .second = 1, .bound = ""}},
-      {"probability", {.kind = DistributionKind::probability, .first = 0, .second = 1, .bound = ""}},
-      {"mask", {.kind = DistributionKind::mask, .first = 0, .second = 1, .bound = ""}},
-      {"fill", {.kind = DistributionKind::function, .first = 0, .second = 1, .bound = ""}}};
+      {"normal", {.kind = DistributionKind::normal, .first = 0, .second = 1, .largest = ""}},
+      {"positive", {.kind = DistributionKind::positive, .first = 0, .second = 1, .largest = ""}},
+      {"probability", {.kind = DistributionKind::probability, .first = 0, .second = 1, .largest = ""}},
+      {"mask", {.kind = DistributionKind::mask, .first = 0, .second = 1, .largest = ""}},
+      {"fill", {.kind = DistributionKind::function, .first = 0, .second = 1, .largest = ""}}};
   if (const auto plain = kPlain.find(text); plain != kPlain.end()) {
     return plain->second;
   }
   static const std::regex kTwo(R"((normal|uniform)\(\s*([-+.\deE]+)\s*,\s*([-+.\deE]+)\s*\))");
-  static const std::regex kIndex(R"(index\(\s*0\s*\.\.\s*(.+?)\s*-\s*1\s*\))");
+  static const std::regex kIndex(R"(index\(\s*0\s*\.\.\s*(.+?)\s*\))");
   std::smatch match;
   if (std::regex_match(text, match, kIndex)) {
-    return {.kind = DistributionKind::index, .first = 0, .second = 1, .bound = match[1]};
+    return {.kind = DistributionKind::index, .first = 0, .second = 1, .largest = match[1]};
   }
   const auto first = std::regex_match(text, match, kTwo) ? parse_double(match[2].str()) : std::nullopt;
   const auto second = first ? parse_double(match[3].str()) : std::nullopt;
   const bool is_normal = second && match[1] == "normal";
   if (!second || (is_normal ? *second <= 0 : *second <= *first)) {
     line.fail(fmt::format("the distribution '{}' cannot be read", text),
-              "known: normal normal(MEAN,DEVIATION) uniform(LOW,HIGH) positive probability mask index(0..N-1) fill");
+              "known: normal normal(MEAN,DEVIATION) uniform(LOW,HIGH) positive probability mask index(0..LAST) fill");
   }
   return {.kind = is_normal ? DistributionKind::normal : DistributionKind::uniform,
           .first = *first,
           .second = *second,
-          .bound = ""};
+          .largest = ""};
 }
 
 Distribution default_distribution(DType dtype) {
@@ -142,8 +142,8 @@ Distribution default_distribution(DType dtype) {
     return {};
   }
   return dtype == DType::boolean
-             ? Distribution{.kind = DistributionKind::mask, .first = 0, .second = 1, .bound = ""}
-             : Distribution{.kind = DistributionKind::uniform, .first = 0, .second = 100, .bound = ""};
+             ? Distribution{.kind = DistributionKind::mask, .first = 0, .second = 1, .largest = ""}
+             : Distribution{.kind = DistributionKind::uniform, .first = 0, .second = 100, .largest = ""};
 }
 
 void read_tensor(FamilyFile& file, const Line& line, Role role) {

@@ -88,9 +88,9 @@ void check_family_file(FamilyFile& file) {
   for (const FileTensor& tensor : file.tensors) {
     check_extents(file, tensor);
     if (tensor.distribution.kind == DistributionKind::index) {
-      const std::string why = check_expression(tensor.distribution.bound, axis_names(file));
+      const std::string why = check_expression(tensor.distribution.largest, axis_names(file));
       if (!why.empty()) {
-        block_error(file.path, tensor.line, fmt::format("index(0..{}-1): {}", tensor.distribution.bound, why),
+        block_error(file.path, tensor.line, fmt::format("index(0..{}): {}", tensor.distribution.largest, why),
                     "an expression over the axes");
       }
     }

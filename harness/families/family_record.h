@@ -14,13 +14,13 @@ namespace apo {
 enum class DistributionKind : std::uint8_t { normal, uniform, positive, probability, mask, index, function };
 
 // How the elements of an input are drawn. normal(mean,deviation); uniform(low,high); positive: |normal| + 2^-10;
-// probability: uniform(0,1); mask: 0 or 1; index(0..N-1): an integer below the expression N; function: fill_NAME() of
-// the file.
+// probability: uniform(0,1); mask: 0 or 1; index(0..LAST): an integer up to the expression LAST; function: fill_NAME()
+// of the file.
 struct Distribution {
   DistributionKind kind = DistributionKind::normal;
   double first = 0;
   double second = 1;
-  std::string bound;  // index: how many there are, an expression over the axes
+  std::string largest;  // index: an expression over the axes
 };
 
 struct FileTensor {

@@ -72,8 +72,10 @@ TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t see
           program.ask({.mode = Mode::fill, .axes = axes, .units = {}, .seed = own_seed, .only = tensor.name}).outputs);
       continue;
     }
-    const std::int64_t bound = tensor.distribution.bound.empty() ? 0 : evaluate(tensor.distribution.bound, axes);
-    drawn[tensor.name] = draw_input(tensor.distribution, extents_at(tensor, axes), bound, own_seed, regime, threads);
+    const std::int64_t largest = tensor.distribution.largest.empty()
+                                     ? 0
+                                     : std::max<std::int64_t>(0, evaluate(tensor.distribution.largest, axes));
+    drawn[tensor.name] = draw_input(tensor.distribution, extents_at(tensor, axes), largest, own_seed, regime, threads);
   }
   return drawn;
 }

@@ -32,7 +32,7 @@ TEST(FamilyFile, EveryLineOfTheBlockIsRead) {
   EXPECT_TRUE(file.axes[0].specialised);
   EXPECT_EQ(file.scalars[0].value, static_cast<double>(1e-6f));
   EXPECT_EQ(file.tensors.back().name, "y") << "outputs come last, wherever their line stands";
-  EXPECT_EQ(file.tensors[1].distribution.bound, "N");
+  EXPECT_EQ(file.tensors[1].distribution.largest, "N-1");
   EXPECT_EQ(file.tensors[2].role, Role::derived_input);
   EXPECT_EQ(file.units[0].block, 4);
   EXPECT_EQ(file.regimes, (std::vector<std::string>{"typical", "wide"}));
