@@ -20,6 +20,8 @@ FamilyFile load_family_file(const std::string& path);
 // Does the block of the file begin a family (true), or a variant?
 bool is_family_file(std::string_view text);
 
+std::string_view to_string(ReferencePrecision precision);
+
 // Of the file's text and its headers: which contract this is.
 std::string contract_hash(const FamilyFile& file);
 

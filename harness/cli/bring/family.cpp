@@ -52,10 +52,9 @@ std::map<MutantState, int> counts(const FamilyCheck& check) {
 std::string summary(const FamilyFile& file, const FamilyCheck& check) {
   std::map<MutantState, int> count = counts(check);
   return fmt::format(
-      "{}: {} cases; the honest version is at most {} of its bound; {} of {} planted mistakes refused, {} hidden by "
-      "the "
-      "rounding of the output ({})\n",
-      file.name, check.cases, format_g(check.honest_closeness, 2), count[MutantState::refused],
+      "{}: {} cases; tolerance from {}; the honest version is at most {} of its bound; {} of {} planted mistakes "
+      "refused, {} hidden by the rounding of the output ({})\n",
+      file.name, check.cases, check.tolerance, format_g(check.honest_closeness, 2), count[MutantState::refused],
       count[MutantState::refused] + count[MutantState::hidden], count[MutantState::hidden],
       format_seconds(check.seconds));
 }
@@ -71,6 +70,7 @@ Json document(const FamilyFile& file, const FamilyCheck& check) {
   }
   return {{"family", file.name},
           {"cases", check.cases},
+          {"tolerance", check.tolerance},
           {"honest_closeness", check.honest_closeness},
           {"mistakes", rows},
           {"seconds", check.seconds}};

@@ -12,6 +12,7 @@
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/compare.h"
+#include "harness/families/command_reference.h"
 #include "harness/families/file_family.h"
 #include "harness/implement/variant/metadata_block.h"
 #include "harness/loop/contract/mutants.h"
@@ -23,6 +24,7 @@ namespace {
 
 constexpr std::int64_t kMostUnits = 8;            // of a large workload
 constexpr std::int64_t kWholeElements = 1 << 16;  // of all outputs, up to which every unit is computed
+constexpr std::int64_t kMostOfCommand = 3;        // workloads, for a reference in another language
 constexpr double kNearlyConstant = 0.01;
 
 struct Case {
@@ -54,7 +56,11 @@ class FamilyChecker {
     if (is_cpp() && !file_.units.empty()) {
       check_units(*largest_whole(cases));
     }
-    FamilyCheck check{.cases = static_cast<int>(cases.size()), .honest_closeness = 0, .mutants = rows(), .seconds = 0};
+    FamilyCheck check{.tolerance = tolerance_source(file_),
+                      .cases = static_cast<int>(cases.size()),
+                      .honest_closeness = 0,
+                      .mutants = rows(),
+                      .seconds = 0};
     for (std::size_t i = 0; i < cases.size(); ++i) {
       observer.progress({.what = "check " + file_.name + " on " + cases[i].name(),
                          .done = static_cast<int>(i),
@@ -82,11 +88,19 @@ class FamilyChecker {
     return count;
   }
 
+  // A reference in another language computes the whole of a workload each time: the smallest ones have to do.
+  bool is_too_large(const Workload& workload) const {
+    const std::int64_t own = output_elements(workload.axes);
+    const auto smaller = std::ranges::count_if(
+        family_.workloads, [&](const Workload& other) { return output_elements(other.axes) < own; });
+    return !is_cpp() && smaller >= kMostOfCommand;
+  }
+
   // All regimes on one workload, two on the others; of the largest, some units.
   std::vector<Case> plan() const {
     std::vector<Case> cases;
     for (const Workload& workload : family_.workloads) {
-      if (workload.kind == WorkloadKind::extreme && family_.workloads.size() > 1) {
+      if ((workload.kind == WorkloadKind::extreme && family_.workloads.size() > 1) || is_too_large(workload)) {
         continue;
       }
       const bool whole = output_elements(workload.axes) <= kWholeElements;
@@ -141,13 +155,20 @@ class FamilyChecker {
     }
   }
 
+  // By the command: its inputs of two draws need not go together.
+  bool is_drawn_with_others(const std::string& name) const {
+    return !is_cpp() && std::ranges::find(file_.tensors, name, &FileTensor::name)->distribution.kind ==
+                            DistributionKind::function;
+  }
+
   void check_inputs_matter(const Case& each) const {
     const InputSet inputs = inputs_of(each, seed_);
     const InputSet others = inputs_of(each, seed_ + 1);
     const TensorMap expected = family_.reference(inputs.axes, inputs.values, {}, threads_);
     for (const TensorSpec& tensor : family_.tensors) {
       TensorMap values = inputs.values;
-      if (tensor.role != Role::input || values.at(tensor.name) == others.values.at(tensor.name)) {
+      if (tensor.role != Role::input || is_drawn_with_others(tensor.name) ||
+          values.at(tensor.name) == others.values.at(tensor.name)) {
         continue;
       }
       values.at(tensor.name) = others.values.at(tensor.name);
