@@ -120,13 +120,17 @@ int check(const FamilyOptions& options, const Globals& globals) {
 
 }  // namespace
 
+std::string check_summary(const FamilyFile& file, const Globals& globals) {
+  return summary(file, check_with_progress(file, globals));
+}
+
 int register_family(const std::string& path, bool check, const Globals& globals) {
   const FamilyFile file = load_family_file(path);
   const Paths paths = make_paths(globals.journal);
   const FamilyRegistration known = find_registration(file, paths.families);
   std::string checked;
   if (known == FamilyRegistration::unknown || known == FamilyRegistration::changed) {
-    checked = check ? summary(file, check_with_progress(file, globals)) : "";
+    checked = check ? check_summary(file, globals) : "";
     keep_family(file, paths.families);
   }
   const std::string state = known == FamilyRegistration::unknown   ? "registered"

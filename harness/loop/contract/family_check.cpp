@@ -24,7 +24,9 @@ namespace {
 
 constexpr std::int64_t kMostUnits = 8;            // of a large workload
 constexpr std::int64_t kWholeElements = 1 << 16;  // of all outputs, up to which every unit is computed
-constexpr std::int64_t kMostOfCommand = 3;        // workloads, for a reference in another language
+// Of a reference in another language: workloads beside the smallest one, and elements of their outputs.
+constexpr std::int64_t kMostOfCommand = 3;
+constexpr std::int64_t kMostElementsOfCommand = 1 << 18;
 constexpr double kNearlyConstant = 0.01;
 
 struct Case {
@@ -93,10 +95,10 @@ class FamilyChecker {
     const std::int64_t own = output_elements(workload.axes);
     const auto smaller = std::ranges::count_if(
         family_.workloads, [&](const Workload& other) { return output_elements(other.axes) < own; });
-    return !is_cpp() && smaller >= kMostOfCommand;
+    return !is_cpp() && smaller > 0 && (smaller >= kMostOfCommand || own > kMostElementsOfCommand);
   }
 
-  // All regimes on one workload, two on the others; of the largest, some units.
+  // All regimes on one workload, some on the others; of the largest, some units.
   std::vector<Case> plan() const {
     std::vector<Case> cases;
     for (const Workload& workload : family_.workloads) {
@@ -107,8 +109,11 @@ class FamilyChecker {
       const std::vector<std::int64_t> units =
           whole ? std::vector<std::int64_t>() : draw_units(family_.unit_count(workload.axes), kMostUnits, seed_);
       const bool all_regimes = workload.kind == WorkloadKind::ragged && is_cpp();
+      const std::size_t first = cases.size();
       for (std::size_t r = 0; r < family_.regimes.size(); ++r) {
-        if (r == 0 || all_regimes || r == 1 + cases.size() % std::max<std::size_t>(1, family_.regimes.size() - 1)) {
+        const bool enough = !is_cpp() && cases.size() > first + 1;
+        if (r == 0 || all_regimes ||
+            (!enough && r == 1 + cases.size() % std::max<std::size_t>(1, family_.regimes.size() - 1))) {
           cases.push_back({.workload = &workload, .regime = family_.regimes[r], .units = units});
         }
       }
@@ -157,8 +162,8 @@ class FamilyChecker {
 
   // By the command: its inputs of two draws need not go together.
   bool is_drawn_with_others(const std::string& name) const {
-    return !is_cpp() && std::ranges::find(file_.tensors, name, &FileTensor::name)->distribution.kind ==
-                            DistributionKind::function;
+    return !is_cpp() &&
+           std::ranges::find(file_.tensors, name, &FileTensor::name)->distribution.kind == DistributionKind::function;
   }
 
   void check_inputs_matter(const Case& each) const {
