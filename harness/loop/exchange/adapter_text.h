@@ -48,7 +48,7 @@ def call(function, *arguments):
             return function(*arguments)
     except Exception as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == SOURCE]
-        fail(f"{sys.argv[1]}:{lines[-1] if lines else 0}: {type(error).__name__}: {error}")
+        fail(f"{sys.argv[1]}:{lines[-1] if lines else 0}: {type(error).__name__}: {error} (PyTorch {torch.__version__})")
 
 
 def load_definition():

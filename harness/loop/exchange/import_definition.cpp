@@ -72,6 +72,7 @@ ImportResult import_definition(const ImportRequest& request, const OracleOptions
       ImportedPrecision{ReferencePrecision::float32, ReferencePrecision::float32},
       ImportedPrecision{ReferencePrecision::declared, ReferencePrecision::declared}};
   std::string failure;
+  int same_failures = 0;
   for (const ImportedPrecision& precision : kFromTheBest) {
     ImportResult result{.family = problem.family,
                         .files = family_texts(problem, request.python, precision),
@@ -88,9 +89,11 @@ ImportResult import_definition(const ImportRequest& request, const OracleOptions
       }
       return result;
     } catch (const UserError& error) {
+      same_failures = failure == error.what() ? same_failures + 1 : 1;
       failure = error.what();
-      if (seconds_since(start) >= options.timeout_s) {
-        break;  // what does not finish does not in another precision either
+      // What does not finish, or fails in float64 and in float32 alike, is no matter of precision.
+      if (seconds_since(start) >= options.timeout_s || same_failures > 2) {
+        break;
       }
     }
   }

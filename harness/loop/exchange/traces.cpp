@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "harness/core/json/values.h"
+#include "harness/core/text.h"
 #include "harness/evaluate/judge/signed_rank.h"
 #include "harness/families/known_families.h"
 #include "kernels/family.h"
@@ -97,6 +98,12 @@ std::string log_of(const Experiment& experiment) {
                      experiment.judgement->sentence);
 }
 
+// 1e-05, not 9.999999747378752e-06.
+double as_written(const ScalarSpec& scalar) {
+  const std::string shortest = fmt::format("{}", static_cast<float>(scalar.value));
+  return scalar.dtype == DType::f32 ? parse_double(shortest).value_or(scalar.value) : scalar.value;
+}
+
 Document workload_document(const std::string& family_name, const std::string& name) {
   const Family* family = find_family(family_name);
   const FamilyFile* file = find_family_file(family_name);
@@ -116,7 +123,7 @@ Document workload_document(const std::string& family_name, const std::string& na
       }
     }
     for (const ScalarSpec& scalar : family->scalars) {
-      inputs[scalar.name] = {{"type", "scalar"}, {"value", scalar.value}};
+      inputs[scalar.name] = {{"type", "scalar"}, {"value", as_written(scalar)}};
     }
   }
   return {{"uuid", has_origin ? file->workload_origins.find(name)->second : name}, {"axes", axes}, {"inputs", inputs}};
