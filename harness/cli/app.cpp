@@ -51,8 +51,10 @@ constexpr std::array kCommands = {
     Command{"register", kBring, "Check, build, verify and add a variant or a family", define_register},
     Command{"unregister", kBring, "Retire a registered variant or family; the journal keeps its results",
             define_unregister},
-    Command{"import", kBring, "Import an application's profile from Nsight Systems or Nsight Compute", define_import},
-    Command{"export", kBring, "Export the accepted configurations as a table for other programs", define_export},
+    Command{"import", kBring, "Import a definition of FlashInfer-Trace or SOL-ExecBench, or a profile of Nsight tools",
+            define_import},
+    Command{"export", kBring, "Export the accepted configurations as a table, or all results as FlashInfer traces",
+            define_export},
 
     Command{"list", kLook, "List families, workloads and variants", define_list},
     Command{"show", kLook, "Show one experiment or one variant in full", define_show},

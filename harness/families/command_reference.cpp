@@ -1,17 +1,21 @@
-// harness/families/command_reference.cpp - one temporary folder for each run of the program.
+// harness/families/command_reference.cpp - one temporary folder for each request to the program.
 #include "harness/families/command_reference.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "harness/core/error.h"
 #include "harness/core/npy.h"
 #include "harness/core/system/files.h"
-#include "harness/core/system/process.h"
+#include "harness/core/system/kept_process.h"
 #include "harness/core/text.h"
 #include "kernels/random.h"
 
@@ -20,30 +24,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using Json = nlohmann::ordered_json;
+
 constexpr int kMovedRuns = 2;
-constexpr double kMove = 0x1p-24;
+// A reference that rounds its result to the output's dtype is itself off by half a unit in the last place. A 16th of
+// that as noise allows for it: an element may be off by 16 times the noise (file_family.cpp).
+constexpr double kOfRounding = 1.0 / 16;
 
-bool has_f64(const FamilyFile& file) {
-  return std::ranges::any_of(file.tensors, [](const FileTensor& tensor) { return tensor.dtype == DType::f64; });
-}
-
-std::string describe(const FamilyFile& file, const Family& family, const Axes& axes, DType precision) {
-  nlohmann::ordered_json scalars = nlohmann::ordered_json::object();
-  for (const ScalarSpec& scalar : file.scalars) {
-    scalars[scalar.name] = scalar.value;
-  }
-  nlohmann::ordered_json tensors = nlohmann::ordered_json::object();
-  for (const TensorSpec& tensor : family.tensors) {
-    tensors[tensor.name] = {{"dtype", std::string(to_string(tensor.dtype))},
-                            {"shape", tensor.shape(axes)},
-                            {"role", tensor.role == Role::output ? "output" : "input"}};
-  }
-  return nlohmann::ordered_json{{"axes", axes},
-                                {"scalars", scalars},
-                                {"precision", precision == DType::f64 ? "float64" : "float32"},
-                                {"tensors", tensors}}
-      .dump(2);
-}
+// What one family needs of its program.
+struct CommandReference {
+  FamilyFile file;
+  Family contract;  // without the functions that add_command_reference() sets
+  double timeout_s;
+  DType working;  // the honest version computes in that of the widest tensor, and no less than binary32
+  std::unique_ptr<KeptProcess> process;
+};
 
 [[noreturn]] void throw_failure(const FamilyFile& file, const std::string& what) {
   throw UserError(fmt::format("the reference '{}' of family {} {}", join(file.reference_command, " "), file.name, what),
@@ -55,70 +50,108 @@ std::string last_line(const std::string& text) {
   return trim(lines.back()).substr(0, 300);
 }
 
-void run_command(const FamilyFile& file, const fs::path& folder, double timeout_s) {
-  std::vector<std::string> command = file.reference_command;
-  command.push_back(folder.string());
-  const ProcessResult result = run_process(command, {.timeout_s = timeout_s,
-                                                     .working_folder = fs::path(file.path).parent_path().string(),
-                                                     .environment = {},
-                                                     .input = ""});
+Json describe(const CommandReference& self, const Axes& axes) {
+  Json scalars = Json::object();
+  for (const ScalarSpec& scalar : self.file.scalars) {
+    scalars[scalar.name] = scalar.value;
+  }
+  Json tensors = Json::object();
+  for (const TensorSpec& tensor : self.contract.tensors) {
+    tensors[tensor.name] = {{"dtype", std::string(to_string(tensor.dtype))},
+                            {"shape", tensor.shape(axes)},
+                            {"role", tensor.role == Role::output ? "output" : "input"}};
+  }
+  return {{"axes", axes}, {"scalars", scalars}, {"tensors", tensors}};
+}
+
+// Has the program answer what lies in the folder.
+void ask(const CommandReference& self, const fs::path& folder, const Json& request) {
+  write_file_atomically(folder / "axes.json", request.dump(2));
+  const ProcessResult result = self.process->ask(folder.string(), self.timeout_s);
   if (result.timed_out) {
-    throw_failure(file, "did not finish in " + format_seconds(timeout_s));
+    throw_failure(self.file, "did not finish in " + format_seconds(self.timeout_s));
   }
   if (result.signal != 0) {
-    throw_failure(file, "crashed with " + signal_name(result.signal));
+    throw_failure(self.file, "crashed with " + signal_name(result.signal));
   }
   if (result.exit_code != 0) {
     const std::string said = last_line(result.error.empty() ? result.output : result.error);
-    throw_failure(file, fmt::format("ended with exit code {}: {}", result.exit_code, said));
+    throw_failure(self.file, fmt::format("ended with exit code {}: {}", result.exit_code, said));
   }
 }
 
-std::vector<double> read_output(const FamilyFile& file, const TensorSpec& tensor, const fs::path& folder,
+std::vector<double> read_tensor(const CommandReference& self, const TensorSpec& tensor, const fs::path& folder,
                                 const Axes& axes) {
   const fs::path path = folder / (tensor.name + ".npy");
   if (!fs::exists(path)) {
-    throw_failure(file, "wrote no " + path.filename().string());
+    throw_failure(self.file, "wrote no " + path.filename().string());
   }
   NpyArray array = read_npy(path);
   if (array.shape != tensor.shape(axes)) {
-    throw_failure(file, fmt::format("wrote {} with shape [{}], needed [{}]", path.filename().string(),
-                                    fmt::join(array.shape, ","), fmt::join(tensor.shape(axes), ",")));
+    throw_failure(self.file, fmt::format("wrote {} with shape [{}], needed [{}]", path.filename().string(),
+                                         fmt::join(array.shape, ","), fmt::join(tensor.shape(axes), ",")));
   }
   const auto bad = std::ranges::find_if(array.values, [](double value) { return !std::isfinite(value); });
   if (bad != array.values.end()) {
-    throw_failure(file, fmt::format("gives {} in element {} of {}", *bad, bad - array.values.begin(), tensor.name));
+    throw_failure(self.file,
+                  fmt::format("gives {} in element {} of {}", *bad, bad - array.values.begin(), tensor.name));
   }
   return std::move(array.values);
 }
 
-TensorMap run_reference(const FamilyFile& file, const Family& family, const Axes& axes, const TensorMap& inputs,
-                        DType precision, double timeout_s) {
+TensorMap run(const CommandReference& self, const Axes& axes, const TensorMap& inputs, ReferencePrecision precision) {
   const TemporaryFolder folder("apo-reference");
-  for (const TensorSpec& tensor : family.tensors) {
+  const DType stored = precision == ReferencePrecision::float64 ? DType::f64 : self.working;
+  for (const TensorSpec& tensor : self.contract.tensors) {
     if (tensor.role != Role::output) {
       write_npy(folder.path() / (tensor.name + ".npy"), tensor.shape(axes), inputs.at(tensor.name),
-                is_float(tensor.dtype) ? precision : tensor.dtype);
+                is_float(tensor.dtype) ? stored : tensor.dtype);
     }
   }
-  write_file_atomically(folder.path() / "axes.json", describe(file, family, axes, precision));
-  run_command(file, folder.path(), timeout_s);
+  Json request = describe(self, axes);
+  const bool is_wide = precision == ReferencePrecision::float32 && self.working == DType::f64;
+  request["precision"] = std::string(to_string(is_wide ? ReferencePrecision::float64 : precision));
+  ask(self, folder.path(), request);
   TensorMap outputs;
-  for (const TensorSpec& tensor : family.tensors) {
+  for (const TensorSpec& tensor : self.contract.tensors) {
     if (tensor.role == Role::output) {
-      outputs[tensor.name] = read_output(file, tensor, folder.path(), axes);
+      outputs[tensor.name] = read_tensor(self, tensor, folder.path(), axes);
     }
   }
   return outputs;
 }
 
-TensorMap moved(const Family& family, const TensorMap& inputs, int run, double by) {
+// The inputs with the distribution `fill`, all in one request: they may belong together.
+TensorMap fill(const CommandReference& self, const Axes& axes, std::uint64_t seed) {
+  std::vector<std::string> names;
+  for (const FileTensor& tensor : self.file.tensors) {
+    if (tensor.role == Role::input && tensor.distribution.kind == DistributionKind::function) {
+      names.push_back(tensor.name);
+    }
+  }
+  TensorMap drawn;
+  if (names.empty()) {
+    return drawn;
+  }
+  const TemporaryFolder folder("apo-reference");
+  Json request = describe(self, axes);
+  request["fill"] = names;
+  request["seed"] = seed;
+  ask(self, folder.path(), request);
+  for (const std::string& name : names) {
+    drawn[name] = read_tensor(self, *find_tensor(self.contract, name), folder.path(), axes);
+  }
+  return drawn;
+}
+
+TensorMap moved(const CommandReference& self, const TensorMap& inputs, int number) {
+  const double by = self.working == DType::f64 ? 0x1p-53 : 0x1p-24;
   TensorMap result = inputs;
-  for (const TensorSpec& tensor : family.tensors) {
+  for (const TensorSpec& tensor : self.contract.tensors) {
     if (tensor.role == Role::output || !is_float(tensor.dtype)) {
       continue;
     }
-    Random random(derive_seed(static_cast<std::uint64_t>(run), tensor.name));
+    Random random(derive_seed(static_cast<std::uint64_t>(number), tensor.name));
     for (double& value : result.at(tensor.name)) {
       value *= 1 + by * random.uniform(-1, 1);
     }
@@ -126,46 +159,105 @@ TensorMap moved(const Family& family, const TensorMap& inputs, int run, double b
   return result;
 }
 
+double rounding_of(DType dtype, double value) {
+  return std::max(unit_roundoff(dtype) * std::fabs(value), facts_of(dtype).smallest / 2);
+}
+
+bool is_rounded(DType dtype, const std::vector<double>& values) {
+  constexpr int kOfFloat = 24;  // significant bits of the narrowest working precision
+  return is_float(dtype) && facts_of(dtype).precision < kOfFloat &&
+         std::ranges::all_of(values, [&](double value) { return round_to(dtype, value) == value; });
+}
+
+// Adds the squares of what a legal implementation is off. `rounds`: its outputs are rounded to their dtype.
+void add_errors(const CommandReference& self, const TensorMap& outputs, const TensorMap& expected, bool rounds,
+                TensorMap& squares) {
+  for (const auto& [name, values] : outputs) {
+    const DType dtype = find_tensor(self.contract, name)->dtype;
+    std::vector<double>& sum = squares[name];
+    sum.resize(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      double error = std::fabs(values[i] - expected.at(name)[i]);
+      if (!is_float(dtype)) {
+        sum[i] += error != 0 ? std::numeric_limits<double>::infinity() : 0;
+        continue;
+      }
+      error = std::max(0.0, error - (rounds ? rounding_of(dtype, expected.at(name)[i]) : 0));
+      sum[i] += error * error;
+    }
+  }
+}
+
+TensorMap noise(const CommandReference& self, const Axes& axes, const TensorMap& inputs, const TensorMap& expected) {
+  TensorMap squares;
+  int runs = 0;
+  for (; runs <= kMovedRuns; ++runs) {
+    const TensorMap outputs =
+        run(self, axes, runs == 0 ? inputs : moved(self, inputs, runs), ReferencePrecision::float32);
+    add_errors(self, outputs, expected, false, squares);
+  }
+  if (self.file.honest == ReferencePrecision::declared) {
+    add_errors(self, run(self, axes, inputs, ReferencePrecision::declared), expected, true, squares);
+    ++runs;
+  }
+  for (auto& [name, values] : squares) {
+    const DType dtype = find_tensor(self.contract, name)->dtype;
+    const std::vector<double>& reference = expected.at(name);
+    const bool rounded = is_rounded(dtype, reference);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = std::max(std::sqrt(values[i] / runs), rounded ? kOfRounding * rounding_of(dtype, reference[i]) : 0);
+    }
+  }
+  return squares;
+}
+
+TensorMap honest(const CommandReference& self, const Axes& axes, const TensorMap& inputs) {
+  TensorMap outputs = run(self, axes, inputs, self.file.honest);
+  for (auto& [name, values] : outputs) {
+    const DType dtype = find_tensor(self.contract, name)->dtype;
+    std::ranges::transform(values, values.begin(), [&](double value) { return round_to(dtype, value); });
+  }
+  return outputs;
+}
+
 }  // namespace
 
 void add_command_reference(Family& family, const FamilyFile& file, double timeout_s) {
-  // The honest version computes in the precision of the widest tensor, and no less than binary32.
-  const DType working = has_f64(file) ? DType::f64 : DType::f32;
-  const double move = working == DType::f64 ? 0x1p-53 : kMove;
-  const auto contract = std::make_shared<const Family>(family);  // without the functions that are set below
+  const bool has_f64 =
+      std::ranges::any_of(file.tensors, [](const FileTensor& tensor) { return tensor.dtype == DType::f64; });
+  const auto self = std::make_shared<CommandReference>(CommandReference{
+      .file = file,
+      .contract = family,
+      .timeout_s = timeout_s,
+      .working = has_f64 ? DType::f64 : DType::f32,
+      .process = std::make_unique<KeptProcess>(file.reference_command, fs::path(file.path).parent_path().string())});
+  family.fill = [self, plain = family.fill](const Axes& axes, std::uint64_t seed, std::string_view regime,
+                                            int threads) {
+    TensorMap drawn = plain(axes, seed, regime, threads);
+    drawn.merge(fill(*self, axes, seed));
+    return drawn;
+  };
   family.derive = [](const Axes&, const TensorMap&, int) { return TensorMap(); };
-  family.reference = [=](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>&, int) {
-    return run_reference(file, *contract, axes, inputs, DType::f64, timeout_s);
+  family.reference = [self](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>&, int) {
+    return run(*self, axes, inputs, self->file.widest);
   };
-  family.honest = [=](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>&, int) {
-    TensorMap outputs = run_reference(file, *contract, axes, inputs, working, timeout_s);
-    for (auto& [name, values] : outputs) {
-      const DType dtype = find_tensor(*contract, name)->dtype;
-      std::ranges::transform(values, values.begin(), [&](double value) { return round_to(dtype, value); });
-    }
-    return outputs;
+  family.honest = [self](const Axes& axes, const TensorMap& inputs, const std::vector<std::int64_t>&, int) {
+    return honest(*self, axes, inputs);
   };
-  family.noise = [=](const Axes& axes, const TensorMap& inputs, const TensorMap& expected,
-                     const std::vector<std::int64_t>&, int) {
-    TensorMap squares;
-    for (int run = 0; run <= kMovedRuns; ++run) {
-      const TensorMap outputs = run_reference(
-          file, *contract, axes, run == 0 ? inputs : moved(*contract, inputs, run, move), working, timeout_s);
-      for (const auto& [name, values] : outputs) {
-        std::vector<double>& sum = squares[name];
-        sum.resize(values.size());
-        const bool integer = !is_float(find_tensor(*contract, name)->dtype);
-        for (std::size_t i = 0; i < values.size(); ++i) {
-          const double error = values[i] - expected.at(name)[i];
-          sum[i] += integer && error != 0 ? std::numeric_limits<double>::infinity() : error * error / (kMovedRuns + 1);
-        }
-      }
-    }
-    for (auto& [name, values] : squares) {
-      std::ranges::transform(values, values.begin(), [](double value) { return std::sqrt(value); });
-    }
-    return squares;
-  };
+  family.noise = [self](const Axes& axes, const TensorMap& inputs, const TensorMap& expected,
+                        const std::vector<std::int64_t>&, int) { return noise(*self, axes, inputs, expected); };
+}
+
+std::string tolerance_source(const FamilyFile& file) {
+  if (file.tolerance) {
+    return fmt::format("the file: rtol={} atol={}", format_g(file.tolerance->relative),
+                       format_g(file.tolerance->absolute));
+  }
+  if (file.reference_command.empty()) {
+    return "Monte-Carlo arithmetic";
+  }
+  return fmt::format("the reference in {} held against float32, against moved inputs{}", to_string(file.widest),
+                     file.honest == ReferencePrecision::declared ? " and against the declared dtypes" : "");
 }
 
 }  // namespace apo

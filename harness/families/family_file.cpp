@@ -264,6 +264,35 @@ void read_reference(FamilyFile& file, const Line& line) {
   file.reference_command = split_words(line.text.value);
 }
 
+void read_precision(FamilyFile& file, const Line& line) {
+  static const std::map<std::string, ReferencePrecision, std::less<>> kKnown = {
+      {"float64", ReferencePrecision::float64},
+      {"float32", ReferencePrecision::float32},
+      {"declared", ReferencePrecision::declared}};
+  const std::vector<std::string> words = split_words(line.text.value);
+  if (words.size() != 2 || !kKnown.contains(words[0]) || !kKnown.contains(words[1]) || words[1] == "float64") {
+    line.fail(fmt::format("the precision '{}' cannot be read", line.text.value),
+              "write what the reference and its honest version compute in, e.g. 'float64 declared'; known: float64 "
+              "float32 declared");
+  }
+  file.widest = kKnown.at(words[0]);
+  file.honest = kKnown.at(words[1]);
+}
+
+// "NAME": the family's; "WORKLOAD NAME": a workload's.
+void read_origin(FamilyFile& file, const Line& line) {
+  const std::vector<std::string> words = split_words(line.text.value);
+  if (words.size() == 1) {
+    file.origin = words[0];
+    return;
+  }
+  if (words.size() != 2 || std::ranges::find(file.workloads, words[0], &Workload::name) == file.workloads.end()) {
+    line.fail(fmt::format("the origin '{}' cannot be read", line.text.value),
+              "write the family's name elsewhere, or 'WORKLOAD NAME' behind the line of that workload");
+  }
+  file.workload_origins[words[0]] = words[1];
+}
+
 void read_tolerance(FamilyFile& file, const Line& line) {
   static const std::regex kForm(R"(rtol=(\S+)\s+atol=(\S+))");
   std::smatch match;
@@ -301,6 +330,8 @@ const std::map<std::string, Reader, std::less<>>& readers() {
       {"class", read_class},
       {"requires", read_requires},
       {"reference", read_reference},
+      {"precision", read_precision},
+      {"origin", read_origin},
       {"tolerance", read_tolerance},
       {"repeatable", read_repeatable}};
   return kReaders;
@@ -334,11 +365,23 @@ const std::vector<std::string>& known_regimes() {
   return kNames;
 }
 
+std::string_view to_string(ReferencePrecision precision) {
+  switch (precision) {
+    case ReferencePrecision::float64:
+      return "float64";
+    case ReferencePrecision::float32:
+      return "float32";
+    case ReferencePrecision::declared:
+      return "declared";
+  }
+  return "?";
+}
+
 FamilyFile parse_family(std::string_view text, const std::string& path) {
   FamilyFile file{.path = path, .text = std::string(text)};
   file.regimes = known_regimes();
   static const std::set<std::string, std::less<>> kRepeatable = {"axis",   "scalar",   "input", "derive",
-                                                                 "output", "workload", "class"};
+                                                                 "output", "workload", "class", "origin"};
   std::set<std::string, std::less<>> seen;
   for (const BlockLine& text_line : read_block(text, path)) {
     const Line line{.path = path, .text = text_line};

@@ -23,4 +23,6 @@ bool is_family_file(std::string_view text);
 // Returns the file's text, then the name and text of each header.
 std::string contract_text(const FamilyFile& file);
 
+std::string_view to_string(ReferencePrecision precision);
+
 }  // namespace apo

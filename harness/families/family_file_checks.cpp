@@ -109,6 +109,13 @@ void check_family_file(FamilyFile& file) {
   if (file.classes.empty()) {
     file.classes = {{.name = "any", .condition = "1"}};
   }
+  const bool is_plain = file.widest == ReferencePrecision::float64 && file.honest == ReferencePrecision::float32;
+  require(is_plain || !file.reference_command.empty(), file, "apo:precision with a reference in C++",
+          "such a reference is compiled for each precision: leave apo:precision out");
+  require(file.widest != ReferencePrecision::declared || file.tolerance, file,
+          "apo:precision declared without apo:tolerance",
+          "a reference that only computes in the dtypes of the contract shows no error: say 'apo:tolerance rtol=1e-2 "
+          "atol=1e-2'");
   require(file.reference_command.empty() || file.units.empty(), file, "apo:unit with a reference of another language",
           "such a reference computes all of the work in one run: leave apo:unit out");
 }

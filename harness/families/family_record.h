@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +17,7 @@ enum class DistributionKind : std::uint8_t { normal, uniform, positive, probabil
 
 // How the elements of an input are drawn. normal(mean,deviation); uniform(low,high); positive: |normal| + 2^-10;
 // probability: uniform(0,1); mask: 0 or 1; index(0..LAST): an integer up to the expression LAST; function: fill_NAME()
-// of the file.
+// of the file, or the command that is its reference.
 struct Distribution {
   DistributionKind kind = DistributionKind::normal;
   double first = 0;
@@ -43,6 +45,9 @@ struct FileTolerance {
   double absolute = 0;
 };
 
+// What a reference in another language computes in: what it is given, or the dtypes of the contract.
+enum class ReferencePrecision : std::uint8_t { float64, float32, declared };
+
 struct FamilyFile {
   std::string path;
   std::string text;
@@ -57,9 +62,13 @@ struct FamilyFile {
   std::vector<Workload> workloads;
   std::vector<WorkloadClass> classes;
   std::string legal = "1";
-  std::vector<std::string> reference_command;  // empty: the reference is C++ in this file
+  std::vector<std::string> reference_command;               // empty: the reference is C++ in this file
+  ReferencePrecision widest = ReferencePrecision::float64;  // that its command can compute in
+  ReferencePrecision honest = ReferencePrecision::float32;  // that of its honest version
   std::optional<FileTolerance> tolerance;
   bool repeatable = false;
+  std::string origin;                                                // its name where it came from
+  std::map<std::string, std::string, std::less<>> workload_origins;  // workload -> its name there
 };
 
 }  // namespace apo

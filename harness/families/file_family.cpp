@@ -63,11 +63,12 @@ TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t see
                int threads) {
   TensorMap drawn;
   for (const FileTensor& tensor : program.file().tensors) {
-    if (tensor.role != Role::input) {
-      continue;
+    const bool by_function = tensor.distribution.kind == DistributionKind::function;
+    if (tensor.role != Role::input || (by_function && !program.file().reference_command.empty())) {
+      continue;  // what a command draws is drawn by all of it at once
     }
     const std::uint64_t own_seed = derive_seed(seed, tensor.name);
-    if (tensor.distribution.kind == DistributionKind::function) {
+    if (by_function) {
       drawn.merge(
           program.ask({.mode = Mode::fill, .axes = axes, .units = {}, .seed = own_seed, .only = tensor.name}).outputs);
       continue;

@@ -9,6 +9,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
+#include "harness/core/text.h"
 #include "harness/runtime/tensor_data.h"
 #include "kernels/closeness.h"
 #include "tests/families/family_text.h"
@@ -154,6 +155,99 @@ TEST(CommandReference, ItsFaultsAreOneErrorEach) {
   EXPECT_NE(error_of("import sys, numpy as np\nnp.save(sys.argv[1] + '/y.npy', np.zeros((2, 2)))\n")
                 .find("wrote y.npy with shape [2,2], needed [7,100]"),
             std::string::npos);
+}
+
+// A program that stays answers every request of a draw; its inputs and its own dtypes are its own affair.
+TEST(CommandReference, AProgramMayStayDrawInputsAndComputeInTheDeclaredDtypes) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "ref.py", R"(import json, os, sys
+import numpy as np
+folder = sys.argv[-1]
+while folder:
+    request = json.load(open(folder + '/axes.json'))
+    with open('log.txt', 'a') as log:
+        print(os.getpid(), request.get('precision', 'fill'), file=log)
+    if 'fill' in request:
+        order = np.random.default_rng(request['seed'] % 2**32).permutation(request['axes']['n'])
+        np.save(folder + '/order.npy', order.astype(np.int32))
+    else:
+        x, order = np.load(folder + '/x.npy'), np.load(folder + '/order.npy')
+        if request['precision'] == 'declared':
+            x = x.astype(np.float16)
+        np.save(folder + '/y.npy', (x * x)[order].astype(np.float64))
+    print('apo:next', flush=True)
+    folder = sys.stdin.readline().strip()
+)");
+  const FamilyFile file = parse_family(
+      "// apo:family squares\n// apo:axis n 1..100\n// apo:input x f16[n]\n// apo:input order i32[n] fill\n"
+      "// apo:output y f16[n]\n// apo:reference /usr/bin/python3 ref.py\n// apo:precision float64 declared\n"
+      "// apo:workload w small n=50\n",
+      (folder.path() / "squares.h").string());
+  const Family family = family_of(file, test_oracle());
+  const Axes axes = {{"n", 50}};
+  const InputSet inputs = make_inputs(family, axes, 1, "typical", 1);
+  const Expected expected = expect(family, inputs, {}, 1);
+  const TensorMap honest = family.honest(axes, inputs.values, {}, 1);
+  for (std::size_t i = 0; i < 50; ++i) {
+    const double x = inputs.values.at("x")[static_cast<std::size_t>(inputs.values.at("order")[i])];
+    EXPECT_EQ(expected.reference.at("y")[i], x * x);
+    EXPECT_EQ(honest.at("y")[i], round_to(DType::f16, x * x));
+    EXPECT_LT(expected.noise.at("y")[i], 1e-6 * (1 + x * x)) << "the rounding of the output is no noise";
+  }
+  const std::vector<std::string> lines = split(trim(read_file(folder.path() / "log.txt")), '\n');
+  ASSERT_EQ(lines.size(), 7u);  // fill, float64, float32 three times, declared for the noise and for the honest version
+  for (const std::string& line : lines) {
+    EXPECT_EQ(split_words(line).front(), split_words(lines.front()).front()) << "one process";
+  }
+}
+
+// A reference that rounds its result itself is off by its own rounding, which a legal implementation may not share.
+TEST(CommandReference, AReferenceThatRoundsItsResultLeavesRoomForThat) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "ref.py",
+                        "import sys, numpy as np\nx = np.load(sys.argv[1] + '/x.npy')\n"
+                        "np.save(sys.argv[1] + '/y.npy', (x / 3).astype(np.float16).astype(np.float64))\n");
+  const FamilyFile file = parse_family(
+      "// apo:family third\n// apo:axis n 1..100\n// apo:input x f16[n]\n// apo:output y f16[n]\n"
+      "// apo:reference /usr/bin/python3 ref.py\n// apo:workload w small n=50\n",
+      (folder.path() / "third.h").string());
+  const Family family = family_of(file, test_oracle());
+  const Expected expected = expect(family, make_inputs(family, Axes{{"n", 50}}, 1, "typical", 1), {}, 1);
+  for (std::size_t i = 0; i < 50; ++i) {
+    EXPECT_GE(expected.noise.at("y")[i] * 16, 0x1p-11 * std::fabs(expected.reference.at("y")[i]));
+  }
+}
+
+// What docs/families.md says of PyTorch.
+TEST(CommandReference, PyTorchIsAReference) {
+  if (!run_process({"/usr/bin/python3", "-c", "import torch"}).ok()) {
+    GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
+  }
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "ref.py",
+                        R"(import sys
+import numpy as np
+import torch
+
+folder = sys.argv[-1]
+while folder:
+    x = torch.from_numpy(np.load(folder + "/x.npy"))
+    np.save(folder + "/y.npy", torch.softmax(x, dim=1).numpy())
+    print("apo:next", flush=True)
+    folder = sys.stdin.readline().strip()
+)");
+  const std::string head = std::string(kSoftmax).substr(0, std::string(kSoftmax).find("template"));
+  const Family family =
+      family_of(parse_family(replaced(head, "// apo:unit      rows\n", "// apo:reference /usr/bin/python3 ref.py\n"),
+                             (folder.path() / "softmax.h").string()),
+                test_oracle());
+  const InputSet inputs = make_inputs(family, kAxes, 1, "typical", 1);
+  const TensorMap expected =
+      family_of(parse_family(kSoftmax, "softmax.h"), test_oracle()).reference(kAxes, inputs.values, {}, 1);
+  const TensorMap by_torch = family.reference(kAxes, inputs.values, {}, 1);
+  for (std::size_t i = 0; i < 700; ++i) {
+    ASSERT_NEAR(by_torch.at("y")[i], expected.at("y")[i], 1e-15);
+  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // harness/cli/bring/export.cpp - `apo export --dispatch`: the accepted configurations as a table that a training code
-// includes.
+// includes; `apo export traces`: all results as lines of FlashInfer-Trace.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +12,7 @@
 #include "harness/core/interval.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/loop/exchange/traces.h"
 #include "harness/loop/export/dispatch_header.h"
 #include "harness/loop/export/dispatch_sources.h"
 #include "harness/loop/workspace/workspace.h"
@@ -20,8 +21,11 @@
 namespace apo {
 namespace {
 
+constexpr const char* kTraces = "traces";
+
 struct ExportOptions {
   DispatchRequest request;
+  std::string traces_of;  // a family
   bool dispatch = false;
   bool with_sources = false;
   std::string output;
@@ -62,9 +66,34 @@ std::vector<NamedText> files_of(const Dispatch& dispatch, bool with_sources) {
   return files;
 }
 
+int export_traces(const ExportOptions& options, const Globals& globals) {
+  const Workspace workspace(make_paths(globals.journal));
+  Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
+  const Traces exported = traces(journal, options.traces_of);
+  if (exported.lines.empty()) {
+    throw UserError("the journal has no results" + (options.traces_of.empty() ? "" : " of " + options.traces_of),
+                    "'apo run' and 'apo compare' make some");
+  }
+  const std::string text = join(exported.lines, "\n") + "\n";
+  if (options.output.empty() || options.output == "-") {
+    print(text);
+  } else {
+    write_file_atomically(options.output, text);
+  }
+  if (globals.json && !options.output.empty()) {
+    print_json({{"output", options.output}, {"traces", exported.lines.size()}, {"left_out", exported.left_out}});
+  } else {
+    std::fprintf(stderr, "apo: %zu traces; %zu experiments without a result are left out\n", exported.lines.size(),
+                 exported.left_out);
+  }
+  return kDone;
+}
+
 int export_dispatch(const ExportOptions& options, const Globals& globals) {
   if (!options.dispatch) {
-    throw UserError("nothing to export", "'apo export --dispatch --output FOLDER' writes the dispatch table");
+    throw UserError("nothing to export",
+                    "'apo export --dispatch --output FOLDER' writes the dispatch table, 'apo export "
+                    "traces' all results");
   }
   if (options.output == "-") {
     throw UserError("--output - is not a folder",
@@ -107,15 +136,20 @@ Action define_export(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ExportOptions>();
   app.add_flag("--dispatch", options->dispatch,
                "write the dispatch table: dispatch.json and one C++17 header a family");
-  app.add_option("family", options->request.family, "kernel family (default: all in the journal)");
+  app.add_option("family", options->request.family,
+                 "kernel family of the table (default: all in the journal), or the word 'traces'");
+  app.add_option("--family", options->traces_of, "traces: of this kernel family alone");
   app.add_option("--device", options->request.device, "id or model of the device (default: all in the journal)");
-  app.add_option("--output", options->output, "write to this folder");
+  app.add_option("--output", options->output, "write to this folder; traces: to this file");
   app.add_option("--fallback", options->request.fallbacks,
                  "variant for sizes without a measured row, marked as unmeasured; may repeat, first match wins")
       ->allow_extra_args(false);
   app.add_flag("--with-sources", options->with_sources,
                "write the sources and argument headers too; their constants come from -DAPO_<name>=<value>");
-  return [options, &globals] { return export_dispatch(*options, globals); };
+  return [options, &globals] {
+    const bool is_traces = !options->dispatch && options->request.family == kTraces;
+    return is_traces ? export_traces(*options, globals) : export_dispatch(*options, globals);
+  };
 }
 
 }  // namespace apo

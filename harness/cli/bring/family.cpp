@@ -54,10 +54,9 @@ std::map<MutantState, int> counts(const FamilyCheck& check) {
 std::string summary(const FamilyFile& file, const FamilyCheck& check) {
   std::map<MutantState, int> count = counts(check);
   return fmt::format(
-      "{}: {} cases; the honest version is at most {} of its bound; {} of {} planted mistakes refused, {} hidden by "
-      "the "
-      "rounding of the output ({})\n",
-      file.name, check.cases, format_g(check.honest_closeness, 2), count[MutantState::refused],
+      "{}: {} cases; tolerance from {}; the honest version is at most {} of its bound; {} of {} planted mistakes "
+      "refused, {} hidden by the rounding of the output ({})\n",
+      file.name, check.cases, check.tolerance, format_g(check.honest_closeness, 2), count[MutantState::refused],
       count[MutantState::refused] + count[MutantState::hidden], count[MutantState::hidden],
       format_seconds(check.seconds));
 }
@@ -73,6 +72,7 @@ Json document(const FamilyFile& file, const FamilyCheck& check) {
   }
   return {{"family", file.name},
           {"cases", check.cases},
+          {"tolerance", check.tolerance},
           {"honest_closeness", check.honest_closeness},
           {"mistakes", rows},
           {"seconds", check.seconds}};
@@ -187,13 +187,17 @@ int check(const FamilyOptions& options, const Globals& globals) {
 
 }  // namespace
 
+std::string check_summary(const FamilyFile& file, const Globals& globals) {
+  return summary(file, check_with_progress(file, globals));
+}
+
 int register_family(const std::string& path, bool check, const Globals& globals) {
   const FamilyFile file = load_family_file(path);
   const Paths paths = make_paths(globals.journal);
   const FamilyRegistration known = find_registration(file, paths.families);
   std::string checked;
   if (known == FamilyRegistration::unknown || known == FamilyRegistration::changed) {
-    checked = check ? summary(file, check_with_progress(file, globals)) : "";
+    checked = check ? check_summary(file, globals) : "";
     keep_family(file, paths.families);
   }
   const std::string state = known == FamilyRegistration::unknown   ? "registered"

@@ -1,10 +1,13 @@
-// harness/cli/bring/import.cpp - `apo import`: profiles of an application that other tools recorded.
+// harness/cli/bring/import.cpp - `apo import`: profiles of an application that other tools recorded, and definitions.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <fstream>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "harness/cli/app.h"
+#include "harness/cli/bring/definition.h"
 #include "harness/cli/command.h"
 #include "harness/cli/look/profile_application.h"
 #include "harness/core/error.h"
@@ -15,9 +18,12 @@
 namespace apo {
 namespace {
 
+constexpr const char* kDefinition = "definition";
+
 struct ImportOptions {
-  std::string file;
+  std::vector<std::string> words;
   ApplicationOptions application;
+  DefinitionOptions definition;
 };
 
 std::string beginning_of(const std::string& path) {
@@ -49,13 +55,41 @@ ApplicationProfile read(const std::string& path) {
   return read_ncu_csv(text, path);
 }
 
+int import_words(ImportOptions& options, const Globals& globals) {
+  std::vector<std::string>& words = options.words;
+  if (words.front() != kDefinition) {
+    if (words.size() > 1) {
+      throw UserError("'" + words[1] + "' is one word too many", "one file, or 'definition' and its files");
+    }
+    return show_application(read(words.front()), options.application, globals);
+  }
+  if (words.size() < 2 || words.size() > 3) {
+    throw UserError("'apo import definition' needs one or two files",
+                    "give definition.json or its folder, and workload.jsonl if it is not beside it");
+  }
+  options.definition.request.definition = words[1];
+  options.definition.request.workloads = words.size() > 2 ? words[2] : "";
+  options.definition.output = options.application.output;
+  return import_definition(options.definition, globals);
+}
+
 }  // namespace
 
 Action define_import(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ImportOptions>();
-  app.add_option("file", options->file, "SQLite export of Nsight Systems, or the output of 'ncu --csv'")->required();
+  app.add_option("file", options->words,
+                 "SQLite export of Nsight Systems, or the output of 'ncu --csv'; or the word 'definition', a "
+                 "definition.json of FlashInfer-Trace or SOL-ExecBench (or its folder), and its workload.jsonl")
+      ->required();
   add_application_options(app, options->application);
-  return [options, &globals] { return show_application(read(options->file), options->application, globals); };
+  DefinitionOptions& definition = options->definition;
+  app.get_option("--output")
+      ->description("a file for the profile; definition: a folder for the family (default: here)");
+  app.add_option("--name", definition.request.name, "definition: of the family (default: the definition's)");
+  app.add_option("--python", definition.request.python, "definition: the Python that has PyTorch (default: python3)");
+  app.add_flag("!--no-register", definition.registers,
+               "definition: write the files for you to edit; do not check or register the family");
+  return [options, &globals] { return import_words(*options, globals); };
 }
 
 }  // namespace apo

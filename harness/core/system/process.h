@@ -33,6 +33,8 @@ ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOpt
 
 // Absolute path, or nullopt when PATH has no such program.
 std::optional<std::string> find_program(const std::string& name);
+// The same; throws EnvironmentError.
+std::string require_program(const std::string& name);
 
 // "SIGSEGV (invalid memory reference)".
 std::string signal_name(int signal);

@@ -29,6 +29,7 @@ struct MutantRow {
 };
 
 struct FamilyCheck {
+  std::string tolerance;        // where it comes from
   int cases = 0;                // workloads and regimes
   double honest_closeness = 0;  // of the honest version to its bound of 1, in its worst case
   std::vector<MutantRow> mutants;

@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::int64_t kMostUnits = 8;            // of a large workload
 constexpr std::int64_t kWholeElements = 1 << 16;  // of all outputs, up to which every unit is computed
+// Of a reference in another language: workloads beside the smallest one, and elements of their outputs.
+constexpr std::int64_t kMostOfCommand = 3;
+constexpr std::int64_t kMostElementsOfCommand = 1 << 18;
 constexpr double kNearlyConstant = 0.01;
 
 std::int64_t output_elements(const Family& family, const Axes& axes) {
@@ -40,13 +43,27 @@ const Case* largest_whole(const Subject& subject, const std::vector<Case>& cases
   return best;
 }
 
+bool is_large_for_command(const Family& family, const Workload& workload) {
+  const std::int64_t own = output_elements(family, workload.axes);
+  const auto smaller = std::ranges::count_if(
+      family.workloads, [&](const Workload& other) { return output_elements(family, other.axes) < own; });
+  return smaller > 0 && (smaller >= kMostOfCommand || own > kMostElementsOfCommand);
+}
+
+// By the command: its inputs of two draws need not go together.
+bool is_drawn_with_others(const Subject& subject, const std::string& name) {
+  return !is_cpp(subject) && std::ranges::find(subject.file.tensors, name, &FileTensor::name)->distribution.kind ==
+                                 DistributionKind::function;
+}
+
 void check_inputs_matter(const Subject& subject, const Case& each) {
   const InputSet inputs = inputs_of(subject, each, subject.seed);
   const InputSet others = inputs_of(subject, each, subject.seed + 1);
   const TensorMap expected = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
   for (const TensorSpec& tensor : subject.family.tensors) {
     TensorMap values = inputs.values;
-    if (tensor.role != Role::input || values.at(tensor.name) == others.values.at(tensor.name)) {
+    if (tensor.role != Role::input || is_drawn_with_others(subject, tensor.name) ||
+        values.at(tensor.name) == others.values.at(tensor.name)) {
       continue;
     }
     values.at(tensor.name) = others.values.at(tensor.name);
@@ -134,18 +151,20 @@ InputSet inputs_of(const Subject& subject, const Case& each, std::uint64_t seed)
   return make_inputs(subject.family, each.workload->axes, seed, each.regime, subject.threads);
 }
 
-std::vector<Case> plan_cases(const Family& family, bool all_regimes, std::uint64_t seed) {
+std::vector<Case> plan_cases(const Family& family, bool is_cpp, std::uint64_t seed) {
   std::vector<Case> cases;
   for (const Workload& workload : family.workloads) {
-    if (workload.kind == WorkloadKind::extreme && family.workloads.size() > 1) {
+    if ((workload.kind == WorkloadKind::extreme && family.workloads.size() > 1) ||
+        (!is_cpp && is_large_for_command(family, workload))) {
       continue;
     }
     const bool whole = output_elements(family, workload.axes) <= kWholeElements;
     const std::vector<std::int64_t> units =
         whole ? std::vector<std::int64_t>() : draw_units(family.unit_count(workload.axes), kMostUnits, seed);
-    const bool all = all_regimes && workload.kind == WorkloadKind::ragged;
+    const bool all = is_cpp && workload.kind == WorkloadKind::ragged;
+    const std::size_t second = 1 + cases.size() % std::max<std::size_t>(1, family.regimes.size() - 1);
     for (std::size_t r = 0; r < family.regimes.size(); ++r) {
-      if (r == 0 || all || r == 1 + cases.size() % std::max<std::size_t>(1, family.regimes.size() - 1)) {
+      if (r == 0 || all || r == second) {
         cases.push_back({.workload = &workload, .regime = family.regimes[r], .units = units});
       }
     }

@@ -35,8 +35,9 @@ bool is_cpp(const Subject& subject);
 [[noreturn]] void refuse(const Subject& subject, const std::string& tensor, const std::string& what,
                          const std::string& hint);
 InputSet inputs_of(const Subject& subject, const Case& each, std::uint64_t seed);
-// Two regimes on each workload, or all of them on the ragged ones; of a large one, some units.
-std::vector<Case> plan_cases(const Family& family, bool all_regimes, std::uint64_t seed);
+// Two regimes on each workload, all of them on ragged ones; of a large one, some units. A reference in another language
+// computes the whole of a workload each time: of it two regimes on the smallest workloads.
+std::vector<Case> plan_cases(const Family& family, bool is_cpp, std::uint64_t seed);
 
 // Each of these throws a UserError. The reference touches memory that is not its own:
 void check_memory(const Subject& subject);

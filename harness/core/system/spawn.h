@@ -1,0 +1,61 @@
+// harness/core/system/spawn.h - starts a program in a process group of its own, with pipes to its three streams.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/core/system/files.h"
+
+namespace apo {
+
+struct SpawnOptions {
+  std::string working_folder;            // empty = ours
+  std::vector<std::string> environment;  // "NAME=value", added to ours
+  // The system ends it when the thread that started it ends, at once; else only our death does, through a guard.
+  bool bound_to_thread = true;
+};
+
+// Kills a group of processes when this process dies.
+class GroupGuard {
+ public:
+  GroupGuard(pid_t group, pid_t parent);
+  GroupGuard(const GroupGuard&) = delete;
+  GroupGuard& operator=(const GroupGuard&) = delete;
+  ~GroupGuard();
+
+ private:
+  pid_t process_;
+};
+
+class SpawnedProcess {
+ public:
+  // `program` is an absolute path. Throws EnvironmentError when it cannot be started.
+  SpawnedProcess(const std::string& program, const std::vector<std::string>& argv, const SpawnOptions& options);
+  SpawnedProcess(const SpawnedProcess&) = delete;
+  SpawnedProcess& operator=(const SpawnedProcess&) = delete;
+  ~SpawnedProcess();
+
+  // Ours, and not blocking.
+  FileDescriptor& in() { return in_; }
+  FileDescriptor& out() { return out_; }
+  FileDescriptor& err() { return err_; }
+
+  // Waits for its end, and ends what it left behind. Returns the status of waitpid(). With `now` it is killed first.
+  int end(bool now);
+
+ private:
+  pid_t pid_ = -1;
+  FileDescriptor in_;
+  FileDescriptor out_;
+  FileDescriptor err_;
+  std::optional<GroupGuard> guard_;
+};
+
+// Writes as much as fits and returns how much, or -1. A reader that is gone does not end us by SIGPIPE.
+ssize_t write_without_sigpipe(int fd, std::string_view bytes);
+
+}  // namespace apo

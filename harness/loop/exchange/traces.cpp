@@ -1,0 +1,167 @@
+// harness/loop/exchange/traces.cpp - one experiment after the other; names and uuids of where a family came from.
+#include "harness/loop/exchange/traces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "harness/core/json/values.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/judge/signed_rank.h"
+#include "harness/families/known_families.h"
+#include "kernels/family.h"
+
+namespace apo {
+namespace {
+
+using Document = nlohmann::ordered_json;
+
+// nullptr where nothing of the candidate was found out.
+const char* status_of(const Experiment& experiment) {
+  switch (experiment.outcome) {
+    case Outcome::valid:
+      return experiment.judgement->reason == Reason::interrupted ? nullptr : "PASSED";
+    case Outcome::build_failed:
+      return "COMPILE_ERROR";
+    case Outcome::incorrect:
+      return "INCORRECT_NUMERICAL";
+    case Outcome::timed_out:
+      return "TIMEOUT";
+    case Outcome::unstable_clock:  // its times were not what independent clocks and fresh inputs say
+      return "REWARD_HACK";
+    case Outcome::refused:
+    case Outcome::wrong_abi:
+    case Outcome::faulted:
+    case Outcome::out_of_memory:
+      return "RUNTIME_ERROR";
+    case Outcome::no_change:
+    case Outcome::no_metric:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+std::optional<double> median_of(const std::vector<double>& values) {
+  return values.empty() ? std::nullopt : std::optional(median(values));
+}
+
+// Medians over the rounds of the stage that the judgement is about.
+Document performance(const Experiment& experiment, const std::string& workload) {
+  constexpr double kNsPerMs = 1e6;
+  std::vector<double> candidate, incumbent, effects;
+  const RoundStage stage = effect_stage(experiment);
+  for (const Round& round : experiment.rounds) {
+    for (const RoundWorkload& one : round.workloads) {
+      if (round.stage == stage && round.void_why.empty() && one.workload == workload) {
+        candidate.push_back(one.candidate_median_ns / kNsPerMs);
+        incumbent.push_back(one.incumbent_median_ns / kNsPerMs);
+        effects.push_back(one.effect);
+      }
+    }
+  }
+  const auto effect = median_of(effects);
+  return {{"latency_ms", number_or_null(median_of(candidate))},
+          {"reference_latency_ms", number_or_null(median_of(incumbent))},
+          {"speedup_factor", effect ? ratio_or_null(*effect) : Document()}};
+}
+
+Document correctness() {
+  return {{"max_relative_error", nullptr},
+          {"max_absolute_error", nullptr},
+          {"has_nan", nullptr},
+          {"has_inf", nullptr},
+          {"extra", nullptr}};
+}
+
+Document environment(const std::optional<Machine>& machine, const Build& build) {
+  Document libraries = Document::object();
+  if (machine && !machine->driver.empty()) {
+    libraries["driver"] = machine->driver;
+  }
+  if (!build.toolchain.version.empty()) {
+    libraries["compiler"] = build.toolchain.version;
+  }
+  return {{"hardware", machine ? Document(machine->model) : Document()}, {"libs", libraries}};
+}
+
+// "correctness: element 3 of y is 0.5, ...", or the judgement's sentence.
+std::string log_of(const Experiment& experiment) {
+  const auto failed =
+      std::ranges::find_if(experiment.gates, [](const GateResult& gate) { return gate.outcome != Outcome::valid; });
+  if (failed != experiment.gates.end()) {
+    return failed->gate + ": " + failed->evidence;
+  }
+  return fmt::format("experiment {} against {}: {}", experiment.id, experiment.incumbent.label(),
+                     experiment.judgement->sentence);
+}
+
+// 1e-05, not 9.999999747378752e-06.
+double as_written(const ScalarSpec& scalar) {
+  const std::string shortest = fmt::format("{}", static_cast<float>(scalar.value));
+  return scalar.dtype == DType::f32 ? parse_double(shortest).value_or(scalar.value) : scalar.value;
+}
+
+Document workload_document(const std::string& family_name, const std::string& name) {
+  const Family* family = find_family(family_name);
+  const FamilyFile* file = find_family_file(family_name);
+  const Workload* workload = family == nullptr ? nullptr : find_workload(*family, name);
+  const bool has_origin = file != nullptr && file->workload_origins.contains(name);
+  Document axes = Document::object();
+  Document inputs = Document::object();
+  if (workload != nullptr) {
+    for (const AxisSpec& axis : family->axes) {
+      if (!axis.specialised || axis.min != axis.max) {
+        axes[axis.name] = workload->axes.at(axis.name);
+      }
+    }
+    for (const TensorSpec& tensor : family->tensors) {
+      if (tensor.role == Role::input) {
+        inputs[tensor.name] = {{"type", "random"}};
+      }
+    }
+    for (const ScalarSpec& scalar : family->scalars) {
+      inputs[scalar.name] = {{"type", "scalar"}, {"value", as_written(scalar)}};
+    }
+  }
+  return {{"uuid", has_origin ? file->workload_origins.find(name)->second : name}, {"axes", axes}, {"inputs", inputs}};
+}
+
+}  // namespace
+
+Traces traces(Journal& journal, const std::string& family) {
+  Traces result;
+  for (const std::int64_t id : journal.judged_originals()) {
+    const Experiment experiment = journal.load_experiment(id);
+    if (!family.empty() && experiment.family != family) {
+      continue;
+    }
+    const char* status = status_of(experiment);
+    if (status == nullptr) {
+      ++result.left_out;
+      continue;
+    }
+    const FamilyFile* file = find_family_file(experiment.family);
+    const bool passed = experiment.outcome == Outcome::valid;
+    const bool compared = passed || experiment.outcome == Outcome::incorrect;
+    for (const std::string& workload : experiment.workloads) {
+      const Document line = {
+          {"definition", file != nullptr && !file->origin.empty() ? file->origin : experiment.family},
+          {"solution", experiment.candidate.label()},
+          {"workload", workload_document(experiment.family, workload)},
+          {"evaluation",
+           {{"status", status},
+            {"log", log_of(experiment)},
+            {"correctness", compared ? correctness() : Document()},
+            {"performance", passed ? performance(experiment, workload) : Document()},
+            {"environment", environment(journal.machine_of(id), experiment.candidate_build)},
+            {"timestamp", experiment.finished_at}}}};
+      result.lines.push_back(line.dump(-1, ' ', false, Document::error_handler_t::replace));
+    }
+  }
+  return result;
+}
+
+}  // namespace apo
