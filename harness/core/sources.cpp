@@ -107,9 +107,13 @@ std::string hunk(const std::vector<Edit>& all, std::size_t first, std::size_t en
   return fmt::format("@@ -{} +{} @@\n{}", range(a, in_a), range(b, in_b), text);
 }
 
+bool is_binary(const std::string& text) {
+  return text.find('\0') != std::string::npos;
+}
+
 std::string diff_of(const SourceFile* before, const SourceFile* after) {
-  const Lines a = before != nullptr ? lines_of(before->text) : Lines();
-  const Lines b = after != nullptr ? lines_of(after->text) : Lines();
+  const Lines a = before != nullptr ? lines_of(readable_text(*before)) : Lines();
+  const Lines b = after != nullptr ? lines_of(readable_text(*after)) : Lines();
   if (a == b && before != nullptr && after != nullptr) {
     return "";
   }
@@ -170,6 +174,11 @@ std::string source_name(const Variant& variant) {
   const std::filesystem::path path = variant.path;
   const std::string name = path.filename().string();
   return path.extension() == extension && is_plain_name(name) ? name : variant.name + extension;
+}
+
+std::string readable_text(const SourceFile& file) {
+  return is_binary(file.text) ? fmt::format("(binary, {} bytes, sha256 {})\n", file.text.size(), sha256(file.text))
+                              : file.text;
 }
 
 std::vector<SourceFile> all_sources(const Variant& variant) {

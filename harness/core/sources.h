@@ -18,6 +18,8 @@ std::string source_identity(std::string_view source, const std::vector<SourceFil
 // Names the variant's own file for a compiler: the name of `path` if it is a plain name with the extension of the
 // target, else the variant's name.
 std::string source_name(const Variant& variant);
+// Returns the text of a file for people; of a binary one its size and hash.
+std::string readable_text(const SourceFile& file);
 // Returns the variant's own file under source_name(), then its headers.
 std::vector<SourceFile> all_sources(const Variant& variant);
 

@@ -85,7 +85,7 @@ ExperimentView load_view(Journal& journal, std::int64_t id) {
 Json headers_document(const Variant& variant) {
   Json headers = Json::array();
   for (const SourceFile& header : variant.headers) {
-    headers.push_back({{"name", header.name}, {"source", header.text}});
+    headers.push_back({{"name", header.name}, {"source", readable_text(header)}});
   }
   return headers;
 }

@@ -126,7 +126,24 @@ class Checker {
     }
   }
 
+  // Nothing of a workload or a configuration reaches code that is compiled already.
+  void check_object() const {
+    for (const auto& [key, lines] : {std::pair{"tune", variant_.tunables.size()},
+                                     {"scratch", variant_.scratch.size()},
+                                     {"launch", variant_.launches.size()},
+                                     {"link", variant_.libraries.size()},
+                                     {"include", variant_.includes.size()}}) {
+      if (lines > 0) {
+        fail(key, 0, std::string("an apo:ffi line and an apo:") + key + " line exclude each other",
+             "the object gets the tensors and scalars of the contract and nothing else");
+      }
+    }
+  }
+
   void check_form() const {
+    if (!variant_.object.empty()) {
+      check_object();
+    }
     const bool device = is_device_variant(variant_);
     if (!device && !variant_.launches.empty()) {
       fail("launch", 0, "a host variant has no kernels to launch", "remove the apo:launch lines");

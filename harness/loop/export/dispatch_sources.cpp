@@ -33,6 +33,10 @@ std::vector<NamedText> dispatch_sources(const DispatchTable& table) {
       if (std::any_of(files.begin(), files.end(), [&](const NamedText& one) { return one.path == path; })) {
         continue;
       }
+      if (!row.variant.object.empty()) {
+        throw UserError("variant '" + row.variant.id() + "' is a shared object and has no source to export",
+                        "leave out --with-sources, and ship " + row.variant.object + " itself");
+      }
       check_headers(row.variant.headers, "journal:" + row.variant.id(), row.variant.family);
       files.push_back({path, row.variant.source});
       for (const SourceFile& header : row.variant.headers) {
