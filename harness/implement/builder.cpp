@@ -24,6 +24,7 @@
 #include "harness/implement/object/layout.h"
 #include "harness/implement/plain_call.h"
 #include "harness/implement/read_files.h"
+#include "harness/implement/triton_builder.h"
 #include "harness/implement/tvm_ffi.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/form.h"
@@ -138,6 +139,12 @@ Build Builder::build(const Family& family, const Variant& variant, const Axes& a
   if (variant.target == Target::cuda) {
     if (!is_device_variant(variant)) {
       return cuda_library().build(family, variant, axes, settings);
+    }
+    if (is_triton(variant)) {
+      return options_.executor
+                 ? not_checkable("a Triton kernel")
+                 : build_triton({.home = options_.home, .device = options_.device, .timeout_s = options_.timeout_s},
+                                cache_, family, variant, axes, settings);
     }
     if (options_.executor) {
       return build_for_executor({.home = options_.home,

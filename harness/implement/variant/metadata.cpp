@@ -340,7 +340,7 @@ SourceFile load_object(const Variant& variant) {
 FileIdentity identity_of(const std::filesystem::path& path, const std::string& family) {
   FileIdentity identity{.family = family,
                         .name = path.stem().string(),
-                        .target = path.extension() == ".cu" ? Target::cuda : Target::host};
+                        .target = path.extension() == ".cu" || path.extension() == ".py" ? Target::cuda : Target::host};
   const std::filesystem::path folder = path.parent_path();
   const bool has_own = folder.filename() == identity.name;
   const std::string holds = (has_own ? folder.parent_path() : folder).filename().string();
@@ -377,10 +377,17 @@ Variant load_variant(const std::string& path, const std::vector<std::filesystem:
   check_size(path, status, is_object ? kMaxObjectBytes : kMaxSourceBytes);
   const std::string text = read_file(path);
   const std::string absolute = fs::absolute(path).lexically_normal().string();
+  if (fs::path(path).extension() == ".py" && !is_python(text)) {
+    throw UserError("'" + path + "' does not begin with '# apo:' lines, which make a Triton kernel a variant",
+                    "begin it with '# apo:launch KERNEL grid=BLOCKS'");
+  }
   const FileIdentity identity = identity_of(absolute, family);
   const std::string source = is_object ? ffi_block(text, path, identity.family, identity.name) : text;
   const auto files_of = [&](const Variant& its) {
-    std::vector<SourceFile> files = find_headers(source, absolute, its.family, roots, include_folders(its).all());
+    std::vector<SourceFile> files;
+    if (!is_python(source)) {
+      files = find_headers(source, absolute, its.family, roots, include_folders(its).all());
+    }
     if (!its.object.empty()) {
       files.push_back(is_object ? SourceFile{.name = its.object, .text = text, .path = absolute} : load_object(its));
       std::ranges::sort(files, {}, &SourceFile::name);
