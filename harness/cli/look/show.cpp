@@ -12,6 +12,7 @@
 #include "harness/cli/look/variant_text.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
+#include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "harness/loop/replay/reproduction.h"
 #include "harness/loop/workspace/workspace.h"
