@@ -23,6 +23,7 @@ file(GLOB contracts ${PROJECT_SOURCE_DIR}/kernels/*.h)
 install(FILES ${contracts} DESTINATION ${home}/kernels)
 install(DIRECTORY kernels/oracle DESTINATION ${home}/kernels)
 install(DIRECTORY harness/executor/device DESTINATION ${home}/harness/executor)
+install(FILES harness/implement/compile_triton.py DESTINATION ${home}/harness/implement)
 install(FILES experiments/default.json DESTINATION ${home}/experiments)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Autopoiesis)

@@ -108,8 +108,8 @@ std::string hunk(const std::vector<Edit>& all, std::size_t first, std::size_t en
 }
 
 std::string diff_of(const SourceFile* before, const SourceFile* after) {
-  const Lines a = before != nullptr ? lines_of(before->text) : Lines();
-  const Lines b = after != nullptr ? lines_of(after->text) : Lines();
+  const Lines a = before != nullptr ? lines_of(readable_text(*before)) : Lines();
+  const Lines b = after != nullptr ? lines_of(readable_text(*after)) : Lines();
   if (a == b && before != nullptr && after != nullptr) {
     return "";
   }
@@ -172,11 +172,39 @@ std::string source_identity(const Variant& variant) {
   return sha256(is_one_file(variant) ? variant.source : source_manifest(variant));
 }
 
+std::string source_extension(const Variant& variant) {
+  return is_python(variant.source) ? ".py" : variant.target == Target::cuda ? ".cu" : ".cpp";
+}
+
 std::string source_name(const Variant& variant) {
-  const std::string extension = variant.target == Target::cuda ? ".cu" : ".cpp";
+  const std::string extension = source_extension(variant);
   const std::filesystem::path path = variant.path;
   const std::string name = path.filename().string();
   return path.extension() == extension && is_plain_name(name) ? name : variant.name + extension;
+}
+
+bool is_python(std::string_view source) {
+  for (std::size_t at = 0; at < source.size();) {
+    const std::size_t end = std::min(source.find('\n', at), source.size());
+    const std::string line = trim(source.substr(at, end - at));
+    at = end + 1;
+    if (line.starts_with('#') && trim(std::string_view(line).substr(1)).starts_with("apo:")) {
+      return true;
+    }
+    if (!line.empty() && !line.starts_with('#')) {
+      return false;
+    }
+  }
+  return false;
+}
+
+bool is_binary(std::string_view text) {
+  return text.find('\0') != std::string_view::npos;
+}
+
+std::string readable_text(const SourceFile& file) {
+  return is_binary(file.text) ? fmt::format("(binary, {} bytes, sha256 {})\n", file.text.size(), sha256(file.text))
+                              : file.text;
 }
 
 std::vector<SourceFile> all_sources(const Variant& variant) {

@@ -20,9 +20,16 @@ std::string source_identity(const Variant& variant);
 // Names the contract among the files of a variant; no header can have this name.
 inline constexpr const char* kContractName = "contract";
 
+// Returns ".cpp", ".cu" or ".py".
+std::string source_extension(const Variant& variant);
 // Names the variant's own file for a compiler: the name of `path` if it is a plain name with the extension of the
 // target, else the variant's name.
 std::string source_name(const Variant& variant);
+// Is it Python, whose metadata block has '#' in place of '//'? The first line of that block tells.
+bool is_python(std::string_view source);
+bool is_binary(std::string_view text);
+// Returns the text of a file for people; of a binary one its size and hash.
+std::string readable_text(const SourceFile& file);
 // Returns the variant's own file under source_name(), then its headers.
 std::vector<SourceFile> all_sources(const Variant& variant);
 

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "harness/core/error.h"
+#include "harness/core/hash.h"
 #include "harness/core/sources.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/system/process.h"
@@ -23,10 +24,13 @@
 #include "harness/implement/object/layout.h"
 #include "harness/implement/plain_call.h"
 #include "harness/implement/read_files.h"
+#include "harness/implement/triton_builder.h"
+#include "harness/implement/tvm_ffi.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/form.h"
 #include "harness/implement/variant/include_folders.h"
 #include "harness/implement/variant/settings.h"
+#include "harness/implement/variant/shared_object.h"
 #include "kernels/abi.h"
 
 namespace apo {
@@ -129,9 +133,18 @@ Build Builder::build(const Family& family, const Variant& variant, const Axes& a
   if (const std::string illegal = check_axes(family, axes); !illegal.empty()) {
     throw UserError(illegal, "'apo list " + family.name + "' shows the axes and their ranges");
   }
+  if (!variant.object.empty()) {
+    return build_object(family, variant, axes, settings);
+  }
   if (variant.target == Target::cuda) {
     if (!is_device_variant(variant)) {
       return cuda_library().build(family, variant, axes, settings);
+    }
+    if (is_triton(variant)) {
+      return options_.executor
+                 ? not_checkable("a Triton kernel")
+                 : build_triton({.home = options_.home, .device = options_.device, .timeout_s = options_.timeout_s},
+                                cache_, family, variant, axes, settings);
     }
     if (options_.executor) {
       return build_for_executor({.home = options_.home,
@@ -166,17 +179,27 @@ const CudaLibraryBuilder& Builder::cuda_library() const {
   return *cuda_library_;
 }
 
+std::vector<SourceFile> Builder::files_of(const Family& family, const Variant& variant, const Axes& axes,
+                                          const Settings& settings) {
+  if (!variant.object.empty()) {
+    return ffi_sources(family, variant, axes);
+  }
+  std::vector<SourceFile> files = files_to_build(family, variant, args_header(family, variant, axes, settings));
+  files.push_back(plain_source(family, variant));
+  return files;
+}
+
 Build Builder::build_object(const Family& family, const Variant& variant, const Axes& axes,
                             const Settings& settings) const {
+  const bool ffi = !variant.object.empty();
   BuildRecipe recipe{.key = {"recipe " + std::to_string(kRecipe), "abi " + std::to_string(APO_ABI_VERSION),
                              toolchain_.compiler, toolchain_.version, native_, compilers_environment()},
-                     .files = files_to_build(family, variant, args_header(family, variant, axes, settings)),
+                     .files = files_of(family, variant, axes, settings),
                      .object = kLibrary,
                      .more = {kObject},
                      .built_for = variant.id(),
                      .known = {.flags = joined(compile_flags(options_.sanitize), link_flags(options_.sanitize)),
                                .toolchain = toolchain_}};
-  recipe.files.push_back(plain_source(family, variant));
   const IncludeFolders others = include_folders(variant);
   if (!others.missing.empty()) {
     return failed_build(recipe.known, others.missing);
@@ -184,18 +207,23 @@ Build Builder::build_object(const Family& family, const Variant& variant, const 
   const Words included = included_files(recipe.files, options_.home, others.own);
   recipe.key = joined(recipe.key, include_flags(others));
   recipe.key = joined(joined(recipe.key, recipe.known.flags), included);
-  return cached_build(cache_, recipe,
-                      [&](const fs::path& folder, Built& built) {
-                        CompileStep step = compile_and_link(family, variant, others, included, folder);
-                        step.evidence = in_users_words(step.evidence, variant);
-                        if (step.ok) {
-                          const ObjectFacts facts = read_object(read_file(folder / kObject));
-                          built.build.code_hash = facts.code_hash;
-                          built.build.resources = facts.resources;
-                        }
-                        return step;
-                      })
-      .build;
+  if (ffi) {
+    recipe.files.push_back(ffi_object(variant));
+    recipe.more.push_back(ffi_stub_path(variant));
+  }
+  Build build = cached_build(cache_, recipe, [&](const fs::path& folder, Built& built) {
+                  CompileStep step = compile_and_link(family, variant, others, included, folder);
+                  step.evidence = in_users_words(step.evidence, variant);
+                  if (step.ok) {
+                    const ObjectFacts facts = read_object(read_file(folder / kObject));
+                    built.build.code_hash =
+                        ffi ? sha256_of_parts(Words{facts.code_hash, object_of(variant).text}) : facts.code_hash;
+                    built.build.resources = facts.resources;
+                  }
+                  return step;
+                }).build;
+  build.plan.library = build.outcome == Outcome::valid && variant.target == Target::cuda;
+  return build;
 }
 
 CompileStep Builder::compile_and_link(const Family& family, const Variant& variant, const IncludeFolders& others,
@@ -212,10 +240,17 @@ CompileStep Builder::compile_and_link(const Family& family, const Variant& varia
                        std::string("-Wa,--MD,") + kReadByAssembler};
   const Words compile =
       joined(joined(joined({"-o", kObject}, compile_flags(options_.sanitize)), where), include_flags(others));
+  const auto compile_file = [&](const Words& what) {
+    return run_step(joined(joined({toolchain_.compiler, "-c"}, what), compile), folder, options_.timeout_s);
+  };
+  const bool ffi = !variant.object.empty();
   CompileStep step =
-      compile_library_source(family, variant, folder, [&](const Words& what) {
-        return run_step(joined(joined({toolchain_.compiler, "-c"}, what), compile), folder, options_.timeout_s);
-      }).step;
+      ffi ? compile_file({kFfiCall}) : compile_library_source(family, variant, folder, compile_file).step;
+  if (step.ok && ffi) {
+    fs::create_directories((folder / ffi_stub_path(variant)).parent_path());
+    step = run_step({toolchain_.compiler, "-shared", "-nostdlib", "-fPIC", kFfiStub, "-o", ffi_stub_path(variant)},
+                    folder, options_.timeout_s);
+  }
   if (!step.ok) {
     return step;
   }
@@ -227,8 +262,10 @@ CompileStep Builder::compile_and_link(const Family& family, const Variant& varia
         besides);
     return step;
   }
-  CompileStep link = run_step(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link_flags(options_.sanitize)),
-                              folder, options_.timeout_s);
+  CompileStep link =
+      run_step(joined(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link_flags(options_.sanitize)),
+                      ffi_link_flags(folder)),
+               folder, options_.timeout_s);
   link.log = step.log + link.log;
   return link;
 }
@@ -259,7 +296,11 @@ CompileStep Builder::link(const Build& base, std::uint64_t layout_seed, const fs
   const fs::path object = fs::path(base.object_path).parent_path() / kObject;
   // Not synced to the disk: a round waits for this, and who keeps it syncs it.
   std::ofstream(folder / kLayout) << layout_script(read_object(read_file(object)), layout_seed);
-  const Words flags = joined(link_flags(options_.sanitize), {std::string("-Wl,-T,") + kLayout});
+  const Words flags = joined(joined(link_flags(options_.sanitize), {std::string("-Wl,-T,") + kLayout}),
+                             ffi_link_flags(object.parent_path()));
+  if (const fs::path companions = object.parent_path() / kCompanions; fs::is_directory(companions)) {
+    fs::create_directory_symlink(companions, folder / kCompanions);
+  }
   return run_step(joined({toolchain_.compiler, object.string(), "-o", kLibrary}, flags), folder, options_.timeout_s);
 }
 

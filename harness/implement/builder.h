@@ -50,6 +50,8 @@ class Builder {
   std::string sanitizer_runtime() const;
 
  private:
+  static std::vector<SourceFile> files_of(const Family& family, const Variant& variant, const Axes& axes,
+                                          const Settings& settings);
   Build build_object(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
   const CudaBuilder& cuda() const;
   const CudaLibraryBuilder& cuda_library() const;

@@ -117,6 +117,15 @@ std::string choose_arch(const Variant& variant, const std::optional<DeviceFacts>
   return special ? asked : device->arch();
 }
 
+void use_plan(Build& build, const PlannedLaunches& planned) {
+  build.outcome = planned.outcome;
+  build.evidence = planned.evidence;
+  build.plan = planned.plan;
+  build.plan.keeps_state = build.resources["writable_bytes"] > 0;
+  // The same code under another grid is another candidate.
+  build.code_hash = sha256_of_parts(Words{build.code_hash, plan_text(build.plan)});
+}
+
 CudaBuilder::CudaBuilder(fs::path cache, std::optional<DeviceFacts> device, double timeout_s)
     : cache_(std::move(cache)),
       device_(std::move(device)),
@@ -231,13 +240,7 @@ Build CudaBuilder::build(const Family& family, const Variant& variant, const Axe
   if (build.outcome != Outcome::valid || !device_) {
     return build;
   }
-  const PlannedLaunches planned = plan_launches(family, variant, axes, settings, *device_, kernels);
-  build.outcome = planned.outcome;
-  build.evidence = planned.evidence;
-  build.plan = planned.plan;
-  build.plan.keeps_state = build.resources["writable_bytes"] > 0;
-  // The same code under another grid is another candidate.
-  build.code_hash = sha256_of_parts(Words{build.code_hash, plan_text(build.plan)});
+  use_plan(build, plan_launches(family, variant, axes, settings, *device_, kernels));
   return build;
 }
 

@@ -13,6 +13,7 @@
 namespace apo {
 
 class Nvrtc;
+struct PlannedLaunches;
 
 // Compiles with NVRTC; with nvcc where there is no NVRTC, or where a source needs a header that only nvcc has.
 // Build::toolchain names the compiler.
@@ -55,6 +56,8 @@ class CudaBuilder {
 std::string choose_arch(const Variant& variant, const std::optional<DeviceFacts>& device, std::string& refusal);
 // Runs nvcc once. The evidence of a failure is the first line that names an error or a symbol that the linker lacks.
 CompileStep run_nvcc(const Words& command, const std::filesystem::path& folder, double timeout_s);
+// Gives the build of a cubin its plan, or the outcome of one that cannot be launched.
+void use_plan(Build& build, const PlannedLaunches& planned);
 // Returns the spilled bytes that ptxas reports, stores and loads of the kernel with most of them.
 std::int64_t spill_bytes(const std::string& log);
 

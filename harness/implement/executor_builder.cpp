@@ -275,6 +275,13 @@ DeviceFacts executor_device() {
           .driver = "none"};
 }
 
+Build not_checkable(const std::string& what) {
+  Build build;
+  build.outcome = Outcome::refused;
+  build.evidence = kNotCheckable + what;
+  return build;
+}
+
 Build build_for_executor(const ExecutorBuildOptions& options, const BuildCache& cache, const Family& family,
                          const Variant& variant, const Axes& axes, const Settings& settings) {
   auto [build, kernels] = build_checked(options, cache, family, variant, args_header(family, variant, axes, settings));

@@ -28,4 +28,7 @@ struct ExecutorBuildOptions {
 Build build_for_executor(const ExecutorBuildOptions& options, const BuildCache& cache, const Family& family,
                          const Variant& variant, const Axes& axes, const Settings& settings);
 
+// A build of what the executor does not check at all; `what` names it.
+Build not_checkable(const std::string& what);
+
 }  // namespace apo

@@ -61,6 +61,8 @@ class CudaRuntime {
     write_file_atomically(file, source);
     catalogue_.add(file);
   }
+  void add_file(const std::filesystem::path& file) { catalogue_.add(file, family_.name); }
+  std::filesystem::path folder() const { return folder_.path(); }
   CheckCase ragged() const {
     const Workload& workload = *find_workload(family_, "n1001");
     return {.workload = workload.name, .axes = workload.axes, .regimes = family_.regimes};

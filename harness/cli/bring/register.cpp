@@ -105,7 +105,11 @@ Action define_register(CLI::App& app, Globals& globals) {
   const auto request = std::make_shared<RegistrationRequest>();
   const auto unverified = std::make_shared<bool>(false);
   const auto unexecuted = std::make_shared<bool>(false);
-  app.add_option("file", request->file, "source file of a variant, or of a family (apo:family)")->required();
+  app.add_option("file", request->file,
+                 "source file of a variant (.cpp, .cu, a Triton kernel in .py), a shared object with a TVM-FFI "
+                 "function (.so), or "
+                 "the file of a family (apo:family)")
+      ->required();
   app.add_option("--family", request->family,
                  "kernel family of a file without an apo:variant line (default: its folder's name)");
   app.add_flag("--no-verify", *unverified,

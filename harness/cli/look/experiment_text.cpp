@@ -199,7 +199,7 @@ std::string samples_text(const std::vector<Round>& rounds) {
 std::string source_text(const Variant& variant) {
   std::string text = heading("source") + variant.source;
   for (const SourceFile& header : variant.headers) {
-    text += heading("header " + header.name) + header.text;
+    text += heading("header " + header.name) + readable_text(header);
   }
   return text;
 }

@@ -12,6 +12,7 @@
 #include "harness/cli/look/variant_text.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
+#include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "harness/loop/replay/reproduction.h"
 #include "harness/loop/workspace/workspace.h"
@@ -85,7 +86,7 @@ ExperimentView load_view(Journal& journal, std::int64_t id) {
 Json headers_document(const Variant& variant) {
   Json headers = Json::array();
   for (const SourceFile& header : variant.headers) {
-    headers.push_back({{"name", header.name}, {"source", header.text}});
+    headers.push_back({{"name", header.name}, {"source", readable_text(header)}});
   }
   return headers;
 }

@@ -52,6 +52,9 @@ std::vector<VariantField> metadata_fields(const Variant& variant) {
   if (!variant.requires_expression.empty()) {
     fields.push_back({"requires", variant.requires_expression});
   }
+  if (!variant.object.empty()) {
+    fields.push_back({"calls", variant.function + " of " + variant.object + ", by TVM-FFI"});
+  }
   if (!variant.tunables.empty()) {
     fields.push_back({"tunables", tunables_text(variant) + "  (the first value is the default)"});
   }
@@ -71,7 +74,8 @@ std::string describe_variant(const Variant& variant) {
   }
   rows.push_back({"  source", variant.path});
   for (const SourceFile& header : variant.headers) {
-    rows.push_back({"  header", header.path.empty() ? header.name : header.path});
+    rows.push_back(
+        {header.name == variant.object ? "  object" : "  header", header.path.empty() ? header.name : header.path});
   }
   rows.push_back({"  source hash", variant.source_hash});
   return format_table(rows);

@@ -12,6 +12,9 @@
 
 namespace apo {
 
+// The folder beside a build's object with libraries that it names: a worker gets both.
+inline constexpr const char* kCompanions = "companions";
+
 struct Build {
   std::string key;  // content address: name + compiler version + flags + code
   Outcome outcome = Outcome::valid;

@@ -46,10 +46,10 @@ struct Prediction {
   PredictionSource source = PredictionSource::idea;
 };
 
-// A file of a variant: its own file or a header that it includes with quotes.
+// A file of a variant: its own file, a header that it includes with quotes, or a shared object.
 struct SourceFile {
   std::string name;  // as seen from the variant's own file
-  std::string text;
+  std::string text;  // of a shared object its bytes
   std::string path;  // where it was read; empty when it comes from a journal
 };
 
@@ -72,9 +72,11 @@ struct Variant {
   std::vector<Launch> launches;
   std::vector<std::string> libraries;  // of the CUDA toolkit, that a library variant is linked with
   std::vector<std::string> includes;   // folders of other people's headers, as written, or "cccl"
+  std::string object;                  // a shared object among `headers` that is called by TVM-FFI; empty: none
+  std::string function;                // of the object, without its prefix
   std::string path;                    // absolute
   std::string source;                  // the whole file
-  std::vector<SourceFile> headers;     // that it includes with quotes, directly or not; by name
+  std::vector<SourceFile> headers;     // that it includes with quotes, directly or not, and its object; by name
   std::string contract;                // text of the family's file; "" where the family is part of the program
   std::string source_hash;             // of the file, its headers and the contract: sources.h
 

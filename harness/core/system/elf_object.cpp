@@ -30,13 +30,14 @@ void ElfObject::End::operator()(Elf* elf) const {
 }
 
 ElfObject::ElfObject(std::string_view bytes, unsigned type) : bytes_(bytes), elf_(open_in_memory(bytes)) {
-  const Elf64_Ehdr* header = whole(elf64_getehdr(elf_.get()));  // null for ELF32, too
+  const Elf64_Word symbols = type == ET_DYN ? SHT_DYNSYM : SHT_SYMTAB;  // a shared object may be stripped of the others
+  const Elf64_Ehdr* header = whole(elf64_getehdr(elf_.get()));          // null for ELF32, too
   std::size_t count = 0;
   whole(header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_type == type && elf_getshdrnum(elf_.get(), &count) == 0 &&
         count > 0 && elf_getshdrstrndx(elf_.get(), &names_) == 0);
   for (std::size_t i = 0; i < count; ++i) {
     sections_.push_back(*whole(elf64_getshdr(elf_getscn(elf_.get(), i))));
-    symbols_ = sections_.back().sh_type == SHT_SYMTAB ? i : symbols_;
+    symbols_ = sections_.back().sh_type == symbols ? i : symbols_;
   }
 }
 

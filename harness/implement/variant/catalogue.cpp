@@ -8,6 +8,7 @@
 #include <exception>
 
 #include "harness/core/error.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/include_folders.h"
@@ -25,7 +26,7 @@ std::vector<fs::path> source_files(const fs::path& root) {
     const fs::path extension = it->path().extension();
     if (it->path().filename().string().starts_with('.')) {
       it.disable_recursion_pending();  // e.g. what another process is about to register
-    } else if (extension == ".cpp" || extension == ".cu") {
+    } else if (extension == ".cpp" || extension == ".cu" || extension == ".py") {
       files.push_back(it->path());
     }
   }
@@ -283,7 +284,7 @@ Registration Catalogue::register_variant(const Variant& variant, const fs::path&
     return {.variant = known, .already_registered = true};
   }
   const fs::path family = folder / variant.family;
-  const std::string name = variant.name + (variant.target == Target::cuda ? ".cu" : ".cpp");
+  const std::string name = variant.name + source_extension(variant);
   const fs::path path =
       fs::absolute(variant.headers.empty() ? family / name : family / variant.name / name).lexically_normal();
   const Variant* before = find(variant.id());

@@ -28,9 +28,9 @@ struct Registration {
 
 class Catalogue {
  public:
-  // Scans the folders for *.cpp and *.cu, in order; folders that do not exist, and what begins with a dot, are skipped.
-  // The first file of an id wins. Headers are looked up in all of the folders. The first variant of a family and target
-  // that names no parent is its baseline, and the parent of all others that name none.
+  // Scans the folders for *.cpp, *.cu and *.py, in order; folders that do not exist, and what begins with a dot, are
+  // skipped. The first file of an id wins. Headers are looked up in all of the folders. The first variant of a family
+  // and target that names no parent is its baseline, and the parent of all others that name none.
   void load(const std::vector<std::filesystem::path>& roots);
 
   const std::vector<CatalogueProblem>& problems() const { return problems_; }
@@ -52,8 +52,9 @@ class Catalogue {
   // valid variant, its name is taken outside of that folder, another variant has the same text, or its parent is
   // unknown.
   Registration add(const std::filesystem::path& file, const std::string& family = "");
-  // Copies a variant to folder/<family>/<name>.cpp (.cu on cuda), or with headers to folder/<family>/<name>/ with them
-  // beside it, and adds it, in place of what was registered there under its name. Throws UserError as add() does.
+  // Copies a variant to folder/<family>/<name>.cpp (.cu on cuda, .py of Python), or with headers to
+  // folder/<family>/<name>/ with them beside it, and adds it, in place of what was registered there under its name.
+  // Throws UserError as add() does.
   Registration register_variant(const Variant& variant, const std::filesystem::path& folder);
   // Moves the file of a registered variant, with its headers, to folder/<family>/ and takes it out of the catalogue;
   // returns its new place. Throws UserError when it is unknown, or lies outside of the last of the folders.

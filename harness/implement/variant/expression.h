@@ -14,7 +14,8 @@ namespace apo {
 
 using Symbols = std::map<std::string, std::int64_t, std::less<>>;  // name -> value; Axes and Settings are Symbols
 
-// Integers only: + - * / % comparisons && || ! c ? a : b parentheses min(a,b,...) max(a,b,...) ceil_div(a,b).
+// Integers only: + - * / % comparisons && || ! c ? a : b parentheses min(a,b,...) max(a,b,...) ceil_div(a,b)
+// next_pow2(a).
 // `/` rounds down and a % b == a - (a / b) * b, so 7/-2 is -4 and 7%-2 is -1. A comparison gives 0 or 1; both sides of
 // && and || are always computed. Every number met on the way must be smaller than 2^53 in magnitude. Throws
 // ExpressionError.

@@ -45,6 +45,13 @@ constexpr Number modulo(Number a, Number b) {
 constexpr Number ceil_div(Number a, Number b) {
   return known(a, b) && b.value != 0 ? number(-floor_divide(-a.value, b.value)) : Number{};
 }
+constexpr Number next_pow2(Number a) {
+  std::int64_t power = 1;
+  while (a.known && power < a.value) {
+    power *= 2;
+  }
+  return a.known ? number(power) : Number{};
+}
 constexpr Number negate(Number a) { return a.known ? number(-a.value) : Number{}; }
 constexpr Number less(Number a, Number b) { return truth(a, b, a.value < b.value); }
 constexpr Number less_equal(Number a, Number b) { return truth(a, b, a.value <= b.value); }

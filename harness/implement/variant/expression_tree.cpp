@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "harness/core/text.h"
 
@@ -50,6 +51,10 @@ constexpr Function kSelect = {"select", 3, nullptr};
 constexpr Function kMinimum = {"minimum", 2, [](Integer a, Integer b) { return std::min(a, b); }};
 constexpr Function kMaximum = {"maximum", 2, [](Integer a, Integer b) { return std::max(a, b); }};
 constexpr Function kCeilDiv = {"ceil_div", 2, [](Integer a, Integer b) { return -floor_divide(-a, b); }, true};
+
+constexpr Function kNextPow2 = {
+    "next_pow2", 1,
+    [](Integer a, Integer) { return a <= 1 ? 1 : static_cast<Integer>(std::bit_ceil(static_cast<std::uint64_t>(a))); }};
 
 bool is_digit(char letter) {
   return letter >= '0' && letter <= '9';
@@ -187,12 +192,17 @@ class Parser {
 
   std::size_t call(std::string_view function, std::size_t begin, int depth) {
     const bool divides = function == "ceil_div";
-    if (!divides && function != "min" && function != "max") {
+    const bool rounds = function == "next_pow2";
+    if (!divides && !rounds && function != "min" && function != "max") {
       at_ = begin;
-      fail("one of the functions min, max and ceil_div");
+      fail("one of the functions min, max, ceil_div and next_pow2");
+    }
+    std::size_t result = condition(depth + 1);
+    if (rounds) {
+      expect(")");
+      return add(kNextPow2, begin + 1, {result});
     }
     const Function& called = divides ? kCeilDiv : function == "min" ? kMinimum : kMaximum;
-    std::size_t result = condition(depth + 1);
     int arguments = 1;
     for (; (!divides || arguments < 2) && take(","); ++arguments) {
       const std::size_t argument = condition(depth + 1);

@@ -29,7 +29,7 @@ struct Search {
 // All are laid beside the source, so that no name may lead out of its folder or be that of another file there.
 bool is_header_name(const std::string& name) {
   static const std::regex kName(
-      R"(([A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}/){0,4}[A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}\.(h|hh|hpp|hxx|cuh|inc|inl))");
+      R"(([A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}/){0,4}[A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}\.(h|hh|hpp|hxx|cuh|inc|inl|so))");
   return std::regex_match(name, kName);
 }
 

@@ -178,7 +178,11 @@ std::string plan_text(const LaunchPlan& plan) {
     text += "kernel " + std::to_string(found - names.begin()) + " grid " + triple(launch.grid) + " block " +
             triple(launch.block) + " cluster " + triple(launch.cluster) + " shared " +
             std::to_string(launch.shared_bytes) + " cooperative " + std::to_string(launch.cooperative ? 1 : 0) +
-            " persist " + std::to_string(launch.persist) + "\n";
+            " persist " + std::to_string(launch.persist);
+    for (const int word : launch.words) {
+      text += " " + std::to_string(word);
+    }
+    text += "\n";
   }
   return text;
 }

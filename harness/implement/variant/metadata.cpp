@@ -16,6 +16,7 @@
 #include "harness/implement/variant/metadata_block.h"
 #include "harness/implement/variant/metadata_checks.h"
 #include "harness/implement/variant/settings.h"
+#include "harness/implement/variant/shared_object.h"
 
 namespace apo {
 namespace {
@@ -206,13 +207,25 @@ void read_include(Variant& variant, const Place& place, const std::string& value
   variant.includes.push_back(value);
 }
 
+// "kernel.so" or "kernel.so NAME"
+void read_ffi(Variant& variant, const Place& place, const std::string& value) {
+  const std::vector<std::string> words = split_words(value);
+  if (words.size() > 2 || !matches(words[0], "[A-Za-z0-9_][A-Za-z0-9_.+-]{0,95}\\.so") ||
+      (words.size() == 2 && !is_identifier(words[1]))) {
+    place.fail("'" + value + "' is not a shared object beside the file and the name of its function",
+               "e.g. '// apo:ffi kernel.so softmax' for the symbol __tvm_ffi_softmax");
+  }
+  variant.object = words[0];
+  variant.function = words.size() == 2 ? words[1] : "";
+}
+
 struct Key {
   std::string_view name;
   bool repeatable;
   void (*read)(Variant&, const Place&, const std::string&);
 };
 
-constexpr std::array<Key, 12> kKeys = {{{"variant", false, read_variant},
+constexpr std::array<Key, 13> kKeys = {{{"variant", false, read_variant},
                                         {"target", false, read_target},
                                         {"technique", true, read_technique},
                                         {"parent", false, read_parent},
@@ -223,7 +236,8 @@ constexpr std::array<Key, 12> kKeys = {{{"variant", false, read_variant},
                                         {"scratch", true, read_scratch},
                                         {"launch", true, read_launch},
                                         {"link", true, read_link},
-                                        {"include", true, read_include}}};
+                                        {"include", true, read_include},
+                                        {"ffi", false, read_ffi}}};
 
 const Key& key_of(const BlockLine& line, const std::string& path) {
   const auto found = std::find_if(kKeys.begin(), kKeys.end(), [&](const Key& key) { return key.name == line.key; });
@@ -288,6 +302,11 @@ Variant parse(std::string_view source, const std::string& path, const HeadersOf&
   variant.path = path;
   variant.source = source;
   variant.headers = headers_of(variant);
+  if (!variant.object.empty()) {  // whose symbols tell
+    const SourceFile& object = object_of(variant);
+    variant.function =
+        ffi_function(object.text, object.path.empty() ? object.name : object.path, variant.function, variant.family);
+  }
   const Family& family = *find_family(variant.family);
   variant.contract = family.contract;
   variant.source_hash = source_identity(variant);
@@ -295,12 +314,35 @@ Variant parse(std::string_view source, const std::string& path, const HeadersOf&
   return variant;
 }
 
+void check_size(const std::string& path, const std::filesystem::file_status& status, std::size_t most) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::is_regular_file(status) ? std::filesystem::file_size(path, error) : 0;
+  if (!error && bytes > most) {
+    throw UserError("'" + path + "' is larger than a variant may be: " + format_bytes(static_cast<double>(bytes)) +
+                        ", at most " + format_bytes(static_cast<double>(most)),
+                    "give the source file of the variant");
+  }
+}
+
+// The object that an apo:ffi line names, beside the file.
+SourceFile load_object(const Variant& variant) {
+  const std::filesystem::path path = std::filesystem::path(variant.path).parent_path() / variant.object;
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::is_regular_file(status)) {
+    throw UserError(variant.path + ": there is no object '" + variant.object + "' beside the file",
+                    "put the shared object that its apo:ffi line names there");
+  }
+  check_size(path.string(), status, kMaxObjectBytes);
+  return {.name = variant.object, .text = read_file(path), .path = path.string()};
+}
+
 }  // namespace
 
 FileIdentity identity_of(const std::filesystem::path& path, const std::string& family) {
   FileIdentity identity{.family = family,
                         .name = path.stem().string(),
-                        .target = path.extension() == ".cu" ? Target::cuda : Target::host};
+                        .target = path.extension() == ".cu" || path.extension() == ".py" ? Target::cuda : Target::host};
   const std::filesystem::path folder = path.parent_path();
   const bool has_own = folder.filename() == identity.name;
   const std::string holds = (has_own ? folder.parent_path() : folder).filename().string();
@@ -333,20 +375,28 @@ Variant load_variant(const std::string& path, const std::vector<std::filesystem:
   if (fs::exists(status) && !fs::is_directory(status) && !fs::is_regular_file(status)) {
     throw UserError("'" + path + "' is not a regular file", "give the source file of the variant");
   }
-  if (fs::is_regular_file(status)) {
-    const std::uintmax_t bytes = fs::file_size(path, error);
-    if (!error && bytes > kMaxSourceBytes) {
-      throw UserError("'" + path + "' is larger than a variant may be: " + format_bytes(static_cast<double>(bytes)) +
-                          ", at most " + format_bytes(static_cast<double>(kMaxSourceBytes)),
-                      "give the source file of the variant");
-    }
-  }
-  const std::string source = read_file(path);
+  const bool is_object = fs::path(path).extension() == ".so";
+  check_size(path, status, is_object ? kMaxObjectBytes : kMaxSourceBytes);
+  const std::string text = read_file(path);
   const std::string absolute = fs::absolute(path).lexically_normal().string();
-  Variant variant = parse(
-      source, absolute,
-      [&](const Variant& its) { return find_headers(source, absolute, its.family, roots, include_folders(its).all()); },
-      identity_of(absolute, family));
+  if (fs::path(path).extension() == ".py" && !is_python(text)) {
+    throw UserError("'" + path + "' does not begin with '# apo:' lines, which make a Triton kernel a variant",
+                    "begin it with '# apo:launch KERNEL grid=BLOCKS'");
+  }
+  const FileIdentity identity = identity_of(absolute, family);
+  const std::string source = is_object ? ffi_block(text, path, identity.family, identity.name) : text;
+  const auto files_of = [&](const Variant& its) {
+    std::vector<SourceFile> files;
+    if (!is_python(source)) {
+      files = find_headers(source, absolute, its.family, roots, include_folders(its).all());
+    }
+    if (!its.object.empty()) {
+      files.push_back(is_object ? SourceFile{.name = its.object, .text = text, .path = absolute} : load_object(its));
+      std::ranges::sort(files, {}, &SourceFile::name);
+    }
+    return files;
+  };
+  Variant variant = parse(source, absolute, files_of, identity);
   if (!family.empty() && variant.family != family) {
     throw UserError("'" + path + "' is " + variant.id() + ", and not of family " + family,
                     "name its own family, or change its apo:variant line");

@@ -35,15 +35,18 @@ FileIdentity identity_of(const std::filesystem::path& path, const std::string& f
 //   scratch NAME BYTES-EXPRESSION
 //   link LIBRARY                    cublas, cublasLt or cudart, for host code on cuda
 //   include FOLDER | cccl           of other people's headers (include_folders.h); may repeat
+//   ffi OBJECT.so [NAME]            a shared object beside the file, whose function __tvm_ffi_NAME is called
 //   launch KERNEL grid=E[,E[,E]] block=E[,E[,E]] [shared=E] [cluster=E] [l2_persist=E] [cooperative=E]
+//   launch KERNEL grid=E[,E[,E]] [args=NAME|E,...] [warps=E] [stages=E] [CONSTEXPR=E ...]      of a Triton kernel
 // Throws UserError naming path:line, what is wrong and how to fix it.
 Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers,
                       const FileIdentity& otherwise);
 // The same for a variant whose identity stands in its block or in `path`.
 Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers = {});
 
-// The same from a regular file of at most kMaxSourceBytes, with the headers that it includes (headers.h); Variant::path
-// is absolute. `roots` are the folders of all variants. `family` is that of a file whose block names none.
+// The same from a regular file of at most kMaxSourceBytes, with the headers that it includes (headers.h), or from a
+// shared object of at most kMaxObjectBytes, whose block is then written for it (shared_object.h); Variant::path is
+// absolute. `roots` are the folders of all variants. `family` is that of a file whose block names none.
 Variant load_variant(const std::string& path, const std::vector<std::filesystem::path>& roots = {},
                      const std::string& family = "");
 

@@ -1,10 +1,13 @@
 // harness/implement/variant/metadata_block.cpp - reads a source file line by line up to its first line of code.
 #include "harness/implement/variant/metadata_block.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
 #include "harness/core/error.h"
+#include "harness/core/sources.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -37,14 +40,10 @@ void check_text(std::string_view source, const std::string& path) {
   }
 }
 
-bool is_comment(const std::string& line) {
-  return line.starts_with("//");
-}
-
 // "apo:tune X" of "// apo:tune X"; "" when the comment is an ordinary one. Anything that begins like "apo :" or "APO:"
-// was meant as a line of the block, so it comes back as well and is refused.
-std::string apo_text(const std::string& line) {
-  const std::string comment = trim(std::string_view(line).substr(2));
+// was meant as a line of the block, so it comes back as well and is refused. `sign` begins comments.
+std::string apo_text(const std::string& line, std::string_view sign) {
+  const std::string comment = trim(std::string_view(line).substr(sign.size()));
   std::string start = comment.substr(0, 3);
   std::transform(start.begin(), start.end(), start.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -105,23 +104,24 @@ std::vector<BlockLine> read_block(std::string_view source, const std::string& pa
   if (source.starts_with(kByteOrderMark)) {
     source.remove_prefix(kByteOrderMark.size());
   }
+  const std::string_view sign = is_python(source) ? "#" : "//";
   std::vector<BlockLine> block;
   int number = 0;
   int first_code = 0;
   for (const std::string& raw : split(source, '\n')) {
     ++number;
     const std::string line = trim(raw);
-    if (!line.empty() && !is_comment(line)) {
+    if (!line.empty() && !line.starts_with(sign)) {
       first_code = first_code == 0 ? number : first_code;
       continue;
     }
-    const std::string text = line.empty() ? "" : apo_text(line);
+    const std::string text = line.empty() ? "" : apo_text(line, sign);
     if (text.empty()) {
       continue;
     }
     if (first_code != 0) {
       block_error(path, number, "metadata line after the code that starts in line " + std::to_string(first_code),
-                  "move every '// apo:' line to the top of the file");
+                  fmt::format("move every '{} apo:' line to the top of the file", sign));
     }
     block.push_back(read_line(text, number, path));
   }

@@ -13,9 +13,9 @@ struct BlockLine {
   std::string value;  // trimmed, never empty
 };
 
-// The block is every `// apo:KEY VALUE` among the comments and blank lines that precede the first line of code.
-// Empty for a file without one. Throws UserError for a file that is not text, has a malformed line in it or an apo:
-// line after it.
+// The block is every `// apo:KEY VALUE` (in Python `# apo:KEY VALUE`) among the comments and blank lines that precede
+// the first line of code. Empty for a file without one. Throws UserError for a file that is not text, has a malformed
+// line in it or an apo: line after it.
 std::vector<BlockLine> read_block(std::string_view source, const std::string& path);
 
 // Throws UserError "path:line: what".

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/core/text.h"
+#include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/expression.h"
 #include "harness/implement/variant/form.h"
 #include "harness/implement/variant/settings.h"
@@ -48,6 +49,10 @@ class Checker {
     for (std::size_t i = 0; i < variant_.scratch.size(); ++i) {
       check_expression_of("scratch", i, variant_.scratch[i].bytes, symbols_);
     }
+    if (is_triton(variant_)) {
+      check_triton();
+      return;
+    }
     check_form();
     for (std::size_t i = 0; i < variant_.launches.size(); ++i) {
       check_launch(variant_.launches[i], i);
@@ -73,13 +78,14 @@ class Checker {
                            const std::vector<std::string>& names) const {
     if (const std::string why = check_expression(expression, names); !why.empty()) {
       fail(key, index, "apo:" + std::string(key) + ": " + why,
-           "use integers, the known symbols, + - * / % comparisons && || ! ?: min max ceil_div");
+           "use integers, the known symbols, + - * / % comparisons && || ! ?: min max ceil_div next_pow2");
     }
   }
 
   // Tunables become constants and scratch buffers become fields of the generated header.
   void check_names() const {
-    std::set<std::string, std::less<>> taken = {"min", "max", "ceil_div", "APO_EXPORT", variant_.family + "_args"};
+    std::set<std::string, std::less<>> taken = {"min",       "max",        "ceil_div",
+                                                "next_pow2", "APO_EXPORT", variant_.family + "_args"};
     taken.insert(device_fact_names().begin(), device_fact_names().end());
     for (const AxisSpec& axis : family_.axes) {
       taken.insert({axis.name, "k" + axis.name});
@@ -126,7 +132,24 @@ class Checker {
     }
   }
 
+  // Nothing of a workload or a configuration reaches code that is compiled already.
+  void check_object() const {
+    for (const auto& [key, lines] : {std::pair{"tune", variant_.tunables.size()},
+                                     {"scratch", variant_.scratch.size()},
+                                     {"launch", variant_.launches.size()},
+                                     {"link", variant_.libraries.size()},
+                                     {"include", variant_.includes.size()}}) {
+      if (lines > 0) {
+        fail(key, 0, std::string("an apo:ffi line and an apo:") + key + " line exclude each other",
+             "the object gets the tensors and scalars of the contract and nothing else");
+      }
+    }
+  }
+
   void check_form() const {
+    if (!variant_.object.empty()) {
+      check_object();
+    }
     const bool device = is_device_variant(variant_);
     if (!device && !variant_.launches.empty()) {
       fail("launch", 0, "a host variant has no kernels to launch", "remove the apo:launch lines");
@@ -134,6 +157,56 @@ class Checker {
     if ((device || variant_.target == Target::host) && !variant_.libraries.empty()) {
       fail("link", 0, "only host code on target cuda is linked with libraries of the toolkit",
            "remove the apo:link lines" + std::string(device ? ", or the apo:launch lines" : ""));
+    }
+  }
+
+  // Which arguments and constexprs the kernel has only Triton knows.
+  void check_triton() const {
+    const std::string has = variant_.launches.empty()         ? "no apo:launch line"
+                            : variant_.launches.size() > 1    ? "more apo:launch lines"
+                            : variant_.target != Target::cuda ? "target host"
+                                                              : "";
+    if (!has.empty()) {
+      fail("launch", 1, "a Triton variant launches one kernel on target cuda, and this has " + has,
+           "write one line '# apo:launch KERNEL grid=BLOCKS'");
+    }
+    for (const auto& [key, given] : {std::pair{"link", !variant_.libraries.empty()},
+                                     {"include", !variant_.includes.empty()},
+                                     {"ffi", !variant_.object.empty()}}) {
+      if (given) {
+        fail(key, 0, std::string("a Triton kernel takes no apo:") + key, "remove the line");
+      }
+    }
+    const Launch& launch = variant_.launches.front();
+    for (const auto& [name, expression] : launch.attributes) {
+      check_triton_attribute(name, expression);
+    }
+    if (!launch.attributes.contains("grid")) {
+      fail("launch", 0, "the launch of '" + launch.kernel + "' has no grid", "add grid=EXPRESSION");
+    }
+  }
+  void check_triton_attribute(const std::string& name, const std::string& expression) const {
+    std::vector<std::string> names = symbols_;
+    if (name == "block" || name == "shared" || name == "cluster" || name == "cooperative" || name == "l2_persist") {
+      fail("launch", 0, "Triton decides on the " + name + " of a kernel",
+           "remove it; warps=EXPRESSION sets the threads");
+    }
+    if (name == "args") {
+      for (const ArgumentField& field : argument_fields(family_, variant_)) {
+        names.push_back(field.name);
+      }
+    } else if (name != "grid") {  // what is compiled in does not depend on a device
+      std::erase_if(names, [](const std::string& symbol) {
+        const std::vector<std::string>& facts = device_fact_names();
+        return std::find(facts.begin(), facts.end(), symbol) != facts.end();
+      });
+    }
+    const std::vector<std::string> parts = split_expressions(expression);
+    if (name != "args" && parts.size() > (name == "grid" ? 3u : 1u)) {
+      fail("launch", 0, "too many expressions in " + name + "=" + expression, "give one, or for grid up to three");
+    }
+    for (const std::string& part : parts) {
+      check_expression_of("launch", 0, part, names);
     }
   }
 

@@ -8,6 +8,7 @@
 
 #include "harness/core/stopwatch.h"
 #include "harness/evaluate/correctness/compare.h"
+#include "harness/families/command_reference.h"
 #include "harness/loop/contract/mutants.h"
 #include "harness/loop/contract/reference_checks.h"
 #include "kernels/random.h"
@@ -135,8 +136,11 @@ FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, s
   }
   const std::vector<Case> cases = plan_cases(subject.family, is_cpp(subject), seed);
   check_reference(subject, cases);
-  FamilyCheck check{
-      .cases = static_cast<int>(cases.size()), .honest_closeness = 0, .mutants = rows(subject), .seconds = 0};
+  FamilyCheck check{.tolerance = tolerance_source(file),
+                    .cases = static_cast<int>(cases.size()),
+                    .honest_closeness = 0,
+                    .mutants = rows(subject),
+                    .seconds = 0};
   for (std::size_t i = 0; i < cases.size(); ++i) {
     observer.progress({.what = "check " + file.name + " on " + cases[i].name(),
                        .done = static_cast<int>(i),

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "harness/core/error.h"
+#include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/settings.h"
 
@@ -78,8 +79,10 @@ std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, 
   std::optional<Variant> variant = journal.variant(incumbent.source_hash);
   DispatchEvidence evidence = evidence_of(journal, incumbent);
   std::string region = region_of(family, incumbent.workload_class, evidence.workloads);
-  if (!variant || region.empty()) {
+  const bool triton = variant && is_python(variant->source);
+  if (!variant || region.empty() || triton) {
     why = !variant ? "the journal does not hold its source"
+          : triton ? "it is a Triton kernel, whose launch only its build knows"
                    : "the family has neither the class nor one of the measured workloads any more";
     return std::nullopt;
   }

@@ -5,13 +5,14 @@
 #include <cctype>
 
 #include "harness/core/error.h"
+#include "harness/core/sources.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/headers.h"
 
 namespace apo {
 
 std::string source_file(const DispatchRow& row) {
-  return row.variant.name + (row.variant.target == Target::cuda ? ".cu" : ".cpp");
+  return row.variant.name + source_extension(row.variant);
 }
 
 std::string source_folder(const DispatchRow& row) {
@@ -32,6 +33,10 @@ std::vector<NamedText> dispatch_sources(const DispatchTable& table) {
       const std::filesystem::path path = folder / source_file(row);
       if (std::any_of(files.begin(), files.end(), [&](const NamedText& one) { return one.path == path; })) {
         continue;
+      }
+      if (std::ranges::any_of(row.variant.headers, [](const SourceFile& file) { return is_binary(file.text); })) {
+        throw UserError("variant '" + row.variant.id() + "' is a shared object and has no source to export",
+                        "leave out --with-sources, and ship the object itself");
       }
       check_headers(row.variant.headers, "journal:" + row.variant.id(), row.variant.family);
       files.push_back({path, row.variant.source});

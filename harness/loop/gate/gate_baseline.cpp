@@ -133,6 +133,10 @@ void check_head(const Json& json, const std::string& where) {
 void write_baseline(const fs::path& file, const std::vector<StoredVariant>& variants) {
   Json list = Json::array();
   for (const StoredVariant& stored : variants) {
+    if (!stored.variant.object.empty()) {
+      throw UserError(stored.label() + " is a shared object, which a baseline file cannot hold",
+                      "compare it by 'apo compare'");
+    }
     list.push_back(to_json(stored));
     try {
       static_cast<void>(list.back().dump());

@@ -72,7 +72,7 @@ using Place = std::pair<std::string, int>;
 
 // Other files are headers that the variant includes.
 bool is_own(const std::string& file, int line) {
-  return line > 0 && file.ends_with(".cu");
+  return line > 0 && (file.ends_with(".cu") || file.ends_with(".py"));
 }
 
 bool contains(const std::vector<std::string>& list, const std::string& one) {

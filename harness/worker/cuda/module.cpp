@@ -124,6 +124,23 @@ std::optional<Failure> restore_module(const cuda::Driver& driver, CudaModule& lo
   return load_module(driver, loaded, slot);
 }
 
+namespace {
+
+// Whether the driver knows as many parameters as there are words, none of which is larger than a word.
+bool takes_words(const cuda::Driver& driver, const CudaKernel& kernel) {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  const std::size_t count = kernel.launch.words.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (driver.parameter_info(kernel.function, i, &offset, &bytes) != cuda::kSuccess || bytes > sizeof(std::uint64_t)) {
+      return false;
+    }
+  }
+  return driver.parameter_info(kernel.function, count, &offset, &bytes) != cuda::kSuccess;
+}
+
+}  // namespace
+
 // The driver reads as many bytes as the kernel declares; the argument struct has to have exactly that many.
 std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaModule& loaded, std::size_t expected,
                                         int slot) {
@@ -131,6 +148,15 @@ std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaMo
     return std::nullopt;  // before CUDA 12.4 the driver does not tell
   }
   for (const CudaKernel& kernel : loaded.kernels) {
+    if (!kernel.launch.words.empty()) {
+      if (!takes_words(driver, kernel)) {
+        return Failure{Outcome::wrong_abi,
+                       fmt::format("the kernel '{}' does not take {} parameters of at most 8 bytes",
+                                   kernel.launch.kernel, kernel.launch.words.size()),
+                       slot};
+      }
+      continue;
+    }
     std::size_t offset = 0;
     std::size_t bytes = 0;
     std::size_t ignored = 0;
@@ -179,7 +205,14 @@ cuda::Result launch_kernel(const cuda::Driver& driver, const CudaKernel& kernel,
                                   .stream = stream,
                                   .attributes = attributes.data(),
                                   .attribute_count = count};
-  std::array<void*, 1> parameters = {words.data()};
+  std::uint64_t null = 0;
+  std::vector<void*> parameters = {words.data()};
+  if (!plan.words.empty()) {
+    parameters.clear();
+    for (const int word : plan.words) {
+      parameters.push_back(word < 0 ? &null : &words.at(static_cast<std::size_t>(word)));
+    }
+  }
   return driver.launch(&config, kernel.function, parameters.data(), nullptr);
 }
 

@@ -41,6 +41,12 @@ Result<Done> Worker::load(int slot, const std::filesystem::path& object, const L
   const std::filesystem::path neutral = neutral_path(slot);
   std::error_code error;
   std::filesystem::copy_file(object, neutral, std::filesystem::copy_options::overwrite_existing, error);
+  if (const auto companions = object.parent_path() / kCompanions; !error && std::filesystem::exists(companions)) {
+    // One that is there has the same content, of which it is named, and may be mapped.
+    std::filesystem::copy(companions, neutral.parent_path() / kCompanions,
+                          std::filesystem::copy_options::recursive | std::filesystem::copy_options::skip_existing,
+                          error);
+  }
   if (error) {
     throw EnvironmentError("cannot copy '" + object.string() + "' to '" + neutral.string() + "': " + error.message());
   }

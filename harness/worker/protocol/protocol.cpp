@@ -70,7 +70,8 @@ Json to_json(const LaunchPlan& plan) {
                         {"cluster", launch.cluster},
                         {"shared", launch.shared_bytes},
                         {"cooperative", launch.cooperative},
-                        {"persist", launch.persist}});
+                        {"persist", launch.persist},
+                        {"words", launch.words}});
   }
   return {{"launches", launches}, {"keeps_state", plan.keeps_state}, {"library", plan.library}};
 }
@@ -84,7 +85,8 @@ LaunchPlan plan_from(const Json& json) {
                              .cluster = launch.at("cluster"),
                              .shared_bytes = launch.at("shared"),
                              .cooperative = launch.at("cooperative"),
-                             .persist = launch.at("persist")});
+                             .persist = launch.at("persist"),
+                             .words = launch.at("words")});
   }
   return plan;
 }

@@ -113,6 +113,8 @@ TEST(ExpressionCpp, ComputesWhatTheEvaluatorComputes) {
                                           "max(a,b,c,1)",
                                           "9007199254740991+a",
                                           "ceil_div(-a,b)",
+                                          "next_pow2(a) + next_pow2(b*c)",
+                                          "next_pow2(9007199254740991)",
                                           "a*b*c*1000000000"};
   Generator generator;
   for (int i = 0; i < 400; ++i) {

@@ -40,7 +40,10 @@ TEST(Expression, DivisionRoundsDownAndModuloFits) {
                                            {"6%3", 0},
                                            {"ceil_div(7,2)", 4},
                                            {"ceil_div(-7,2)", -3},
-                                           {"ceil_div(8,2)", 4}}) {
+                                           {"ceil_div(8,2)", 4},
+                                           {"next_pow2(1000)", 1024},
+                                           {"next_pow2(1024)", 1024},
+                                           {"next_pow2(1)+next_pow2(0)+next_pow2(-5)", 3}}) {
     EXPECT_EQ(value(expression), result) << expression;
   }
 }
@@ -126,6 +129,7 @@ TEST(Expression, OnlyIntegersParse) {
                                  "()",
                                  "min()",
                                  "ceil_div(1)",
+                                 "next_pow2(1,2)",
                                  "ceil_div(1,2,3)",
                                  "1,2",
                                  "B,H",
