@@ -257,15 +257,11 @@ void OracleProgram::build_all() const {
   }
 }
 
-std::string OracleProgram::known_program(ProgramKind kind) const {
-  const std::lock_guard lock(known_);
-  const auto known = programs_.find(kind);
-  return known == programs_.end() ? "" : known->second;
-}
-
 std::string OracleProgram::program(ProgramKind kind) const {
-  if (std::string known = known_program(kind); !known.empty()) {
-    return known;
+  Program& program = programs_[static_cast<std::size_t>(kind)];
+  const std::lock_guard lock(program.building);
+  if (!program.path.empty()) {
+    return program.path;
   }
   const Words flags = flags_of(kind);
   const Words command =
@@ -290,8 +286,7 @@ std::string OracleProgram::program(ProgramKind kind) const {
             std::string(
                 "int64_t AXIS..., Real SCALAR..., const Real* INPUT..., Real* OUTPUT...)', integers as int64_t"));
   }
-  const std::lock_guard lock(known_);
-  return programs_[kind] = build.object_path;
+  return program.path = build.object_path;
 }
 
 OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind) const {

@@ -4,6 +4,7 @@
 // that names the file.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -64,13 +65,15 @@ class OracleProgram {
   void build_all() const;
 
  private:
+  struct Program {
+    std::mutex building;
+    std::string path;  // "" before it is built
+  };
   std::string program(ProgramKind kind) const;
-  std::string known_program(ProgramKind kind) const;  // "" before it is built
 
   FamilyFile file_;
   OracleOptions options_;
-  mutable std::mutex known_;
-  mutable std::map<ProgramKind, std::string> programs_;
+  mutable std::array<Program, 3> programs_;  // by kind
 };
 
 }  // namespace apo

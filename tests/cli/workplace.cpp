@@ -17,9 +17,10 @@ Ran Workplace::apo_with_environment(const std::vector<std::string>& words, const
                                     double timeout_s) const {
   std::vector<std::string> argv = {APO_PROGRAM};
   argv.insert(argv.end(), words.begin(), words.end());
-  ProcessOptions options{.timeout_s = timeout_s,
-                         .working_folder = folder_.path(),
-                         .environment = {"APO_HOME=" APO_SOURCE_FOLDER, "APO_JOURNAL="}};
+  ProcessOptions options{
+      .timeout_s = timeout_s,
+      .working_folder = folder_.path(),
+      .environment = {"APO_HOME=" APO_SOURCE_FOLDER, "APO_JOURNAL=", "APO_CACHE=" APO_BINARY_FOLDER "/test-cache"}};
   // Tests that run beside each other do not take turns: no verdict of theirs needs quiet.
   options.environment.push_back("XDG_RUNTIME_DIR=" + folder_.path().string());
   options.environment.insert(options.environment.end(), environment.begin(), environment.end());

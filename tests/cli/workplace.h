@@ -16,7 +16,7 @@ struct Ran {
   std::string err;
 };
 
-// A fresh working directory: no journal, no build cache, nothing registered.
+// A fresh working directory: no journal, nothing registered. What all of them build is kept in one cache.
 class Workplace {
  public:
   Workplace() : folder_("apo-cli-test") {}

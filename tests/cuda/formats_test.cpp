@@ -83,7 +83,7 @@ TEST_F(CudaFormats, FfiObjectWorksOnTheWorkersStream) {
 }
 
 constexpr const char* kCopyWithTriton = R"(# apo:variant copy/triton_copy
-# apo:launch copy_all grid=ceil_div(n,BLOCK) args=y,x,n BLOCK=256 warps=8
+# apo:launch copy_all grid=ceil_div(n,256) args=y,x,n BLOCK=256 warps=8
 import triton
 import triton.language as tl
 

@@ -30,7 +30,7 @@ class CopyRuntime {
     const std::filesystem::path root = APO_SOURCE_FOLDER;
     catalogue_.load({root / "tests" / "zoo" / "evaluate", root / "tests" / "zoo" / "host", root / "variants"});
     // Kept in the build folder: the second run of a test compiles nothing.
-    const std::filesystem::path cache = std::filesystem::path(APO_BINARY_FOLDER) / "test-builds";
+    const std::filesystem::path cache = std::filesystem::path(APO_BINARY_FOLDER) / "test-cache/builds";
     plain_ = std::make_unique<Builder>(BuildOptions{.cache = cache, .home = root});
     sanitized_ = std::make_unique<Builder>(BuildOptions{.cache = cache, .home = root, .sanitize = true});
     runtime_.family = &family_;

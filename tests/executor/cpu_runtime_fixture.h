@@ -47,7 +47,7 @@ class CpuRuntime {
  private:
   static BuildOptions options(bool sanitize) {
     const std::filesystem::path root = APO_SOURCE_FOLDER;
-    return {.cache = std::filesystem::path(APO_BINARY_FOLDER) / "test-builds",
+    return {.cache = std::filesystem::path(APO_BINARY_FOLDER) / "test-cache/builds",
             .home = root,
             .sanitize = sanitize,
             .device = executor_device(),

@@ -63,7 +63,7 @@ TEST_P(CudaZoo, BuildsUnlessTheBuildIsWhereItFails) {
   ASSERT_FALSE(expected.empty()) << "the file has no line '// zoo: expect OUTCOME'";
   Build built;
   try {
-    const fs::path cache = fs::path(APO_BINARY_FOLDER) / "test-builds";
+    const fs::path cache = fs::path(APO_BINARY_FOLDER) / "test-cache/builds";
     const Builder builder({.cache = cache, .home = APO_SOURCE_FOLDER, .device = device});
     built = builder.build(*find_family("copy"), variant, {{"n", 4096}}, {});
   } catch (const EnvironmentError& error) {

@@ -110,7 +110,8 @@ int try_files(const TryOptions& options, const Globals& globals) {
     const TrialRequest request{.policy = policy_of(options, workspace, target), .variants = variants};
     const TrialSummary summary =
         run_trial(workspace, request, observer, [&](const std::string& id, const Experiment* experiment) {
-          experiment == nullptr ? verdicts.add(files[id], id, "is the incumbent already", "a copy under another name would be judged against it", nullptr)
+          experiment == nullptr ? verdicts.add(files[id], id, "is the incumbent already",
+                                               "a copy under another name would be judged against it", nullptr)
                                 : add_verdict(verdicts, files[id], id, *experiment);
         });
     if (!globals.json) {

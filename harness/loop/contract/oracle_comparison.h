@@ -29,7 +29,7 @@ struct OracleComparison {
   int cases = 0;                // workloads and regimes of the other family
   double honest_closeness = 0;  // of the file's honest version to the other's bound of 1, in its worst case
   double other_closeness = 0;   // of the other's honest version to the file's
-  std::string disagreement;     // the first honest version that was refused, with its case; "": none
+  std::string disagreement;     // the first honest version that was refused, with its case, and the end; "": none
   std::vector<ComparedMutant> mutants;
   double seconds = 0;
 };

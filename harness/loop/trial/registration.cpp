@@ -9,6 +9,8 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/correctness/sanitizer_gate.h"
+#include "harness/implement/builder.h"
+#include "harness/implement/executor_builder.h"
 #include "harness/implement/variant/form.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
@@ -43,8 +45,8 @@ GateResult build_gate(const Runtime& runtime, const Configuration& configuration
 }
 
 // Small and ragged shapes of a device variant on this CPU, for what a GPU does not tell: races, stray accesses,
-// barriers that some threads miss. What the CPU cannot check is left to the GPU, where there is one.
-GateResult executor_gate(Workspace& workspace, const Variant& variant, bool has_gpu, Observer& observer) {
+// barriers that some threads miss. What the CPU cannot check is left to a GPU.
+GateResult executor_gate(Workspace& workspace, const Variant& variant, Observer& observer) {
   const Family& family = workspace.family(variant.family);
   const Configuration configuration{.variant = variant.id(), .settings = default_settings(variant)};
   workspace.use_executor();
@@ -57,7 +59,7 @@ GateResult executor_gate(Workspace& workspace, const Variant& variant, bool has_
       });
   gate.gate = "executor";
   const auto why = gate.evidence.find("not checkable on the CPU");
-  if (gate.outcome == Outcome::refused && why != std::string::npos && has_gpu) {
+  if (gate.outcome == Outcome::refused && why != std::string::npos) {
     gate.outcome = Outcome::valid;
     gate.ran = false;
     gate.evidence = gate.evidence.substr(why);
@@ -65,6 +67,21 @@ GateResult executor_gate(Workspace& workspace, const Variant& variant, bool has_
     gate.evidence += "; seed " + std::to_string(seed);
   }
   return gate;
+}
+
+// Machine code for the executor's nominal device, where neither a GPU nor the executor runs the variant.
+GateResult compile_gate(Workspace& workspace, const Variant& variant, std::string& log) {
+  const Family& family = workspace.family(variant.family);
+  const Configuration configuration{.variant = variant.id(), .settings = default_settings(variant)};
+  const Workload& workload = first_supported(family, workspace.runtime(family), configuration);
+  const Builder builder(
+      {.cache = workspace.paths().builds, .home = workspace.paths().home, .device = executor_device()});
+  const Build build = builder.build(family, variant, workload.axes, configuration.settings);
+  log = build.log;
+  return {.gate = "build",
+          .outcome = build.outcome,
+          .evidence = build.outcome == Outcome::valid ? "compiled for " + workload.name : build.evidence,
+          .seconds = build.seconds};
 }
 
 // Cheapest first, up to the one that fails. `log` gets the compiler's output.
@@ -128,7 +145,10 @@ std::vector<GateResult> all_gates(Workspace& workspace, const Variant& variant, 
   if (request.verify && is_device_variant(variant)) {
     runs_here = workspace.has_gpu(&missing);
     if (request.executor && guard_is_on(Guard::executor)) {
-      gates.push_back(executor_gate(workspace, variant, runs_here, observer));
+      gates.push_back(executor_gate(workspace, variant, observer));
+      if (!runs_here && !gates.back().ran && passed(gates)) {
+        gates.push_back(compile_gate(workspace, variant, log));
+      }
     }
   }
   if (!runs_here && passed(gates)) {

@@ -54,7 +54,8 @@ Paths make_paths(const std::string& journal) {
   paths.folder = fs::absolute(paths.journal).parent_path();
   paths.variants = paths.folder / "variants";
   paths.families = paths.folder / "families";
-  paths.builds = paths.folder / "cache" / "builds";
+  const char* cache = std::getenv("APO_CACHE");
+  paths.builds = (cache != nullptr && *cache != '\0' ? fs::absolute(cache) : paths.folder / "cache") / "builds";
   paths.reports = paths.folder / "reports";
   paths.home = home_folder();
   return paths;

@@ -29,6 +29,7 @@ struct Paths {
 };
 
 // `journal` is the option's value; an empty one selects $APO_JOURNAL, else .apo/journal.db in the working directory.
+// $APO_CACHE names a folder for builds that several working directories share.
 Paths make_paths(const std::string& journal);
 
 // How the program of a family file is built and run.

@@ -18,6 +18,7 @@ TEST(TritonRegister, NeitherTheExecutorNorAnythingElseCallsItValidWithoutAGpu) {
   }
   EXPECT_EQ(checked.exit_code, 3);
   EXPECT_NE(checked.out.find("not checkable on the CPU: a Triton kernel"), std::string::npos) << checked.out;
+  EXPECT_NE(checked.err.find("gate build says"), std::string::npos) << checked.err << "there is no kernel";
   EXPECT_TRUE(is_absent(place.path(".apo/variants")));
 
   const Ran unchecked = place.apo({"register", "mine.py", "--no-executor"});

@@ -70,5 +70,21 @@ TEST(RegisterOnCpu, BrokenKernelIsRefusedAndHonestOneAdded) {
   EXPECT_TRUE(std::filesystem::exists(place.path(".apo/variants/copy/honest_syncwarp.cu")));
 }
 
+TEST(RegisterOnCpu, WhatTheCpuCannotCheckIsCompiledAndSaidToBeUnchecked) {
+  const Workplace place;
+  place.write("ptx.cu", zoo("raw_ptx"));
+  const Ran ran = place.apo({"register", "ptx.cu"});
+  if (ran.out.find("not run on a GPU") == std::string::npos) {
+    GTEST_SKIP() << "there is a GPU, or no toolkit";
+  }
+  EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+  EXPECT_NE(ran.out.find("executor: not checked"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("build: valid, compiled for"), std::string::npos) << ran.out;
+  place.write("unknown.cu", zoo("unknown_intrinsic"));
+  const Ran unknown = place.apo({"register", "unknown.cu"});
+  EXPECT_EQ(unknown.exit_code, 3) << unknown.out;
+  EXPECT_NE(unknown.err.find("gate build says build_failed"), std::string::npos) << unknown.err;
+}
+
 }  // namespace
 }  // namespace apo

@@ -96,7 +96,7 @@ TEST(RoundLayout, RoundsThatShareALayoutKeepItsCoin) {
 
 TEST(RoundLayout, OfTheRealLinkerChangesTheObjectAndNotItsCode) {
   const std::filesystem::path root = APO_SOURCE_FOLDER;
-  const Builder builder({.cache = std::filesystem::path(APO_BINARY_FOLDER) / "test-builds", .home = root});
+  const Builder builder({.cache = std::filesystem::path(APO_BINARY_FOLDER) / "test-cache/builds", .home = root});
   Catalogue catalogue;
   catalogue.load({root / "variants"});
   const Build base =

@@ -102,7 +102,7 @@ inline const Workload& workload_of(const Variant& variant) {
 inline Build build(const std::string& name) {
   const Variant variant = variant_of(name);
   const Builder builder(
-      {.cache = fs::path(APO_BINARY_FOLDER) / "test-builds", .home = APO_SOURCE_FOLDER, .device = kH200});
+      {.cache = fs::path(APO_BINARY_FOLDER) / "test-cache/builds", .home = APO_SOURCE_FOLDER, .device = kH200});
   return builder.build(*find_family(variant.family), variant, workload_of(variant).axes, {});
 }
 
