@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kMovedRuns = 2;
 // A reference that rounds its result to the output's dtype is itself off by half a unit in the last place. A 16th of
@@ -50,12 +50,12 @@ std::string last_line(const std::string& text) {
   return trim(lines.back()).substr(0, 300);
 }
 
-Json describe(const CommandReference& self, const Axes& axes) {
-  Json scalars = Json::object();
+OrderedJson describe(const CommandReference& self, const Axes& axes) {
+  OrderedJson scalars = OrderedJson::object();
   for (const ScalarSpec& scalar : self.file.scalars) {
     scalars[scalar.name] = scalar.value;
   }
-  Json tensors = Json::object();
+  OrderedJson tensors = OrderedJson::object();
   for (const TensorSpec& tensor : self.contract.tensors) {
     tensors[tensor.name] = {{"dtype", std::string(to_string(tensor.dtype))},
                             {"shape", tensor.shape(axes)},
@@ -65,7 +65,7 @@ Json describe(const CommandReference& self, const Axes& axes) {
 }
 
 // Has the program answer what lies in the folder.
-void ask(const CommandReference& self, const fs::path& folder, const Json& request) {
+void ask(const CommandReference& self, const fs::path& folder, const OrderedJson& request) {
   write_file_atomically(folder / "axes.json", request.dump(2));
   const ProcessResult result = self.process->ask(folder.string(), self.timeout_s);
   if (result.timed_out) {
@@ -108,7 +108,7 @@ TensorMap run(const CommandReference& self, const Axes& axes, const TensorMap& i
                 is_float(tensor.dtype) ? stored : tensor.dtype);
     }
   }
-  Json request = describe(self, axes);
+  OrderedJson request = describe(self, axes);
   const bool is_wide = precision == ReferencePrecision::float32 && self.working == DType::f64;
   request["precision"] = std::string(to_string(is_wide ? ReferencePrecision::float64 : precision));
   ask(self, folder.path(), request);
@@ -134,7 +134,7 @@ TensorMap fill(const CommandReference& self, const Axes& axes, std::uint64_t see
     return drawn;
   }
   const TemporaryFolder folder("apo-reference");
-  Json request = describe(self, axes);
+  OrderedJson request = describe(self, axes);
   request["fill"] = names;
   request["seed"] = seed;
   ask(self, folder.path(), request);

@@ -313,10 +313,10 @@ void read_repeatable(FamilyFile& file, const Line& line) {
   file.repeatable = line.text.value == "yes";
 }
 
-using Reader = std::function<void(FamilyFile&, const Line&)>;
+using LineReader = std::function<void(FamilyFile&, const Line&)>;
 
-const std::map<std::string, Reader, std::less<>>& readers() {
-  static const std::map<std::string, Reader, std::less<>> kReaders = {
+const std::map<std::string, LineReader, std::less<>>& readers() {
+  static const std::map<std::string, LineReader, std::less<>> kReaders = {
       {"family", read_name},
       {"idea", read_idea},
       {"axis", read_axis},

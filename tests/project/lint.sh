@@ -91,9 +91,9 @@ sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/compile_commands.json" |
 # presets dev and debug compile every file alone, for a change of a line; it is checked so, too.)
 joined='/apo_(evaluate|runtime|implement|kernels)[.]dir/
 /apo_(worker|executor|recorder)[.]dir/
-/apo_(profile|reports|journal)[.]dir/
+/apo_(families|profile|reports|journal)[.]dir/
 /apo_(core|research)[.]dir/
-/apo_loop[.]dir/|[.]cpp$'
+/apo_loop[.]dir/'
 grep -q -F /Unity/ "$cache/sources" || joined=
 awk -v patterns="$joined" 'BEGIN { count = split(patterns, pattern, "\n") }
   { for (i = 1; i <= count && $0 !~ pattern[i]; ++i); if (i > count || /roof_kernels_/) print; else unit[i] = unit[i] " " $0 }

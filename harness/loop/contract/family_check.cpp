@@ -16,7 +16,7 @@
 namespace apo {
 namespace {
 
-std::vector<MutantRow> rows(const Subject& subject) {
+std::vector<MutantRow> rows(const CheckedFamily& subject) {
   std::vector<MutantRow> all;
   for (const TensorSpec& tensor : subject.family.tensors) {
     for (const Mutant& mutant : mutants()) {
@@ -33,7 +33,7 @@ std::vector<MutantRow> rows(const Subject& subject) {
   return all;
 }
 
-void hold_mutant_against(const Subject& subject, const MutantSource& source, const Expected& expected,
+void hold_mutant_against(const CheckedFamily& subject, const MutantSource& source, const Expected& expected,
                          const TensorBytes& honest, const Case& each, MutantRow& row) {
   const Mutant& mutant = *std::ranges::find(mutants(), row.mutant, &Mutant::name);
   if (mutant.needs_all_units && !each.units.empty()) {
@@ -59,7 +59,7 @@ void hold_mutant_against(const Subject& subject, const MutantSource& source, con
   }
 }
 
-void run_case(const Subject& subject, const Case& each, FamilyCheck& check) {
+void run_case(const CheckedFamily& subject, const Case& each, FamilyCheck& check) {
   const InputSet inputs = inputs_of(subject, each, derive_seed(subject.seed, each.name()));
   const Expected expected = expect(subject.family, inputs, each.units, subject.threads);
   MutantSource source{.family = subject.family,
@@ -90,7 +90,7 @@ void run_case(const Subject& subject, const Case& each, FamilyCheck& check) {
   }
 }
 
-void refuse_weak_tolerance(const Subject& subject, const FamilyCheck& check) {
+void refuse_weak_tolerance(const CheckedFamily& subject, const FamilyCheck& check) {
   for (const MutantRow& row : check.mutants) {
     const bool mild = std::ranges::find(mutants(), row.mutant, &Mutant::name)->mild;
     if (row.state == MutantState::hidden && !mild) {
@@ -122,12 +122,12 @@ std::string_view to_string(MutantState state) {
 FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, std::uint64_t seed, int threads,
                          Observer& observer) {
   const auto start = std::chrono::steady_clock::now();
-  const Subject subject{.file = file,
-                        .options = options,
-                        .family = family_of(file, options),
-                        .program = OracleProgram(file, options),
-                        .seed = seed,
-                        .threads = threads};
+  const CheckedFamily subject{.file = file,
+                              .options = options,
+                              .family = family_of(file, options),
+                              .program = OracleProgram(file, options),
+                              .seed = seed,
+                              .threads = threads};
   if (is_cpp(subject)) {
     observer.progress({.what = "compile the reference of " + file.name});
     subject.program.build_all();

@@ -47,7 +47,7 @@ void check_same_contract(const FamilyFile& file, const Family& here, const Famil
 }
 
 struct Both {
-  const Subject& subject;
+  const CheckedFamily& subject;
   const Family& other;
 };
 
@@ -99,7 +99,7 @@ void compare_mutant(const Both& both, const Case& each, const MutantSource& sour
 }
 
 void compare_case(const Both& both, const Case& each, OracleComparison& result) {
-  const Subject& subject = both.subject;
+  const CheckedFamily& subject = both.subject;
   const Family& other = both.other;
   const auto draw = [&](std::uint64_t seed) {
     return make_inputs(other, each.workload->axes, derive_seed(seed, each.name()), each.regime, subject.threads);
@@ -132,7 +132,7 @@ std::vector<ComparedMutant> all_mutants(const Family& family) {
   for (const TensorSpec& tensor : family.tensors) {
     for (const Mutant& mutant : mutants()) {
       if (tensor.role == Role::output) {
-        rows.push_back({.mutant = mutant.name, .meaning = mutant.meaning, .tensor = tensor.name});
+        rows.push_back({.mutant = mutant.name, .meaning = mutant.meaning, .tensor = tensor.name, .mild = mutant.mild});
       }
     }
   }
@@ -144,12 +144,12 @@ std::vector<ComparedMutant> all_mutants(const Family& family) {
 OracleComparison compare_oracles(const FamilyFile& file, const OracleOptions& options, const Family& other,
                                  std::uint64_t seed, int threads, Observer& observer) {
   const auto start = std::chrono::steady_clock::now();
-  const Subject subject{.file = file,
-                        .options = options,
-                        .family = family_of(file, options),
-                        .program = OracleProgram(file, options),
-                        .seed = seed,
-                        .threads = threads};
+  const CheckedFamily subject{.file = file,
+                              .options = options,
+                              .family = family_of(file, options),
+                              .program = OracleProgram(file, options),
+                              .seed = seed,
+                              .threads = threads};
   const std::vector<Case> cases = plan_cases(other, true, seed);
   for (const Case& each : cases) {
     check_same_contract(file, subject.family, other, each.workload->axes);

@@ -17,6 +17,7 @@ struct ComparedMutant {
   std::string mutant;
   std::string meaning;
   std::string tensor;
+  bool mild = false;  // near the bound of any oracle: chance decides where it is looked at on few inputs
   int cases = 0;
   int refused = 0;           // of the cases, by the file's oracle
   int refused_by_other = 0;  // and by the other's

@@ -28,7 +28,7 @@ std::int64_t output_elements(const Family& family, const Axes& axes) {
   return count;
 }
 
-const Case* largest_whole(const Subject& subject, const std::vector<Case>& cases) {
+const Case* largest_whole(const CheckedFamily& subject, const std::vector<Case>& cases) {
   const Case* best = nullptr;
   for (const Case& each : cases) {
     const auto elements = [&](const Case& c) { return output_elements(subject.family, c.workload->axes); };
@@ -51,12 +51,12 @@ bool is_large_for_command(const Family& family, const Workload& workload) {
 }
 
 // By the command: its inputs of two draws need not go together.
-bool is_drawn_with_others(const Subject& subject, const std::string& name) {
+bool is_drawn_with_others(const CheckedFamily& subject, const std::string& name) {
   return !is_cpp(subject) && std::ranges::find(subject.file.tensors, name, &FileTensor::name)->distribution.kind ==
                                  DistributionKind::function;
 }
 
-void check_inputs_matter(const Subject& subject, const Case& each) {
+void check_inputs_matter(const CheckedFamily& subject, const Case& each) {
   const InputSet inputs = inputs_of(subject, each, subject.seed);
   const InputSet others = inputs_of(subject, each, subject.seed + 1);
   const TensorMap expected = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
@@ -75,8 +75,8 @@ void check_inputs_matter(const Subject& subject, const Case& each) {
   }
 }
 
-void check_varies_along_each_extent(const Subject& subject, const TensorSpec& tensor, const std::vector<double>& values,
-                                    const Case& each) {
+void check_varies_along_each_extent(const CheckedFamily& subject, const TensorSpec& tensor,
+                                    const std::vector<double>& values, const Case& each) {
   const std::vector<std::int64_t> extents = tensor.shape(each.workload->axes);
   std::size_t inner = 1;
   for (std::size_t i = extents.size(); i-- > 0;) {
@@ -95,7 +95,7 @@ void check_varies_along_each_extent(const Subject& subject, const TensorSpec& te
   }
 }
 
-void check_outputs_vary(const Subject& subject, const Case& each) {
+void check_outputs_vary(const CheckedFamily& subject, const Case& each) {
   const InputSet inputs = inputs_of(subject, each, subject.seed);
   const TensorMap expected = subject.family.reference(inputs.axes, inputs.values, {}, subject.threads);
   for (const TensorSpec& tensor : subject.family.tensors) {
@@ -115,7 +115,7 @@ void check_outputs_vary(const Subject& subject, const Case& each) {
 }
 
 // A unit computed alone gives what it gives among the others.
-void check_units(const Subject& subject, const Case& each) {
+void check_units(const CheckedFamily& subject, const Case& each) {
   FamilyFile whole_file = subject.file;
   whole_file.units.clear();
   const Family whole = family_of(whole_file, subject.options);
@@ -138,16 +138,16 @@ void check_units(const Subject& subject, const Case& each) {
 
 }  // namespace
 
-bool is_cpp(const Subject& subject) {
+bool is_cpp(const CheckedFamily& subject) {
   return subject.file.reference_command.empty();
 }
 
-void refuse(const Subject& subject, const std::string& tensor, const std::string& what, const std::string& hint) {
+void refuse(const CheckedFamily& subject, const std::string& tensor, const std::string& what, const std::string& hint) {
   const auto found = std::ranges::find(subject.file.tensors, tensor, &FileTensor::name);
   block_error(subject.file.path, found == subject.file.tensors.end() ? 1 : found->line, what, hint);
 }
 
-InputSet inputs_of(const Subject& subject, const Case& each, std::uint64_t seed) {
+InputSet inputs_of(const CheckedFamily& subject, const Case& each, std::uint64_t seed) {
   return make_inputs(subject.family, each.workload->axes, seed, each.regime, subject.threads);
 }
 
@@ -172,7 +172,7 @@ std::vector<Case> plan_cases(const Family& family, bool is_cpp, std::uint64_t se
   return cases;
 }
 
-void check_memory(const Subject& subject) {
+void check_memory(const CheckedFamily& subject) {
   // The smallest, and the first ragged one.
   std::vector<const Workload*> chosen = {&*std::ranges::min_element(
       subject.family.workloads, {},
@@ -193,7 +193,7 @@ void check_memory(const Subject& subject) {
   }
 }
 
-void check_reference(const Subject& subject, const std::vector<Case>& cases) {
+void check_reference(const CheckedFamily& subject, const std::vector<Case>& cases) {
   const Case& each = *largest_whole(subject, cases);
   check_inputs_matter(subject, each);
   check_outputs_vary(subject, each);

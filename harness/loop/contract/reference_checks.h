@@ -12,7 +12,7 @@
 namespace apo {
 
 // The family under check.
-struct Subject {
+struct CheckedFamily {
   const FamilyFile& file;
   const OracleOptions& options;
   Family family;
@@ -30,18 +30,18 @@ struct Case {
 };
 
 // Whether the reference is C++ in the file, and not a command.
-bool is_cpp(const Subject& subject);
+bool is_cpp(const CheckedFamily& subject);
 // Throws a UserError that names the line of the file in which `tensor` stands, or its first.
-[[noreturn]] void refuse(const Subject& subject, const std::string& tensor, const std::string& what,
+[[noreturn]] void refuse(const CheckedFamily& subject, const std::string& tensor, const std::string& what,
                          const std::string& hint);
-InputSet inputs_of(const Subject& subject, const Case& each, std::uint64_t seed);
+InputSet inputs_of(const CheckedFamily& subject, const Case& each, std::uint64_t seed);
 // Two regimes on each workload, all of them on ragged ones; of a large one, some units. A reference in another language
 // computes the whole of a workload each time: of it two regimes on the smallest workloads.
 std::vector<Case> plan_cases(const Family& family, bool is_cpp, std::uint64_t seed);
 
 // Each of these throws a UserError. The reference touches memory that is not its own:
-void check_memory(const Subject& subject);
+void check_memory(const CheckedFamily& subject);
 // An output that depends on no input, is nearly constant or is so along an extent; units that are not independent:
-void check_reference(const Subject& subject, const std::vector<Case>& cases);
+void check_reference(const CheckedFamily& subject, const std::vector<Case>& cases);
 
 }  // namespace apo
