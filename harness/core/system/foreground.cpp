@@ -20,6 +20,7 @@
 #include "harness/core/system/c_strings.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
+#include "harness/core/system/spawn.h"
 
 extern char** environ;
 
@@ -90,14 +91,8 @@ std::vector<std::string> environment_with(const std::vector<std::string>& additi
   }
   if (output_to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
     failure = errno;
-  } else {
-    execve(program, argv, environment);
-    failure = errno;
   }
-  if (write(report, &failure, sizeof failure) < 0) {
-    _exit(126);
-  }
-  _exit(127);
+  execute(program, argv, environment, failure, report);
 }
 
 std::vector<pid_t> children() {

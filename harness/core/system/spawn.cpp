@@ -64,14 +64,8 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& addi
   }
   if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || (*folder != '\0' && chdir(folder) != 0)) {
     failure = errno;
-  } else {
-    execve(program, argv, environment);
-    failure = errno;
   }
-  if (write(report, &failure, sizeof failure) < 0) {
-    _exit(126);
-  }
-  _exit(127);
+  execute(program, argv, environment, failure, report);
 }
 
 // The death signal reaches a child, and not what the child started: a compiler's assembler, say.
@@ -102,6 +96,17 @@ int reap(pid_t process) {
 }
 
 }  // namespace
+
+void execute(const char* program, char* const* argv, char* const* environment, int failure, int report) {
+  if (failure == 0) {
+    execve(program, argv, environment);
+    failure = errno;
+  }
+  if (write(report, &failure, sizeof failure) < 0) {
+    _exit(126);
+  }
+  _exit(127);
+}
 
 GroupGuard::GroupGuard(pid_t group, pid_t parent) : process_(fork()) {
   if (process_ == 0) {

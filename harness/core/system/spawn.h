@@ -55,6 +55,10 @@ class SpawnedProcess {
   std::optional<GroupGuard> guard_;
 };
 
+// For a forked child: becomes the program, unless it has failed before (`failure` is an errno, or 0). What fails is
+// written to the descriptor `report` as an errno, and the child ends. Calls nothing that is not async-signal-safe.
+[[noreturn]] void execute(const char* program, char* const* argv, char* const* environment, int failure, int report);
+
 // Writes as much as fits and returns how much, or -1. A reader that is gone does not end us by SIGPIPE.
 ssize_t write_without_sigpipe(int fd, std::string_view bytes);
 

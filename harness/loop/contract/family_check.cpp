@@ -35,20 +35,15 @@ std::vector<MutantRow> rows(const CheckedFamily& subject) {
 
 void hold_mutant_against(const CheckedFamily& subject, const MutantSource& source, const Expected& expected,
                          const TensorBytes& honest, const Case& each, MutantRow& row) {
-  const Mutant& mutant = *std::ranges::find(mutants(), row.mutant, &Mutant::name);
-  if (mutant.needs_all_units && !each.units.empty()) {
+  const auto bytes = planted(mutant_named(row.mutant), source, row.tensor);
+  if (!bytes) {
     return;
   }
-  const auto outputs = mutant.make(source, *find_tensor(subject.family, row.tensor));
-  if (!outputs) {
-    return;
-  }
-  const TensorBytes bytes = stored(subject.family, *outputs, subject.threads);
-  if (bytes == honest) {
+  if (*bytes == honest) {
     row.state = row.state == MutantState::absent ? MutantState::unchanged : row.state;
     return;
   }
-  const Comparison comparison = held_against(subject.family, source.inputs, expected, bytes, subject.threads);
+  const Comparison comparison = held_against(subject.family, source.inputs, expected, *bytes, subject.threads);
   const auto tensor = std::ranges::find(comparison.tensors, row.tensor, &TensorComparison::tensor);
   if (row.state != MutantState::refused) {
     row.state = comparison.correct ? MutantState::hidden : MutantState::refused;
@@ -92,7 +87,7 @@ void run_case(const CheckedFamily& subject, const Case& each, FamilyCheck& check
 
 void refuse_weak_tolerance(const CheckedFamily& subject, const FamilyCheck& check) {
   for (const MutantRow& row : check.mutants) {
-    const bool mild = std::ranges::find(mutants(), row.mutant, &Mutant::name)->mild;
+    const bool mild = mutant_named(row.mutant).mild;
     if (row.state == MutantState::hidden && !mild) {
       refuse(subject, row.tensor,
              fmt::format("the tolerance of {} lets '{}' pass: {}", row.tensor, row.mutant, row.meaning),
@@ -122,12 +117,7 @@ std::string_view to_string(MutantState state) {
 FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, std::uint64_t seed, int threads,
                          Observer& observer) {
   const auto start = std::chrono::steady_clock::now();
-  const CheckedFamily subject{.file = file,
-                              .options = options,
-                              .family = family_of(file, options),
-                              .program = OracleProgram(file, options),
-                              .seed = seed,
-                              .threads = threads};
+  const CheckedFamily subject(file, options, seed, threads);
   if (is_cpp(subject)) {
     observer.progress({.what = "compile the reference of " + file.name});
     subject.program.build_all();

@@ -177,6 +177,18 @@ const std::vector<Mutant>& mutants() {
   return kMutants;
 }
 
+const Mutant& mutant_named(const std::string& name) {
+  return *std::ranges::find(mutants(), name, &Mutant::name);
+}
+
+std::optional<TensorBytes> planted(const Mutant& mutant, const MutantSource& source, const std::string& tensor) {
+  if (mutant.needs_all_units && !source.units.empty()) {
+    return std::nullopt;
+  }
+  const auto outputs = mutant.make(source, *find_tensor(source.family, tensor));
+  return outputs ? std::optional(stored(source.family, *outputs, source.threads)) : std::nullopt;
+}
+
 TensorBytes stored(const Family& family, const TensorMap& outputs, int threads) {
   TensorBytes bytes;
   for (const TensorSpec& tensor : family.tensors) {

@@ -35,6 +35,11 @@ struct Mutant {
 };
 
 const std::vector<Mutant>& mutants();
+const Mutant& mutant_named(const std::string& name);
+
+// Returns the outputs of a mutant as the bytes of their dtypes, or nullopt where it makes no sense for this tensor or
+// needs all units.
+std::optional<TensorBytes> planted(const Mutant& mutant, const MutantSource& source, const std::string& tensor);
 
 // Returns the outputs as the bytes of their dtypes.
 TensorBytes stored(const Family& family, const TensorMap& outputs, int threads);

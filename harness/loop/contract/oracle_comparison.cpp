@@ -70,23 +70,14 @@ void compare_honest(const Both& both, const Case& each, const MutantSource& sour
        both.other.honest(inputs.axes, inputs.values, each.units, threads), result.other_closeness);
 }
 
-void compare_mutant(const Both& both, const Case& each, const MutantSource& source, const Expected& here,
+void compare_mutant(const Both& both, const MutantSource& source, const TensorBytes& honest, const Expected& here,
                     const Expected& there, ComparedMutant& row) {
-  const Mutant& mutant = *std::ranges::find(mutants(), row.mutant, &Mutant::name);
-  if (mutant.needs_all_units && !each.units.empty()) {
-    return;
-  }
-  const int threads = both.subject.threads;
-  const auto outputs = mutant.make(source, *find_tensor(both.other, row.tensor));
-  if (!outputs) {
-    return;
-  }
-  const TensorBytes bytes = stored(both.other, *outputs, threads);
-  if (bytes == stored(both.other, source.honest, threads)) {
+  const auto bytes = planted(mutant_named(row.mutant), source, row.tensor);
+  if (!bytes || *bytes == honest) {
     return;
   }
   const auto excess_by = [&](const Family& family, const Expected& expected) {
-    const Comparison found = held_against(family, source.inputs, expected, bytes, threads);
+    const Comparison found = held_against(family, source.inputs, expected, *bytes, source.threads);
     return std::ranges::find(found.tensors, row.tensor, &TensorComparison::tensor)->closeness;
   };
   const double ours = excess_by(both.subject.family, here);
@@ -122,8 +113,9 @@ void compare_case(const Both& both, const Case& each, OracleComparison& result) 
   if (!result.disagreement.empty()) {
     return;  // mistakes mean nothing where the operation is another one
   }
+  const TensorBytes honest = stored(other, source.honest, subject.threads);
   for (ComparedMutant& row : result.mutants) {
-    compare_mutant(both, each, source, here, there, row);
+    compare_mutant(both, source, honest, here, there, row);
   }
 }
 
@@ -144,12 +136,7 @@ std::vector<ComparedMutant> all_mutants(const Family& family) {
 OracleComparison compare_oracles(const FamilyFile& file, const OracleOptions& options, const Family& other,
                                  std::uint64_t seed, int threads, Observer& observer) {
   const auto start = std::chrono::steady_clock::now();
-  const CheckedFamily subject{.file = file,
-                              .options = options,
-                              .family = family_of(file, options),
-                              .program = OracleProgram(file, options),
-                              .seed = seed,
-                              .threads = threads};
+  const CheckedFamily subject(file, options, seed, threads);
   const std::vector<Case> cases = plan_cases(other, true, seed);
   for (const Case& each : cases) {
     check_same_contract(file, subject.family, other, each.workload->axes);

@@ -13,12 +13,20 @@ namespace apo {
 
 // The family under check.
 struct CheckedFamily {
+  CheckedFamily(const FamilyFile& its_file, const OracleOptions& its_options, std::uint64_t its_seed, int its_threads)
+      : file(its_file),
+        options(its_options),
+        family(family_of(its_file, its_options)),
+        program(its_file, its_options),
+        seed(its_seed),
+        threads(its_threads) {}
+
   const FamilyFile& file;
   const OracleOptions& options;
   Family family;
   OracleProgram program;
-  std::uint64_t seed = 0;
-  int threads = 1;
+  std::uint64_t seed;
+  int threads;
 };
 
 // One workload in one regime.

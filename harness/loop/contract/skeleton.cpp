@@ -8,6 +8,7 @@
 
 #include "harness/core/text.h"
 #include "harness/families/family_file.h"
+#include "harness/implement/variant/args_header.h"
 
 namespace apo {
 namespace {
@@ -126,31 +127,7 @@ std::string reference(const FamilyFile& file) {
 }
 
 std::string host_type(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return "double";
-    case DType::f32:
-      return "float";
-    case DType::f16:
-    case DType::bf16:
-      return "uint16_t";
-    case DType::e4m3:
-    case DType::e5m2:
-      return "uint8_t";
-    case DType::i64:
-      return "int64_t";
-    case DType::i32:
-      return "int";
-    case DType::i16:
-      return "short";
-    case DType::i8:
-      return "signed char";
-    case DType::u8:
-      return "unsigned char";
-    case DType::boolean:
-      return "bool";
-  }
-  return "";
+  return std::string(element_type(dtype, Target::host));
 }
 
 std::string variant(const FamilyFile& file) {
