@@ -16,6 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr const char* kAlarmed = "the A/A sentinel alarmed: a second one, of new rounds, decides";
+
 std::vector<double> counted_effects(const std::vector<Round>& rounds) {
   std::vector<double> effects;
   for (const Round& round : rounds) {
@@ -33,10 +35,24 @@ SentinelResult run_sentinel(const RoundSource& source, const std::string& label,
   const auto start = Clock::now();
   SentinelResult result;
   double waited_s = 0;
-  result.rounds =
-      run_rounds(source, RoundStage::sentinel, kSentinelRounds, preset, observer, "A/A sentinel " + label, waited_s);
+  const auto look = [&] {
+    const auto earlier_rounds = static_cast<int>(result.rounds.size());
+    const RoundSource next = [&](RoundStage stage, int round, double& waited) {
+      return source(stage, earlier_rounds + round, waited);
+    };
+    const std::vector<Round> rounds =
+        run_rounds(next, RoundStage::sentinel, kSentinelRounds, preset, observer, "A/A sentinel " + label, waited_s);
+    result.rounds.insert(result.rounds.end(), rounds.begin(), rounds.end());
+    result.check = check_sentinel(counted_effects(rounds), earlier_effects, preset);
+  };
+  look();
+  if (result.check.stop) {
+    for (Round& round : result.rounds) {
+      round.void_why = round.void_why.empty() ? kAlarmed : round.void_why;
+    }
+    look();
+  }
   const std::vector<double> effects = counted_effects(result.rounds);
-  result.check = check_sentinel(effects, earlier_effects, preset);
   const WalshAverages walsh(effects);
   result.lower = walsh.lower(preset.interval_alpha);
   result.upper = walsh.upper(preset.interval_alpha);

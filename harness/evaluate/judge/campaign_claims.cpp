@@ -18,6 +18,7 @@ constexpr double kCertificationAlpha = 0.001;  // each side: a 99.8 % interval
 constexpr double kRatchetAlpha = 0.005;
 constexpr double kRatchetShare = 0.7;
 constexpr double kSentinelAlpha = 0.001;
+constexpr double kPooledShare = 0.5;  // of the margin: a smaller bias makes no accept, which has to clear the margin
 constexpr double kCouplingLimit = 0.005;
 constexpr double kSoloRunAlpha = 1.0 / 64;  // each side: the rarest that six blocks can show
 
@@ -130,16 +131,17 @@ SentinelCheck check_sentinel(std::span<const double> effects, std::span<const do
   if (all.size() > static_cast<std::size_t>(kMaxSignedRank)) {  // the newest ones say most about today
     all.erase(all.begin(), all.end() - kMaxSignedRank);
   }
+  const WalshAverages pooled(all);
   SentinelCheck check{.effect = last.hodges_lehmann(),
                       .sd = standard_deviation(effects),
                       .p = last.two_sided_p(),
-                      .pooled_p = WalshAverages(all).two_sided_p()};
+                      .pooled_p = pooled.two_sided_p()};
   if (std::fabs(check.effect) > preset.margin && check.p < kSentinelAlpha) {
     check.why = "identical code differed by " + format_percent(check.effect) + " (p = " + format_g(check.p, 2) +
                 ", n = " + std::to_string(effects.size()) + "): stop and find out why before anything is judged";
-  } else if (check.pooled_p < kSentinelAlpha) {
-    check.why = "over all sentinels identical code differs (p = " + format_g(check.pooled_p, 2) +
-                ", n = " + std::to_string(all.size()) + "): stop and find out why before anything is judged";
+  } else if (std::fabs(pooled.hodges_lehmann()) > kPooledShare * preset.margin && check.pooled_p < kSentinelAlpha) {
+    check.why = "over all sentinels identical code differs by " + format_percent(pooled.hodges_lehmann()) +
+                " (p = " + format_g(check.pooled_p, 2) + ", n = " + std::to_string(all.size()) + "): stop and find out why before anything is judged";
   }
   check.stop = !check.why.empty();
   return check;

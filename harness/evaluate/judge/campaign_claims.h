@@ -34,6 +34,7 @@ struct SentinelCheck {
   std::string why;    // one sentence; empty unless `stop`
 };
 // `effects` are those of the last sentinel's rounds, `earlier_effects` those of all earlier sentinels on this machine.
+// Stops on a difference with p < 0.001 that is above the margin in the last sentinel, or above half of it in all.
 SentinelCheck check_sentinel(std::span<const double> effects, std::span<const double> earlier_effects,
                              const JudgePreset& preset);
 
