@@ -39,6 +39,7 @@ CertificationResult run_certification(const Runtime& runtime, const Configuratio
     result.rounds = run_rounds(in_turns(runtime, runner, observer), RoundStage::certify, kCertificationRounds,
                                plan.preset, observer, what, waited_s);
     alone.repetitions = runner.repetitions();
+    alone.windows = runner.windows();
   }
   std::vector<Round> counted;
   std::copy_if(result.rounds.begin(), result.rounds.end(), std::back_inserter(counted),

@@ -134,7 +134,9 @@ void draw_inputs(const Evaluation& evaluation, Pairs& pairs) {
       pairs[i].other_regime =
           make_other_regime(runtime, workload, derive_seed(plan.seed, "shared", group_of(*plan.workloads.front())));
     }
-    pairs[i].pool = make_pool(runtime, workload, derive_seed(plan.seed, "pool", group_of(workload)));
+    // On a host they serve the whole campaign: no process outlives a round, so none can remember them.
+    const std::uint64_t group = runtime.worker.target == Target::host ? 0 : group_of(workload);
+    pairs[i].pool = make_pool(runtime, workload, derive_seed(plan.seed, "pool", group));
   }
 }
 

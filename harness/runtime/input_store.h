@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,9 +13,19 @@
 namespace apo {
 
 // One set of inputs with the outputs of a correct call. The doubles from which it was made are freed.
-struct CheckedInputs {
+class CheckedInputs {
+ public:
+  CheckedInputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
+                int threads);
   InputSet inputs;
-  Expected expected;
+  // Computed when it is asked for first. May be called from several threads.
+  const Expected& expected() const;
+
+ private:
+  const Family& family_;
+  int threads_;
+  mutable std::once_flag once_;
+  mutable Expected expected_;
 };
 using CheckedPointer = std::shared_ptr<const CheckedInputs>;
 
@@ -40,6 +51,8 @@ class InputStore {
   };
   std::mutex mutex_;
   std::list<Entry> entries_;  // the last used one first
+  std::map<std::string, std::list<Entry>::iterator, std::less<>> places_;
+  std::size_t kept_ = 0;  // bytes
 };
 
 }  // namespace apo

@@ -2,35 +2,54 @@
 #include "harness/runtime/timed_workload.h"
 
 #include <algorithm>
+#include <atomic>
 #include <future>
+#include <vector>
 
 #include "harness/core/guards.h"
 #include "kernels/random.h"
 
 namespace apo {
 
+void InputPool::draw(std::size_t count, bool with_expected) const {
+  // Drawing takes five times the memory that is left in the end.
+  constexpr std::int64_t kMany = std::int64_t{512} << 20;  // bytes of a set
+  const bool together = tensor_bytes(*runtime_->family, workload_->axes) < kMany;
+  const std::size_t missing = count > size() ? count - size() : 0;
+  const std::size_t drawers = together ? std::min(missing, static_cast<std::size_t>(runtime_->threads)) : 1;
+  const int threads = std::max(1, runtime_->threads / static_cast<int>(std::max<std::size_t>(1, drawers)));
+  std::atomic<std::size_t> next{size()};
+  drawn_->resize(size() + missing);
+  const auto work = [&] {
+    for (std::size_t i = next++; i < drawn_->size(); i = next++) {
+      drawn_->at(i) = runtime_->inputs->get(*runtime_->family, *workload_, derive_seed(seed_, workload_->name, i),
+                                            runtime_->family->regimes.front(), threads);
+      if (with_expected) {
+        drawn_->at(i)->expected();
+      }
+    }
+  };
+  std::vector<std::future<void>> others;
+  for (std::size_t i = 1; i < drawers; ++i) {
+    others.push_back(std::async(std::launch::async, work));
+  }
+  work();
+  for (std::future<void>& other : others) {
+    other.get();
+  }
+}
+
 InputPool make_pool(const Runtime& runtime, const Workload& workload, std::uint64_t seed) {
+  InputPool pool(runtime, workload, seed);
+  if (runtime.worker.target == Target::host) {
+    return pool;
+  }
   // Two for the timed calls, the others for calls on fresh inputs: more where they cost little, since the noise of a
   // single short call is large. Of those for host code each arm gets its own.
-  const std::int64_t most = runtime.worker.target == Target::host ? 18 : 10;
+  constexpr std::int64_t kMost = 10;
   constexpr std::int64_t kCheap = std::int64_t{8} << 20;  // bytes of all of them
   const std::int64_t bytes = 1 + tensor_bytes(*runtime.family, workload.axes);
-  const auto sets = static_cast<std::uint64_t>(std::clamp<std::int64_t>(kCheap / bytes, kFewestSets, most));
-  // Side by side as far as memory allows: drawing them takes five times what they take in the end.
-  constexpr std::int64_t kMany = std::int64_t{512} << 20;  // bytes of a set
-  const bool together = bytes < kMany && runtime.threads > 1;
-  const int threads = together ? std::max(1, runtime.threads / static_cast<int>(sets)) : runtime.threads;
-  std::vector<std::future<CheckedPointer>> drawing;
-  for (std::uint64_t i = 0; i < sets; ++i) {
-    drawing.push_back(std::async(together ? std::launch::async : std::launch::deferred, [&, i] {
-      return runtime.inputs->get(*runtime.family, workload, derive_seed(seed, workload.name, i),
-                                 runtime.family->regimes.front(), threads);
-    }));
-  }
-  InputPool pool;
-  for (std::future<CheckedPointer>& one : drawing) {
-    pool.push_back(one.get());
-  }
+  pool.draw(static_cast<std::size_t>(std::clamp<std::int64_t>(kCheap / bytes, kFewestSets, kMost)), true);
   return pool;
 }
 

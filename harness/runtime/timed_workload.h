@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,13 +15,31 @@
 
 namespace apo {
 
-// Inputs with their expected outputs; each round of a comparison draws two of them.
-using InputPool = std::vector<CheckedPointer>;
+// Typical inputs from secret seeds: inputs of different regimes take the same path through a kernel. Copies share what
+// was drawn; runtime and workload have to outlive them.
+class InputPool {
+ public:
+  InputPool() = default;
+  InputPool(const Runtime& runtime, const Workload& workload, std::uint64_t seed)
+      : runtime_(&runtime), workload_(&workload), seed_(seed), drawn_(std::make_shared<std::vector<CheckedPointer>>()) {}
+
+  // Makes it hold at least so many, drawn side by side as far as memory allows.
+  void draw(std::size_t count, bool with_expected = false) const;
+  std::size_t size() const { return drawn_ == nullptr ? 0 : drawn_->size(); }
+  const CheckedPointer& operator[](std::size_t index) const { return drawn_->at(index); }
+
+ private:
+  const Runtime* runtime_ = nullptr;
+  const Workload* workload_ = nullptr;
+  std::uint64_t seed_ = 0;
+  std::shared_ptr<std::vector<CheckedPointer>> drawn_;
+};
 
 inline constexpr int kSetsInRound = 2;
 inline constexpr std::size_t kFewestSets = 4;  // of a pool
 
-// Inputs of different regimes take the same path through a kernel; the pool holds typical ones from secret seeds.
+// On a GPU with all inputs that its rounds choose from, expected outputs too; on a host empty: windows draw what they
+// need.
 InputPool make_pool(const Runtime& runtime, const Workload& workload, std::uint64_t seed);
 
 // Inputs of another regime, for calls that are verified and not timed; null where a family has only one. From the seed

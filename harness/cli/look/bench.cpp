@@ -102,7 +102,7 @@ class Benchmarked {
       return why;
     }
     const double shortest = *std::min_element(ns.begin(), ns.end());
-    repetitions_ = repetitions(std::max(shortest, 1.0), 0, Target::cuda, shortest >= kShortCallNs);
+    repetitions_ = repetitions(std::max(shortest, 1.0), 0, shortest >= kShortCallNs);
     return "";
   }
 

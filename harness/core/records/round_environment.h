@@ -17,6 +17,7 @@ struct RoundEnvironment {
   std::optional<double> start_wait_s;       // how long the round waited for its worker to start
   bool same_process = false;                // a later round of one process
   std::optional<double> waited_for_turn_s;  // for other processes on the device
+  std::optional<double> empty_window_ns;    // target host: what a window takes without a call in it
   std::optional<bool> second_clock;         // whether CUPTI Activity was there for every workload that it was due for
   std::optional<double> sm_mhz_before;      // after the warm-up
   std::optional<double> sm_mhz_after;
@@ -53,6 +54,7 @@ void visit_environment(Environment& environment, const Visit& visit) {
   visit("start_wait_s", environment.start_wait_s);
   visit("same_process", environment.same_process);
   visit("waited_for_turn_s", environment.waited_for_turn_s);
+  visit("empty_window_ns", environment.empty_window_ns);
   visit("second_clock", environment.second_clock);
   visit("sm_mhz_before", environment.sm_mhz_before);
   visit("sm_mhz_after", environment.sm_mhz_after);

@@ -16,12 +16,9 @@ namespace {
 
 constexpr double kFreshShare = 0.25;
 constexpr double kForeignShare = 0.5;
-// Preparing a sample takes some tenths longer beside other code, whatever that does: the caches hold something else.
-constexpr double kBeside = 1.5;
 // What is taken once differs between two processes, for all rounds alike, by what their caches hold and how they wake:
-// by half a microsecond where it is a time, by 50 us where it is the process's CPU time. Beyond so many ns it speaks.
+// by half a microsecond. Beyond so many ns it speaks.
 constexpr double kOfOneCall = 2e3;
-constexpr double kOfCpuTime = 1e5;
 
 using Check = std::optional<double> CrossChecks::*;
 
@@ -98,25 +95,6 @@ std::optional<double> fresh_saving_alone(const View& view) {
   return saving ? std::optional(*saving + kOfOneCall / view.call_ns) : std::nullopt;
 }
 
-std::optional<double> fresh_work(const View& view) {
-  const auto rise = difference(view, &CrossChecks::fresh_work, &CrossChecks::alone_fresh_work);
-  return rise ? std::optional(*rise - kOfCpuTime / view.call_ns) : std::nullopt;
-}
-
-// Of a sample of each arm together: work that is put off may fall to the other arm's preparation.
-std::optional<double> unseen(const View& view) {
-  const auto beside = view.figure(&CrossChecks::unaccounted, view.workload.repetitions);
-  const auto alone = view.figure(&CrossChecks::alone_unaccounted, view.workload.repetitions);
-  return beside && alone ? std::optional(2 * (*beside - kBeside * *alone)) : std::nullopt;
-}
-
-// Of the candidate's own: stamps that were moved.
-std::optional<double> unseen_of_candidate(const View& view) {
-  const auto beside = view.figure(&CrossChecks::unaccounted_candidate, view.workload.repetitions);
-  const auto alone = view.figure(&CrossChecks::alone_unaccounted, view.workload.repetitions);
-  return beside && alone ? std::optional(*beside - kBeside * *alone) : std::nullopt;
-}
-
 std::optional<double> hindered(const View& view) {
   const auto alone = view.figure(&CrossChecks::alone_incumbent);
   return alone ? std::optional(1 - *alone) : std::nullopt;
@@ -132,11 +110,6 @@ struct ClaimCheck {
 
 constexpr ClaimCheck kChecks[] = {
     {Guard::fresh_inputs, true, fresh_saving, "calls on inputs made right before them save"},
-    {Guard::parent_clock, false, fresh_work,
-     "the CPU time of its process for inputs made right before a call rises by"},
-    {Guard::parent_clock, false, unseen, "by the clock of the parent its process works unseen for"},
-    {Guard::parent_clock, false, unseen_of_candidate,
-     "by the clock of the parent its own samples take longer than their stamps say by"},
     {Guard::rival, false, hindered, "in a process without the candidate the incumbent is faster by"},
     {Guard::fresh_inputs, true, fresh_saving_alone,
      "of the incumbent's in a process without it, calls on inputs made right before them save"},

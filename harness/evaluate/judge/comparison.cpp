@@ -98,9 +98,9 @@ void Judge::check(const Round& round) const {
     throw UserError(place + " did not measure the workloads of this comparison, once each");
   }
   for (const RoundWorkload& workload : round.workloads) {
-    if (static_cast<int>(workload.blocks.size()) < plan_.preset.blocks_min) {
+    if (static_cast<int>(workload.blocks.size()) < plan_.preset.window_blocks_min) {
       throw UserError(place + " has " + std::to_string(workload.blocks.size()) + " blocks of workload '" +
-                      workload.workload + "', fewer than " + std::to_string(plan_.preset.blocks_min));
+                      workload.workload + "', fewer than " + std::to_string(plan_.preset.window_blocks_min));
     }
   }
 }

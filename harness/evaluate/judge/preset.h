@@ -9,7 +9,7 @@
 namespace apo {
 
 // Changes whenever the same raw samples could give another verdict.
-inline constexpr std::string_view kRuleVersion = "apo-judge-2";
+inline constexpr std::string_view kRuleVersion = "apo-judge-3";
 
 // The search stage may accept at `rounds` rounds when the lower bound at level `alpha` clears the margin.
 struct Look {
@@ -44,6 +44,8 @@ struct JudgePreset {
   double round_s = 0.165;  // kernel time of one workload in one round, warm-up included
   int blocks_min = 6;
   int blocks_max = 40;
+  int window_blocks_min = 2;  // of a host, whose samples are windows of many calls
+  int window_blocks_max = 4;
   double warmup_min_s = 0.020;
   int warmup_min_blocks = 2;
   int warmup_max_blocks = 8;

@@ -138,14 +138,14 @@ void check_coin(const Round& round) {
   }
 }
 
-int repetitions(double call_ns, double timer_resolution_ns, Target target, bool flush_before_sample) {
+int repetitions(double call_ns, double timer_resolution_ns, bool flush_before_sample) {
   if (!std::isfinite(call_ns) || call_ns <= 0 || !std::isfinite(timer_resolution_ns) || timer_resolution_ns < 0) {
     damaged("a call of " + format_g(call_ns) + " ns is not a time");
   }
   if (flush_before_sample) {
     return 1;
   }
-  const double shortest_ns = std::max(200 * timer_resolution_ns, target == Target::cuda ? 100e3 : 20e3);
+  const double shortest_ns = std::max(200 * timer_resolution_ns, 100e3);
   return static_cast<int>(std::clamp(std::ceil(shortest_ns / call_ns), 1.0, 1e6));
 }
 
@@ -179,7 +179,8 @@ int processes_of(std::span<const Round> rounds) {
   return std::accumulate(rounds.begin(), rounds.end(), 0, [](int sum, const Round& round) {
     return sum + (round.environment.same_process ? 0
                   : round.commands               ? static_cast<int>(round.commands->runs.size())
-                                                 : 1);
+                  : round.environment.empty_window_ns ? 2  // one an arm
+                                                      : 1);
   });
 }
 

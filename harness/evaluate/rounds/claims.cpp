@@ -52,10 +52,7 @@ void note_claims(const RoundSession& session, bool candidate_in_slot0, CrossChec
   if (!session.fresh_ns()[0].empty()) {
     checks.fresh_candidate = median(session.fresh_ns().at(candidate));
     checks.fresh_incumbent = median(session.fresh_ns().at(1 - candidate));
-    checks.fresh_work = if_any(session.fresh_work_ns().at(candidate), median);
   }
-  checks.unaccounted = if_any(of_both(session.unaccounted_ns()), midmean);
-  checks.unaccounted_candidate = if_any(session.unaccounted_ns().at(candidate), midmean);
 }
 
 Result<Done> measure_alone(const Runtime& runtime, const TimedWorkload& workload, const AlonePlan& plan,
@@ -92,9 +89,7 @@ Result<Done> measure_alone(const Runtime& runtime, const TimedWorkload& workload
   }
   const TypicalCalls both = typical_calls(measured, true);  // the incumbent is in either slot
   checks.alone_incumbent = std::sqrt(both.incumbent_ns * both.candidate_ns);
-  checks.alone_unaccounted = if_any(of_both(session.unaccounted_ns()), midmean);
   checks.alone_fresh = if_any(of_both(session.fresh_ns()), median);
-  checks.alone_fresh_work = if_any(of_both(session.fresh_work_ns()), median);
   return Done{};
 }
 

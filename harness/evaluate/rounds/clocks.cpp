@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/clocks.cpp - compares two clocks sample by sample; reads steal time from /proc/stat.
+// harness/evaluate/rounds/clocks.cpp - compares a GPU's two clocks sample by sample; reads steal time from /proc/stat.
 #include "harness/evaluate/rounds/clocks.h"
 
 #include <algorithm>
@@ -12,14 +12,8 @@
 namespace apo {
 namespace {
 
-constexpr double kAgreement = 0.02;
-constexpr double kReadingNs = 1000;
-// One sample in so many may have lost the CPU between the reading of one clock and the other. So few cannot move a
-// verdict, which rests on middle values.
-constexpr std::size_t kMostDisagreeing = 20;
 constexpr double kQuietStealPercent = 5;
 constexpr double kLookSeconds = 0.25;
-constexpr std::int64_t kCpuSlackNs = 200'000;  // a reading of CPU time covers all threads and is not instantaneous
 
 // Of the two clocks of a GPU. An event pair reads 4 to 5 us more than the kernel between it takes (measured on an
 // H200).
@@ -43,44 +37,11 @@ double measure_ns_per_tick() {
   return ratios[ratios.size() / 2];
 }
 
-bool agree(double ns, double by_ticks) {
-  return std::fabs(ns - by_ticks) <= kAgreement * by_ticks + kReadingNs;
-}
-
 }  // namespace
 
 double measured_ns_per_tick() {
   static const double kRatio = measure_ns_per_tick();
   return kRatio;
-}
-
-std::optional<std::string> clock_disagreement(const std::vector<RawSample>& samples, double ns_per_tick, int threads) {
-  double ns = 0;
-  double ticks = 0;
-  std::size_t disagreeing = 0;
-  std::int64_t cpu_ns = 0;
-  for (const RawSample& sample : samples) {
-    const auto sample_ns = static_cast<double>(sample.end_ns - sample.begin_ns);
-    const auto sample_ticks = static_cast<double>(sample.end_ticks - sample.begin_ticks);
-    disagreeing += agree(sample_ns, sample_ticks * ns_per_tick) ? std::size_t{0} : std::size_t{1};
-    ns += sample_ns;
-    ticks += sample_ticks;
-    cpu_ns += sample.end_cpu_ns - sample.begin_cpu_ns;
-  }
-  if (samples.empty()) {
-    return std::nullopt;
-  }
-  const double by_ticks = ticks * ns_per_tick;
-  if (disagreeing * kMostDisagreeing > samples.size()) {
-    return "the monotonic clock says " + format_ns(ns) + " for " + std::to_string(samples.size()) +
-           " samples, the time stamp counter " + format_ns(by_ticks);
-  }
-  const auto slack = kCpuSlackNs * static_cast<std::int64_t>(samples.size());
-  if (static_cast<double>(cpu_ns - slack) > (1 + kAgreement) * threads * by_ticks) {
-    return "the process used " + format_ns(static_cast<double>(cpu_ns)) + " of CPU time in " + format_ns(by_ticks) +
-           " on " + std::to_string(threads) + " CPUs";
-  }
-  return std::nullopt;
 }
 
 std::optional<GpuClockDisagreement> gpu_clock_disagreement(const std::vector<RawSample>& samples,

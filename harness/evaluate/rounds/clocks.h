@@ -16,11 +16,6 @@ namespace apo {
 // Measures the nanoseconds of a tick of the time stamp counter over milliseconds, once per process.
 double measured_ns_per_tick();
 
-// Two clocks read at the same places by the worker: in nineteen of twenty samples of a round they have to be in the
-// ratio that the parent measured for itself, within 2 %. A third, CPU time, can't exceed time x threads. Returns what
-// is wrong.
-std::optional<std::string> clock_disagreement(const std::vector<RawSample>& samples, double ns_per_tick, int threads);
-
 struct GpuClockDisagreement {
   std::string evidence;  // one sentence with both clocks' numbers
   int slot = -1;

@@ -16,7 +16,7 @@ SessionDraw draw_session(const RoundCoins& coins, RoundStage stage, int index, s
   const RoundDraw round = draw_round(seed, static_cast<int>(workloads.size()));
   Random random(derive_seed(seed, "pool", which));
   const std::size_t pool = workloads[which].pool.size();
-  const std::size_t first = random.below(pool);
+  const std::size_t first = pool == 0 ? 0 : random.below(pool);  // windows choose by themselves
   const std::size_t second = pool > 1 ? (first + 1 + random.below(pool - 1)) % pool : first;
   SessionDraw draw{.candidate_in_slot0 = round.candidate_in_slot0, .sets = {first, second}};
   if (options.layout == Layout::random) {

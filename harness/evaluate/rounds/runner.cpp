@@ -23,7 +23,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kTimerResolutionNs = 50;  // two clock_gettime calls
 // cuEventElapsedTime counts in half microseconds, but an event pair takes 4 to 5 us of its own. A sample of 200 times
 // this is so long that they are about a hundredth of it.
 constexpr double kEventResolutionNs = 2000;
@@ -56,6 +55,9 @@ RoundRunner::RoundRunner(const Runtime& runtime, std::vector<TimedWorkload> work
   // SharedTensors that live at the same time cannot share their memory.
   APO_CHECK(options_.rounds_per_process == 1 || workloads_.size() == 1);
   runtime_.worker_pool->clear();
+  if (runtime_.worker.target == Target::host) {
+    host_.emplace(runtime_, workloads_, profile_, coins_, cache_, options_);
+  }
 }
 
 Result<Done> RoundRunner::warm_up(RoundSession& session, std::size_t which, std::uint64_t order_seed,
@@ -76,10 +78,8 @@ Result<Done> RoundRunner::warm_up(RoundSession& session, std::size_t which, std:
       for (const Sample& sample : block->samples) {
         shortest = std::min(shortest, static_cast<double>(sample.ns));
       }
-      const bool cuda = session.target() == Target::cuda;
-      const bool flush = cache_ == CachePolicy::cold && !(cuda && shortest < kShortCallNs);
-      repetitions_[which] =
-          apo::repetitions(shortest, cuda ? kEventResolutionNs : kTimerResolutionNs, session.target(), flush);
+      const bool flush = cache_ == CachePolicy::cold && shortest >= kShortCallNs;
+      repetitions_[which] = apo::repetitions(shortest, kEventResolutionNs, flush);
       if (repetitions_[which] != repetitions) {
         repetitions = repetitions_[which];
         result.warmup.clear();  // of samples with another number of calls
@@ -90,7 +90,7 @@ Result<Done> RoundRunner::warm_up(RoundSession& session, std::size_t which, std:
   return Done{};
 }
 
-Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std::uint64_t order_seed) {
+Result<RoundWorkload> RoundRunner::measure_on_gpu(std::size_t which, Round& round, std::uint64_t order_seed) {
   const TimedWorkload& timed = workloads_[which];
   const auto opened = sessions_.open(which, round);
   if (!opened) {
@@ -132,8 +132,7 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
   }
   note_claims(session, round.candidate_in_slot0, result.checks);
   const bool accompanied = last && timed.has_host_code() && round.stage == RoundStage::confirm &&
-                           (guard_is_on(Guard::rival) || guard_is_on(Guard::parent_clock));
-  const std::vector<RawSample> raw = session.raw();
+                           guard_is_on(Guard::rival);
   if (last) {
     sessions_.close(which);
   }
@@ -147,16 +146,13 @@ Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std:
       !alone) {
     return alone.failure();
   }
-  if (auto agree = clocks_agree(runtime_, raw); !agree) {
-    return agree.failure();
-  }
   return result;
 }
 
 Result<Done> RoundRunner::measure_blocks(RoundSession& session, std::size_t which, const Round& round,
                                          std::uint64_t order_seed, int blocks, RoundWorkload& result) {
   std::vector<std::size_t> unseen = session.unseen();
-  const bool costly = session.target() == Target::cuda && session.workload().pool.size() == kFewestSets;
+  const bool costly = session.workload().pool.size() == kFewestSets;
   // Of those that host code is called on, each arm gets its own.
   const int turns =
       session.workload().has_host_code() ? (static_cast<int>(unseen.size()) + 1) / 2 : static_cast<int>(unseen.size());
@@ -186,7 +182,35 @@ std::string RoundRunner::second_clock() const {
   return runtime_.worker.target == Target::cuda ? second_clock_.in_words() : "";
 }
 
+Result<RoundWorkload> RoundRunner::measure(std::size_t which, Round& round, std::uint64_t order_seed) {
+  return host_ ? host_->measure(which, round, order_seed) : measure_on_gpu(which, round, order_seed);
+}
+
+Result<Done> RoundRunner::plan_windows() {
+  for (std::size_t which = 0; host_ && which < workloads_.size(); ++which) {
+    if (auto plan = host_->plan(which); !plan) {
+      return plan.failure();
+    }
+  }
+  return Done{};
+}
+
+void RoundRunner::begin_round(RoundStage stage) {
+  host_ ? host_->begin_round(stage) : sessions_.begin_round(stage);
+}
+
+void RoundRunner::end_round() {
+  host_ ? host_->end_round() : sessions_.end_round();
+}
+
+void RoundRunner::drop(std::size_t which) {
+  host_ ? host_->drop() : sessions_.drop(which);
+}
+
 Result<Round> RoundRunner::run(RoundStage stage, int index) {
+  if (auto planned = plan_windows(); !planned) {
+    return planned.failure();
+  }
   const StageRange range(fmt::format("round {} {}", to_string(stage), index));
   const auto start = Clock::now();
   const CpuTicks ticks = read_cpu_ticks();
@@ -195,17 +219,17 @@ Result<Round> RoundRunner::run(RoundStage stage, int index) {
   const RoundDraw draw = draw_round(round.seed, static_cast<int>(workloads_.size()));
   round.candidate_in_slot0 = draw.candidate_in_slot0;
   round.workloads.resize(workloads_.size());
-  sessions_.begin_round(stage);
+  begin_round(stage);
   for (const int which : draw.workload_order) {
     const auto at = static_cast<std::size_t>(which);
     auto measured = measure(at, round, draw.order_seed);
     if (!measured) {
-      sessions_.drop(at);
+      drop(at);
       return by_arm(measured.failure(), round.candidate_in_slot0);
     }
     round.workloads[at] = *measured;
   }
-  sessions_.end_round();
+  end_round();
   round.environment.layout = options_.layout;
   round.environment.steal_percent = steal_percent(ticks, read_cpu_ticks());
   round.seconds = seconds_since(start);

@@ -1,13 +1,15 @@
-// harness/evaluate/rounds/runner.h - runs one round: a fresh process, two blind slots, raw samples.
+// harness/evaluate/rounds/runner.h - runs one round: fresh processes, two blind slots, raw samples.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/core/records/records.h"
 #include "harness/evaluate/judge/preset.h"
+#include "harness/evaluate/rounds/host_rounds.h"
 #include "harness/evaluate/rounds/layout.h"
 #include "harness/evaluate/rounds/open_sessions.h"
 #include "harness/evaluate/rounds/second_clock.h"
@@ -27,12 +29,19 @@ class RoundRunner {
   Result<Round> run(RoundStage stage, int index);
   // Describes the second clock of a GPU in the rounds so far; empty on target host.
   std::string second_clock() const;
-  // Calls in a sample of each workload, as the first round fixed them.
+  // Target cuda: calls in a sample of each workload, as the first round fixed them.
   const std::vector<int>& repetitions() const { return repetitions_; }
+  // Target host: the windows of each workload, as the first round fixed them.
+  std::vector<WindowPlan> windows() const { return host_ ? host_->plans() : std::vector<WindowPlan>(); }
 
  private:
-  // Adds the device's state to the round's environment.
+  Result<Done> plan_windows();
+  void begin_round(RoundStage stage);
+  void end_round();
+  void drop(std::size_t which);
   Result<RoundWorkload> measure(std::size_t which, Round& round, std::uint64_t order_seed);
+  // Adds the device's state to the round's environment.
+  Result<RoundWorkload> measure_on_gpu(std::size_t which, Round& round, std::uint64_t order_seed);
   // Warms the session up; in the first round it also fixes the number of calls per sample.
   Result<Done> warm_up(RoundSession& session, std::size_t which, std::uint64_t order_seed, RoundWorkload& result);
   // Runs the timed blocks and the checks of outputs among them.
@@ -47,7 +56,8 @@ class RoundRunner {
   std::vector<int> repetitions_;  // fixed in the first round, 0 before
   RoundOptions options_;
   SecondClock second_clock_;
-  OpenSessions sessions_;
+  OpenSessions sessions_;             // target cuda
+  std::optional<HostRounds> host_;    // target host
 };
 
 }  // namespace apo

@@ -84,10 +84,7 @@ Result<Done> RoundSession::prepare() {
 }
 
 void RoundSession::begin_round_again() {
-  raw_.clear();
-  unaccounted_ = {};
   fresh_ = {};
-  fresh_work_ = {};
   new_process_ = false;
   start_wait_s_ = 0;
 }
@@ -120,13 +117,6 @@ Result<Block> RoundSession::block(BlockKind kind, std::uint64_t order_seed, int 
   for (const RawSample& sample : *samples) {
     block.samples.push_back({.slot = sample.slot, .ns = static_cast<std::int64_t>(elapsed_ns(sample, target_))});
   }
-  if (kind == BlockKind::timed && target_ == Target::host) {
-    for (std::size_t i = 0; i < worker_->waited_ns().size(); ++i) {
-      const RawSample& sample = samples->at(i);
-      const auto seen = static_cast<double>(worker_->waited_ns()[i] - (sample.end_ns - sample.begin_ns));
-      unaccounted_.at(static_cast<std::size_t>(sample.slot)).push_back(seen);
-    }
-  }
   return block;
 }
 
@@ -148,7 +138,7 @@ Result<std::vector<RawSample>> RoundSession::take(const RunRequest& request, con
     return samples.failure();
   }
   for (const RawSample& sample : *samples) {
-    if (auto failure = keep(sample, request.repetitions)) {
+    if (auto failure = check_floor(sample, request.repetitions)) {
       return *failure;
     }
   }
@@ -161,7 +151,7 @@ Inspect RoundSession::inspection(const RunRequest& request, const std::string& w
     const auto at = static_cast<std::size_t>(sample);
     const int set = request.sets[at];
     const CheckedInputs& inputs = inputs_at(draw_.sets.at(static_cast<std::size_t>(set)));
-    auto failure = inspect_call(*shared_tensors_, family_, timed_.axes, inputs.expected, set, threads_);
+    auto failure = inspect_call(*shared_tensors_, family_, timed_.axes, inputs.expected(), set, threads_);
     if (failure) {
       failure->evidence = what + ": " + failure->evidence;
       failure->slot = request.order[at];
@@ -170,8 +160,7 @@ Inspect RoundSession::inspection(const RunRequest& request, const std::string& w
   };
 }
 
-std::optional<Failure> RoundSession::keep(const RawSample& sample, int repetitions) {
-  raw_.push_back(sample);
+std::optional<Failure> RoundSession::check_floor(const RawSample& sample, int repetitions) const {
   const double ns = elapsed_ns(sample, target_);
   if (ns < timed_.floor_ns * repetitions && guard_is_on(Guard::floor)) {
     return Failure{.outcome = Outcome::unstable_clock,
@@ -243,28 +232,21 @@ Result<Done> RoundSession::fresh_call_of_kernels(std::size_t inputs, int set, in
 }
 
 // The call follows the writing at once, with none in between and no other slot's, in whose time a thread could work
-// ahead. What the process works more than for a call on inputs that it knows is work for the new ones, whoever did it.
+// ahead.
 Result<Done> RoundSession::fresh_call_of_host_code(std::size_t inputs, int set, int slot) {
-  const auto at = static_cast<std::size_t>(slot);
   RunRequest request{.order = {slot}, .sets = {1 - set}, .repetitions = 1, .cache = cache_};
-  const std::int64_t before_ns = worker_->cpu_ns();
   if (const auto warm = take(request, kFreshCall); !warm) {
     return warm.failure();
   }
-  const std::int64_t known_ns = worker_->cpu_ns() - before_ns;
   write_fresh(inputs, set);
   request.sets = {set};
   request.verify_after = 0;
   request.refresh_set = set;
-  const std::int64_t written_ns = worker_->cpu_ns();
   const auto called = take(request, kFreshCall);
   if (!called) {
     return called.failure();
   }
-  fresh_.at(at).push_back(elapsed_ns(called->back(), target_));
-  if (target_ == Target::host) {
-    fresh_work_.at(at).push_back(static_cast<double>(worker_->cpu_ns() - written_ns - known_ns));
-  }
+  fresh_.at(static_cast<std::size_t>(slot)).push_back(elapsed_ns(called->back(), target_));
   return Done{};
 }
 
@@ -280,15 +262,6 @@ std::vector<std::size_t> RoundSession::unseen() const {
     }
   }
   return unseen;
-}
-
-Result<Done> clocks_agree(const Runtime& runtime, const std::vector<RawSample>& samples) {
-  const int cpus = static_cast<int>(runtime.worker.cpus.empty() ? usable_cpus().size() : runtime.worker.cpus.size());
-  const auto wrong = clock_disagreement(samples, measured_ns_per_tick(), cpus);
-  if (wrong && guard_is_on(Guard::clocks)) {
-    return Failure{.outcome = Outcome::unstable_clock, .evidence = *wrong};
-  }
-  return Done{};
 }
 
 Failure by_arm(Failure failure, bool candidate_in_slot0) {

@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/session.h - one worker with both arms loaded, for one workload of one round.
+// harness/evaluate/rounds/session.h - one worker of a GPU with both arms loaded, for one workload of one round.
 #pragma once
 
 #include <array>
@@ -63,11 +63,6 @@ class RoundSession {
   // Inputs of the pool that are new to the session.
   std::vector<std::size_t> unseen() const;
   const std::array<std::vector<double>, 2>& fresh_ns() const { return fresh_; }  // of each slot's calls
-  // CPU time of the process for these inputs beyond that for a call on a known input; target host.
-  const std::array<std::vector<double>, 2>& fresh_work_ns() const { return fresh_work_; }
-  // Times of each slot's samples by the parent's clock alone.
-  const std::array<std::vector<double>, 2>& unaccounted_ns() const { return unaccounted_; }
-  const std::vector<RawSample>& raw() const { return raw_; }  // of the whole round
 
  private:
   const TimedArm& arm(int slot) const {
@@ -83,8 +78,8 @@ class RoundSession {
   Result<Done> fresh_call_of_host_code(std::size_t inputs, int set, int slot);
   // Returns the check of the outputs of the sample that the request names.
   Inspect inspection(const RunRequest& request, const std::string& what);
-  // Keeps a sample for the comparison of the clocks. A time below the floor is a Failure.
-  std::optional<Failure> keep(const RawSample& sample, int repetitions);
+  // A time below the floor is a Failure.
+  std::optional<Failure> check_floor(const RawSample& sample, int repetitions) const;
 
   const Family& family_;
   const TimedWorkload& timed_;
@@ -99,14 +94,7 @@ class RoundSession {
   TemporaryFolder linked_;
   std::array<Build, 2> builds_;  // of each slot, as they are loaded
   std::array<std::vector<double>, 2> fresh_;
-  std::array<std::vector<double>, 2> fresh_work_;
-  std::array<std::vector<double>, 2> unaccounted_;
-  std::vector<RawSample> raw_;
 };
-
-// Checks that the worker's clocks agree about all samples of a session: ticks, nanoseconds and, for as many threads as
-// the runtime's workers may run at once, CPU time.
-Result<Done> clocks_agree(const Runtime& runtime, const std::vector<RawSample>& samples);
 
 // Converts the failure of a slot to that of an arm: 0 is the incumbent and 1 the candidate; -1, unknown, stays.
 Failure by_arm(Failure failure, bool candidate_in_slot0);

@@ -74,15 +74,12 @@ Result<Done> SoloRunRunner::warm_up(RoundSession& session, std::uint64_t order_s
 
 // One sample, which nobody can foresee, is looked at; the batch that it is in does not count for the length.
 Result<SoloRun> SoloRunRunner::take_solo_run(RoundSession& session, int slot, std::size_t which,
-                                             std::uint64_t look_seed, const ClockWatch& watch) const {
+                                             std::uint64_t look_seed) const {
   const StageRange range("solo run");
   Random random(look_seed);
   const double look_at_s = random.uniform() * plan_.solo_run_s;
   SoloRun solo_run{.workload = workloads_[which].name, .candidate = (slot == 0) == session.candidate_in_slot0()};
   GpuClock gpu;
-  if (watch.mhz) {
-    watch.mhz();  // from here on
-  }
   bool looked = false;
   int samples = kFirstSamples;
   for (double busy_s = 0; busy_s < plan_.solo_run_s || !looked;) {
@@ -107,8 +104,8 @@ Result<SoloRun> SoloRunRunner::take_solo_run(RoundSession& session, int slot, st
       samples = samples_for(samples, seconds);
     }
   }
-  solo_run.mhz = watch.mhz ? watch.mhz().value_or(0) : gpu.mhz();
-  solo_run.readings = watch.mhz ? 1 : gpu.readings();
+  solo_run.mhz = gpu.mhz();
+  solo_run.readings = gpu.readings();
   return solo_run;
 }
 
@@ -117,19 +114,10 @@ Result<SoloRunBlockResult> SoloRunRunner::take_block(RoundSession& session, int 
   const std::uint64_t seed = round_seed(plan_.coins.campaign_seed, plan_.coins.comparison, kStage, block);
   const std::uint64_t order_seed = draw_round(seed, static_cast<int>(workloads_.size())).order_seed;
   SoloRunBlockResult result;
-  ClockWatch watch;
-  if (session.target() == Target::host) {
-    watch = runtime_.watch_clock ? runtime_.watch_clock(session.worker().pid())
-                                 : ClockWatch{.mhz = {}, .missing = "nothing here reads the clock of a CPU"};
-    if (!watch.mhz) {
-      result.missing = watch.missing;
-      return result;
-    }
-  }
   if (auto warm = warm_up(session, order_seed, which); !warm) {
     return warm.failure();
   }
-  if (session.target() == Target::cuda && !session.worker().state()) {
+  if (!session.worker().state()) {
     result.missing = "NVML does not tell this GPU's clock";
     return result;
   }
@@ -137,7 +125,7 @@ Result<SoloRunBlockResult> SoloRunRunner::take_block(RoundSession& session, int 
   for (std::size_t i = 0; i < slots.size(); ++i) {
     on_solo_run(static_cast<int>(i));
     const std::uint64_t look_seed = derive_seed(seed, "segment", 4 * which + i);  // which no worker ever gets
-    auto solo_run = take_solo_run(session, slots.at(i), which, look_seed, watch);
+    auto solo_run = take_solo_run(session, slots.at(i), which, look_seed);
     if (!solo_run) {
       return solo_run.failure();
     }
@@ -152,6 +140,9 @@ Result<SoloRunBlockResult> SoloRunRunner::take_block(RoundSession& session, int 
 Result<SoloRunBlockResult> SoloRunRunner::run(int block, std::size_t which,
                                               const std::function<void(int solo_run)>& on_solo_run) {
   const StageRange range("solo runs of " + workloads_[which].name);
+  if (runtime_.worker.target == Target::host) {
+    return run_on_host(block, which, on_solo_run);
+  }
   const SessionDraw draw = draw_session(plan_.coins, kStage, block, which, workloads_, plan_.rounds);
   RoundSession session(runtime_, workloads_[which], draw, plan_.cache, tensors_.take(workloads_[which], draw),
                        std::make_unique<Worker>(RoundSession::options(runtime_, draw.layout_seed)), true);
@@ -166,8 +157,66 @@ Result<SoloRunBlockResult> SoloRunRunner::run(int block, std::size_t which,
   if (auto changed = session.worker().check_code()) {
     return by_arm(*changed, draw.candidate_in_slot0);
   }
-  if (auto agree = clocks_agree(runtime_, session.raw()); !agree) {
-    return agree.failure();
+  return result;
+}
+
+// Over the inputs of a round again and again: what is asked is which clock each arm keeps, and no claim rests on it.
+Result<SoloRun> SoloRunRunner::take_host_solo_run(HostSession& session, int slot, std::size_t which,
+                                                  std::uint64_t look_seed, const ClockWatch& watch) const {
+  const StageRange range("solo run");
+  Random random(look_seed);
+  const double look_at_s = random.uniform() * plan_.solo_run_s;
+  SoloRun solo_run{.workload = workloads_[which].name,
+                   .candidate = (slot == 0) == session.candidate_in_slot0(),
+                   .readings = 1};
+  watch.mhz();  // from here on
+  bool looked = false;
+  const auto begin = Clock::now();
+  while (seconds_since(begin) < plan_.solo_run_s || !looked) {
+    const bool look = !looked && seconds_since(begin) >= look_at_s;
+    const auto times = session.window(slot, look, look_seed);
+    if (!times) {
+      return times.failure();
+    }
+    looked |= look;
+    solo_run.seconds += 1e-9 * static_cast<double>(times->ns);
+    solo_run.calls += plan_.windows[which].calls;
+  }
+  solo_run.mhz = watch.mhz().value_or(0);
+  return solo_run;
+}
+
+Result<SoloRunBlockResult> SoloRunRunner::run_on_host(int block, std::size_t which,
+                                                      const std::function<void(int solo_run)>& on_solo_run) {
+  const SessionDraw draw = draw_session(plan_.coins, kStage, block, which, workloads_, plan_.rounds);
+  const std::uint64_t seed = round_seed(plan_.coins.campaign_seed, plan_.coins.comparison, kStage, block);
+  const std::uint64_t order_seed = draw_round(seed, static_cast<int>(workloads_.size())).order_seed;
+  HostSession session(runtime_, workloads_[which], draw, plan_.cache, plan_.windows[which], memories_);
+  SoloRunBlockResult result;
+  if (auto ready = session.prepare(); !ready) {
+    return by_arm(ready.failure(), draw.candidate_in_slot0);
+  }
+  const std::array<int, 4> slots = block_slots(order_seed, BlockKind::timed, static_cast<int>(which), block);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    on_solo_run(static_cast<int>(i));
+    const ClockWatch watch = runtime_.watch_clock
+                                 ? runtime_.watch_clock(session.pid(slots.at(i)))
+                                 : ClockWatch{.mhz = {}, .missing = "nothing here reads the clock of a CPU"};
+    if (!watch.mhz) {
+      return SoloRunBlockResult{.solo_runs = {}, .missing = watch.missing};
+    }
+    const auto solo_run =
+        take_host_solo_run(session, slots.at(i), which, derive_seed(seed, "segment", 4 * which + i), watch);
+    if (!solo_run) {
+      return by_arm(solo_run.failure(), draw.candidate_in_slot0);
+    }
+    if (solo_run->mhz <= 0) {
+      return SoloRunBlockResult{.solo_runs = {}, .missing = "the clock could not be read during a solo run"};
+    }
+    result.solo_runs.push_back(*solo_run);
+  }
+  if (auto finished = session.finish(); !finished) {
+    return by_arm(finished.failure(), draw.candidate_in_slot0);
   }
   return result;
 }

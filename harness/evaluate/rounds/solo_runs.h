@@ -9,6 +9,7 @@
 #include "harness/core/records/records.h"
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/evaluate/judge/preset.h"
+#include "harness/evaluate/rounds/host_session.h"
 #include "harness/evaluate/rounds/layout.h"
 #include "harness/evaluate/rounds/next_tensors.h"
 #include "harness/evaluate/rounds/session.h"
@@ -23,7 +24,8 @@ struct SoloRunPlan {
   JudgePreset preset;
   CachePolicy cache = CachePolicy::cold;
   RoundOptions rounds;
-  std::vector<int> repetitions;         // calls in a sample of each workload
+  std::vector<int> repetitions;         // calls in a sample of each workload; target cuda
+  std::vector<WindowPlan> windows;      // of each workload; target host
   double solo_run_s = kSoloRunSeconds;  // at least
 };
 
@@ -44,15 +46,20 @@ class SoloRunRunner {
 
  private:
   Result<Done> warm_up(RoundSession& session, std::uint64_t order_seed, std::size_t which) const;
-  Result<SoloRun> take_solo_run(RoundSession& session, int slot, std::size_t which, std::uint64_t look_seed,
-                                const ClockWatch& watch) const;
+  Result<SoloRun> take_solo_run(RoundSession& session, int slot, std::size_t which, std::uint64_t look_seed) const;
   Result<SoloRunBlockResult> take_block(RoundSession& session, int block, std::size_t which,
                                         const std::function<void(int solo_run)>& on_solo_run) const;
+  // The same on a host.
+  Result<SoloRunBlockResult> run_on_host(int block, std::size_t which,
+                                         const std::function<void(int solo_run)>& on_solo_run);
+  Result<SoloRun> take_host_solo_run(HostSession& session, int slot, std::size_t which, std::uint64_t look_seed,
+                                     const ClockWatch& watch) const;
 
   const Runtime& runtime_;
   const std::vector<TimedWorkload>& workloads_;
   SoloRunPlan plan_;
   NextTensors tensors_;
+  ArmMemories memories_{std::make_shared<MemoryFile>(), std::make_shared<MemoryFile>()};
 };
 
 struct SoloRunsResult {

@@ -22,6 +22,8 @@ class Device {
   virtual Result<std::uint64_t> attach(const SharedTensorsLayout& layout, const FileDescriptor& file) = 0;
   // Takes sample `index` of the request, untimed preparation included.
   virtual Result<RawSample> run(const RunRequest& request, std::size_t index) = 0;
+  // Target host: calls slot 0 once on each copy of the attached tensors.
+  virtual std::optional<Failure> run_window() { return Failure{Outcome::refused, "only host code runs in windows"}; }
 
   // Operations of a device with memory of its own. Copies the outputs, the inputs of `set` and the guards, as the last
   // sample left them, back into the shared tensors.

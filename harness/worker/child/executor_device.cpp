@@ -138,11 +138,7 @@ Result<RawSample> ExecutorDevice::run(const RunRequest& request, std::size_t ind
                   static_cast<std::size_t>(place.bytes));
     }
   }
-  // The stamps only show the parent that the sample is one of this call; nobody takes a time from them.
-  RawSample sample{.slot = slot, .set = set};
-  sample.begin_cpu_ns = process_cpu_ns();
-  sample.begin_ns = raw_ns();
-  sample.begin_ticks = read_ticks();
+  RawSample sample{.slot = slot, .set = set, .begin_ns = raw_ns()};
   std::optional<Failure> failure;
   status_.running_slot.store(slot);
   try {
@@ -153,9 +149,7 @@ Result<RawSample> ExecutorDevice::run(const RunRequest& request, std::size_t ind
     failure = Failure{Outcome::out_of_memory, "no memory for the stacks of the emulated threads", slot};
   }
   status_.running_slot.store(-1);
-  sample.end_ticks = read_ticks();
   sample.end_ns = raw_ns();
-  sample.end_cpu_ns = process_cpu_ns();
   if (failure) {
     return *failure;
   }

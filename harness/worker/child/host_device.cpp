@@ -1,4 +1,4 @@
-// harness/worker/child/host_device.cpp - loads shared objects, poisons and evicts, calls, stamps.
+// harness/worker/child/host_device.cpp - loads shared objects and calls them.
 #include "harness/worker/child/host_device.h"
 
 #include <sys/mman.h>
@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cfenv>
 #include <cstring>
 #include <span>
 #include <stdexcept>
@@ -14,7 +13,7 @@
 #include <vector>
 
 #include "harness/core/guards.h"
-#include "harness/worker/child/cold_cache.h"
+#include "harness/worker/protocol/cold_cache.h"
 #include "harness/worker/child/host_library.h"
 #include "harness/worker/protocol/clock.h"
 #include "kernels/abi.h"
@@ -58,13 +57,11 @@ class HostMapping {
   std::byte* base_ = nullptr;
 };
 
-// Letting signals in takes less; a handler that has been waiting for it works in the sample's time.
-constexpr std::int64_t kLetInNs = 5'000;
-
-void stamp_begin(RawSample& sample) {
-  sample.begin_cpu_ns = process_cpu_ns();
-  sample.begin_ns = raw_ns();
-  sample.begin_ticks = read_ticks();
+std::optional<Failure> refusal(int code, int slot) {
+  if (code == 0) {
+    return std::nullopt;
+  }
+  return Failure{Outcome::refused, "apo_launch returned " + std::to_string(code), slot};
 }
 
 class HostDevice : public Device {
@@ -73,8 +70,12 @@ class HostDevice : public Device {
   std::optional<Failure> load(int slot, const std::string& path, const LaunchPlan& plan) override;
   Result<std::uint64_t> attach(const SharedTensorsLayout& layout, const FileDescriptor& file) override;
   Result<RawSample> run(const RunRequest& request, std::size_t index) override;
+  std::optional<Failure> run_window() override;
 
  private:
+  // What apo_launch gets; the words have to outlive it.
+  apo_call call_on(const std::vector<std::uint64_t>& words) const;
+  Launcher launcher(int slot) const;
   std::span<std::byte> bytes_of(const BufferPlace& place) const {
     return {mapping_.base() + place.offset, static_cast<std::size_t>(place.bytes)};
   }
@@ -83,7 +84,7 @@ class HostDevice : public Device {
   }
   void shield_gaps() const;
   bool close_fences() const;
-  std::vector<std::uint64_t> arguments(int slot, int set) const;
+  std::vector<std::uint64_t> arguments(int slot, int set, int copy = 0) const;
   void poison_outputs() const;
   void make_cold(int slot, int set) const;
 
@@ -92,6 +93,7 @@ class HostDevice : public Device {
   HostMapping mapping_;
   SharedTensorsLayout layout_;
   std::array<Launcher, 2> launchers_{};
+  std::vector<std::vector<std::uint64_t>> window_;  // the arguments of each call
 };
 
 std::optional<Failure> HostDevice::load(int slot, const std::string& path, const LaunchPlan&) {
@@ -102,7 +104,7 @@ std::optional<Failure> HostDevice::load(int slot, const std::string& path, const
 }
 
 Result<std::uint64_t> HostDevice::attach(const SharedTensorsLayout& layout, const FileDescriptor& file) {
-  if (!mapping_.map(file.get(), layout.bytes)) {
+  if (!mapping_.map(file.get(), layout.file_bytes())) {
     return Failure{Outcome::out_of_memory, std::string("cannot map the tensors: ") + std::strerror(errno)};
   }
   layout_ = layout;
@@ -110,6 +112,10 @@ Result<std::uint64_t> HostDevice::attach(const SharedTensorsLayout& layout, cons
   if (!close_fences()) {
     return Failure{Outcome::out_of_memory,
                    std::string("cannot close the pages behind the inputs: ") + std::strerror(errno)};
+  }
+  window_.clear();
+  for (int copy = 0; copy < layout.copies; ++copy) {
+    window_.push_back(arguments(0, 0, copy));
   }
   return reinterpret_cast<std::uint64_t>(mapping_.base());
 }
@@ -141,12 +147,12 @@ bool HostDevice::close_fences() const {
 }
 
 // The argument struct of kernels/abi.h: inputs, outputs, scratch, axes, each one 8-byte word.
-std::vector<std::uint64_t> HostDevice::arguments(int slot, int set) const {
+std::vector<std::uint64_t> HostDevice::arguments(int slot, int set, int copy) const {
   std::vector<std::uint64_t> words;
   for (const BufferRole role : {BufferRole::input, BufferRole::output, BufferRole::scratch}) {
     for (const BufferPlace& place : layout_.buffers) {
       if (place.role == role && belongs_to(place, slot, set)) {
-        words.push_back(reinterpret_cast<std::uint64_t>(bytes_of(place).data()));
+        words.push_back(reinterpret_cast<std::uint64_t>(bytes_of(place).data() + copy * layout_.stride));
       }
     }
   }
@@ -174,56 +180,64 @@ void HostDevice::make_cold(int slot, int set) const {
   evict(ranges);
 }
 
-Result<RawSample> HostDevice::run(const RunRequest& request, std::size_t index) {
-  const int slot = request.order.at(index);
-  const int set = request.sets.empty() ? 0 : request.sets.at(index);
+apo_call HostDevice::call_on(const std::vector<std::uint64_t>& words) const {
+  return {.abi_version = APO_ABI_VERSION,
+          .struct_bytes = sizeof(apo_call),
+          .arguments = words.data(),
+          .threads = threads_,
+          .reserved = 0,
+          .stream = nullptr};
+}
+
+Launcher HostDevice::launcher(int slot) const {
   const Launcher launch = launchers_.at(static_cast<std::size_t>(slot));
   if (launch == nullptr || mapping_.base() == nullptr) {
     throw std::logic_error("asked to run before load and attach");
   }
+  return launch;
+}
+
+Result<RawSample> HostDevice::run(const RunRequest& request, std::size_t index) {
+  const int slot = request.order.at(index);
+  const int set = request.sets.empty() ? 0 : request.sets.at(index);
+  const Launcher launch = launcher(slot);
   const std::vector<std::uint64_t> words = arguments(slot, set);
-  const apo_call call{.abi_version = APO_ABI_VERSION,
-                      .struct_bytes = sizeof(apo_call),
-                      .arguments = words.data(),
-                      .threads = threads_,
-                      .reserved = 0,
-                      .stream = nullptr};
+  const apo_call call = call_on(words);
   RawSample sample{.slot = slot, .set = set};
   poison_outputs();
   if (request.cache == CachePolicy::cold) {
     make_cold(slot, set);
   }
   status_.running_slot.store(slot);
-  RawSample earlier;
-  stamp_begin(earlier);
   const auto failure = guarded(slot, [&]() -> std::optional<Failure> {
     int code = 0;
-    stamp_begin(sample);
-    if (sample.begin_ns - earlier.begin_ns > kLetInNs) {
-      sample.begin_cpu_ns = earlier.begin_cpu_ns;
-      sample.begin_ns = earlier.begin_ns;
-      sample.begin_ticks = earlier.begin_ticks;
-    }
+    sample.begin_ns = raw_ns();
     for (int i = 0; i < request.repetitions && code == 0; ++i) {
       code = launch(&call);
     }
-    sample.end_ticks = read_ticks();
     sample.end_ns = raw_ns();
-    sample.end_cpu_ns = process_cpu_ns();
-    if (code != 0) {
-      return Failure{Outcome::refused, "apo_launch returned " + std::to_string(code), slot};
-    }
-    return std::nullopt;
+    return refusal(code, slot);
   });
-  // At once: nothing may be written behind the call. The tick at which it ended is nothing that a thread can foresee.
-  sample.output_hash = hash_outputs(layout_, mapping_.base(), sample.end_ticks);
   status_.running_slot.store(-1);
-  // A candidate must not change how the other one rounds, or whether it sees denormals.
-  std::fesetenv(FE_DFL_ENV);
   if (failure) {
     return *failure;
   }
   return sample;
+}
+
+std::optional<Failure> HostDevice::run_window() {
+  const Launcher launch = launcher(0);
+  status_.running_slot.store(0);
+  auto failure = guarded(0, [&]() -> std::optional<Failure> {
+    int code = 0;
+    for (std::size_t i = 0; i < window_.size() && code == 0; ++i) {
+      const apo_call call = call_on(window_[i]);
+      code = launch(&call);
+    }
+    return refusal(code, 0);
+  });
+  status_.running_slot.store(-1);
+  return failure;
 }
 
 }  // namespace

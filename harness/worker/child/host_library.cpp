@@ -4,9 +4,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <csignal>
-
-#include "harness/core/guards.h"
 
 namespace apo {
 namespace {
@@ -31,25 +28,6 @@ std::optional<Failure> open_library(const std::string& path, int slot, Launcher&
 }
 
 }  // namespace
-
-OpenSignals::OpenSignals() {
-  sigset_t set;
-  sigfillset(&set);
-  constexpr timespec kNow{.tv_sec = 0, .tv_nsec = 0};
-  while (guard_is_on(Guard::signals) && sigtimedwait(&set, nullptr, &kNow) > 0) {
-  }
-  sigemptyset(&set);
-  pthread_sigmask(SIG_SETMASK, &set, nullptr);  // cannot fail with these arguments
-}
-
-// A fault of the worker's own code, in memory that a candidate closed, then ends the process without its handler.
-OpenSignals::~OpenSignals() {
-  sigset_t all;
-  sigfillset(&all);
-  if (guard_is_on(Guard::signals)) {
-    pthread_sigmask(SIG_SETMASK, &all, nullptr);
-  }
-}
 
 std::optional<Failure> load_library(const std::string& path, int slot, Launcher& launcher) {
   return guarded(slot, [&] { return open_library(path, slot, launcher); });

@@ -25,21 +25,9 @@ Function find_symbol(void* library, const char* name) {
   return reinterpret_cast<Function>(dlsym(library, name));
 }
 
-// Lets signals reach the thread that calls candidates only during calls. Otherwise a candidate's handler would run
-// while the worker prepares a sample or waits for a request, and could work there unseen by any stamp. Signals that
-// arrived in between are dropped, because their handlers would run in the time of the next candidate.
-class OpenSignals {
- public:
-  OpenSignals();
-  OpenSignals(const OpenSignals&) = delete;
-  OpenSignals& operator=(const OpenSignals&) = delete;
-  ~OpenSignals();
-};
-
-// Runs candidate code. Nothing else runs inside, apart from stamps: a waiting signal is handled at once.
+// Runs candidate code.
 template <class Action>
 std::optional<Failure> guarded(int slot, const Action& action) {
-  const OpenSignals open;
   try {
     return action();
   } catch (const std::bad_alloc&) {

@@ -161,6 +161,7 @@ class Session {
  private:
   bool receive(Request& request, FileDescriptor& attached);
   void send(const Reply& reply) const;
+  void answer_window() const;
   Reply answer(const HelloRequest& hello, const FileDescriptor& attached);
   Reply answer(const LoadRequest& load, const FileDescriptor& attached);
   Reply answer(const AttachRequest& attach, const FileDescriptor& attached);
@@ -190,6 +191,10 @@ void Session::serve() {
 
 bool Session::receive(Request& request, FileDescriptor& attached) {
   Received received = receive_message(kWorkerFd, kMaxRequest, true);
+  while (received.receipt == Receipt::message && received.text == kWindowBegin) {
+    answer_window();
+    received = receive_message(kWorkerFd, kMaxRequest, true);
+  }
   if (received.receipt == Receipt::closed) {
     return false;
   }
@@ -209,6 +214,15 @@ void Session::send(const Reply& reply) const {
   Reply stamped = reply;
   stamped.nonce = nonce_;
   if (!send_message(kWorkerFd, encode(stamped))) {
+    _exit(kExitConnectionLost);
+  }
+}
+
+// The nonce of a failure is that of the last request.
+void Session::answer_window() const {
+  if (auto failure = device().run_window()) {
+    send({.failure = std::move(failure)});
+  } else if (!send_message(kWorkerFd, kWindowEnd)) {
     _exit(kExitConnectionLost);
   }
 }

@@ -173,16 +173,12 @@ Result<RawSample> CudaTimer::sample(const RunRequest& request, std::size_t index
     }
   }
   RawSample sample{.slot = slot, .set = set};
-  sample.begin_cpu_ns = process_cpu_ns();
   sample.begin_ns = raw_ns();
-  sample.begin_ticks = read_ticks();
   const cuda::Result queued =
       request.activity ? queue_recorded_sample(request, images, slot, set) : queue_sample(request, images, slot, set);
   open_gate();
   const cuda::Result finished = slots_.driver().synchronize(slots_.stream());
-  sample.end_ticks = read_ticks();
   sample.end_ns = raw_ns();
-  sample.end_cpu_ns = process_cpu_ns();
   if (auto failure = slots_.check(finished, "the kernel", slot)) {
     return *failure;
   }

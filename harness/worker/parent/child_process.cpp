@@ -169,9 +169,17 @@ bool ChildProcess::collect_output() {
 void ChildProcess::freeze() const {
   siginfo_t info{};
   if (alive() && kill(pid_, SIGSTOP) == 0) {
-    // Returns once every thread has stopped, or when the process has ended meanwhile.
+    // Returns once every thread has stopped, or when the process has ended meanwhile, whose end is collected later.
     waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT);
+    waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG);
   }
+}
+
+// The system reports every stop and every continuation once; freeze() took the report of its own stop.
+bool ChildProcess::stayed_frozen() const {
+  siginfo_t info{};
+  const int found = waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WCONTINUED | WEXITED | WNOHANG | WNOWAIT);
+  return found == 0 && info.si_pid == 0;
 }
 
 void ChildProcess::thaw() const {

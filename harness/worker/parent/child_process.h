@@ -37,6 +37,8 @@ class ChildProcess {
   // Stops all threads, so that shared memory does not change, and lets them continue.
   void freeze() const;
   void thaw() const;
+  // False when it has continued, or ended, since it was frozen, even if it stopped again.
+  bool stayed_frozen() const;
 
   // Kills the group if it still exists. Returns the wait status, and the same one when called again.
   int end();

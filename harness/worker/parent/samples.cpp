@@ -8,11 +8,6 @@
 namespace apo {
 namespace {
 
-bool runs_backwards(const RawSample& sample) {
-  return sample.end_ns < sample.begin_ns || sample.end_ticks < sample.begin_ticks ||
-         sample.end_cpu_ns < sample.begin_cpu_ns;
-}
-
 // Events lie inside the host's stamps. Two oscillators may differ by some ten parts in a million; allow a thousand.
 bool clocks_agree(const RawSample& sample, Target target, bool activity) {
   const bool recorded = sample.activity_ns != 0 || sample.activity_kernels != 0;
@@ -26,6 +21,21 @@ bool clocks_agree(const RawSample& sample, Target target, bool activity) {
   return sample.device_ns >= 0 && sample.device_ns <= host_ns + host_ns / 1000;
 }
 
+std::optional<std::string> mistake_in_times(const std::vector<RawSample>& samples, Target target, bool activity,
+                                            std::int64_t sent_ns, std::int64_t received_ns) {
+  std::int64_t last_ns = sent_ns;
+  for (const RawSample& sample : samples) {
+    if (sample.begin_ns < last_ns || sample.end_ns < sample.begin_ns) {
+      return "its time stamps run backwards";
+    }
+    if (!clocks_agree(sample, target, activity)) {
+      return "its clocks disagree about a sample";
+    }
+    last_ns = sample.end_ns;
+  }
+  return last_ns > received_ns ? std::optional<std::string>("its time stamps lie in the future") : std::nullopt;
+}
+
 }  // namespace
 
 double elapsed_ns(const RawSample& sample, Target target) {
@@ -37,25 +47,12 @@ std::optional<std::string> mistake_in(const std::vector<RawSample>& samples, con
   if (samples.size() != request.order.size()) {
     return fmt::format("it has {} samples of {}", samples.size(), request.order.size());
   }
-  RawSample previous{.end_ns = sent_ns};
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const RawSample& sample = samples[i];
-    if (sample.slot != request.order[i] || sample.set != (request.sets.empty() ? 0 : request.sets[i])) {
+    if (samples[i].slot != request.order[i] || samples[i].set != (request.sets.empty() ? 0 : request.sets[i])) {
       return "its samples are not in the order that was asked for";
     }
-    if (runs_backwards(sample) || sample.begin_ns < previous.end_ns || sample.begin_ticks < previous.end_ticks ||
-        sample.begin_cpu_ns < previous.end_cpu_ns) {
-      return "its time stamps run backwards";
-    }
-    if (!clocks_agree(sample, target, request.activity)) {
-      return "its clocks disagree about a sample";
-    }
-    previous = sample;
   }
-  if (previous.end_ns > received_ns) {
-    return "its time stamps lie in the future";
-  }
-  return std::nullopt;
+  return mistake_in_times(samples, target, request.activity, sent_ns, received_ns);
 }
 
 bool begins_with(const std::vector<RawSample>& samples, const std::vector<RawSample>& beginning) {

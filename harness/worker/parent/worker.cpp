@@ -150,7 +150,7 @@ const std::string& Worker::printed() const {
 }
 
 void Worker::freeze() {
-  if (!options_.watcher.empty() || !guard_is_on(Guard::freeze)) {
+  if (!options_.watcher.empty()) {
     return;  // a stopped watcher holds nothing still, and a stopped worker could not end
   }
   process_->freeze();

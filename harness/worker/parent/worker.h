@@ -9,7 +9,7 @@
 // and a new Worker is needed; `refused` and `wrong_abi` leave it running.
 //
 // worker.cpp has its process, worker_exchange.cpp a request and its reply. What is asked: worker_loading.cpp,
-// worker_run.cpp, worker_profile.cpp. What the parent sees without asking: worker_checks.cpp.
+// worker_run.cpp, worker_window.cpp, worker_profile.cpp. What the parent sees without asking: worker_checks.cpp.
 #pragma once
 
 #include <array>
@@ -37,6 +37,12 @@ class ChildProcess;
 // Inspects the shared tensors while the worker is stopped right after a sample. A Failure ends the run and the worker.
 using Inspect = std::function<std::optional<Failure>(int sample)>;
 
+// Of one window of host code.
+struct WindowTimes {
+  std::int64_t ns = 0;      // by the parent's clock, from before the process could run to when its answer was there
+  std::int64_t cpu_ns = 0;  // of all its threads
+};
+
 class Worker {
  public:
   // Starts the process and waits until it answers. Throws EnvironmentError on failure: no candidate is loaded yet. The
@@ -61,10 +67,16 @@ class Worker {
   Result<Done> load(int slot, const std::filesystem::path& object, const LaunchPlan& plan, Deadline deadline = {});
   // Replaces the shared tensors attached before. `shared_tensors` has to outlive its use here. On target cuda this
   // copies them to the GPU, so their inputs have to be written before.
-  Result<Done> attach(const SharedTensors& shared_tensors, Deadline deadline = {});
+  Result<Done> attach(const SharedTensors& shared_tensors, Deadline deadline = {}) {
+    return attach(shared_tensors.layout(), shared_tensors.fd(), deadline);
+  }
+  Result<Done> attach(const SharedTensorsLayout& layout, int fd, Deadline deadline = {});
   // Takes all samples of the request. Calls `inspect` after sample request.verify_after; the deadline restarts after
   // that pause.
   Result<std::vector<RawSample>> run(const RunRequest& request, const Inspect& inspect = {}, Deadline deadline = {});
+  // Target host, stopped: calls slot 0 once on each copy of the attached tensors, and stops every thread again. Nothing
+  // of the process runs in between windows; a Failure where it did.
+  Result<WindowTimes> run_window(Deadline deadline = {});
   // Takes one warm sample of one launch.
   Result<RawSample> call(int slot, int set = 0, Deadline deadline = {});
   // Measures, on target cuda, the nanoseconds of `samples` copies of `bytes` bytes within the GPU's memory.
@@ -83,8 +95,6 @@ class Worker {
   Result<InstructionReport> count_instructions(const InstructionRequest& request, Deadline deadline = {});
   // Checks that the code of the worker and of everything loaded is unchanged. A Failure ends the worker.
   std::optional<Failure> check_code();
-  // Checks that the outputs are still those that the sample's last call left. A Failure ends the worker.
-  std::optional<Failure> check_outputs(const RawSample& sample);
   // Checks that nothing runs in an idle worker with host code. A Failure ends the worker.
   std::optional<Failure> check_idle();
   // Stops every thread of the worker, so that outputs do not change while they are read. The next request lets it
@@ -102,11 +112,6 @@ class Worker {
   const std::optional<DeviceState>& state() const { return state_; }
   // The reason why the last run with RunRequest::activity had no second clock; empty when it had one.
   const std::string& activity_missing() const { return activity_missing_; }
-  // CPU time of all its threads so far; 0 where the system does not tell.
-  std::int64_t cpu_ns() const;
-  // For each sample of the last run with RunRequest::pause_each, the time from the request to the answer by this
-  // process's clock.
-  const std::vector<std::int64_t>& waited_ns() const { return waited_ns_; }
   // The end of the candidates' output so far.
   const std::string& printed() const;
   // Kills the worker; under a watching tool only after it had time to end itself.
@@ -121,6 +126,7 @@ class Worker {
   };
   static constexpr std::chrono::milliseconds kWatcherGrace{20'000};  // its report comes after the worker has ended
 
+  std::int64_t cpu_ns() const;  // of all its threads so far; 0 where the system does not tell
   void start();
   void settle();
   void remember_code();
@@ -128,10 +134,11 @@ class Worker {
   Result<Reply> exchange(const Exchange& exchange);
   Result<Reply> await(const Exchange& exchange);
   Result<std::string> exchange_for_file(Exchange exchange);
-  std::optional<Failure> look(const RunRequest& request, const RawSample& sample, const Inspect& inspect,
-                              Deadline deadline);
+  std::optional<Failure> look(const RunRequest& request, const Inspect& inspect, Deadline deadline);
   Failure fail(Failure failure);
   Failure ended(const std::string& during);
+  // Of an exchange that brought no message: the process ended `in_time`, or the time is over.
+  Failure without_message(bool in_time, const Exchange& exchange);
   Failure forged(const std::string& how);
   Exchange prepare(decltype(Request::body) body, std::string during, Deadline deadline);
   std::int64_t address_space_limit() const;
@@ -148,8 +155,6 @@ class Worker {
   std::array<unsigned, 2> loads_{};  // of each slot
   bool frozen_ = false;
   CodeWatch code_;
-  const SharedTensors* shared_tensors_ = nullptr;
-  std::vector<std::int64_t> waited_ns_;
   std::optional<Exchange> hello_;  // sent, not answered yet
   std::optional<Exchange> watch_;  // likewise
   std::string watch_missing_ = "nobody asked for it";

@@ -1,5 +1,4 @@
-// harness/worker/parent/worker_checks.cpp - whether a candidate changed its outputs, the worker's code, or works
-// unasked.
+// harness/worker/parent/worker_checks.cpp - whether a candidate changed the worker's code, or works unasked.
 #include <ctime>
 #include <thread>
 
@@ -10,22 +9,6 @@
 #include "harness/worker/protocol/clock.h"
 
 namespace apo {
-
-// A failure ends the worker.
-std::optional<Failure> Worker::check_outputs(const RawSample& sample) {
-  const bool looked = options_.target == Target::host && !options_.executor && shared_tensors_ != nullptr;
-  if (!looked || !guard_is_on(Guard::freeze) || sample.output_hash == shared_tensors_->output_hash(sample.end_ticks)) {
-    return std::nullopt;
-  }
-  return fail({.outcome = Outcome::incorrect,
-               .evidence = "wrote to its outputs after the call had returned",
-               .slot = sample.slot});
-}
-
-std::int64_t Worker::cpu_ns() const {
-  clockid_t clock{};
-  return alive() && clock_getcpuclockid(pid(), &clock) == 0 ? read_ns(clock) : 0;
-}
 
 // A failure ends the worker.
 std::optional<Failure> Worker::check_idle() {

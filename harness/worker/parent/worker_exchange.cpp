@@ -69,14 +69,8 @@ Result<Reply> Worker::exchange(const Exchange& exchange) {
 }
 
 Result<Reply> Worker::await(const Exchange& exchange) {
-  switch (process_->wait(Clock::now() + exchange.deadline)) {
-    case ChildProcess::Event::deadline:
-      return fail(without_news(exchange.during, exchange.deadline));
-    case ChildProcess::Event::exited:
-    case ChildProcess::Event::hung_up:
-      return ended(exchange.during);
-    case ChildProcess::Event::message:
-      break;
+  if (const auto event = process_->wait(Clock::now() + exchange.deadline); event != ChildProcess::Event::message) {
+    return without_message(event != ChildProcess::Event::deadline, exchange);
   }
   const Received received = receive_message(process_->socket(), kMaxReply, false);
   const auto reply = received.receipt == Receipt::message ? decode_reply(received.text) : std::nullopt;
@@ -97,6 +91,10 @@ Result<Reply> Worker::await(const Exchange& exchange) {
   }
   failure.evidence += " (during " + exchange.during + ")";
   return fail(std::move(failure));
+}
+
+Failure Worker::without_message(bool in_time, const Exchange& exchange) {
+  return in_time ? ended(exchange.during) : fail(without_news(exchange.during, exchange.deadline));
 }
 
 // Ends the worker and adds what the candidate printed.

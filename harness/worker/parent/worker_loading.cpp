@@ -63,16 +63,15 @@ Result<Done> Worker::load(int slot, const std::filesystem::path& object, const L
   return Done{};
 }
 
-Result<Done> Worker::attach(const SharedTensors& shared_tensors, Deadline deadline) {
-  tensors_bytes_ = shared_tensors.layout().bytes;
-  shared_tensors_ = &shared_tensors;
+Result<Done> Worker::attach(const SharedTensorsLayout& layout, int fd, Deadline deadline) {
+  tensors_bytes_ = layout.file_bytes();
   limit_memory();
   // Its own copying, with nothing of a candidate in it: a gigabyte a second is slow for any bus.
   constexpr std::int64_t kBytesPerMs = 1'000'000;
   Exchange attach =
-      prepare(AttachRequest{.layout = shared_tensors.layout()}, "attaching the tensors",
+      prepare(AttachRequest{.layout = layout}, "attaching the tensors",
               deadline.value_or(options_.deadline + std::chrono::milliseconds(tensors_bytes_ / kBytesPerMs)));
-  attach.attached_fd = shared_tensors.fd();
+  attach.attached_fd = fd;
   const auto reply = exchange(std::move(attach));
   if (!reply) {
     return reply.failure();

@@ -12,20 +12,14 @@ namespace apo {
 
 Result<std::vector<RawSample>> Worker::run(const RunRequest& request, const Inspect& inspect, Deadline deadline) {
   const std::int64_t sent_ns = raw_ns();
-  waited_ns_.clear();
-  std::int64_t asked_ns = raw_ns();
   auto reply = exchange(prepare(request, "the call", deadline));
   while (reply && reply->paused) {
-    if (request.pause_each) {
-      waited_ns_.push_back(raw_ns() - asked_ns);
-    }
     const std::vector<RawSample> so_far = reply->samples;
     if (const auto failure = inspect && std::ssize(so_far) - 1 == request.verify_after
-                                 ? look(request, so_far.back(), inspect, deadline)
+                                 ? look(request, inspect, deadline)
                                  : std::nullopt) {
       return *failure;
     }
-    asked_ns = raw_ns();
     reply = exchange(prepare(ContinueRequest{}, "the call", deadline));
     if (reply && !begins_with(reply->samples, so_far) && guard_is_on(Guard::reply)) {
       return forged("it changed samples that it had reported");
@@ -47,18 +41,14 @@ Result<std::vector<RawSample>> Worker::run(const RunRequest& request, const Insp
 }
 
 // At a pause of a run, with nothing in the worker moving.
-std::optional<Failure> Worker::look(const RunRequest& request, const RawSample& sample, const Inspect& inspect,
-                                    Deadline deadline) {
-  if (request.pause_each && options_.target == Target::cuda) {
+std::optional<Failure> Worker::look(const RunRequest& request, const Inspect& inspect, Deadline deadline) {
+  if (request.pause_each) {
     const auto reply = exchange(prepare(ContinueRequest{.read_back = true}, "copying the outputs", deadline));
     if (!reply) {
       return reply.failure();
     }
   }
   freeze();
-  if (auto late = check_outputs(sample)) {
-    return late;
-  }
   if (auto failure = inspect(request.verify_after)) {
     return fail(*failure);
   }

@@ -29,7 +29,7 @@ FileDescriptor take_descriptor(msghdr& message) {
 
 }  // namespace
 
-bool send_message(int fd, const std::string& line, int attached_fd) {
+bool send_message(int fd, std::string_view line, int attached_fd) {
   iovec part{.iov_base = const_cast<char*>(line.data()), .iov_len = line.size()};
   ControlBuffer control;
   msghdr message{};

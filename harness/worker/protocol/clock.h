@@ -1,4 +1,4 @@
-// harness/worker/protocol/clock.h - the clocks a sample is stamped with.
+// harness/worker/protocol/clock.h - the clocks that times are read from.
 #pragma once
 
 #include <time.h>
@@ -20,10 +20,6 @@ inline std::int64_t read_ns(clockid_t clock) {
 // Not slewed, and the same in parent and worker.
 inline std::int64_t raw_ns() {
   return read_ns(CLOCK_MONOTONIC_RAW);
-}
-
-inline std::int64_t process_cpu_ns() {
-  return read_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 // Reads the time stamp counter after everything before it has finished and before anything after it has begun.

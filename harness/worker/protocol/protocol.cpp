@@ -26,11 +26,16 @@ Json to_json(const SharedTensorsLayout& layout) {
   for (const BufferPlace& place : layout.buffers) {
     buffers.push_back({static_cast<int>(place.role), place.owner, place.offset, place.bytes});
   }
-  return {{"bytes", layout.bytes}, {"buffers", buffers}, {"words", layout.words}, {"fenced", layout.fenced}};
+  return {{"bytes", layout.bytes},   {"buffers", buffers},       {"words", layout.words},
+          {"fenced", layout.fenced}, {"copies", layout.copies}, {"stride", layout.stride}};
 }
 
 SharedTensorsLayout layout_from(const Json& json) {
-  SharedTensorsLayout layout{.bytes = json.at("bytes"), .words = json.at("words"), .fenced = json.at("fenced")};
+  SharedTensorsLayout layout{.bytes = json.at("bytes"),
+                             .words = json.at("words"),
+                             .fenced = json.at("fenced"),
+                             .copies = json.at("copies"),
+                             .stride = json.at("stride")};
   for (const Json& place : json.at("buffers")) {
     layout.buffers.push_back({.role = static_cast<BufferRole>(place.at(0).get<int>()),
                               .owner = place.at(1),
@@ -41,9 +46,8 @@ SharedTensorsLayout layout_from(const Json& json) {
 }
 
 Json to_json(const RawSample& sample) {
-  return {sample.slot,        sample.set,         sample.begin_ns,         sample.end_ns,
-          sample.begin_ticks, sample.end_ticks,   sample.begin_cpu_ns,     sample.end_cpu_ns,
-          sample.device_ns,   sample.activity_ns, sample.activity_kernels, sample.output_hash};
+  return {sample.slot,      sample.set,         sample.begin_ns,        sample.end_ns,
+          sample.device_ns, sample.activity_ns, sample.activity_kernels};
 }
 
 RawSample sample_from(const Json& json) {
@@ -51,14 +55,9 @@ RawSample sample_from(const Json& json) {
           .set = json.at(1),
           .begin_ns = json.at(2),
           .end_ns = json.at(3),
-          .begin_ticks = json.at(4),
-          .end_ticks = json.at(5),
-          .begin_cpu_ns = json.at(6),
-          .end_cpu_ns = json.at(7),
-          .device_ns = json.at(8),
-          .activity_ns = json.at(9),
-          .activity_kernels = json.at(10),
-          .output_hash = json.at(11)};
+          .device_ns = json.at(4),
+          .activity_ns = json.at(5),
+          .activity_kernels = json.at(6)};
 }
 
 Json to_json(const LaunchPlan& plan) {

@@ -43,7 +43,7 @@ struct RunRequest {
   int repetitions = 1;           // launches in one sample, back to back
   CachePolicy cache = CachePolicy::warm;
   int verify_after = -1;  // pause after this sample, so that the parent can look at the outputs; -1 = never
-  // Pauses after every sample and hides from the worker which one is verified: a candidate with code in the worker's
+  // Target cuda: pauses after every sample and hides from the worker which one is verified: a library in the worker's
   // process can read the request.
   bool pause_each = false;
   // Target cuda: copies the tensors back into the shared tensors after the last sample too, not only at the pause.
@@ -55,22 +55,18 @@ struct RunRequest {
   bool activity = false;
 };
 
-// Raw stamps of one sample; the parent does all arithmetic.
+// Raw stamps of one sample; the parent does all arithmetic. Host code is judged by windows, whose times the parent
+// takes itself (worker_window.cpp): these are for `apo bench` and `apo profile`.
 struct RawSample {
   int slot = 0;
   int set = 0;
   std::int64_t begin_ns = 0;  // CLOCK_MONOTONIC_RAW, which parent and worker share
   std::int64_t end_ns = 0;
-  std::uint64_t begin_ticks = 0;  // time stamp counter
-  std::uint64_t end_ticks = 0;
-  std::int64_t begin_cpu_ns = 0;  // CPU time of the whole worker process, all threads
-  std::int64_t end_cpu_ns = 0;
-  std::int64_t device_ns = 0;  // target cuda: between the events around the launches; the other clocks see more
+  std::int64_t device_ns = 0;  // target cuda: between the events around the launches; the host's clock sees more
   // Target cuda, on request: the time from the begin of the first kernel, copy or fill to the end of the last one, over
   // all streams, and the number of kernels. 0 where Reply::activity_missing says why.
   std::int64_t activity_ns = 0;
   std::int64_t activity_kernels = 0;
-  std::uint64_t output_hash = 0;  // target host: of the outputs as the last call left them; 0 where nobody looked
   bool operator==(const RawSample&) const = default;
 };
 
@@ -186,8 +182,13 @@ struct Received {
   FileDescriptor attached;
 };
 
+// The messages round a window of target host, short because they are in its time: one call of slot 0 for each copy of
+// the attached tensors. A Failure is answered as a Reply instead.
+inline constexpr std::string_view kWindowBegin = "go";
+inline constexpr std::string_view kWindowEnd = "done";
+
 // Returns false when the other side is gone or does not take it.
-bool send_message(int fd, const std::string& line, int attached_fd = -1);
+bool send_message(int fd, std::string_view line, int attached_fd = -1);
 // With wait = false it returns `empty` when there is no message.
 Received receive_message(int fd, std::size_t limit, bool wait);
 

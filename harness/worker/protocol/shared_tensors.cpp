@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <numeric>
@@ -23,7 +22,6 @@ namespace apo {
 namespace {
 
 constexpr std::int64_t kGuard = 4096;
-constexpr std::uint64_t kPads = 4096;  // 0 to 4095 units of the alignment
 constexpr std::byte kPoison{0xFF};
 
 std::int64_t round_up(std::int64_t value, std::int64_t unit) {
@@ -111,31 +109,6 @@ void copy_input(const InputView& view, std::span<std::byte> target, int threads)
 
 }  // namespace
 
-std::uint64_t hash_outputs(const SharedTensorsLayout& layout, const std::byte* memory, std::uint64_t order) {
-  constexpr std::int64_t kMostWords = 1 << 17;
-  constexpr std::int64_t kRun = 16;  // words that are read one after the other, for the caches' sake
-  std::uint64_t hash = 0;
-  for (const BufferPlace& place : layout.buffers) {
-    const std::int64_t words = place.role == BufferRole::output ? place.bytes / 4 : 0;
-    const std::int64_t step = 1 + words / kMostWords;
-    const auto offset = static_cast<std::int64_t>(mix64(order) % static_cast<std::uint64_t>(step));
-    const std::int64_t runs = (words + kRun * step - 1) / (kRun * step);
-    // An odd factor and a summand make a permutation of the numbers below a power of two.
-    const std::uint64_t mask = std::bit_ceil(static_cast<std::uint64_t>(runs)) - 1;
-    for (std::uint64_t k = 0; k <= mask && runs > 0; ++k) {
-      const auto run = static_cast<std::int64_t>((k * (mix64(order + 1) | 1) + mix64(order + 2)) & mask);
-      const std::int64_t begin = run * kRun * step + offset;
-      for (std::int64_t at = begin; at < std::min(begin + kRun * step, words); at += step) {
-        std::uint32_t word = 0;
-        std::memcpy(&word, memory + place.offset + 4 * at, sizeof word);
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 29;
-      }
-    }
-  }
-  return hash;
-}
-
 std::string GuardDamage::sentence() const {
   return fmt::format("wrote outside its buffers: {} bytes {} of '{}'", offset,
                      after ? "past the end" : "before the start", buffer);
@@ -145,17 +118,18 @@ std::string InputChange::sentence() const {
   return fmt::format("changed its input '{}' at element {}", buffer, element);
 }
 
-SharedTensors::SharedTensors(const SharedTensorsSpec& spec, std::shared_ptr<MemoryFile> memory)
-    : input_sets_(spec.input_sets), memory_(std::move(memory)) {
+SharedTensors::SharedTensors(const SharedTensorsSpec& spec, std::shared_ptr<MemoryFile> memory, std::int64_t offset)
+    : input_sets_(spec.input_sets), memory_(std::move(memory)), offset_(offset) {
   APO_CHECK(spec.input_sets >= 1);
   pattern_seed_ = derive_seed(spec.layout_seed, "guard");
   layout_.words = spec.words;
   layout_.fenced = spec.fenced;
   place(spec);
-  const bool used_before = memory_->bytes() >= layout_.bytes;
+  const bool used_before = memory_->bytes() >= offset + layout_.bytes;
+  APO_CHECK(used_before || offset == 0);
   if (!used_before) {
     // As much as the largest gaps take, so that the next layout finds its memory there and mapped already.
-    const std::int64_t gaps = std::ssize(layout_.buffers) * static_cast<std::int64_t>(kPads) * spec.alignment;
+    const std::int64_t gaps = std::ssize(layout_.buffers) * spec.pads * spec.alignment;
     memory_->reserve(layout_.bytes + gaps);
   }
   poison_outputs();
@@ -163,7 +137,7 @@ SharedTensors::SharedTensors(const SharedTensorsSpec& spec, std::shared_ptr<Memo
     clear_leftovers();
   }
   for (const Gap& gap : gaps_) {
-    fill_guard(memory_->data(), pattern_seed_, gap.begin, gap.end);
+    fill_guard(start(), pattern_seed_, gap.begin, gap.end);
   }
 }
 
@@ -198,7 +172,7 @@ void SharedTensors::place(const SharedTensorsSpec& spec) {
   int previous = -1;
   for (const std::size_t index : order) {
     BufferPlace& place = layout_.buffers[index];
-    const auto pad = static_cast<std::int64_t>(random.below(kPads)) * spec.alignment;
+    const auto pad = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(spec.pads))) * spec.alignment;
     place.offset = round_up(end + 2 * kGuard, spec.alignment) + pad;
     if (spec.fenced && place.role == BufferRole::input) {
       const std::int64_t page = sysconf(_SC_PAGESIZE);
@@ -225,7 +199,7 @@ std::size_t SharedTensors::find(BufferRole role, int owner, std::string_view nam
 
 std::span<std::byte> SharedTensors::bytes_of(std::size_t index) const {
   const BufferPlace& place = layout_.buffers[index];
-  return {memory_->data() + place.offset, static_cast<std::size_t>(place.bytes)};
+  return {start() + place.offset, static_cast<std::size_t>(place.bytes)};
 }
 
 std::string SharedTensors::label(std::size_t index) const {
@@ -271,12 +245,12 @@ std::vector<std::byte> SharedTensors::read_output(std::string_view name) const {
 
 std::optional<GuardDamage> SharedTensors::check_guards() const {
   for (const Gap& gap : gaps_) {
-    const std::int64_t first = first_damage(memory_->data(), pattern_seed_, gap.begin, gap.end);
+    const std::int64_t first = first_damage(start(), pattern_seed_, gap.begin, gap.end);
     if (first < 0) {
       continue;
     }
     // Whoever is nearer is taken to have done it: behind the previous buffer, or in front of the next one.
-    const std::int64_t last = last_damage(memory_->data(), pattern_seed_, gap.begin, gap.end);
+    const std::int64_t last = last_damage(start(), pattern_seed_, gap.begin, gap.end);
     const bool after = gap.next < 0 || (gap.previous >= 0 && first - gap.begin <= gap.end - 1 - last);
     const int neighbour = after ? gap.previous : gap.next;
     return GuardDamage{.buffer = neighbour < 0 ? "" : label(static_cast<std::size_t>(neighbour)),

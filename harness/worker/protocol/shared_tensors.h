@@ -31,6 +31,7 @@ struct SharedTensorsSpec {
   int input_sets = 1;               // copies of every input, so that calls can rotate over them
   std::uint64_t layout_seed = 0;    // order, gaps and guard pattern
   std::int64_t alignment = 64;      // of every buffer; a multiple of 64
+  int pads = 4096;                  // the gap before a buffer is drawn: fewer than so many units of the alignment
   // True when foreign code may read the file: no data of earlier shared tensors may be left in it.
   bool foreign_code = true;
   // Ends inputs at page ends, as far as the alignment allows; a worker with host code then makes the next page
@@ -51,11 +52,12 @@ struct SharedTensorsLayout {
   std::vector<BufferPlace> buffers;  // each (role, owner) in the order of the contract
   std::vector<std::int64_t> words;
   bool fenced = false;
+  // Of a window's tensors: the whole layout lies there so many times, so many bytes apart.
+  int copies = 1;
+  std::int64_t stride = 0;
+  // Of everything that the file holds.
+  std::int64_t file_bytes() const { return bytes + (copies > 1 ? copies - 1 : 0) * stride; }
 };
-
-// Hashes the current outputs; of a large output a part that is spread over all of it. `order` selects the part and the
-// order of reading, so that a concurrent writer cannot stay ahead of it.
-std::uint64_t hash_outputs(const SharedTensorsLayout& layout, const std::byte* memory, std::uint64_t order);
 
 // The bytes of a repeating input: for each of `outer` indices, the `period` blocks of the tile in turn until there are
 // `count`. A tile that is the whole tensor has one block.
@@ -92,8 +94,9 @@ struct InputChange {
 class SharedTensors {
  public:
   explicit SharedTensors(const SharedTensorsSpec& spec) : SharedTensors(spec, std::make_shared<MemoryFile>()) {}
-  // Uses memory that earlier shared tensors, which are gone, may have used.
-  SharedTensors(const SharedTensorsSpec& spec, std::shared_ptr<MemoryFile> memory);
+  // Uses memory that earlier shared tensors, which are gone, may have used, from `offset` on. With an offset, or with
+  // others behind it, the memory has to be there and free of foreign data.
+  SharedTensors(const SharedTensorsSpec& spec, std::shared_ptr<MemoryFile> memory, std::int64_t offset = 0);
   SharedTensors(const SharedTensors&) = delete;
   SharedTensors& operator=(const SharedTensors&) = delete;
 
@@ -113,7 +116,6 @@ class SharedTensors {
   std::optional<InputChange> check_inputs(std::optional<int> set = {}) const;
 
   const SharedTensorsLayout& layout() const { return layout_; }
-  std::uint64_t output_hash(std::uint64_t order) const { return hash_outputs(layout_, memory_->data(), order); }
   int fd() const { return memory_->fd(); }
 
  private:
@@ -132,6 +134,7 @@ class SharedTensors {
   };
 
   void place(const SharedTensorsSpec& spec);
+  std::byte* start() const { return memory_->data() + offset_; }
   void clear_leftovers();
   std::size_t find(BufferRole role, int owner, std::string_view name) const;
   std::span<std::byte> bytes_of(std::size_t index) const;
@@ -143,6 +146,7 @@ class SharedTensors {
   int input_sets_ = 1;
   std::uint64_t pattern_seed_ = 0;
   std::shared_ptr<MemoryFile> memory_;
+  std::int64_t offset_ = 0;
 };
 
 template <class Work>

@@ -91,14 +91,12 @@ TEST(RoundDraw, FlippedCoinInARecordIsFound) {
 // ---------------------------------------------------------------- label-blind rules
 
 TEST(Repetitions, FillTheShortestSampleThatTheTimerCanResolve) {
-  EXPECT_EQ(repetitions(1e6, 30, Target::host, false), 1);
-  EXPECT_EQ(repetitions(19999, 30, Target::host, false), 2);
-  EXPECT_EQ(repetitions(1000, 30, Target::host, false), 20);
-  EXPECT_EQ(repetitions(1000, 1000, Target::host, false), 200);  // 200 x timer resolution
-  EXPECT_EQ(repetitions(30e3, 500, Target::cuda, false), 4);
-  EXPECT_EQ(repetitions(1000, 30, Target::cuda, true), 1);  // a cold cache holds for one call only
-  EXPECT_THROW(repetitions(0, 30, Target::host, false), UserError);
-  EXPECT_THROW(repetitions(std::nan(""), 30, Target::host, true), UserError);
+  EXPECT_EQ(repetitions(1e6, 30, false), 1);
+  EXPECT_EQ(repetitions(1000, 1000, false), 200);  // 200 x timer resolution
+  EXPECT_EQ(repetitions(30e3, 500, false), 4);
+  EXPECT_EQ(repetitions(1000, 30, true), 1);  // a cold cache holds for one call only
+  EXPECT_THROW(repetitions(0, 30, false), UserError);
+  EXPECT_THROW(repetitions(std::nan(""), 30, true), UserError);
 }
 
 TEST(WarmUp, StopsWhenSteadyAndLongEnough) {

@@ -1,5 +1,5 @@
-// harness/worker/child/cold_cache.cpp - evicts caches with the instructions of this CPU.
-#include "harness/worker/child/cold_cache.h"
+// harness/worker/protocol/cold_cache.cpp - evicts caches with the instructions of this CPU.
+#include "harness/worker/protocol/cold_cache.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// harness/worker/child/cold_cache.h - evicts memory from every level of the CPU's caches.
+// harness/worker/protocol/cold_cache.h - evicts memory from every level of the CPU's caches.
 #pragma once
 
 #include <cstddef>

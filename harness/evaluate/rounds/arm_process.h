@@ -1,0 +1,50 @@
+// harness/evaluate/rounds/arm_process.h - one arm of a comparison on a host: a process that runs in windows only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "harness/core/system/files.h"
+#include "harness/evaluate/rounds/window_tensors.h"
+#include "harness/runtime/timed_workload.h"
+#include "harness/worker/parent/worker.h"
+
+namespace apo {
+
+// The candidate and a thin shim: no clock, no inputs but those of the next window, no rival. Failures have slot 0.
+class ArmProcess {
+ public:
+  // Starts the process; `runtime` and the arm have to outlive it. Equal seeds give equal layouts.
+  ArmProcess(const Runtime& runtime, const TimedArm& arm, const Axes& axes, std::vector<int> cpus,
+             std::uint64_t layout_seed, std::shared_ptr<MemoryFile> memory);
+
+  // Loads the arm's code in the order that the seed draws (0: as the compiler made it).
+  Result<Done> load(std::uint64_t code_seed);
+  // Lays out tensors for windows of so many calls, in this process's place in memory or, with another seed, elsewhere.
+  Result<Done> attach(int calls, std::uint64_t layout_seed);
+
+  // Calls once on each of `inputs`, as many as attach() was told. They are written, the outputs poisoned and, when cold,
+  // everything evicted while the process is stopped.
+  Result<WindowTimes> window(std::span<const CheckedPointer> inputs, CachePolicy cache);
+  // Looks at the outputs of one call of the last window.
+  std::optional<Failure> inspect(int call, const CheckedInputs& inputs, int threads);
+  // Looks at all that the process may have touched: the memory between its buffers, and its code.
+  std::optional<Failure> inspect_process();
+
+  Worker& worker() { return worker_; }
+
+ private:
+  const Runtime& runtime_;
+  const TimedArm& arm_;
+  const Axes& axes_;
+  Worker worker_;
+  std::shared_ptr<MemoryFile> memory_;
+  std::unique_ptr<WindowTensors> tensors_;
+  TemporaryFolder linked_;
+  int links_ = 0;
+};
+
+}  // namespace apo

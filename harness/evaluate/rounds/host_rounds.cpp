@@ -1,0 +1,111 @@
+// harness/evaluate/rounds/host_rounds.cpp - opens a session for a round and takes its windows.
+#include "harness/evaluate/rounds/host_rounds.h"
+
+#include <algorithm>
+
+#include "harness/core/nvtx.h"
+#include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/rounds/looks.h"
+#include "harness/evaluate/rounds/session.h"
+#include "kernels/random.h"
+
+namespace apo {
+
+HostRounds::HostRounds(const Runtime& runtime, const std::vector<TimedWorkload>& workloads, const JudgePreset& preset,
+                       const RoundCoins& coins, CachePolicy cache, const RoundOptions& options)
+    : runtime_(runtime),
+      workloads_(workloads),
+      preset_(preset),
+      coins_(coins),
+      cache_(cache),
+      options_(options),
+      plans_(workloads.size()) {}
+
+void HostRounds::begin_round(RoundStage stage) {
+  if (stage != stage_) {
+    stage_ = stage;
+    age_ = 0;
+  }
+}
+
+Result<WindowPlan> HostRounds::plan(std::size_t which) {
+  if (!plans_[which]) {
+    const StageRange range("plan the windows");
+    const std::uint64_t seed = derive_seed(coins_.campaign_seed, coins_.comparison + " plan", which);
+    const SessionDraw draw{.candidate_in_slot0 = Random(seed).coin(), .layout_seed = seed};
+    HostSession session(runtime_, workloads_[which], draw, cache_, {}, memories_);
+    const auto ready = session.prepare();
+    const auto plan = ready ? session.choose_plan(preset_) : Result<WindowPlan>(ready.failure());
+    if (!plan) {
+      return by_arm(plan.failure(), draw.candidate_in_slot0);
+    }
+    workloads_[which].pool.draw(plan->inputs());
+    plans_[which] = *plan;
+  }
+  return *plans_[which];
+}
+
+std::vector<WindowPlan> HostRounds::plans() const {
+  std::vector<WindowPlan> plans;
+  for (const std::optional<WindowPlan>& plan : plans_) {
+    plans.push_back(plan.value_or(WindowPlan{}));
+  }
+  return plans;
+}
+
+Result<HostSession*> HostRounds::open(std::size_t which, Round& round) {
+  const SessionDraw draw = draw_session(coins_, round.stage, round.index, which, workloads_, options_);
+  if (session_ != nullptr && age_ % options_.rounds_per_layout != 0) {
+    round.candidate_in_slot0 = session_->candidate_in_slot0();
+    return session_.get();
+  }
+  if (session_ != nullptr && age_ != 0) {
+    auto laid_out = session_->lay_out_again(draw);
+    return laid_out ? Result<HostSession*>(session_.get()) : laid_out.failure();
+  }
+  session_.reset();  // its memory is used again
+  session_ = std::make_unique<HostSession>(runtime_, workloads_[which], draw, cache_, *plans_[which], memories_);
+  auto ready = session_->prepare();
+  return ready ? Result<HostSession*>(session_.get()) : ready.failure();
+}
+
+Result<RoundWorkload> HostRounds::measure(std::size_t which, Round& round, std::uint64_t order_seed) {
+  const auto opened = open(which, round);
+  if (!opened) {
+    session_.reset();
+    return opened.failure();
+  }
+  HostSession& session = **opened;
+  RoundWorkload result{.workload = workloads_[which].name, .repetitions = plans_[which]->calls};
+  const std::uint64_t look_seed = derive_seed(round.seed, "verification", which);  // which no process ever gets
+  const Looks looks = draw_looks(look_seed, plans_[which]->blocks, 0, false);
+  for (int index = -1; index < plans_[which]->blocks; ++index) {
+    int verify = -1;
+    for (const Verification& one : looks.at_timed) {
+      verify = one.block == index ? one.sample : verify;
+    }
+    const BlockKind kind = index < 0 ? BlockKind::warmup : BlockKind::timed;
+    auto block = session.block(kind, order_seed, static_cast<int>(which), std::max(0, index), verify,
+                               derive_seed(look_seed, "block", static_cast<std::uint64_t>(index + 1)));
+    if (!block) {
+      return block.failure();
+    }
+    (index < 0 ? result.warmup : result.blocks).push_back(*block);
+  }
+  if (age_ == 0) {
+    round.environment.process_start_s = session.start_seconds();
+    round.environment.start_wait_s = round.environment.start_wait_s.value_or(0) + session.start_wait_s();
+  } else {
+    round.environment.same_process = true;
+  }
+  round.environment.empty_window_ns = session.empty_window_ns();
+  if (age_ + 1 == options_.rounds_per_process) {
+    if (auto finished = session.finish(); !finished) {
+      return finished.failure();
+    }
+    session_.reset();
+  }
+  return result;
+}
+
+}  // namespace apo

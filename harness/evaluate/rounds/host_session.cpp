@@ -1,0 +1,239 @@
+// harness/evaluate/rounds/host_session.cpp - takes windows of both arms in turn and inspects some of their calls.
+#include "harness/evaluate/rounds/host_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "harness/core/guards.h"
+#include "harness/core/nvtx.h"
+#include "harness/core/stopwatch.h"
+#include "harness/core/system/machine.h"
+#include "harness/core/text.h"
+#include "kernels/random.h"
+
+namespace apo {
+namespace {
+
+// The hand-over of a window takes some 20 us and differs by a few: a thousandth of this.
+constexpr double kWindowNs = 3e6;
+constexpr std::int64_t kWindowBytes = std::int64_t{32} << 20;      // of tensors, which are written before each window
+constexpr std::int64_t kWarmWindowBytes = std::int64_t{1} << 20;  // that stay in the caches
+constexpr int kMostCalls = 256;                                   // their inputs are all drawn
+constexpr int kEmptyWindows = 3;
+constexpr int kPlanWindows = 3;
+constexpr double kMoreThanOneCpu = 1.25;  // CPU time by wall time
+constexpr int kLooksInWindow = 3;
+
+std::vector<int> cpus_of(const Runtime& runtime, const WindowPlan& plan, std::uint64_t seed) {
+  std::vector<int> cpus = runtime.worker.cpus.empty() ? usable_cpus() : runtime.worker.cpus;
+  if (plan.one_cpu) {
+    cpus = {cpus.at(derive_seed(seed, "cpu") % cpus.size())};
+  }
+  return cpus;
+}
+
+Failure of_slot(Failure failure, int slot) {
+  failure.slot = slot;
+  return failure;
+}
+
+}  // namespace
+
+int calls_in_window(double call_ns, std::int64_t bytes, CachePolicy cache) {
+  const std::int64_t most_bytes = cache == CachePolicy::warm ? kWarmWindowBytes : kWindowBytes;
+  const auto most = std::clamp<std::int64_t>(most_bytes / std::max<std::int64_t>(1, bytes), 1, kMostCalls);
+  return static_cast<int>(std::clamp(std::ceil(kWindowNs / call_ns), 1.0, static_cast<double>(most)));
+}
+
+HostSession::HostSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw,
+                         CachePolicy cache, const WindowPlan& plan, const ArmMemories& memories)
+    : runtime_(runtime), timed_(workload), draw_(draw), cache_(cache), plan_(plan), memories_(memories) {
+  const std::vector<int> cpus = cpus_of(runtime, plan, draw.layout_seed);
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+    const TimedArm& arm = (slot == 0) == draw.candidate_in_slot0 ? workload.candidate : workload.incumbent;
+    slots_.at(slot).process = std::make_unique<ArmProcess>(
+        runtime, arm, workload.axes, cpus, derive_seed(draw.layout_seed, "process", slot), memories.at(slot));
+  }
+}
+
+Result<Done> HostSession::prepare() {
+  const StageRange range("load and attach");
+  const auto begin = std::chrono::steady_clock::now();
+  for (const Slot& slot : slots_) {
+    slot.process->worker().await_start();
+  }
+  start_wait_s_ = seconds_since(begin);
+  timed_.pool.draw(plan_.inputs());
+  first_ = derive_seed(draw_.layout_seed, "first inputs") % timed_.pool.size();
+  return load_and_attach();
+}
+
+Result<Done> HostSession::lay_out_again(const SessionDraw& draw) {
+  draw_ = draw;
+  return load_and_attach();
+}
+
+Result<Done> HostSession::load_and_attach() {
+  const int first = Random(derive_seed(draw_.layout_seed, "loading")).coin() ? 1 : 0;
+  for (const int slot : {first, 1 - first}) {
+    const bool candidate = (slot == 0) == draw_.candidate_in_slot0;
+    if (auto loaded = arm(slot).load(draw_.code_seeds.at(candidate ? 1 : 0)); !loaded) {
+      Failure failure = loaded.failure();
+      failure.slot = slot;
+      return failure;
+    }
+    const auto empty_ns = measure_empty_windows(slot);
+    if (!empty_ns) {
+      return of_slot(empty_ns.failure(), slot);
+    }
+    empty_window_ns_ = std::max(empty_window_ns_, *empty_ns);
+    const std::uint64_t seed = derive_seed(draw_.layout_seed, "tensors", static_cast<std::uint64_t>(slot));
+    if (auto attached = arm(slot).attach(plan_.calls, seed); !attached) {
+      return of_slot(attached.failure(), slot);
+    }
+  }
+  return Done{};
+}
+
+// What a window takes without a call: of each slot the least of a few.
+Result<double> HostSession::measure_empty_windows(int slot) {
+  if (auto attached = arm(slot).attach(0, 0); !attached) {
+    return attached.failure();
+  }
+  double least = INFINITY;
+  for (int i = 0; i < kEmptyWindows; ++i) {
+    const auto times = arm(slot).window({}, CachePolicy::warm);
+    if (!times) {
+      return times.failure();
+    }
+    least = std::min(least, static_cast<double>(times->ns));
+  }
+  return least;
+}
+
+// Label-blind: the quicker arm fills the windows of both, and either decides about the CPUs.
+Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
+  const std::int64_t bytes = tensor_bytes(*runtime_.family, timed_.axes);
+  const bool several_cpus = cpus_of(runtime_, plan_, 0).size() > 1;
+  bool several = false;
+  WindowPlan plan{.calls = 1};
+  double window_ns = 0;
+  for (bool grows = true; grows && !several;) {
+    double call_ns = INFINITY;
+    for (int i = 0; i < 2 * kPlanWindows; ++i) {
+      const auto times = window(i % 2, false, 0);
+      if (!times) {
+        return times.failure();
+      }
+      const double ns = std::max(1.0, static_cast<double>(times->ns) - empty_window_ns_);
+      call_ns = std::min(call_ns, ns / plan_.calls);
+      several |= several_cpus && static_cast<double>(times->cpu_ns) > kMoreThanOneCpu * static_cast<double>(times->ns);
+    }
+    plan.calls = several ? 1 : calls_in_window(call_ns, bytes, cache_);
+    window_ns = call_ns * plan.calls;
+    grows = plan.calls > 2 * plan_.calls;  // a short call's first windows are mostly hand-over
+    plan_.calls = plan.calls;
+    for (const int slot : {0, 1}) {
+      if (auto attached = arm(slot).attach(plan.calls, draw_.layout_seed); !attached) {
+        return of_slot(attached.failure(), slot);
+      }
+    }
+  }
+  plan.one_cpu = plan.calls > 1;
+  plan.blocks = static_cast<int>(std::clamp<double>(std::floor(1e9 * preset.round_s / (4 * window_ns)),
+                                                    preset.window_blocks_min, preset.window_blocks_max));
+  return plan;
+}
+
+std::vector<CheckedPointer> HostSession::next_inputs(Slot& slot) const {
+  timed_.pool.draw(plan_.inputs());
+  std::vector<CheckedPointer> inputs;
+  for (int call = 0; call < plan_.calls; ++call) {
+    inputs.push_back(timed_.pool[(first_ + slot.used++) % timed_.pool.size()]);
+  }
+  return inputs;
+}
+
+Result<WindowTimes> HostSession::window(int slot, bool verify, std::uint64_t look_seed) {
+  Slot& of = slots_.at(static_cast<std::size_t>(slot));
+  const std::vector<CheckedPointer> inputs = next_inputs(of);
+  const auto times = of.process->window(inputs, cache_);
+  if (!times) {
+    return of_slot(times.failure(), slot);
+  }
+  const double call_ns = static_cast<double>(times->ns) / plan_.calls;
+  if (call_ns < timed_.floor_ns && guard_is_on(Guard::floor)) {
+    return Failure{.outcome = Outcome::unstable_clock,
+                   .evidence = "a call of " + format_ns(call_ns) + " is below the physical floor of " +
+                               format_ns(timed_.floor_ns),
+                   .slot = slot};
+  }
+  if (auto wrong = verify ? this->verify(slot, inputs, look_seed) : std::nullopt) {
+    return *wrong;
+  }
+  return *times;
+}
+
+std::optional<Failure> HostSession::verify(int slot, const std::vector<CheckedPointer>& inputs,
+                                           std::uint64_t look_seed) {
+  const StageRange range("compare");
+  Random random(look_seed);
+  for (int look = 0; look < std::min(kLooksInWindow, plan_.calls); ++look) {
+    const std::size_t call = random.below(inputs.size());
+    if (auto wrong = arm(slot).inspect(static_cast<int>(call), *inputs[call], runtime_.threads)) {
+      wrong->evidence = "timed call: " + wrong->evidence;
+      wrong->slot = slot;
+      return wrong;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int which, int index, int verify_window,
+                                 std::uint64_t look_seed) {
+  const StageRange range(kind == BlockKind::warmup ? "warm-up" : "timed");
+  const std::array<int, 4> slots = block_slots(order_seed, kind, which, index);
+  Block block;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const bool verify = static_cast<int>(i) == verify_window && guard_is_on(Guard::timed_check);
+    const auto times = window(slots.at(i), verify, derive_seed(look_seed, "look", i));
+    if (!times) {
+      return times.failure();
+    }
+    block.samples.push_back({.slot = slots.at(i), .ns = times->ns});
+  }
+  return block;
+}
+
+Result<Done> HostSession::finish() {
+  for (const int slot : {0, 1}) {
+    if (timed_.other_regime != nullptr) {
+      std::vector<CheckedPointer> inputs = next_inputs(slots_.at(static_cast<std::size_t>(slot)));
+      inputs.back() = timed_.other_regime;
+      if (const auto times = arm(slot).window(inputs, cache_); !times) {
+        return of_slot(times.failure(), slot);
+      }
+      if (auto wrong = arm(slot).inspect(plan_.calls - 1, *timed_.other_regime, runtime_.threads)) {
+        wrong->evidence = fmt::format("call on '{}' inputs behind the timed ones: {}",
+                                      timed_.other_regime->inputs.regime, wrong->evidence);
+        return of_slot(*wrong, slot);
+      }
+    }
+    if (auto touched = arm(slot).inspect_process()) {
+      return of_slot(*touched, slot);
+    }
+  }
+  return Done{};
+}
+
+double HostSession::start_seconds() {
+  return std::max(arm(0).worker().start_seconds(), arm(1).worker().start_seconds());
+}
+
+}  // namespace apo
