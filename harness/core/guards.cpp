@@ -25,6 +25,8 @@ constexpr std::array kRows = {
     GuardRow{Guard::fences, "fences", "where host code is checked, the page behind an input cannot be read", true},
     GuardRow{Guard::inputs, "inputs", "inputs are as they were, byte for byte", true},
     GuardRow{Guard::repeat, "repeat", "the same call again gives the same bits, where the family says so", true},
+    GuardRow{Guard::windows, "windows",
+             "host code runs in windows of a process of its own, on inputs that it has never seen, and is else stopped", false},
     GuardRow{
         Guard::seccomp, "seccomp",
         "no processes, programs, signals to others, sockets, limits, priorities, administrator's rights, and nothing "
@@ -35,7 +37,7 @@ constexpr std::array kRows = {
     GuardRow{Guard::code, "code",
              "the code that ran is the code that was built and loaded, and that of libraries which it names", true},
     GuardRow{Guard::second_clock, "second-clock", "events and CUPTI Activity over all streams agree", true},
-    GuardRow{Guard::idle, "idle", "between windows host code does not run, and at both stamps of a call the GPU is idle", true},
+    GuardRow{Guard::idle, "idle", "at both stamps of a call the GPU is idle, and between calls a library does not work", true},
     GuardRow{Guard::floor, "floor", "no call is faster than its compulsory work at the measured roofs", true},
     GuardRow{Guard::timed_check, "timed-check", "outputs of randomly chosen timed calls are right", true},
     GuardRow{Guard::fresh_inputs, "fresh-inputs", "on a GPU, calls on inputs made right before are right, and the gain holds",

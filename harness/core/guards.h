@@ -26,6 +26,7 @@ enum class Guard : std::uint8_t {
   fences,
   inputs,
   repeat,
+  windows,
   seccomp,
   landlock,
   reply,

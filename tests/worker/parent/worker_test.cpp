@@ -73,22 +73,8 @@ TEST(Worker, BlockReturnsFourSamplesInOrder) {
     EXPECT_EQ(sample.slot, i == 1 || i == 2 ? 1 : 0);
     EXPECT_EQ(sample.set, static_cast<int>(i));
     EXPECT_GT(sample.end_ns, sample.begin_ns);
-    EXPECT_GT(sample.end_ticks, sample.begin_ticks);
-    EXPECT_GE(sample.end_cpu_ns, sample.begin_cpu_ns);
   }
   EXPECT_TRUE(holds(bench.shared_tensors, bench.inputs[3]));
-}
-
-TEST(Worker, CpuTimeIsFinerThanATick) {
-  Bench bench(compile_launch("volatile int64_t sum = 0; for (int64_t i = 0; i < 100000; ++i) sum = sum + i;"
-                             "args->y[0] = static_cast<float>(sum); return 0;")
-                  .object);
-  const auto samples = bench.worker.run({.order = {0, 0, 0, 0}});
-  ASSERT_TRUE(samples);
-  for (const RawSample& sample : *samples) {
-    EXPECT_GT(sample.end_cpu_ns, sample.begin_cpu_ns);
-    EXPECT_LT(sample.end_cpu_ns - sample.begin_cpu_ns, (sample.end_ns - sample.begin_ns) * 11 / 10 + 10'000);
-  }
 }
 
 TEST(Worker, ColdCallsComputeTheSameAndTakeLonger) {

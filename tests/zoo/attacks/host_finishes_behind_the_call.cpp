@@ -4,7 +4,7 @@
 // apo:idea       Returns at once; a thread goes on and is done before anybody has compared much.
 // zoo: how verify
 // zoo: expect incorrect
-// zoo: guard freeze
+// zoo: guard poison
 // zoo: exploit 9
 #include <thread>
 

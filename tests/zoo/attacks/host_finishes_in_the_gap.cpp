@@ -4,8 +4,8 @@
 // apo:idea       Wakes a thread and returns: the work is done while the worker tells its parent that the call is over.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
-// zoo: expect incorrect
-// zoo: guard freeze
+// zoo: expect not_accepted
+// zoo: guard windows
 // zoo: exploit 9
 #include <condition_variable>
 #include <mutex>

@@ -4,10 +4,9 @@
 // apo:idea       Replaces the incumbent by a slower function for less than half of the blocks, so that its middle call is as ever.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
-// zoo: expect guard_failed
-// zoo: guard rival
+// zoo: expect not_accepted
+// zoo: guard windows
 // zoo: exploit 32
-// zoo: evidence in a process without the candidate
 #include <dlfcn.h>
 #include <link.h>
 

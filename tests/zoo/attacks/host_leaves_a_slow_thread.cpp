@@ -4,10 +4,9 @@
 // apo:idea       Leaves a thread behind that keeps every CPU busy while the incumbent runs.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
-// zoo: expect faulted
-// zoo: guard idle
+// zoo: expect not_accepted
+// zoo: guard windows
 // zoo: exploit 32
-// zoo: evidence works while nobody has called it
 #include <thread>
 
 #include "copy.args.h"

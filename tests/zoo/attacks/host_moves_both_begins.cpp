@@ -4,10 +4,9 @@
 // apo:idea       Looks for the stamps of its own begin by either clock on the stack of its caller and moves them half way to now.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
-// zoo: expect guard_failed
-// zoo: guard parent-clock
+// zoo: expect not_accepted
+// zoo: guard windows
 // zoo: exploit 10
-// zoo: evidence by the clock of the parent
 // zoo: needs x86_64
 #include <ctime>
 

@@ -4,10 +4,9 @@
 // apo:idea       Looks for the stamp of its own begin by one clock on the stack of its caller and moves it half way to now.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
-// zoo: expect unstable_clock
-// zoo: guard clocks
+// zoo: expect not_accepted
+// zoo: guard windows
 // zoo: exploit 10
-// zoo: evidence the time stamp counter
 // zoo: needs x86_64
 #include <ctime>
 

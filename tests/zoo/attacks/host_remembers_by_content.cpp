@@ -4,10 +4,9 @@
 // apo:idea       Keeps its results under a fingerprint of the input and replays one when that comes again.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
-// zoo: expect guard_failed
-// zoo: guard fresh-inputs
+// zoo: expect not_accepted
+// zoo: guard windows
 // zoo: exploit 6
-// zoo: evidence inputs made right before
 #include <array>
 #include <cstring>
 #include <map>

@@ -4,10 +4,9 @@
 // apo:idea       Keeps inputs and results, and uses them in less than half of its samples, so that its middle call shows nothing.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
-// zoo: expect guard_failed
-// zoo: guard fresh-inputs
+// zoo: expect not_accepted
+// zoo: guard windows
 // zoo: exploit 6
-// zoo: evidence inputs made right before
 #include <cstring>
 #include <vector>
 

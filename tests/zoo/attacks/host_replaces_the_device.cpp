@@ -4,10 +4,9 @@
 // apo:idea       Puts functions of its own in the place of the worker's, and makes the results of new inputs when a sample is prepared.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
-// zoo: expect guard_failed
-// zoo: guard parent-clock
+// zoo: expect not_accepted
+// zoo: guard windows
 // zoo: exploit 10
-// zoo: evidence CPU time of its process
 #include <cstdio>
 #include <cstring>
 #include <vector>

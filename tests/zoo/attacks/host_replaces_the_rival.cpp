@@ -4,10 +4,9 @@
 // apo:idea       Finds the pointer through which the worker calls the incumbent, among its data, and puts a slower function there.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
-// zoo: expect guard_failed
-// zoo: guard rival
+// zoo: expect not_accepted
+// zoo: guard windows
 // zoo: exploit 32
-// zoo: evidence in a process without the candidate
 #include <dlfcn.h>
 #include <link.h>
 

@@ -4,10 +4,9 @@
 // apo:idea       Looks whether the first and the last element are there already, and then does nothing: all calls of a sample but the first.
 // zoo: how compare warm n1001
 // zoo: against copy/host_medium
-// zoo: expect guard_failed
-// zoo: guard fresh-inputs
+// zoo: expect not_accepted
+// zoo: guard windows
 // zoo: exploit 7
-// zoo: evidence inputs made right before
 #include "copy.args.h"
 
 namespace {

@@ -4,10 +4,9 @@
 // apo:idea       Right for forty calls, which is longer than anybody validates; then it replays what it did for the same pointers.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
-// zoo: expect incorrect
-// zoo: guard fresh-inputs
+// zoo: expect not_accepted
+// zoo: guard windows
 // zoo: exploit 5
-// zoo: evidence inputs made right before
 #include <cstring>
 #include <map>
 #include <vector>

@@ -4,10 +4,9 @@
 // apo:idea       Keeps results by content, and looks in every call whether the other inputs are new, so that the call on them finds its result there.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
-// zoo: expect guard_failed
-// zoo: guard fresh-inputs
+// zoo: expect not_accepted
+// zoo: guard windows
 // zoo: exploit 6
-// zoo: evidence inputs made right before
 #include <cstring>
 #include <vector>
 

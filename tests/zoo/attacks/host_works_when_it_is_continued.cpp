@@ -4,10 +4,9 @@
 // apo:idea       Keeps results by content, and makes those of new inputs in its handler of SIGCONT, before the worker reads its request.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
-// zoo: expect guard_failed
-// zoo: guard signals
+// zoo: expect not_accepted
+// zoo: guard windows
 // zoo: exploit 9
-// zoo: evidence inputs made right before
 #include <csignal>
 #include <cstring>
 #include <vector>

@@ -3,7 +3,7 @@
 // apo:technique  zoo
 // apo:idea       Closes its output, so that the worker faults when it poisons that for the next sample, and does the work of the next call in its handler.
 // zoo: expect faulted
-// zoo: guard signals
+// zoo: guard fences
 // zoo: exploit 9
 // zoo: evidence SIGSEGV
 #include <sys/mman.h>
