@@ -171,6 +171,19 @@ TEST_F(RepeatedInputs, LieInTheSharedTensorsAsTheWholeTensors) {
   }
 }
 
+TEST(Poison, IsNoNumberInFloatsAndNoLikelyIntegerAndSecret) {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::e4m3}) {
+    EXPECT_TRUE(std::isnan(from_bits(dtype, 0x0101010101010101 * poison_byte(dtype, 1))));
+  }
+  EXPECT_EQ(poison_byte(DType::boolean, 1), 0xFF);
+  std::set<std::uint8_t> drawn;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    drawn.insert(poison_byte(DType::u8, seed));
+  }
+  EXPECT_GT(drawn.size(), 200u);
+  EXPECT_FALSE(drawn.contains(0) || drawn.contains(0xFF));
+}
+
 TEST(InputStore, KeepsWhatWasDrawnUntilItHoldsTooMuch) {
   const Family& family = *find_family("copy");
   const Workload workload{.name = "some", .axes = kAxes};
