@@ -11,6 +11,7 @@
 
 #include "harness/core/error.h"
 #include "harness/runtime/runtime.h"
+#include "tests/shipped_families.h"
 
 namespace apo {
 namespace {
@@ -54,6 +55,16 @@ TEST_F(CompareTest, NanIsIncorrect) {
   EXPECT_NE(comparison.evidence.find("it has to be a finite number"), std::string::npos) << comparison.evidence;
   EXPECT_FALSE(comparison.correct);
   EXPECT_EQ(comparison.tensors.front().non_finite, 1);
+}
+
+TEST_F(CompareTest, TheLargestErrorsAreThoseOfTheFiniteElements) {
+  right[3] = std::numeric_limits<double>::quiet_NaN();
+  right[7] += 2;
+  const OutputErrors errors = compare(right).tensors.front().errors;
+  EXPECT_NEAR(errors.max_absolute, 2, 1e-6);
+  EXPECT_NEAR(errors.max_relative, 2 / std::max(0.01, std::fabs(expected.reference.at("y")[7])), 1e-4);
+  EXPECT_TRUE(errors.has_nan);
+  EXPECT_FALSE(errors.has_inf);
 }
 
 TEST_F(CompareTest, InfinityIsIncorrect) {
