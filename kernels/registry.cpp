@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "kernels/copy/copy.h"
 #include "kernels/e88/e88.h"
 #include "kernels/family.h"
 #include "kernels/spin/spin.h"
@@ -15,7 +14,7 @@ namespace apo {
 namespace {
 
 std::deque<Family>& mutable_families() {
-  static std::deque<Family> all = {copy_family(), e88_forward_family(), e88_backward_family(), spin_family()};
+  static std::deque<Family> all = {e88_forward_family(), e88_backward_family(), spin_family()};
   return all;
 }
 

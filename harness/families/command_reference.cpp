@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -14,6 +15,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/npy.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/kept_process.h"
 #include "harness/core/text.h"
@@ -35,7 +37,7 @@ constexpr double kOfRounding = 1.0 / 16;
 struct CommandReference {
   FamilyFile file;
   Family contract;  // without the functions that add_command_reference() sets
-  double timeout_s;
+  OracleOptions options;
   DType working;  // the honest version computes in that of the widest tensor, and no less than binary32
   std::unique_ptr<KeptProcess> process;
 };
@@ -67,9 +69,15 @@ OrderedJson describe(const CommandReference& self, const Axes& axes) {
 // Has the program answer what lies in the folder.
 void ask(const CommandReference& self, const fs::path& folder, const OrderedJson& request) {
   write_file_atomically(folder / "axes.json", request.dump(2));
-  const ProcessResult result = self.process->ask(folder.string(), self.timeout_s);
+  const auto start = std::chrono::steady_clock::now();
+  const ProcessResult result = self.process->ask(folder.string(), self.options.timeout_s);
+  if (self.options.command_use) {
+    CommandUse& use = *self.options.command_use;
+    use = {
+        .requests = use.requests + 1, .starts = self.process->starts(), .seconds = use.seconds + seconds_since(start)};
+  }
   if (result.timed_out) {
-    throw_failure(self.file, "did not finish in " + format_seconds(self.timeout_s));
+    throw_failure(self.file, "did not finish in " + format_seconds(self.options.timeout_s));
   }
   if (result.signal != 0) {
     throw_failure(self.file, "crashed with " + signal_name(result.signal));
@@ -222,13 +230,13 @@ TensorMap honest(const CommandReference& self, const Axes& axes, const TensorMap
 
 }  // namespace
 
-void add_command_reference(Family& family, const FamilyFile& file, double timeout_s) {
+void add_command_reference(Family& family, const FamilyFile& file, const OracleOptions& options) {
   const bool has_f64 =
       std::ranges::any_of(file.tensors, [](const FileTensor& tensor) { return tensor.dtype == DType::f64; });
   const auto self = std::make_shared<CommandReference>(CommandReference{
       .file = file,
       .contract = family,
-      .timeout_s = timeout_s,
+      .options = options,
       .working = has_f64 ? DType::f64 : DType::f32,
       .process = std::make_unique<KeptProcess>(file.reference_command, fs::path(file.path).parent_path().string())});
   family.fill = [self, plain = family.fill](const Axes& axes, std::uint64_t seed, std::string_view regime,

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "harness/families/family_file.h"
+#include "harness/families/oracle_program.h"
 #include "kernels/family.h"
 
 namespace apo {
@@ -16,7 +17,7 @@ namespace apo {
 // (KeptProcess). The noise is what float32 changes, what inputs moved within the rounding of float32 change, and what
 // the declared dtypes change beyond the rounding of the output. Errors are UserErrors with the last line that the
 // program printed.
-void add_command_reference(Family& family, const FamilyFile& file, double timeout_s);
+void add_command_reference(Family& family, const FamilyFile& file, const OracleOptions& options);
 
 // Where the tolerance of a family file comes from, for people.
 std::string tolerance_source(const FamilyFile& file);

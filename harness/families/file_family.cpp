@@ -289,7 +289,7 @@ Family family_of(const FamilyFile& file, const OracleOptions& options) {
   add_units(family, file);
   add_program(family, std::make_shared<const OracleProgram>(file, options));
   if (!file.reference_command.empty()) {
-    add_command_reference(family, file, options.timeout_s);
+    add_command_reference(family, file, options);
   }
   if (file.tolerance) {
     add_declared_tolerance(family, *file.tolerance);

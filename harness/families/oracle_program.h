@@ -17,11 +17,19 @@
 
 namespace apo {
 
+// How often a reference in another language was asked, and started for that.
+struct CommandUse {
+  int requests = 0;
+  int starts = 0;
+  double seconds = 0;
+};
+
 struct OracleOptions {
   std::filesystem::path cache;  // folder of built programs
   std::filesystem::path home;   // holds kernels/oracle
   std::string compiler = "g++";
-  double timeout_s = 300;  // of one run
+  double timeout_s = 300;                             // of one run
+  std::shared_ptr<CommandUse> command_use = nullptr;  // filled where somebody asks for it
 };
 
 // The contract at these axes, with no units yet.

@@ -8,6 +8,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
+#include "kernels/random.h"
 
 namespace apo {
 namespace {
@@ -38,6 +39,13 @@ InputView view_of(const TensorSpec& tensor, const InputSet& inputs, std::span<co
 
 }  // namespace
 
+std::uint8_t poison_byte(DType dtype, std::uint64_t seed) {
+  if (is_float(dtype) || dtype == DType::boolean) {
+    return 0xFF;
+  }
+  return static_cast<std::uint8_t>(1 + derive_seed(seed, "poison") % 0xFE);
+}
+
 SharedTensorsSpec shared_tensors_spec(const Family& family, const Axes& axes, int sets,
                                       const std::vector<std::int64_t>& scratch0,
                                       const std::vector<std::int64_t>& scratch1, std::uint64_t layout_seed,
@@ -52,7 +60,8 @@ SharedTensorsSpec shared_tensors_spec(const Family& family, const Axes& axes, in
     spec.buffers.push_back({.name = tensor.name,
                             .bytes = width * element_count(tensor, axes),
                             .role = tensor.role == Role::output ? BufferRole::output : BufferRole::input,
-                            .element_bytes = static_cast<int>(width)});
+                            .element_bytes = static_cast<int>(width),
+                            .poison = poison_byte(tensor.dtype, derive_seed(layout_seed, tensor.name))});
   }
   add_scratch(spec, scratch0, 0);
   add_scratch(spec, scratch1, 1);

@@ -58,6 +58,10 @@ struct Runtime {
   }
 };
 
+// The byte that an output is filled with before a call: 0xFF, which is NaN in every float and no bool. Every value of
+// an integer may be right, so that its byte is drawn; it is neither of the likeliest, 0 and 0xFF.
+std::uint8_t poison_byte(DType dtype, std::uint64_t seed);
+
 // The buffers of one call of `family`: `sets` copies of the inputs, the outputs, scratch for slot 0 and slot 1. Aligned
 // as the target's allocators do.
 SharedTensorsSpec shared_tensors_spec(const Family& family, const Axes& axes, int sets,

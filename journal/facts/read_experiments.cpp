@@ -32,6 +32,18 @@ std::vector<std::string> texts(Database& database, std::string_view sql, std::in
   return result;
 }
 
+std::vector<OutputErrors> load_errors(Database& database, std::int64_t experiment) {
+  std::vector<OutputErrors> errors;
+  Statement rows = database.query(
+      "SELECT workload, max_absolute, max_relative, has_nan, has_inf FROM output_error WHERE experiment = ?"
+      " ORDER BY workload",
+      {experiment});
+  while (rows.step()) {
+    errors.push_back({rows.text(), rows.real(), rows.real(), rows.boolean(), rows.boolean()});
+  }
+  return errors;
+}
+
 Build load_build(Journal::Implementation& self, std::int64_t experiment, std::string_view role) {
   Build build;
   Statement row = self.database.query(
@@ -181,6 +193,9 @@ Experiment Journal::load_experiment(std::int64_t id, Detail detail) {
       database.query("SELECT gate, outcome, evidence, seconds FROM gate WHERE experiment = ? ORDER BY position", {id});
   while (gates.step()) {
     experiment.gates.push_back({gates.text(), outcome_of(gates.text()), gates.text(), gates.real()});
+    if (experiment.gates.back().gate == "correctness") {
+      experiment.gates.back().errors = load_errors(database, id);
+    }
   }
   if (detail == Detail::rounds) {
     experiment.rounds = self_->rounds("experiment", id);

@@ -234,10 +234,18 @@ void Journal::add_build(std::int64_t experiment, Role role, const Build& build) 
 }
 
 void Journal::add_gate(std::int64_t experiment, const GateResult& gate) {
+  Transaction transaction(self_->database);
   self_->database.run(
       "INSERT INTO gate (experiment, position, gate, outcome, evidence, seconds)"
       " VALUES (?, (SELECT count(*) FROM gate WHERE experiment = ?), ?, ?, ?, ?)",
       {experiment, experiment, gate.gate, to_string(gate.outcome), gate.evidence, gate.seconds});
+  for (const OutputErrors& errors : gate.errors) {
+    self_->database.run(
+        "INSERT INTO output_error (experiment, workload, max_absolute, max_relative, has_nan, has_inf)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        {experiment, errors.workload, errors.max_absolute, errors.max_relative, errors.has_nan, errors.has_inf});
+  }
+  transaction.commit();
 }
 
 void Journal::Implementation::add_round(std::int64_t experiment, std::int64_t certification, std::int64_t sentinel,

@@ -44,8 +44,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 }  // namespace
 
 std::span<const std::string> migrations() {
-  static const std::string steps[] = {kSchema,  kSchema2, kSchema3, kSchema4,  kSchema5, kSchema6,
-                                      kSchema7, kSchema8, kSchema9, kSchema10, kSchema11};
+  static const std::string steps[] = {kSchema,  kSchema2, kSchema3, kSchema4,  kSchema5,  kSchema6,
+                                      kSchema7, kSchema8, kSchema9, kSchema10, kSchema11, kSchema12};
   return steps;
 }
 

@@ -90,7 +90,7 @@ Family spin_family() {
   Family family;
   family.name = "spin";
   family.summary = "work of an exactly known length, to try the judge itself on ('apo selftest')";
-  family.axes = {{.name = "n", .meaning = "chains", .min = 1, .max = std::int64_t{1} << 24},
+  family.axes = {{.name = "n", .meaning = "chains", .min = 1, .max = std::int64_t{1} << 31},
                  {.name = "steps", .meaning = "steps of each chain", .min = 1, .max = std::int64_t{1} << 40}};
   family.tensors = {
       {.name = "x", .dtype = DType::f32, .role = Role::input, .shape_text = "[n]", .shape = shape, .meaning = "start"},

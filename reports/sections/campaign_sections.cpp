@@ -25,6 +25,9 @@ std::string bytes_or_nothing(std::int64_t bytes) {
 }
 
 std::string budget_text(const Policy& policy) {
+  if (policy.iterations == kNamedCandidates) {
+    return "the candidates that were named";
+  }
   return counted(static_cast<std::size_t>(std::max(policy.iterations, 0)), "iteration") + " of up to " +
          counted(static_cast<std::size_t>(std::max(policy.candidates_per_iteration, 0)), "candidate") +
          (policy.budget_s > 0 ? ", at most " + format_seconds(policy.budget_s) : "");

@@ -14,6 +14,7 @@
 #include "harness/implement/variant/metadata.h"
 #include "harness/worker/cupti/cupti.h"
 #include "harness/worker/parent/worker.h"
+#include "tests/shipped_families.h"
 
 namespace apo {
 namespace {

@@ -21,6 +21,7 @@
 #include "harness/worker/cupti/profiler_lock.h"
 #include "harness/worker/parent/worker.h"
 #include "tests/cuda/metric_lists.h"
+#include "tests/shipped_families.h"
 
 namespace apo {
 namespace {

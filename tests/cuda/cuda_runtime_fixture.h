@@ -14,6 +14,7 @@
 #include "harness/implement/variant/catalogue.h"
 #include "harness/implement/variant/expression.h"
 #include "harness/implement/variant/settings.h"
+#include "tests/shipped_families.h"
 
 namespace apo::testing {
 

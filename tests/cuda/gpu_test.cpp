@@ -11,6 +11,7 @@
 #include "harness/implement/cubin_builder.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/worker/parent/worker.h"
+#include "tests/shipped_families.h"
 
 namespace apo {
 namespace {

@@ -34,7 +34,8 @@ class GpuRoofs : public ::testing::Test {
       const auto build = [&](const Family& family, const Variant& variant, const Axes& axes) {
         return builder.build(family, variant, axes, {});
       };
-      build(*find_family("copy"), parse_variant(cuda_roof_source(), "roofs.cu"), {{"n", 1 << 21}});  // into the cache
+      build(*find_family("spin"), parse_variant(cuda_roof_source(), "roofs.cu"),
+            {{"n", 1 << 21}, {"steps", 1}});  // into the cache
       const auto start = std::chrono::steady_clock::now();
       roofs_ = measure_cuda_roofs(parse_variant(cuda_roof_source(), "roofs.cu"), build, options(), *facts_);
       seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -135,14 +136,15 @@ TEST_F(GpuRoofs, TakeAFewSeconds) {
 TEST_F(GpuRoofs, TheCopyKernelCopiesEveryElement) {
   const CudaBuilder builder(folder().path(), facts_, 60);
   const std::int64_t floats = roof_tensor_floats(Footprint::cache, facts_->l2_bytes, facts_->sms);
-  Build built = builder.build(*find_family("copy"), parse_variant(cuda_roof_source(), "roofs.cu"), {{"n", floats}}, {});
+  Build built = builder.build(*find_family("spin"), parse_variant(cuda_roof_source(), "roofs.cu"),
+                              {{"n", floats}, {"steps", 1}}, {});
   ASSERT_EQ(built.outcome, Outcome::valid) << built.evidence;
   std::erase_if(built.plan.launches, [](const KernelLaunch& launch) { return launch.kernel != "copy_vectors"; });
   ASSERT_EQ(built.plan.launches.size(), 1u);
   SharedTensors shared_tensors(
       {.buffers = {{.name = "x", .bytes = 4 * floats, .role = BufferRole::input, .element_bytes = 4},
                    {.name = "y", .bytes = 4 * floats, .role = BufferRole::output, .element_bytes = 4}},
-       .words = {floats},
+       .words = {floats, 1},
        .layout_seed = 3,
        .alignment = 256});
   std::vector<float> x(static_cast<std::size_t>(floats));

@@ -12,6 +12,7 @@
 #include "harness/implement/variant/metadata.h"
 #include "harness/worker/cuda/module.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
+#include "tests/shipped_families.h"
 
 namespace apo {
 namespace {

@@ -21,6 +21,7 @@
 #include "harness/evaluate/sentinel.h"
 #include "tests/evaluate/judge/rounds.h"
 #include "tests/evaluate/runtime_fixture.h"
+#include "tests/shipped_families.h"
 
 namespace apo {
 namespace {

@@ -11,6 +11,7 @@
 #include "harness/evaluate/evaluate.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/variant/catalogue.h"
+#include "tests/shipped_families.h"
 
 namespace apo::testing {
 

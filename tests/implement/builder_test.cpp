@@ -15,6 +15,7 @@
 #include "harness/implement/object/elf.h"
 #include "kernels/abi.h"
 #include "tests/implement/fixtures.h"
+#include "tests/shipped_families.h"
 
 namespace apo {
 namespace {

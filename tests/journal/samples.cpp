@@ -156,6 +156,7 @@ Experiment an_experiment(std::int64_t campaign, std::int64_t iteration) {
   experiment.candidate_build = a_build("candidate");
   experiment.incumbent_build = a_build("incumbent");
   experiment.gates = {{"build", Outcome::valid, kAwkward, 0.5}, {"correctness", Outcome::valid, "", 1e-9}};
+  experiment.gates.back().errors = {{kAwkward, 0.25, 1e-300, true, false}, {"n4k", 0, 0, false, true}};
   experiment.rounds = {a_round(0, 0), a_round(1, std::numeric_limits<std::uint64_t>::max()), a_round(2, 1ULL << 63)};
   experiment.judgement = a_judgement(Verdict::accepted, 0.15);
   experiment.started_at = "2026-02-03T04:05:06Z";

@@ -1,4 +1,4 @@
-// tests/kernels/registry_test.cpp - the list of families, look-ups in it, and the family `copy`.
+// tests/kernels/registry_test.cpp - the list of families, look-ups in it.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -6,14 +6,13 @@
 #include <set>
 #include <stdexcept>
 
-#include "kernels/closeness.h"
 #include "kernels/family.h"
 
 namespace apo {
 namespace {
 
 TEST(Registry, BuiltInFamiliesAreFoundByName) {
-  for (const char* name : {"copy", "e88_forward", "e88_backward"}) {
+  for (const char* name : {"spin", "e88_forward", "e88_backward"}) {
     ASSERT_NE(find_family(name), nullptr) << name;
     EXPECT_EQ(find_family(name)->name, name);
   }
@@ -66,35 +65,6 @@ TEST(Registry, LibraryWithoutFamiliesIsRefused) {
     EXPECT_NE(std::string(error.what()).find("exports no function apo_families"), std::string::npos) << error.what();
   }
   EXPECT_EQ(families().size(), before);
-}
-
-TEST(Copy, ReferenceIsTheInputAndEqualityIsAsked) {
-  const Family& family = *find_family("copy");
-  const Axes axes = {{"n", 5000}};
-  const TensorMap inputs = family.fill(axes, 3, "typical", 1);
-  TensorMap outputs = family.reference(axes, inputs, {}, 1);
-  const std::vector<double> noise = family.noise(axes, inputs, outputs, {}, 1).at("y");
-  const Tolerance tolerance = family.tolerance("y", axes);
-  EXPECT_TRUE(closeness(tolerance, inputs.at("x"), noise, outputs.at("y")).holds());
-  outputs["y"][4999] += 1e-12;
-  EXPECT_FALSE(closeness(tolerance, inputs.at("x"), noise, outputs.at("y")).holds());
-}
-
-TEST(Copy, UnitsCoverARaggedLengthOnce) {
-  const Family& family = *find_family("copy");
-  const Axes axes = {{"n", 10001}};
-  std::int64_t next = 0;
-  for (std::int64_t unit = 0; unit < family.unit_count(axes); ++unit) {
-    for (const ElementRun& run : family.unit_elements(axes, "y", unit)) {
-      EXPECT_EQ(run.offset, next);
-      next += run.count;
-    }
-  }
-  EXPECT_EQ(next, 10001);
-}
-
-TEST(Copy, BytesAreOneReadAndOneWrite) {
-  EXPECT_EQ(find_family("copy")->work({{"n", 1000}}).bytes, 8000);
 }
 
 }  // namespace

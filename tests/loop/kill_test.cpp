@@ -11,6 +11,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
+#include "harness/loop/workspace/recover.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -37,6 +38,7 @@ pid_t start(const std::filesystem::path& folder, const std::vector<std::string>&
     }
     arguments.push_back(nullptr);
     setenv("APO_HOME", APO_SOURCE_FOLDER, 1);
+    setenv("APO_CACHE", APO_BINARY_FOLDER "/test-cache", 1);
     setenv("TMPDIR", folder.c_str(), 1);
     setenv("XDG_RUNTIME_DIR", turns.c_str(), 1);
     const int null = open("/dev/null", O_RDWR);
@@ -90,10 +92,11 @@ TEST(Kill, AKilledCampaignKeepsWhatWasFinishedAndIsResumed) {
     EXPECT_LE(open_experiments, 1U);
   }
   const std::string temporary = "TMPDIR=" + folder.path().string();
-  const ProcessResult last = run_process(
-      kRun, {.timeout_s = 240,
-             .working_folder = folder.path(),
-             .environment = {"APO_HOME=" APO_SOURCE_FOLDER, temporary, "XDG_RUNTIME_DIR=" + own_turns(folder.path())}});
+  const ProcessResult last =
+      run_process(kRun, {.timeout_s = 240,
+                         .working_folder = folder.path(),
+                         .environment = {"APO_HOME=" APO_SOURCE_FOLDER, "APO_CACHE=" APO_BINARY_FOLDER "/test-cache",
+                                         temporary, "XDG_RUNTIME_DIR=" + own_turns(folder.path())}});
   EXPECT_EQ(last.exit_code, 0) << last.error;
   EXPECT_EQ(temporary_folders(folder.path()), 0U) << "the next program removes them";
   Journal journal = Journal::open(journal_path, Access::read_write);
@@ -129,7 +132,8 @@ TEST(Kill, AnInterruptedCampaignGoesOnForTheIterationsThatWereTypedAndFromItsOwn
   const ProcessOptions options{
       .timeout_s = 120,
       .working_folder = folder.path(),
-      .environment = {"APO_HOME=" APO_SOURCE_FOLDER, "XDG_RUNTIME_DIR=" + own_turns(folder.path())}};
+      .environment = {"APO_HOME=" APO_SOURCE_FOLDER, "APO_CACHE=" APO_BINARY_FOLDER "/test-cache",
+                      "XDG_RUNTIME_DIR=" + own_turns(folder.path())}};
   words.at(12) = "copy/parallel";
   const ProcessResult another = run_process(words, options);
   EXPECT_EQ(another.exit_code, 1) << another.error;
@@ -144,6 +148,25 @@ TEST(Kill, AnInterruptedCampaignGoesOnForTheIterationsThatWereTypedAndFromItsOwn
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows.front().ended_at, "");
   EXPECT_NE(rows.back().ended_at, "");
+}
+
+TEST(Kill, NobodyResumesAnInterruptedTrial) {
+  const TemporaryFolder folder;
+  const auto journal_path = folder.path() / ".apo" / "journal.db";
+  write_file_atomically(folder.path() / "mine.cpp",
+                        "void copy(const float* x, float* y, long n) { for (long i = 0; i < n; ++i) y[i] = x[i]; }\n");
+  const pid_t child = start(folder.path(), {APO_PROGRAM, "try", "copy", "mine.cpp", "--workload", "n4k"});
+  for (int i = 0; i < 3000 && iterations(journal_path).empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  kill(child, SIGKILL);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  Journal journal = Journal::open(journal_path, Access::read_write);
+  ASSERT_EQ(journal.open_campaigns().size(), 1U);
+  SilentObserver observer;
+  recover(journal, observer);
+  EXPECT_TRUE(journal.open_campaigns().empty()) << "'apo run' would go on with it";
+  EXPECT_NE(journal.campaign_end(1)->note.find("interrupted"), std::string::npos);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
+#include "tests/shipped_families.h"
 
 namespace apo {
 namespace {

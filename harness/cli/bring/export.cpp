@@ -1,5 +1,6 @@
 // harness/cli/bring/export.cpp - `apo export --dispatch`: the accepted configurations as a table that a training code
-// includes; `apo export traces`: all results as lines of FlashInfer-Trace.
+// includes; `apo export traces`: all results as lines of FlashInfer-Trace; `apo export definition`: a family as its
+// problem.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,8 @@
 #include "harness/core/interval.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/families/known_families.h"
+#include "harness/loop/exchange/export_definition.h"
 #include "harness/loop/exchange/traces.h"
 #include "harness/loop/export/dispatch_header.h"
 #include "harness/loop/export/dispatch_sources.h"
@@ -22,10 +25,12 @@ namespace apo {
 namespace {
 
 constexpr const char* kTraces = "traces";
+constexpr const char* kDefinitionWord = "definition";
 
 struct ExportOptions {
   DispatchRequest request;
-  std::string traces_of;  // a family
+  std::string of_family;
+  std::string reference;  // a Python file
   bool dispatch = false;
   bool with_sources = false;
   std::string output;
@@ -69,9 +74,9 @@ std::vector<NamedText> files_of(const Dispatch& dispatch, bool with_sources) {
 int export_traces(const ExportOptions& options, const Globals& globals) {
   const Workspace workspace(make_paths(globals.journal));
   Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
-  const Traces exported = traces(journal, options.traces_of);
+  const Traces exported = traces(journal, options.of_family);
   if (exported.lines.empty()) {
-    throw UserError("the journal has no results" + (options.traces_of.empty() ? "" : " of " + options.traces_of),
+    throw UserError("the journal has no results" + (options.of_family.empty() ? "" : " of " + options.of_family),
                     "'apo run' and 'apo compare' make some");
   }
   const std::string text = join(exported.lines, "\n") + "\n";
@@ -89,11 +94,29 @@ int export_traces(const ExportOptions& options, const Globals& globals) {
   return kDone;
 }
 
+int export_definition(const ExportOptions& options, const Globals& globals) {
+  const FamilyFile* file = find_family_file(options.of_family);
+  if (file == nullptr || options.output.empty()) {
+    throw UserError(
+        options.output.empty() ? "--output is missing" : "'" + options.of_family + "' is no family of a file",
+        "'apo export definition --family NAME --output FOLDER'; 'apo list' shows the families");
+  }
+  std::vector<NamedText> files = definition_texts(*file, options.reference.empty() ? "" : read_file(options.reference));
+  std::vector<std::string> paths;
+  for (NamedText& each : files) {
+    each.path = options.output / each.path;
+    paths.push_back(each.path.string());
+  }
+  write_files_atomically(files);
+  globals.json ? print_json({{"family", file->name}, {"files", paths}}) : print(join(paths, "\n") + "\n");
+  return kDone;
+}
+
 int export_dispatch(const ExportOptions& options, const Globals& globals) {
   if (!options.dispatch) {
     throw UserError("nothing to export",
                     "'apo export --dispatch --output FOLDER' writes the dispatch table, 'apo export "
-                    "traces' all results");
+                    "traces' all results, 'apo export definition' a family");
   }
   if (options.output == "-") {
     throw UserError("--output - is not a folder",
@@ -137,8 +160,10 @@ Action define_export(CLI::App& app, Globals& globals) {
   app.add_flag("--dispatch", options->dispatch,
                "write the dispatch table: dispatch.json and one C++17 header a family");
   app.add_option("family", options->request.family,
-                 "kernel family of the table (default: all in the journal), or the word 'traces'");
-  app.add_option("--family", options->traces_of, "traces: of this kernel family alone");
+                 "kernel family of the table (default: all in the journal), or the word 'traces' or 'definition'");
+  app.add_option("--family", options->of_family, "traces: of this kernel family alone; definition: of this one");
+  app.add_option("--reference", options->reference,
+                 "definition: Python file with run(), for a family whose reference is not in Python");
   app.add_option("--device", options->request.device, "id or model of the device (default: all in the journal)");
   app.add_option("--output", options->output, "write to this folder; traces: to this file");
   app.add_option("--fallback", options->request.fallbacks,
@@ -147,6 +172,9 @@ Action define_export(CLI::App& app, Globals& globals) {
   app.add_flag("--with-sources", options->with_sources,
                "write the sources and argument headers too; their constants come from -DAPO_<name>=<value>");
   return [options, &globals] {
+    if (!options->dispatch && options->request.family == kDefinitionWord) {
+      return export_definition(*options, globals);
+    }
     const bool is_traces = !options->dispatch && options->request.family == kTraces;
     return is_traces ? export_traces(*options, globals) : export_dispatch(*options, globals);
   };

@@ -51,14 +51,45 @@ std::map<MutantState, int> counts(const FamilyCheck& check) {
   return count;
 }
 
+std::string work_text(const FamilyCheck& check) {
+  std::vector<std::string> parts = {format_bytes(check.work.bytes)};
+  if (check.work.flops > 0) {
+    parts.push_back(format_si(check.work.flops, "flop"));
+  }
+  for (const NamedCount& special : check.work.special_by_name) {
+    parts.push_back(fmt::format("{} {}", format_si(special.count, ""), special.name));
+  }
+  if (check.work.serial_special_functions > 0) {
+    parts.push_back(fmt::format("{} of them one after the other", format_g(check.work.serial_special_functions)));
+  }
+  return fmt::format("work of {}: {}\n", check.workload, join(parts, ", "));
+}
+
+Json work_document(const FamilyCheck& check) {
+  Json special = Json::object();
+  for (const NamedCount& one : check.work.special_by_name) {
+    special[one.name] = one.count;
+  }
+  return {{"workload", check.workload},
+          {"bytes", check.work.bytes},
+          {"flops", check.work.flops},
+          {"special_functions", special},
+          {"special_chain", check.work.serial_special_functions}};
+}
+
 std::string summary(const FamilyFile& file, const FamilyCheck& check) {
   std::map<MutantState, int> count = counts(check);
-  return fmt::format(
-      "{}: {} cases; tolerance from {}; the honest version is at most {} of its bound; {} of {} planted mistakes "
-      "refused, {} hidden by the rounding of the output ({})\n",
-      file.name, check.cases, check.tolerance, format_g(check.honest_closeness, 2), count[MutantState::refused],
-      count[MutantState::refused] + count[MutantState::hidden], count[MutantState::hidden],
-      format_seconds(check.seconds));
+  std::string notes = work_text(check);
+  for (const std::string& note : check.notes) {
+    notes += "note: " + note + "\n";
+  }
+  return notes + fmt::format(
+                     "{}: {} cases; tolerance from {}; the honest version is at most {} of its bound; {} of {} planted "
+                     "mistakes "
+                     "refused, {} hidden by the rounding of the output ({})\n",
+                     file.name, check.cases, check.tolerance, format_g(check.honest_closeness, 2),
+                     count[MutantState::refused], count[MutantState::refused] + count[MutantState::hidden],
+                     count[MutantState::hidden], format_seconds(check.seconds));
 }
 
 Json document(const FamilyFile& file, const FamilyCheck& check) {
@@ -75,6 +106,8 @@ Json document(const FamilyFile& file, const FamilyCheck& check) {
           {"tolerance", check.tolerance},
           {"honest_closeness", check.honest_closeness},
           {"mistakes", rows},
+          {"work", work_document(check)},
+          {"notes", check.notes},
           {"seconds", check.seconds}};
 }
 

@@ -105,7 +105,17 @@ int try_files(const TryOptions& options, const Globals& globals) {
       passed[result.variant.target].push_back(result.variant.id());
     }
   }
+  bool judged_all = true;
   for (const auto& [target, variants] : passed) {
+    if (std::string why; target == Target::cuda && !workspace.has_gpu(&why)) {
+      judged_all = false;
+      for (const std::string& id : variants) {
+        verdicts.add(files[id], id, "not judged",
+                     "it is registered, 'apo verify " + id + " --on cpu' checks it, and its time needs a GPU: " + why,
+                     nullptr);
+      }
+      continue;
+    }
     workspace.use(target);
     const TrialRequest request{.policy = policy_of(options, workspace, target), .variants = variants};
     const TrialSummary summary =
@@ -121,7 +131,7 @@ int try_files(const TryOptions& options, const Globals& globals) {
   if (globals.json) {
     print_json({{"family", options.family}, {"verdicts", verdicts.documents()}});
   }
-  return passed.empty() ? kGateFailed : kDone;
+  return !judged_all ? kEnvironmentTrouble : passed.empty() ? kGateFailed : kDone;
 }
 
 }  // namespace

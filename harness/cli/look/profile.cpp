@@ -129,6 +129,17 @@ std::string busy_text(const Profile& profile) {
   return parts.empty() ? "" : "  of it   " + join(parts, ", ") + "\n";
 }
 
+// How many of which the special functions are.
+std::string special_text(const Profile& profile) {
+  std::vector<std::string> parts;
+  for (const Metric& metric : profile.metrics) {
+    if (metric.name.starts_with(kSpecialCount)) {
+      parts.push_back(format_si(metric.value, "") + " " + metric.name.substr(kSpecialCount.size()));
+    }
+  }
+  return parts.empty() ? "" : "  special " + join(parts, ", ") + "\n";
+}
+
 // What the floor does not say.
 std::string floor_note(const Profile& profile) {
   if (profile.metric("floor_flops") == 0 && profile.metric("floor_special") == 0) {
@@ -211,7 +222,7 @@ void print_profile(const Profile& profile, const std::vector<Bottleneck>& bottle
           "\n";
   text += "  floor   " + format_ns(profile.floor_ns) + " by " + profile.floor_roof + ": " +
           format_g(100 * profile.floor_fraction, 3) + " % of the time\n";
-  text += busy_text(profile) + floor_note(profile);
+  text += busy_text(profile) + special_text(profile) + floor_note(profile);
   text += counters_text(profile);
   text += "  rung    " + profile.rung + "\n";
   text += profile.missing.empty() ? "" : "  missing " + profile.missing + "\n";

@@ -16,6 +16,9 @@ namespace apo {
 // The clock needs this long to settle to the load of an arm.
 inline constexpr double kSoloRunSeconds = 2;
 
+// The iterations of a campaign whose candidates somebody named, for `apo try`: nobody resumes it.
+inline constexpr int kNamedCandidates = 0;
+
 struct Policy {
   std::string family;
   std::string workload_class;

@@ -55,6 +55,17 @@ struct GateStep {
   double end_s = 0;
 };
 
+// How far the outputs of a candidate were from the reference on one workload, over all calls. The relative error of an
+// element is that to max(|reference|, 1e-2), as SOL-ExecBench has it.
+struct OutputErrors {
+  std::string workload;
+  double max_absolute = 0;  // of the finite elements
+  double max_relative = 0;
+  bool has_nan = false;
+  bool has_inf = false;
+  bool operator==(const OutputErrors&) const = default;
+};
+
 struct GateResult {
   std::string
       gate;  // "metadata", "build", "resources", "correctness", "sanitizers", "timing", "confirmation", "baseline"
@@ -63,6 +74,7 @@ struct GateResult {
   double seconds = 0;
   bool ran = true;                   // false: nothing was checked, and the evidence says why; not kept in the journal
   std::vector<GateStep> steps = {};  // where the time went; not kept in the journal
+  std::vector<OutputErrors> errors = {};  // of the gate correctness
 };
 
 // The outcome, or "not checked".

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/core/records/variant.h"
@@ -19,6 +20,9 @@ struct Metric {
   std::optional<double> upper;
   int samples = 0;
 };
+
+// Metrics with how often a call has to evaluate a special function, where the family tells: "special_count_exp".
+inline constexpr std::string_view kSpecialCount = "special_count_";
 
 // A rate that this machine was measured to reach: a ceiling of the roofline.
 struct Roof {

@@ -26,6 +26,7 @@ class KeptProcess {
 
   // With exit_code 0 and what it printed meanwhile, for a program that stays too.
   ProcessResult ask(const std::string& request, double timeout_s);
+  int starts() const { return starts_; }
 
  private:
   ProcessResult answer(double timeout_s);
@@ -33,6 +34,7 @@ class KeptProcess {
   std::vector<std::string> argv_;
   std::string working_folder_;
   std::mutex mutex_;
+  int starts_ = 0;
   std::unique_ptr<SpawnedProcess> process_;
 };
 

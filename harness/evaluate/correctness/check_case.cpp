@@ -62,7 +62,8 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
     return called.failure();
   }
   worker.freeze();
-  if (auto failure = inspect_call(shared_tensors, *runtime.family, one.axes, expected, set, runtime.threads)) {
+  if (auto failure =
+          inspect_call(shared_tensors, *runtime.family, one.axes, expected, set, runtime.threads, &result.errors)) {
     return failure;
   }
   ++result.calls;
@@ -72,7 +73,12 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
 
 CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors, const CheckCase& one,
                       const std::vector<CheckedPointer>& prepared) {
-  CheckResult result;
+  CheckResult result{.errors = {.workload = one.workload}};
+  const auto failed_call = [&](const Failure& failure, const std::string& regimes) {
+    CheckResult bad = failed(failure, one.workload + " (" + regimes + ")");
+    bad.errors = result.errors;
+    return bad;
+  };
   for (std::size_t i = 0; i < one.regimes.size(); ++i) {
     auto failure =
         call_and_look(runtime, worker, shared_tensors, one, static_cast<int>(i), prepared[i]->expected(), result);
@@ -80,7 +86,7 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
       failure = call_again(runtime, worker, shared_tensors);
     }
     if (failure) {
-      return failed(*failure, one.workload + " (" + one.regimes[i] + ")");
+      return failed_call(*failure, one.regimes[i]);
     }
   }
   // A program keeps its buffers and fills them anew: a result that is kept for an address is wrong then.
@@ -88,7 +94,7 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
     share_inputs(shared_tensors, 0, *runtime.family, prepared.back()->inputs);
     if (const auto failure =
             call_and_look(runtime, worker, shared_tensors, one, 0, prepared.back()->expected(), result)) {
-      return failed(*failure, one.workload + " (" + one.regimes.back() + " where " + one.regimes.front() + " stood)");
+      return failed_call(*failure, one.regimes.back() + " where " + one.regimes.front() + " stood");
     }
   }
   return result;

@@ -69,6 +69,7 @@ class TensorComparer {
       error_square_ += error * error;
       reference_square_ += gathered_.expected[i] * gathered_.expected[i];
       result_.non_finite += std::isfinite(gathered_.actual[i]) ? 0 : 1;
+      note_error(gathered_.actual[i], gathered_.expected[i]);
     }
     result_.compared += static_cast<std::int64_t>(gathered_.index.size());
     const Closeness close = closeness(tolerance_, gathered_.expected, gathered_.noise, gathered_.actual);
@@ -78,6 +79,18 @@ class TensorComparer {
         explain(close, unit);
       }
       ++result_.wrong_units;
+    }
+  }
+
+  void note_error(double actual, double expected) {
+    constexpr double kSmallReference = 1e-2;
+    OutputErrors& errors = result_.errors;
+    errors.has_nan |= std::isnan(actual);
+    errors.has_inf |= std::isinf(actual);
+    if (std::isfinite(actual)) {
+      const double error = std::fabs(actual - expected);
+      errors.max_absolute = std::max(errors.max_absolute, error);
+      errors.max_relative = std::max(errors.max_relative, error / std::max(std::fabs(expected), kSmallReference));
     }
   }
 
@@ -127,6 +140,13 @@ std::string summary(const std::vector<TensorComparison>& tensors) {
 }
 
 }  // namespace
+
+void merge(OutputErrors& errors, const OutputErrors& others) {
+  errors.max_absolute = std::max(errors.max_absolute, others.max_absolute);
+  errors.max_relative = std::max(errors.max_relative, others.max_relative);
+  errors.has_nan |= others.has_nan;
+  errors.has_inf |= others.has_inf;
+}
 
 std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_t index) {
   const std::vector<std::int64_t> shape = tensor.shape(axes);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/records/outcome.h"
 #include "harness/runtime/tensor_data.h"
 
 namespace apo {
@@ -21,6 +22,7 @@ struct TensorComparison {
   std::int64_t compared = 0;  // elements
   std::int64_t wrong_units = 0;
   std::int64_t non_finite = 0;
+  OutputErrors errors;        // without a workload
   double relative_error = 0;  // ||x - ref|| / ||ref||, for people; NaN when an element is not finite
   double closeness = 0;       // the larger part of Closeness over all units: at most 1 when correct
 };
@@ -34,6 +36,9 @@ struct Comparison {
 // Compares all elements of expected.units, and no others, by the rule beside struct Tolerance in kernels/family.h.
 Comparison compare_outputs(const Family& family, const Axes& axes, const Expected& expected, const OutputViews& outputs,
                            int threads = 1);
+
+// Takes the larger of each.
+void merge(OutputErrors& errors, const OutputErrors& others);
 
 // Prints "dk[0,12,3,7]".
 std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_t index);

@@ -215,6 +215,16 @@ class CaseChecks {
   std::exception_ptr error_;
 };
 
+// A workload may be planned twice.
+void add_errors(GateResult& gate, const OutputErrors& errors) {
+  const auto known = std::ranges::find(gate.errors, errors.workload, &OutputErrors::workload);
+  if (known != gate.errors.end()) {
+    merge(*known, errors);
+  } else if (!errors.workload.empty()) {
+    gate.errors.push_back(errors);
+  }
+}
+
 }  // namespace
 
 GateResult correctness_gate(const Runtime& runtime, const Configuration& configuration,
@@ -237,6 +247,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
       ++left_out;
       continue;
     }
+    add_errors(gate, result->errors);
     if (result->outcome != Outcome::valid) {
       gate.outcome = result->outcome;
       gate.evidence = result->evidence;

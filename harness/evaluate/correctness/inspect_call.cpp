@@ -7,7 +7,8 @@
 namespace apo {
 
 std::optional<Failure> inspect_call(const SharedTensors& shared_tensors, const Family& family, const Axes& axes,
-                                    const Expected& expected, std::optional<int> set, int threads) {
+                                    const Expected& expected, std::optional<int> set, int threads,
+                                    OutputErrors* errors) {
   if (const auto damage = guard_is_on(Guard::guard_zones) ? shared_tensors.check_guards() : std::nullopt) {
     return Failure{.outcome = Outcome::incorrect, .evidence = damage->sentence()};
   }
@@ -15,6 +16,11 @@ std::optional<Failure> inspect_call(const SharedTensors& shared_tensors, const F
     return Failure{.outcome = Outcome::incorrect, .evidence = change->sentence()};
   }
   const Comparison comparison = compare_outputs(family, axes, expected, view_outputs(shared_tensors, family), threads);
+  for (const TensorComparison& tensor : comparison.tensors) {
+    if (errors != nullptr) {
+      merge(*errors, tensor.errors);
+    }
+  }
   if (!comparison.correct && guard_is_on(Guard::reference)) {
     return Failure{.outcome = Outcome::incorrect, .evidence = comparison.evidence};
   }

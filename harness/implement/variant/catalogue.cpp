@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 
 #include "harness/core/error.h"
 #include "harness/core/sources.h"
@@ -175,12 +177,23 @@ const Variant* Catalogue::find(std::string_view id) const {
   return found == variants_.end() ? nullptr : &found->second;
 }
 
+namespace {
+
+bool is_file(std::string_view id) {
+  std::error_code ignored;  // what cannot be looked at is no file of theirs
+  return std::filesystem::is_regular_file(id, ignored);
+}
+
+}  // namespace
+
 const Variant& Catalogue::get(std::string_view id) const {
   const Variant* variant = find(id);
   if (variant == nullptr) {
     const std::string guess = did_you_mean(id, ids());
-    throw UserError("unknown variant '" + std::string(id) + "'",
-                    (guess.empty() ? "" : guess + "  ") + "'apo list' shows all variants");
+    throw UserError(
+        "unknown variant '" + std::string(id) + "'",
+        is_file(id) ? fmt::format("it is a file: 'apo register {}' adds it, 'apo try FAMILY {}' judges it too", id, id)
+                    : (guess.empty() ? "" : guess + "  ") + "'apo list' shows all variants");
   }
   return *variant;
 }

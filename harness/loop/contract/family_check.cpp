@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <set>
 
 #include "harness/core/stopwatch.h"
+#include "harness/core/text.h"
 #include "harness/evaluate/correctness/compare.h"
 #include "harness/families/command_reference.h"
 #include "harness/loop/contract/mutants.h"
@@ -98,6 +101,34 @@ void refuse_weak_tolerance(const CheckedFamily& subject, const FamilyCheck& chec
   }
 }
 
+constexpr double kSlowStart = 0.2;  // seconds
+
+// What is different where the reference is a program in another language.
+std::vector<std::string> notes_on(const CheckedFamily& subject, const std::vector<Case>& cases) {
+  std::vector<std::string> notes;
+  if (is_cpp(subject)) {
+    return notes;
+  }
+  std::set<const Workload*> checked;
+  for (const Case& each : cases) {
+    checked.insert(each.workload);
+  }
+  if (checked.size() < subject.family.workloads.size()) {
+    notes.push_back(
+        fmt::format("checked on the {} smallest of {} workloads: a program computes all of a workload each time, while "
+                    "a reference in C++ with apo:unit is checked on parts of the large ones",
+                    checked.size(), subject.family.workloads.size()));
+  }
+  const CommandUse& use = *subject.options.command_use;
+  if (use.starts > 1 && use.seconds > kSlowStart * use.requests) {
+    notes.push_back(
+        fmt::format("the reference was started {} times and took {} each time: one that prints 'apo:next' "
+                    "stays for the next draw, and imports its libraries once (docs/families.md)",
+                    use.starts, format_seconds(use.seconds / use.requests)));
+  }
+  return notes;
+}
+
 }  // namespace
 
 std::string_view to_string(MutantState state) {
@@ -117,7 +148,9 @@ std::string_view to_string(MutantState state) {
 FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, std::uint64_t seed, int threads,
                          Observer& observer) {
   const auto start = std::chrono::steady_clock::now();
-  const CheckedFamily subject(file, options, seed, threads);
+  OracleOptions counted = options;
+  counted.command_use = std::make_shared<CommandUse>();
+  const CheckedFamily subject(file, counted, seed, threads);
   if (is_cpp(subject)) {
     observer.progress({.what = "compile the reference of " + file.name});
     subject.program.build_all();
@@ -130,6 +163,9 @@ FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, s
                     .cases = static_cast<int>(cases.size()),
                     .honest_closeness = 0,
                     .mutants = rows(subject),
+                    .workload = subject.family.workloads.front().name,
+                    .work = subject.family.work(subject.family.workloads.front().axes),
+                    .notes = {},
                     .seconds = 0};
   for (std::size_t i = 0; i < cases.size(); ++i) {
     observer.progress({.what = "check " + file.name + " on " + cases[i].name(),
@@ -138,6 +174,7 @@ FamilyCheck check_family(const FamilyFile& file, const OracleOptions& options, s
     run_case(subject, cases[i], check);
   }
   refuse_weak_tolerance(subject, check);
+  check.notes = notes_on(subject, cases);
   check.seconds = seconds_since(start);
   return check;
 }

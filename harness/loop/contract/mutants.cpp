@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/runtime/runtime.h"
+
 namespace apo {
 namespace {
 
@@ -78,6 +80,13 @@ Outputs one_nan(const MutantSource& source, const TensorSpec& tensor) {
   }
   return changed(source, tensor,
                  [](Values& values) { values[values.size() / 2] = std::numeric_limits<double>::quiet_NaN(); });
+}
+
+Outputs half_written(const MutantSource& source, const TensorSpec& tensor) {
+  const std::uint64_t poison = 0x0101010101010101 * poison_byte(tensor.dtype, source.inputs.seed);
+  return changed(source, tensor, [&](Values& values) {
+    std::fill(values.begin() + std::ssize(values) / 2, values.end(), from_bits(tensor.dtype, poison));
+  });
 }
 
 Outputs first_unit_repeated(const MutantSource& source, const TensorSpec& tensor) {
@@ -156,6 +165,7 @@ const std::vector<Mutant>& mutants() {
       {.name = "off-by-one", .meaning = "each element is its neighbour's", .make = shifted},
       {.name = "transposed", .meaning = "the last two extents are exchanged", .make = transposed},
       {.name = "first-unit", .meaning = "every unit is the first one", .make = first_unit_repeated},
+      {.name = "half-written", .meaning = "the second half is not written", .make = half_written},
       {.name = "one-nan", .meaning = "one element is NaN", .make = one_nan},
       {.name = "scaled", .meaning = "times 1.002; an integer plus 1", .mild = true, .make = scaled},
       {.name = "bf16-output", .meaning = "rounded to bf16", .mild = true, .make = rounded_to_bf16},

@@ -31,6 +31,7 @@ std::vector<std::string> outline(const Family& family, const Axes& axes) {
     lines.push_back(fmt::format("{} {} {}[{}]", tensor.role == Role::output ? "output" : "input", tensor.name,
                                 to_string(tensor.dtype), fmt::join(extents, ",")));
   }
+  lines.push_back(fmt::format("{} units", family.unit_count(axes)));
   return lines;
 }
 
@@ -42,7 +43,7 @@ void check_same_contract(const FamilyFile& file, const Family& here, const Famil
     throw UserError(
         fmt::format("{}: the contract is not that of {}: '{}' here, '{}' there", file.path, there.name,
                     one == ours.end() ? "nothing more" : *one, other == theirs.end() ? "nothing more" : *other),
-        "axes, scalars and tensors have to be the same, in the same order");
+        "axes, scalars, tensors and units have to be the same, in the same order");
   }
 }
 

@@ -16,13 +16,13 @@ struct CheckedFamily {
   CheckedFamily(const FamilyFile& its_file, const OracleOptions& its_options, std::uint64_t its_seed, int its_threads)
       : file(its_file),
         options(its_options),
-        family(family_of(its_file, its_options)),
+        family(family_of(its_file, options)),
         program(its_file, its_options),
         seed(its_seed),
         threads(its_threads) {}
 
   const FamilyFile& file;
-  const OracleOptions& options;
+  OracleOptions options;
   Family family;
   OracleProgram program;
   std::uint64_t seed;

@@ -233,6 +233,20 @@ DefinitionWorkload read_workload(const Definition& definition, int line, const F
 
 }  // namespace
 
+std::string dtype_name(DType dtype) {
+  const auto* found = std::ranges::find(kDTypeNames, dtype, &std::pair<std::string_view, DType>::second);
+  if (found == std::end(kDTypeNames)) {
+    throw UserError(fmt::format("definitions have no dtype {}", to_string(dtype)),
+                    "docs/definitions.md has those they have");
+  }
+  return std::string(found->first);
+}
+
+double as_written(const ScalarSpec& scalar) {
+  const std::string shortest = fmt::format("{}", static_cast<float>(scalar.value));
+  return scalar.dtype == DType::f32 ? parse_double(shortest).value_or(scalar.value) : scalar.value;
+}
+
 Definition read_definition(const fs::path& path) {
   const Document document = parse(read_file(path), path.string(), 1);
   const Field all(path.string() + ":", document);

@@ -137,6 +137,16 @@ std::string workload_lines(const ImportedProblem& problem) {
   return text;
 }
 
+// The tightest of the workloads.
+FileTolerance their_tolerance(const ImportedProblem& problem) {
+  FileTolerance theirs = problem.workloads.front().source.tolerance;
+  for (const ImportedWorkload& workload : problem.workloads) {
+    theirs.relative = std::min(theirs.relative, workload.source.tolerance.relative);
+    theirs.absolute = std::min(theirs.absolute, workload.source.tolerance.absolute);
+  }
+  return theirs;
+}
+
 std::string family_file(const ImportedProblem& problem, const std::string& python, const ImportedPrecision& precision) {
   const Definition& definition = problem.definition;
   const std::string idea = join(split_words(definition.meaning), " ");
@@ -153,11 +163,7 @@ std::string family_file(const ImportedProblem& problem, const std::string& pytho
                       problem.family, problem.recorded.empty() ? "" : " " + problem.family + "_recorded.safetensors");
   const bool own_dtypes_only = precision.widest == ReferencePrecision::declared;
   text += fmt::format("// apo:precision  {} {}\n", to_string(precision.widest), to_string(precision.honest));
-  FileTolerance theirs = problem.workloads.front().source.tolerance;
-  for (const ImportedWorkload& workload : problem.workloads) {
-    theirs.relative = std::min(theirs.relative, workload.source.tolerance.relative);
-    theirs.absolute = std::min(theirs.absolute, workload.source.tolerance.absolute);
-  }
+  const FileTolerance theirs = their_tolerance(problem);
   text += fmt::format("// {}rtol={} atol={}{}\n",
                       own_dtypes_only ? "apo:tolerance  " : "The definition's own tolerance: ", theirs.relative,
                       theirs.absolute, own_dtypes_only ? "" : ". The one here is derived from the reference.");
@@ -198,12 +204,15 @@ std::string adapter(const ImportedProblem& problem) {
       axes.push_back(axis.name);
     }
   }
+  const FileTolerance theirs = their_tolerance(problem);
   return fmt::format(
              "# {0}_reference.py - calls run() of {0}_definition.py: the reference of the family {0}.\n"
              "INPUTS = {1}  # in the order of run()\nSCALARS = {{{2}}}\nOUTPUTS = {3}\nDRAWN = {{{4}}}  # here, not by "
-             "apo\nAXES = {5}\nEXPRESSIONS = {{{6}}}\nCUSTOM = {7}\n",
+             "apo\nAXES = {5}\nEXPRESSIONS = {{{6}}}\nCUSTOM = {7}\n"
+             "TOLERANCE = {{\"max_rtol\": {8}, \"max_atol\": {9}}}  # of the definition; for 'apo export definition'\n",
              problem.family, python_list(inputs), join(scalars, ", "), python_list(outputs), join(drawn, ", "),
-             python_list(axes), join(expressions, ", "), python_text(definition.custom_inputs)) +
+             python_list(axes), join(expressions, ", "), python_text(definition.custom_inputs), theirs.relative,
+             theirs.absolute) +
          kAdapterText;
 }
 

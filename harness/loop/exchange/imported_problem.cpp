@@ -253,6 +253,10 @@ std::vector<std::int64_t> extents_of(const ImportedProblem& problem, const Defin
   return extents;
 }
 
+std::string extent_text(const Definition& definition, const std::string& axis) {
+  return Expressions(definition).axis_text(axis);
+}
+
 std::string shape_text(const ImportedProblem& problem, const DefinitionTensor& tensor) {
   return Expressions(problem.definition).shape(tensor);
 }

@@ -37,6 +37,8 @@ ImportedProblem import_problem(const Definition& definition, const std::vector<D
 // "rows=4 cols=8", in the order of the definition.
 std::string axes_text(const ImportedProblem& problem, const Axes& axes, const std::string& separator);
 std::vector<std::int64_t> extents_of(const ImportedProblem& problem, const DefinitionTensor& tensor, const Axes& axes);
+// The axis as an extent of a shape: its name, or "(cols/2)" of one that is computed. Throws std::invalid_argument.
+std::string extent_text(const Definition& definition, const std::string& axis);
 // "[rows,(cols/2)]"; throws UserError for an expression that is not understood.
 std::string shape_text(const ImportedProblem& problem, const DefinitionTensor& tensor);
 

@@ -67,7 +67,13 @@ class Translation {
     return text;
   }
 
-  std::string negation() { return take("not") ? "!(" + negation() + ")" : comparison(); }
+  std::string negation() {
+    if (!take("not")) {
+      return comparison();
+    }
+    const std::string text = negation();
+    return is_wrapped(text) ? "!" + text : "!(" + text + ")";
+  }
 
   std::string comparison() {
     static constexpr std::array<std::string_view, 6> kComparisons = {"==", "!=", "<=", ">=", "<", ">"};
@@ -153,6 +159,17 @@ class Translation {
 };
 
 }  // namespace
+
+bool is_wrapped(std::string_view text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth == 0) {
+      return i > 0 && i + 1 == text.size();
+    }
+  }
+  return false;
+}
 
 TranslatedExpression translate_python(std::string_view python,
                                       const std::function<std::string(const std::string&)>& name_text) {

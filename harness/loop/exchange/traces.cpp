@@ -12,6 +12,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/signed_rank.h"
 #include "harness/families/known_families.h"
+#include "harness/loop/exchange/definition.h"
 #include "kernels/family.h"
 
 namespace apo {
@@ -68,11 +69,21 @@ Document performance(const Experiment& experiment, const std::string& workload) 
           {"speedup_factor", effect ? ratio_or_null(*effect) : Document()}};
 }
 
-Document correctness() {
-  return {{"max_relative_error", nullptr},
-          {"max_absolute_error", nullptr},
-          {"has_nan", nullptr},
-          {"has_inf", nullptr},
+// Of this workload; of the one that was wrong where the candidate failed on another. Null where the journal is older.
+Document correctness(const Experiment& experiment, const std::string& workload) {
+  std::optional<OutputErrors> errors;
+  for (const GateResult& gate : experiment.gates) {
+    const auto own = std::ranges::find(gate.errors, workload, &OutputErrors::workload);
+    if (own != gate.errors.end()) {
+      errors = *own;
+    } else if (gate.outcome != Outcome::valid && !gate.errors.empty()) {
+      errors = gate.errors.back();
+    }
+  }
+  return {{"max_relative_error", errors ? Document(errors->max_relative) : Document()},
+          {"max_absolute_error", errors ? Document(errors->max_absolute) : Document()},
+          {"has_nan", errors ? Document(errors->has_nan) : Document()},
+          {"has_inf", errors ? Document(errors->has_inf) : Document()},
           {"extra", nullptr}};
 }
 
@@ -96,12 +107,6 @@ std::string log_of(const Experiment& experiment) {
   }
   return fmt::format("experiment {} against {}: {}", experiment.id, experiment.incumbent.label(),
                      experiment.judgement->sentence);
-}
-
-// 1e-05, not 9.999999747378752e-06.
-double as_written(const ScalarSpec& scalar) {
-  const std::string shortest = fmt::format("{}", static_cast<float>(scalar.value));
-  return scalar.dtype == DType::f32 ? parse_double(shortest).value_or(scalar.value) : scalar.value;
 }
 
 Document workload_document(const std::string& family_name, const std::string& name) {
@@ -154,7 +159,7 @@ Traces traces(Journal& journal, const std::string& family) {
           {"evaluation",
            {{"status", status},
             {"log", log_of(experiment)},
-            {"correctness", compared ? correctness() : Document()},
+            {"correctness", compared ? correctness(experiment, workload) : Document()},
             {"performance", passed ? performance(experiment, workload) : Document()},
             {"environment", environment(journal.machine_of(id), experiment.candidate_build)},
             {"timestamp", experiment.finished_at}}}};

@@ -18,7 +18,7 @@ Campaign begin_trial(Workspace& workspace, Journal& journal, const TrialRequest&
                     .machine = workspace.machine().id,
                     .started_at = utc_now()};
   campaign.policy.seed = secret_seed();
-  campaign.policy.iterations = static_cast<int>(request.variants.size());
+  campaign.policy.iterations = kNamedCandidates;
   campaign.policy.candidates_per_iteration = 1;
   journal.add_variant(workspace.catalogue().get(campaign.baseline.variant));
   campaign.id = journal.begin_campaign(campaign);

@@ -4,6 +4,13 @@
 #include "harness/core/text.h"
 
 namespace apo {
+namespace {
+
+bool can_be_resumed(Journal& journal, std::int64_t campaign) {
+  return journal.campaign(campaign)->policy.iterations != kNamedCandidates;
+}
+
+}  // namespace
 
 std::vector<std::string> recover(Journal& journal, Observer& observer) {
   std::vector<std::string> said;
@@ -14,7 +21,7 @@ std::vector<std::string> recover(Journal& journal, Observer& observer) {
       observer.say(what.what + " is being run by " + *who + ": where the two share a device, both measure slower and " +
                    "resolve less");
     }
-    if (what.kind == Unfinished::Kind::campaign || who) {
+    if (who || (what.kind == Unfinished::Kind::campaign && can_be_resumed(journal, what.id))) {
       continue;
     }
     std::string line = "an earlier run was interrupted in " + what.what + " (begun " + what.started_at + ")";

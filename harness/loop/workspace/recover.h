@@ -9,8 +9,8 @@
 
 namespace apo {
 
-// Marks experiments and iterations without a running process as abandoned; open campaigns stay open, to be resumed.
-// Returns one sentence each.
+// Marks experiments, iterations and trials (`apo try`) without a running process as abandoned; other open campaigns
+// stay open, to be resumed. Returns one sentence each.
 std::vector<std::string> recover(Journal& journal, Observer& observer);
 
 }  // namespace apo

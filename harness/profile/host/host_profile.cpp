@@ -142,6 +142,9 @@ void add_rates(MetricList& list, const ProfileInputs& inputs, const TimedThreads
   list.add("gflops", work.flops / ns, "Gflop/s", n);
   list.add("gb_per_s", work.bytes / ns, "Gbyte/s", n);
   list.add("special_per_s", 1e9 * work.special_functions / ns, "op/s", n);
+  for (const NamedCount& special : work.special_by_name) {
+    list.add(std::string(kSpecialCount) + special.name, special.count, "op", 1);
+  }
   const double intensity = work.flops / work.bytes;
   list.add("intensity", intensity, "flop/byte", n);
   const Roof* copy = copy_roof(inputs, timed.threads);

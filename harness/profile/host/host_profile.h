@@ -47,11 +47,10 @@ struct ProfileInputs {
 
 // Metrics (a quantity that cannot be computed is absent, never NaN or infinite):
 //   time (ns, with interval), time_mad_sigma, time_p10, time_p90, spread (MAD sigma / median), threads (host)
-//   gflops, gb_per_s, special_per_s, intensity (flop/byte), roofline (flop/s attainable at that intensity),
-//   roofline_fraction (achieved / attainable)
-//   host: time_t<n> (ns), scaling (time at one thread / time at all), serial_fraction (Amdahl, 0..1)
-//   floor_flops, floor_special, floor_bytes (ns that this part of the work takes at its roof)
-//   floor_serial (ns that the longest chain of dependent operations takes at their measured latencies)
+//   gflops, gb_per_s, special_per_s, special_count_NAME, intensity (flop/byte), roofline (flop/s attainable at that
+//   intensity), roofline_fraction (achieved / attainable) host: time_t<n> (ns), scaling (time at one thread / time at
+//   all), serial_fraction (Amdahl, 0..1) floor_flops, floor_special, floor_bytes (ns that this part of the work takes
+//   at its roof) floor_serial (ns that the longest chain of dependent operations takes at their measured latencies)
 //   busy_flops, busy_special, busy_bytes, busy_serial (each of these floors / time)
 //   <counter> per call, ipc, instructions_per_flop
 // Added where they are measured: vector_share (host), the counters' and samples' (harness/profile/gpu/gpu_profile.h).

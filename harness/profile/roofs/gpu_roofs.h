@@ -10,8 +10,8 @@
 
 namespace apo {
 
-// The source of a device variant of family copy, whose launches are the kernels below. It is compiled in, so that the
-// program needs no file beside it.
+// The source of a device variant of family spin, which needs no file and has two tensors of floats; its launches are
+// the kernels below. It is compiled in, so that the program needs no file beside it.
 std::string_view cuda_roof_source();
 
 // The required place of a launch's tensors.

@@ -18,6 +18,11 @@ constexpr int kClockSamples = 32;  // of a request
 constexpr int kClockRequests = 4;  // some 0.1 s of work: an idle GPU takes that long to raise its clock
 constexpr const char* kFill = "fill_input";
 
+// Of spin, whose steps are no matter here.
+Axes axes_of(std::int64_t floats) {
+  return {{"n", floats}, {"steps", 1}};
+}
+
 template <class T>
 T value_of(const Result<T>& result, const std::string& what) {
   if (!result) {
@@ -33,12 +38,12 @@ class RoofProcess {
       : device_(device), build_(std::move(build)), settings_(std::move(settings)), worker_(options) {}
 
   // Replaces the tensors by ones of this footprint, with an input drawn on the GPU.
-  void use(Footprint footprint, const Family& family) {
-    const Axes axes = {{"n", roof_tensor_floats(footprint, device_.l2_bytes, device_.sms)}};
+  void use(Footprint footprint) {
+    const Axes axes = axes_of(roof_tensor_floats(footprint, device_.l2_bytes, device_.sms));
     load(kFill);
     // The shared tensors before is in use until the new one is attached.
-    auto shared_tensors =
-        std::make_unique<SharedTensors>(shared_tensors_spec(family, axes, 1, {}, {}, secret_seed(), Target::cuda));
+    auto shared_tensors = std::make_unique<SharedTensors>(
+        shared_tensors_spec(*find_family("spin"), axes, 1, {}, {}, secret_seed(), Target::cuda));
     value_of(worker_.attach(*shared_tensors), "tensors");
     shared_tensors_ = std::move(shared_tensors);
     value_of(worker_.call(0), "input");
@@ -90,9 +95,8 @@ class RoofProcess {
 
 std::vector<Roof> measure_cuda_roofs(const Variant& variant, const BuildVariant& build, const WorkerOptions& options,
                                      const DeviceFacts& device) {
-  const Family& family = *find_family("copy");
-  const Axes axes = {{"n", roof_tensor_floats(Footprint::cache, device.l2_bytes, device.sms)}};
-  Build built = build(family, variant, axes);
+  const Axes axes = axes_of(roof_tensor_floats(Footprint::cache, device.l2_bytes, device.sms));
+  Build built = build(*find_family("spin"), variant, axes);
   const bool runs = built.outcome == Outcome::valid;
   if (!runs && built.outcome != Outcome::refused) {
     throw EnvironmentError("the kernels that measure the roofs do not build: " + built.evidence,
@@ -104,12 +108,12 @@ std::vector<Roof> measure_cuda_roofs(const Variant& variant, const BuildVariant&
     return roofs;
   }
   const auto& kernels = cuda_roof_kernels();
-  candidate.use(Footprint::cache, family);
+  candidate.use(Footprint::cache);
   candidate.raise_clock(
       *std::find_if(kernels.begin(), kernels.end(), [](const auto& one) { return one.roof == "fp32_fma"; }));
   for (const Footprint footprint : {Footprint::cache, Footprint::memory}) {
     if (footprint == Footprint::memory) {
-      candidate.use(footprint, family);
+      candidate.use(footprint);
     }
     for (const CudaRoofKernel& kernel : kernels) {
       if (kernel.footprint == footprint) {

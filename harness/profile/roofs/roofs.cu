@@ -1,4 +1,4 @@
-// apo:variant    copy/roofs
+// apo:variant    spin/roofs
 // apo:target     cuda sm_80
 // apo:technique  roof-kernels
 // apo:idea       Each kernel keeps one unit of the GPU busy and the others idle enough; what it reaches is that unit's roof.
@@ -29,7 +29,7 @@
 // The work of a thread in one step stands in harness/profile/roofs/gpu_roofs.cpp; the two have to agree, and a test counts
 // the instructions. Values come from memory, so that nothing folds, and stay between 2^-40 and 2^40 in magnitude but
 // never settle: a pipe that repeats one number draws less power than real work, and the clock would show it.
-#include "copy.args.h"
+#include "spin.args.h"
 
 constexpr unsigned kAll = 0xffffffffu;
 
@@ -38,11 +38,11 @@ __device__ unsigned thread_index() {
 }
 
 // n < 2^31 here, and more than all threads together.
-__device__ float input(const copy_args& a, int which) {
+__device__ float input(const spin_args& a, int which) {
   return a.x[(thread_index() + 37u * static_cast<unsigned>(which)) % static_cast<unsigned>(a.n)];
 }
 
-__device__ void keep(const copy_args& a, float value) {
+__device__ void keep(const spin_args& a, float value) {
   a.y[thread_index()] = value;
 }
 
@@ -55,12 +55,12 @@ struct Oscillator {
 };
 
 // 0.5 to 1 for an input of magnitude 0.25 to 1.
-__device__ float rate_of(const copy_args& a) {
+__device__ float rate_of(const spin_args& a) {
   return 0.5f * (1.0f + fabsf(input(a, 100)));
 }
 
 // Writes the input: the host would take longer to draw it and to send it. Magnitudes 0.25 to 1.
-extern "C" __global__ void fill_input(const copy_args a) {
+extern "C" __global__ void fill_input(const spin_args a) {
   auto* x = const_cast<float*>(a.x);
   for (unsigned i = thread_index(); i < a.n; i += blockDim.x * gridDim.x) {
     unsigned bits = i * 2654435761u + 12345u;
@@ -86,7 +86,7 @@ __device__ void store(float4* to, float4 v) {
 
 // The grid walks round the tensor, four vectors a thread and step, as often as the steps reach. 4 * SMS * 256 vectors
 // fit the tensor, so that a place is at most one round ahead.
-extern "C" __global__ void __launch_bounds__(256, 4) copy_vectors(const copy_args a) {
+extern "C" __global__ void __launch_bounds__(256, 4) copy_vectors(const spin_args a) {
   const auto* x = reinterpret_cast<const float4*>(a.x);
   auto* y = reinterpret_cast<float4*>(a.y);
   const int vectors = static_cast<int>(a.n / 4);
@@ -114,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) copy_vectors(const copy_arg
 }
 
 // 256 multiply-adds a step.
-extern "C" __global__ void __launch_bounds__(256, 4) fp32_fma(const copy_args a) {
+extern "C" __global__ void __launch_bounds__(256, 4) fp32_fma(const spin_args a) {
   Oscillator o[8];
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
@@ -167,7 +167,7 @@ struct LibmTanh {
 // 4 * TURNS functions a step, each of a new argument: two multiply-adds and an addition beside it leave the issue slots
 // half empty.
 template <int STEPS, int TURNS, class Function>
-__device__ void evaluate(const copy_args& a, Function function) {
+__device__ void evaluate(const spin_args& a, Function function) {
   Oscillator o[4];
   float sum[4];
 #pragma unroll
@@ -191,21 +191,21 @@ __device__ void evaluate(const copy_args& a, Function function) {
   keep(a, sum[0] + sum[1] + sum[2] + sum[3]);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 4) special_tanh(const copy_args a) {
+extern "C" __global__ void __launch_bounds__(256, 4) special_tanh(const spin_args a) {
   evaluate<SPECIAL_STEPS, 8>(a, Tanh{});
 }
 
-extern "C" __global__ void __launch_bounds__(256, 4) special_ex2(const copy_args a) {
+extern "C" __global__ void __launch_bounds__(256, 4) special_ex2(const spin_args a) {
   evaluate<SPECIAL_STEPS, 8>(a, Ex2{});
 }
 
 // What CUDA's library makes of tanhf without fast math.
-extern "C" __global__ void __launch_bounds__(256, 4) libm_tanh(const copy_args a) {
+extern "C" __global__ void __launch_bounds__(256, 4) libm_tanh(const spin_args a) {
   evaluate<LIBM_STEPS, 2>(a, LibmTanh{});
 }
 
 // 40 shuffles a step.
-extern "C" __global__ void __launch_bounds__(256, 4) shuffle(const copy_args a) {
+extern "C" __global__ void __launch_bounds__(256, 4) shuffle(const spin_args a) {
   float v[4] = {input(a, 0), input(a, 1), input(a, 2), input(a, 3)};
 #pragma unroll 1
   for (int step = 0; step < SHUFFLE_STEPS; ++step) {
@@ -221,7 +221,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) shuffle(const copy_args a) 
 }
 
 // 16 reads of 16 bytes a step; the lanes of a warp read 512 bytes in a row, wherever that begins.
-extern "C" __global__ void __launch_bounds__(256, 4) shared_bandwidth(const copy_args a) {
+extern "C" __global__ void __launch_bounds__(256, 4) shared_bandwidth(const spin_args a) {
   constexpr unsigned kVectors = 1024;
   __shared__ float4 tile[kVectors];
   for (unsigned i = threadIdx.x; i < kVectors; i += blockDim.x) {
@@ -247,13 +247,13 @@ extern "C" __global__ void __launch_bounds__(256, 4) shared_bandwidth(const copy
   keep(a, sum.x + sum.y + sum.z + sum.w);
 }
 
-__device__ unsigned bf16_pair(const copy_args& a, int which) {
+__device__ unsigned bf16_pair(const spin_args& a, int which) {
   const __nv_bfloat162 pair = __floats2bfloat162_rn(input(a, which), input(a, which + 1));
   return *reinterpret_cast<const unsigned*>(&pair);
 }
 
 // 32 products of 16 x 8 x 16 a warp and step. The sums grow to some 10^5, which fp32 holds.
-extern "C" __global__ void __launch_bounds__(256, 2) tensor_bf16(const copy_args a) {
+extern "C" __global__ void __launch_bounds__(256, 2) tensor_bf16(const spin_args a) {
   const unsigned left[4] = {bf16_pair(a, 0), bf16_pair(a, 2), bf16_pair(a, 4), bf16_pair(a, 6)};
   unsigned right[4][2];
   float sum[8][4];
@@ -293,7 +293,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) tensor_bf16(const copy_args
 }
 
 // 32 barriers a step, of one block on its SM.
-extern "C" __global__ void __launch_bounds__(256) barrier(const copy_args a) {
+extern "C" __global__ void __launch_bounds__(256) barrier(const spin_args a) {
 #pragma unroll 1
   for (int step = 0; step < LATENCY_STEPS; ++step) {
 #pragma unroll
@@ -305,7 +305,7 @@ extern "C" __global__ void __launch_bounds__(256) barrier(const copy_args a) {
 }
 
 // The next four: 32 operations a step, each of the result of the one before, in one warp of its SM.
-extern "C" __global__ void __launch_bounds__(32) fma_latency(const copy_args a) {
+extern "C" __global__ void __launch_bounds__(32) fma_latency(const spin_args a) {
   Oscillator o = {input(a, 0), input(a, 1)};
   const float rate = rate_of(a);
 #pragma unroll 1
@@ -319,7 +319,7 @@ extern "C" __global__ void __launch_bounds__(32) fma_latency(const copy_args a) 
   keep(a, o.u + o.v);
 }
 
-extern "C" __global__ void __launch_bounds__(32) special_latency(const copy_args a) {
+extern "C" __global__ void __launch_bounds__(32) special_latency(const spin_args a) {
   float v = input(a, 0);  // the n-th tanh of itself is about sqrt(3 / 2n): it does not vanish
 #pragma unroll 1
   for (int step = 0; step < LATENCY_STEPS; ++step) {
@@ -331,7 +331,7 @@ extern "C" __global__ void __launch_bounds__(32) special_latency(const copy_args
   keep(a, v);
 }
 
-extern "C" __global__ void __launch_bounds__(32) shuffle_latency(const copy_args a) {
+extern "C" __global__ void __launch_bounds__(32) shuffle_latency(const spin_args a) {
   float v = input(a, 0);
 #pragma unroll 1
   for (int step = 0; step < LATENCY_STEPS; ++step) {
@@ -344,7 +344,7 @@ extern "C" __global__ void __launch_bounds__(32) shuffle_latency(const copy_args
 }
 
 // Each read gives the address of the next one; the lanes keep to banks of their own.
-extern "C" __global__ void __launch_bounds__(32) shared_latency(const copy_args a) {
+extern "C" __global__ void __launch_bounds__(32) shared_latency(const spin_args a) {
   constexpr unsigned kWords = 1024;
   __shared__ unsigned next[kWords];
   const auto base = static_cast<unsigned>(__cvta_generic_to_shared(next));
@@ -365,4 +365,4 @@ extern "C" __global__ void __launch_bounds__(32) shared_latency(const copy_args 
 }
 
 // What a launch costs when the launch before it has nothing to do either.
-extern "C" __global__ void launch_latency(const copy_args) {}
+extern "C" __global__ void launch_latency(const spin_args) {}

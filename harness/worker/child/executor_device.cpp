@@ -134,7 +134,7 @@ Result<RawSample> ExecutorDevice::run(const RunRequest& request, std::size_t ind
   }
   for (const BufferPlace& place : layout_.buffers) {
     if (place.role != BufferRole::input && guard_is_on(Guard::poison)) {
-      std::memset(reinterpret_cast<void*>(begin() + static_cast<std::uintptr_t>(place.offset)), 0xFF,
+      std::memset(reinterpret_cast<void*>(begin() + static_cast<std::uintptr_t>(place.offset)), place.poison,
                   static_cast<std::size_t>(place.bytes));
     }
   }

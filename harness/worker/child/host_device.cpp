@@ -165,7 +165,7 @@ std::vector<std::uint64_t> HostDevice::arguments(int slot, int set, int copy) co
 void HostDevice::poison_outputs() const {
   for (const BufferPlace& place : layout_.buffers) {
     if (place.role == BufferRole::output && guard_is_on(Guard::poison)) {
-      std::memset(bytes_of(place).data(), 0xFF, bytes_of(place).size());
+      std::memset(bytes_of(place).data(), place.poison, bytes_of(place).size());
     }
   }
 }

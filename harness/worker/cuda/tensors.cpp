@@ -11,7 +11,6 @@
 namespace apo {
 namespace {
 
-constexpr unsigned char kPoisonByte = 0xFF;  // NaN in bf16, f32 and f64
 constexpr std::int64_t kMostPadding = std::int64_t{64} << 20;
 
 }  // namespace
@@ -143,7 +142,7 @@ cuda::Result CudaTensors::poison(std::size_t images, int slot, cuda::Stream stre
         continue;
       }
       if (const auto error =
-              driver_.fill(images_[image].address(i), kPoisonByte, static_cast<std::size_t>(place.bytes), stream);
+              driver_.fill(images_[image].address(i), place.poison, static_cast<std::size_t>(place.bytes), stream);
           error != cuda::kSuccess) {
         return error;
       }

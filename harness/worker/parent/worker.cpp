@@ -82,8 +82,10 @@ void Worker::await_start() {
   const auto reply = await(*hello_);
   hello_.reset();
   if (!reply && reply.failure().outcome == Outcome::refused) {
-    throw EnvironmentError("target cuda does not work here: " + reply.failure().evidence,
-                           "'apo doctor' says what is missing; --target host works without a GPU");
+    throw EnvironmentError(
+        "target cuda does not work here: " + reply.failure().evidence,
+        "'apo doctor' says what is missing; without a GPU, 'apo verify VARIANT --on cpu' checks a kernel, and "
+        "variants for target host can be judged");
   }
   if (!reply) {
     throw EnvironmentError("the worker '" + options_.program.string() +

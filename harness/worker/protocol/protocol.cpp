@@ -24,7 +24,7 @@ std::string line(const Json& json) {
 Json to_json(const SharedTensorsLayout& layout) {
   Json buffers = Json::array();
   for (const BufferPlace& place : layout.buffers) {
-    buffers.push_back({static_cast<int>(place.role), place.owner, place.offset, place.bytes});
+    buffers.push_back({static_cast<int>(place.role), place.owner, place.offset, place.bytes, place.poison});
   }
   return {{"bytes", layout.bytes},   {"buffers", buffers},       {"words", layout.words},
           {"fenced", layout.fenced}, {"copies", layout.copies}, {"stride", layout.stride}};
@@ -40,7 +40,8 @@ SharedTensorsLayout layout_from(const Json& json) {
     layout.buffers.push_back({.role = static_cast<BufferRole>(place.at(0).get<int>()),
                               .owner = place.at(1),
                               .offset = place.at(2),
-                              .bytes = place.at(3)});
+                              .bytes = place.at(3),
+                              .poison = place.at(4)});
   }
   return layout;
 }

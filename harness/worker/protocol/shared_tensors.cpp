@@ -22,7 +22,7 @@ namespace apo {
 namespace {
 
 constexpr std::int64_t kGuard = 4096;
-constexpr std::byte kPoison{0xFF};
+constexpr std::byte kLeftover{0xFF};
 
 std::int64_t round_up(std::int64_t value, std::int64_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -146,10 +146,10 @@ SharedTensors::SharedTensors(const SharedTensorsSpec& spec, std::shared_ptr<Memo
 void SharedTensors::clear_leftovers() {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (layout_.buffers[i].role == BufferRole::scratch) {
-      std::ranges::fill(bytes_of(i), kPoison);
+      std::ranges::fill(bytes_of(i), kLeftover);
     }
   }
-  std::fill(memory_->data() + layout_.bytes, memory_->data() + memory_->bytes(), kPoison);
+  std::fill(memory_->data() + layout_.bytes, memory_->data() + memory_->bytes(), kLeftover);
 }
 
 void SharedTensors::place(const SharedTensorsSpec& spec) {
@@ -158,7 +158,7 @@ void SharedTensors::place(const SharedTensorsSpec& spec) {
     const int copies = buffer.role == BufferRole::input ? spec.input_sets : 1;
     for (int set = 0; set < copies; ++set) {
       const int owner = buffer.role == BufferRole::scratch ? buffer.slot : set;
-      layout_.buffers.push_back({.role = buffer.role, .owner = owner, .bytes = buffer.bytes});
+      layout_.buffers.push_back({.role = buffer.role, .owner = owner, .bytes = buffer.bytes, .poison = buffer.poison});
       entries_.push_back({.name = buffer.name, .element_bytes = buffer.element_bytes});
     }
   }
@@ -229,7 +229,7 @@ void SharedTensors::poison_outputs() {
   }
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (layout_.buffers[i].role == BufferRole::output) {
-      std::ranges::fill(bytes_of(i), kPoison);
+      std::ranges::fill(bytes_of(i), std::byte{layout_.buffers[i].poison});
     }
   }
 }

@@ -21,8 +21,9 @@ struct BufferSpec {
   std::string name;
   std::int64_t bytes = 0;
   BufferRole role = BufferRole::input;
-  int element_bytes = 1;  // only to name the element that changed
-  int slot = 0;           // scratch: whose it is
+  int element_bytes = 1;       // only to name the element that changed
+  int slot = 0;                // scratch: whose it is
+  std::uint8_t poison = 0xFF;  // the byte that fills an output before a call
 };
 
 struct SharedTensorsSpec {
@@ -45,6 +46,7 @@ struct BufferPlace {
   int owner = 0;  // input: its set; scratch: its slot
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
+  std::uint8_t poison = 0xFF;
 };
 
 struct SharedTensorsLayout {
@@ -104,7 +106,7 @@ class SharedTensors {
   void write_input(int set, std::string_view name, std::span<const std::byte> bytes);
   // The same without the copy: the tile has to outlive the shared tensors, unchanged.
   void share_input(int set, std::string_view name, const InputView& view, int threads = 1);
-  // Fills with 0xFF: NaN in bf16, f32 and f64.
+  // Fills each output with its poison.
   void poison_outputs();
   // Returns a copy, so that nothing can change it while it is compared.
   std::vector<std::byte> read_output(std::string_view name) const;

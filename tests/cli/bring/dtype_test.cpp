@@ -1,6 +1,10 @@
 // tests/cli/bring/dtype_test.cpp - an operation on tensors of every dtype, on the host and on the CPU executor.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+#include <vector>
+
 #include "tests/cli/workplace.h"
 
 namespace apo {
@@ -96,6 +100,37 @@ TEST(EveryDtype, IsRightOnTheHostAndInTheExecutor) {
   verify({"every/device", "--on", "cpu"});
   verify({"every/host", "--workload", "n37", "--dump", "dump"});
   EXPECT_TRUE(std::filesystem::exists(place.path("dump/y_e4m3.npy")));
+}
+
+// Every output is -1 or its like, all ones as bits; a variant writes half of one of them.
+TEST(EveryDtype, AnIntegerThatIsNotWrittenIsRefusedThoughAllItsBitsAreOnes) {
+  const std::vector<std::array<std::string, 3>> outputs = {
+      {"i64", "int64_t", "-1"}, {"i32", "int32_t", "-1"}, {"u8", "uint8_t", "255"}, {"bool", "bool", "1"}};
+  std::string block = "// apo:family ones\n// apo:axis n 1..4096\n// apo:input x f32[n] normal\n";
+  std::string reference = "template <class Real>\nvoid reference(int64_t n, const Real* x";
+  std::string loop;
+  std::string signature = "#include <stdint.h>\nvoid ones(const float* x";
+  for (const auto& [dtype, type, right] : outputs) {
+    block += "// apo:output y_" + dtype + " " + dtype + "[n]\n";
+    reference += ", int64_t* y_" + dtype;
+    signature += ", " + type + "* y_" + dtype;
+    loop += "    y_" + dtype + "[i] = " + right + ";\n";
+  }
+  const Workplace place;
+  place.write("ones.h", block + "// apo:workload n64 small n=64\n" + reference +
+                            ") {\n  for (int64_t i = 0; i < n; ++i) {\n" + loop + "  }\n}\n");
+  const auto verify = [&](const std::string& name, const std::string& body) {
+    place.write(".apo/variants/ones/" + name + ".cpp",
+                signature + ", int64_t n) {\n  for (int64_t i = 0; i < n; ++i) {\n" + body + "  }\n}\n");
+    return place.apo({"verify", "ones/" + name, "--families", "ones.h", "--no-sanitizers"});
+  };
+  const Ran whole = verify("whole", loop);
+  EXPECT_EQ(whole.exit_code, 0) << whole.out << whole.err;
+  for (const auto& [dtype, type, right] : outputs) {
+    const Ran half = verify("half_" + dtype, replaced(loop, "y_" + dtype, "if (i < n / 2) y_" + dtype));
+    EXPECT_EQ(half.exit_code, 3) << dtype << half.out << half.err;
+    EXPECT_NE(half.out.find("[32] = "), std::string::npos) << half.out << half.err;
+  }
 }
 
 }  // namespace

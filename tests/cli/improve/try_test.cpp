@@ -53,6 +53,26 @@ TEST(Try, TheDocumentHoldsTheExperimentOfEachFile) {
   EXPECT_NE(document["verdicts"][0]["experiment"]["id"], 0);
 }
 
+TEST(Try, WithoutAGpuADeviceVariantIsRegisteredAndTheMessageSaysWhatChecksIt) {
+  const Workplace place;
+  const Ran doctor = place.apo({"compare", "copy/cuda_simple", "copy/cuda_vector4", "--no-journal"}, kPatienceS);
+  if (doctor.exit_code != 2 || doctor.err.find("target cuda does not work here") == std::string::npos) {
+    GTEST_SKIP() << "there is a GPU";
+  }
+  EXPECT_NE(doctor.err.find("'apo verify VARIANT --on cpu'"), std::string::npos) << doctor.err;
+  place.write("mine.cu",
+              "// apo:launch mine grid=ceil_div(n,64) block=64\n#include \"copy.args.h\"\n"
+              "extern \"C\" __global__ void mine(const copy_args a) {\n"
+              "  const long long i = 64LL * blockIdx.x + threadIdx.x;\n  if (i < a.n) a.y[i] = a.x[i];\n}\n");
+  const Ran compared = place.apo({"compare", "copy/cuda_simple", "mine.cu"});
+  EXPECT_NE(compared.err.find("it is a file: 'apo register mine.cu' adds it"), std::string::npos) << compared.err;
+  const Ran tried = place.apo({"try", "copy", "mine.cu"}, kPatienceS);
+  EXPECT_EQ(tried.exit_code, 2) << tried.out << tried.err;
+  EXPECT_NE(tried.out.find("copy/mine: not judged: it is registered, 'apo verify copy/mine --on cpu' checks it"),
+            std::string::npos)
+      << tried.out << tried.err;
+}
+
 TEST(Try, NothingThatPassesTheGatesIsAFailedGate) {
   const Workplace place;
   place.write("broken.cpp", "int x;\n");

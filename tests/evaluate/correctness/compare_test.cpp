@@ -11,6 +11,7 @@
 
 #include "harness/core/error.h"
 #include "harness/runtime/runtime.h"
+#include "tests/shipped_families.h"
 
 namespace apo {
 namespace {
@@ -54,6 +55,16 @@ TEST_F(CompareTest, NanIsIncorrect) {
   EXPECT_NE(comparison.evidence.find("it has to be a finite number"), std::string::npos) << comparison.evidence;
   EXPECT_FALSE(comparison.correct);
   EXPECT_EQ(comparison.tensors.front().non_finite, 1);
+}
+
+TEST_F(CompareTest, TheLargestErrorsAreThoseOfTheFiniteElements) {
+  right[3] = std::numeric_limits<double>::quiet_NaN();
+  right[7] += 2;
+  const OutputErrors errors = compare(right).tensors.front().errors;
+  EXPECT_NEAR(errors.max_absolute, 2, 1e-6);
+  EXPECT_NEAR(errors.max_relative, 2 / std::max(0.01, std::fabs(expected.reference.at("y")[7])), 1e-4);
+  EXPECT_TRUE(errors.has_nan);
+  EXPECT_FALSE(errors.has_inf);
 }
 
 TEST_F(CompareTest, InfinityIsIncorrect) {
@@ -169,6 +180,19 @@ TEST_F(RepeatedInputs, LieInTheSharedTensorsAsTheWholeTensors) {
     ASSERT_EQ(pread(shared_tensors.fd(), bytes.data(), bytes.size(), place.offset), place.bytes);
     EXPECT_EQ(decode(tensor.dtype, bytes), whole.at(tensor.name)) << tensor.name;
   }
+}
+
+TEST(Poison, IsNoNumberInFloatsAndNoLikelyIntegerAndSecret) {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::e4m3}) {
+    EXPECT_TRUE(std::isnan(from_bits(dtype, 0x0101010101010101 * poison_byte(dtype, 1))));
+  }
+  EXPECT_EQ(poison_byte(DType::boolean, 1), 0xFF);
+  std::set<std::uint8_t> drawn;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    drawn.insert(poison_byte(DType::u8, seed));
+  }
+  EXPECT_GT(drawn.size(), 200u);
+  EXPECT_FALSE(drawn.contains(0) || drawn.contains(0xFF));
 }
 
 TEST(InputStore, KeepsWhatWasDrawnUntilItHoldsTooMuch) {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "harness/core/hash.h"
+#include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/form.h"
 #include "harness/implement/variant/metadata_block.h"
@@ -56,7 +56,8 @@ TEST(Metadata, ReadsEveryKey) {
   EXPECT_EQ(variant.tunables[1].values, (std::vector<std::int64_t>{-1, 0}));
   ASSERT_EQ(variant.scratch.size(), 1u);
   EXPECT_EQ(variant.scratch[0].bytes, "2*n*CHUNK");
-  EXPECT_EQ(variant.source_hash, sha256(text));
+  EXPECT_EQ(variant.source_hash, source_identity(variant));
+  EXPECT_EQ(variant.source, text);
   EXPECT_FALSE(is_device_variant(variant));
 }
 

@@ -313,7 +313,7 @@ TEST(Certifications, OfAJournalOfBeforeSoloRunsHaveNone) {
                    "DROP TABLE certification_clock; DROP TABLE certification_segment; DROP TABLE variant_file;"
                    "DROP TABLE experiment_prediction; DROP TABLE ranking_kind;"
                    "DROP VIEW command_comparisons; DROP TABLE command_verdict; DROP TABLE command_round;"
-                   "DROP TABLE command_comparison;"
+                   "DROP TABLE command_comparison; DROP TABLE output_error;"
                    "PRAGMA user_version = 7"),
             "");
   for (const Access access : {Access::read_only, Access::read_write}) {

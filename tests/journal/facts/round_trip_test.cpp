@@ -125,6 +125,7 @@ void expect_same(const Experiment& a, const Experiment& b) {
     EXPECT_EQ(a.gates[i].outcome, b.gates[i].outcome);
     EXPECT_EQ(a.gates[i].evidence, b.gates[i].evidence);
     EXPECT_TRUE(same_bits(a.gates[i].seconds, b.gates[i].seconds));
+    EXPECT_EQ(a.gates[i].errors, b.gates[i].errors);
   }
   ASSERT_EQ(a.rounds.size(), b.rounds.size());
   for (std::size_t i = 0; i < a.rounds.size(); ++i) {

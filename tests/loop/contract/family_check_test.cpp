@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "harness/core/error.h"
+#include "harness/core/system/files.h"
 #include "tests/families/family_text.h"
 
 namespace apo {
@@ -27,9 +29,44 @@ std::string refusal_of(const std::string& text) {
 
 TEST(FamilyCheck, EveryPlantedMistakeInASoftmaxIsRefused) {
   const FamilyCheck result = check(kSoftmax);
-  EXPECT_EQ(std::ranges::count(result.mutants, MutantState::refused, &MutantRow::state), 13);
+  EXPECT_EQ(std::ranges::count(result.mutants, MutantState::refused, &MutantRow::state), 14);
   EXPECT_GT(result.honest_closeness, 0);
   EXPECT_LT(result.honest_closeness, 1);
+}
+
+TEST(FamilyCheck, TheWorkOfTheDefaultWorkloadNamesItsSpecialFunctions) {
+  const FamilyCheck result = check(kSoftmax);
+  EXPECT_EQ(result.workload, "r64_c256");
+  std::map<std::string, double> counts;
+  for (const NamedCount& special : result.work.special_by_name) {
+    counts[special.name] = special.count;
+  }
+  EXPECT_EQ(counts, (std::map<std::string, double>{{"division", 64 * 256}, {"exp", 64 * 256}}));
+  EXPECT_TRUE(result.notes.empty());
+}
+
+TEST(FamilyCheck, AProgramThatStartsSlowlyForEachDrawIsToldHowToStay) {
+  const TemporaryFolder folder;
+  const auto check_program = [&](const std::string& last_line) {
+    write_file_atomically(folder.path() / "ref.py",
+                          "import sys, time, numpy as np\ntime.sleep(0.4)\nfolder = sys.argv[1]\nwhile folder:\n"
+                          "  x = np.load(folder + '/x.npy')\n  e = np.exp(x - x.max(axis=1, keepdims=True))\n"
+                          "  np.save(folder + '/y.npy', e / e.sum(axis=1, keepdims=True))\n  " +
+                              last_line + "\n");
+    const std::string text = kSoftmax;
+    const std::string head =
+        replaced(text.substr(0, text.find("template")), "// apo:unit      rows\n",
+                 "// apo:reference /usr/bin/python3 ref.py\n// apo:regimes typical\n// apo:workload big extreme rows=9 "
+                 "cols=65536\n");
+    SilentObserver observer;
+    return check_family(parse_family(head, (folder.path() / "softmax.h").string()), test_oracle(), 1, 2, observer)
+        .notes;
+  };
+  const std::vector<std::string> slow = check_program("break");
+  ASSERT_EQ(slow.size(), 2u);
+  EXPECT_NE(slow[0].find("checked on the 3 smallest of 4 workloads"), std::string::npos) << slow[0];
+  EXPECT_NE(slow[1].find("'apo:next'"), std::string::npos) << slow[1];
+  EXPECT_EQ(check_program("print('apo:next', flush=True); folder = sys.stdin.readline().strip()").size(), 1u);
 }
 
 TEST(FamilyCheck, AToleranceThatLetsZerosPassIsRefused) {

@@ -7,13 +7,14 @@
 
 #include "harness/core/error.h"
 #include "tests/families/family_text.h"
+#include "tests/shipped_families.h"
 
 namespace apo {
 namespace {
 
 const char* const kCopy =
     "// apo:family copy\n// apo:axis n 1..65536\n// apo:input x f32[n]\n// apo:output y f32[n]\n"
-    "// apo:workload w small n=8\n"
+    "// apo:unit n/4096\n// apo:workload w small n=8\n"
     "template <class Real>\nvoid reference(int64_t n, const Real* x, Real* y) {\n"
     "  for (int64_t i = 0; i < n; ++i) y[i] = x[i];\n}\n";
 
@@ -52,6 +53,13 @@ TEST(OracleComparison, AnotherContractIsAnError) {
     FAIL() << "it was compared";
   } catch (const UserError& error) {
     EXPECT_NE(std::string(error.what()).find("'input x bf16["), std::string::npos) << error.what();
+  }
+  try {
+    against_copy(replaced(kCopy, "n/4096", "n/1024"));
+    FAIL() << "it was compared";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("'1024 units' here, '256 units' there"), std::string::npos)
+        << error.what();
   }
 }
 

@@ -9,6 +9,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/families/family_file.h"
+#include "harness/loop/exchange/export_definition.h"
 #include "harness/loop/exchange/imported_family.h"
 #include "tests/families/family_text.h"
 
@@ -42,6 +43,61 @@ TEST(Definition, EveryExampleBecomesAFamilyFile) {
     ++count;
   }
   EXPECT_EQ(count, 10);
+}
+
+// What an import writes, as a family file with its programs beside it.
+FamilyFile imported(const ImportedProblem& problem, const fs::path& folder) {
+  std::vector<NamedText> files = family_texts(problem, "python3", {});
+  for (NamedText& file : files) {
+    file.path = folder / file.path;
+  }
+  write_files_atomically(files);
+  return load_family_file(files.front().path.string());
+}
+
+TEST(Definition, AnExportedOneImportsAsTheSameContract) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(kProblems)) {
+    if (entry.path().filename() == "page_gather") {
+      continue;  // its recorded values are written by a test
+    }
+    const TemporaryFolder first;
+    const TemporaryFolder problem;
+    const TemporaryFolder second;
+    const FamilyFile file = imported(problem_of(entry.path()), first.path());
+    std::vector<NamedText> texts = definition_texts(file, "");
+    for (NamedText& text : texts) {
+      text.path = problem.path() / text.path;
+    }
+    write_files_atomically(texts);
+    EXPECT_EQ(contract_text(imported(problem_of(problem.path()), second.path())), contract_text(file)) << file.name;
+    ++count;
+  }
+  EXPECT_EQ(count, 10);
+}
+
+TEST(Definition, AFamilyInCppIsExportedWithAReferenceOfItsAuthor) {
+  const FamilyFile file = parse_family(
+      replaced(replaced(kSoftmax, "// apo:output", "// apo:input     pick i32[rows] index(0..cols-1)\n// apo:output"),
+               "const Real* x, ", "const Real* x, const int64_t* pick, "),
+      "softmax.h");
+  try {
+    definition_texts(file, "");
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_NE(error.hint().find("def run(x, pick)"), std::string::npos) << error.hint();
+  }
+  const TemporaryFolder folder;
+  for (const NamedText& text : definition_texts(file, "def run(x, pick):\n    return x.softmax(dim=1)\n")) {
+    write_file_atomically(folder.path() / text.path, text.contents);
+  }
+  const ImportedProblem again = problem_of(folder.path());
+  EXPECT_EQ(again.definition.custom_inputs, "draw_inputs");
+  EXPECT_NE(again.definition.reference.find("(torch.randint(0, 1 + (cols-1), shape)).to(torch.int32)"),
+            std::string::npos)
+      << again.definition.reference;
+  EXPECT_EQ(again.workloads.size(), file.workloads.size());
+  EXPECT_EQ(again.definition.inputs.size(), 2u);
 }
 
 TEST(Definition, AxesShapesScalarsAndOriginsAreThose) {

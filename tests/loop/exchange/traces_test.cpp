@@ -29,7 +29,8 @@ class Traced : public ::testing::Test {
     experiment.finished_at = "2026-02-03T04:05:06Z";
     experiment.judgement = Judgement{.verdict = Verdict::reverted, .reason = reason, .sentence = "so it is"};
     experiment.id = fixture_.journal().begin_experiment(experiment);
-    if (outcome != Outcome::valid) {
+    experiment.gates = gates_;
+    if (outcome != Outcome::valid && gates_.empty()) {
       experiment.gates.push_back({.gate = "correctness", .outcome = outcome, .evidence = "y[3] is NaN"});
     }
     experiment.rounds = std::move(rounds);
@@ -42,6 +43,7 @@ class Traced : public ::testing::Test {
 
   std::string family_ = "e88_backward";
   std::string workload_ = "b8_t128_h83_n32";
+  std::vector<GateResult> gates_;
   test::DispatchJournal fixture_;
   std::int64_t campaign_ = fixture_.campaign({});
 };
@@ -72,7 +74,25 @@ TEST_F(Traced, WhatTheJournalDoesNotHoldIsNull) {
   EXPECT_EQ(line["evaluation"]["environment"]["hardware"], "NVIDIA H200");
   EXPECT_TRUE(line["evaluation"]["performance"]["latency_ms"].is_null());
   EXPECT_TRUE(line["evaluation"]["performance"]["speedup_factor"].is_null());
-  EXPECT_TRUE(line["evaluation"]["correctness"]["max_absolute_error"].is_null());
+  EXPECT_TRUE(line["evaluation"]["correctness"]["max_absolute_error"].is_null()) << "of an older journal";
+}
+
+TEST_F(Traced, ErrorsAreThoseOfTheWorkloadElseOfTheOneThatWasWrong) {
+  gates_ = {{.gate = "correctness",
+             .errors = {{.workload = "b2_t64_h4_n32", .max_absolute = 2, .max_relative = 0.5, .has_inf = true},
+                        {.workload = workload_, .max_absolute = 0.25, .max_relative = 0.125}}}};
+  judge(Outcome::valid, Reason::regression);
+  nlohmann::json errors = last()["evaluation"]["correctness"];
+  EXPECT_EQ(errors["max_absolute_error"], 0.25);
+  EXPECT_EQ(errors["max_relative_error"], 0.125);
+  EXPECT_EQ(errors["has_inf"], false);
+  gates_.front().outcome = Outcome::incorrect;
+  gates_.front().errors.pop_back();
+  judge(Outcome::incorrect, Reason::gate_failed);
+  errors = last()["evaluation"]["correctness"];
+  EXPECT_EQ(errors["max_absolute_error"], 2);
+  EXPECT_EQ(errors["has_inf"], true);
+  EXPECT_EQ(errors["has_nan"], false);
 }
 
 TEST_F(Traced, TimesAreMediansOfRoundsThatCount) {

@@ -10,6 +10,7 @@
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/export/dispatch_sources.h"
 #include "tests/loop/export/dispatch_fixture.h"
+#include "tests/shipped_families.h"
 
 namespace apo {
 namespace {

@@ -7,6 +7,7 @@
 #include "harness/implement/variant/expression.h"
 #include "harness/loop/export/dispatch_sources.h"
 #include "tests/loop/export/dispatch_fixture.h"
+#include "tests/shipped_families.h"
 
 namespace apo {
 namespace {

@@ -12,6 +12,7 @@
 #include "harness/profile/measure.h"
 #include "tests/executor/cpu_runtime_fixture.h"
 #include "tests/loop/stages.h"
+#include "tests/shipped_families.h"
 
 namespace apo {
 namespace {

@@ -63,7 +63,7 @@ class RoofCode : public ::testing::Test {
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
-    build_ = builder_->build(*find_family("copy"), variant_, {{"n", 1 << 21}}, {});
+    build_ = builder_->build(*find_family("spin"), variant_, {{"n", 1 << 21}, {"steps", 1}}, {});
     ASSERT_EQ(build_.outcome, Outcome::valid) << build_.evidence << build_.log;
     cubin_ = read_file(build_.object_path);
   }

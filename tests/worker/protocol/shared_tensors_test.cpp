@@ -119,6 +119,12 @@ TEST(SharedTensors, PoisonIsNaNInEveryDtype) {
   EXPECT_TRUE(std::isnan(twice));
 }
 
+TEST(SharedTensors, EachOutputHasItsOwnPoison) {
+  SharedTensorsSpec what = spec(1);
+  what.buffers[2].poison = 0x5A;
+  EXPECT_EQ(SharedTensors(what).read_output("out").back(), std::byte{0x5A});
+}
+
 TEST(SharedTensors, PoisoningAgainErasesWhatAWorkerWrote) {
   SharedTensors shared_tensors(spec(1));
   View worker(shared_tensors);
