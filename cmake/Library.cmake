@@ -51,5 +51,8 @@ function(apo_test name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gtest_main apo_warnings)
   target_compile_definitions(${name} PRIVATE APO_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}"
                                              APO_BINARY_FOLDER="${PROJECT_BINARY_DIR}")
+  if(TARGET apo_common_headers)
+    target_precompile_headers(${name} REUSE_FROM apo_common_headers)
+  endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${ARG_COST} LABELS "${ARG_LABELS}")
 endfunction()
