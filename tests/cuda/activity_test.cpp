@@ -14,6 +14,7 @@
 #include "harness/implement/variant/metadata.h"
 #include "harness/worker/cupti/cupti.h"
 #include "harness/worker/parent/worker.h"
+#include "tests/cuda/cuda_runtime_fixture.h"
 
 namespace apo {
 namespace {
@@ -30,11 +31,6 @@ std::string kernel(const std::string& name, const std::string& cycles) {
   return "extern \"C\" __global__ void " + name + "(copy_args a) {\n" + kCopyAndSpin + cycles + ") {}\n}\n";
 }
 
-WorkerOptions options() {
-  const char* program = std::getenv("APO_WORKER");
-  return {.program = program != nullptr ? program : APO_WORKER_PROGRAM, .target = Target::cuda};
-}
-
 class ActivityClock : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -42,7 +38,7 @@ class ActivityClock : public ::testing::Test {
     if (cupti::load_library(missing) == nullptr) {
       GTEST_SKIP() << missing;
     }
-    start(options());
+    start(testing::cuda_worker());
   }
   void start(const WorkerOptions& with) {
     try {
@@ -170,7 +166,7 @@ TEST_F(ActivityClock, AFaultWhileItRecordsIsTheCandidatesAndHangsNothing) {
 }
 
 TEST_F(ActivityClock, ThatIsNotThereLeavesTheEventsAndSaysWhy) {
-  WorkerOptions without = options();
+  WorkerOptions without = testing::cuda_worker();
   without.environment = {"APO_CUPTI_LIBRARY=/nonexistent"};
   worker_.reset();
   start(without);
