@@ -31,11 +31,6 @@ std::vector<SourceFile> read_scripts(const FamilyFile& file) {
 
 }  // namespace
 
-const std::vector<std::string>& known_regimes() {
-  static const std::vector<std::string> kNames = {"typical", "wide", "near_zero", "saturating", "constant_rows"};
-  return kNames;
-}
-
 std::string_view to_string(ReferencePrecision precision) {
   switch (precision) {
     case ReferencePrecision::float64:

@@ -10,7 +10,6 @@
 #include <set>
 
 #include "harness/core/text.h"
-#include "harness/families/family_file.h"
 #include "harness/families/family_file_checks.h"
 #include "harness/implement/variant/expression.h"
 
@@ -340,6 +339,11 @@ std::vector<std::string> keys() {
 }
 
 }  // namespace
+
+const std::vector<std::string>& known_regimes() {
+  static const std::vector<std::string> kNames = {"typical", "wide", "near_zero", "saturating", "constant_rows"};
+  return kNames;
+}
 
 void read_family_line(FamilyFile& file, const BlockLine& text) {
   const Line line{.path = file.path, .text = text};
