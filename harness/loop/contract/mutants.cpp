@@ -182,7 +182,7 @@ const Mutant& mutant_named(const std::string& name) {
 }
 
 std::optional<TensorBytes> planted(const Mutant& mutant, const MutantSource& source, const std::string& tensor) {
-  if (mutant.needs_all_units && !source.units.empty()) {
+  if ((mutant.needs_all_units && !source.units.empty()) || source.honest.at(tensor).empty()) {
     return std::nullopt;
   }
   const auto outputs = mutant.make(source, *find_tensor(source.family, tensor));
