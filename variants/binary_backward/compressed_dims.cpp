@@ -1,6 +1,6 @@
 // apo:variant    binary_backward/compressed_dims
 // apo:target     host
-// apo:technique  compressed-dims
+// apo:technique  effective-dims
 // apo:parent     binary_backward/one_pass_offsets
 // apo:idea       A's offset is the index; dimensions of 1 are left out and neighbours merged, so that B's needs few divisions.
 // apo:predict    1.3x..2.5x over parent: three dimensions become one or two; the document gives no number that can be read.
