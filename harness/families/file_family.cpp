@@ -81,9 +81,16 @@ TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t see
   return drawn;
 }
 
+// The units of one group do all of the work; those of another repeat it for another output.
+std::vector<FileUnitAxis> units_of_work(const FamilyFile& file, const Axes& axes) {
+  std::vector<FileUnitAxis> units = units_at(file, axes);
+  std::erase_if(units, [&](const FileUnitAxis& unit) { return unit.output != unit_groups(file).front(); });
+  return units;
+}
+
 // A block and what is left over of each unit axis: the sizes that units have.
 Axes axes_of_each_size(const FamilyFile& file, Axes axes) {
-  for (const FileUnitAxis& unit : units_at(file, axes)) {
+  for (const FileUnitAxis& unit : units_of_work(file, axes)) {
     std::int64_t& extent = axes.at(unit.axis);
     extent = extent <= unit.block ? extent : unit.block + extent % unit.block;
   }
@@ -93,12 +100,11 @@ Axes axes_of_each_size(const FamilyFile& file, Axes axes) {
 // How many units of `axes` have the size of this one of axes_of_each_size().
 double units_like(const FamilyFile& file, const Axes& axes, const oracle::Part& part) {
   double count = 1;
-  for (const FileUnitAxis& unit : units_at(file, axes)) {
+  for (const FileUnitAxis& unit : units_of_work(file, axes)) {
     const auto axis =
         static_cast<std::size_t>(std::ranges::find(file.axes, unit.axis, &AxisSpec::name) - file.axes.begin());
     const std::int64_t whole = axes.at(unit.axis) / unit.block;
-    const bool is_whole = unit.output == unit_groups(file).front() && part.count[axis] == unit.block;
-    count *= is_whole ? static_cast<double>(whole) : 1;
+    count *= part.count[axis] == unit.block ? static_cast<double>(whole) : 1;
   }
   return count;
 }
@@ -144,7 +150,6 @@ Work count(const OracleProgram& program, const Axes& axes) {
   inputs.merge(rounded_inputs(file, derive(program, small, inputs, 1)));
   const oracle::Contract contract = contract_at(file, small);
   std::map<std::string, double> special;
-  // The units of one group do all of the work: those of another repeat it for another output.
   for (std::int64_t unit = 0; unit < oracle::unit_count_of(contract, 0); ++unit) {
     const double same = units_like(file, axes, oracle::part_of(contract, unit));
     const OracleAnswer answer = program.ask({.mode = Mode::count, .axes = small, .units = {unit}, .values = &inputs});

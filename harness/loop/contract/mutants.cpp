@@ -95,9 +95,13 @@ Outputs first_unit_repeated(const MutantSource& source, const TensorSpec& tensor
     }
     return indices;
   };
-  const std::vector<std::size_t> first = elements(0);
+  std::int64_t next = 0;
+  std::vector<std::size_t> first;  // that has any of this output
+  while (first.empty() && next < units) {
+    first = elements(next++);
+  }
   return changed(source, tensor, [&](Values& values) {
-    for (std::int64_t unit = 1; unit < units; ++unit) {
+    for (std::int64_t unit = next; unit < units; ++unit) {
       const std::vector<std::size_t> own = elements(unit);
       for (std::size_t i = 0; i < std::min(first.size(), own.size()); ++i) {
         values[own[i]] = values[first[i]];
