@@ -24,6 +24,7 @@
 // apo:unit      dk: heads keys
 // apo:class     heads D <= 256
 // apo:class     vocabulary D > 256
+// apo:workload  h2_s128_d64    production heads=2 S=128 keys=128 D=64
 // apo:workload  h4_s256_d64    production heads=4 S=256 keys=256 D=64
 // apo:workload  h8_s2048_d128  extreme    heads=8 S=2048 keys=2048 D=128
 // apo:workload  h32_s4096_d128 extreme    heads=32 S=4096 keys=4096 D=128
@@ -32,11 +33,11 @@
 // apo:workload  v32768_d768    extreme    heads=1 S=2048 keys=32768 D=768
 // apo:workload  s16_d16        small      heads=1 group=2 S=16 keys=16 D=16
 // apo:workload  s1_d1          small      heads=1 S=1 keys=1 D=1
-// apo:workload  s72_d64        small      heads=1 S=72 keys=80 D=64
-// apo:workload  s64_d128       small      heads=1 S=64 keys=64 D=128 causal=1
-// apo:workload  vocabulary     small      heads=1 S=8 keys=96 D=288
+// apo:workload  s70_d40        small      heads=1 S=70 keys=68 D=40
+// apo:workload  s16_d128       small      heads=1 S=16 keys=24 D=128 causal=1
+// apo:workload  vocabulary     small      heads=1 S=8 keys=40 D=288
 // apo:workload  ragged         ragged     heads=2 S=33 keys=45 D=24 causal=1
-// apo:workload  grouped        ragged     heads=1 group=3 S=21 keys=70 D=16 cap=5 segments=1 causal=1
+// apo:workload  grouped        ragged     heads=1 group=3 S=21 keys=66 D=16 cap=5 segments=1 causal=1
 // apo:workload  masked_rows    ragged     heads=1 S=40 keys=24 D=16 causal=1
 #include "lse_backward_scores.h"
 
