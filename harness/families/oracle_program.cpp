@@ -228,12 +228,20 @@ Contract contract_at(const FamilyFile& file, const Axes& axes) {
     TensorShape shape{.is_integer = !is_float(tensor.dtype), .extents = {}, .axis = {}};
     for (const std::string& extent : tensor.extents) {
       shape.extents.push_back(evaluate_size(extent, axes));
-      shape.axis.push_back(axis_index(extent));
+      shape.axis.push_back(axis_index(axis_of_extent(file, extent, axes)));
     }
     contract.tensors.push_back(std::move(shape));
   }
-  for (const FileUnitAxis& unit : file.units) {
-    contract.unit_axes.push_back({.axis = axis_index(unit.axis), .block = unit.block});
+  const std::vector<std::string> groups = unit_groups(file);
+  const auto group_of = [&](const std::string& output) {
+    return static_cast<std::int64_t>(std::ranges::find(groups, output) - groups.begin());
+  };
+  contract.groups = std::ssize(groups);
+  for (const FileUnitAxis& unit : units_at(file, axes)) {
+    contract.unit_axes.push_back({.axis = axis_index(unit.axis), .block = unit.block, .group = group_of(unit.output)});
+  }
+  for (std::size_t t = 0; t < file.tensors.size() && groups.front() != ""; ++t) {
+    contract.tensors[t].group = file.tensors[t].role == Role::output ? group_of(file.tensors[t].name) : -1;
   }
   return contract;
 }
