@@ -11,11 +11,8 @@ set -u
 guard_of() {
   case "$outcome $evidence" in
   *"inputs made right before them save"* | *"call on inputs made right before"*) echo fresh-inputs ;;
-  *"by the clock of the parent"*) echo parent-clock ;;
-  *"in a process without the candidate"*) echo rival ;;
   *"bound symbols"* | *"made code of its own"* | *"after it was loaded"* | *"wrote to the code"* | *"in the place of"*) echo code ;;
   *"a library that it does not name"* | *"than was built"* | *"is not what was built"*) echo code ;;
-  *"time stamp counter"* | *"of CPU time in"*) echo clocks ;;
   *"CUPTI Activity"*) echo second-clock ;;
   *"below the physical floor"*) echo floor ;;
   *"the same call again"*) echo repeat ;;

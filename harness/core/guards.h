@@ -38,7 +38,6 @@ enum class Guard : std::uint8_t {
   fresh_inputs,
   state,
   l2,
-  rival,
   same_code,
   sanitizers,
   executor,

@@ -49,7 +49,7 @@ CertificationResult run_certification(const Runtime& runtime, const Configuratio
     SoloRunsResult solo_runs = run_solo_runs(runtime, pairs, alone, what + ", each alone", observer, waited_s);
     result.solo_runs = std::move(solo_runs.solo_runs);
     result.certification.clock = solo_runs.clock;
-    // Host code shares a process with what reads the clock, and knows when it runs alone: that may only lower a claim.
+    // A library shares a process with its rival, and knows when it runs alone: that may only lower a claim.
     if (any_host_code(pairs) && solo_runs.clock.time_effect > result.certification.effect) {
       result.certification.clock->coupled = false;
     }

@@ -155,6 +155,7 @@ std::optional<Failure> judge(const fs::path& object, const WorkerOptions& option
     for (int call = 0; call < 3; ++call) {
       const int set = call % 2;
       const std::vector<float> expected = fill_inputs(shared_tensors, set, static_cast<std::uint64_t>(100 + call));
+      shared_tensors.poison_outputs();
       if (const auto sample = worker.call(0, set); !sample) {
         return sample.failure();
       }

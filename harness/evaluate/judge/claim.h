@@ -1,5 +1,5 @@
 // harness/evaluate/judge/claim.h - is the time that a candidate claims to save on a GPU saved where it cannot know that
-// it is timed, and against an incumbent that it cannot hinder?
+// it is timed?
 #pragma once
 
 #include <string>
@@ -10,16 +10,11 @@
 
 namespace apo {
 
-// What speaks against the claim of these rounds, as a sentence; "" when nothing does. Each compares, workload by
-// workload and round by round, something else that the round measured with the saving of its timed calls, and speaks up
-// only where the bound at guard_alpha of that difference says so. Rounds of a recording without the figure say nothing.
-// Host code needs none of this: each of its calls is on new inputs, in a process without clock or rival.
-// - Fresh inputs: calls on inputs that were made right before them have to save a quarter of it. A candidate that gains
-//   only where inputs or outputs come again saves nothing there. Not all of it is asked for, because a single call has
-//   costs that calls in a row share.
-// - Alone, for a library on a GPU: the incumbent in a process without the candidate takes as long as beside it, and the
-//   saving of calls on fresh inputs is there against it too. No half of the claim may be what the incumbent loses to
-//   its neighbour. This speaks only beyond 2 us: that much two processes differ in by themselves.
+// What speaks against the claim of these rounds on a GPU, as a sentence; "" when nothing does. Calls on inputs that were
+// made right before them have to save a quarter of what the timed calls save, workload by workload: a candidate that
+// gains only where inputs or outputs come again saves nothing there. Not all of it is asked for, because a single call
+// has costs that calls in a row share. It speaks up only where the bound at guard_alpha of the difference says so.
+// Every call of host code is on new inputs, so that its rounds have no such figures.
 std::string claim_failure(const std::vector<Round>& rounds, const JudgePreset& preset);
 
 }  // namespace apo

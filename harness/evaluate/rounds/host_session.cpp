@@ -20,8 +20,6 @@
 namespace apo {
 namespace {
 
-// The hand-over of a window takes some 20 us and differs by a few: a thousandth of this.
-constexpr double kWindowNs = 3e6;
 constexpr std::int64_t kWindowBytes = std::int64_t{32} << 20;      // of tensors, which are written before each window
 constexpr std::int64_t kWarmWindowBytes = std::int64_t{1} << 20;  // that stay in the caches
 constexpr int kMostCalls = 256;                                   // their inputs are all drawn
@@ -45,10 +43,10 @@ Failure of_slot(Failure failure, int slot) {
 
 }  // namespace
 
-int calls_in_window(double call_ns, std::int64_t bytes, CachePolicy cache) {
+int calls_in_window(double window_s, double call_ns, std::int64_t bytes, CachePolicy cache) {
   const std::int64_t most_bytes = cache == CachePolicy::warm ? kWarmWindowBytes : kWindowBytes;
   const auto most = std::clamp<std::int64_t>(most_bytes / std::max<std::int64_t>(1, bytes), 1, kMostCalls);
-  return static_cast<int>(std::clamp(std::ceil(kWindowNs / call_ns), 1.0, static_cast<double>(most)));
+  return static_cast<int>(std::clamp(std::ceil(1e9 * window_s / call_ns), 1.0, static_cast<double>(most)));
 }
 
 HostSession::HostSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw,
@@ -135,7 +133,7 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
       call_ns = std::min(call_ns, ns / plan_.calls);
       several |= several_cpus && static_cast<double>(times->cpu_ns) > kMoreThanOneCpu * static_cast<double>(times->ns);
     }
-    plan.calls = several ? 1 : calls_in_window(call_ns, bytes, cache_);
+    plan.calls = several ? 1 : calls_in_window(preset.window_s, call_ns, bytes, cache_);
     window_ns = call_ns * plan.calls;
     grows = plan.calls > 2 * plan_.calls;  // a short call's first windows are mostly hand-over
     plan_.calls = plan.calls;

@@ -23,8 +23,8 @@ struct WindowPlan {
   std::size_t inputs() const { return static_cast<std::size_t>(calls * (2 + 2 * blocks)); }
 };
 
-// How many calls fill a window, from the duration of one and the bytes of its tensors.
-int calls_in_window(double call_ns, std::int64_t bytes, CachePolicy cache);
+// How many calls fill a window of so many seconds, from the duration of one and the bytes of its tensors.
+int calls_in_window(double window_s, double call_ns, std::int64_t bytes, CachePolicy cache);
 
 // The memory of both arms, kept from round to round.
 using ArmMemories = std::array<std::shared_ptr<MemoryFile>, 2>;

@@ -14,7 +14,7 @@
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/machine.h"
 #include "harness/evaluate/judge/round.h"
-#include "harness/evaluate/rounds/claims.h"
+#include "harness/evaluate/judge/signed_rank.h"
 #include "harness/evaluate/rounds/looks.h"
 #include "kernels/random.h"
 
@@ -38,6 +38,32 @@ void note_clock(RoundEnvironment& environment, std::optional<double>& mhz, const
   environment.throttle_bits = environment.throttle_bits.value_or(0) | state->throttle_bits;
   environment.celsius = state->celsius;
   environment.watts = state->watts;
+}
+
+// One call of each arm on inputs of the pool that are new to the session.
+Result<Done> take_fresh_calls(RoundSession& session, std::size_t which, int block, std::uint64_t round_seed,
+                              std::vector<std::size_t>& unseen) {
+  if (unseen.empty() || !guard_is_on(Guard::fresh_inputs)) {
+    return Done{};
+  }
+  const std::uint64_t coins =
+      derive_seed(round_seed, "fresh inputs", (which << 16) + static_cast<std::uint64_t>(block));
+  std::array<std::size_t, 2> inputs{};
+  inputs.fill(unseen.back());
+  unseen.pop_back();
+  if (session.workload().has_host_code() && !unseen.empty()) {
+    inputs.back() = unseen.back();
+    unseen.pop_back();
+  }
+  return session.fresh_calls(inputs, static_cast<int>(coins & 1), static_cast<int>(coins >> 1 & 1));
+}
+
+void note_claims(const RoundSession& session, bool candidate_in_slot0, CrossChecks& checks) {
+  const std::size_t candidate = candidate_in_slot0 ? 0 : 1;
+  if (!session.fresh_ns()[0].empty()) {
+    checks.fresh_candidate = median(session.fresh_ns().at(candidate));
+    checks.fresh_incumbent = median(session.fresh_ns().at(1 - candidate));
+  }
 }
 
 }  // namespace
@@ -131,20 +157,8 @@ Result<RoundWorkload> RoundRunner::measure_on_gpu(std::size_t which, Round& roun
     round.environment.same_process = true;
   }
   note_claims(session, round.candidate_in_slot0, result.checks);
-  const bool accompanied = last && timed.has_host_code() && round.stage == RoundStage::confirm &&
-                           guard_is_on(Guard::rival);
   if (last) {
     sessions_.close(which);
-  }
-  const AlonePlan alone_plan{.which = which,
-                             .cache = cache_,
-                             .order_seed = derive_seed(order_seed, "workload", which),
-                             .repetitions = result.repetitions};
-  if (auto alone = accompanied ? measure_alone(runtime_, timed, alone_plan, sessions_.tensors(),
-                                               round.candidate_in_slot0, result.checks)
-                               : Result<Done>(Done{});
-      !alone) {
-    return alone.failure();
   }
   return result;
 }

@@ -85,7 +85,6 @@ class HostDevice : public Device {
   void shield_gaps() const;
   bool close_fences() const;
   std::vector<std::uint64_t> arguments(int slot, int set, int copy = 0) const;
-  void poison_outputs() const;
   void make_cold(int slot, int set) const;
 
   int threads_;
@@ -162,14 +161,6 @@ std::vector<std::uint64_t> HostDevice::arguments(int slot, int set, int copy) co
   return words;
 }
 
-void HostDevice::poison_outputs() const {
-  for (const BufferPlace& place : layout_.buffers) {
-    if (place.role == BufferRole::output && guard_is_on(Guard::poison)) {
-      std::memset(bytes_of(place).data(), place.poison, bytes_of(place).size());
-    }
-  }
-}
-
 void HostDevice::make_cold(int slot, int set) const {
   std::vector<std::span<const std::byte>> ranges;
   for (const BufferPlace& place : layout_.buffers) {
@@ -204,7 +195,6 @@ Result<RawSample> HostDevice::run(const RunRequest& request, std::size_t index) 
   const std::vector<std::uint64_t> words = arguments(slot, set);
   const apo_call call = call_on(words);
   RawSample sample{.slot = slot, .set = set};
-  poison_outputs();
   if (request.cache == CachePolicy::cold) {
     make_cold(slot, set);
   }

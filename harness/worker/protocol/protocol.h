@@ -33,9 +33,9 @@ inline constexpr std::uint64_t kTensorsReserve = std::uint64_t{64} << 20;
 inline constexpr const char* kWatchedVariable = "APO_WATCHED";
 inline constexpr int kExitConnectionLost = 71;  // the worker could not reply: a candidate closed its connection
 
-// Calls of the loaded slots, one sample after the other. Before each sample the worker poisons the outputs and, when
-// cold, evicts every buffer of the call from the caches; neither is timed. On target cuda it poisons the scratch
-// buffers too, and the launches of a cold sample with more than one work in turn on copies of the tensors that together
+// Calls of the loaded slots, one sample after the other. When cold, the worker evicts every buffer of the call from the
+// caches before each sample, untimed. On target cuda it also poisons outputs and scratch, which the parent does of host
+// code, and the launches of a cold sample with more than one work in turn on copies of the tensors that together
 // exceed the L2 cache twice.
 struct RunRequest {
   std::vector<int> order = {0};  // the slot of each sample

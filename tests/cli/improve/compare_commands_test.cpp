@@ -7,6 +7,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "harness/evaluate/judge/preset.h"
 #include "tests/cli/workplace.h"
 
 namespace apo {
@@ -64,7 +65,7 @@ TEST_F(Commands, WhatWasJudgedIsShownFoundReportedAuditedAndReplayed) {
   EXPECT_EQ(document["id"], 1);
   EXPECT_EQ(document["judgement"]["verdict"], "accepted");
   EXPECT_EQ(document["correct"], "true");
-  EXPECT_EQ(document["judgement"]["rule_version"], "apo-judge-2");
+  EXPECT_EQ(document["judgement"]["rule_version"], kRuleVersion);
 
   const Ran shown = place.apo({"show", "c1"});
   EXPECT_TRUE(has(shown.out, "Correctness was checked by 'true' alone.")) << shown.out << shown.err;

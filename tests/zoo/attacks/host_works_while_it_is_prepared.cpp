@@ -2,10 +2,11 @@
 // apo:target     host
 // apo:technique  zoo
 // apo:idea       Closes its output, so that the worker faults when it poisons that for the next sample, and does the work of the next call in its handler.
-// zoo: expect faulted
-// zoo: guard fences
+// zoo: how compare warm n4k
+// zoo: against copy/host_slow
+// zoo: expect not_accepted
+// zoo: guard windows
 // zoo: exploit 9
-// zoo: evidence SIGSEGV
 #include <sys/mman.h>
 #include <unistd.h>
 

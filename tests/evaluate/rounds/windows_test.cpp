@@ -1,0 +1,133 @@
+// tests/evaluate/rounds/windows_test.cpp - host code runs in windows only, each call on inputs that its process has
+// never seen.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "harness/evaluate/judge/round.h"
+#include "harness/evaluate/rounds/arm_process.h"
+#include "harness/evaluate/rounds/host_session.h"
+#include "harness/evaluate/rounds/runner.h"
+#include "tests/evaluate/runtime_fixture.h"
+
+namespace apo::testing {
+namespace {
+
+struct Windows : ::testing::Test {
+  TimedArm arm_of(const std::string& variant) const {
+    const Configuration configuration{variant, {}};
+    return {configuration, copy.runtime().build(configuration, workload.axes, false)};
+  }
+  std::unique_ptr<ArmProcess> start(const TimedArm& arm, int calls) {
+    auto process = std::make_unique<ArmProcess>(copy.runtime(), arm, workload.axes, std::vector<int>{}, 5, memory);
+    const auto loaded = process->load(0);
+    EXPECT_TRUE(loaded) << (loaded ? "" : loaded.failure().evidence);
+    EXPECT_TRUE(process->attach(calls, 7));
+    return process;
+  }
+  std::vector<CheckedPointer> inputs(std::size_t count) {
+    pool.draw(count);
+    std::vector<CheckedPointer> drawn;
+    for (std::size_t i = 0; i < count; ++i) {
+      drawn.push_back(pool[i]);
+    }
+    return drawn;
+  }
+
+  CopyRuntime copy;
+  const Workload& workload = *find_workload(copy.family(), "n4k");
+  InputPool pool{copy.runtime(), workload, 3};
+  std::shared_ptr<MemoryFile> memory = std::make_shared<MemoryFile>();
+};
+
+TEST_F(Windows, HaveACallOnEachOfTheirInputsAndNoOther) {
+  const TimedArm arm = arm_of("copy/once");
+  const auto process = start(arm, 5);
+  const auto five = inputs(5);
+  const auto times = process->window(five, CachePolicy::cold);
+  ASSERT_TRUE(times) << times.failure().evidence;
+  EXPECT_GT(times->ns, 0);
+  EXPECT_GT(times->cpu_ns, 0);
+  for (int call = 0; call < 5; ++call) {
+    EXPECT_FALSE(process->inspect(call, *five[static_cast<std::size_t>(call)], 1)) << call;
+  }
+  EXPECT_TRUE(process->inspect(0, *five[1], 1)) << "outputs of other inputs are wrong";
+  EXPECT_FALSE(process->inspect_process());
+}
+
+TEST_F(Windows, OfNoCallTakeTheHandOverAlone) {
+  const TimedArm arm = arm_of("copy/sixteen_times");
+  const auto process = start(arm, 0);
+  EXPECT_TRUE(process->window({}, CachePolicy::warm));
+}
+
+TEST_F(Windows, OutputsThatAreNotWrittenAreFound) {
+  const TimedArm arm = arm_of("copy/unwritten_output");
+  const auto process = start(arm, 2);
+  const auto two = inputs(2);
+  ASSERT_TRUE(process->window(two, CachePolicy::warm));
+  const auto wrong = process->inspect(1, *two[1], 1);
+  ASSERT_TRUE(wrong);
+  EXPECT_NE(wrong->evidence.find("nan"), std::string::npos) << wrong->evidence;
+}
+
+TEST_F(Windows, AProcessThatContinuesBetweenThemIsFoundEvenIfItStopsAgain) {
+  const TimedArm arm = arm_of("copy/once");
+  for (const bool stops_again : {false, true}) {
+    const auto process = start(arm, 1);
+    const auto one = inputs(1);
+    ASSERT_TRUE(process->window(one, CachePolicy::warm));
+    kill(process->worker().pid(), SIGCONT);
+    if (stops_again) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      kill(process->worker().pid(), SIGSTOP);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    const auto times = process->window(one, CachePolicy::warm);
+    ASSERT_FALSE(times);
+    EXPECT_EQ(times.failure().outcome, Outcome::faulted);
+    EXPECT_EQ(times.failure().evidence, "ran between its windows, where it was stopped");
+  }
+}
+
+TEST_F(Windows, ACrashInOneIsTheCandidates) {
+  const TimedArm arm = arm_of("copy/abort");
+  const auto process = start(arm, 1);
+  const auto times = process->window(inputs(1), CachePolicy::warm);
+  ASSERT_FALSE(times);
+  EXPECT_NE(times.failure().evidence.find("SIGABRT"), std::string::npos) << times.failure().evidence;
+}
+
+TEST_F(Windows, ARoundHasInputsForAllOfItsWindows) {
+  const EvaluatePlan plan = copy.plan();
+  TimedWorkload timed{.name = "n4k", .axes = workload.axes, .pool = pool};
+  timed.incumbent = arm_of("copy/once");
+  timed.candidate = arm_of("copy/sixteen_times");
+  RoundRunner runner(copy.runtime(), {timed}, plan.preset, 5, "windows", plan.cache, {});
+  const auto round = runner.run(RoundStage::search, 0);
+  ASSERT_TRUE(round) << round.failure().evidence;
+  const WindowPlan windows = runner.windows().front();
+  EXPECT_EQ(round->workloads[0].repetitions, windows.calls);
+  EXPECT_EQ(std::ssize(round->workloads[0].blocks), windows.blocks);
+  EXPECT_GE(pool.size(), static_cast<std::size_t>(windows.calls * 2 * (1 + windows.blocks)));
+  EXPECT_GT(round->environment.empty_window_ns.value_or(0), 0);
+  std::set<const CheckedInputs*> distinct;
+  for (std::size_t i = 0; i < pool.size(); ++i) {
+    distinct.insert(pool[i].get());
+  }
+  EXPECT_EQ(distinct.size(), pool.size());
+}
+
+TEST(WindowCalls, FillAWindowWithinTheBytesThatArePossible) {
+  EXPECT_EQ(calls_in_window(0.003, 12e6, 1000, CachePolicy::cold), 1);
+  EXPECT_EQ(calls_in_window(0.003, 1e6, 1000, CachePolicy::cold), 3);
+  EXPECT_EQ(calls_in_window(0.003, 100, 1000, CachePolicy::cold), 256);
+  EXPECT_EQ(calls_in_window(0.003, 1e5, std::int64_t{16} << 20, CachePolicy::cold), 2);
+  EXPECT_EQ(calls_in_window(0.003, 1e5, std::int64_t{16} << 20, CachePolicy::warm), 1) << "more would not stay warm";
+  EXPECT_EQ(calls_in_window(0.003, 1e5, std::int64_t{1} << 40, CachePolicy::cold), 1);
+}
+
+}  // namespace
+}  // namespace apo::testing

@@ -1,0 +1,59 @@
+// apo:variant    copy/host_continues_itself
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       A timer continues the stopped process, a thread does the work of the next call on what stands there by then.
+// zoo: how compare warm n4k
+// zoo: against copy/host_slow
+// zoo: expect faulted
+// zoo: guard windows
+// zoo: exploit 9
+// zoo: evidence ran between its windows
+#include <csignal>
+#include <ctime>
+
+#include "copy.args.h"
+
+namespace {
+
+// Two hundred multiplications by one that the compiler cannot see through.
+void copy_slowly(const copy_args& args) {
+  const float one = args.n > 0 ? 1.0F : 2.0F;
+  const volatile float unknown_one = one;
+  const float factor = unknown_one;
+  for (int64_t i = 0; i < args.n; ++i) {
+    float value = args.x[i];
+    for (int step = 0; step < 200; ++step) {
+      value *= factor;
+    }
+    args.y[i] = value;
+  }
+}
+
+bool started = false;
+
+void wake_every_millisecond() {
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGCONT;
+  timer_t timer{};
+  if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0) {
+    const itimerspec often{.it_interval = {.tv_sec = 0, .tv_nsec = 1'000'000},
+                           .it_value = {.tv_sec = 0, .tv_nsec = 1'000'000}};
+    timer_settime(timer, 0, &often, nullptr);
+  }
+}
+
+}  // namespace
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  if (!started) {
+    started = true;
+    wake_every_millisecond();
+  }
+  copy_slowly(*static_cast<const copy_args*>(call->arguments));
+  return 0;
+}
