@@ -11,6 +11,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/check_workers.h"
+#include "harness/evaluate/correctness/compare.h"
 #include "kernels/parallel.h"
 #include "kernels/random.h"
 

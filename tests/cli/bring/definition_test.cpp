@@ -66,6 +66,11 @@ TEST(ImportDefinition, AProblemIsAFamilyThatTellsRightFromWrong) {
   elsewhere.insert(elsewhere.end(), {"--output", "other"});
   expect_part(place.apo(elsewhere).err, "a family 'rmsnorm_d96' is registered already");
   EXPECT_TRUE(is_absent(place.path("other")));
+  EXPECT_EQ(place.apo({"export", "definition", "--family", "rmsnorm_d96", "--output", "back"}).exit_code, 0);
+  const Ran again =
+      place.apo({"import", "definition", "back", "--python", kPython, "--output", "again", "--no-register"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(read_file(place.path("again/rmsnorm_d96.h")), read_file(place.path("rmsnorm_d96.h")));
 
   const std::string right = R"(// apo:variant rmsnorm_d96/rows
 // apo:target host

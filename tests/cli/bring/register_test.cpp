@@ -4,8 +4,8 @@
 #include <sys/file.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
-#include "harness/core/hash.h"
 #include "journal/journal.h"
 #include "tests/cli/workplace.h"
 
@@ -57,8 +57,10 @@ TEST(Register, ChangedContentIsANewVersionAndTheJournalKeepsBoth) {
   EXPECT_NE(ran.out.find("copy/mine@2 registered: "), std::string::npos) << ran.out;
   EXPECT_EQ(read_file(place.path(".apo/variants/copy/mine.cpp")), Workplace::variant("mine") + "// changed\n");
   Journal journal = Journal::open(place.path(".apo/journal.db"), Access::read_only);
-  EXPECT_TRUE(journal.variant(sha256(Workplace::variant("mine"))));
-  EXPECT_TRUE(journal.variant(sha256(Workplace::variant("mine") + "// changed\n")));
+  const std::optional<Variant> newest = journal.newest_variant("copy/mine");
+  ASSERT_TRUE(newest);
+  EXPECT_EQ(newest->source, Workplace::variant("mine") + "// changed\n");
+  EXPECT_EQ(journal.variant_version(*newest), 2) << "the other text is kept";
 }
 
 TEST(Register, AVersionThatFailsAGateLeavesTheOneBefore) {

@@ -237,7 +237,8 @@ TEST_F(Replays, AnExperimentThatWasNeverJudgedIsRefused) {
 TEST_F(Replays, ALostOrChangedSourceIsNamedAndTheOthersStillRun) {
   harm(
       "DROP TRIGGER blob_no_UPDATE; UPDATE blob SET bytes = x'2f2f' WHERE sha256 ="
-      " (SELECT candidate_source FROM experiment WHERE id = 1)");
+      " (SELECT f.file FROM variant_file f JOIN experiment e ON e.candidate_source = f.source_hash"
+      " WHERE e.id = 1 AND f.position = 0)");
   expect_mistake({"replay", "1"}, "has lost the source of copy/wrong");
   const Ran ran = apo({"replay", "--all"});
   EXPECT_EQ(ran.exit_code, 2) << ran.out << ran.err;
