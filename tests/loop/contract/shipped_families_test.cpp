@@ -14,7 +14,7 @@ namespace {
 
 // On some of the workloads: `apo family check` takes all of them.
 FamilyCheck check_some(const std::string& name, const std::set<std::string>& workloads) {
-  FamilyFile file = load_family_file(std::string(APO_SOURCE_FOLDER) + "/kernels/" + name + ".h");
+  FamilyFile file = load_family_file(std::string(APO_SOURCE_FOLDER) + "/kernels/gradients/" + name + ".h");
   std::erase_if(file.workloads, [&](const Workload& workload) { return !workloads.contains(workload.name); });
   SilentObserver observer;
   return check_family(file, test_oracle(), 1, 2, observer);
