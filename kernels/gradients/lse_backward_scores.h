@@ -1,4 +1,4 @@
-// kernels/lse_backward_scores.h - masks, weights and log-sum-exps of the family lse_backward.
+// kernels/gradients/lse_backward_scores.h - masks, weights and log-sum-exps of the family lse_backward.
 #include <atomic>
 #include <thread>
 #include <vector>
