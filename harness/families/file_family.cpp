@@ -14,6 +14,7 @@
 #include "harness/families/command_reference.h"
 #include "harness/families/draw_inputs.h"
 #include "harness/families/family_file.h"
+#include "harness/families/family_file_checks.h"
 #include "harness/implement/variant/expression.h"
 #include "kernels/random.h"
 

@@ -1,4 +1,4 @@
-// kernels/gradients/binary_backward_reference.h - the equations of the families binary_backward*, which differ in their dtypes.
+// kernels/gradients/binary_backward_reference.h - the equations of the families binary_backward*, whose dtypes differ.
 //
 // B has the dimensions of `kept`, bit 128 for d0 to bit 1 for d7; each of its elements is used by the elements of A
 // that differ from it in the other dimensions alone.
