@@ -180,7 +180,7 @@ Result<SoloRun> SoloRunRunner::take_host_solo_run(HostSession& session, int slot
     }
     looked |= look;
     solo_run.seconds += 1e-9 * static_cast<double>(times->ns);
-    solo_run.calls += plan_.windows[which].calls;
+    solo_run.calls += plan_.windows.at(which).calls;
   }
   solo_run.mhz = watch.mhz().value_or(0);
   return solo_run;
@@ -191,7 +191,7 @@ Result<SoloRunBlockResult> SoloRunRunner::run_on_host(int block, std::size_t whi
   const SessionDraw draw = draw_session(plan_.coins, kStage, block, which, workloads_, plan_.rounds);
   const std::uint64_t seed = round_seed(plan_.coins.campaign_seed, plan_.coins.comparison, kStage, block);
   const std::uint64_t order_seed = draw_round(seed, static_cast<int>(workloads_.size())).order_seed;
-  HostSession session(runtime_, workloads_[which], draw, plan_.cache, plan_.windows[which], memories_);
+  HostSession session(runtime_, workloads_[which], draw, plan_.cache, plan_.windows.at(which), memories_);
   SoloRunBlockResult result;
   if (auto ready = session.prepare(); !ready) {
     return by_arm(ready.failure(), draw.candidate_in_slot0);
