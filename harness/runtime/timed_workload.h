@@ -21,7 +21,10 @@ class InputPool {
  public:
   InputPool() = default;
   InputPool(const Runtime& runtime, const Workload& workload, std::uint64_t seed)
-      : runtime_(&runtime), workload_(&workload), seed_(seed), drawn_(std::make_shared<std::vector<CheckedPointer>>()) {}
+      : runtime_(&runtime),
+        workload_(&workload),
+        seed_(seed),
+        drawn_(std::make_shared<std::vector<CheckedPointer>>()) {}
 
   // Makes it hold at least so many, drawn side by side as far as memory allows.
   void draw(std::size_t count, bool with_expected = false) const;

@@ -177,8 +177,8 @@ int block_count(const std::vector<Block>& warmup, const JudgePreset& preset) {
 
 int processes_of(std::span<const Round> rounds) {
   return std::accumulate(rounds.begin(), rounds.end(), 0, [](int sum, const Round& round) {
-    return sum + (round.environment.same_process ? 0
-                  : round.commands               ? static_cast<int>(round.commands->runs.size())
+    return sum + (round.environment.same_process      ? 0
+                  : round.commands                    ? static_cast<int>(round.commands->runs.size())
                   : round.environment.empty_window_ns ? 2  // one an arm
                                                       : 1);
   });

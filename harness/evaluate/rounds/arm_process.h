@@ -26,8 +26,8 @@ class ArmProcess {
   // Lays out tensors for windows of so many calls, in this process's place in memory or, with another seed, elsewhere.
   Result<Done> attach(int calls, std::uint64_t layout_seed);
 
-  // Calls once on each of `inputs`, as many as attach() was told. They are written, the outputs poisoned and, when cold,
-  // everything evicted while the process is stopped.
+  // Calls once on each of `inputs`, as many as attach() was told. They are written, the outputs poisoned and, when
+  // cold, everything evicted while the process is stopped.
   Result<WindowTimes> window(std::span<const CheckedPointer> inputs, CachePolicy cache);
   // Looks at the outputs of one call of the last window.
   std::optional<Failure> inspect(int call, const CheckedInputs& inputs, int threads);

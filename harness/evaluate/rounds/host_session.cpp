@@ -20,7 +20,7 @@
 namespace apo {
 namespace {
 
-constexpr std::int64_t kWindowBytes = std::int64_t{32} << 20;      // of tensors, which are written before each window
+constexpr std::int64_t kWindowBytes = std::int64_t{32} << 20;     // of tensors, which are written before each window
 constexpr std::int64_t kWarmWindowBytes = std::int64_t{1} << 20;  // that stay in the caches
 constexpr int kMostCalls = 256;                                   // their inputs are all drawn
 constexpr int kEmptyWindows = 3;
@@ -167,10 +167,10 @@ Result<WindowTimes> HostSession::window(int slot, bool verify, std::uint64_t loo
   }
   const double call_ns = static_cast<double>(times->ns) / plan_.calls;
   if (call_ns < timed_.floor_ns && guard_is_on(Guard::floor)) {
-    return Failure{.outcome = Outcome::unstable_clock,
-                   .evidence = "a call of " + format_ns(call_ns) + " is below the physical floor of " +
-                               format_ns(timed_.floor_ns),
-                   .slot = slot};
+    return Failure{
+        .outcome = Outcome::unstable_clock,
+        .evidence = "a call of " + format_ns(call_ns) + " is below the physical floor of " + format_ns(timed_.floor_ns),
+        .slot = slot};
   }
   if (auto wrong = verify ? this->verify(slot, inputs, look_seed) : std::nullopt) {
     return *wrong;

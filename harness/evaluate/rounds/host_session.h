@@ -29,7 +29,8 @@ int calls_in_window(double window_s, double call_ns, std::int64_t bytes, CachePo
 // The memory of both arms, kept from round to round.
 using ArmMemories = std::array<std::shared_ptr<MemoryFile>, 2>;
 
-// Slots are numbered as in SessionDraw; all Failures name one. No process sees inputs twice in the windows of one round.
+// Slots are numbered as in SessionDraw; all Failures name one. No process sees inputs twice in the windows of one
+// round.
 class HostSession {
  public:
   // `runtime` and `workload` have to outlive it.

@@ -56,8 +56,8 @@ class RoundRunner {
   std::vector<int> repetitions_;  // fixed in the first round, 0 before
   RoundOptions options_;
   SecondClock second_clock_;
-  OpenSessions sessions_;             // target cuda
-  std::optional<HostRounds> host_;    // target host
+  OpenSessions sessions_;           // target cuda
+  std::optional<HostRounds> host_;  // target host
 };
 
 }  // namespace apo

@@ -166,9 +166,8 @@ Result<SoloRun> SoloRunRunner::take_host_solo_run(HostSession& session, int slot
   const StageRange range("solo run");
   Random random(look_seed);
   const double look_at_s = random.uniform() * plan_.solo_run_s;
-  SoloRun solo_run{.workload = workloads_[which].name,
-                   .candidate = (slot == 0) == session.candidate_in_slot0(),
-                   .readings = 1};
+  SoloRun solo_run{
+      .workload = workloads_[which].name, .candidate = (slot == 0) == session.candidate_in_slot0(), .readings = 1};
   watch.mhz();  // from here on
   bool looked = false;
   const auto begin = Clock::now();

@@ -15,7 +15,7 @@ constexpr std::byte kNothing{0xFF};
 
 WindowTensors::WindowTensors(SharedTensorsSpec spec, int calls, std::shared_ptr<MemoryFile> memory)
     : memory_(std::move(memory)) {
-  constexpr int kPads = 64;  // of 64 bytes: every place within a page, and little to evict
+  constexpr int kPads = 64;   // of 64 bytes: every place within a page, and little to evict
   spec.foreign_code = false;  // all of the memory is cleared here
   spec.pads = calls > 1 ? kPads : spec.pads;
   calls_.push_back(std::make_unique<SharedTensors>(spec, memory_));

@@ -14,8 +14,8 @@ namespace apo {
 
 class WindowTensors {
  public:
-  // Lays `calls` copies out, which differ only in their place; 0 is allowed, for empty windows. Nothing of what stood in
-  // the memory earlier is left.
+  // Lays `calls` copies out, which differ only in their place; 0 is allowed, for empty windows. Nothing of what stood
+  // in the memory earlier is left.
   WindowTensors(SharedTensorsSpec spec, int calls, std::shared_ptr<MemoryFile> memory);
 
   SharedTensors& call(int index) { return *calls_.at(static_cast<std::size_t>(index)); }

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "harness/core/guards.h"
-#include "harness/worker/protocol/cold_cache.h"
 #include "harness/worker/child/host_library.h"
 #include "harness/worker/protocol/clock.h"
+#include "harness/worker/protocol/cold_cache.h"
 #include "kernels/abi.h"
 
 namespace apo {

@@ -1,4 +1,5 @@
-// harness/worker/parent/worker_window.cpp - lets host code run for one window and stops it again, by the parent's clock.
+// harness/worker/parent/worker_window.cpp - lets host code run for one window and stops it again, by the parent's
+// clock.
 //
 // Host code runs in windows only. Before and behind a window every thread of its process is stopped, so nothing that it
 // does there needs to be noticed; and the clock, the inputs and the other arm are in other processes.

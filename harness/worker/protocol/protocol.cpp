@@ -26,7 +26,7 @@ Json to_json(const SharedTensorsLayout& layout) {
   for (const BufferPlace& place : layout.buffers) {
     buffers.push_back({static_cast<int>(place.role), place.owner, place.offset, place.bytes, place.poison});
   }
-  return {{"bytes", layout.bytes},   {"buffers", buffers},       {"words", layout.words},
+  return {{"bytes", layout.bytes},   {"buffers", buffers},      {"words", layout.words},
           {"fenced", layout.fenced}, {"copies", layout.copies}, {"stride", layout.stride}};
 }
 
