@@ -28,17 +28,21 @@ ArmProcess::ArmProcess(const Runtime& runtime, const TimedArm& arm, const Axes& 
       arm_(arm),
       axes_(axes),
       worker_(options_of(runtime, std::move(cpus), layout_seed)),
-      memory_(std::move(memory)) {}
+      memory_(std::move(memory)),
+      build_(arm.build) {}
 
-Result<Done> ArmProcess::load(std::uint64_t code_seed) {
-  Build build = arm_.build;
+void ArmProcess::link(std::uint64_t code_seed) {
+  build_ = arm_.build;
   if (code_seed != 0 && runtime_.relink) {
     const std::filesystem::path folder = linked_.path() / std::to_string(links_++);
     std::filesystem::create_directories(folder);
-    build = runtime_.relink(arm_.build, code_seed, folder);
+    build_ = runtime_.relink(arm_.build, code_seed, folder);
   }
+}
+
+Result<Done> ArmProcess::load() {
   worker_.await_start();
-  return load_build(worker_, 0, build);
+  return load_build(worker_, 0, build_);
 }
 
 Result<Done> ArmProcess::attach(int calls, std::uint64_t layout_seed) {

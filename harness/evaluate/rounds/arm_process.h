@@ -21,8 +21,10 @@ class ArmProcess {
   ArmProcess(const Runtime& runtime, const TimedArm& arm, const Axes& axes, std::vector<int> cpus,
              std::uint64_t layout_seed, std::shared_ptr<MemoryFile> memory);
 
-  // Loads the arm's code in the order that the seed draws (0: as the compiler made it).
-  Result<Done> load(std::uint64_t code_seed);
+  // Links the arm's code in the order that the seed draws (0: as the compiler made it). May run beside that of others.
+  void link(std::uint64_t code_seed);
+  // Loads what was linked last.
+  Result<Done> load();
   // Lays out tensors for windows of so many calls, in this process's place in memory or, with another seed, elsewhere.
   Result<Done> attach(int calls, std::uint64_t layout_seed);
 
@@ -45,6 +47,7 @@ class ArmProcess {
   std::unique_ptr<WindowTensors> tensors_;
   TemporaryFolder linked_;
   int links_ = 0;
+  Build build_;
 };
 
 }  // namespace apo

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <future>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,12 +21,13 @@
 namespace apo {
 namespace {
 
-constexpr std::int64_t kWindowBytes = std::int64_t{32} << 20;     // of tensors, which are written before each window
+constexpr std::int64_t kWindowBytes = std::int64_t{8} << 20;     // of tensors, which are written before each window
 constexpr std::int64_t kWarmWindowBytes = std::int64_t{1} << 20;  // that stay in the caches
-constexpr int kMostCalls = 256;                                   // their inputs are all drawn
+constexpr int kMostCalls = 128;                                   // their inputs are all drawn
 constexpr int kEmptyWindows = 3;
 constexpr int kPlanWindows = 3;
 constexpr double kMoreThanOneCpu = 1.25;  // CPU time by wall time
+constexpr double kHandOverCpuNs = 1e5;    // at most, of stopping and going on
 constexpr int kLooksInWindow = 3;
 
 std::vector<int> cpus_of(const Runtime& runtime, const WindowPlan& plan, std::uint64_t seed) {
@@ -62,6 +64,7 @@ HostSession::HostSession(const Runtime& runtime, const TimedWorkload& workload, 
 
 Result<Done> HostSession::prepare() {
   const StageRange range("load and attach");
+  link();
   const auto begin = std::chrono::steady_clock::now();
   for (const Slot& slot : slots_) {
     slot.process->worker().await_start();
@@ -74,14 +77,25 @@ Result<Done> HostSession::prepare() {
 
 Result<Done> HostSession::lay_out_again(const SessionDraw& draw) {
   draw_ = draw;
+  link();
   return load_and_attach();
+}
+
+// Both arms at once, while their processes start.
+void HostSession::link() {
+  const auto link_slot = [this](int slot) {
+    const bool candidate = (slot == 0) == draw_.candidate_in_slot0;
+    arm(slot).link(draw_.code_seeds.at(candidate ? 1 : 0));
+  };
+  auto other = std::async(std::launch::async, link_slot, 1);
+  link_slot(0);
+  other.get();
 }
 
 Result<Done> HostSession::load_and_attach() {
   const int first = Random(derive_seed(draw_.layout_seed, "loading")).coin() ? 1 : 0;
   for (const int slot : {first, 1 - first}) {
-    const bool candidate = (slot == 0) == draw_.candidate_in_slot0;
-    if (auto loaded = arm(slot).load(draw_.code_seeds.at(candidate ? 1 : 0)); !loaded) {
+    if (auto loaded = arm(slot).load(); !loaded) {
       Failure failure = loaded.failure();
       failure.slot = slot;
       return failure;
@@ -131,7 +145,8 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
       }
       const double ns = std::max(1.0, static_cast<double>(times->ns) - empty_window_ns_);
       call_ns = std::min(call_ns, ns / plan_.calls);
-      several |= several_cpus && static_cast<double>(times->cpu_ns) > kMoreThanOneCpu * static_cast<double>(times->ns);
+      several |= several_cpus && static_cast<double>(times->cpu_ns) >
+                                     kMoreThanOneCpu * static_cast<double>(times->ns) + kHandOverCpuNs;
     }
     plan.calls = several ? 1 : calls_in_window(preset.window_s, call_ns, bytes, cache_);
     window_ns = call_ns * plan.calls;

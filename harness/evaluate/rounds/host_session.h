@@ -65,6 +65,7 @@ class HostSession {
     std::size_t used = 0;  // inputs
   };
   ArmProcess& arm(int slot) { return *slots_.at(static_cast<std::size_t>(slot)).process; }
+  void link();
   Result<Done> load_and_attach();
   Result<double> measure_empty_windows(int slot);
   std::vector<CheckedPointer> next_inputs(Slot& slot) const;

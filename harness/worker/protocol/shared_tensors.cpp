@@ -44,6 +44,10 @@ void for_each_word(std::uint64_t seed, std::int64_t begin, std::int64_t end, con
 
 void fill_guard(std::byte* memory, std::uint64_t seed, std::int64_t begin, std::int64_t end) {
   for_each_word(seed, begin, end, [&](std::int64_t position, std::uint64_t word) {
+    if (position >= begin && position + 8 <= end) {
+      std::memcpy(memory + position, &word, sizeof word);
+      return true;
+    }
     for (std::int64_t at = std::max(position, begin); at < std::min(position + 8, end); ++at) {
       memory[at] = guard_byte(word, at);
     }
@@ -229,7 +233,7 @@ void SharedTensors::poison_outputs() {
   }
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (layout_.buffers[i].role == BufferRole::output) {
-      std::ranges::fill(bytes_of(i), std::byte{layout_.buffers[i].poison});
+      std::memset(bytes_of(i).data(), layout_.buffers[i].poison, bytes_of(i).size());
     }
   }
 }

@@ -22,7 +22,7 @@ struct Windows : ::testing::Test {
   }
   std::unique_ptr<ArmProcess> start(const TimedArm& arm, int calls) {
     auto process = std::make_unique<ArmProcess>(copy.runtime(), arm, workload.axes, std::vector<int>{}, 5, memory);
-    const auto loaded = process->load(0);
+    const auto loaded = process->load();
     EXPECT_TRUE(loaded) << (loaded ? "" : loaded.failure().evidence);
     EXPECT_TRUE(process->attach(calls, 7));
     return process;
@@ -123,9 +123,9 @@ TEST_F(Windows, ARoundHasInputsForAllOfItsWindows) {
 TEST(WindowCalls, FillAWindowWithinTheBytesThatArePossible) {
   EXPECT_EQ(calls_in_window(0.003, 12e6, 1000, CachePolicy::cold), 1);
   EXPECT_EQ(calls_in_window(0.003, 1e6, 1000, CachePolicy::cold), 3);
-  EXPECT_EQ(calls_in_window(0.003, 100, 1000, CachePolicy::cold), 256);
-  EXPECT_EQ(calls_in_window(0.003, 1e5, std::int64_t{16} << 20, CachePolicy::cold), 2);
-  EXPECT_EQ(calls_in_window(0.003, 1e5, std::int64_t{16} << 20, CachePolicy::warm), 1) << "more would not stay warm";
+  EXPECT_EQ(calls_in_window(0.003, 100, 1000, CachePolicy::cold), 128);
+  EXPECT_EQ(calls_in_window(0.003, 1e5, std::int64_t{4} << 20, CachePolicy::cold), 2);
+  EXPECT_EQ(calls_in_window(0.003, 1e5, std::int64_t{4} << 20, CachePolicy::warm), 1) << "more would not stay warm";
   EXPECT_EQ(calls_in_window(0.003, 1e5, std::int64_t{1} << 40, CachePolicy::cold), 1);
 }
 
