@@ -32,10 +32,11 @@ function(apo_library name)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS} $<BUILD_INTERFACE:apo_warnings>)
 endfunction()
 
-# apo_test(NAME DEPENDS ... [SOURCES ...] [WITHOUT ...] [ALONE ...] [LABELS ...] [COST n]): one GoogleTest program, discovered
-# test by test: SOURCES, or like a library every .cpp of this folder but for those under WITHOUT.
+# apo_test(NAME DEPENDS ... [SOURCES ...] [WITHOUT ...] [LABELS ...] [TIMEOUT s] [COST n]): one GoogleTest program, discovered
+# test by test: SOURCES, or like a library every .cpp of this folder but for those under WITHOUT. COST: ctest starts with
+# the highest, so that what waits or compiles for long runs beside what computes, and no core waits in the end.
 function(apo_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT;COST" "SOURCES;WITHOUT;ALONE;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;COST" "SOURCES;WITHOUT;DEPENDS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -47,9 +48,11 @@ function(apo_test name)
     list(REMOVE_ITEM ARG_SOURCES ${ARG_WITHOUT})
   endif()
   add_executable(${name} ${ARG_SOURCES})
-  set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gtest_main apo_warnings)
   target_compile_definitions(${name} PRIVATE APO_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}"
                                              APO_BINARY_FOLDER="${PROJECT_BINARY_DIR}")
+  if(TARGET apo_common_headers)
+    target_precompile_headers(${name} REUSE_FROM apo_common_headers)
+  endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${ARG_COST} LABELS "${ARG_LABELS}")
 endfunction()

@@ -1,349 +1,20 @@
-// harness/families/family_file.cpp - reads each line of a family's block.
+// harness/families/family_file.cpp - reads a family's block line by line, then checks it as a whole.
 #include "harness/families/family_file.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <functional>
-#include <map>
-#include <regex>
 #include <set>
 
 #include "harness/core/error.h"
-#include "harness/core/hash.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/families/family_file_checks.h"
-#include "harness/implement/variant/expression.h"
+#include "harness/families/family_lines.h"
 #include "harness/implement/variant/headers.h"
-#include "harness/implement/variant/metadata.h"
-#include "harness/implement/variant/metadata_block.h"
 
 namespace apo {
 namespace {
-
-constexpr std::int64_t kLargestAxis = std::int64_t{1} << 40;
-
-struct Line {
-  const std::string& path;
-  const BlockLine& text;
-  [[noreturn]] void fail(const std::string& what, const std::string& hint) const {
-    block_error(path, text.number, what, hint);
-  }
-};
-
-// A name that C++ and the generated header accept, and that nothing else of the file has.
-void check_name(const FamilyFile& file, const Line& line, const std::string& name, const char* what) {
-  static const std::set<std::string, std::less<>> kTaken = {
-      "auto",   "bool",   "break",  "case",   "char",     "class", "const",   "default",  "delete", "do",    "double",
-      "else",   "enum",   "float",  "for",    "if",       "int",   "long",    "new",      "return", "short", "signed",
-      "sizeof", "stream", "struct", "switch", "template", "this",  "threads", "unsigned", "using",  "void",  "while"};
-  if (!is_identifier(name) || name.size() > 64) {
-    line.fail(fmt::format("the {} '{}' is not an identifier of at most 64 characters", what, name),
-              "use letters, digits and '_'");
-  }
-  const auto same = [&](const auto& item) { return item.name == name; };
-  if (kTaken.contains(name) || std::ranges::any_of(file.axes, same) || std::ranges::any_of(file.scalars, same) ||
-      std::ranges::any_of(file.tensors, same)) {
-    line.fail(fmt::format("the name '{}' is taken", name),
-              "axes, scalars and tensors need names of their own, and no C++ keyword");
-  }
-}
-
-DType read_dtype(const Line& line, const std::string& text) {
-  const auto dtype = find_dtype(text);
-  if (!dtype) {
-    std::vector<std::string> known;
-    for (const DType each : kDTypes) {
-      known.emplace_back(to_string(each));
-    }
-    line.fail(fmt::format("unknown dtype '{}'", text), "known: " + join(known, " "));
-  }
-  return *dtype;
-}
-
-void read_name(FamilyFile& file, const Line& line) {
-  if (!is_identifier(line.text.value) || line.text.value.size() > 64) {
-    line.fail(fmt::format("the name '{}' is not an identifier of at most 64 characters", line.text.value),
-              "e.g. '// apo:family row_softmax'");
-  }
-  file.name = line.text.value;
-}
-
-void read_idea(FamilyFile& file, const Line& line) {
-  file.idea = line.text.value;
-}
-
-void read_axis(FamilyFile& file, const Line& line) {
-  static const std::regex kForm(R"((\S+)\s+(\d{1,15})\.\.(\d{1,15})(\s+specialised)?(?:\s+(.*))?)");
-  std::smatch match;
-  if (!std::regex_match(line.text.value, match, kForm)) {
-    line.fail(fmt::format("the axis '{}' cannot be read", line.text.value),
-              "write 'NAME MIN..MAX', e.g. '// apo:axis rows 1..65536'");
-  }
-  check_name(file, line, match[1], "axis");
-  const std::int64_t low = parse_int(match[2].str()).value_or(0);
-  const std::int64_t high = parse_int(match[3].str()).value_or(0);
-  if (high < low || high > kLargestAxis) {
-    line.fail(fmt::format("the range {}..{} of axis {} is empty or not within 0..2^40", low, high, match[1].str()),
-              "a size starts at 1, a switch at 0");
-  }
-  file.axes.push_back(
-      {.name = match[1], .meaning = match[5], .min = low, .max = high, .specialised = match[4].matched});
-}
-
-void read_scalar(FamilyFile& file, const Line& line) {
-  const std::vector<std::string> words = split_words(line.text.value);
-  const auto value = words.size() >= 3 ? parse_double(words[2]) : std::nullopt;
-  if (!value) {
-    line.fail(fmt::format("the scalar '{}' cannot be read", line.text.value),
-              "write 'NAME DTYPE VALUE', e.g. '// apo:scalar eps f32 1e-6'");
-  }
-  check_name(file, line, words[0], "scalar");
-  const DType dtype = read_dtype(line, words[1]);
-  if (!is_float(dtype) && round_to(dtype, *value) != *value) {
-    line.fail(fmt::format("{} is no value of {}", words[2], words[1]), "choose another dtype or value");
-  }
-  file.scalars.push_back({.name = words[0], .dtype = dtype, .value = round_to(dtype, *value), .meaning = ""});
-}
-
-Distribution read_distribution(const Line& line, const std::string& text) {
-  static const std::map<std::string, Distribution, std::less<>> kPlain = {
-      {"normal", {.kind = DistributionKind::normal, .first = 0, .second = 1, .largest = ""}},
-      {"positive", {.kind = DistributionKind::positive, .first = 0, .second = 1, .largest = ""}},
-      {"probability", {.kind = DistributionKind::probability, .first = 0, .second = 1, .largest = ""}},
-      {"mask", {.kind = DistributionKind::mask, .first = 0, .second = 1, .largest = ""}},
-      {"fill", {.kind = DistributionKind::function, .first = 0, .second = 1, .largest = ""}}};
-  if (const auto plain = kPlain.find(text); plain != kPlain.end()) {
-    return plain->second;
-  }
-  static const std::regex kTwo(R"((normal|uniform)\(\s*([-+.\deE]+)\s*,\s*([-+.\deE]+)\s*\))");
-  static const std::regex kIndex(R"(index\(\s*0\s*\.\.\s*(.+?)\s*\))");
-  std::smatch match;
-  if (std::regex_match(text, match, kIndex)) {
-    return {.kind = DistributionKind::index, .first = 0, .second = 1, .largest = match[1]};
-  }
-  const auto first = std::regex_match(text, match, kTwo) ? parse_double(match[2].str()) : std::nullopt;
-  const auto second = first ? parse_double(match[3].str()) : std::nullopt;
-  const bool is_normal = second && match[1] == "normal";
-  if (!second || (is_normal ? *second <= 0 : *second <= *first)) {
-    line.fail(fmt::format("the distribution '{}' cannot be read", text),
-              "known: normal normal(MEAN,DEVIATION) uniform(LOW,HIGH) positive probability mask index(0..LAST) fill");
-  }
-  return {.kind = is_normal ? DistributionKind::normal : DistributionKind::uniform,
-          .first = *first,
-          .second = *second,
-          .largest = ""};
-}
-
-Distribution default_distribution(DType dtype) {
-  if (is_float(dtype)) {
-    return {};
-  }
-  return dtype == DType::boolean
-             ? Distribution{.kind = DistributionKind::mask, .first = 0, .second = 1, .largest = ""}
-             : Distribution{.kind = DistributionKind::uniform, .first = 0, .second = 100, .largest = ""};
-}
-
-void read_tensor(FamilyFile& file, const Line& line, Role role) {
-  static const std::regex kForm(R"((\S+)\s+([A-Za-z0-9]+)\s*\[([^\]]*)\]\s*(.*))");
-  std::smatch match;
-  if (!std::regex_match(line.text.value, match, kForm)) {
-    line.fail(fmt::format("the tensor '{}' cannot be read", line.text.value),
-              "write 'NAME DTYPE[AXIS,...]', e.g. '// apo:input x f32[rows,cols] normal'");
-  }
-  FileTensor tensor{
-      .line = line.text.number, .name = match[1], .dtype = DType::f32, .role = role, .extents = {}, .distribution = {}};
-  check_name(file, line, tensor.name, "tensor");
-  tensor.dtype = read_dtype(line, match[2]);
-  if (!trim(match[3].str()).empty()) {
-    tensor.extents = split_expressions(match[3].str());
-  }
-  const std::string rest = trim(match[4].str());
-  if (role != Role::input && !rest.empty()) {
-    line.fail(fmt::format("'{}' after a tensor that nobody draws", rest),
-              "only an input has a distribution; remove it");
-  }
-  tensor.distribution = rest.empty() ? default_distribution(tensor.dtype) : read_distribution(line, rest);
-  file.tensors.push_back(std::move(tensor));
-}
-
-void read_unit(FamilyFile& file, const Line& line) {
-  static const std::regex kForm(R"(([A-Za-z_]\w*)(?:/(\d{1,9}))?)");
-  for (const std::string& word : split_words(line.text.value)) {
-    std::smatch match;
-    if (!std::regex_match(word, match, kForm) || (match[2].matched && parse_int(match[2].str()).value_or(0) < 1)) {
-      line.fail(fmt::format("the unit '{}' cannot be read", word),
-                "write axes, each with the entries that belong together if more than one: '// apo:unit rows', '// "
-                "apo:unit n/4096'");
-    }
-    file.units.push_back({.axis = match[1], .block = match[2].matched ? *parse_int(match[2].str()) : 1});
-  }
-}
-
-void read_regimes(FamilyFile& file, const Line& line) {
-  file.regimes = {"typical"};
-  for (const std::string& word : split_words(line.text.value)) {
-    const std::string name = trim(word.ends_with(',') ? word.substr(0, word.size() - 1) : word);
-    if (std::ranges::find(known_regimes(), name) == known_regimes().end()) {
-      line.fail(fmt::format("unknown regime '{}'", name), "known: " + join(known_regimes(), " "));
-    }
-    if (name != "typical") {
-      file.regimes.push_back(name);
-    }
-  }
-}
-
-void read_workload(FamilyFile& file, const Line& line) {
-  const std::vector<std::string> words = split_words(line.text.value);
-  const char* form =
-      "write 'NAME small|ragged|production|extreme AXIS=VALUE...', e.g. '// apo:workload r7 ragged rows=7 cols=1000'";
-  if (words.size() < 2 || !std::regex_match(words[0], std::regex("[A-Za-z0-9_]{1,64}"))) {
-    line.fail(fmt::format("the workload '{}' cannot be read", line.text.value), form);
-  }
-  static const std::map<std::string, WorkloadKind, std::less<>> kKinds = {{"small", WorkloadKind::small},
-                                                                          {"ragged", WorkloadKind::ragged},
-                                                                          {"production", WorkloadKind::production},
-                                                                          {"extreme", WorkloadKind::extreme}};
-  if (!kKinds.contains(words[1])) {
-    line.fail(fmt::format("unknown kind of workload '{}'", words[1]), form);
-  }
-  Workload workload{.name = words[0], .axes = {}, .kind = kKinds.find(words[1])->second, .workload_class = "any"};
-  for (std::size_t i = 2; i < words.size(); ++i) {
-    const std::size_t equals = words[i].find('=');
-    const auto value = equals == std::string::npos ? std::nullopt : parse_int(words[i].substr(equals + 1));
-    if (!value) {
-      line.fail(fmt::format("'{}' is not AXIS=VALUE", words[i]), form);
-    }
-    workload.axes[words[i].substr(0, equals)] = *value;
-  }
-  for (const AxisSpec& axis : file.axes) {
-    const auto given = workload.axes.find(axis.name);
-    if (given == workload.axes.end()) {
-      line.fail(fmt::format("workload {} gives no value for axis {}", workload.name, axis.name), form);
-    }
-    if (given->second < axis.min || given->second > axis.max) {
-      line.fail(fmt::format("{}={} is outside {}..{}", axis.name, given->second, axis.min, axis.max),
-                "change the workload, or the range at 'apo:axis " + axis.name + "'");
-    }
-  }
-  if (workload.axes.size() != file.axes.size()) {
-    const auto unknown = std::ranges::find_if(workload.axes, [&](const auto& entry) {
-      return std::ranges::find(file.axes, entry.first, &AxisSpec::name) == file.axes.end();
-    });
-    line.fail(fmt::format("no axis '{}'", unknown->first),
-              did_you_mean(unknown->first, axis_names(file)) + "  the axes stand before the workloads");
-  }
-  if (std::ranges::find(file.workloads, workload.name, &Workload::name) != file.workloads.end()) {
-    line.fail(fmt::format("the workload '{}' is repeated", workload.name), "give it another name");
-  }
-  file.workloads.push_back(std::move(workload));
-}
-
-void read_class(FamilyFile& file, const Line& line) {
-  const std::size_t space = line.text.value.find_first_of(" \t");
-  const std::string condition = space == std::string::npos ? "" : trim(line.text.value.substr(space));
-  const std::string why = condition.empty() ? "it has no condition" : check_expression(condition, axis_names(file));
-  if (!why.empty()) {
-    line.fail(fmt::format("the class '{}' cannot be read: {}", line.text.value, why),
-              "write 'NAME CONDITION', e.g. '// apo:class narrow cols <= 1024'");
-  }
-  file.classes.push_back({.name = line.text.value.substr(0, space), .condition = condition});
-}
-
-void read_requires(FamilyFile& file, const Line& line) {
-  const std::string why = check_expression(line.text.value, axis_names(file));
-  if (!why.empty()) {
-    line.fail(fmt::format("apo:requires: {}", why), "an expression over the axes, which stand before it");
-  }
-  file.legal = line.text.value;
-}
-
-void read_reference(FamilyFile& file, const Line& line) {
-  file.reference_command = split_words(line.text.value);
-}
-
-void read_precision(FamilyFile& file, const Line& line) {
-  static const std::map<std::string, ReferencePrecision, std::less<>> kKnown = {
-      {"float64", ReferencePrecision::float64},
-      {"float32", ReferencePrecision::float32},
-      {"declared", ReferencePrecision::declared}};
-  const std::vector<std::string> words = split_words(line.text.value);
-  if (words.size() != 2 || !kKnown.contains(words[0]) || !kKnown.contains(words[1]) || words[1] == "float64") {
-    line.fail(fmt::format("the precision '{}' cannot be read", line.text.value),
-              "write what the reference and its honest version compute in, e.g. 'float64 declared'; known: float64 "
-              "float32 declared");
-  }
-  file.widest = kKnown.at(words[0]);
-  file.honest = kKnown.at(words[1]);
-}
-
-// "NAME": the family's; "WORKLOAD NAME": a workload's.
-void read_origin(FamilyFile& file, const Line& line) {
-  const std::vector<std::string> words = split_words(line.text.value);
-  if (words.size() == 1) {
-    file.origin = words[0];
-    return;
-  }
-  if (words.size() != 2 || std::ranges::find(file.workloads, words[0], &Workload::name) == file.workloads.end()) {
-    line.fail(fmt::format("the origin '{}' cannot be read", line.text.value),
-              "write the family's name elsewhere, or 'WORKLOAD NAME' behind the line of that workload");
-  }
-  file.workload_origins[words[0]] = words[1];
-}
-
-void read_tolerance(FamilyFile& file, const Line& line) {
-  static const std::regex kForm(R"(rtol=(\S+)\s+atol=(\S+))");
-  std::smatch match;
-  const bool read = std::regex_match(line.text.value, match, kForm);
-  const auto relative = read ? parse_double(match[1].str()) : std::nullopt;
-  const auto absolute = read ? parse_double(match[2].str()) : std::nullopt;
-  if (!relative || !absolute || *relative < 0 || *absolute < 0) {
-    line.fail(fmt::format("the tolerance '{}' cannot be read", line.text.value),
-              "write 'rtol=1e-5 atol=1e-6', or leave the line out: the tolerance is derived");
-  }
-  file.tolerance = FileTolerance{.relative = *relative, .absolute = *absolute};
-}
-
-void read_repeatable(FamilyFile& file, const Line& line) {
-  if (line.text.value != "yes" && line.text.value != "no") {
-    line.fail("apo:repeatable is neither yes nor no", "yes: the same inputs have to give the same bits");
-  }
-  file.repeatable = line.text.value == "yes";
-}
-
-using LineReader = std::function<void(FamilyFile&, const Line&)>;
-
-const std::map<std::string, LineReader, std::less<>>& readers() {
-  static const std::map<std::string, LineReader, std::less<>> kReaders = {
-      {"family", read_name},
-      {"idea", read_idea},
-      {"axis", read_axis},
-      {"scalar", read_scalar},
-      {"input", [](FamilyFile& file, const Line& line) { read_tensor(file, line, Role::input); }},
-      {"derive", [](FamilyFile& file, const Line& line) { read_tensor(file, line, Role::derived_input); }},
-      {"output", [](FamilyFile& file, const Line& line) { read_tensor(file, line, Role::output); }},
-      {"unit", read_unit},
-      {"regimes", read_regimes},
-      {"workload", read_workload},
-      {"class", read_class},
-      {"requires", read_requires},
-      {"reference", read_reference},
-      {"precision", read_precision},
-      {"origin", read_origin},
-      {"tolerance", read_tolerance},
-      {"repeatable", read_repeatable}};
-  return kReaders;
-}
-
-std::vector<std::string> keys() {
-  std::vector<std::string> names;
-  for (const auto& [name, reader] : readers()) {
-    names.push_back(name);
-  }
-  return names;
-}
 
 // The words of the reference's command that are files beside the family's: they are part of the contract.
 std::vector<SourceFile> read_scripts(const FamilyFile& file) {
@@ -359,11 +30,6 @@ std::vector<SourceFile> read_scripts(const FamilyFile& file) {
 }
 
 }  // namespace
-
-const std::vector<std::string>& known_regimes() {
-  static const std::vector<std::string> kNames = {"typical", "wide", "near_zero", "saturating", "constant_rows"};
-  return kNames;
-}
 
 std::string_view to_string(ReferencePrecision precision) {
   switch (precision) {
@@ -383,17 +49,11 @@ FamilyFile parse_family(std::string_view text, const std::string& path) {
   static const std::set<std::string, std::less<>> kRepeatable = {"axis",   "scalar",   "input", "derive",
                                                                  "output", "workload", "class", "origin"};
   std::set<std::string, std::less<>> seen;
-  for (const BlockLine& text_line : read_block(text, path)) {
-    const Line line{.path = path, .text = text_line};
-    const auto reader = readers().find(text_line.key);
-    if (reader == readers().end()) {
-      line.fail(fmt::format("unknown key apo:{}", text_line.key),
-                did_you_mean(text_line.key, keys()) + "  known: " + join(keys(), " "));
+  for (const BlockLine& line : read_block(text, path)) {
+    if (!seen.insert(line.key).second && !kRepeatable.contains(line.key)) {
+      block_error(path, line.number, fmt::format("apo:{} is repeated", line.key), "keep one");
     }
-    if (!seen.insert(text_line.key).second && !kRepeatable.contains(text_line.key)) {
-      line.fail(fmt::format("apo:{} is repeated", text_line.key), "keep one");
-    }
-    reader->second(file, line);
+    read_family_line(file, line);
   }
   check_family_file(file);
   file.headers = file.reference_command.empty() ? find_headers(text, path, file.name, {}) : read_scripts(file);

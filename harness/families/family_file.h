@@ -3,14 +3,10 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "harness/families/family_record.h"
 
 namespace apo {
-
-// What the harness can draw beside "typical".
-const std::vector<std::string>& known_regimes();
 
 // Throws UserError naming path:line, what is wrong and how to fix it.
 FamilyFile parse_family(std::string_view text, const std::string& path);

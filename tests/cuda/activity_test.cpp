@@ -14,6 +14,7 @@
 #include "harness/implement/variant/metadata.h"
 #include "harness/worker/cupti/cupti.h"
 #include "harness/worker/parent/worker.h"
+#include "tests/cuda/cuda_runtime_fixture.h"
 #include "tests/shipped_families.h"
 
 namespace apo {
@@ -31,11 +32,6 @@ std::string kernel(const std::string& name, const std::string& cycles) {
   return "extern \"C\" __global__ void " + name + "(copy_args a) {\n" + kCopyAndSpin + cycles + ") {}\n}\n";
 }
 
-WorkerOptions options() {
-  const char* program = std::getenv("APO_WORKER");
-  return {.program = program != nullptr ? program : APO_WORKER_PROGRAM, .target = Target::cuda};
-}
-
 class ActivityClock : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -43,7 +39,7 @@ class ActivityClock : public ::testing::Test {
     if (cupti::load_library(missing) == nullptr) {
       GTEST_SKIP() << missing;
     }
-    start(options());
+    start(testing::cuda_worker());
   }
   void start(const WorkerOptions& with) {
     try {
@@ -171,7 +167,7 @@ TEST_F(ActivityClock, AFaultWhileItRecordsIsTheCandidatesAndHangsNothing) {
 }
 
 TEST_F(ActivityClock, ThatIsNotThereLeavesTheEventsAndSaysWhy) {
-  WorkerOptions without = options();
+  WorkerOptions without = testing::cuda_worker();
   without.environment = {"APO_CUPTI_LIBRARY=/nonexistent"};
   worker_.reset();
   start(without);

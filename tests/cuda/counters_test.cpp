@@ -20,6 +20,7 @@
 #include "harness/worker/cupti/metric_names.h"
 #include "harness/worker/cupti/profiler_lock.h"
 #include "harness/worker/parent/worker.h"
+#include "tests/cuda/cuda_runtime_fixture.h"
 #include "tests/cuda/metric_lists.h"
 #include "tests/shipped_families.h"
 
@@ -65,17 +66,16 @@ constexpr const char* kBarriers =
     "  }\n"
     "  if (s == 123.25f) a.y[0] = s;\n}\n";
 
-WorkerOptions options() {
-  const char* program = std::getenv("APO_WORKER");
-  return {.program = program != nullptr ? program : APO_WORKER_PROGRAM,
-          .target = Target::cuda,
-          .deadline = std::chrono::milliseconds(60'000)};
+WorkerOptions patient_worker() {
+  WorkerOptions options = testing::cuda_worker();
+  options.deadline = std::chrono::milliseconds(60'000);
+  return options;
 }
 
 // One worker with one kernel in it.
 class Bench {
  public:
-  Bench(const std::string& code, std::int64_t n, const std::string& launch) : n_(n), worker_(options()) {
+  Bench(const std::string& code, std::int64_t n, const std::string& launch) : n_(n), worker_(patient_worker()) {
     shared_tensors_ = std::make_unique<SharedTensors>(
         SharedTensorsSpec{.buffers = {{.name = "x", .bytes = 4 * n, .role = BufferRole::input, .element_bytes = 4},
                                       {.name = "y", .bytes = 4 * n, .role = BufferRole::output, .element_bytes = 4}},
@@ -113,7 +113,7 @@ class Counters : public ::testing::Test {
  protected:
   void SetUp() override {
     try {
-      const Worker probe(options());
+      const Worker probe(patient_worker());
       uuid_ = probe.device()->uuid;
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();

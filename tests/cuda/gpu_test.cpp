@@ -11,20 +11,15 @@
 #include "harness/implement/cubin_builder.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/worker/parent/worker.h"
+#include "tests/cuda/cuda_runtime_fixture.h"
 #include "tests/shipped_families.h"
 
 namespace apo {
 namespace {
 
-constexpr std::int64_t kCount = 10'000;
+constexpr std::int64_t kElements = 10'000;
 constexpr int kSets = 3;
 constexpr const char* kIndex = "const long long i = 256LL * blockIdx.x + threadIdx.x;\n";
-
-// APO_WORKER in the environment names another program than the one of the build, so that this test can be carried.
-WorkerOptions options() {
-  const char* program = std::getenv("APO_WORKER");
-  return {.program = program != nullptr ? program : APO_WORKER_PROGRAM, .target = Target::cuda};
-}
 
 float value(int set, std::int64_t i) {
   return static_cast<float>(set) * 100'000.0F + static_cast<float>(i);
@@ -34,22 +29,22 @@ class Gpu : public ::testing::Test {
  protected:
   void SetUp() override {
     try {
-      worker_ = std::make_unique<Worker>(options());
+      worker_ = std::make_unique<Worker>(testing::cuda_worker());
       builder_ = std::make_unique<CudaBuilder>(folder_.path(), worker_->device(), 60);
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
     SharedTensorsSpec spec{
-        .buffers = {{.name = "x", .bytes = 4 * kCount, .role = BufferRole::input, .element_bytes = 4},
-                    {.name = "y", .bytes = 4 * kCount, .role = BufferRole::output, .element_bytes = 4},
+        .buffers = {{.name = "x", .bytes = 4 * kElements, .role = BufferRole::input, .element_bytes = 4},
+                    {.name = "y", .bytes = 4 * kElements, .role = BufferRole::output, .element_bytes = 4},
                     {.name = "memo", .bytes = 1024, .role = BufferRole::scratch, .slot = 0}},
-        .words = {kCount},
+        .words = {kElements},
         .input_sets = kSets,
         .layout_seed = 7,
         .alignment = 256};
     shared_tensors_ = std::make_unique<SharedTensors>(spec);
     for (int set = 0; set < kSets; ++set) {
-      std::vector<float> x(kCount);
+      std::vector<float> x(kElements);
       for (std::size_t i = 0; i < x.size(); ++i) {
         x[i] = value(set, static_cast<std::int64_t>(i));
       }
@@ -64,7 +59,7 @@ class Gpu : public ::testing::Test {
         "// apo:scratch memo 1024\n// apo:launch k " +
         launch + "\n#include \"copy.args.h\"\n" + before + "\nextern \"C\" __global__ void k(copy_args a) {\n" +
         kIndex + body + "\n}\n";
-    Build built = builder_->build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", kCount}}, {});
+    Build built = builder_->build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", kElements}}, {});
     EXPECT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
     return built;
   }
@@ -85,7 +80,7 @@ class Gpu : public ::testing::Test {
   }
   std::vector<float> outputs() const {
     const auto bytes = shared_tensors_->read_output("y");
-    std::vector<float> y(kCount);
+    std::vector<float> y(kElements);
     std::memcpy(y.data(), bytes.data(), bytes.size());
     return y;
   }
@@ -175,7 +170,7 @@ TEST_F(Gpu, AnEndlessKernelIsKilledAtItsDeadline) {
                                      "grid=1 block=256", std::chrono::milliseconds(500));
   EXPECT_EQ(endless.outcome, Outcome::timed_out);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
-  Worker next(options());
+  Worker next(testing::cuda_worker());
   EXPECT_TRUE(next.device().has_value()) << "the GPU works on";
 }
 
@@ -204,7 +199,7 @@ TEST_F(Gpu, WrongParametersAreAWrongAbi) {
   const std::string source =
       "// apo:variant copy/device\n// apo:target cuda\n// apo:technique t\n// apo:idea i\n"
       "// apo:launch k grid=1 block=1\n#include \"copy.args.h\"\nextern \"C\" __global__ void k(float* y) {}\n";
-  built = builder_->build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", kCount}}, {});
+  built = builder_->build(*find_family("copy"), parse_variant(source, "a.cu"), {{"n", kElements}}, {});
   const auto loaded = load(built);
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.failure().outcome, Outcome::wrong_abi);

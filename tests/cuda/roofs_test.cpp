@@ -15,21 +15,17 @@
 #include "harness/implement/variant/metadata.h"
 #include "harness/profile/roofs/gpu_roofs.h"
 #include "harness/profile/roofs/measure_gpu_roofs.h"
+#include "tests/cuda/cuda_runtime_fixture.h"
 
 namespace apo {
 namespace {
-
-WorkerOptions options() {
-  const char* program = std::getenv("APO_WORKER");
-  return {.program = program != nullptr ? program : APO_WORKER_PROGRAM, .target = Target::cuda};
-}
 
 // Measured once for all tests, and printed.
 class GpuRoofs : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     try {
-      facts_ = Worker(options()).device();
+      facts_ = Worker(testing::cuda_worker()).device();
       const CudaBuilder builder(folder().path(), facts_, 60);
       const auto build = [&](const Family& family, const Variant& variant, const Axes& axes) {
         return builder.build(family, variant, axes, {});
@@ -37,7 +33,8 @@ class GpuRoofs : public ::testing::Test {
       build(*find_family("spin"), parse_variant(cuda_roof_source(), "roofs.cu"),
             {{"n", 1 << 21}, {"steps", 1}});  // into the cache
       const auto start = std::chrono::steady_clock::now();
-      roofs_ = measure_cuda_roofs(parse_variant(cuda_roof_source(), "roofs.cu"), build, options(), *facts_);
+      roofs_ =
+          measure_cuda_roofs(parse_variant(cuda_roof_source(), "roofs.cu"), build, testing::cuda_worker(), *facts_);
       seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     } catch (const EnvironmentError& error) {
       why_not_ = error.what();
@@ -152,7 +149,7 @@ TEST_F(GpuRoofs, TheCopyKernelCopiesEveryElement) {
     x[i] = static_cast<float>(i % 16'777'213);
   }
   shared_tensors.write_input(0, "x", std::as_bytes(std::span(x)));
-  Worker worker(options());
+  Worker worker(testing::cuda_worker());
   ASSERT_TRUE(worker.load(0, built.object_path, built.plan));
   ASSERT_TRUE(worker.attach(shared_tensors));
   const auto samples = worker.run({.read_back = true});

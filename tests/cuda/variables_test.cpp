@@ -43,15 +43,15 @@ Build build_of(const char* source, const TemporaryFolder& folder, const std::opt
 }
 
 // What a module needs to be loaded and run in this process.
-struct Gpu {
+struct OpenGpu {
   std::optional<DeviceFacts> facts;  // none: no GPU here, and `missing` says why
   std::string missing;
   std::unique_ptr<const cuda::Driver> driver;
   cuda::Stream stream = nullptr;
 };
 
-Gpu open_gpu() {
-  Gpu gpu;
+OpenGpu open_gpu() {
+  OpenGpu gpu;
   try {
     gpu.facts = Worker(cuda_worker()).device();
   } catch (const EnvironmentError& error) {
@@ -96,7 +96,7 @@ TEST(CudaVariables, AreNamedByTheCubinAndMakeItKeepState) {
 
 TEST(CudaVariables, ArePutBackAsTheyWereLoaded) {
   const TemporaryFolder folder;
-  const Gpu gpu = open_gpu();
+  const OpenGpu gpu = open_gpu();
   if (!gpu.facts) {
     GTEST_SKIP() << gpu.missing;
   }
@@ -131,7 +131,7 @@ TEST(CudaVariables, ArePutBackAsTheyWereLoaded) {
 
 TEST(CudaVariables, AKernelStoresToAConstantWhichIsPutBack) {
   const TemporaryFolder folder;
-  const Gpu gpu = open_gpu();
+  const OpenGpu gpu = open_gpu();
   if (!gpu.facts) {
     GTEST_SKIP() << gpu.missing;
   }

@@ -13,12 +13,12 @@
 namespace apo {
 namespace {
 
-Axes axes_of(std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t N, std::int64_t V, int gate, int norm) {
+Axes e88_axes(std::int64_t B, std::int64_t T, std::int64_t H, std::int64_t N, std::int64_t V, int gate, int norm) {
   return {{"B", B}, {"T", T}, {"H", H}, {"N", N}, {"V", V}, {"GATE", gate}, {"NORM", norm}};
 }
 
 // One problem with its reference and yardstick.
-struct Problem {
+struct Answered {
   const Family& family;
   Axes axes;
   std::string regime;
@@ -26,7 +26,7 @@ struct Problem {
   TensorMap expected;
   TensorMap noise;
 
-  Problem(std::string_view name, const Axes& with_axes, std::string_view with_regime, std::uint64_t seed = 11)
+  Answered(std::string_view name, const Axes& with_axes, std::string_view with_regime, std::uint64_t seed = 11)
       : family(*find_family(name)), axes(with_axes), regime(with_regime), inputs(family.fill(axes, seed, regime, 1)) {
     for (auto& [tensor, values] : inputs) {
       std::transform(values.begin(), values.end(), values.begin(), round_to_bf16);
@@ -41,7 +41,7 @@ struct Problem {
   }
 };
 
-std::vector<double> unit_values(const Problem& problem, const TensorMap& tensors, std::string_view name,
+std::vector<double> unit_values(const Answered& problem, const TensorMap& tensors, std::string_view name,
                                 std::int64_t unit) {
   std::vector<double> values;
   for (const ElementRun& run : problem.family.unit_elements(problem.axes, name, unit)) {
@@ -52,7 +52,7 @@ std::vector<double> unit_values(const Problem& problem, const TensorMap& tensors
 }
 
 // The worst of all units and tensors; at most 1 when everything holds.
-double worst(const Problem& problem, const TensorMap& actual) {
+double worst(const Answered& problem, const TensorMap& actual) {
   double result = 0;
   for (const auto& [name, values] : problem.expected) {
     for (std::int64_t unit = 0; unit < problem.family.unit_count(problem.axes); ++unit) {
@@ -80,7 +80,7 @@ void expect_legal_ones_pass(const Axes& axes, std::uint64_t seeds) {
   for (const std::string_view name : {"e88_forward", "e88_backward"}) {
     for (const std::string& regime : find_family(name)->regimes) {
       for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-        const Problem problem(name, axes, regime, seed);
+        const Answered problem(name, axes, regime, seed);
         EXPECT_LE(worst(problem, problem.family.honest(axes, problem.inputs, {}, 1)), 1.0) << name << " " << regime;
         for (const Alternative& how : legal_ones()) {
           EXPECT_LE(worst(problem, problem.run(how)), 1.0) << name << " " << regime << ": " << how.name;
@@ -91,25 +91,25 @@ void expect_legal_ones_pass(const Axes& axes, std::uint64_t seeds) {
 }
 
 TEST(E88Tolerance, PassesEveryLegalImplementationOnTinyShapes) {
-  expect_legal_ones_pass(axes_of(1, 1, 1, 1, 1, 1, 0), 40);
-  expect_legal_ones_pass(axes_of(1, 16, 1, 4, 4, 1, 1), 20);
+  expect_legal_ones_pass(e88_axes(1, 1, 1, 1, 1, 1, 0), 40);
+  expect_legal_ones_pass(e88_axes(1, 16, 1, 4, 4, 1, 1), 20);
 }
 
 TEST(E88Tolerance, PassesEveryLegalImplementationOnRaggedShapes) {
-  expect_legal_ones_pass(axes_of(2, 17, 3, 8, 16, 1, 1), 2);
-  expect_legal_ones_pass(axes_of(1, 37, 3, 24, 20, 1, 1), 1);
+  expect_legal_ones_pass(e88_axes(2, 17, 3, 8, 16, 1, 1), 2);
+  expect_legal_ones_pass(e88_axes(1, 37, 3, 24, 20, 1, 1), 1);
 }
 
 TEST(E88Tolerance, PassesEveryLegalImplementationWithoutGateOrNorm) {
-  expect_legal_ones_pass(axes_of(1, 40, 1, 32, 32, 0, 1), 1);
-  expect_legal_ones_pass(axes_of(1, 40, 1, 32, 32, 1, 0), 1);
+  expect_legal_ones_pass(e88_axes(1, 40, 1, 32, 32, 0, 1), 1);
+  expect_legal_ones_pass(e88_axes(1, 40, 1, 32, 32, 1, 0), 1);
 }
 
 TEST(E88Tolerance, PassesEveryLegalImplementationOverALongSequence) {
-  expect_legal_ones_pass(axes_of(1, 400, 1, 16, 16, 1, 1), 1);
+  expect_legal_ones_pass(e88_axes(1, 400, 1, 16, 16, 1, 1), 1);
 }
 
-using Corrupt = std::function<TensorMap(const Problem&)>;
+using Corrupt = std::function<TensorMap(const Answered&)>;
 
 struct Defect {
   std::string name;
@@ -118,7 +118,7 @@ struct Defect {
   std::string except;  // a regime in which it makes no difference, for a reason given where it is set
 };
 
-TensorMap neighbours_unit(const Problem& problem) {
+TensorMap neighbours_unit(const Answered& problem) {
   TensorMap outputs = problem.expected;
   for (auto& [name, values] : outputs) {
     const std::int64_t units = problem.family.unit_count(problem.axes);
@@ -136,7 +136,7 @@ TensorMap neighbours_unit(const Problem& problem) {
 }
 
 // Every tensor with a time axis a step late.
-TensorMap a_step_late(const Problem& problem) {
+TensorMap a_step_late(const Answered& problem) {
   TensorMap outputs = problem.expected;
   const std::int64_t B = problem.axes.at("B"), T = problem.axes.at("T");
   for (const TensorSpec& tensor : problem.family.tensors) {
@@ -152,7 +152,7 @@ TensorMap a_step_late(const Problem& problem) {
   return outputs;
 }
 
-TensorMap zeros(const Problem& problem) {
+TensorMap zeros(const Answered& problem) {
   TensorMap outputs = problem.expected;
   for (auto& [name, values] : outputs) {
     std::fill(values.begin(), values.end(), 0.0);
@@ -160,14 +160,14 @@ TensorMap zeros(const Problem& problem) {
   return outputs;
 }
 
-TensorMap one_nan(const Problem& problem) {
+TensorMap one_nan(const Answered& problem) {
   TensorMap outputs = problem.expected;
   outputs.begin()->second.back() = std::nan("");
   return outputs;
 }
 
 Defect defect(const Alternative& how, double margin = 5, std::string except = "") {
-  return {how.name, [how](const Problem& problem) { return problem.run(how); }, margin, std::move(except)};
+  return {how.name, [how](const Answered& problem) { return problem.run(how); }, margin, std::move(except)};
 }
 
 const std::vector<Defect>& wrong_outputs() {
@@ -181,7 +181,7 @@ const std::vector<Defect>& wrong_outputs() {
 
 void expect_defects_fail(std::string_view name, const Axes& axes, const std::vector<Defect>& defects) {
   for (const std::string& regime : find_family(name)->regimes) {
-    const Problem problem(name, axes, regime);
+    const Answered problem(name, axes, regime);
     for (const Defect& wrong : defects) {
       if (wrong.except != regime) {
         EXPECT_GT(worst(problem, wrong.corrupt(problem)), wrong.margin) << name << " " << regime << ": " << wrong.name;
@@ -198,8 +198,8 @@ TEST(E88Tolerance, FailsWrongForwardOutputs) {
   defects.push_back(
       defect({.name = "retrieval from the decayed state", .updates_before_retrieval = true}, 5, "long_memory"));
   defects.push_back(defect({.name = "sums in bf16", .bf16_sums = true}, 1));
-  expect_defects_fail("e88_forward", axes_of(2, 17, 3, 8, 16, 1, 1), defects);
-  expect_defects_fail("e88_forward", axes_of(1, 37, 3, 24, 20, 1, 0), defects);
+  expect_defects_fail("e88_forward", e88_axes(2, 17, 3, 8, 16, 1, 1), defects);
+  expect_defects_fail("e88_forward", e88_axes(1, 37, 3, 24, 20, 1, 0), defects);
 }
 
 TEST(E88Tolerance, FailsWrongGradients) {
@@ -214,16 +214,16 @@ TEST(E88Tolerance, FailsWrongGradients) {
   // Near 0 both derivatives of silu are 1/2.
   defects.push_back(
       defect({.name = "half the derivative of silu", .drops_gate_derivative = true}, 5, "near_zero_gates"));
-  expect_defects_fail("e88_backward", axes_of(2, 37, 3, 24, 20, 1, 0), defects);
+  expect_defects_fail("e88_backward", e88_axes(2, 37, 3, 24, 20, 1, 0), defects);
   defects.push_back(defect({.name = "norm taken as constant", .drops_norm_chain = true}));
-  expect_defects_fail("e88_backward", axes_of(2, 17, 3, 8, 16, 1, 1), defects);
+  expect_defects_fail("e88_backward", e88_axes(2, 17, 3, 8, 16, 1, 1), defects);
 }
 
 // ||honest - reference|| / ||reference|| of every tensor: rounding, and not much more.
 TEST(E88Tolerance, HonestErrorStaysSmallInEveryRegime) {
   for (const std::string_view name : {"e88_forward", "e88_backward"}) {
     for (const std::string& regime : find_family(name)->regimes) {
-      const Problem problem(name, axes_of(1, 64, 2, 32, 32, 1, 1), regime);
+      const Answered problem(name, e88_axes(1, 64, 2, 32, 32, 1, 1), regime);
       const TensorMap honest = problem.family.honest(problem.axes, problem.inputs, {}, 1);
       for (const auto& [tensor, expected] : problem.expected) {
         double error = 0, size = 0, noise = 0;

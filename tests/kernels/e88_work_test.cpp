@@ -30,7 +30,7 @@ Counted special(Counted) {
 using Row = std::vector<Counted>;
 constexpr Counted kOne;
 
-struct Sizes {
+struct WorkSizes {
   std::size_t N, V;
   bool gate, norm;
 };
@@ -55,7 +55,7 @@ Counted dot(std::size_t count) {
   return sum;
 }
 
-void replay_step(const Sizes& z) {
+void replay_step(const WorkSizes& z) {
   for (std::size_t j = 0; j < z.V; ++j) {
     const Counted delta = Counted{} - dot(z.N);
     for (std::size_t i = 0; i < z.N; ++i) {
@@ -68,7 +68,7 @@ Counted sigmoid() {
   return special(kOne + special(Counted{}));
 }
 
-void forward_step(const Sizes& z) {
+void forward_step(const WorkSizes& z) {
   Row k(z.N), q(z.N);
   if (z.norm) {
     normalise(k);
@@ -83,14 +83,14 @@ void forward_step(const Sizes& z) {
   }
 }
 
-void chain_rule(const Sizes& z) {
+void chain_rule(const WorkSizes& z) {
   const Counted projection = dot(z.N);
   for (std::size_t i = 0; i < z.N; ++i) {
     static_cast<void>((Counted{} - Counted{} * projection) * Counted{});
   }
 }
 
-void backward_step(const Sizes& z) {
+void backward_step(const WorkSizes& z) {
   Row k(z.N), q(z.N);
   if (z.norm) {
     normalise(k);
@@ -123,7 +123,7 @@ TEST(E88Work, FlopsAndSpecialFunctionsEqualACountOfTheEquations) {
   for (const int gate : {0, 1}) {
     for (const int norm : {0, 1}) {
       const Axes axes = {{"B", 2}, {"T", 3}, {"H", 5}, {"N", 7}, {"V", 4}, {"GATE", gate}, {"NORM", norm}};
-      const Sizes sizes = {.N = 7, .V = 4, .gate = gate == 1, .norm = norm == 1};
+      const WorkSizes sizes = {.N = 7, .V = 4, .gate = gate == 1, .norm = norm == 1};
       for (const bool forward : {true, false}) {
         flops = specials = 0;
         for (int step = 0; step < 2 * 3 * 5; ++step) {

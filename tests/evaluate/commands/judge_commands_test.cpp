@@ -49,7 +49,7 @@ std::string mistake(const CommandComparison& comparison) {
   return "no mistake";
 }
 
-bool has(const std::string& text, const std::string& part) {
+bool mentions(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -65,8 +65,8 @@ TEST(JudgeCommands, AKnownGainIsAcceptedAfterAConfirmationInFreshRuns) {
   EXPECT_NEAR(judgement.effect, std::log(100.0 / 95), 0.02);
   EXPECT_LT(judgement.lower, std::log(100.0 / 95));
   EXPECT_GT(judgement.upper, std::log(100.0 / 95));
-  EXPECT_TRUE(has(judgement.sentence, "better, 98 % interval")) << judgement.sentence;
-  EXPECT_TRUE(has(judgement.sentence, "fresh runs of each")) << judgement.sentence;
+  EXPECT_TRUE(mentions(judgement.sentence, "better, 98 % interval")) << judgement.sentence;
+  EXPECT_TRUE(mentions(judgement.sentence, "fresh runs of each")) << judgement.sentence;
   EXPECT_GE(rounds_of(result, RoundStage::search), 14);
   EXPECT_GE(rounds_of(result, RoundStage::confirm), 14);
   EXPECT_EQ(judgement.processes, 2 * static_cast<int>(result.rounds.size()));
@@ -123,7 +123,7 @@ TEST(JudgeCommands, SeveralRunsARoundAlternateAndTheBestCounts) {
     const CommandRun& other = runs[0].candidate ? runs[2] : runs[3];
     EXPECT_EQ(round.commands->best(false), std::min(one.value, other.value));
   }
-  EXPECT_TRUE(has(result.judgement->sentence, "rounds of 2 fresh runs of each")) << result.judgement->sentence;
+  EXPECT_TRUE(mentions(result.judgement->sentence, "rounds of 2 fresh runs of each")) << result.judgement->sentence;
 }
 
 TEST(JudgeCommands, AutoRunsAAgainstItselfFirstAndTakesAStrictPreset) {
@@ -154,7 +154,7 @@ TEST(JudgeCommands, ASpentBudgetEndsWithoutAVerdict) {
   const CommandComparison result = judged(comparison);
   EXPECT_EQ(result.judgement->verdict, Verdict::inconclusive);
   EXPECT_EQ(result.judgement->reason, Reason::unresolved);
-  EXPECT_TRUE(has(result.judgement->sentence, "budget")) << result.judgement->sentence;
+  EXPECT_TRUE(mentions(result.judgement->sentence, "budget")) << result.judgement->sentence;
   comparison.purpose = CommandPurpose::gate;
   comparison.margin = 0.02;
   EXPECT_EQ(judged(comparison).gate, GateVerdict::undecided);
@@ -172,7 +172,7 @@ CommandComparison gated(const std::string& a, const std::string& b, double margi
 TEST(GateCommands, MoreThanTheMarginRegressesAndLessPasses) {
   const CommandComparison worse = gated(noisy("41", 100), noisy("42", 115), 0.05);
   EXPECT_EQ(worse.gate, GateVerdict::regressed) << worse.judgement->sentence;
-  EXPECT_TRUE(has(worse.judgement->sentence, "worse by more than 5 %")) << worse.judgement->sentence;
+  EXPECT_TRUE(mentions(worse.judgement->sentence, "worse by more than 5 %")) << worse.judgement->sentence;
   EXPECT_EQ(difference_on_replay(worse), "");
   const CommandComparison same = gated(noisy("43", 100), noisy("44", 100), 0.05);
   EXPECT_EQ(same.gate, GateVerdict::passed) << same.judgement->sentence;
@@ -199,31 +199,32 @@ TEST(CommandCorrectness, AWrongBIsRevertedAndAWrongAIsAMistake) {
   comparison.purpose = CommandPurpose::gate;
   EXPECT_EQ(judged(comparison).gate, GateVerdict::failed);
   comparison.correct = "test $APO_SIDE = b";
-  EXPECT_TRUE(has(mistake(comparison), "command A fails the check 'test $APO_SIDE = b'")) << mistake(comparison);
+  EXPECT_TRUE(mentions(mistake(comparison), "command A fails the check 'test $APO_SIDE = b'")) << mistake(comparison);
 }
 
 // ---------------------------------------------------------------- faults
 
 TEST(CommandFaults, ACommandThatIsMissingIsAMistakeOnEitherSide) {
-  EXPECT_TRUE(has(mistake(asked("./no-such-program", "true")), "command A, './no-such-program', cannot be found"));
+  EXPECT_TRUE(mentions(mistake(asked("./no-such-program", "true")), "command A, './no-such-program', cannot be found"));
   EXPECT_TRUE(
-      has(mistake(asked("echo value 1", "./no-such-program")), "command B, './no-such-program', cannot be found"));
+      mentions(mistake(asked("echo value 1", "./no-such-program")), "command B, './no-such-program', cannot be found"));
   write_file_atomically(place().path() / "data", "no program");
-  EXPECT_TRUE(has(mistake(asked("echo value 1", "./data")), "cannot be executed"));
+  EXPECT_TRUE(mentions(mistake(asked("echo value 1", "./data")), "cannot be executed"));
 }
 
 TEST(CommandFaults, AnAThatFailsIsAMistakeWithWhatItPrinted) {
-  EXPECT_TRUE(has(mistake(asked("echo no input file >&2; exit 3", "true")),
-                  "command A gave no result: faulted, it exited with 3; it printed: no input file"));
-  EXPECT_TRUE(has(mistake(asked("kill -SEGV $$", "true")), "SIGSEGV"));
-  EXPECT_TRUE(has(mistake(asked("echo hello", "true")), "no_metric, no line of stdout matches"));
+  EXPECT_TRUE(mentions(mistake(asked("echo no input file >&2; exit 3", "true")),
+                       "command A gave no result: faulted, it exited with 3; it printed: no input file"));
+  EXPECT_TRUE(mentions(mistake(asked("kill -SEGV $$", "true")), "SIGSEGV"));
+  EXPECT_TRUE(mentions(mistake(asked("echo hello", "true")), "no_metric, no line of stdout matches"));
 }
 
 TEST(CommandFaults, ABThatFailsIsReverted) {
   const CommandComparison exited = judged(asked("echo value 1", "echo broken >&2; exit 3"));
   EXPECT_EQ(exited.outcome, Outcome::faulted);
   EXPECT_EQ(exited.judgement->reason, Reason::gate_failed);
-  EXPECT_TRUE(has(exited.judgement->sentence, "it exited with 3; it printed: broken")) << exited.judgement->sentence;
+  EXPECT_TRUE(mentions(exited.judgement->sentence, "it exited with 3; it printed: broken"))
+      << exited.judgement->sentence;
   for (const std::string bad : {"hello", "value 1; echo value 2", "value nan", "value 0", "value -1"}) {
     const CommandComparison result = judged(asked("echo value 1", "echo " + bad));
     EXPECT_EQ(result.outcome, Outcome::no_metric) << bad;
@@ -238,7 +239,8 @@ TEST(CommandFaults, ABThatFailsLaterIsRevertedAndKeepsItsRounds) {
   EXPECT_EQ(result.outcome, Outcome::faulted);
   EXPECT_EQ(result.judgement->reason, Reason::gate_failed);
   EXPECT_EQ(result.rounds.size(), 2U);  // its first run was the trial
-  EXPECT_TRUE(has(result.judgement->sentence, "Command B failed while it was timed")) << result.judgement->sentence;
+  EXPECT_TRUE(mentions(result.judgement->sentence, "Command B failed while it was timed"))
+      << result.judgement->sentence;
 }
 
 // What hangs is ended with all that it started.
@@ -247,7 +249,7 @@ TEST(CommandFaults, AHangIsKilledAtItsDeadlineWithItsChildren) {
   comparison.timeout_s = 0.5;
   const CommandComparison result = judged(comparison);
   EXPECT_EQ(result.outcome, Outcome::timed_out);
-  EXPECT_TRUE(has(result.judgement->sentence, "had not ended")) << result.judgement->sentence;
+  EXPECT_TRUE(mentions(result.judgement->sentence, "had not ended")) << result.judgement->sentence;
   const int child = std::stoi(read_file(place().path() / "child"));
   for (int i = 0; i < 500 && kill(child, 0) == 0; ++i) {
     usleep(10'000);  // until init has reaped it
@@ -258,10 +260,10 @@ TEST(CommandFaults, AHangIsKilledAtItsDeadlineWithItsChildren) {
 TEST(CommandFaults, ACommandThatPrintsWithoutEndTakesNoMemory) {
   CommandComparison comparison = asked("yes", "true", "regex:value (.*)");
   comparison.timeout_s = 1;
-  EXPECT_TRUE(has(mistake(comparison), "timed_out")) << mistake(comparison);
+  EXPECT_TRUE(mentions(mistake(comparison), "timed_out")) << mistake(comparison);
   comparison.command_a = "yes | head -c 100000000";
   comparison.timeout_s = 0;
-  EXPECT_TRUE(has(mistake(comparison), "printed too much")) << mistake(comparison);
+  EXPECT_TRUE(mentions(mistake(comparison), "printed too much")) << mistake(comparison);
 }
 
 TEST(CommandReplay, AnAlteredRoundIsNoticed) {

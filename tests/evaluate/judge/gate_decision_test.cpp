@@ -20,7 +20,7 @@ GateRule rule() {
 }
 
 // `rounds` effects spread evenly over centre +- half_width.
-std::vector<double> spread(double centre, double half_width, int rounds) {
+std::vector<double> evenly_spread(double centre, double half_width, int rounds) {
   std::vector<double> effects;
   for (int i = 0; i < rounds; ++i) {
     // Neighbours lie on both sides of the centre, so that the first look sees the same spread as the last.
@@ -31,7 +31,7 @@ std::vector<double> spread(double centre, double half_width, int rounds) {
 }
 
 TEST(GateDecision, EqualTimesPassAtTheFirstLook) {
-  const GateState state = gate_state(rule(), {spread(0, 0.005, 14)});
+  const GateState state = gate_state(rule(), {evenly_spread(0, 0.005, 14)});
   EXPECT_EQ(state.answer, GateAnswer::passed);
   EXPECT_TRUE(state.finished);
   EXPECT_EQ(state.workloads[0].rounds, 14);
@@ -39,49 +39,50 @@ TEST(GateDecision, EqualTimesPassAtTheFirstLook) {
 }
 
 TEST(GateDecision, AGainPassesHoweverWideTheMarginIsMissed) {
-  EXPECT_EQ(gate_state(rule(), {spread(0.5, 0.1, 14)}).answer, GateAnswer::passed);
+  EXPECT_EQ(gate_state(rule(), {evenly_spread(0.5, 0.1, 14)}).answer, GateAnswer::passed);
 }
 
 TEST(GateDecision, SlowerBeyondTheMarginRegresses) {
-  const GateState state = gate_state(rule(), {spread(-0.05, 0.005, 14)});
+  const GateState state = gate_state(rule(), {evenly_spread(-0.05, 0.005, 14)});
   EXPECT_EQ(state.answer, GateAnswer::regressed);
   EXPECT_LT(state.workloads[0].upper, -kMargin);
 }
 
 TEST(GateDecision, SlowerWithinTheMarginPasses) {
-  EXPECT_EQ(gate_state(rule(), {spread(-0.01, 0.003, 14)}).answer, GateAnswer::passed);
+  EXPECT_EQ(gate_state(rule(), {evenly_spread(-0.01, 0.003, 14)}).answer, GateAnswer::passed);
 }
 
 TEST(GateDecision, LooksOnlyAtItsRoundsAndSaysHowManyAreMissing) {
   EXPECT_EQ(gate_state(rule(), {{}}).rounds_wanted, 14);
-  const GateState before = gate_state(rule(), {spread(0, 0.001, 13)});
+  const GateState before = gate_state(rule(), {evenly_spread(0, 0.001, 13)});
   EXPECT_EQ(before.answer, GateAnswer::undecided);
   EXPECT_EQ(before.rounds_wanted, 1);
   EXPECT_EQ(before.workloads[0].rounds, 0);
 }
 
 TEST(GateDecision, NoiseWiderThanTheMarginIsUndecidedAfterTheLastLook) {
-  const GateState between = gate_state(rule(), {spread(0, 0.3, 37)});
+  const GateState between = gate_state(rule(), {evenly_spread(0, 0.3, 37)});
   EXPECT_EQ(between.rounds_wanted, 1);
-  const GateState last = gate_state(rule(), {spread(0, 0.3, 38)});
+  const GateState last = gate_state(rule(), {evenly_spread(0, 0.3, 38)});
   EXPECT_EQ(last.answer, GateAnswer::undecided);
   EXPECT_TRUE(last.finished);
   EXPECT_EQ(last.workloads[0].rounds, 38);
 }
 
 TEST(GateDecision, TheAnswerOfAnEarlierLookStands) {
-  std::vector<double> effects = spread(0, 0.005, 14);
+  std::vector<double> effects = evenly_spread(0, 0.005, 14);
   effects.resize(22, -0.5);
   EXPECT_EQ(gate_state(rule(), {effects}).answer, GateAnswer::passed);
   EXPECT_EQ(gate_state(rule(), {effects}).workloads[0].rounds, 14);
 }
 
 TEST(GateDecision, OneSlowWorkloadAmongFastOnesRegresses) {
-  EXPECT_EQ(gate_state(rule(), {spread(0.3, 0.01, 14), spread(-0.05, 0.01, 14)}).answer, GateAnswer::regressed);
+  EXPECT_EQ(gate_state(rule(), {evenly_spread(0.3, 0.01, 14), evenly_spread(-0.05, 0.01, 14)}).answer,
+            GateAnswer::regressed);
 }
 
 TEST(GateDecision, AllWorkloadsHaveToPass) {
-  const GateState state = gate_state(rule(), {spread(0, 0.005, 14), spread(0, 0.3, 14)});
+  const GateState state = gate_state(rule(), {evenly_spread(0, 0.005, 14), evenly_spread(0, 0.3, 14)});
   EXPECT_EQ(state.answer, GateAnswer::undecided);
   EXPECT_EQ(state.workloads[0].answer, GateAnswer::passed);
   EXPECT_EQ(state.workloads[1].answer, GateAnswer::undecided);
@@ -90,7 +91,7 @@ TEST(GateDecision, AllWorkloadsHaveToPass) {
 
 TEST(GateDecision, ManyWorkloadsCannotFailBeforeSoFewRoundsCanShowIt) {
   // 0.001 / 17 is rarer than 14 effects of one sign.
-  const Effects effects(17, spread(-0.05, 0.001, 14));
+  const Effects effects(17, evenly_spread(-0.05, 0.001, 14));
   const GateState state = gate_state(rule(), effects);
   EXPECT_EQ(state.answer, GateAnswer::undecided);
   EXPECT_EQ(state.workloads[0].upper, std::numeric_limits<double>::infinity());

@@ -46,7 +46,7 @@ const Is kHmma = with_code(0x23c);
 const Is kTanh = special(9);
 const Is kEx2 = special(2);
 
-DeviceFacts hopper() {
+DeviceFacts h100_facts() {
   return {.name = "none",
           .major = 9,
           .sms = 132,
@@ -59,7 +59,7 @@ class RoofCode : public ::testing::Test {
  protected:
   void SetUp() override {
     try {
-      builder_ = std::make_unique<CudaBuilder>(folder_.path() / "cache", hopper(), 60);
+      builder_ = std::make_unique<CudaBuilder>(folder_.path() / "cache", h100_facts(), 60);
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }

@@ -84,7 +84,7 @@ TEST(RoofKernels, BothCopiesCopyEveryElementAndNoMore) {
   }
 }
 
-class MeasuredRoofs : public testing::Test {
+class MeasuredRoofs : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     const auto start = std::chrono::steady_clock::now();

@@ -20,7 +20,7 @@ Subject subject(const std::string& name) {
   return {.configuration = {.variant = "toy/" + name, .settings = {}}, .source_hash = "hash-" + name};
 }
 
-ResearchInputs with(std::vector<PastResult> past, bool lessons = false) {
+ResearchInputs research_of(std::vector<PastResult> past, bool lessons = false) {
   ResearchInputs in = fixtures::inputs({variant("a", "x"), variant("b", "y"), variant("c", "z")});
   for (const PastResult& one : past) {
     if (lessons) {
@@ -32,7 +32,7 @@ ResearchInputs with(std::vector<PastResult> past, bool lessons = false) {
 }
 
 TEST(Evidence, AComparisonIsReadInBothDirections) {
-  const Evidence evidence(with({result(1, "a", "simple", 1.5, Verdict::accepted)}));
+  const Evidence evidence(research_of({result(1, "a", "simple", 1.5, Verdict::accepted)}));
   EXPECT_NEAR(evidence.measured(subject("simple"), subject("a"))->effect, std::log(1.5), 1e-12);
   EXPECT_NEAR(evidence.measured(subject("a"), subject("simple"))->effect, -std::log(1.5), 1e-12);
   EXPECT_FALSE(evidence.measured(subject("simple"), subject("b")));
@@ -41,7 +41,7 @@ TEST(Evidence, AComparisonIsReadInBothDirections) {
 // c / a = 1.2 and a / simple = 1.5 give c / simple = 1.8; the half-widths add in squares.
 TEST(Evidence, AChainMultipliesAndItsUncertaintyGrows) {
   const Evidence evidence(
-      with({result(1, "a", "simple", 1.5, Verdict::accepted), result(2, "c", "a", 1.2, Verdict::accepted)}));
+      research_of({result(1, "a", "simple", 1.5, Verdict::accepted), result(2, "c", "a", 1.2, Verdict::accepted)}));
   const auto effect = evidence.measured(subject("simple"), subject("c"));
   ASSERT_TRUE(effect);
   EXPECT_NEAR(std::exp(effect->effect), 1.8, 1e-12);
@@ -53,7 +53,7 @@ TEST(Evidence, TheMorePreciseWayWins) {
   PastResult vague = result(1, "a", "simple", 2.0, Verdict::accepted);
   vague.lower = vague.effect - 0.5;
   vague.upper = vague.effect + 0.5;
-  const Evidence evidence(with({vague, result(2, "a", "simple", 1.5, Verdict::accepted)}));
+  const Evidence evidence(research_of({vague, result(2, "a", "simple", 1.5, Verdict::accepted)}));
   EXPECT_NEAR(std::exp(evidence.measured(subject("simple"), subject("a"))->effect), 1.5, 1e-12);
 }
 
@@ -68,7 +68,7 @@ TEST(Evidence, OfEquallyPreciseWaysTheFirstCounts) {
     one.lower = one.effect - 0.0625;
     one.upper = one.effect + 0.0625;
   }
-  const Evidence evidence(with(std::move(past)));
+  const Evidence evidence(research_of(std::move(past)));
   EXPECT_EQ(name_experiments(evidence.measured(subject("simple"), subject("c"))->experiments), "experiments 1, 4");
   EXPECT_EQ(name_experiments(evidence.measured(subject("simple"), subject("a"))->experiments), "experiment 2");
   EXPECT_EQ(evidence.measured(subject("b"), subject("b"))->experiments.size(), 0U);
@@ -85,7 +85,7 @@ TEST(Evidence, TwentyThousandExperimentsAreNoLoad) {
     past.push_back(one);
   }
   past.push_back(result(kExperiments, "c", "b", 1.5, Verdict::accepted));
-  const Evidence evidence(with(std::move(past)));
+  const Evidence evidence(research_of(std::move(past)));
   Subject first = subject("a");
   first.configuration.settings = {{"K", 0}};
   Subject last = first;
@@ -104,7 +104,7 @@ TEST(Evidence, AnotherMachineClassOrSourceIsNoEvidence) {
   for (const int what : {0, 1, 2}) {
     PastResult past = result(1, "a", "simple", 1.5, Verdict::accepted);
     (what == 0 ? past.machine : what == 1 ? past.workload_class : past.candidate_source_hash) = "other";
-    EXPECT_FALSE(Evidence(with({past})).measured(subject("simple"), subject("a"))) << what;
+    EXPECT_FALSE(Evidence(research_of({past})).measured(subject("simple"), subject("a"))) << what;
   }
 }
 
@@ -113,23 +113,23 @@ TEST(Evidence, ResultsThatWereNotTimedOrAreNotFiniteAreNoEdges) {
   untimed.timed = false;
   PastResult broken = result(2, "b", "simple", 1.5, Verdict::reverted);
   broken.effect = std::nan("");
-  const Evidence evidence(with({untimed, broken}));
+  const Evidence evidence(research_of({untimed, broken}));
   EXPECT_FALSE(evidence.measured(subject("simple"), subject("a")));
   EXPECT_FALSE(evidence.measured(subject("simple"), subject("b")));
 }
 
 TEST(Evidence, ARevertedExperimentRefutesWithItsNumber) {
-  const Evidence evidence(with({result(12, "a", "simple", 0.97, Verdict::reverted)}, true));
+  const Evidence evidence(research_of({result(12, "a", "simple", 0.97, Verdict::reverted)}, true));
   EXPECT_EQ(evidence.refuted(subject("a"), subject("simple")), "refuted by experiment 12: 0.970x [0.960x, 0.980x]");
 }
 
 TEST(Evidence, AnInconclusiveExperimentRefutesNothing) {
-  const Evidence evidence(with({result(12, "a", "simple", 0.97, Verdict::inconclusive)}, true));
+  const Evidence evidence(research_of({result(12, "a", "simple", 0.97, Verdict::inconclusive)}, true));
   EXPECT_EQ(evidence.refuted(subject("a"), subject("simple")), "");
 }
 
 TEST(Evidence, ARefutationExpiresWithEachThingItDependsOn) {
-  const ResearchInputs in = with({result(12, "a", "simple", 0.97, Verdict::reverted)}, true);
+  const ResearchInputs in = research_of({result(12, "a", "simple", 0.97, Verdict::reverted)}, true);
   EXPECT_NE(Evidence(in).refuted(subject("a"), subject("simple")), "");
   Subject edited = subject("a");
   edited.source_hash = "edited";
@@ -151,7 +151,7 @@ TEST(Evidence, AFailedGateRefutesAgainstAnyIncumbent) {
   past.timed = false;
   past.outcome = Outcome::incorrect;
   past.evidence = "d_k is off by 3 sigmas";
-  const Evidence evidence(with({past}));
+  const Evidence evidence(research_of({past}));
   EXPECT_EQ(evidence.refuted(subject("a"), subject("b")),
             "refuted by experiment 5: incorrect (d_k is off by 3 sigmas)");
 }
@@ -160,11 +160,11 @@ TEST(Evidence, AnUnstableClockRefutesNothing) {
   PastResult past = result(5, "a", "simple", 1, Verdict::inconclusive);
   past.timed = false;
   past.outcome = Outcome::unstable_clock;
-  EXPECT_EQ(Evidence(with({past})).refuted(subject("a"), subject("simple")), "");
+  EXPECT_EQ(Evidence(research_of({past})).refuted(subject("a"), subject("simple")), "");
 }
 
 TEST(Evidence, DefaultsLeftOutAndDefaultsWrittenAreTheSame) {
-  ResearchInputs in = with({result(12, "a", "simple", 0.97, Verdict::reverted)}, true);
+  ResearchInputs in = research_of({result(12, "a", "simple", 0.97, Verdict::reverted)}, true);
   in.variants[0].variant.tunables = {{.name = "CHUNK", .values = {16, 8}}};
   const Subject written{{.variant = "toy/a", .settings = {{"CHUNK", 16}}}, "hash-a"};
   const Subject other{{.variant = "toy/a", .settings = {{"CHUNK", 8}}}, "hash-a"};
@@ -176,10 +176,10 @@ TEST(Evidence, TrackRecordIsLaplacesRule) {
   PastResult won = result(1, "a", "simple", 1.5, Verdict::accepted);
   PastResult lost = result(2, "b", "simple", 0.9, Verdict::reverted);
   won.techniques = lost.techniques = {"t"};
-  EXPECT_DOUBLE_EQ(Evidence(with({})).track_record("t"), 1);
-  EXPECT_DOUBLE_EQ(Evidence(with({won})).track_record("t"), 4.0 / 3);
-  EXPECT_DOUBLE_EQ(Evidence(with({won, lost})).track_record("t"), 1);
-  EXPECT_DOUBLE_EQ(Evidence(with({lost})).track_record("t"), 2.0 / 3);
+  EXPECT_DOUBLE_EQ(Evidence(research_of({})).track_record("t"), 1);
+  EXPECT_DOUBLE_EQ(Evidence(research_of({won})).track_record("t"), 4.0 / 3);
+  EXPECT_DOUBLE_EQ(Evidence(research_of({won, lost})).track_record("t"), 1);
+  EXPECT_DOUBLE_EQ(Evidence(research_of({lost})).track_record("t"), 2.0 / 3);
 }
 
 TEST(PastResult, IsReadFromAnExperiment) {

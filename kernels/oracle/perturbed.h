@@ -1,0 +1,104 @@
+// kernels/oracle/perturbed.h - a number type whose operations are off by as much as a legal implementation's may be.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+namespace apo::oracle {
+
+template <class T>
+concept Arithmetic = std::is_arithmetic_v<T>;
+
+// The random bits of this thread; seeded for each unit and sample, so that a result depends on neither the number of
+// threads nor their timing. Xorshift (Marsaglia 2003).
+inline thread_local std::uint64_t random_state = 1;
+inline double centred_random() {  // uniform in [-1/2, 1/2)
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return static_cast<double>(static_cast<std::int64_t>(random_state) >> 11) * 0x1p-53;
+}
+
+// Ulps of a correctly rounded operation, and of a special function or a division: CUDA's and the vector libraries' stay
+// within 4 (CUDA C++ Programming Guide, "Mathematical Functions").
+inline constexpr double kRounded = 1;
+inline constexpr double kSpecial = 8;  // from -4 to 4
+
+// Monte-Carlo arithmetic with random rounding (Parker 1997; Denis, de Oliveira Castro & Petit 2015, arXiv 1509.01347):
+// every result x that the format does not hold becomes x + ulps * 2^(e_x - kPrecision) * u with u uniform in [-1/2,
+// 1/2) and e_x the exponent of x. Below the normal numbers of binary32 the whole value may be lost, as hardware that
+// flushes them does.
+template <int kPrecision, class Store>
+struct Perturbed {
+  Store value = 0;
+
+  Perturbed() = default;
+  template <Arithmetic T>
+  Perturbed(T x) : value(static_cast<Store>(x)) {}
+  template <Arithmetic T>
+  explicit operator T() const {
+    return static_cast<T>(value);
+  }
+
+  static Perturbed of(Store exact, double ulps) {
+    Perturbed result;
+    result.value = exact;
+    if (exact != 0 && std::isfinite(static_cast<double>(exact))) {
+      result.value += static_cast<Store>(ulps * centred_random()) * spacing(exact);
+    }
+    return result;
+  }
+  // Of a correctly rounded operation: exact where the format holds the result, as in x * 1.
+  static Perturbed rounded(Store exact) {
+    using Format = std::conditional_t<kPrecision <= 24, float, double>;
+    const bool holds = static_cast<Store>(static_cast<Format>(exact)) == exact && std::abs(exact) >= kSmallestNormal;
+    return of(exact, holds ? 0 : kRounded);
+  }
+  // Rounded to a format of `bits` significant bits, whose numbers are nowhere closer than `smallest`.
+  Perturbed rounded_to(int bits, double smallest) const {
+    Perturbed result;
+    const Store step = spacing(value) * static_cast<Store>(std::ldexp(1.0, kPrecision - bits));
+    result.value = value + static_cast<Store>(centred_random()) * std::max(step, static_cast<Store>(smallest));
+    return result;
+  }
+  // With a relative error of at most 2^-bits.
+  Perturbed within(int bits) const {
+    Perturbed result;
+    result.value = value * (1 + static_cast<Store>(std::ldexp(2 * centred_random(), -bits)));
+    return result;
+  }
+
+  friend Perturbed operator+(Perturbed a, Perturbed b) { return rounded(a.value + b.value); }
+  friend Perturbed operator-(Perturbed a, Perturbed b) { return rounded(a.value - b.value); }
+  friend Perturbed operator*(Perturbed a, Perturbed b) { return rounded(a.value * b.value); }
+  friend Perturbed operator/(Perturbed a, Perturbed b) { return of(a.value / b.value, kSpecial); }
+  friend Perturbed operator-(Perturbed a) {
+    a.value = -a.value;
+    return a;
+  }
+  friend Perturbed operator+(Perturbed a) { return a; }
+  Perturbed& operator+=(Perturbed b) { return *this = *this + b; }
+  Perturbed& operator-=(Perturbed b) { return *this = *this - b; }
+  Perturbed& operator*=(Perturbed b) { return *this = *this * b; }
+  Perturbed& operator/=(Perturbed b) { return *this = *this / b; }
+  friend auto operator<=>(Perturbed a, Perturbed b) { return a.value <=> b.value; }
+  friend bool operator==(Perturbed a, Perturbed b) { return a.value == b.value; }
+
+ private:
+  static constexpr double kSmallestNormal = kPrecision <= 24 ? 0x1p-126 : 0x1p-1022;
+
+  static Store spacing(Store x) {
+    const double magnitude = std::fabs(static_cast<double>(x));
+    if (magnitude < kSmallestNormal) {
+      return static_cast<Store>(kSmallestNormal);
+    }
+    // The power of two below x is x without its mantissa.
+    const auto power = std::bit_cast<double>(std::bit_cast<std::uint64_t>(magnitude) & 0x7ff0000000000000ull);
+    return static_cast<Store>(power) * static_cast<Store>(std::bit_cast<double>((1023ull + 1 - kPrecision) << 52));
+  }
+};
+
+}  // namespace apo::oracle
