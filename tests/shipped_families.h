@@ -1,4 +1,4 @@
-// tests/shipped_families.h - adds the families of kernels/*.h to a test program that includes this.
+// tests/shipped_families.h - adds the families of kernels/ to a test program that includes this.
 #pragma once
 
 #include "harness/families/known_families.h"

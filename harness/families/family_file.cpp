@@ -46,8 +46,8 @@ std::string_view to_string(ReferencePrecision precision) {
 FamilyFile parse_family(std::string_view text, const std::string& path) {
   FamilyFile file{.path = path, .text = std::string(text)};
   file.regimes = known_regimes();
-  static const std::set<std::string, std::less<>> kRepeatable = {"axis",   "scalar",   "input", "derive",
-                                                                 "output", "workload", "class", "origin"};
+  static const std::set<std::string, std::less<>> kRepeatable = {"axis", "scalar",   "input", "derive", "output",
+                                                                 "unit", "workload", "class", "origin"};
   std::set<std::string, std::less<>> seen;
   for (const BlockLine& line : read_block(text, path)) {
     if (!seen.insert(line.key).second && !kRepeatable.contains(line.key)) {

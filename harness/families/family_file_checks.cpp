@@ -28,17 +28,43 @@ void check_extents(const FamilyFile& file, const FileTensor& tensor) {
   for (const Workload& workload : file.workloads) {
     for (const std::string& extent : tensor.extents) {
       const std::int64_t value = evaluate(extent, workload.axes);
-      if (value < 1) {
+      if (value < 0) {
         block_error(file.path, tensor.line,
                     fmt::format("'{}' of {} is {} in workload {}", extent, tensor.name, value, workload.name),
-                    "every extent is at least 1");
+                    "an extent is 0, which makes the tensor empty, or more");
       }
     }
   }
 }
 
-// A unit axis is a whole extent of every output, so that each of their elements belongs to one unit.
+bool mentions(const FamilyFile& file, const std::string& extent, const std::string& axis) {
+  if (extent.find(axis) == std::string::npos) {
+    return false;
+  }
+  std::vector<std::string> others = axis_names(file);
+  std::erase(others, axis);
+  return !check_expression(extent, others).empty();
+}
+
+bool is_split(const FileTensor& tensor, const FileUnitAxis& unit) {
+  return tensor.role == Role::output && (unit.output.empty() || unit.output == tensor.name);
+}
+
+// A unit axis is a whole extent of every output, so that each of their elements belongs to one unit; an extent that is
+// an expression in it is that in some workloads.
 void check_units(const FamilyFile& file) {
+  const std::vector<std::string> groups = unit_groups(file);
+  for (const std::string& name : groups) {
+    const bool is_output = std::ranges::any_of(
+        file.tensors, [&](const FileTensor& tensor) { return tensor.role == Role::output && tensor.name == name; });
+    require(name.empty() || is_output, file, fmt::format("apo:unit names the output '{}', which is none", name),
+            "write '// apo:unit OUTPUT: AXIS...'");
+  }
+  for (const FileTensor& tensor : file.tensors) {
+    require(
+        groups.front().empty() || tensor.role != Role::output || std::ranges::find(groups, tensor.name) != groups.end(),
+        file, fmt::format("no apo:unit line names the output {}", tensor.name), "write one for each output");
+  }
   for (const FileUnitAxis& unit : file.units) {
     const auto fail = [&](int line, const std::string& what) {
       block_error(file.path, line, what,
@@ -48,12 +74,16 @@ void check_units(const FamilyFile& file) {
       fail(1, fmt::format("apo:unit names '{}', which is no axis", unit.axis));
     }
     for (const FileTensor& tensor : file.tensors) {
-      const auto extents = std::ranges::count(tensor.extents, unit.axis);
-      if (tensor.role == Role::output && extents == 0) {
+      const auto extents = std::ranges::count_if(
+          tensor.extents, [&](const std::string& extent) { return mentions(file, extent, unit.axis); });
+      if (is_split(tensor, unit) && extents == 0) {
         fail(tensor.line, fmt::format("output {} has no extent '{}', the axis of apo:unit", tensor.name, unit.axis));
       }
       for (const std::string& extent : tensor.extents) {
-        if (extent != unit.axis && check_expression(extent, {unit.axis}).empty() && !parse_int(extent)) {
+        const bool is_plain = std::ranges::any_of(file.workloads, [&](const Workload& workload) {
+          return !mentions(file, extent, unit.axis) || axis_of_extent(file, extent, workload.axes) == unit.axis;
+        });
+        if (!is_plain) {
           fail(tensor.line, fmt::format("the extent '{}' of {} is not the plain axis '{}' of apo:unit", extent,
                                         tensor.name, unit.axis));
         }
@@ -73,6 +103,43 @@ std::vector<std::string> axis_names(const FamilyFile& file) {
     names.push_back(axis.name);
   }
   return names;
+}
+
+std::string axis_of_extent(const FamilyFile& file, const std::string& extent, const Axes& axes) {
+  if (axes.contains(extent)) {
+    return extent;
+  }
+  for (const FileUnitAxis& unit : file.units) {
+    if (mentions(file, extent, unit.axis) && evaluate(extent, axes) == axes.at(unit.axis)) {
+      return unit.axis;
+    }
+  }
+  return "";
+}
+
+std::vector<std::string> unit_groups(const FamilyFile& file) {
+  std::vector<std::string> groups;
+  for (const FileUnitAxis& unit : file.units) {
+    if (std::ranges::find(groups, unit.output) == groups.end()) {
+      groups.push_back(unit.output);
+    }
+  }
+  return groups.empty() ? std::vector<std::string>{""} : groups;
+}
+
+std::vector<FileUnitAxis> units_at(const FamilyFile& file, const Axes& axes) {
+  std::vector<FileUnitAxis> units;
+  for (const FileUnitAxis& unit : file.units) {
+    const bool splits = std::ranges::all_of(file.tensors, [&](const FileTensor& tensor) {
+      return !is_split(tensor, unit) || std::ranges::any_of(tensor.extents, [&](const std::string& extent) {
+        return axis_of_extent(file, extent, axes) == unit.axis;
+      });
+    });
+    if (splits) {
+      units.push_back(unit);
+    }
+  }
+  return units;
 }
 
 void check_family_file(FamilyFile& file) {

@@ -69,7 +69,8 @@ void read_idea(FamilyFile& file, const Line& line) {
 }
 
 void read_axis(FamilyFile& file, const Line& line) {
-  static const std::regex kForm(R"((\S+)\s+(\d{1,15})\.\.(\d{1,15})(\s+specialised)?(?:\s+(.*))?)");
+  static const std::regex kForm(
+      R"((\S+)\s+(\d{1,15})\.\.(\d{1,15})(?:\s+default\s+(\d{1,15}))?(\s+specialised)?(?:\s+(.*))?)");
   std::smatch match;
   if (!std::regex_match(line.text.value, match, kForm)) {
     line.fail(fmt::format("the axis '{}' cannot be read", line.text.value),
@@ -82,8 +83,16 @@ void read_axis(FamilyFile& file, const Line& line) {
     line.fail(fmt::format("the range {}..{} of axis {} is empty or not within 0..2^40", low, high, match[1].str()),
               "a size starts at 1, a switch at 0");
   }
+  if (match[4].matched) {
+    const std::int64_t value = parse_int(match[4].str()).value_or(0);
+    if (value < low || value > high) {
+      line.fail(fmt::format("the default {} of axis {} is outside {}..{}", value, match[1].str(), low, high),
+                "choose one within the range");
+    }
+    file.axis_defaults[match[1]] = value;
+  }
   file.axes.push_back(
-      {.name = match[1], .meaning = match[5], .min = low, .max = high, .specialised = match[4].matched});
+      {.name = match[1], .meaning = match[6], .min = low, .max = high, .specialised = match[5].matched});
 }
 
 void read_scalar(FamilyFile& file, const Line& line) {
@@ -164,14 +173,23 @@ void read_tensor(FamilyFile& file, const Line& line, Role role) {
 
 void read_unit(FamilyFile& file, const Line& line) {
   static const std::regex kForm(R"(([A-Za-z_]\w*)(?:/(\d{1,9}))?)");
-  for (const std::string& word : split_words(line.text.value)) {
+  const std::size_t colon = line.text.value.find(':');
+  const std::string output = colon == std::string::npos ? "" : trim(line.text.value.substr(0, colon));
+  const std::string along = colon == std::string::npos ? line.text.value : line.text.value.substr(colon + 1);
+  for (const FileUnitAxis& unit : file.units) {
+    if (unit.output == output || unit.output.empty() || output.empty()) {
+      line.fail("apo:unit is repeated", "keep one, or write one for each output: '// apo:unit y: rows'");
+    }
+  }
+  for (const std::string& word : split_words(along)) {
     std::smatch match;
     if (!std::regex_match(word, match, kForm) || (match[2].matched && parse_int(match[2].str()).value_or(0) < 1)) {
       line.fail(fmt::format("the unit '{}' cannot be read", word),
                 "write axes, each with the entries that belong together if more than one: '// apo:unit rows', '// "
                 "apo:unit n/4096'");
     }
-    file.units.push_back({.axis = match[1], .block = match[2].matched ? *parse_int(match[2].str()) : 1});
+    file.units.push_back(
+        {.axis = match[1], .block = match[2].matched ? *parse_int(match[2].str()) : 1, .output = output});
   }
 }
 
@@ -202,7 +220,8 @@ void read_workload(FamilyFile& file, const Line& line) {
   if (!kKinds.contains(words[1])) {
     line.fail(fmt::format("unknown kind of workload '{}'", words[1]), form);
   }
-  Workload workload{.name = words[0], .axes = {}, .kind = kKinds.find(words[1])->second, .workload_class = "any"};
+  Workload workload{
+      .name = words[0], .axes = file.axis_defaults, .kind = kKinds.find(words[1])->second, .workload_class = "any"};
   for (std::size_t i = 2; i < words.size(); ++i) {
     const std::size_t equals = words[i].find('=');
     const auto value = equals == std::string::npos ? std::nullopt : parse_int(words[i].substr(equals + 1));

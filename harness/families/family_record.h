@@ -37,6 +37,7 @@ struct FileTensor {
 struct FileUnitAxis {
   std::string axis;
   std::int64_t block = 1;
+  std::string output;  // that is split like this; empty: all of them
 };
 
 // Given by the author instead of derived: |x - ref| <= absolute + relative * |ref|.
@@ -55,6 +56,7 @@ struct FamilyFile {
   std::string name;
   std::string idea;
   std::vector<AxisSpec> axes;
+  Axes axis_defaults;  // what a workload that leaves the axis out has
   std::vector<ScalarSpec> scalars;
   std::vector<FileTensor> tensors;  // inputs, derived inputs, outputs
   std::vector<FileUnitAxis> units;

@@ -14,6 +14,7 @@
 #include "harness/families/command_reference.h"
 #include "harness/families/draw_inputs.h"
 #include "harness/families/family_file.h"
+#include "harness/families/family_file_checks.h"
 #include "harness/implement/variant/expression.h"
 #include "kernels/random.h"
 
@@ -81,9 +82,16 @@ TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t see
   return drawn;
 }
 
+// The units of one group do all of the work; those of another repeat it for another output.
+std::vector<FileUnitAxis> units_of_work(const FamilyFile& file, const Axes& axes) {
+  std::vector<FileUnitAxis> units = units_at(file, axes);
+  std::erase_if(units, [&](const FileUnitAxis& unit) { return unit.output != unit_groups(file).front(); });
+  return units;
+}
+
 // A block and what is left over of each unit axis: the sizes that units have.
 Axes axes_of_each_size(const FamilyFile& file, Axes axes) {
-  for (const FileUnitAxis& unit : file.units) {
+  for (const FileUnitAxis& unit : units_of_work(file, axes)) {
     std::int64_t& extent = axes.at(unit.axis);
     extent = extent <= unit.block ? extent : unit.block + extent % unit.block;
   }
@@ -93,7 +101,7 @@ Axes axes_of_each_size(const FamilyFile& file, Axes axes) {
 // How many units of `axes` have the size of this one of axes_of_each_size().
 double units_like(const FamilyFile& file, const Axes& axes, const oracle::Part& part) {
   double count = 1;
-  for (const FileUnitAxis& unit : file.units) {
+  for (const FileUnitAxis& unit : units_of_work(file, axes)) {
     const auto axis =
         static_cast<std::size_t>(std::ranges::find(file.axes, unit.axis, &AxisSpec::name) - file.axes.begin());
     const std::int64_t whole = axes.at(unit.axis) / unit.block;
@@ -143,7 +151,7 @@ Work count(const OracleProgram& program, const Axes& axes) {
   inputs.merge(rounded_inputs(file, derive(program, small, inputs, 1)));
   const oracle::Contract contract = contract_at(file, small);
   std::map<std::string, double> special;
-  for (const std::int64_t unit : all_units(contract)) {
+  for (std::int64_t unit = 0; unit < oracle::unit_count_of(contract, 0); ++unit) {
     const double same = units_like(file, axes, oracle::part_of(contract, unit));
     const OracleAnswer answer = program.ask({.mode = Mode::count, .axes = small, .units = {unit}, .values = &inputs});
     work.flops += same * answer.flops;
@@ -210,23 +218,47 @@ void add_program(Family& family, const Program& program) {
 
 std::int64_t elements_of_a_unit(const FamilyFile& file, const FileTensor& tensor, const Axes& axes) {
   std::int64_t elements = 1;
+  const std::vector<FileUnitAxis> units = units_at(file, axes);
   for (const std::string& extent : tensor.extents) {
-    const auto unit = std::ranges::find(file.units, extent, &FileUnitAxis::axis);
-    elements *= unit == file.units.end() ? evaluate_size(extent, axes) : unit->block;
+    const auto unit = std::ranges::find_if(units, [&](const FileUnitAxis& one) {
+      return (one.output.empty() || one.output == tensor.name) && one.axis == axis_of_extent(file, extent, axes);
+    });
+    elements *= unit == units.end() ? evaluate_size(extent, axes) : unit->block;
   }
   return elements;
 }
 
+// The contract at some sizes, kept until other ones are asked for: a comparison asks for each unit.
+std::function<std::shared_ptr<const oracle::Contract>(const Axes&)> last_contract(const FamilyFile& file) {
+  struct Last {
+    std::mutex mutex;
+    Axes axes;
+    std::shared_ptr<const oracle::Contract> contract;
+  };
+  return [file, last = std::make_shared<Last>()](const Axes& axes) {
+    const std::lock_guard lock(last->mutex);
+    if (!last->contract || last->axes != axes) {
+      last->contract = std::make_shared<const oracle::Contract>(contract_at(file, axes));
+      last->axes = axes;
+    }
+    return last->contract;
+  };
+}
+
 void add_units(Family& family, const FamilyFile& file) {
   family.unit_count = [file](const Axes& axes) { return oracle::unit_count(contract_at(file, axes)); };
-  family.unit_elements = [file](const Axes& axes, std::string_view name, std::int64_t unit) {
-    const oracle::Contract contract = contract_at(file, axes);
+  family.unit_elements = [file, at = last_contract(file)](const Axes& axes, std::string_view name, std::int64_t unit) {
+    const std::shared_ptr<const oracle::Contract> shared = at(axes);
+    const oracle::Contract& contract = *shared;
     const auto tensor =
         static_cast<std::size_t>(std::ranges::find(file.tensors, name, &FileTensor::name) - file.tensors.begin());
+    const oracle::Part part = oracle::part_of(contract, unit);
     std::vector<ElementRun> runs;
-    oracle::for_each_run(
-        contract, contract.tensors.at(tensor), oracle::part_of(contract, unit),
-        [&](std::int64_t offset, std::int64_t count) { runs.push_back({.offset = offset, .count = count}); });
+    if (oracle::belongs(contract.tensors.at(tensor), part)) {
+      oracle::for_each_run(contract.tensors.at(tensor), part, [&](std::int64_t offset, std::int64_t count) {
+        runs.push_back({.offset = offset, .count = count});
+      });
+    }
     return runs;
   };
 }
@@ -278,7 +310,11 @@ Family family_of(const FamilyFile& file, const OracleOptions& options) {
   family.legal = file.legal;
   family.classes = file.classes;
   family.invalid = [file](const Axes& axes) {
-    return evaluate(file.legal, axes) != 0 ? std::string() : fmt::format("{} needs {}", file.name, file.legal);
+    try {
+      return evaluate(file.legal, axes) != 0 ? std::string() : fmt::format("{} needs {}", file.name, file.legal);
+    } catch (const ExpressionError& error) {  // sizes that are too large to compute with
+      return fmt::format("{} needs {}: {}", file.name, file.legal, error.what());
+    }
   };
   family.repeatable = file.repeatable;
   family.tolerance = [file](std::string_view name, const Axes& axes) {

@@ -18,10 +18,11 @@ std::map<std::string, FamilyFile, std::less<>>& known_files() {
   return files;
 }
 
+// Of the folder and those within.
 std::vector<fs::path> headers_in(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, error)) {
     if (entry.is_regular_file(error) && entry.path().extension() == ".h") {
       found.push_back(entry.path());
     }

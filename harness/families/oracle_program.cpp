@@ -15,6 +15,7 @@
 #include "harness/core/system/machine.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
+#include "harness/families/family_file_checks.h"
 #include "harness/families/oracle_source.h"
 #include "harness/implement/build_cache.h"
 #include "harness/implement/cached_build.h"
@@ -228,12 +229,20 @@ Contract contract_at(const FamilyFile& file, const Axes& axes) {
     TensorShape shape{.is_integer = !is_float(tensor.dtype), .extents = {}, .axis = {}};
     for (const std::string& extent : tensor.extents) {
       shape.extents.push_back(evaluate_size(extent, axes));
-      shape.axis.push_back(axis_index(extent));
+      shape.axis.push_back(axis_index(axis_of_extent(file, extent, axes)));
     }
     contract.tensors.push_back(std::move(shape));
   }
-  for (const FileUnitAxis& unit : file.units) {
-    contract.unit_axes.push_back({.axis = axis_index(unit.axis), .block = unit.block});
+  const std::vector<std::string> groups = unit_groups(file);
+  const auto group_of = [&](const std::string& output) {
+    return static_cast<std::int64_t>(std::ranges::find(groups, output) - groups.begin());
+  };
+  contract.groups = std::ssize(groups);
+  for (const FileUnitAxis& unit : units_at(file, axes)) {
+    contract.unit_axes.push_back({.axis = axis_index(unit.axis), .block = unit.block, .group = group_of(unit.output)});
+  }
+  for (std::size_t t = 0; t < file.tensors.size() && groups.front() != ""; ++t) {
+    contract.tensors[t].group = file.tensors[t].role == Role::output ? group_of(file.tensors[t].name) : -1;
   }
   return contract;
 }

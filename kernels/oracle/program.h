@@ -96,7 +96,7 @@ Call<Real> gather(Request& request, const Part& part) {
     const TensorShape& tensor = contract.tensors[t];
     const std::span<const double> values = request.values(t);
     const auto take = [&](auto& list, auto unwritten) {
-      for_each_run(contract, tensor, part, [&](std::int64_t offset, std::int64_t count) {
+      for_each_run(tensor, part, [&](std::int64_t offset, std::int64_t count) {
         for (std::int64_t i = offset; i < offset + count; ++i) {
           using Element = typename std::remove_reference_t<decltype(list)>::value_type;
           list.push_back(tensor.is_output ? unwritten : static_cast<Element>(values[static_cast<std::size_t>(i)]));
@@ -118,11 +118,11 @@ Call<Real> gather(Request& request, const Part& part) {
 template <class Real, class Work>
 void for_each_output(const Contract& contract, const Part& part, const Call<Real>& call, Work work) {
   for (std::size_t t = 0; t < contract.tensors.size(); ++t) {
-    if (!contract.tensors[t].is_output) {
+    if (!contract.tensors[t].is_output || !belongs(contract.tensors[t], part)) {
       continue;
     }
     std::size_t next = 0;
-    for_each_run(contract, contract.tensors[t], part, [&](std::int64_t offset, std::int64_t count) {
+    for_each_run(contract.tensors[t], part, [&](std::int64_t offset, std::int64_t count) {
       for (std::int64_t i = offset; i < offset + count; ++i, ++next) {
         if (contract.tensors[t].is_integer) {
           const std::int64_t value = call.integers[t][next];
@@ -236,7 +236,7 @@ void count_work(Request& request) {
 template <class Functions>
 void fill_or_derive(Request& request) {
   const Contract& contract = request.contract();
-  const Part all{.first = std::vector<std::int64_t>(contract.axes.size()), .count = contract.axes};
+  const Part all{.group = 0, .first = std::vector<std::int64_t>(contract.axes.size()), .count = contract.axes};
   Call<double> call = gather<double>(request, all);
   const auto filled = std::ranges::find(contract.tensors, true, &TensorShape::is_output);
   call.filled = filled - contract.tensors.begin();

@@ -59,6 +59,7 @@ struct TensorShape {
   std::int64_t offset = 0;  // of its doubles in the file, in bytes
   std::vector<std::int64_t> extents;
   std::vector<std::int64_t> axis;  // of each extent: the axis that it is, or -1
+  std::int64_t group = -1;         // an output: of the units that have it; -1: all of them
   std::int64_t elements() const {
     std::int64_t count = 1;
     for (const std::int64_t extent : extents) {
@@ -72,13 +73,15 @@ struct TensorShape {
 struct UnitAxis {
   std::int64_t axis = 0;
   std::int64_t block = 1;
+  std::int64_t group = 0;
 };
 
 struct Contract {
   std::vector<std::int64_t> axes;
   std::vector<double> scalars;
   std::vector<TensorShape> tensors;
-  std::vector<UnitAxis> unit_axes;  // the first is the outermost; none: one unit
+  std::int64_t groups = 1;          // of units, one after the other: each splits the work for outputs of its own
+  std::vector<UnitAxis> unit_axes;  // of each group the first is the outermost; none: one unit
   std::vector<std::int64_t> units;  // to compute
 };
 
@@ -102,16 +105,20 @@ void visit_words(Contract& contract, Visit visit) {
     visit(tensor.offset);
     visit_list(tensor.extents, word);
     visit_list(tensor.axis, word);
+    visit(tensor.group);
   });
+  visit(contract.groups);
   visit_list(contract.unit_axes, [&](UnitAxis& axis) {
     visit(axis.axis);
     visit(axis.block);
+    visit(axis.group);
   });
   visit_list(contract.units, word);
 }
 
 // Where a unit lies: of each axis the first entry and how many.
 struct Part {
+  std::int64_t group = 0;
   std::vector<std::int64_t> first;
   std::vector<std::int64_t> count;
 };
@@ -120,18 +127,37 @@ inline std::int64_t blocks(const Contract& contract, const UnitAxis& unit) {
   return (contract.axes[static_cast<std::size_t>(unit.axis)] + unit.block - 1) / unit.block;
 }
 
-inline std::int64_t unit_count(const Contract& contract) {
+inline std::int64_t unit_count_of(const Contract& contract, std::int64_t group) {
   std::int64_t count = 1;
   for (const UnitAxis& unit : contract.unit_axes) {
-    count *= blocks(contract, unit);
+    count *= unit.group == group ? blocks(contract, unit) : 1;
   }
   return count;
 }
 
+inline std::int64_t unit_count(const Contract& contract) {
+  std::int64_t count = 0;
+  for (std::int64_t group = 0; group < contract.groups; ++group) {
+    count += unit_count_of(contract, group);
+  }
+  return count;
+}
+
+// Is the tensor, if it is an output, one of those that the part is computed for?
+inline bool belongs(const TensorShape& tensor, const Part& part) {
+  return tensor.group < 0 || tensor.group == part.group;
+}
+
 inline Part part_of(const Contract& contract, std::int64_t unit) {
-  Part part{.first = std::vector<std::int64_t>(contract.axes.size()), .count = contract.axes};
+  Part part{.group = 0, .first = std::vector<std::int64_t>(contract.axes.size()), .count = contract.axes};
+  while (part.group + 1 < contract.groups && unit >= unit_count_of(contract, part.group)) {
+    unit -= unit_count_of(contract, part.group++);
+  }
   for (std::size_t i = contract.unit_axes.size(); i-- > 0;) {
     const UnitAxis& along = contract.unit_axes[i];
+    if (along.group != part.group) {
+      continue;
+    }
     const auto axis = static_cast<std::size_t>(along.axis);
     const std::int64_t index = unit % blocks(contract, along);
     unit /= blocks(contract, along);
@@ -142,18 +168,19 @@ inline Part part_of(const Contract& contract, std::int64_t unit) {
 }
 
 // Calls run(offset, count) for the runs of elements of `tensor` that belong to `part`, in row-major order: those within
-// the part along each unit axis that the tensor has.
+// the part along each axis that the tensor has.
 template <class Run>
-void for_each_run(const Contract& contract, const TensorShape& tensor, const Part& part, Run run) {
+void for_each_run(const TensorShape& tensor, const Part& part, Run run) {
   const std::size_t rank = tensor.extents.size();
   std::vector<std::int64_t> first(rank);
   std::vector<std::int64_t> count = tensor.extents;
   for (std::size_t i = 0; i < rank; ++i) {
-    for (const UnitAxis& unit : contract.unit_axes) {
-      if (tensor.axis[i] == unit.axis) {
-        first[i] = part.first[static_cast<std::size_t>(unit.axis)];
-        count[i] = part.count[static_cast<std::size_t>(unit.axis)];
-      }
+    if (tensor.axis[i] >= 0) {
+      first[i] = part.first[static_cast<std::size_t>(tensor.axis[i])];
+      count[i] = part.count[static_cast<std::size_t>(tensor.axis[i])];
+    }
+    if (count[i] == 0) {
+      return;  // an empty tensor
     }
   }
   std::size_t inner = rank;  // extents from here on are contiguous

@@ -50,7 +50,10 @@ TEST(FamilyFile, EachMistakeNamesItsLine) {
       {"// apo:output    y f32[rows,cols]\n", "", "f.h:1: no apo:output line"},
       {"f32[rows,cols] normal", "f33[rows,cols] normal", "f.h:5: unknown dtype 'f33'"},
       {"f32[rows,cols] normal", "f32[rows,columns] normal", "f.h:5: the shape of x: "},
-      {"f32[rows,cols] normal", "f32[rows,cols-1] normal", "f.h:5: 'cols-1' of x is 0 in workload r1_c1"},
+      {"f32[rows,cols] normal", "f32[rows,cols-2] normal", "f.h:5: 'cols-2' of x is -1 in workload r1_c1"},
+      {"cols 1..65536", "cols 1..65536 default 0", "f.h:4: the default 0 of axis cols is outside 1..65536"},
+      {"apo:unit      rows", "apo:unit      rows\n// apo:unit y: cols", "f.h:8: apo:unit is repeated"},
+      {"apo:unit      rows", "apo:unit      z: rows", "f.h:1: apo:unit names the output 'z', which is none"},
       {"f32[rows,cols] normal", "f32[rows,cols] gaussian", "f.h:5: the distribution 'gaussian' cannot be read"},
       {"y f32[rows,cols]", "y f32[cols]", "f.h:6: output y has no extent 'rows', the axis of apo:unit"},
       {"apo:unit      rows", "apo:unit      row", "f.h:1: apo:unit names 'row', which is no axis"},
@@ -68,6 +71,14 @@ TEST(FamilyFile, EachMistakeNamesItsLine) {
     EXPECT_TRUE(error.starts_with(mistake.error)) << mistake.to << ": " << error;
   }
   EXPECT_EQ(error_of(kSoftmax), "");
+}
+
+TEST(FamilyFile, AWorkloadMayLeaveOutAnAxisThatHasADefault) {
+  const FamilyFile file = parse_family(
+      replaced(replaced(kSoftmax, "cols 1..65536", "cols 1..65536 default 9 of a row"), " cols=100", ""), "f.h");
+  EXPECT_EQ(file.workloads[1].axes.at("cols"), 9);
+  EXPECT_EQ(file.workloads[0].axes.at("cols"), 256);
+  EXPECT_EQ(file.axes[1].meaning, "of a row");
 }
 
 TEST(FamilyFile, AFamilyIsToldFromAVariantByItsFirstLine) {

@@ -47,6 +47,48 @@ TEST(FileFamily, WorkIsCountedFromTheReference) {
   EXPECT_EQ(work.bytes, 64 * 256 * 8);
 }
 
+TEST(FileFamily, AnAxisSplitsTheWorkWhereItIsAWholeExtent) {
+  const FamilyFile file = parse_family(
+      "// apo:family f\n// apo:axis kept 0..1\n// apo:axis n 0..64\n// apo:axis m 0..64\n"
+      "// apo:input x f32[n,m] normal\n// apo:output y f32[n,m]\n// apo:output z f32[kept?n:1,m]\n// apo:unit n m/4\n"
+      "// apo:workload a ragged kept=1 n=6 m=7\n// apo:workload b small kept=0 n=6 m=7\n"
+      "template <class Real> void reference(int64_t kept, int64_t n, int64_t m, const Real* x, Real* y, Real* z) {\n"
+      "  for (int64_t i = 0; i < (kept ? n * m : m); ++i) z[i] = 0;\n"
+      "  for (int64_t i = 0; i < n * m; ++i) { y[i] = 2 * x[i]; z[kept ? i : i % m] += x[i]; }\n}\n",
+      "f.h");
+  const Family family = family_of(file, test_oracle());
+  EXPECT_EQ(family.unit_count(file.workloads[0].axes), 6 * 2);
+  EXPECT_EQ(family.unit_count(file.workloads[1].axes), 2) << "z is a sum over n";
+  EXPECT_EQ(family.unit_count({{"kept", 1}, {"n", 0}, {"m", 7}}), 0);
+  const Axes none = {{"kept", 0}, {"n", 0}, {"m", 7}};
+  const InputSet inputs = make_inputs(family, none, 1, "typical", 1);
+  const TensorMap outputs = family.reference(none, inputs.values, {}, 1);
+  EXPECT_EQ(outputs.at("z"), std::vector<double>(7, 0)) << "a sum over an empty axis";
+  EXPECT_TRUE(outputs.at("y").empty());
+}
+
+TEST(FileFamily, OutputsMayFallIntoPartsAlongAxesOfTheirOwn) {
+  const FamilyFile file = parse_family(
+      "// apo:family f\n// apo:axis n 1..64\n// apo:axis m 1..64\n// apo:input x f32[n] normal\n"
+      "// apo:input w f32[m] normal\n// apo:output y f32[n]\n// apo:output z f32[m]\n// apo:unit y: n\n"
+      "// apo:unit z: m/4\n// apo:workload a ragged n=6 m=7\n"
+      "template <class Real> void reference(int64_t n, int64_t m, const Real* x, const Real* w, Real* y, Real* z) {\n"
+      "  for (int64_t i = 0; i < n; ++i) y[i] = 0;\n  for (int64_t j = 0; j < m; ++j) z[j] = 0;\n"
+      "  for (int64_t i = 0; i < n; ++i) for (int64_t j = 0; j < m; ++j) { y[i] += w[j]; z[j] += x[i]; }\n}\n",
+      "f.h");
+  const Family family = family_of(file, test_oracle());
+  const Axes& axes = file.workloads[0].axes;
+  ASSERT_EQ(family.unit_count(axes), 6 + 2);
+  EXPECT_TRUE(family.unit_elements(axes, "y", 7).empty());
+  EXPECT_EQ(family.unit_elements(axes, "z", 7).front().offset, 4);
+  EXPECT_EQ(family.work(axes).flops, 2 * 6 * 7) << "the units of z repeat the work of those of y";
+  const InputSet inputs = make_inputs(family, axes, 1, "typical", 1);
+  const TensorMap last = family.reference(axes, inputs.values, {5, 7}, 1);
+  const std::vector<double>&x = inputs.values.at("x"), &w = inputs.values.at("w");
+  EXPECT_EQ(last.at("y")[5], std::accumulate(w.begin(), w.end(), 0.0));
+  EXPECT_EQ(last.at("z")[6], std::accumulate(x.begin(), x.end(), 0.0));
+}
+
 TEST(FileFamily, NoiseIsTheSameForAnyNumberOfThreads) {
   const Family family = family_of(parse_family(kSoftmax, "softmax.h"), test_oracle());
   const InputSet inputs = make_inputs(family, kAxes, 1, "wide", 1);

@@ -94,13 +94,33 @@ TEST(Units, PartsAndTheirRunsCoverATensorOnce) {
   ASSERT_EQ(unit_count(contract), 9);
   std::vector<int> seen(35);
   for (std::int64_t unit = 0; unit < 9; ++unit) {
-    for_each_run(contract, contract.tensors[0], part_of(contract, unit), [&](std::int64_t offset, std::int64_t count) {
+    for_each_run(contract.tensors[0], part_of(contract, unit), [&](std::int64_t offset, std::int64_t count) {
       for (std::int64_t i = offset; i < offset + count; ++i) {
         ++seen[static_cast<std::size_t>(i)];
       }
     });
   }
   EXPECT_EQ(seen, std::vector<int>(35, 1));
+}
+
+TEST(Units, EachGroupSplitsTheWorkForItsOwnOutputs) {
+  const Contract contract{.axes = {5, 7},
+                          .scalars = {},
+                          .tensors = {{.is_output = true, .extents = {5}, .axis = {0}, .group = 0},
+                                      {.is_output = true, .extents = {7}, .axis = {1}, .group = 1}},
+                          .groups = 2,
+                          .unit_axes = {{.axis = 0, .block = 2}, {.axis = 1, .block = 3, .group = 1}},
+                          .units = {}};
+  ASSERT_EQ(unit_count(contract), 3 + 3);
+  const Part last = part_of(contract, 5);
+  EXPECT_EQ(last.count, (std::vector<std::int64_t>{5, 1})) << "the last of seven, and all of the other axis";
+  EXPECT_FALSE(belongs(contract.tensors[0], last));
+  EXPECT_TRUE(belongs(contract.tensors[1], last));
+}
+
+TEST(Units, AnEmptyTensorHasNoRuns) {
+  const TensorShape empty{.is_output = true, .extents = {3, 0}, .axis = {-1, -1}};
+  for_each_run(empty, Part{}, [](std::int64_t, std::int64_t) { FAIL(); });
 }
 
 }  // namespace

@@ -111,4 +111,78 @@ inline void mma_m16n8k8_tf32(float& d0, float& d1, float& d2, float& d3, unsigne
   d0 = result[0], d1 = result[1], d2 = result[2], d3 = result[3];
 }
 
+// mma.m16n8k16 of bf16: with g = lane / 4 and t = lane % 4 a lane has pairs along k: a[g + 8 (i % 2)][2 t + 8 (i / 2)],
+// b[2 t + 8 i][g], and c as above (PTX ISA, "Matrix Fragments for mma.m16n8k16").
+APO_CPU_UNSEEN inline void finish_mma_bf16(Collective* const* lanes, unsigned) {
+  const auto word = [&](unsigned lane, unsigned i) {
+    return static_cast<unsigned>(lanes[lane]->in[i / 2] >> 32 * (i % 2));
+  };
+  const auto value = [&](unsigned lane, unsigned i, unsigned k) {
+    return __uint_as_float(k % 2 == 0 ? word(lane, i) << 16 : word(lane, i) & 0xffff0000u);
+  };
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    unsigned result[4];
+    for (unsigned i = 0; i < 4; ++i) {
+      const unsigned row = lane / 4 + 8 * (i / 2), column = 2 * (lane % 4) + i % 2;
+      float sum = __uint_as_float(word(lane, 6 + i));
+      for (unsigned k = 0; k < 16; ++k) {
+        sum += value(row % 8 * 4 + k % 8 / 2, row / 8 + 2 * (k / 8), k) * value(column * 4 + k % 8 / 2, 4 + k / 8, k);
+      }
+      result[i] = __float_as_uint(sum);
+    }
+    __builtin_memcpy(lanes[lane]->out, result, sizeof result);
+  }
+}
+inline void mma_m16n8k16_bf16(float& d0, float& d1, float& d2, float& d3, unsigned a0, unsigned a1, unsigned a2,
+                              unsigned a3, unsigned b0, unsigned b1, Line line = {__builtin_FILE(), __builtin_LINE()}) {
+  const unsigned words[10] = {
+      a0, a1, a2, a3, b0, b1, __float_as_uint(d0), __float_as_uint(d1), __float_as_uint(d2), __float_as_uint(d3)};
+  Collective c{"mma.sync", ~0u, line, finish_mma_bf16, {}, {}, 0};
+  __builtin_memcpy(c.in, words, sizeof words);
+  call_collective(&c);
+  float result[4];
+  __builtin_memcpy(result, c.out, sizeof result);
+  d0 = result[0], d1 = result[1], d2 = result[2], d3 = result[3];
+}
+
+// ldmatrix: lane 8 m + r names row r of matrix m, and lane 4 r + t gets its elements 2 t and 2 t + 1; transposed, lane
+// 4 c + t gets those of column c in rows 2 t and 2 t + 1. The lanes tell each other the rows, and each reads its own.
+APO_CPU_UNSEEN inline void finish_ldmatrix(Collective* const* lanes, unsigned) {
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    const bool transposed = lanes[lane]->in[1] != 0;
+    unsigned rows[8];
+    for (unsigned i = 0; i < 8; ++i) {
+      const unsigned row = transposed ? 2 * (lane % 4) + i % 2 : lane / 4;
+      rows[i] = static_cast<unsigned>(lanes[8 * (i / 2) + row]->in[0]);
+    }
+    __builtin_memcpy(lanes[lane]->out, rows, sizeof rows);
+  }
+}
+APO_CPU_INLINE void load_matrices(unsigned (&to)[4], unsigned address, bool transposed, Line line) {
+  Collective c{transposed ? "ldmatrix.trans" : "ldmatrix", ~0u, line, finish_ldmatrix, {}, {}, 0};
+  c.in[0] = address;
+  c.in[1] = transposed ? 1 : 0;
+  call_collective(&c);
+  unsigned rows[8];
+  __builtin_memcpy(rows, c.out, sizeof rows);
+  const unsigned first = 2 * (lane() % 4), column = lane() / 4;
+  for (unsigned m = 0; m < 4; ++m) {
+    const auto* low = reinterpret_cast<const unsigned short*>(call_shared_address(rows[2 * m]));
+    const auto* high = reinterpret_cast<const unsigned short*>(call_shared_address(rows[2 * m + 1]));
+    to[m] = static_cast<unsigned>(high[transposed ? column : first + 1]) << 16 | low[transposed ? column : first];
+  }
+}
+inline void ldmatrix_x4(unsigned& r0, unsigned& r1, unsigned& r2, unsigned& r3, unsigned address,
+                        Line line = {__builtin_FILE(), __builtin_LINE()}) {
+  unsigned to[4];
+  load_matrices(to, address, false, line);
+  r0 = to[0], r1 = to[1], r2 = to[2], r3 = to[3];
+}
+inline void ldmatrix_x4_trans(unsigned& r0, unsigned& r1, unsigned& r2, unsigned& r3, unsigned address,
+                              Line line = {__builtin_FILE(), __builtin_LINE()}) {
+  unsigned to[4];
+  load_matrices(to, address, true, line);
+  r0 = to[0], r1 = to[1], r2 = to[2], r3 = to[3];
+}
+
 }  // namespace apo_cpu::ptx

@@ -104,9 +104,13 @@ Outputs first_unit_repeated(const MutantSource& source, const TensorSpec& tensor
     }
     return indices;
   };
-  const std::vector<std::size_t> first = elements(0);
+  std::int64_t next = 0;
+  std::vector<std::size_t> first;  // that has any of this output
+  while (first.empty() && next < units) {
+    first = elements(next++);
+  }
   return changed(source, tensor, [&](Values& values) {
-    for (std::int64_t unit = 1; unit < units; ++unit) {
+    for (std::int64_t unit = next; unit < units; ++unit) {
       const std::vector<std::size_t> own = elements(unit);
       for (std::size_t i = 0; i < std::min(first.size(), own.size()); ++i) {
         values[own[i]] = values[first[i]];
@@ -192,7 +196,7 @@ const Mutant& mutant_named(const std::string& name) {
 }
 
 std::optional<TensorBytes> planted(const Mutant& mutant, const MutantSource& source, const std::string& tensor) {
-  if (mutant.needs_all_units && !source.units.empty()) {
+  if ((mutant.needs_all_units && !source.units.empty()) || source.honest.at(tensor).empty()) {
     return std::nullopt;
   }
   const auto outputs = mutant.make(source, *find_tensor(source.family, tensor));

@@ -1,0 +1,26 @@
+// apo:variant    binary_backward_mixed/cuda_vectorised
+// apo:target     cuda sm_80
+// apo:technique  column-reduction
+// apo:technique  two-stage-reduction
+// apo:technique  persistent-grid
+// apo:technique  vector-loads
+// apo:parent     binary_backward_mixed/cuda_simple
+// apo:idea       A kernel a pattern in vectors of 16 bytes; sums in fp32 registers and slabs, rounded once, in a fixed order.
+// apo:predict    3x..12x over parent: no offset and no atomic for an element, each byte moved once.
+// apo:requires   d0*d1*d2*d3*d4*d5*d6*d7 <= 549755813632
+// apo:tune       UNROLL 2,4
+// apo:tune       BLOCKS_PER_SM 2,4,8
+// apo:scratch    slabs 16
+// apo:scratch    partials 4*SMS*BLOCKS_PER_SM*256*8
+// apo:launch     gradients grid=max(1,min(SMS*BLOCKS_PER_SM,ceil_div(d0*d1*d2*d3*d4*d5*d6*d7,256))) block=256
+// apo:launch     add grid=max(1,min(SMS,ceil_div((kept/128%2?d0:1)*(kept/64%2?d1:1)*(kept/32%2?d2:1)*(kept/16%2?d3:1)*(kept/8%2?d4:1)*(kept/4%2?d5:1)*(kept/2%2?d6:1)*(kept%2?d7:1),32))) block=256
+#include "binary_backward_mixed.args.h"
+#include "broadcast_tiles.cuh"
+
+extern "C" __global__ __launch_bounds__(kTileThreads) void gradients(const binary_backward_mixed_args a) {
+  tiled_gradients<8, UNROLL>(a);
+}
+
+extern "C" __global__ __launch_bounds__(kTileThreads) void add(const binary_backward_mixed_args a) {
+  add_slabs(a);
+}

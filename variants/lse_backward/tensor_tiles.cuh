@@ -1,0 +1,268 @@
+// variants/lse_backward/tensor_tiles.cuh - tiles of 64 queries by 64 keys on the tensor cores: weights, dq and dk.
+//
+// A block has 4 warps; each owns 16 rows of the tile, of queries or of keys. D up to 64 or 128, padded with zeros.
+#pragma once
+#include "mma_bf16.cuh"
+#include "scores.cuh"
+
+namespace {
+
+constexpr int kTile = 64;
+constexpr int kWarps = kTile / 16;
+constexpr float kLog2e = 1.4426950408889634f;
+
+template <int kD>
+using Operand = SharedTile<kTile, kD>;
+using Weights = SharedTile<kTile, kTile>;
+
+// What a weight needs beside its product.
+struct Scale {
+  float scale, scale2, cap;
+  bool is_plain;  // no cap
+
+  __device__ explicit Scale(const lse_backward_args& a)
+      : scale(a.scale), scale2(a.scale * kLog2e), cap(static_cast<float>(a.cap)), is_plain(a.cap == 0) {}
+  // lse2 = lse log2(e)
+  __device__ float weight(float product, float lse2) const {
+    if (is_plain) {
+      return exp2f(product * scale2 - lse2);
+    }
+    const float bent = tanhf(product * scale / cap);
+    return exp2f(cap * bent * kLog2e - lse2) * (1 - bent * bent);
+  }
+};
+
+// A head's tensors, and where the tile's masks are.
+struct HeadOf {
+  const lse_backward_args& a;
+  long long query_head, rows;  // of q; rows = group S
+
+  __device__ HeadOf(const lse_backward_args& args, long long head)
+      : a(args), query_head(head), rows(args.group * args.S) {}
+  __device__ const bf16* q(long long i) const { return a.q + (query_head * a.S + i) * a.D; }
+  __device__ const bf16* k(long long j) const { return a.k + (query_head / a.group * a.keys + j) * a.D; }
+  // The first key that no query up to `i` sees.
+  __device__ long long keys_seen(long long i) const {
+    const long long seen = a.causal ? i + a.keys - a.S + 1 : a.keys;
+    return seen < 0 ? 0 : seen < a.keys ? seen : a.keys;
+  }
+  // The first query that sees key j.
+  __device__ long long first_query(long long j) const {
+    const long long first = a.causal ? j - a.keys + a.S : 0;
+    return first < 0 ? 0 : first;
+  }
+  __device__ bool tile_has_masks(long long i, long long j) const {
+    return a.segments || i + kTile > a.S || j + kTile > a.keys || (a.causal && j + kTile - 1 > i + a.keys - a.S);
+  }
+  __device__ bool is_masked(long long i, long long j) const { return i >= a.S || j >= a.keys || is_hidden(a, i, j); }
+};
+
+// 16 rows of `left` by the 64 of `right`: the products of the warp's rows with each row of the other.
+template <int kD>
+__device__ void products(const unsigned (&left)[kD / 16][4], const Operand<kD>& right, float (&of)[kTile / 8][4]) {
+#pragma unroll
+  for (int n = 0; n < kTile / 16; ++n) {
+#pragma unroll
+    for (int v = 0; v < 4; ++v) {
+      of[2 * n][v] = of[2 * n + 1][v] = 0;
+    }
+#pragma unroll
+    for (int d = 0; d < kD / 16; ++d) {
+      unsigned b[4];
+      right.right_transposed(b, 16 * n, 16 * d);
+      mma(of[2 * n], left[d], b[0], b[1]);
+      mma(of[2 * n + 1], left[d], b[2], b[3]);
+    }
+  }
+}
+
+// sums[16 x D] += weights[16 x 64] right[64 x D]
+template <int kD>
+__device__ void add_product(const unsigned (&weights)[kTile / 16][4], const Operand<kD>& right,
+                            float (&sums)[kD / 8][4]) {
+#pragma unroll
+  for (int k = 0; k < kTile / 16; ++k) {
+#pragma unroll
+    for (int d = 0; d < kD / 16; ++d) {
+      unsigned b[4];
+      right.right(b, 16 * k, 16 * d);
+      mma(sums[2 * d], weights[k], b[0], b[1]);
+      mma(sums[2 * d + 1], weights[k], b[2], b[3]);
+    }
+  }
+}
+
+// Gives each pair of neighbours of the warp's 16 x D to work(row of 16, column, first, second).
+template <int kD, class Work>
+__device__ void for_each_pair(const float (&sums)[kD / 8][4], Work work) {
+  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+#pragma unroll
+  for (int n = 0; n < kD / 8; ++n) {
+    work(g, 8 * n + 2 * t, sums[n][0], sums[n][1]);
+    work(g + 8, 8 * n + 2 * t, sums[n][2], sums[n][3]);
+  }
+}
+
+template <int kD>
+__device__ void clear(float (&sums)[kD / 8][4]) {
+#pragma unroll
+  for (int n = 0; n < kD / 8; ++n) {
+    sums[n][0] = sums[n][1] = sums[n][2] = sums[n][3] = 0;
+  }
+}
+
+template <int kD>
+__device__ void take_left(unsigned (&left)[kD / 16][4], const Operand<kD>& tile) {
+#pragma unroll
+  for (int d = 0; d < kD / 16; ++d) {
+    tile.left(left[d], threadIdx.x / 32 * 16, 16 * d);
+  }
+}
+
+// Scaled, as pairs of bf16, to the rows of `to` below `rows`.
+template <int kD>
+__device__ void store_rows(const float (&sums)[kD / 8][4], float scale, bf16* to, long long rows, long long D) {
+  const int first = threadIdx.x / 32 * 16;
+  for_each_pair<kD>(sums, [&](int row, int d, float x, float y) {
+    if (first + row < rows && d < D) {
+      *reinterpret_cast<unsigned*>(to + (first + row) * D + d) = pack(scale * x, scale * y);
+    }
+  });
+}
+
+// dq of a tile of queries: all keys that they see, tile by tile, the next one on its way meanwhile.
+template <int kD>
+__device__ void dq_tile(const lse_backward_args& a, long long head, long long first, Operand<kD>* tiles) {
+  const HeadOf of(a, head);
+  const Scale scale(a);
+  const int lane = threadIdx.x % 32, own = threadIdx.x / 32 * 16 + lane / 4;
+  const auto D = static_cast<int>(a.D);
+  const long long keys = of.keys_seen(first + kTile < a.S ? first + kTile - 1 : a.S - 1);
+  tiles[2].start_copy(of.q(first), a.S - first, D);
+  tiles[0].start_copy(of.k(0), keys > 0 ? a.keys : 0, D);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  unsigned q[kD / 16][4];
+  take_left<kD>(q, tiles[2]);
+  float lse2[2], dlse[2], sums[kD / 8][4];
+  clear<kD>(sums);
+  for (int r = 0; r < 2; ++r) {
+    const long long i = first + own + 8 * r;
+    lse2[r] = i < a.S ? a.lse[head * a.S + i] * kLog2e : 0;
+    dlse[r] = i < a.S ? a.dlse[head * a.S + i] : 0;
+  }
+  int now = 0;
+  for (long long j = 0; j < keys; j += kTile, now ^= 1) {
+    if (j + kTile < keys) {
+      tiles[now ^ 1].start_copy(of.k(j + kTile), a.keys - j - kTile, D);
+    }
+    __pipeline_commit();
+    float p[kTile / 8][4];
+    products<kD>(q, tiles[now], p);
+    const bool masks = of.tile_has_masks(first, j);
+#pragma unroll
+    for (int n = 0; n < kTile / 8; ++n) {
+#pragma unroll
+      for (int v = 0; v < 4; ++v) {
+        const bool hidden = masks && of.is_masked(first + own + v / 2 * 8, j + 8 * n + lane % 4 * 2 + v % 2);
+        p[n][v] = hidden ? 0 : scale.weight(p[n][v], lse2[v / 2]);
+      }
+    }
+    unsigned weights[kTile / 16][4];
+#pragma unroll
+    for (int k = 0; k < kTile / 16; ++k) {
+      as_left(p[2 * k], p[2 * k + 1], weights[k]);
+    }
+    add_product<kD>(weights, tiles[now], sums);
+    __pipeline_wait_prior(0);
+    __syncthreads();
+  }
+#pragma unroll
+  for (int n = 0; n < kD / 8; ++n) {
+#pragma unroll
+    for (int v = 0; v < 4; ++v) {
+      sums[n][v] *= dlse[v / 2];
+    }
+  }
+  store_rows<kD>(sums, a.scale, a.dq + (head * a.S + first) * a.D, a.S - first, a.D);
+}
+
+// Without dq: what dk_tile() does with the transposed weights beside adding them to dk.
+struct OnlyKeys {
+  template <class Row>
+  __device__ void operator()(const HeadOf&, const float (&)[kTile / 8][4], const Row&, long long) const {}
+};
+
+// dk of a tile of keys: all queries that see them, of each head of the group. `also` gets each tile of weights,
+// transposed and without dlse, and by query what they are multiplied with for dk.
+template <int kD, class Also>
+__device__ void dk_tile(const lse_backward_args& a, long long key_head, long long first, Operand<kD>* tiles,
+                        const Also& also) {
+  const Scale scale(a);
+  const int lane = threadIdx.x % 32, own = threadIdx.x / 32 * 16 + lane / 4;
+  const auto D = static_cast<int>(a.D);
+  const HeadOf first_head(a, key_head * a.group);
+  const long long begin = first_head.first_query(first) / kTile * kTile;
+  const long long tiles_of_head = begin < a.S ? (a.S - begin + kTile - 1) / kTile : 0, all = tiles_of_head * a.group;
+  const auto query_tile = [&](long long n) {
+    tiles[n % 2].start_copy(HeadOf(a, key_head * a.group + n / tiles_of_head).q(begin + n % tiles_of_head * kTile),
+                            a.S - begin - n % tiles_of_head * kTile, D);
+  };
+  tiles[2].start_copy(first_head.k(first), a.keys - first, D);
+  if (all > 0) {
+    query_tile(0);
+  }
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  unsigned k[kD / 16][4];
+  take_left<kD>(k, tiles[2]);
+  float sums[kD / 8][4];
+  clear<kD>(sums);
+  for (long long n = 0; n < all; ++n) {
+    const HeadOf of(a, key_head * a.group + n / tiles_of_head);
+    const long long i = begin + n % tiles_of_head * kTile;
+    if (n + 1 < all) {
+      query_tile(n + 1);
+    }
+    __pipeline_commit();
+    float p[kTile / 8][4], dlse[kTile / 8][2];
+    products<kD>(k, tiles[n % 2], p);
+    const bool masks = of.tile_has_masks(i, first);
+#pragma unroll
+    for (int m = 0; m < kTile / 8; ++m) {
+      float lse2[2];
+      for (int c = 0; c < 2; ++c) {
+        const long long query = i + 8 * m + lane % 4 * 2 + c, at = of.query_head * a.S + query;
+        lse2[c] = query < a.S ? a.lse[at] * kLog2e : 0;
+        dlse[m][c] = query < a.S ? a.dlse[at] : 0;
+      }
+#pragma unroll
+      for (int v = 0; v < 4; ++v) {
+        const bool hidden =
+            masks && of.is_masked(i + 8 * m + lane % 4 * 2 + v % 2, first + own + v / 2 * 8);
+        p[m][v] = hidden ? 0 : scale.weight(p[m][v], lse2[v % 2]);
+      }
+    }
+    also(of, p, dlse, i);
+    unsigned weights[kTile / 16][4];
+#pragma unroll
+    for (int m = 0; m < kTile / 8; ++m) {
+#pragma unroll
+      for (int v = 0; v < 4; ++v) {
+        p[m][v] *= dlse[m][v % 2];
+      }
+    }
+#pragma unroll
+    for (int m = 0; m < kTile / 16; ++m) {
+      as_left(p[2 * m], p[2 * m + 1], weights[m]);
+    }
+    add_product<kD>(weights, tiles[n % 2], sums);
+    __pipeline_wait_prior(0);
+    __syncthreads();
+  }
+  store_rows<kD>(sums, a.scale, a.dk + (key_head * a.keys + first) * a.D, a.keys - first, a.D);
+}
+
+}  // namespace
