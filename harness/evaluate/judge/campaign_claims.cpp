@@ -141,7 +141,8 @@ SentinelCheck check_sentinel(std::span<const double> effects, std::span<const do
                 ", n = " + std::to_string(effects.size()) + "): stop and find out why before anything is judged";
   } else if (std::fabs(pooled.hodges_lehmann()) > kPooledShare * preset.margin && check.pooled_p < kSentinelAlpha) {
     check.why = "over all sentinels identical code differs by " + format_percent(pooled.hodges_lehmann()) +
-                " (p = " + format_g(check.pooled_p, 2) + ", n = " + std::to_string(all.size()) + "): stop and find out why before anything is judged";
+                " (p = " + format_g(check.pooled_p, 2) + ", n = " + std::to_string(all.size()) +
+                "): stop and find out why before anything is judged";
   }
   check.stop = !check.why.empty();
   return check;
