@@ -22,14 +22,14 @@ namespace fs = std::filesystem;
 namespace {
 
 void refuse_what_is_there(const ImportResult& result, const fs::path& folder, const FamilyFile& file,
-                          const Paths& paths) {
+                          const Paths& paths, bool registers) {
   for (const NamedText& each : result.files) {
     if (!is_absent(folder / each.path)) {
       throw UserError("'" + (folder / each.path).string() + "' is there already",
                       "move it away, or name another folder with --output");
     }
   }
-  if (find_registration(file, paths.families) != FamilyRegistration::unknown) {
+  if (registers && find_registration(file, paths.families) != FamilyRegistration::unknown) {
     throw UserError("a family '" + file.name + "' is registered already",
                     "retire it with 'apo unregister " + file.name + "', or give this one another name with --name");
   }
@@ -54,7 +54,7 @@ int import_definition(const DefinitionOptions& options, const Globals& globals) 
   const fs::path folder = options.output.empty() ? "." : options.output;
   ImportResult result = import_definition(options.request, oracle_options(paths), scratch.path());
   const FamilyFile file = load_family_file((scratch.path() / result.files.front().path).string());
-  refuse_what_is_there(result, folder, file, paths);
+  refuse_what_is_there(result, folder, file, paths, options.registers);
   const std::string checked = options.registers ? check(file, globals) : "";
   fs::create_directories(folder);
   for (NamedText& each : result.files) {
