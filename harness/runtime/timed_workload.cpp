@@ -39,6 +39,13 @@ void InputPool::draw(std::size_t count, bool with_expected) const {
   }
 }
 
+// One in each group of neighbours, so that no window is far from one.
+bool InputPool::is_looked_at(std::size_t index) const {
+  constexpr std::size_t kLookedAt = 16;
+  const std::size_t group = std::max<std::size_t>(1, size() / kLookedAt);
+  return derive_seed(seed_, "looked at", index / group) % group == index % group;
+}
+
 InputPool make_pool(const Runtime& runtime, const Workload& workload, std::uint64_t seed) {
   InputPool pool(runtime, workload, seed);
   if (runtime.worker.target == Target::host) {

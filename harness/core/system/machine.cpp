@@ -51,6 +51,15 @@ std::int64_t or_zero(long value) {
   return value > 0 ? value : 0;
 }
 
+bool allow_cpus(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) {
+    CPU_SET(static_cast<std::size_t>(cpu), &set);
+  }
+  return sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
 }  // namespace
 
 std::int64_t physical_memory_bytes() {
@@ -79,6 +88,19 @@ std::vector<int> usable_cpus() {
     cpus.push_back(0);
   }
   return cpus;
+}
+
+OnCpu::OnCpu(int cpu) {
+  std::vector<int> before = usable_cpus();
+  if (allow_cpus({cpu})) {
+    before_ = std::move(before);
+  }
+}
+
+OnCpu::~OnCpu() {
+  if (!before_.empty()) {
+    allow_cpus(before_);
+  }
 }
 
 Machine describe_cuda(const DeviceFacts& facts) {

@@ -11,6 +11,18 @@ Toolchain describe_compiler(const std::string& compiler);  // throws Environment
 
 std::vector<int> usable_cpus();  // of this process's affinity mask
 
+// Keeps the calling thread, and threads that it starts, on one CPU while it lives, where the system allows it.
+class OnCpu {
+ public:
+  explicit OnCpu(int cpu);
+  ~OnCpu();
+  OnCpu(const OnCpu&) = delete;
+  OnCpu& operator=(const OnCpu&) = delete;
+
+ private:
+  std::vector<int> before_;  // empty: nothing changed
+};
+
 // Cumulative CPU time of the machine from /proc/stat, in ticks; all zero where it cannot be read.
 struct CpuTicks {
   std::uint64_t total = 0;

@@ -44,11 +44,12 @@ struct JudgePreset {
   double round_s = 0.165;  // kernel time of one workload in one round, warm-up included
   int blocks_min = 6;
   int blocks_max = 40;
-  // Of a host, whose samples are windows. The hand-over of a window takes some 20 us and differs by a few: some
-  // thousandths.
-  double window_s = 0.0015;
+  // Of a host, whose samples are windows. The hand-over of a window takes some 20 us, which are taken off, and differs
+  // by one: less than windows of one length differ anyway.
+  double window_s = 0.00015;
   int window_blocks_min = 2;
-  int window_blocks_max = 3;
+  int window_blocks_max = 20;
+  double window_round_s = 0.08;  // for the windows of one round and what comes before each
   double warmup_min_s = 0.020;
   int warmup_min_blocks = 2;
   int warmup_max_blocks = 8;

@@ -5,11 +5,15 @@
 
 #include "harness/core/nvtx.h"
 #include "harness/evaluate/judge/round.h"
-#include "harness/evaluate/rounds/looks.h"
 #include "harness/evaluate/rounds/session.h"
 #include "kernels/random.h"
 
 namespace apo {
+namespace {
+
+constexpr double kLongCallNs = 1e5;  // a shorter one shows no use of several CPUs beside waking them
+
+}  // namespace
 
 HostRounds::HostRounds(const Runtime& runtime, const std::vector<TimedWorkload>& workloads, const JudgePreset& preset,
                        const RoundCoins& coins, CachePolicy cache, const RoundOptions& options)
@@ -33,9 +37,7 @@ Result<WindowPlan> HostRounds::plan(std::size_t which) {
     const StageRange range("plan the windows");
     const std::uint64_t seed = derive_seed(coins_.campaign_seed, coins_.comparison + " plan", which);
     const SessionDraw draw{.candidate_in_slot0 = Random(seed).coin(), .layout_seed = seed};
-    HostSession session(runtime_, workloads_[which], draw, cache_, {}, memories_);
-    const auto ready = session.prepare();
-    const auto plan = ready ? session.choose_plan(preset_) : Result<WindowPlan>(ready.failure());
+    const auto plan = choose_plan(workloads_[which], draw);
     if (!plan) {
       return by_arm(plan.failure(), draw.candidate_in_slot0);
     }
@@ -43,6 +45,29 @@ Result<WindowPlan> HostRounds::plan(std::size_t which) {
     plans_[which] = *plan;
   }
   return *plans_[which];
+}
+
+Result<WindowPlan> HostRounds::choose_plan(const TimedWorkload& workload, const SessionDraw& draw) {
+  WindowPlan plan;
+  {
+    HostSession session(runtime_, workload, draw, cache_, plan, memories_);
+    const auto ready = session.prepare();
+    const auto chosen = ready ? session.choose_plan(preset_) : Result<WindowPlan>(ready.failure());
+    if (!chosen || chosen->call_ns < kLongCallNs) {
+      return chosen;
+    }
+    plan = *chosen;
+  }
+  WindowPlan all_cpus = plan;
+  all_cpus.calls = 1;
+  all_cpus.one_cpu = false;
+  HostSession session(runtime_, workload, draw, cache_, all_cpus, memories_);
+  const auto ready = session.prepare();
+  const auto several = ready ? session.uses_several_cpus() : Result<bool>(ready.failure());
+  if (!several) {
+    return several.failure();
+  }
+  return *several ? all_cpus : plan;
 }
 
 std::vector<WindowPlan> HostRounds::plans() const {
@@ -78,15 +103,11 @@ Result<RoundWorkload> HostRounds::measure(std::size_t which, Round& round, std::
   HostSession& session = **opened;
   RoundWorkload result{.workload = workloads_[which].name, .repetitions = plans_[which]->calls};
   const std::uint64_t look_seed = derive_seed(round.seed, "verification", which);  // which no process ever gets
-  const Looks looks = draw_looks(look_seed, plans_[which]->blocks, 0, false);
   for (int index = -1; index < plans_[which]->blocks; ++index) {
-    int verify = -1;
-    for (const Verification& one : looks.at_timed) {
-      verify = one.block == index ? one.sample : verify;
-    }
+    Random random(derive_seed(look_seed, "window", static_cast<std::uint64_t>(index + 1)));
+    const int verify = index < 0 ? -1 : static_cast<int>(random.below(4));
     const BlockKind kind = index < 0 ? BlockKind::warmup : BlockKind::timed;
-    auto block = session.block(kind, order_seed, static_cast<int>(which), std::max(0, index), verify,
-                               derive_seed(look_seed, "block", static_cast<std::uint64_t>(index + 1)));
+    auto block = session.block(kind, order_seed, static_cast<int>(which), std::max(0, index), verify);
     if (!block) {
       return block.failure();
     }

@@ -32,6 +32,7 @@ class HostRounds {
   void drop() { session_.reset(); }
 
  private:
+  Result<WindowPlan> choose_plan(const TimedWorkload& workload, const SessionDraw& draw);
   Result<HostSession*> open(std::size_t which, Round& round);
 
   const Runtime& runtime_;

@@ -16,19 +16,19 @@
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/judge/signed_rank.h"
 #include "kernels/random.h"
 
 namespace apo {
 namespace {
 
-constexpr std::int64_t kWindowBytes = std::int64_t{8} << 20;     // of tensors, which are written before each window
+constexpr std::int64_t kWindowBytes = std::int64_t{8} << 20;      // of tensors, which are written before each window
 constexpr std::int64_t kWarmWindowBytes = std::int64_t{1} << 20;  // that stay in the caches
-constexpr int kMostCalls = 128;                                   // their inputs are all drawn
+constexpr std::int64_t kPoolBytes = std::int64_t{64} << 20;       // of inputs that are drawn for a campaign
+constexpr int kMostCalls = 512;                                   // their inputs are all drawn
 constexpr int kEmptyWindows = 3;
 constexpr int kPlanWindows = 3;
 constexpr double kMoreThanOneCpu = 1.25;  // CPU time by wall time
-constexpr double kHandOverCpuNs = 1e5;    // at most, of stopping and going on
-constexpr int kLooksInWindow = 3;
 
 std::vector<int> cpus_of(const Runtime& runtime, const WindowPlan& plan, std::uint64_t seed) {
   std::vector<int> cpus = runtime.worker.cpus.empty() ? usable_cpus() : runtime.worker.cpus;
@@ -36,6 +36,10 @@ std::vector<int> cpus_of(const Runtime& runtime, const WindowPlan& plan, std::ui
     cpus = {cpus.at(derive_seed(seed, "cpu") % cpus.size())};
   }
   return cpus;
+}
+
+WindowTimes least_of(const WindowTimes& one, const WindowTimes& other) {
+  return {.ns = std::min(one.ns, other.ns), .cpu_ns = std::min(one.cpu_ns, other.cpu_ns)};
 }
 
 Failure of_slot(Failure failure, int slot) {
@@ -51,10 +55,20 @@ int calls_in_window(double window_s, double call_ns, std::int64_t bytes, CachePo
   return static_cast<int>(std::clamp(std::ceil(1e9 * window_s / call_ns), 1.0, static_cast<double>(most)));
 }
 
+int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t window_bytes) {
+  const double by_time = preset.window_round_s / (4 * window_s);
+  const double by_bytes =
+      static_cast<double>(kPoolBytes) / static_cast<double>(2 * std::max<std::int64_t>(1, window_bytes));
+  return static_cast<int>(std::clamp(std::floor(std::min(by_time, by_bytes)),
+                                     static_cast<double>(preset.window_blocks_min),
+                                     static_cast<double>(preset.window_blocks_max)));
+}
+
 HostSession::HostSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw,
                          CachePolicy cache, const WindowPlan& plan, const ArmMemories& memories)
     : runtime_(runtime), timed_(workload), draw_(draw), cache_(cache), plan_(plan), memories_(memories) {
   const std::vector<int> cpus = cpus_of(runtime, plan, draw.layout_seed);
+  cpu_ = cpus.front();
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
     const TimedArm& arm = (slot == 0) == draw.candidate_in_slot0 ? workload.candidate : workload.incumbent;
     slots_.at(slot).process = std::make_unique<ArmProcess>(
@@ -100,11 +114,11 @@ Result<Done> HostSession::load_and_attach() {
       failure.slot = slot;
       return failure;
     }
-    const auto empty_ns = measure_empty_windows(slot);
-    if (!empty_ns) {
-      return of_slot(empty_ns.failure(), slot);
+    const auto empty = measure_empty_windows(slot);
+    if (!empty) {
+      return of_slot(empty.failure(), slot);
     }
-    empty_window_ns_ = std::max(empty_window_ns_, *empty_ns);
+    empty_ = least_of(empty_, *empty);  // for both arms alike, so that neither can gain by its own
     const std::uint64_t seed = derive_seed(draw_.layout_seed, "tensors", static_cast<std::uint64_t>(slot));
     if (auto attached = arm(slot).attach(plan_.calls, seed); !attached) {
       return of_slot(attached.failure(), slot);
@@ -113,93 +127,109 @@ Result<Done> HostSession::load_and_attach() {
   return Done{};
 }
 
-// What a window takes without a call: of each slot the least of a few.
-Result<double> HostSession::measure_empty_windows(int slot) {
+// What a window takes without a call: the least of a few.
+Result<WindowTimes> HostSession::measure_empty_windows(int slot) {
   if (auto attached = arm(slot).attach(0, 0); !attached) {
     return attached.failure();
   }
-  double least = INFINITY;
+  const auto beside = beside_the_processes();
+  WindowTimes least = kLongest;
   for (int i = 0; i < kEmptyWindows; ++i) {
     const auto times = arm(slot).window({}, CachePolicy::warm);
     if (!times) {
       return times.failure();
     }
-    least = std::min(least, static_cast<double>(times->ns));
+    least = least_of(least, *times);
   }
   return least;
 }
 
-// Label-blind: the quicker arm fills the windows of both, and either decides about the CPUs.
+// Label-blind: the quicker arm fills the windows of both.
 Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
   const std::int64_t bytes = tensor_bytes(*runtime_.family, timed_.axes);
-  const bool several_cpus = cpus_of(runtime_, plan_, 0).size() > 1;
-  bool several = false;
-  WindowPlan plan{.calls = 1};
-  double window_ns = 0;
-  for (bool grows = true; grows && !several;) {
-    double call_ns = INFINITY;
+  const auto beside = beside_the_processes();
+  for (bool grows = true; grows;) {
+    double window_s = INFINITY;  // with what comes before it
+    plan_.call_ns = INFINITY;
     for (int i = 0; i < 2 * kPlanWindows; ++i) {
-      const auto times = window(i % 2, false, 0);
+      const auto begin = std::chrono::steady_clock::now();
+      const auto times = window(i % 2, false);
       if (!times) {
         return times.failure();
       }
-      const double ns = std::max(1.0, static_cast<double>(times->ns) - empty_window_ns_);
-      call_ns = std::min(call_ns, ns / plan_.calls);
-      several |= several_cpus && static_cast<double>(times->cpu_ns) >
-                                     kMoreThanOneCpu * static_cast<double>(times->ns) + kHandOverCpuNs;
+      window_s = std::min(window_s, seconds_since(begin));
+      plan_.call_ns = std::min(plan_.call_ns, static_cast<double>(times->ns) / plan_.calls);
     }
-    plan.calls = several ? 1 : calls_in_window(preset.window_s, call_ns, bytes, cache_);
-    window_ns = call_ns * plan.calls;
-    grows = plan.calls > 2 * plan_.calls;  // a short call's first windows are mostly hand-over
-    plan_.calls = plan.calls;
+    const int calls = calls_in_window(preset.window_s, plan_.call_ns, bytes, cache_);
+    grows = calls > 2 * plan_.calls;  // a short call's first windows are mostly hand-over
+    plan_.calls = calls;
+    plan_.blocks = blocks_in_round(preset, window_s, calls * bytes);
     for (const int slot : {0, 1}) {
-      if (auto attached = arm(slot).attach(plan.calls, draw_.layout_seed); !attached) {
+      if (auto attached = arm(slot).attach(calls, draw_.layout_seed); !attached) {
         return of_slot(attached.failure(), slot);
       }
     }
   }
-  plan.one_cpu = plan.calls > 1;
-  plan.blocks = static_cast<int>(std::clamp<double>(std::floor(1e9 * preset.round_s / (4 * window_ns)),
-                                                    preset.window_blocks_min, preset.window_blocks_max));
-  return plan;
+  return plan_;
 }
 
-std::vector<CheckedPointer> HostSession::next_inputs(Slot& slot) const {
+Result<bool> HostSession::uses_several_cpus() {
+  for (const int slot : {0, 1}) {
+    std::vector<double> cpus_in_use;
+    for (int i = 0; i < kPlanWindows; ++i) {
+      const auto times = window(slot, false);
+      if (!times) {
+        return times.failure();
+      }
+      cpus_in_use.push_back(static_cast<double>(times->cpu_ns) / static_cast<double>(times->ns));
+    }
+    if (median(cpus_in_use) > kMoreThanOneCpu) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<std::size_t> HostSession::next_inputs(Slot& slot) const {
   timed_.pool.draw(plan_.inputs());
-  std::vector<CheckedPointer> inputs;
+  std::vector<std::size_t> inputs;
   for (int call = 0; call < plan_.calls; ++call) {
-    inputs.push_back(timed_.pool[(first_ + slot.used++) % timed_.pool.size()]);
+    inputs.push_back((first_ + slot.used++) % timed_.pool.size());
   }
   return inputs;
 }
 
-Result<WindowTimes> HostSession::window(int slot, bool verify, std::uint64_t look_seed) {
-  Slot& of = slots_.at(static_cast<std::size_t>(slot));
-  const std::vector<CheckedPointer> inputs = next_inputs(of);
-  const auto times = of.process->window(inputs, cache_);
-  if (!times) {
-    return of_slot(times.failure(), slot);
+std::vector<CheckedPointer> HostSession::drawn(const std::vector<std::size_t>& inputs) const {
+  std::vector<CheckedPointer> drawn;
+  for (const std::size_t index : inputs) {
+    drawn.push_back(timed_.pool[index]);
   }
-  const double call_ns = static_cast<double>(times->ns) / plan_.calls;
-  if (call_ns < timed_.floor_ns && guard_is_on(Guard::floor)) {
-    return Failure{
-        .outcome = Outcome::unstable_clock,
-        .evidence = "a call of " + format_ns(call_ns) + " is below the physical floor of " + format_ns(timed_.floor_ns),
-        .slot = slot};
-  }
-  if (auto wrong = verify ? this->verify(slot, inputs, look_seed) : std::nullopt) {
-    return *wrong;
-  }
-  return *times;
+  return drawn;
 }
 
-std::optional<Failure> HostSession::verify(int slot, const std::vector<CheckedPointer>& inputs,
-                                           std::uint64_t look_seed) {
+Result<WindowTimes> HostSession::window(int slot, bool verify) {
+  Slot& of = slots_.at(static_cast<std::size_t>(slot));
+  const std::vector<std::size_t> inputs = next_inputs(of);
+  const auto whole = of.process->window(drawn(inputs), cache_);
+  if (!whole) {
+    return of_slot(whole.failure(), slot);
+  }
+  const WindowTimes times{.ns = std::max<std::int64_t>(1, whole->ns - empty_.ns),
+                          .cpu_ns = std::max<std::int64_t>(0, whole->cpu_ns - empty_.cpu_ns)};
+  if (auto wrong = verify ? this->verify(slot, inputs) : std::nullopt) {
+    return *wrong;
+  }
+  return times;
+}
+
+std::optional<Failure> HostSession::verify(int slot, const std::vector<std::size_t>& inputs) {
   const StageRange range("compare");
-  Random random(look_seed);
-  for (int look = 0; look < std::min(kLooksInWindow, plan_.calls); ++look) {
-    const std::size_t call = random.below(inputs.size());
-    if (auto wrong = arm(slot).inspect(static_cast<int>(call), *inputs[call], runtime_.threads)) {
+  for (int call = 0; call < plan_.calls; ++call) {
+    const std::size_t index = inputs[static_cast<std::size_t>(call)];
+    if (!timed_.pool.is_looked_at(index)) {
+      continue;
+    }
+    if (auto wrong = arm(slot).inspect(call, *timed_.pool[index], runtime_.threads)) {
       wrong->evidence = "timed call: " + wrong->evidence;
       wrong->slot = slot;
       return wrong;
@@ -208,16 +238,29 @@ std::optional<Failure> HostSession::verify(int slot, const std::vector<CheckedPo
   return std::nullopt;
 }
 
-Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int which, int index, int verify_window,
-                                 std::uint64_t look_seed) {
+// A process that has one CPU gets it from this thread and hands it back, without waking another CPU: that takes three
+// times as long and differs more.
+std::unique_ptr<OnCpu> HostSession::beside_the_processes() const {
+  return plan_.one_cpu ? std::make_unique<OnCpu>(cpu_) : nullptr;
+}
+
+Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int which, int index, int verify_window) {
   const StageRange range(kind == BlockKind::warmup ? "warm-up" : "timed");
   const std::array<int, 4> slots = block_slots(order_seed, kind, which, index);
+  const auto beside = beside_the_processes();
   Block block;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const bool verify = static_cast<int>(i) == verify_window && guard_is_on(Guard::timed_check);
-    const auto times = window(slots.at(i), verify, derive_seed(look_seed, "look", i));
+    const auto times = window(slots.at(i), verify);
     if (!times) {
       return times.failure();
+    }
+    const double call_ns = static_cast<double>(times->ns) / plan_.calls;
+    if (call_ns < timed_.floor_ns && guard_is_on(Guard::floor)) {
+      return Failure{.outcome = Outcome::unstable_clock,
+                     .evidence = "a call of " + format_ns(call_ns) + " is below the physical floor of " +
+                                 format_ns(timed_.floor_ns),
+                     .slot = slots.at(i)};
     }
     block.samples.push_back({.slot = slots.at(i), .ns = times->ns});
   }
@@ -227,7 +270,7 @@ Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int w
 Result<Done> HostSession::finish() {
   for (const int slot : {0, 1}) {
     if (timed_.other_regime != nullptr) {
-      std::vector<CheckedPointer> inputs = next_inputs(slots_.at(static_cast<std::size_t>(slot)));
+      std::vector<CheckedPointer> inputs = drawn(next_inputs(slots_.at(static_cast<std::size_t>(slot))));
       inputs.back() = timed_.other_regime;
       if (const auto times = arm(slot).window(inputs, cache_); !times) {
         return of_slot(times.failure(), slot);

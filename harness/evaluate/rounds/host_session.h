@@ -4,10 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
 #include "harness/core/records/records.h"
+#include "harness/core/system/machine.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/rounds/arm_process.h"
 #include "harness/runtime/timed_workload.h"
@@ -16,15 +18,24 @@ namespace apo {
 
 // The windows of a workload, the same for both arms and all rounds.
 struct WindowPlan {
-  int calls = 1;         // in a window, each on inputs of its own
-  bool one_cpu = false;  // several calls share a CPU: an arm with more could work ahead on the next call's inputs
-  int blocks = 2;        // in a round, behind one that warms up
+  int calls = 1;  // in a window, each on inputs of its own
+  // Else all of them and one call: with several, another CPU could work ahead on the next call's inputs.
+  bool one_cpu = true;
+  int blocks = 2;      // in a round, behind one that warms up
+  double call_ns = 0;  // of the quicker arm
   // That a process needs to see none twice.
   std::size_t inputs() const { return static_cast<std::size_t>(calls * (2 + 2 * blocks)); }
 };
 
 // How many calls fill a window of so many seconds, from the duration of one and the bytes of its tensors.
 int calls_in_window(double window_s, double call_ns, std::int64_t bytes, CachePolicy cache);
+
+// How many blocks, each of four windows, a round has, from the seconds of a window with what comes before it, and the
+// bytes of its tensors.
+int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t window_bytes);
+
+inline constexpr WindowTimes kLongest{.ns = std::numeric_limits<std::int64_t>::max(),
+                                      .cpu_ns = std::numeric_limits<std::int64_t>::max()};
 
 // The memory of both arms, kept from round to round.
 using ArmMemories = std::array<std::shared_ptr<MemoryFile>, 2>;
@@ -41,14 +52,15 @@ class HostSession {
   Result<Done> prepare();
   // Another layout in the same processes: code, tensors, and which arm has which slot.
   Result<Done> lay_out_again(const SessionDraw& draw);
-  // Chooses the plan for other sessions.
+  // Chooses the plan for other sessions, of a CPU each.
   Result<WindowPlan> choose_plan(const JudgePreset& preset);
+  // Whether either arm does, in windows of one call.
+  Result<bool> uses_several_cpus();
 
   // Four windows, 0110 or 1001. Outputs of the one with the number `verify_window` are compared; -1: of none.
-  Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index, int verify_window,
-                      std::uint64_t look_seed);
-  // One window of a slot.
-  Result<WindowTimes> window(int slot, bool verify, std::uint64_t look_seed);
+  Result<Block> block(BlockKind kind, std::uint64_t order_seed, int which, int index, int verify_window);
+  // One window of a slot; its time is that of the calls, without the hand-over.
+  Result<WindowTimes> window(int slot, bool verify);
   // The last windows of a session: one of each slot with inputs of another regime in it, where the workload has one,
   // and a look at all that the processes may have touched.
   Result<Done> finish();
@@ -57,7 +69,7 @@ class HostSession {
   int pid(int slot) { return arm(slot).worker().pid(); }
   double start_seconds();
   double start_wait_s() const { return start_wait_s_; }
-  double empty_window_ns() const { return empty_window_ns_; }
+  double empty_window_ns() const { return static_cast<double>(empty_.ns); }
 
  private:
   struct Slot {
@@ -67,9 +79,11 @@ class HostSession {
   ArmProcess& arm(int slot) { return *slots_.at(static_cast<std::size_t>(slot)).process; }
   void link();
   Result<Done> load_and_attach();
-  Result<double> measure_empty_windows(int slot);
-  std::vector<CheckedPointer> next_inputs(Slot& slot) const;
-  std::optional<Failure> verify(int slot, const std::vector<CheckedPointer>& inputs, std::uint64_t look_seed);
+  Result<WindowTimes> measure_empty_windows(int slot);
+  std::unique_ptr<OnCpu> beside_the_processes() const;
+  std::vector<std::size_t> next_inputs(Slot& slot) const;  // of the pool
+  std::vector<CheckedPointer> drawn(const std::vector<std::size_t>& inputs) const;
+  std::optional<Failure> verify(int slot, const std::vector<std::size_t>& inputs);
 
   const Runtime& runtime_;
   const TimedWorkload& timed_;
@@ -77,10 +91,11 @@ class HostSession {
   CachePolicy cache_;
   WindowPlan plan_;
   ArmMemories memories_;
+  int cpu_ = 0;  // of both processes, where they have one
   std::array<Slot, 2> slots_;
   std::size_t first_ = 0;  // of the pool
   double start_wait_s_ = 0;
-  double empty_window_ns_ = 0;
+  WindowTimes empty_ = kLongest;  // the least that a window of either process takes without a call
 };
 
 }  // namespace apo

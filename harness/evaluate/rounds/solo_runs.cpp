@@ -172,8 +172,8 @@ Result<SoloRun> SoloRunRunner::take_host_solo_run(HostSession& session, int slot
   bool looked = false;
   const auto begin = Clock::now();
   while (seconds_since(begin) < plan_.solo_run_s || !looked) {
-    const bool look = !looked && seconds_since(begin) >= look_at_s;
-    const auto times = session.window(slot, look, look_seed);
+    const bool look = seconds_since(begin) >= look_at_s;
+    const auto times = session.window(slot, look);
     if (!times) {
       return times.failure();
     }

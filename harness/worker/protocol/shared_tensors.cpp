@@ -90,7 +90,7 @@ void copy_input(const InputView& view, std::span<std::byte> target, int threads)
   constexpr std::int64_t kPiece = std::int64_t{1} << 20;  // starting a thread takes as long as copying some 100 KB
   if (threads <= 1 || view.bytes() <= kPiece || view.block_bytes() < kPiece) {
     view.for_each_block([&](std::int64_t offset, std::span<const std::byte> block) {
-      std::ranges::copy(block, target.begin() + offset);
+      std::memcpy(target.data() + offset, block.data(), block.size());
       return true;
     });
     return;
@@ -107,7 +107,7 @@ void copy_input(const InputView& view, std::span<std::byte> target, int threads)
   std::iota(indices.begin(), indices.end(), std::int64_t{0});
   for_each_unit(indices, threads, [&](std::int64_t i) {
     const auto& [offset, bytes] = pieces[static_cast<std::size_t>(i)];
-    std::ranges::copy(bytes, target.begin() + offset);
+    std::memcpy(target.data() + offset, bytes.data(), bytes.size());
   });
 }
 
