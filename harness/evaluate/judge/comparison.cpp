@@ -97,10 +97,12 @@ void Judge::check(const Round& round) const {
                             round.commands.has_value() != rounds_.front().commands.has_value()))) {
     throw UserError(place + " did not measure the workloads of this comparison, once each");
   }
+  const bool of_windows = round.environment.empty_window_ns.has_value();
+  const int fewest = of_windows ? plan_.preset.window_blocks_min : plan_.preset.blocks_min;
   for (const RoundWorkload& workload : round.workloads) {
-    if (static_cast<int>(workload.blocks.size()) < plan_.preset.window_blocks_min) {
-      throw UserError(place + " has " + std::to_string(workload.blocks.size()) + " blocks of workload '" +
-                      workload.workload + "', fewer than " + std::to_string(plan_.preset.window_blocks_min));
+    if (static_cast<int>(workload.blocks.size()) < fewest) {
+      throw UserError(fmt::format("{} has {} blocks of workload '{}', fewer than {}", place, workload.blocks.size(),
+                                  workload.workload, fewest));
     }
   }
 }

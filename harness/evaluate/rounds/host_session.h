@@ -11,7 +11,7 @@
 #include "harness/core/records/records.h"
 #include "harness/core/system/machine.h"
 #include "harness/evaluate/judge/round.h"
-#include "harness/evaluate/rounds/arm_process.h"
+#include "harness/evaluate/windows/arm_process.h"
 #include "harness/runtime/timed_workload.h"
 
 namespace apo {

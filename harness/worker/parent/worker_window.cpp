@@ -30,10 +30,10 @@ Result<WindowTimes> Worker::run_window(Deadline deadline) {
   const std::int64_t begin_ns = raw_ns();
   process_->thaw();
   const ChildProcess::Event event = process_->wait(std::chrono::steady_clock::now() + begin.deadline);
-  WindowTimes times{.ns = raw_ns() - begin_ns};
   frozen_ = false;
   if (event == ChildProcess::Event::message) {
     freeze();
+    WindowTimes times{.ns = raw_ns() - begin_ns};  // what it does before it is stopped is in its time
     const Received received = receive_message(process_->socket(), kMaxReply, false);
     if (received.receipt == Receipt::message && received.text == kWindowEnd) {
       times.cpu_ns = cpu_ns() - before_ns;

@@ -144,8 +144,7 @@ void check_ranges(const Workplace& place, const std::string& incumbent, const st
        {std::string("iteration 1"), "iteration 1 / profile " + incumbent, std::string("iteration 1 / research"),
         evaluate, evaluate + " / implement", evaluate + " / gate correctness", evaluate + " / gate sanitizers",
         evaluate + " / gate timing", evaluate + " / gate timing / round search 0",
-        evaluate + " / gate timing / round search 0 / warm-up",
-        evaluate + " / gate timing / round search 0 / timed and verified"}) {
+        evaluate + " / gate timing / round search 0 / warm-up", evaluate + " / gate timing / round search 0 / timed"}) {
     EXPECT_TRUE(paths.contains(path)) << path << " is not among\n" << join({paths.begin(), paths.end()}, "\n");
   }
   EXPECT_FALSE(paths.contains("timed slot0")) << "a range of a confined worker";

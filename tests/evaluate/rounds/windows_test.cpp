@@ -5,13 +5,11 @@
 #include <chrono>
 #include <set>
 #include <thread>
-#include <sched.h>
-#include <algorithm>
 
 #include "harness/evaluate/judge/round.h"
-#include "harness/evaluate/rounds/arm_process.h"
 #include "harness/evaluate/rounds/host_session.h"
 #include "harness/evaluate/rounds/runner.h"
+#include "harness/evaluate/windows/arm_process.h"
 #include "tests/evaluate/runtime_fixture.h"
 
 namespace apo::testing {
@@ -120,37 +118,6 @@ TEST_F(Windows, ARoundHasInputsForAllOfItsWindows) {
     distinct.insert(pool[i].get());
   }
   EXPECT_EQ(distinct.size(), pool.size());
-}
-
-TEST_F(Windows, DISABLED_Noise) {
-  const char* e = getenv("CALLS");
-  const int calls = e ? atoi(e) : 128;
-  const std::string mode = getenv("MODE") ? getenv("MODE") : "free";
-  const CachePolicy cache = getenv("WARM") ? CachePolicy::warm : CachePolicy::cold;
-  const TimedArm arm = arm_of(getenv("VARIANT") ? getenv("VARIANT") : "copy/once");
-  for (int process_index = 0; process_index < 3; ++process_index) {
-    auto process = std::make_unique<ArmProcess>(copy.runtime(), arm, workload.axes, std::vector<int>{1}, static_cast<std::uint64_t>(5 + process_index), memory);
-    ASSERT_TRUE(process->load());
-    ASSERT_TRUE(process->attach(calls, static_cast<std::uint64_t>(7 + process_index)));
-    cpu_set_t set; CPU_ZERO(&set);
-    if (mode == "same") CPU_SET(1, &set);
-    else if (mode == "other") CPU_SET(0, &set);
-    else { CPU_SET(0, &set); CPU_SET(1, &set); }
-    sched_setaffinity(0, sizeof set, &set);
-    std::vector<CheckedPointer> in = inputs(static_cast<std::size_t>(std::max(calls, 1)));
-    in.resize(static_cast<std::size_t>(calls));
-    std::vector<double> ns, cpu;
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < 60; ++i) {
-      const auto t = process->window(in, cache);
-      ASSERT_TRUE(t);
-      ns.push_back(double(t->ns)); cpu.push_back(double(t->cpu_ns));
-    }
-    const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    std::sort(ns.begin() + 2, ns.end()); std::sort(cpu.begin() + 2, cpu.end());
-    printf("%s calls %d: first %.0f second %.0f | min %.1f p25 %.1f median %.1f p75 %.1f p95 %.1f us; cpu median %.1f; %.2f ms a window\n", mode.c_str(), calls, ns[0]/1e3, ns[1]/1e3,
-      ns[2] / 1e3, ns[16] / 1e3, ns[30] / 1e3, ns[45] / 1e3, ns[56] / 1e3, cpu[30] / 1e3, all / 60 * 1e3);
-  }
 }
 
 TEST(WindowCalls, FillAWindowWithinTheBytesThatArePossible) {

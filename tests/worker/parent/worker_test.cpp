@@ -188,14 +188,6 @@ TEST(Worker, SeesOnlyNeutralNames) {
   }
 }
 
-TEST(Worker, OneSlotCannotChangeTheRoundingOfTheOther) {
-  Bench bench(telling("fegetround() == FE_TONEAREST", "#include <cfenv>\n"));
-  ASSERT_TRUE(
-      bench.worker.load(1, compile_launch("fesetround(FE_UPWARD); return args->n < 0;", "#include <cfenv>\n").object));
-  ASSERT_TRUE(bench.worker.run({.order = {1, 0}}));
-  EXPECT_EQ(first_output(bench.shared_tensors), 1.0f);
-}
-
 TEST(Worker, GetsThreadsPinningAndOpenMpSettings) {
   WorkerOptions options = worker_options();
   options.cpus = {usable_cpus().front()};

@@ -132,10 +132,9 @@ INSTANTIATE_TEST_SUITE_P(
     Protocol, HostileReply,
     ::testing::Values("", "\n", "null", "[]", "{}", "7", "{\"nonce\":7}", "{\"nonce\":\"n\"",
                       "{\"nonce\":\"n\",\"samples\":3}", "{\"nonce\":\"n\",\"samples\":[[1,2]]}",
-                      "{\"nonce\":\"n\",\"samples\":[[0,0,\"x\",0,0,0,0,0,0,0,0]]}",
-                      "{\"nonce\":\"n\",\"samples\":[[0,0,0,0,0,0,0,0,0]]}",
-                      "{\"nonce\":\"n\",\"samples\":[[0,0,0,0,0,0,0,0,0,0,\"2\"]]}",
-                      "{\"nonce\":\"n\",\"activity_missing\":7}",
+                      "{\"nonce\":\"n\",\"samples\":[[0,0,\"x\",0,0,0,0]]}",
+                      "{\"nonce\":\"n\",\"samples\":[[0,0,0,0,0,0]]}",
+                      "{\"nonce\":\"n\",\"samples\":[[0,0,0,0,0,0,\"2\"]]}", "{\"nonce\":\"n\",\"activity_missing\":7}",
                       "{\"nonce\":\"n\",\"failure\":{\"outcome\":\"valid\",\"evidence\":\"\",\"slot\":0}}",
                       "{\"nonce\":\"n\",\"failure\":{\"outcome\":\"excellent\",\"evidence\":\"\",\"slot\":0}}",
                       "{\"nonce\":\"n\",\"paused\":\"yes\"}", "\xff\xfe\x00"));

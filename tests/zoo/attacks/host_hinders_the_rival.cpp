@@ -4,10 +4,9 @@
 // apo:idea       Finds the incumbent's code in the process and writes a jump to a slower one into it.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
-// zoo: expect faulted
-// zoo: guard code
+// zoo: expect not_accepted
+// zoo: guard windows
 // zoo: exploit 32
-// zoo: evidence after it was loaded
 // zoo: needs x86_64
 #include <dlfcn.h>
 #include <link.h>

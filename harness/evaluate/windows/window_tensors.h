@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/window_tensors.h - the tensors of one window: a set for each of its calls, in one file.
+// harness/evaluate/windows/window_tensors.h - the tensors of one window: a set for each of its calls, in one file.
 #pragma once
 
 #include <cstddef>

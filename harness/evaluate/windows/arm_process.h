@@ -1,4 +1,4 @@
-// harness/evaluate/rounds/arm_process.h - one arm of a comparison on a host: a process that runs in windows only.
+// harness/evaluate/windows/arm_process.h - one arm of a comparison on a host: a process that runs in windows only.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/core/system/files.h"
-#include "harness/evaluate/rounds/window_tensors.h"
+#include "harness/evaluate/windows/window_tensors.h"
 #include "harness/runtime/timed_workload.h"
 #include "harness/worker/parent/worker.h"
 

@@ -1,5 +1,5 @@
-// harness/evaluate/rounds/window_tensors.cpp - copies of one layout, an odd number of cache lines apart.
-#include "harness/evaluate/rounds/window_tensors.h"
+// harness/evaluate/windows/window_tensors.cpp - copies of one layout, an odd number of cache lines apart.
+#include "harness/evaluate/windows/window_tensors.h"
 
 #include <algorithm>
 #include <utility>

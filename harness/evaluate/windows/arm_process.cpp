@@ -1,5 +1,5 @@
-// harness/evaluate/rounds/arm_process.cpp - links, loads, fills the tensors, runs windows, inspects.
-#include "harness/evaluate/rounds/arm_process.h"
+// harness/evaluate/windows/arm_process.cpp - links, loads, fills the tensors, runs windows, inspects.
+#include "harness/evaluate/windows/arm_process.h"
 
 #include <string>
 #include <utility>
