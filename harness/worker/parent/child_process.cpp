@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -166,12 +167,25 @@ bool ChildProcess::collect_output() {
   return false;
 }
 
-void ChildProcess::freeze() const {
-  siginfo_t info{};
-  if (alive() && kill(pid_, SIGSTOP) == 0) {
-    // Returns once every thread has stopped, or when the process has ended meanwhile, whose end is collected later.
-    waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT);
-    waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG);
+void ChildProcess::freeze() {
+  constexpr std::chrono::milliseconds kAgain(10);  // a continuation takes a stop back that has not come about yet
+  constexpr std::chrono::seconds kPatience(5);
+  const auto begin = Clock::now();
+  stopped_ = false;
+  while (alive() && !stopped_ && Clock::now() - begin < kPatience) {
+    kill(pid_, SIGSTOP);
+    const auto again = Clock::now() + kAgain;
+    while (!stopped_ && Clock::now() < again) {
+      siginfo_t info{};
+      // Tells once every thread has stopped, or when the process has ended meanwhile, whose end is collected later.
+      if (waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) != 0 ||
+          info.si_pid != 0) {
+        waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG);
+        stopped_ = true;
+      } else {
+        sched_yield();  // it may have to stop on this CPU
+      }
+    }
   }
 }
 
@@ -179,7 +193,7 @@ void ChildProcess::freeze() const {
 bool ChildProcess::stayed_frozen() const {
   siginfo_t info{};
   const int found = waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WCONTINUED | WEXITED | WNOHANG | WNOWAIT);
-  return found == 0 && info.si_pid == 0;
+  return stopped_ && found == 0 && info.si_pid == 0;
 }
 
 void ChildProcess::thaw() const {

@@ -35,9 +35,9 @@ class ChildProcess {
   void hang_up() { socket_.reset(); }
 
   // Stops all threads, so that shared memory does not change, and lets them continue.
-  void freeze() const;
+  void freeze();
   void thaw() const;
-  // False when it has continued, or ended, since it was frozen, even if it stopped again.
+  // False when it could not be stopped, or has continued or ended since, even if it stopped again.
   bool stayed_frozen() const;
 
   // Kills the group if it still exists. Returns the wait status, and the same one when called again.
@@ -52,6 +52,7 @@ class ChildProcess {
   bool collect_output();  // false when nothing is there
 
   pid_t pid_ = -1;
+  bool stopped_ = false;  // by the last freeze()
   int wait_status_ = 0;
   FileDescriptor pid_file_;  // readable when the process has ended
   FileDescriptor socket_;

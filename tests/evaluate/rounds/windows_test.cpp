@@ -123,7 +123,7 @@ TEST_F(Windows, ARoundHasInputsForAllOfItsWindows) {
 TEST(WindowCalls, FillAWindowWithinTheBytesThatArePossible) {
   EXPECT_EQ(calls_in_window(0.003, 12e6, 1000, CachePolicy::cold), 1);
   EXPECT_EQ(calls_in_window(0.003, 1e6, 1000, CachePolicy::cold), 3);
-  EXPECT_EQ(calls_in_window(0.003, 100, 1000, CachePolicy::cold), 128);
+  EXPECT_EQ(calls_in_window(0.003, 100, 1000, CachePolicy::cold), 512);
   EXPECT_EQ(calls_in_window(0.003, 1e5, std::int64_t{4} << 20, CachePolicy::cold), 2);
   EXPECT_EQ(calls_in_window(0.003, 1e5, std::int64_t{4} << 20, CachePolicy::warm), 1) << "more would not stay warm";
   EXPECT_EQ(calls_in_window(0.003, 1e5, std::int64_t{1} << 40, CachePolicy::cold), 1);
