@@ -11,7 +11,13 @@ Toolchain describe_compiler(const std::string& compiler);  // throws Environment
 
 std::vector<int> usable_cpus();  // of this process's affinity mask
 
-// Keeps the calling thread, and threads that it starts, on one CPU while it lives, where the system allows it.
+// Asks the scheduler (Linux 6.12 and later) to let the calling thread, and what it starts, run soon and not for long
+// when others want its CPU too; 0 s: as by default.
+void ask_for_slices(double seconds);
+inline constexpr double kShortSlice = 2e-4;
+
+// Keeps the calling thread, and threads that it starts, on one CPU and on short slices while it lives, where the system
+// allows it.
 class OnCpu {
  public:
   explicit OnCpu(int cpu);

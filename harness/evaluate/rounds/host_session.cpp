@@ -26,7 +26,7 @@ constexpr std::int64_t kWindowBytes = std::int64_t{8} << 20;      // of tensors,
 constexpr std::int64_t kWarmWindowBytes = std::int64_t{1} << 20;  // that stay in the caches
 constexpr std::int64_t kPoolBytes = std::int64_t{64} << 20;       // of inputs that are drawn for a campaign
 constexpr int kMostCalls = 512;                                   // their inputs are all drawn
-constexpr int kEmptyWindows = 3;
+constexpr int kEmptyWindows = 6;
 constexpr int kPlanWindows = 3;
 constexpr double kMoreThanOneCpu = 1.25;  // CPU time by wall time
 
@@ -49,10 +49,10 @@ Failure of_slot(Failure failure, int slot) {
 
 }  // namespace
 
-int calls_in_window(double window_s, double call_ns, std::int64_t bytes, CachePolicy cache) {
+int calls_in_window(double window_s, double call_s, std::int64_t bytes, CachePolicy cache) {
   const std::int64_t most_bytes = cache == CachePolicy::warm ? kWarmWindowBytes : kWindowBytes;
   const auto most = std::clamp<std::int64_t>(most_bytes / std::max<std::int64_t>(1, bytes), 1, kMostCalls);
-  return static_cast<int>(std::clamp(std::ceil(1e9 * window_s / call_ns), 1.0, static_cast<double>(most)));
+  return static_cast<int>(std::clamp(std::ceil(window_s / call_s), 1.0, static_cast<double>(most)));
 }
 
 int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t window_bytes) {
@@ -160,7 +160,7 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
       window_s = std::min(window_s, seconds_since(begin));
       plan_.call_ns = std::min(plan_.call_ns, static_cast<double>(times->ns) / plan_.calls);
     }
-    const int calls = calls_in_window(preset.window_s, plan_.call_ns, bytes, cache_);
+    const int calls = calls_in_window(preset.window_s, 1e-9 * plan_.call_ns, bytes, cache_);
     grows = calls > 2 * plan_.calls;  // a short call's first windows are mostly hand-over
     plan_.calls = calls;
     plan_.blocks = blocks_in_round(preset, window_s, calls * bytes);
@@ -255,7 +255,8 @@ Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int w
     if (!times) {
       return times.failure();
     }
-    const double call_ns = static_cast<double>(times->ns) / plan_.calls;
+    // With the hand-over, which may be shorter than the one that was taken off.
+    const double call_ns = static_cast<double>(times->ns + empty_.ns) / plan_.calls;
     if (call_ns < timed_.floor_ns && guard_is_on(Guard::floor)) {
       return Failure{.outcome = Outcome::unstable_clock,
                      .evidence = "a call of " + format_ns(call_ns) + " is below the physical floor of " +

@@ -28,7 +28,7 @@ struct WindowPlan {
 };
 
 // How many calls fill a window of so many seconds, from the duration of one and the bytes of its tensors.
-int calls_in_window(double window_s, double call_ns, std::int64_t bytes, CachePolicy cache);
+int calls_in_window(double window_s, double call_s, std::int64_t bytes, CachePolicy cache);
 
 // How many blocks, each of four windows, a round has, from the seconds of a window with what comes before it, and the
 // bytes of its tensors.

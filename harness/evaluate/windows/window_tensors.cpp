@@ -2,7 +2,9 @@
 #include "harness/evaluate/windows/window_tensors.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "harness/worker/protocol/cold_cache.h"
 
@@ -15,13 +17,15 @@ constexpr std::byte kNothing{0xFF};
 
 WindowTensors::WindowTensors(SharedTensorsSpec spec, int calls, std::shared_ptr<MemoryFile> memory)
     : memory_(std::move(memory)) {
-  constexpr int kPads = 64;   // of 64 bytes: every place within a page, and little to evict
   spec.foreign_code = false;  // all of the memory is cleared here
-  spec.pads = calls > 1 ? kPads : spec.pads;
+  if (calls > 1) {            // close together, so that a window does not wait for the addresses of many pages
+    spec.guard_bytes = 128;
+    spec.pads = 16;
+  }
   calls_.push_back(std::make_unique<SharedTensors>(spec, memory_));
   layout_ = calls_.front()->layout();
   layout_.copies = calls;
-  layout_.stride = layout_.bytes + 33 * spec.alignment;  // the copies lie at different places within their pages
+  layout_.stride = layout_.bytes + (layout_.bytes / spec.alignment % 2 == 0 ? spec.alignment : 0);
   calls_.clear();
   memory_->reserve(layout_.file_bytes());
   std::fill(memory_->data(), memory_->data() + memory_->bytes(), kNothing);
@@ -37,7 +41,13 @@ void WindowTensors::poison_outputs() {
 }
 
 void WindowTensors::evict() const {
-  apo::evict({{memory_->data(), static_cast<std::size_t>(layout_.file_bytes())}});
+  std::vector<std::span<const std::byte>> buffers;
+  for (int i = 0; i < layout_.copies; ++i) {
+    for (const BufferPlace& place : layout_.buffers) {
+      buffers.emplace_back(memory_->data() + i * layout_.stride + place.offset, static_cast<std::size_t>(place.bytes));
+    }
+  }
+  apo::evict(buffers);
 }
 
 std::optional<GuardDamage> WindowTensors::check_guards() const {

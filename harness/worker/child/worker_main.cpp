@@ -25,6 +25,7 @@
 #include <thread>
 
 #include "harness/core/guards.h"
+#include "harness/core/system/machine.h"
 #include "harness/worker/child/executor_device.h"
 #include "harness/worker/child/host_device.h"
 #include "harness/worker/confinement/confinement.h"
@@ -150,6 +151,9 @@ void pin(const std::vector<int>& cpus) {
   }
   if (sched_setaffinity(0, sizeof set, &set) != 0) {
     throw std::runtime_error("cannot pin to the CPUs that were asked for");
+  }
+  if (cpus.size() == 1) {
+    ask_for_slices(kShortSlice);
   }
 }
 

@@ -21,7 +21,6 @@
 namespace apo {
 namespace {
 
-constexpr std::int64_t kGuard = 4096;
 constexpr std::byte kLeftover{0xFF};
 
 std::int64_t round_up(std::int64_t value, std::int64_t unit) {
@@ -177,7 +176,7 @@ void SharedTensors::place(const SharedTensorsSpec& spec) {
   for (const std::size_t index : order) {
     BufferPlace& place = layout_.buffers[index];
     const auto pad = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(spec.pads))) * spec.alignment;
-    place.offset = round_up(end + 2 * kGuard, spec.alignment) + pad;
+    place.offset = round_up(end + 2 * spec.guard_bytes, spec.alignment) + pad;
     if (spec.fenced && place.role == BufferRole::input) {
       const std::int64_t page = sysconf(_SC_PAGESIZE);
       const std::int64_t behind = place.offset + place.bytes;
@@ -187,7 +186,7 @@ void SharedTensors::place(const SharedTensorsSpec& spec) {
     end = place.offset + place.bytes;
     previous = static_cast<int>(index);
   }
-  layout_.bytes = round_up(end + 2 * kGuard, sysconf(_SC_PAGESIZE));  // with a whole page
+  layout_.bytes = round_up(end + 2 * spec.guard_bytes, std::min<std::int64_t>(spec.guard_bytes, sysconf(_SC_PAGESIZE)));
   gaps_.push_back({.begin = end, .end = layout_.bytes, .previous = previous});
 }
 

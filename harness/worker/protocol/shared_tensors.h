@@ -33,6 +33,7 @@ struct SharedTensorsSpec {
   int input_sets = 1;               // copies of every input, so that calls can rotate over them
   std::uint64_t layout_seed = 0;    // order, gaps and guard pattern
   std::int64_t alignment = 64;      // of every buffer; a multiple of 64
+  std::int64_t guard_bytes = 4096;  // round every buffer; a multiple of 64
   int pads = 4096;                  // the gap before a buffer is drawn: fewer than so many units of the alignment
   // True when foreign code may read the file: no data of earlier shared tensors may be left in it.
   bool foreign_code = true;
@@ -93,7 +94,7 @@ struct InputChange {
 };
 
 // One memory file that a worker maps too. Buffers are aligned as the spec says; their order and the gaps between them
-// come from the seed. Each has at least 4096 bytes of guard pattern on both sides, and so have all gaps.
+// come from the seed. Each has at least the guard bytes of the spec on both sides.
 class SharedTensors {
  public:
   explicit SharedTensors(const SharedTensorsSpec& spec) : SharedTensors(spec, std::make_shared<MemoryFile>()) {}

@@ -121,12 +121,21 @@ TEST_F(Windows, ARoundHasInputsForAllOfItsWindows) {
 }
 
 TEST(WindowCalls, FillAWindowWithinTheBytesThatArePossible) {
-  EXPECT_EQ(calls_in_window(0.003, 12e6, 1000, CachePolicy::cold), 1);
-  EXPECT_EQ(calls_in_window(0.003, 1e6, 1000, CachePolicy::cold), 3);
-  EXPECT_EQ(calls_in_window(0.003, 100, 1000, CachePolicy::cold), 512);
-  EXPECT_EQ(calls_in_window(0.003, 1e5, std::int64_t{4} << 20, CachePolicy::cold), 2);
-  EXPECT_EQ(calls_in_window(0.003, 1e5, std::int64_t{4} << 20, CachePolicy::warm), 1) << "more would not stay warm";
-  EXPECT_EQ(calls_in_window(0.003, 1e5, std::int64_t{1} << 40, CachePolicy::cold), 1);
+  EXPECT_EQ(calls_in_window(0.00015, 12e-3, 1000, CachePolicy::cold), 1);
+  EXPECT_EQ(calls_in_window(0.00015, 1e-4, 1000, CachePolicy::cold), 2);
+  EXPECT_EQ(calls_in_window(0.00015, 1e-7, 1000, CachePolicy::cold), 512);
+  EXPECT_EQ(calls_in_window(0.00015, 1e-5, std::int64_t{4} << 20, CachePolicy::cold), 2);
+  EXPECT_EQ(calls_in_window(0.00015, 1e-5, std::int64_t{4} << 20, CachePolicy::warm), 1) << "more would not stay warm";
+  EXPECT_EQ(calls_in_window(0.00015, 1e-5, std::int64_t{1} << 40, CachePolicy::cold), 1);
+}
+
+TEST(WindowCalls, ARoundHasAsManyBlocksAsItsTimeAndItsInputsAllow) {
+  const JudgePreset preset = standard_preset();
+  EXPECT_EQ(blocks_in_round(preset, 2e-3, 1000), 10);
+  EXPECT_EQ(blocks_in_round(preset, 1e-5, 1000), preset.window_blocks_max);
+  EXPECT_EQ(blocks_in_round(preset, 1.0, 1000), preset.window_blocks_min);
+  EXPECT_EQ(blocks_in_round(preset, 1e-5, std::int64_t{8} << 20), 4);
+  EXPECT_EQ(blocks_in_round(preset, 1e-5, std::int64_t{1} << 40), preset.window_blocks_min);
 }
 
 }  // namespace
