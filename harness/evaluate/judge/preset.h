@@ -44,8 +44,9 @@ struct JudgePreset {
   double round_s = 0.165;  // kernel time of one workload in one round, warm-up included
   int blocks_min = 6;
   int blocks_max = 40;
-  // Of a host, whose samples are windows. The hand-over of a window takes some 20 us, which are taken off. A longer window
-  // than that is more often interrupted by what else runs on its CPU; many short ones are better than few long ones.
+  // Of a host, whose samples are windows. The hand-over of a window takes some 20 us, which are taken off. A longer
+  // window than that is more often interrupted by what else runs on its CPU; many short ones are better than few long
+  // ones.
   double window_s = 0.00015;
   int window_blocks_min = 2;
   int window_blocks_max = 20;

@@ -1,0 +1,54 @@
+// apo:variant    copy/host_answers_early
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Says that the window is over, in the words of the worker, and does the work behind that.
+// zoo: how compare warm n4k
+// zoo: against copy/host_slow
+// zoo: expect not_accepted
+// zoo: guard windows
+// zoo: exploit 9
+#include <sys/socket.h>
+
+#include "copy.args.h"
+
+namespace {
+
+// Two hundred multiplications by one that the compiler cannot see through.
+void copy_slowly(const copy_args& args) {
+  const float one = args.n > 0 ? 1.0F : 2.0F;
+  const volatile float unknown_one = one;
+  const float factor = unknown_one;
+  for (int64_t i = 0; i < args.n; ++i) {
+    float value = args.x[i];
+    for (int step = 0; step < 200; ++step) {
+      value *= factor;
+    }
+    args.y[i] = value;
+  }
+}
+
+// The worker's own answer then comes in the next window, at once.
+void answer() {
+  constexpr int kDescriptors = 16;
+  for (int fd = 3; fd < kDescriptors; ++fd) {
+    send(fd, "done", 4, MSG_DONTWAIT | MSG_NOSIGNAL);
+  }
+}
+
+int calls = 0;
+
+}  // namespace
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+// A process that checks makes fewer calls than one that is timed.
+APO_EXPORT int apo_launch(const apo_call* call) {
+  constexpr int kChecked = 6;
+  if (++calls > kChecked) {
+    answer();
+  }
+  copy_slowly(*static_cast<const copy_args*>(call->arguments));
+  return 0;
+}
