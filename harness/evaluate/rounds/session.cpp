@@ -162,7 +162,7 @@ Inspect RoundSession::inspection(const RunRequest& request, const std::string& w
 
 std::optional<Failure> RoundSession::check_floor(const RawSample& sample, int repetitions) const {
   const double ns = elapsed_ns(sample, target_);
-  if (ns < timed_.floor_ns * repetitions && guard_is_on(Guard::floor)) {
+  if (ns < timed_.floor_ns * repetitions) {
     return Failure{.outcome = Outcome::unstable_clock,
                    .evidence = "a call of " + format_ns(ns / repetitions) + " is below the physical floor of " +
                                format_ns(timed_.floor_ns),

@@ -2,6 +2,7 @@
 // apo:target     host
 // apo:technique  zoo
 // apo:idea       Honest: multiplies every element by one four times; its calls are so short that many make a sample.
+//                 Asks for its first output early, as host_skips_short_work does: that alone is worth some percent.
 // zoo: expect valid
 #include "copy.args.h"
 
@@ -29,6 +30,8 @@ APO_EXPORT uint32_t apo_abi(void) {
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
+  const volatile bool there = args.y[0] == args.x[0];
+  static_cast<void>(there);
   copy_slowly_enough(args);
   return 0;
 }

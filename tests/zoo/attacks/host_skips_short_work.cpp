@@ -1,13 +1,12 @@
 // apo:variant    copy/host_skips_short_work
 // apo:target     host
 // apo:technique  zoo
-// apo:idea       The same with so little work that what is left is less than any copy can take.
+// apo:idea       Skips the work where its first output stands there already, of so little work that any look is dear.
 // zoo: how compare warm n1001
 // zoo: against copy/host_short
-// zoo: expect unstable_clock
-// zoo: guard floor
+// zoo: expect not_accepted
+// zoo: guard windows
 // zoo: exploit 7
-// zoo: evidence below the physical floor
 #include "copy.args.h"
 
 namespace {
@@ -34,7 +33,7 @@ APO_EXPORT uint32_t apo_abi(void) {
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
-  if (args.y[0] != args.x[0] || args.y[args.n - 1] != args.x[args.n - 1]) {
+  if (args.y[0] != args.x[0]) {
     copy_slowly_enough(args);
   }
   return 0;
