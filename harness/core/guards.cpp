@@ -41,7 +41,7 @@ constexpr std::array kRows = {
     GuardRow{Guard::second_clock, "second-clock", "events and CUPTI Activity over all streams agree", true},
     GuardRow{Guard::idle, "idle", "at both stamps of a call the GPU is idle, and between calls a library does not work",
              true},
-    GuardRow{Guard::floor, "floor", "no call on a GPU is faster than its compulsory work at the measured roofs", false},
+    GuardRow{Guard::floor, "floor", "no call is faster than its compulsory work at the measured roofs", false},
     GuardRow{Guard::timed_check, "timed-check", "outputs of randomly chosen timed calls are right", true},
     GuardRow{Guard::fresh_inputs, "fresh-inputs",
              "on a GPU, calls on inputs made right before are right, and the gain holds", true},

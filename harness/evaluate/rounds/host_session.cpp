@@ -255,6 +255,14 @@ Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int w
     if (!times) {
       return times.failure();
     }
+    // With the hand-over, which may be shorter than the one that was taken off.
+    const double call_ns = static_cast<double>(times->ns + empty_.ns) / plan_.calls;
+    if (call_ns < timed_.floor_ns) {
+      return Failure{.outcome = Outcome::unstable_clock,
+                     .evidence = "a call of " + format_ns(call_ns) + " is below the physical floor of " +
+                                 format_ns(timed_.floor_ns),
+                     .slot = slots.at(i)};
+    }
     block.samples.push_back({.slot = slots.at(i), .ns = times->ns});
   }
   return block;

@@ -64,9 +64,7 @@ bool is_quick(const Attack& attack) {
   const bool whole = attack.expect == "faster" || attack.expect == "guard_failed" ||
                      (attack.expect == "not_accepted" && attack.name != "host_remembers_by_content");
   const bool honest_kernel = attack.on_cpu && attack.expect == "valid";  // tests/zoo/executor has enough of them
-  const bool needs_roofs = attack.guard == "floor";
-  return !needs_roofs && !whole && !honest_kernel && attack.expect != "no" &&
-         attack.name.find("library") == std::string::npos;
+  return !whole && !honest_kernel && attack.expect != "no" && attack.name.find("library") == std::string::npos;
 }
 
 std::vector<std::string> quick_attacks() {
