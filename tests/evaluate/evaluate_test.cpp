@@ -91,7 +91,7 @@ TEST_F(EvaluateTest, ARoundThatWaitsForItsTurnIsNoLongerForIt) {
   std::optional<DeviceTurns::Turn> theirs(others.take({}));
   Runtime runtime = copy.runtime();
   runtime.turns = std::make_shared<DeviceTurns>(folder.path() / "locks", "host");
-  constexpr std::chrono::milliseconds kHeld{1500};
+  constexpr std::chrono::milliseconds kHeld{5000};
   std::optional<std::thread> ending;
   testing::ProgressObserver observer([&](const Progress& progress) {
     if (progress.what.starts_with("search") && !ending) {
@@ -107,7 +107,7 @@ TEST_F(EvaluateTest, ARoundThatWaitsForItsTurnIsNoLongerForIt) {
   ending->join();
   const Round& first = experiment.rounds.front();
   EXPECT_GT(first.environment.waited_for_turn_s.value_or(0), 0.5);
-  EXPECT_LT(first.seconds, 1.4) << "a round takes some hundredths";
+  EXPECT_LT(first.seconds, 4.5) << "a round takes some hundredths";
   EXPECT_TRUE(first.void_why.empty()) << first.void_why;
   EXPECT_FALSE(experiment.rounds.at(1).environment.waited_for_turn_s.has_value());
   double rounds = 0;
@@ -116,7 +116,7 @@ TEST_F(EvaluateTest, ARoundThatWaitsForItsTurnIsNoLongerForIt) {
   }
   const auto timing = std::ranges::find(experiment.gates, "timing", &GateResult::gate);
   ASSERT_NE(timing, experiment.gates.end());
-  EXPECT_LT(timing->seconds, rounds + 1.4);
+  EXPECT_LT(timing->seconds, rounds + 4.5);
 }
 
 TEST_F(EvaluateTest, AMuchSlowerCandidateIsRevertedAsARegression) {

@@ -58,9 +58,8 @@ class CopyRuntime {
     EvaluatePlan plan;
     plan.workloads = {find_workload(family_, "n4k")};
     plan.preset = standard_preset();
-    plan.preset.round_s = 0.004;
+    plan.preset.round_s = 0.02;
     plan.preset.warmup_min_s = 0.0002;
-    plan.preset.window_round_s = 0.02;
     plan.preset.pause_s = 0;
     plan.cache = CachePolicy::warm;
     plan.seed = 7;

@@ -41,7 +41,9 @@ struct JudgePreset {
   double guard_margin = 0.01;  // no workload and no tail may lose more
   double guard_alpha = 0.01;
 
-  double round_s = 0.165;  // kernel time of one workload in one round, warm-up included
+  // Kernel time of one workload in one round, warm-up included; on a host the time of its windows and of what comes
+  // before each.
+  double round_s = 0.165;
   int blocks_min = 6;
   int blocks_max = 40;
   // Of a host, whose samples are windows. The hand-over of a window takes some 20 us, which are taken off. A longer
@@ -50,7 +52,6 @@ struct JudgePreset {
   double window_s = 0.00015;
   int window_blocks_min = 2;
   int window_blocks_max = 20;
-  double window_round_s = 0.08;  // for the windows of one round and what comes before each
   double warmup_min_s = 0.020;
   int warmup_min_blocks = 2;
   int warmup_max_blocks = 8;

@@ -56,7 +56,7 @@ int calls_in_window(double window_s, double call_s, std::int64_t bytes, CachePol
 }
 
 int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t window_bytes) {
-  const double by_time = preset.window_round_s / (4 * window_s);
+  const double by_time = preset.round_s / (4 * window_s);
   const double by_bytes =
       static_cast<double>(kPoolBytes) / static_cast<double>(2 * std::max<std::int64_t>(1, window_bytes));
   return static_cast<int>(std::clamp(std::floor(std::min(by_time, by_bytes)),
