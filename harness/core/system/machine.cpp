@@ -53,15 +53,6 @@ std::int64_t or_zero(long value) {
   return value > 0 ? value : 0;
 }
 
-bool allow_cpus(const std::vector<int>& cpus) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : cpus) {
-    CPU_SET(static_cast<std::size_t>(cpu), &set);
-  }
-  return sched_setaffinity(0, sizeof set, &set) == 0;
-}
-
 }  // namespace
 
 std::int64_t physical_memory_bytes() {
@@ -90,6 +81,15 @@ std::vector<int> usable_cpus() {
     cpus.push_back(0);
   }
   return cpus;
+}
+
+bool allow_cpus(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) {
+    CPU_SET(static_cast<std::size_t>(cpu), &set);
+  }
+  return sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
 void ask_for_slices(double seconds) {

@@ -10,6 +10,8 @@ Machine describe_cuda(const DeviceFacts& facts);           // its id is the GPU'
 Toolchain describe_compiler(const std::string& compiler);  // throws EnvironmentError when it does not run
 
 std::vector<int> usable_cpus();  // of this process's affinity mask
+// Keeps the calling thread, and what it starts, on these CPUs. Returns false where the system does not allow it.
+bool allow_cpus(const std::vector<int>& cpus);
 
 // Asks the scheduler (Linux 6.12 and later) to let the calling thread, and what it starts, run soon and not for long
 // when others want its CPU too; 0 s: as by default.

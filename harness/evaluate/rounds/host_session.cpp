@@ -148,7 +148,7 @@ Result<WindowTimes> HostSession::measure_empty_windows(int slot) {
 Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
   const std::int64_t bytes = tensor_bytes(*runtime_.family, timed_.axes);
   const auto beside = beside_the_processes();
-  for (bool grows = true; grows;) {
+  while (true) {
     double window_s = INFINITY;  // with what comes before it
     plan_.call_ns = INFINITY;
     for (int i = 0; i < 2 * kPlanWindows; ++i) {
@@ -161,16 +161,18 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
       plan_.call_ns = std::min(plan_.call_ns, static_cast<double>(times->ns) / plan_.calls);
     }
     const int calls = calls_in_window(preset.window_s, 1e-9 * plan_.call_ns, bytes, cache_);
-    grows = calls > 2 * plan_.calls;  // a short call's first windows are mostly hand-over
+    const bool grows = calls > 2 * plan_.calls;  // a short call's first windows are mostly hand-over
     plan_.calls = calls;
     plan_.blocks = blocks_in_round(preset, window_s, calls * bytes);
+    if (!grows) {
+      return plan_;
+    }
     for (const int slot : {0, 1}) {
       if (auto attached = arm(slot).attach(calls, draw_.layout_seed); !attached) {
         return of_slot(attached.failure(), slot);
       }
     }
   }
-  return plan_;
 }
 
 Result<bool> HostSession::uses_several_cpus() {

@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -144,12 +143,7 @@ void pin(const std::vector<int>& cpus) {
   if (cpus.empty()) {
     return;
   }
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : cpus) {
-    CPU_SET(static_cast<std::size_t>(cpu), &set);
-  }
-  if (sched_setaffinity(0, sizeof set, &set) != 0) {
+  if (!allow_cpus(cpus)) {
     throw std::runtime_error("cannot pin to the CPUs that were asked for");
   }
   if (cpus.size() == 1) {
