@@ -87,14 +87,16 @@ struct Broadcast {
     extent[rank] = count;
     b_stride[rank++] = kept;  // until finish()
   }
+  // Reads the extent once, and whatever `kept` is: nvcc 13.0 compiles `kept ? extent[d] : 1` after the stores to a load
+  // of b_stride[d] where it unrolls the loop (experiments/nvidia-h200/gradients.md).
   __device__ void finish() {
     elements = b_elements = 1;
     for (int d = rank - 1; d >= 0; --d) {
-      const bool kept = b_stride[d] != 0;
+      const long long count = extent[d], kept = b_stride[d];
       stride[d] = elements;
-      b_stride[d] = kept ? b_elements : 0;
-      elements *= extent[d];
-      b_elements *= kept ? extent[d] : 1;
+      b_stride[d] = kept * b_elements;
+      elements *= count;
+      b_elements *= kept != 0 ? count : 1;
     }
   }
 };
