@@ -18,7 +18,6 @@
 #include "harness/families/family_file_checks.h"
 #include "harness/families/oracle_source.h"
 #include "harness/implement/build_cache.h"
-#include "harness/implement/cached_build.h"
 #include "harness/implement/compile.h"
 #include "harness/implement/includes.h"
 #include "harness/implement/variant/expression.h"
@@ -35,6 +34,8 @@ namespace {
 
 constexpr const char* kProgram = "oracle";
 constexpr const char* kSource = "oracle.cpp";
+constexpr const char* kMainObject = "main.o";
+constexpr const char* kMainSource = "main.cpp";
 constexpr std::int64_t kNoiseSamples = 16;
 
 // The file that the program maps; mapped here too.
@@ -266,36 +267,58 @@ void OracleProgram::build_all() const {
   }
 }
 
+// The part of the program that all families share, compiled once.
+Build OracleProgram::main_object() const {
+  static std::mutex building;  // the programs of a family are built side by side
+  const std::lock_guard lock(building);
+  const Words command = {
+      options_.compiler, "-std=c++20", "-w",       "-pthread", "-I" + options_.home.string(), "-O2", "-c",
+      kMainSource,       "-o",         kMainObject};
+  BuildRecipe recipe{.key = {},
+                     .files = {{.name = kMainSource, .text = "#include \"kernels/oracle/program.h\"\n", .path = ""}},
+                     .object = kMainObject,
+                     .more = {},
+                     .built_for = "families",
+                     .known = {}};
+  return build(command, std::move(recipe));
+}
+
+Build OracleProgram::build(const Words& command, BuildRecipe recipe) const {
+  recipe.key = joined(joined({"oracle", describe_compiler(options_.compiler).version}, command),
+                      included_files(recipe.files, options_.home));
+  const BuildCache cache(options_.cache);
+  return cached_build(cache, recipe,
+                      [&](const fs::path& folder, Built&) { return run_step(command, folder, options_.timeout_s); })
+      .build;
+}
+
 std::string OracleProgram::program(ProgramKind kind) const {
   Program& program = programs_[static_cast<std::size_t>(kind)];
   const std::lock_guard lock(program.building);
   if (!program.path.empty()) {
     return program.path;
   }
-  const Words flags = flags_of(kind);
-  const Words command =
-      joined(joined({options_.compiler, "-std=c++20", "-w", "-pthread", "-I.", "-I" + options_.home.string()}, flags),
-             {kSource, "-o", kProgram});
-  BuildRecipe recipe{.key = joined({"oracle", describe_compiler(options_.compiler).version}, command),
-                     .files = file_.headers,
-                     .object = kProgram,
-                     .more = {},
-                     .built_for = file_.name,
-                     .known = {}};
+  const Build shared = main_object();
+  if (shared.outcome != Outcome::valid) {
+    throw EnvironmentError("what all families share does not compile: " + shared.evidence,
+                           "'apo doctor' tries the compiler");
+  }
+  BuildRecipe recipe{
+      .key = {}, .files = file_.headers, .object = kProgram, .more = {}, .built_for = file_.name, .known = {}};
   recipe.files.push_back({.name = kSource, .text = oracle_source(file_), .path = ""});
-  recipe.key = joined(recipe.key, included_files(recipe.files, options_.home));
-  const BuildCache cache(options_.cache);
-  const Build build = cached_build(cache, recipe, [&](const fs::path& folder, Built&) {
-                        return run_step(command, folder, options_.timeout_s);
-                      }).build;
-  if (build.outcome != Outcome::valid) {
+  const Build own =
+      build(joined(joined({options_.compiler, "-std=c++20", "-w", "-pthread", "-I.", "-I" + options_.home.string()},
+                          flags_of(kind)),
+                   {kSource, shared.object_path, "-o", kProgram}),
+            std::move(recipe));
+  if (own.outcome != Outcome::valid) {
     throw UserError(
-        "the family " + file_.name + " does not compile: " + build.evidence,
+        "the family " + file_.name + " does not compile: " + own.evidence,
         "write the reference as 'template <class Real> void reference(" +
             std::string(
                 "int64_t AXIS..., Real SCALAR..., const Real* INPUT..., Real* OUTPUT...)', integers as int64_t"));
   }
-  return program.path = build.object_path;
+  return program.path = own.object_path;
 }
 
 OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind) const {

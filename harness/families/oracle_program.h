@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "harness/families/family_file.h"
+#include "harness/implement/cached_build.h"
 #include "kernels/oracle/request.h"
 
 namespace apo {
@@ -78,6 +79,8 @@ class OracleProgram {
     std::string path;  // "" before it is built
   };
   std::string program(ProgramKind kind) const;
+  Build main_object() const;
+  Build build(const Words& command, BuildRecipe recipe) const;
 
   FamilyFile file_;
   OracleOptions options_;

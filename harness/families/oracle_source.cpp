@@ -74,7 +74,7 @@ std::string oracle_source(const FamilyFile& file) {
   std::string text = "#include \"kernels/oracle/number.h\"\n";
   text += fmt::format("#line 1 \"{}\"\n{}\n", file.path, code_of(file));
   text += "#line 1 \"calls of " + file.name + "\"\n";
-  text += "#include \"kernels/oracle/program.h\"\nnamespace {\nstruct Functions {\n";
+  text += "#include \"kernels/oracle/call.h\"\nnamespace {\nstruct Functions {\n";
   // What is computed in double needs a reference that is more precise.
   text += fmt::format("  using Exact = {};\n  using Honest = {};\n  using Noisy = apo::oracle::Perturbed<{}>;\n",
                       doubles ? "long double" : "double", doubles ? "double" : "float",
@@ -88,8 +88,8 @@ std::string oracle_source(const FamilyFile& file) {
   text += "  static void derive([[maybe_unused]] apo::oracle::Call<double>& c) {\n    " +
           (derives ? call(file, "::derive<double>", Role::derived_input) : std::string()) + "\n  }\n";
   return text +
-         "};\n}  // namespace\nint main(int argc, char** argv) {\n  return apo::oracle::run<Functions>(argc, "
-         "argv);\n}\n";
+         "};\n}  // namespace\nconst apo::oracle::Program apo::oracle::program = "
+         "apo::oracle::program_of<Functions>();\n";
 }
 
 }  // namespace apo

@@ -1,6 +1,6 @@
 // kernels/oracle/program.h - the main function of a family's program: one request, answered in shared memory.
 //
-// The generated source includes the family file before this, and defines Functions.
+// Compiled once and linked to the generated source of each family, which defines `program`.
 #pragma once
 
 #include <fcntl.h>
@@ -13,26 +13,15 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <span>
 
-#ifdef APO_MUTANTS
+#include "kernels/oracle/call.h"
 #include "kernels/oracle/mutant.h"
-#endif
-#include "kernels/oracle/number.h"
 #include "kernels/oracle/request.h"
 #include "kernels/parallel.h"
 
 namespace apo::oracle {
-
-// The arguments of one call of the family's function over Real; integers are int64_t whatever their dtype.
-template <class Real>
-struct Call {
-  std::vector<std::int64_t> axes;
-  std::vector<Real> scalars;
-  std::vector<std::vector<Real>> reals;             // by tensor; empty where it is one of integers
-  std::vector<std::vector<std::int64_t>> integers;  // the others
-  std::int64_t filled = -1;                         // fill: which tensor
-};
 
 // In the outputs before a call: a NaN and an integer that no computation makes.
 inline constexpr std::uint64_t kUnwrittenBits = 0x7ff8dead0beef001ull;
@@ -77,46 +66,35 @@ class Request {
   Contract contract_;
 };
 
-template <class Real>
-double as_double(Real x) {
-  return static_cast<double>(x);
-}
-
 // The part of the tensors that belongs to a unit, with outputs that are still unwritten.
-template <class Real>
-Call<Real> gather(Request& request, const Part& part) {
+inline Call<double> gather(Request& request, const Part& part) {
   const Contract& contract = request.contract();
-  Call<Real> call{.axes = part.count, .scalars = {}, .reals = {}, .integers = {}};
-  for (const double scalar : contract.scalars) {
-    call.scalars.push_back(Real(scalar));
-  }
+  Call<double> call{.axes = part.count, .scalars = contract.scalars, .reals = {}, .integers = {}};
   call.reals.resize(contract.tensors.size());
   call.integers.resize(contract.tensors.size());
   for (std::size_t t = 0; t < contract.tensors.size(); ++t) {
     const TensorShape& tensor = contract.tensors[t];
     const std::span<const double> values = request.values(t);
-    const auto take = [&](auto& list, auto unwritten) {
-      for_each_run(tensor, part, [&](std::int64_t offset, std::int64_t count) {
-        for (std::int64_t i = offset; i < offset + count; ++i) {
-          using Element = typename std::remove_reference_t<decltype(list)>::value_type;
-          list.push_back(tensor.is_output ? unwritten : static_cast<Element>(values[static_cast<std::size_t>(i)]));
+    for_each_run(tensor, part, [&](std::int64_t offset, std::int64_t count) {
+      for (std::int64_t i = offset; i < offset + count; ++i) {
+        const double value = values[static_cast<std::size_t>(i)];
+        if (tensor.is_integer) {
+          call.integers[t].push_back(tensor.is_output ? kUnwrittenInteger : static_cast<std::int64_t>(value));
+        } else {
+          call.reals[t].push_back(tensor.is_output ? std::bit_cast<double>(kUnwrittenBits) : value);
         }
-      });
-    };
-    if (tensor.is_integer) {
-      take(call.integers[t], kUnwrittenInteger);
-      call.integers[t].shrink_to_fit();  // a sanitizer sees the end of the memory, not that of a vector
-    } else {
-      take(call.reals[t], Real(std::bit_cast<double>(kUnwrittenBits)));
-      call.reals[t].shrink_to_fit();
-    }
+      }
+    });
+    call.integers[t].shrink_to_fit();  // a sanitizer sees the end of the memory, not that of a vector
+    call.reals[t].shrink_to_fit();
   }
   return call;
 }
 
 // Gives each element of the outputs to work(tensor, element of the whole tensor, value as double, is it unwritten).
-template <class Real, class Work>
-void for_each_output(const Contract& contract, const Part& part, const Call<Real>& call, Work work) {
+using OutputWork = std::function<void(std::size_t, std::int64_t, double, bool)>;
+inline void for_each_output(const Contract& contract, const Part& part, const Call<double>& call,
+                            const OutputWork& work) {
   for (std::size_t t = 0; t < contract.tensors.size(); ++t) {
     if (!contract.tensors[t].is_output || !belongs(contract.tensors[t], part)) {
       continue;
@@ -128,7 +106,7 @@ void for_each_output(const Contract& contract, const Part& part, const Call<Real
           const std::int64_t value = call.integers[t][next];
           work(t, i, static_cast<double>(value), value == kUnwrittenInteger);
         } else {
-          const double value = as_double(call.reals[t][next]);
+          const double value = call.reals[t][next];
           work(t, i, value, std::bit_cast<std::uint64_t>(value) == kUnwrittenBits);
         }
       }
@@ -150,8 +128,7 @@ inline void fail(Header& header, Status status, std::size_t tensor, std::int64_t
 }
 
 // What a unit throws becomes the answer; the other units are still computed.
-template <class Work>
-void for_each_requested_unit(Request& request, Work work) {
+inline void for_each_requested_unit(Request& request, const std::function<void(std::int64_t, const Part&)>& work) {
   for_each_unit(request.contract().units, static_cast<int>(request.header().threads), [&](std::int64_t unit) {
     try {
       work(unit, part_of(request.contract(), unit));
@@ -161,12 +138,11 @@ void for_each_requested_unit(Request& request, Work work) {
   });
 }
 
-template <class Functions, class Real>
-void compute(Request& request) {
+inline void compute(Request& request, Reference reference) {
   const Contract& contract = request.contract();
   for_each_requested_unit(request, [&](std::int64_t, const Part& part) {
-    Call<Real> call = gather<Real>(request, part);
-    Functions::template reference<Real>(call);
+    Call<double> call = gather(request, part);
+    reference(call);
     for_each_output(contract, part, call, [&](std::size_t tensor, std::int64_t element, double value, bool unwritten) {
       if (unwritten || !std::isfinite(value)) {
         fail(request.header(), unwritten ? Status::unwritten : Status::not_finite, tensor, element, value);
@@ -180,16 +156,15 @@ void compute(Request& request) {
 // there: the expected ones. Rounding at random does not see that sums of equal terms are all rounded one way; half the
 // error of the honest version, where that is more, does. An integer that any sample decides otherwise gets infinity, as
 // it may be either.
-template <class Functions, class Real>
-void estimate_noise(Request& request) {
+inline void estimate_noise(Request& request, Reference noisy, Reference honest) {
   const Contract& contract = request.contract();
   for_each_requested_unit(request, [&](std::int64_t unit, const Part& part) {
     std::vector<double> squares;
     for (std::int64_t sample = 0; sample < request.header().samples; ++sample) {
       random_state = derive_seed(request.header().seed, "sample", static_cast<std::uint64_t>(sample)) ^
                      mix64(static_cast<std::uint64_t>(unit));
-      Call<Real> call = gather<Real>(request, part);
-      Functions::template reference<Real>(call);
+      Call<double> call = gather(request, part);
+      noisy(call);
       std::size_t next = 0;
       for_each_output(contract, part, call, [&](std::size_t tensor, std::int64_t element, double value, bool) {
         squares.resize(std::max(squares.size(), next + 1));
@@ -199,11 +174,10 @@ void estimate_noise(Request& request) {
                                : error * error;
       });
     }
-    using Honest = typename Functions::Honest;
-    Call<Honest> honest = gather<Honest>(request, part);
-    Functions::template reference<Honest>(honest);
+    Call<double> call = gather(request, part);
+    honest(call);
     std::size_t next = 0;
-    for_each_output(contract, part, honest, [&](std::size_t tensor, std::int64_t element, double value, bool) {
+    for_each_output(contract, part, call, [&](std::size_t tensor, std::int64_t element, double value, bool) {
       double& expected = request.values(tensor)[static_cast<std::size_t>(element)];
       const double sigma = std::sqrt(squares[next++] / static_cast<double>(request.header().samples));
       const double own = contract.tensors[tensor].is_integer ? 0 : std::fabs(value - expected) / 2;
@@ -213,12 +187,11 @@ void estimate_noise(Request& request) {
 }
 
 // The work of the units together.
-template <class Functions>
-void count_work(Request& request) {
+inline void count_work(Request& request, Reference counted) {
   counts = {};
   for (const std::int64_t unit : request.contract().units) {
-    Call<Counted> call = gather<Counted>(request, part_of(request.contract(), unit));
-    Functions::template reference<Counted>(call);
+    Call<double> call = gather(request, part_of(request.contract(), unit));
+    counted(call);
   }
   Answer& answer = request.header().answer;
   answer.flops = counts.flops;
@@ -233,17 +206,16 @@ void count_work(Request& request) {
 }
 
 // The whole of the tensors, in one call.
-template <class Functions>
-void fill_or_derive(Request& request) {
+inline void fill_or_derive(Request& request, void (*fill)(Call<double>&, std::uint64_t), Reference derive) {
   const Contract& contract = request.contract();
   const Part all{.group = 0, .first = std::vector<std::int64_t>(contract.axes.size()), .count = contract.axes};
-  Call<double> call = gather<double>(request, all);
+  Call<double> call = gather(request, all);
   const auto filled = std::ranges::find(contract.tensors, true, &TensorShape::is_output);
   call.filled = filled - contract.tensors.begin();
   if (request.header().mode == Mode::fill) {
-    Functions::fill(call, request.header().seed);
+    fill(call, request.header().seed);
   } else {
-    Functions::derive(call);
+    derive(call);
   }
   for_each_output(contract, all, call, [&](std::size_t tensor, std::int64_t element, double value, bool unwritten) {
     if (unwritten || !std::isfinite(value)) {
@@ -253,69 +225,65 @@ void fill_or_derive(Request& request) {
   });
 }
 
-#ifdef APO_MUTANTS
 // In each unit one addition goes wrong; which, the seed says.
-template <class Functions, Mistake kMistake>
-void compute_wrongly(Request& request) {
+inline void compute_wrongly(Request& request, Reference mistaken) {
   const Contract& contract = request.contract();
   for_each_requested_unit(request, [&](std::int64_t unit, const Part& part) {
     const std::uint64_t drawn = mix64(request.header().seed ^ mix64(static_cast<std::uint64_t>(unit)));
-    Call<Mistaken<kMistake>> call;
+    Call<double> call;
     for (const bool counting : {true, false}) {
-      call = gather<Mistaken<kMistake>>(request, part);
+      call = gather(request, part);
       wrong_addition =
           counting || additions == 0 ? -1 : static_cast<std::int64_t>(drawn % static_cast<std::uint64_t>(additions));
       additions = 0;
-      Functions::template reference<Mistaken<kMistake>>(call);
+      mistaken(call);
     }
     for_each_output(contract, part, call, [&](std::size_t tensor, std::int64_t element, double value, bool) {
       request.values(tensor)[static_cast<std::size_t>(element)] = value;
     });
   });
 }
-#endif
 
-// Each program answers the questions that it is built for: the reference's types are what compiling it takes.
-template <class Functions>
-void answer(Request& request) {
+inline void answer(Request& request) {
+  const auto needed = [](auto function) {
+    if (function == nullptr) {
+      std::exit(2);
+    }
+    return function;
+  };
   switch (request.header().mode) {
-#ifndef APO_MUTANTS
     case Mode::reference:
-      return compute<Functions, typename Functions::Exact>(request);
-#endif
-#if !defined(APO_MUTANTS) && !defined(APO_REFERENCE_ONLY)
+      return compute(request, needed(program.exact));
     case Mode::honest:
-      return compute<Functions, typename Functions::Honest>(request);
+      return compute(request, needed(program.honest));
     case Mode::noise:
-      return estimate_noise<Functions, typename Functions::Noisy>(request);
+      return estimate_noise(request, needed(program.noisy), needed(program.honest));
     case Mode::count:
-      return count_work<Functions>(request);
+      return count_work(request, needed(program.counted));
     case Mode::fill:
     case Mode::derive:
-      return fill_or_derive<Functions>(request);
-#endif
-#ifdef APO_MUTANTS
+      return fill_or_derive(request, needed(program.fill), needed(program.derive));
     case Mode::bf16_sums:
-      return compute_wrongly<Functions, Mistake::bf16_sums>(request);
     case Mode::dropped_term:
-      return compute_wrongly<Functions, Mistake::dropped_term>(request);
     case Mode::wrong_sign:
-      return compute_wrongly<Functions, Mistake::wrong_sign>(request);
-#endif
-    default:
-      std::exit(2);
+      return compute_wrongly(
+          request,
+          needed(program.mistaken[static_cast<int>(request.header().mode) - static_cast<int>(Mode::bf16_sums)]));
   }
+  std::exit(2);
 }
 
-template <class Functions>
-int run(int argc, char** argv) {
+}  // namespace apo::oracle
+
+int main(int argc, char** argv) {
+  using namespace apo::oracle;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (argc != 2) {
     return 2;
   }
   Request request(argv[1]);
   try {
-    answer<Functions>(request);
+    answer(request);
     if (request.header().answer.status == Status::unfinished) {
       request.header().answer.status = Status::done;
     }
@@ -324,5 +292,3 @@ int run(int argc, char** argv) {
   }
   return 0;
 }
-
-}  // namespace apo::oracle
