@@ -65,12 +65,12 @@ std::string shortened(const std::string& text, std::size_t columns) {
 }
 
 // What the handler writes; filled before it is installed.
-std::array<char, 4096> interrupt_text{};
+std::array<char, 4096> interrupt_note{};
 volatile std::sig_atomic_t interrupt_size = 0;
 
 // Only async-signal-safe calls. The second raise ends the program by the signal itself, as shells expect.
 void on_interrupt(int signal) {
-  if (write(STDERR_FILENO, interrupt_text.data(), static_cast<std::size_t>(interrupt_size)) < 0) {
+  if (write(STDERR_FILENO, interrupt_note.data(), static_cast<std::size_t>(interrupt_size)) < 0) {
     // Nobody is left to read it; what follows is the same.
   }
   std::signal(signal, SIG_DFL);
@@ -81,8 +81,8 @@ void on_interrupt(int signal) {
 
 InterruptNote::InterruptNote(const std::string& text) {
   const std::string line = (isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "") + text + "\n";
-  const std::size_t size = std::min(line.size(), interrupt_text.size());
-  std::copy_n(line.begin(), size, interrupt_text.begin());
+  const std::size_t size = std::min(line.size(), interrupt_note.size());
+  std::copy_n(line.begin(), size, interrupt_note.begin());
   interrupt_size = static_cast<std::sig_atomic_t>(size);
   if (std::signal(SIGINT, on_interrupt) == SIG_IGN) {
     std::signal(SIGINT, SIG_IGN);  // a command in the background stays deaf to the terminal

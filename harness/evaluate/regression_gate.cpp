@@ -21,7 +21,7 @@ namespace {
 using Pairs = std::vector<TimedWorkload>;
 
 // What every step of one gate is given.
-struct Comparison {
+struct GatedPair {
   const Runtime& runtime;
   const Configuration& baseline;
   const Configuration& candidate;
@@ -30,7 +30,7 @@ struct Comparison {
   Observer& observer;
 };
 
-void check_baseline_supports(const Comparison& comparison) {
+void check_baseline_supports(const GatedPair& comparison) {
   for (const Workload* workload : comparison.plan.workloads) {
     if (const std::string why = comparison.runtime.unsupported(comparison.baseline, workload->axes); !why.empty()) {
       throw EnvironmentError(
@@ -39,7 +39,7 @@ void check_baseline_supports(const Comparison& comparison) {
   }
 }
 
-GateResult check_correctness(const Comparison& comparison) {
+GateResult check_correctness(const GatedPair& comparison) {
   const auto& candidate = comparison.candidate;
   const std::uint64_t seed = derive_seed(comparison.plan.seed, "gate correctness");
   const auto cases = correctness_plan(comparison.runtime, candidate, names_of(comparison.plan.workloads), seed);
@@ -51,7 +51,7 @@ GateResult check_correctness(const Comparison& comparison) {
 }
 
 // Both arms built for every workload; nullopt when the result stands without a timing.
-std::optional<Pairs> pass_untimed_gates(const Comparison& comparison, RegressionResult& result) {
+std::optional<Pairs> pass_untimed_gates(const GatedPair& comparison, RegressionResult& result) {
   check_baseline_supports(comparison);
   if (!add_gate(result, metadata_gate(comparison.runtime, comparison.candidate, comparison.plan.workloads))) {
     return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<Pairs> pass_untimed_gates(const Comparison& comparison, Regression
   return std::move(built.pairs);
 }
 
-void fail_timing(const Comparison& comparison, const Failure& failure, RegressionResult& result) {
+void fail_timing(const GatedPair& comparison, const Failure& failure, RegressionResult& result) {
   const std::string what = fmt::format("{}, {}", to_string(failure.outcome), failure.evidence);
   if (failure.slot == 0) {
     throw EnvironmentError(
@@ -81,7 +81,7 @@ void fail_timing(const Comparison& comparison, const Failure& failure, Regressio
   add_gate(result, {.gate = "timing", .outcome = failure.outcome, .evidence = what});
 }
 
-Pairs with_inputs(const Comparison& comparison, Pairs pairs) {
+Pairs with_inputs(const GatedPair& comparison, Pairs pairs) {
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     comparison.observer.progress({.what = "inputs of " + pairs[i].name});
     pairs[i].pool =
@@ -90,7 +90,7 @@ Pairs with_inputs(const Comparison& comparison, Pairs pairs) {
   return pairs;
 }
 
-void time_pairs(const Comparison& comparison, Pairs pairs, RegressionResult& result) {
+void time_pairs(const GatedPair& comparison, Pairs pairs, RegressionResult& result) {
   const EvaluatePlan& plan = comparison.plan;
   const std::size_t workloads = pairs.size();
   const std::string what = "gate " + comparison.candidate.label();
@@ -112,7 +112,7 @@ RegressionResult run_regression_gate(const Runtime& runtime, const Configuration
                                      const Configuration& candidate, const EvaluatePlan& plan, const GateRule& rule,
                                      Observer& observer) {
   const auto start = std::chrono::steady_clock::now();
-  const Comparison comparison{runtime, baseline, candidate, plan, rule, observer};
+  const GatedPair comparison{runtime, baseline, candidate, plan, rule, observer};
   RegressionResult result;
   if (std::optional<Pairs> pairs = pass_untimed_gates(comparison, result)) {
     time_pairs(comparison, with_inputs(comparison, std::move(*pairs)), result);

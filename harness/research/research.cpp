@@ -22,7 +22,6 @@ namespace {
 constexpr double kUntestedCost = 1.25;
 constexpr double kExploration = 0.25;
 constexpr double kUndiagnosed = 0.5;
-constexpr double kUnknownFloorBound = 4.0;  // where no floor is known, 4x counts as the most there can be
 constexpr int kPromisingVariants = 2;
 constexpr int kNeighboursEach = 4;
 

@@ -17,7 +17,7 @@
 namespace apo {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 struct DiffOptions {
   std::string variant;

@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kLongestSearched = 4096;
 constexpr std::size_t kQuoted = 300;
 
-Failure no_metric(const std::string& evidence, const std::string& printed = "") {
+Failure nothing_found(const std::string& evidence, const std::string& printed = "") {
   const std::string end = printable_tail(printed, kQuoted);
   return {.outcome = Outcome::no_metric,
           .evidence = printable_tail(evidence) + (end.empty() ? "" : "; it printed: " + end)};
@@ -28,14 +28,14 @@ Failure no_metric(const std::string& evidence, const std::string& printed = "") 
 Result<double> read_json(const std::string& path, const std::string& output) {
   const Json document = Json::parse(output, nullptr, false);
   if (document.is_discarded()) {
-    return no_metric("stdout is not one JSON document", output);
+    return nothing_found("stdout is not one JSON document", output);
   }
   try {
     const Json& value = document.at(Json::json_pointer(path));
     return value.is_number() ? Result<double>(value.get<double>())
-                             : no_metric("'" + path + "' is of type " + value.type_name() + ", and no number");
+                             : nothing_found("'" + path + "' is of type " + value.type_name() + ", and no number");
   } catch (const Json::exception&) {
-    return no_metric("the JSON document on stdout has nothing at '" + path + "'", output);
+    return nothing_found("the JSON document on stdout has nothing at '" + path + "'", output);
   }
 }
 
@@ -44,20 +44,21 @@ Result<double> read_regex(const std::string& expression, const std::string& outp
   std::vector<std::string> found;
   for (const std::string& line : split(output, '\n')) {
     if (line.size() > kLongestSearched) {
-      return no_metric("a line of " + std::to_string(line.size()) + " characters is too long for a regular expression");
+      return nothing_found("a line of " + std::to_string(line.size()) +
+                           " characters is too long for a regular expression");
     }
     for (std::sregex_iterator match(line.begin(), line.end(), regex), end; match != end; ++match) {
       found.push_back((*match)[1].str());
     }
   }
   if (found.size() != 1) {
-    return no_metric(found.empty() ? "no line of stdout matches the expression"
-                                   : "stdout matches the expression " + std::to_string(found.size()) +
-                                         " times, and has to match it once",
-                     output);
+    return nothing_found(found.empty() ? "no line of stdout matches the expression"
+                                       : "stdout matches the expression " + std::to_string(found.size()) +
+                                             " times, and has to match it once",
+                         output);
   }
   const auto value = parse_double(trim(found.front()));
-  return value ? Result<double>(*value) : no_metric("'" + found.front() + "' is no finite number");
+  return value ? Result<double>(*value) : nothing_found("'" + found.front() + "' is no finite number");
 }
 
 Result<double> read_value(const CommandMetric& metric, const ProcessResult& run, const std::string& file_text) {
@@ -94,11 +95,11 @@ std::string shell_command(const CommandMetric& metric, const std::string& comman
 
 Result<double> read_metric(const CommandMetric& metric, const ProcessResult& run, const std::string& file_text) {
   if (run.cut && metric.kind != MetricKind::seconds && metric.kind != MetricKind::nvbench) {
-    return no_metric("it printed too much to look for the metric in");
+    return nothing_found("it printed too much to look for the metric in");
   }
   const auto value = read_value(metric, run, file_text);
   if (value && !(std::isfinite(*value) && *value > 0)) {
-    return no_metric("the metric is " + format_g(*value) + ", and has to be a positive number");
+    return nothing_found("the metric is " + format_g(*value) + ", and has to be a positive number");
   }
   return value;
 }

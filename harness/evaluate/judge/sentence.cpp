@@ -15,10 +15,6 @@ std::string interval(const Judgement& judgement, const std::string& lower, const
   return format_g(100 * judgement.confidence) + " % interval [" + lower + ", " + upper + "]";
 }
 
-std::string percent(double effect) {
-  return format_percent(effect);
-}
-
 // Where rounds share processes there are fewer of these, in all stages together, than rounds in the last.
 std::string over_processes(const Judgement& judgement, const Wording& wording) {
   const std::string rounds = std::to_string(judgement.rounds);
@@ -52,7 +48,7 @@ std::string describe_noise(const Judgement& judgement, const std::string& detail
     return "Too noisy to judge: " + detail + ".";
   }
   return "Too noisy to claim so little: " + change(judgement, wording) + "; claims below " +
-         percent(judgement.minimum_claim) + " are refused on this machine.";
+         format_percent(judgement.minimum_claim) + " are refused on this machine.";
 }
 
 // "Slower".
@@ -74,14 +70,14 @@ std::string describe(const Judgement& judgement, const JudgePreset& preset, cons
       return "No difference that matters: " + change(judgement, wording) + ", inside +-" +
              format_g(100 * preset.equivalence_band) + " %.";
     case Reason::no_gain:
-      return "No gain of " + percent(preset.design_effect) + " is left possible: " + change(judgement, wording) + ".";
+      return "No gain of " + format_percent(preset.design_effect) + " is left possible: " + change(judgement, wording) + ".";
     case Reason::confirm_failed:
       return "The gain did not come back when it was measured again: " + change(judgement, wording) + ".";
     case Reason::guard_failed:
       return capitalised(wording.better) + " on average, but " + detail + ".";
     case Reason::unresolved:
       return "Not resolved" + (detail.empty() ? "" : " (" + detail + ")") + ": " + change(judgement, wording) +
-             "; this comparison could resolve " + percent(judgement.minimum_detectable) + ".";
+             "; this comparison could resolve " + format_percent(judgement.minimum_detectable) + ".";
     case Reason::noisy:
       return describe_noise(judgement, detail, wording);
     case Reason::interrupted:

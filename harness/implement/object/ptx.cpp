@@ -57,7 +57,7 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-bool is_digit(char c) {
+bool is_decimal(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
@@ -87,7 +87,7 @@ std::optional<std::string> matched(const Equivalent& equivalent, std::string_vie
     return std::nullopt;
   }
   const std::string_view number = ptx.substr(hole, ptx.size() - before.size() - after.size());
-  if (!std::all_of(number.begin(), number.end(), is_digit)) {
+  if (!std::all_of(number.begin(), number.end(), is_decimal)) {
     return std::nullopt;
   }
   return std::string(equivalent.function) + "<" + std::string(number) + ">";
@@ -155,7 +155,7 @@ class Scanner {
   std::string_view take_word() {
     const std::size_t begin = at_;
     // A quote inside a number separates digits.
-    while (is_word(peek()) || (peek() == '\'' && is_digit(source_[begin]) && is_word(peek(1)))) {
+    while (is_word(peek()) || (peek() == '\'' && is_decimal(source_[begin]) && is_word(peek(1)))) {
       ++at_;
     }
     return source_.substr(begin, at_ - begin);

@@ -13,7 +13,7 @@
 namespace apo {
 namespace {
 
-constexpr std::string_view kForm = "write '// apo:KEY VALUE', e.g. '// apo:target host'";
+constexpr std::string_view kLineForm = "write '// apo:KEY VALUE', e.g. '// apo:target host'";
 constexpr std::size_t kLongestValue = 4000;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
@@ -72,14 +72,14 @@ bool holds_control_character(std::string_view value) {
 BlockLine read_line(const std::string& text, int number, const std::string& path) {
   constexpr std::string_view kPrefix = "apo:";
   if (!text.starts_with(kPrefix) || text.size() == kPrefix.size() || !is_letter(text[kPrefix.size()])) {
-    block_error(path, number, "malformed metadata line '// " + text + "'", std::string(kForm));
+    block_error(path, number, "malformed metadata line '// " + text + "'", std::string(kLineForm));
   }
   const std::string rest = text.substr(kPrefix.size());
   const std::size_t space = rest.find_first_of(" \t");
   const std::string key = rest.substr(0, space);
   const std::string value = space == std::string::npos ? "" : trim(rest.substr(space));
   if (value.empty()) {
-    block_error(path, number, "apo:" + key + " has no value", std::string(kForm));
+    block_error(path, number, "apo:" + key + " has no value", std::string(kLineForm));
   }
   if (value.size() > kLongestValue) {
     block_error(path, number, "apo:" + key + " is longer than " + std::to_string(kLongestValue) + " characters",

@@ -13,7 +13,6 @@ namespace {
 
 constexpr double kNarrowestAtTheCap = 1.1;
 constexpr double kWidestAtTheCap = 2.0;
-constexpr double kUnknownFloorBound = 4.0;  // where no floor is known, a variant without any relation is within 4x
 
 // One step of one tunable. The E88 journal has 28 % slower to 10 % faster for the checkpoint interval, 4 % for the
 // threads.

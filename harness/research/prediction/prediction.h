@@ -12,6 +12,9 @@ namespace apo {
 
 // ---------------------------------------------------------------- bands
 
+// The most that a variant without any relation, or one without a known floor, counts as.
+inline constexpr double kUnknownFloorBound = 4.0;
+
 // Composes a, then b: the band of C over A from C over B and B over A. The result is an idea, whatever the two are.
 Prediction composed(const Prediction& a, const Prediction& b);
 // Inverts B over A into A over B.
