@@ -20,6 +20,7 @@ Json evidence_document(const DispatchRow& row) {
   }
   const DispatchEvidence& evidence = *row.measured;
   return {{"kind", "measured"},
+          {"statement", row.unchecked ? kUncheckedSizes : kMeasured},
           {"experiment", evidence.experiment},
           {"campaign", evidence.campaign},
           {"since", evidence.since},

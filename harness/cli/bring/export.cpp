@@ -169,6 +169,8 @@ Action define_export(CLI::App& app, Globals& globals) {
   app.add_option("--fallback", options->request.fallbacks,
                  "variant for sizes without a measured row, marked as unmeasured; may repeat, first match wins")
       ->allow_extra_args(false);
+  app.add_flag("--unchecked", options->request.unchecked,
+               "let measured rows serve their whole class, beyond the sizes on which they were verified; marked so");
   app.add_flag("--with-sources", options->with_sources,
                "write the sources and argument headers too; their constants come from -DAPO_<name>=<value>");
   return [options, &globals] {

@@ -1,6 +1,8 @@
 // harness/evaluate/correctness/correctness.cpp - chooses the cases and runs them in parallel.
 #include "harness/evaluate/correctness/correctness.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 #include <future>
@@ -22,17 +24,30 @@ bool is_small(const Workload& workload) {
   return workload.kind == WorkloadKind::small || workload.kind == WorkloadKind::ragged;
 }
 
-// As a small or ragged workload, but for the axes that no build knows, which are drawn up to its own: so that it costs
-// no build and no more than that. Nothing where a family vouches for its own sizes only, or where all draws are listed.
-std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed,
-                                       const std::function<bool(const Axes&)>& supported) {
-  constexpr int kDraws = 64;
+std::vector<const Workload*> small_workloads(const Family& family) {
   std::vector<const Workload*> small;
   for (const Workload& workload : family.workloads) {
     if (is_small(workload)) {
       small.push_back(&workload);
     }
   }
+  return small;
+}
+
+std::string name_of(const Family& family, const Axes& axes) {
+  std::string name = "held out";
+  for (const AxisSpec& axis : family.axes) {
+    name += fmt::format(" {}={}", axis.name, axes.at(axis.name));
+  }
+  return name;
+}
+
+// As a small or ragged workload, but for the axes that no build knows, which are drawn up to its own: so that it costs
+// no build and no more than that. Nothing where a family vouches for its own sizes only, or where all draws are listed.
+std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed,
+                                       const std::function<bool(const Axes&)>& supported) {
+  constexpr int kDraws = 64;
+  const std::vector<const Workload*> small = small_workloads(family);
   Random random(seed);
   const std::uint64_t regimes = guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
   for (int draw = 0; draw < kDraws && !small.empty() && !family.legal.empty(); ++draw) {
@@ -44,14 +59,72 @@ std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed,
     }
     const bool listed = std::ranges::any_of(family.workloads, [&](const Workload& one) { return one.axes == axes; });
     if (!listed && check_axes(family, axes).empty() && (!supported || supported(axes))) {
-      std::string name = "held out";
-      for (const AxisSpec& axis : family.axes) {
-        name += " " + axis.name + "=" + std::to_string(axes.at(axis.name));
-      }
-      return CheckCase{.workload = name, .axes = axes, .regimes = {family.regimes[random.below(regimes)]}};
+      return CheckCase{
+          .workload = name_of(family, axes), .axes = axes, .regimes = {family.regimes[random.below(regimes)]}};
     }
   }
   return std::nullopt;
+}
+
+std::int64_t elements_at(const Family& family, const Axes& axes) {
+  std::int64_t elements = 0;
+  for (const TensorSpec& tensor : family.tensors) {
+    elements += element_count(tensor, axes);
+  }
+  return elements;
+}
+
+// How long an axis may get before the tensors have more than kMostElements together, or the contract ends.
+std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis) {
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 17;
+  std::int64_t& value = axes.at(axis.name);
+  value = std::max<std::int64_t>(value, 1);  // an empty tensor's may be 0
+  while (value <= axis.max / 2) {
+    value *= 2;
+    if (elements_at(family, axes) > kMostElements) {
+      return value / 2;
+    }
+  }
+  return value;
+}
+
+// As a small or ragged workload, but for one axis that is as long as fits: what goes wrong behind step 300 is met here.
+// One more or one less than a multiple of 64, where the last block of any size is nearly empty or nearly full.
+std::optional<CheckCase> draw_long(const Family& family, const AxisSpec& axis, std::uint64_t seed,
+                                   const std::function<bool(const Axes&)>& supported) {
+  constexpr int kDraws = 16;
+  constexpr std::int64_t kBlock = 64;
+  const std::vector<const Workload*> small = small_workloads(family);
+  Random random(seed);
+  for (int draw = 0; draw < kDraws && !small.empty() && !family.legal.empty(); ++draw) {
+    Axes axes = small[random.below(small.size())]->axes;
+    const std::int64_t most = longest(family, axes, axis) / kBlock;
+    const bool last_is_full = random.coin();
+    if (most < 4) {
+      continue;
+    }
+    const auto blocks = most - static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most) / 2));
+    axes.at(axis.name) = blocks * kBlock + (last_is_full ? -1 : 1 - kBlock);
+    if (check_axes(family, axes).empty() && (!supported || supported(axes))) {
+      const std::string regime = family.regimes[random.below(guard_is_on(Guard::regimes) ? family.regimes.size() : 1)];
+      return CheckCase{.workload = name_of(family, axes), .axes = axes, .regimes = {regime}};
+    }
+  }
+  return std::nullopt;
+}
+
+// The axes that no build knows and that can be long, at most three of them.
+std::vector<AxisSpec> long_axes(const Family& family, std::uint64_t seed) {
+  constexpr std::int64_t kLong = 256;
+  constexpr std::size_t kMost = 3;
+  std::vector<AxisSpec> axes = family.axes;
+  std::erase_if(axes, [](const AxisSpec& axis) { return axis.specialised || axis.max < kLong; });
+  Random random(seed);
+  for (std::size_t i = axes.size(); i > 1; --i) {
+    std::swap(axes[i - 1], axes[random.below(i)]);
+  }
+  axes.resize(std::min(axes.size(), kMost));
+  return axes;
 }
 
 }  // namespace
@@ -81,6 +154,12 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
   constexpr std::uint64_t kHeldOut = 2;
   for (std::uint64_t i = 0; i < kHeldOut && guard_is_on(Guard::shapes); ++i) {
     if (auto one = draw_held_out(family, derive_seed(seed, "held out", i), supported)) {
+      plan.push_back(std::move(*one));
+    }
+  }
+  for (const AxisSpec& axis :
+       guard_is_on(Guard::shapes) ? long_axes(family, derive_seed(seed, "long")) : std::vector<AxisSpec>()) {
+    if (auto one = draw_long(family, axis, derive_seed(seed, "long " + axis.name), supported)) {
       plan.push_back(std::move(*one));
     }
   }

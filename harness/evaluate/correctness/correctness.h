@@ -13,9 +13,9 @@
 namespace apo {
 
 // Plans the cases: every small and ragged workload of the family with two regimes each, in turn so that all are used,
-// and the first workload with all of them; two shapes of no workload that `supported` admits, drawn from the seed; then
-// the campaign's own workloads with the typical and one more regime. Workloads that share their inputs among
-// experiments take these from `shared_seed`.
+// and the first workload with all of them; shapes of no workload that `supported` admits, drawn from the seed: two that
+// are smaller, and one for each of three axes that is as long as fits; then the campaign's own workloads with the
+// typical and one more regime. Workloads that share their inputs among experiments take these from `shared_seed`.
 std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
                                         std::uint64_t seed, std::uint64_t shared_seed = 0,
                                         const std::function<bool(const Axes&)>& supported = {});

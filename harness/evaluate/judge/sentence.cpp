@@ -74,7 +74,7 @@ std::string describe(const Judgement& judgement, const JudgePreset& preset, cons
     case Reason::confirm_failed:
       return "The gain did not come back when it was measured again: " + change(judgement, wording) + ".";
     case Reason::guard_failed:
-      return capitalised(wording.better) + " on average, but " + detail + ".";
+      return capitalised(wording.better) + " as a rule, but " + detail + ".";
     case Reason::unresolved:
       return "Not resolved" + (detail.empty() ? "" : " (" + detail + ")") + ": " + change(judgement, wording) +
              "; this comparison could resolve " + format_percent(judgement.minimum_detectable) + ".";

@@ -1,6 +1,8 @@
 // harness/loop/export/dispatch.cpp - collects incumbents with their evidence; unmeasured sizes get no row.
 #include "harness/loop/export/dispatch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -27,6 +29,25 @@ std::string exact_sizes(const Family& family, const std::vector<std::string>& wo
     sizes.push_back("(" + join(terms, " && ") + ")");
   }
   return join(sizes, " || ");
+}
+
+// "B <= 16 && T <= 512": no axis beyond what was verified, which is every small and ragged workload and what was
+// measured.
+std::string verified_sizes(const Family& family, const std::vector<std::string>& measured) {
+  std::vector<std::string> terms;
+  for (const AxisSpec& axis : family.axes) {
+    std::int64_t most = axis.min;
+    for (const Workload& workload : family.workloads) {
+      const bool always = workload.kind == WorkloadKind::small || workload.kind == WorkloadKind::ragged;
+      if (always || std::ranges::find(measured, workload.name) != measured.end()) {
+        most = std::max(most, workload.axes.at(axis.name));
+      }
+    }
+    if (most < axis.max) {
+      terms.push_back(fmt::format("{} <= {}", axis.name, most));
+    }
+  }
+  return join(terms, " && ");
 }
 
 // "" when nothing says which sizes were meant.
@@ -71,7 +92,7 @@ std::int64_t static_shared(const Build& build) {
 
 // The row, or why there is none.
 std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, const Incumbent& incumbent,
-                                        std::string& why) {
+                                        bool unchecked, std::string& why) {
   if (incumbent.experiment == 0) {
     why = "it is a campaign's baseline, and nothing was accepted over it";
     return std::nullopt;
@@ -86,6 +107,10 @@ std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, 
                    : "the family has neither the class nor one of the measured workloads any more";
     return std::nullopt;
   }
+  const std::string verified = unchecked ? "" : verified_sizes(family, evidence.workloads);
+  if (!verified.empty()) {
+    region = fmt::format("({}) && {}", region, verified);
+  }
   const Settings settings = resolve_settings(*variant, incumbent.configuration.settings);
   const std::int64_t shared = static_shared(evidence.build);
   return DispatchRow{.workload_class = incumbent.workload_class,
@@ -93,7 +118,8 @@ std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, 
                      .variant = *std::move(variant),
                      .settings = settings,
                      .static_shared_bytes = shared,
-                     .measured = std::move(evidence)};
+                     .measured = std::move(evidence),
+                     .unchecked = unchecked};
 }
 
 DispatchTable& table_of(Dispatch& dispatch, const Family& family) {
@@ -199,7 +225,8 @@ Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const Dispa
     }
     const Family* family = find_family(incumbent.family);
     std::string why = "this program does not know the family: load it with --families";
-    std::optional<DispatchRow> row = family == nullptr ? std::nullopt : measured_row(journal, *family, incumbent, why);
+    std::optional<DispatchRow> row =
+        family == nullptr ? std::nullopt : measured_row(journal, *family, incumbent, request.unchecked, why);
     if (row) {
       device_of(table_of(dispatch, *family), machine).rows.push_back(*std::move(row));
     } else {

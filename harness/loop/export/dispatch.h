@@ -28,11 +28,12 @@ struct DispatchEvidence {
 // A row serves the sizes for which `region` and the variant's apo:requires hold and every launch fits the device.
 struct DispatchRow {
   std::string workload_class;  // "" for a fallback
-  std::string region;          // an integer expression over the axes
+  std::string region;          // an integer expression over the axes; of a measured row within the verified sizes
   Variant variant;
   Settings settings;                         // all of its tunables
   std::int64_t static_shared_bytes = 0;      // of the kernel that has most, as built when it was measured
   std::optional<DispatchEvidence> measured;  // absent: apo:requires alone vouches for it
+  bool unchecked = false;                    // measured, but the region goes beyond the sizes that were verified
 };
 
 struct DispatchDevice {
@@ -62,6 +63,7 @@ struct DispatchRequest {
   std::string family;                  // "" = all
   std::string device;                  // Machine::id or model; "" = all
   std::vector<std::string> fallbacks;  // configurations, in order, after the measured rows of their family
+  bool unchecked = false;              // measured rows serve their whole class, beyond the sizes that were verified
 };
 
 // Throws UserError when nothing was accepted, with the command that changes that.
@@ -70,6 +72,9 @@ Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const Dispa
 // The device's values in expressions: SMS, SHARED_MAX, MAX_THREADS.
 DeviceFacts device_facts(const Machine& machine);
 
+// What a row says of its evidence.
+inline constexpr const char* kMeasured = "measured";
+inline constexpr const char* kUncheckedSizes = "measured, and not verified at all sizes of the region";
 inline constexpr const char* kUnmeasured = "unmeasured, correct by apo:requires";
 
 }  // namespace apo

@@ -112,8 +112,8 @@ std::string evidence_text(const DispatchRow& row, std::size_t index) {
                                                       : "List{" + indexed("detail::kWorkloads", index) + ", " +
                                                             std::to_string(evidence.workloads.size()) + "}";
   std::string text =
-      "Evidence{true, \"measured\", " + std::to_string(evidence.experiment) + ", " + std::to_string(evidence.campaign) +
-      ",\n     " +
+      "Evidence{true, " + cpp_literal(row.unchecked ? kUncheckedSizes : kMeasured) + ", " +
+      std::to_string(evidence.experiment) + ", " + std::to_string(evidence.campaign) + ",\n     " +
       speedup_text(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper(), judgement.rounds,
                    evidence.replaced, judgement.cache_policy.value_or(CachePolicy::cold)) +
       ",\n     " + certified_text(evidence.certifications) + ",\n     " + list;

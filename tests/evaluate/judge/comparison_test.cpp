@@ -323,6 +323,23 @@ TEST(Guard, FattenedTailStopsAnAcceptThatMinOfTwoCannotSee) {
   EXPECT_NE(judge.judgement().sentence.find("the slowest tenth of the calls of workload w0"), std::string::npos);
 }
 
+TEST(Guard, AMeanThatIsSlowerIsNeverAccepted) {
+  Judge judge({.preset = standard_preset()});
+  for (int calls = 0; !judge.next().finished;) {
+    Round round = make_round(judge.next(), {0.05});
+    for (Block& block : round.workloads[0].blocks) {
+      for (Sample& sample : block.samples) {
+        const bool candidate = (sample.slot == 0) == round.candidate_in_slot0;
+        sample.ns *= candidate && ++calls % 25 == 0 ? 6 : 1;
+      }
+    }
+    judge.add(round);
+  }
+  EXPECT_EQ(judge.judgement().verdict, Verdict::reverted);
+  EXPECT_NE(judge.judgement().sentence.find("all calls of workload w0 together took longer"), std::string::npos)
+      << judge.judgement().sentence;
+}
+
 CrossChecks in_ns(CrossChecks calls, double call_ns) {
   visit_checks(calls, [&](const char* /*name*/, std::optional<double>& figure) {
     if (figure) {

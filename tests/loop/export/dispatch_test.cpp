@@ -127,6 +127,17 @@ TEST(Dispatch, AClassThatTheFamilyDoesNotListVouchesForItsWorkloadsOnly) {
   expect_contains(error_of(nothing_left, {}), "has no accepted configuration");
 }
 
+TEST(Dispatch, AMeasuredRowServesNoSizeOnWhichItWasNotVerifiedUnlessThatIsAskedFor) {
+  DispatchJournal journal;
+  journal.accept({.workloads = {"b8_t128_h83_n32"}});
+  const DispatchRow row = journal.load().tables.at(0).devices.at(0).rows.at(0);
+  expect_contains(row.region, "B <= 8 && T <= 128 && H <= 83");
+  EXPECT_FALSE(row.unchecked);
+  const DispatchRow beyond = journal.load({.unchecked = true}).tables.at(0).devices.at(0).rows.at(0);
+  EXPECT_EQ(beyond.region.find("T <="), std::string::npos) << beyond.region;
+  EXPECT_TRUE(beyond.unchecked);
+}
+
 TEST(Dispatch, AFallbackComesLastAndSaysThatNobodyMeasuredIt) {
   DispatchJournal journal;
   journal.accept({});
