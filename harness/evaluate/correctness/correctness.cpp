@@ -1,6 +1,8 @@
 // harness/evaluate/correctness/correctness.cpp - chooses the cases and runs them in parallel.
 #include "harness/evaluate/correctness/correctness.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 #include <future>
@@ -46,7 +48,7 @@ std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed,
     if (!listed && check_axes(family, axes).empty() && (!supported || supported(axes))) {
       std::string name = "held out";
       for (const AxisSpec& axis : family.axes) {
-        name += " " + axis.name + "=" + std::to_string(axes.at(axis.name));
+        name += fmt::format(" {}={}", axis.name, axes.at(axis.name));
       }
       return CheckCase{.workload = name, .axes = axes, .regimes = {family.regimes[random.below(regimes)]}};
     }
@@ -261,15 +263,14 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
     compared += result->code_compared ? 1 : 0;
     not_compared = result->code_not_compared.empty() ? not_compared : result->code_not_compared;
   }
-  gate.evidence = std::to_string(calls) + " calls on " + std::to_string(cases) + " workloads right, " +
-                  std::to_string(elements) + " elements";
+  gate.evidence = fmt::format("{} calls on {} workloads right, {} elements", calls, cases, elements);
   if (left_out > 0) {
-    gate.evidence += "; " + std::to_string(left_out) + " workloads not supported";
+    gate.evidence += fmt::format("; {} workloads not supported", left_out);
   }
   // The trust level belongs to the verdict: host code shares a process with the clock that times it.
   gate.evidence += confinement.empty() ? "" : "; candidate held by: " + confinement;
   if (runtime.worker.target == Target::cuda && compared > 0) {
-    gate.evidence += "; the driver loaded the machine code that was built for " + std::to_string(compared) + " of them";
+    gate.evidence += fmt::format("; the driver loaded the machine code that was built for {} of them", compared);
   }
   if (runtime.worker.target == Target::cuda && !not_compared.empty()) {
     gate.evidence += "; what the driver loaded was not compared: " + not_compared;
