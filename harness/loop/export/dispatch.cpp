@@ -1,6 +1,8 @@
 // harness/loop/export/dispatch.cpp - collects incumbents with their evidence; unmeasured sizes get no row.
 #include "harness/loop/export/dispatch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -22,7 +24,7 @@ std::string exact_sizes(const Family& family, const std::vector<std::string>& wo
     }
     std::vector<std::string> terms;
     for (const auto& [axis, value] : workload->axes) {
-      terms.push_back(axis + " == " + std::to_string(value));
+      terms.push_back(fmt::format("{} == {}", axis, value));
     }
     sizes.push_back("(" + join(terms, " && ") + ")");
   }
