@@ -1,6 +1,8 @@
 // journal/implementation.cpp - opens and checks a journal, and finds what a killed process left in it.
 #include "journal/implementation.h"
 
+#include <fmt/format.h>
+
 #include <fstream>
 
 #include "harness/core/error.h"
@@ -164,7 +166,7 @@ std::vector<std::string> Journal::check_integrity() {
   while (orphans.step()) {
     const std::string table = orphans.text();
     const std::int64_t row = orphans.integer();
-    findings.push_back(table + " row " + std::to_string(row) + " refers to a missing row of " + orphans.text());
+    findings.push_back(fmt::format("{} row {} refers to a missing row of {}", table, row, orphans.text()));
   }
   Statement blobs = self_->database.query("SELECT sha256, bytes FROM blob");
   while (blobs.step()) {
@@ -187,7 +189,7 @@ std::vector<Unfinished> Journal::unfinished() {
   while (experiments.step()) {
     Unfinished open{.kind = Unfinished::Kind::experiment, .id = experiments.integer()};
     open.campaign = experiments.integer();
-    open.what = "experiment " + std::to_string(open.id) + ": " + experiments.text();
+    open.what = fmt::format("experiment {}: {}", open.id, experiments.text());
     open.started_at = experiments.text();
     open.rounds = experiments.small();
     result.push_back(std::move(open));
@@ -199,10 +201,10 @@ std::vector<Unfinished> Journal::unfinished() {
         " AND NOT EXISTS (SELECT 1 FROM iteration_end z WHERE z.iteration = i.id)"
         " AND NOT EXISTS (SELECT 1 FROM abandonment a WHERE a.iteration = i.id) ORDER BY i.id",
         {campaign.id});
-    const std::string name = "campaign " + std::to_string(campaign.id);
+    const std::string name = fmt::format("campaign {}", campaign.id);
     while (iterations.step()) {
       Unfinished open{.kind = Unfinished::Kind::iteration, .id = iterations.integer(), .campaign = campaign.id};
-      open.what = "iteration " + std::to_string(iterations.integer()) + " of " + name;
+      open.what = fmt::format("iteration {} of {}", iterations.integer(), name);
       open.started_at = iterations.text();
       result.push_back(std::move(open));
     }

@@ -1,4 +1,6 @@
 // journal/invariants.cpp - the conditions that hold between the rows of any journal, however its writers died.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "journal/implementation.h"
@@ -109,9 +111,8 @@ std::string finding_of(Database& database, const Invariant& invariant) {
     ids += count < kNamed ? (count == 0 ? "" : ", ") + rows.text() : "";
     ++count;
   }
-  return count == 0 ? ""
-                    : std::string("not so that ") + invariant.says + ": " + std::to_string(count) + " rows, " + ids +
-                          (count > kNamed ? ", ..." : "");
+  const char* more = count > kNamed ? ", ..." : "";
+  return count == 0 ? "" : fmt::format("not so that {}: {} rows, {}{}", invariant.says, count, ids, more);
 }
 
 // Columns that repeat what others imply.
@@ -121,7 +122,7 @@ std::string wrong_speedup(Database& database) {
     const std::int64_t experiment = rows.integer();
     const double implied = std::exp(rows.real());
     if (!(std::abs(rows.real() / implied - 1) < 1e-9)) {
-      return "not so that a speed-up is what its effect says: experiment " + std::to_string(experiment);
+      return fmt::format("not so that a speed-up is what its effect says: experiment {}", experiment);
     }
   }
   return "";
@@ -136,13 +137,13 @@ void Journal::visit_rounds(const std::function<void(const std::string& owner, co
     while (owners.step()) {
       const std::int64_t id = owners.integer();
       for (const Round& round : self_->rounds(kind, id)) {
-        visit(kind + " " + std::to_string(id), round);
+        visit(fmt::format("{} {}", kind, id), round);
       }
     }
   }
   for (const CommandComparison& comparison : command_comparisons("", Detail::rounds)) {
     for (const Round& round : comparison.rounds) {
-      visit("comparison c" + std::to_string(comparison.id), round);
+      visit(fmt::format("comparison c{}", comparison.id), round);
     }
   }
 }

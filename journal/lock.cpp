@@ -2,6 +2,7 @@
 #include "journal/lock.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -31,7 +32,7 @@ std::string holder(int file, off_t place) {
   char buffer[kPlace + 1] = {};
   const ssize_t size = pread(file, buffer, kPlace, place);
   const auto pid = parse_int(trim(std::string_view(buffer, size > 0 ? std::strlen(buffer) : 0)));
-  return pid ? "process " + std::to_string(*pid) : "another process";
+  return pid ? fmt::format("process {}", *pid) : "another process";
 }
 
 // The id only serves messages: without room for it the locks still hold.

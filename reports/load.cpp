@@ -72,7 +72,7 @@ std::string known_campaigns(Journal& journal) {
 ReportModel load_model(Journal& journal, std::int64_t campaign) {
   const std::optional<Campaign> found = journal.campaign(campaign);
   if (!found) {
-    throw UserError("the journal " + journal.path().string() + " has no campaign " + std::to_string(campaign),
+    throw UserError(fmt::format("the journal {} has no campaign {}", journal.path().string(), campaign),
                     known_campaigns(journal));
   }
   CampaignRecords records{.campaign = *found};

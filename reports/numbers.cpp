@@ -1,6 +1,8 @@
 // reports/numbers.cpp - formats effects, times, bands and roofs.
 #include "reports/numbers.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -16,7 +18,7 @@ std::string interval_text(const std::string& lower, const std::string& upper) {
 }
 
 std::string count_text(int n) {
-  return n > 0 ? " n=" + std::to_string(n) : "";
+  return n > 0 ? fmt::format(" n={}", n) : "";
 }
 
 std::string quantity_text(double value, const std::string& unit) {

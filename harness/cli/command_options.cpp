@@ -1,6 +1,8 @@
 // harness/cli/command_options.cpp - options of commands to a request, and a comparison of commands to lines.
 #include "harness/cli/command_options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -117,25 +119,24 @@ std::string command_comparison_text(const CommandComparison& comparison) {
   const CommandMetric metric = parse_metric(comparison.metric);
   std::string text;
   if (comparison.value_a > 0 && comparison.value_b > 0) {
-    text += "median " + comparison.metric + ": " + metric_value_text(metric, comparison.value_a) + " -> " +
-            metric_value_text(metric, comparison.value_b) + "; " + std::to_string(judgement.processes) + " runs, " +
-            format_seconds(judgement.seconds) + "\n";
+    text += fmt::format("median {}: {} -> {}; {} runs, {}\n", comparison.metric,
+                        metric_value_text(metric, comparison.value_a), metric_value_text(metric, comparison.value_b),
+                        judgement.processes, format_seconds(judgement.seconds));
   }
   text += correctness_text(comparison) + "\n";
   const std::string reason = reason_word(comparison);
-  return text + "verdict: " + verdict_word(comparison) + (reason.empty() ? "" : " (" + reason + ")") +
-         (comparison.id == 0 ? "" : "; 'apo show c" + std::to_string(comparison.id) + "' has every round") + "\n";
+  return text + fmt::format("verdict: {}{}{}\n", verdict_word(comparison), reason.empty() ? "" : " (" + reason + ")",
+                            comparison.id == 0 ? "" : fmt::format("; 'apo show c{}' has every round", comparison.id));
 }
 
 std::string command_comparison_in_full(const CommandComparison& comparison) {
-  std::string text = paint("comparison c" + std::to_string(comparison.id), "bold") + " of two commands\n";
+  std::string text = paint(fmt::format("comparison c{}", comparison.id), "bold") + " of two commands\n";
   std::vector<std::vector<std::string>> rows = {
       {"  A", comparison.command_a},
       {"  B", comparison.command_b},
       {"  folder", comparison.folder},
-      {"  metric",
-       comparison.metric + (comparison.higher_is_better ? ", higher is better" : ", lower is better") +
-           (comparison.runs > 1 ? ", the best of " + std::to_string(comparison.runs) + " runs a round" : "")},
+      {"  metric", comparison.metric + (comparison.higher_is_better ? ", higher is better" : ", lower is better") +
+                       (comparison.runs > 1 ? fmt::format(", the best of {} runs a round", comparison.runs) : "")},
       {"  machine", comparison.machine},
       {"  layout", std::string(to_string(comparison.layout))},
       {"  started", comparison.started_at},

@@ -1,6 +1,7 @@
 // harness/core/hash.cpp - SHA-256 through OpenSSL.
 #include "harness/core/hash.h"
 
+#include <fmt/format.h>
 #include <openssl/evp.h>
 
 #include <array>
@@ -51,7 +52,7 @@ std::string sha256(std::span<const std::byte> bytes) {
 std::string sha256_of_parts(std::span<const std::string> parts) {
   Digest digest;
   for (const std::string& part : parts) {
-    const std::string length = std::to_string(part.size()) + ":";
+    const std::string length = fmt::format("{}:", part.size());
     digest.add(length.data(), length.size());
     digest.add(part.data(), part.size());
   }

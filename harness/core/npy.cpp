@@ -1,6 +1,8 @@
 // harness/core/npy.cpp - reads and writes NumPy's .npy format 1.0 (numpy.lib.format describes it).
 #include "harness/core/npy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -19,7 +21,7 @@ constexpr std::string_view kMagic("\x93NUMPY\x01\x00", 8);
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   std::string text = "(";
   for (const std::int64_t extent : shape) {
-    text += std::to_string(extent) + ",";
+    text += fmt::format("{},", extent);
   }
   return text + ")";
 }
@@ -130,8 +132,7 @@ NpyArray read_npy(const std::filesystem::path& path) {
   const auto width = static_cast<std::size_t>(dtype_bytes(descr->dtype));
   const std::string_view data = std::string_view(bytes).substr(start + length);
   if (data.size() != count * width) {
-    throw fail("it holds " + std::to_string(data.size()) + " bytes of data, its shape needs " +
-               std::to_string(count * width));
+    throw fail(fmt::format("it holds {} bytes of data, its shape needs {}", data.size(), count * width));
   }
   array.values = read_values(data, count, descr->dtype);
   return array;

@@ -192,7 +192,7 @@ std::vector<SourceFile> Builder::files_of(const Family& family, const Variant& v
 Build Builder::build_object(const Family& family, const Variant& variant, const Axes& axes,
                             const Settings& settings) const {
   const bool ffi = !variant.object.empty();
-  BuildRecipe recipe{.key = {"recipe " + std::to_string(kRecipe), "abi " + std::to_string(APO_ABI_VERSION),
+  BuildRecipe recipe{.key = {fmt::format("recipe {}", kRecipe), fmt::format("abi {}", APO_ABI_VERSION),
                              toolchain_.compiler, toolchain_.version, native_, compilers_environment()},
                      .files = files_of(family, variant, axes, settings),
                      .object = kLibrary,

@@ -1,6 +1,8 @@
 // harness/implement/compile.cpp - runs the compiler under limits and interprets its output.
 #include "harness/implement/compile.h"
 
+#include <fmt/format.h>
+
 #include "harness/core/error.h"
 #include "harness/core/sources.h"
 #include "harness/core/system/process.h"
@@ -29,7 +31,7 @@ std::string evidence_of(const ProcessResult& result, const std::string& log, dou
     return "the compiler was ended by " + signal_name(result.signal);
   }
   const std::string error = first_error(log);
-  return error.empty() ? "the compiler exited with code " + std::to_string(result.exit_code) : error;
+  return error.empty() ? fmt::format("the compiler exited with code {}", result.exit_code) : error;
 }
 
 // Failures that are this machine's, not the source's.

@@ -1,6 +1,8 @@
 // harness/implement/cubin_builder.cpp - architecture, NVRTC or nvcc, the cubin's facts, the launch plan.
 #include "harness/implement/cubin_builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <regex>
 
@@ -185,7 +187,7 @@ CompileStep CudaBuilder::run_nvcc_on(const std::string& source, const IncludeFol
 
 Built CudaBuilder::build_cubin(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
                                const IncludeFolders& others, const std::string& arch) const {
-  BuildRecipe recipe{.key = joined(joined({"cuda recipe " + std::to_string(kCudaRecipe), toolchain_.compiler,
+  BuildRecipe recipe{.key = joined(joined({fmt::format("cuda recipe {}", kCudaRecipe), toolchain_.compiler,
                                            toolchain_.version, nvcc_version_},
                                           nvrtc_flags(arch)),
                                    include_folders_),

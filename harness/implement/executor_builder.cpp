@@ -106,14 +106,14 @@ std::vector<SourceFile> compose(const Family& family, const Variant& variant, co
 // behind is touched by mistakes only.
 std::string shared_places(const std::vector<std::string>& dynamic, std::int64_t most) {
   constexpr std::int64_t kGuard = 4096;
-  std::string text = ".section .tbss.end,\"awT\",@nobits\n.globl apo_cpu_static_end\napo_cpu_static_end:\n.zero " +
-                     std::to_string(kGuard) +
-                     "\n.section .tbss.dynamic,\"awT\",@nobits\n.balign 1024\n.globl "
-                     "apo_cpu_dynamic_shared\napo_cpu_dynamic_shared:\n";
+  std::string text = fmt::format(
+      ".section .tbss.end,\"awT\",@nobits\n.globl apo_cpu_static_end\napo_cpu_static_end:\n.zero {}\n"
+      ".section .tbss.dynamic,\"awT\",@nobits\n.balign 1024\n.globl apo_cpu_dynamic_shared\napo_cpu_dynamic_shared:\n",
+      kGuard);
   for (const std::string& name : dynamic) {
     text += ".globl " + name + "\n" + name + ":\n";
   }
-  text += ".zero " + std::to_string(most + kGuard) + "\n.globl apo_cpu_shared_end\napo_cpu_shared_end:\n";
+  text += fmt::format(".zero {}\n.globl apo_cpu_shared_end\napo_cpu_shared_end:\n", most + kGuard);
   for (const char* name : {"apo_cpu_static_end", "apo_cpu_dynamic_shared", "apo_cpu_shared_end"}) {
     text += std::string(".type ") + name + ", @tls_object\n";
   }
@@ -149,7 +149,7 @@ std::vector<KernelFacts> kernel_facts(const Variant& variant, const SharedVariab
       bool of_another = false;
       for (const Launch& other : variant.launches) {
         of_another |= other.kernel != launch.kernel &&
-                      symbol.starts_with("_ZZ" + std::to_string(other.kernel.size()) + other.kernel + "E");
+                      symbol.starts_with(fmt::format("_ZZ{}{}E", other.kernel.size(), other.kernel));
       }
       facts.shared_bytes += of_another ? 0 : bytes;
     }
@@ -236,7 +236,7 @@ Built build_checked(const ExecutorBuildOptions& options, const BuildCache& cache
                     const Variant& variant, const std::string& header) {
   const Words flags = joined(checked_compile_flags(options.sanitize), checked_link_flags(options.sanitize));
   const BuildRecipe recipe{
-      .key = joined({"executor recipe " + std::to_string(kExecutorRecipe), options.compiler, options.compiler_version,
+      .key = joined({fmt::format("executor recipe {}", kExecutorRecipe), options.compiler, options.compiler_version,
                      device_headers(options.home / "harness" / "executor" / "device")},
                     flags),
       .files = compose(family, variant, header),
@@ -291,8 +291,8 @@ Build build_for_executor(const ExecutorBuildOptions& options, const BuildCache& 
   for (const KernelFacts& kernel : kernels) {
     if (kernel.shared_bytes > kStaticLimit) {
       build.outcome = Outcome::build_failed;
-      build.evidence = "kernel " + kernel.name + " has " + std::to_string(kernel.shared_bytes) +
-                       " bytes of static shared memory, and no GPU takes more than " + std::to_string(kStaticLimit);
+      build.evidence = fmt::format("kernel {} has {} bytes of static shared memory, and no GPU takes more than {}",
+                                   kernel.name, kernel.shared_bytes, kStaticLimit);
       return build;
     }
   }

@@ -1,6 +1,8 @@
 // harness/implement/library_builder.cpp - runs nvcc for the object, the shared object, and a cubin for its facts.
 #include "harness/implement/library_builder.h"
 
+#include <fmt/format.h>
+
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
 #include "harness/core/system/machine.h"
@@ -133,7 +135,7 @@ Build CudaLibraryBuilder::build(const Family& family, const Variant& variant, co
   }
   const Words compile = joined(nvcc_compile_flags(arch), include_flags(others));
   const Words link = nvcc_link_flags(variant, toolkit());
-  BuildRecipe recipe{.key = {"cuda library recipe " + std::to_string(kLibraryRecipe), nvcc_, toolchain_.version},
+  BuildRecipe recipe{.key = {fmt::format("cuda library recipe {}", kLibraryRecipe), nvcc_, toolchain_.version},
                      .files = files_to_build(family, variant, args_header(family, variant, axes, settings)),
                      .object = kLibrary,
                      .more = {kObject, kCubin},

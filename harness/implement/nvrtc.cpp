@@ -2,6 +2,7 @@
 #include "harness/implement/nvrtc.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -135,7 +136,7 @@ class LoadedNvrtc : public Nvrtc {
     int major = 0;
     int minor = 0;
     functions_.version(&major, &minor);  // cannot fail with two places to write to
-    version_ = "NVRTC " + std::to_string(major) + "." + std::to_string(minor);
+    version_ = fmt::format("NVRTC {}.{}", major, minor);
   }
   std::string path() const override { return path_; }
   std::string version() const override { return version_; }

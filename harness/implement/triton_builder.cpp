@@ -209,7 +209,7 @@ Build build_triton(const TritonBuildOptions& options, const BuildCache& cache, c
     return refused(refusal.empty() ? variant.id() + " is a Triton kernel, and " + triton.missing : refusal);
   }
   BuildRecipe recipe{
-      .key = {"triton recipe " + std::to_string(kTritonRecipe), triton.python, triton.version, read_file(script)},
+      .key = {fmt::format("triton recipe {}", kTritonRecipe), triton.python, triton.version, read_file(script)},
       .files = all_sources(variant),
       .object = kCubin,
       .more = {kLaunch},

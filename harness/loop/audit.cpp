@@ -1,6 +1,8 @@
 // harness/loop/audit.cpp - checks rows, invariants, coins, and the verdicts on commands.
 #include "harness/loop/audit.h"
 
+#include <fmt/format.h>
+
 #include "harness/core/error.h"
 #include "harness/evaluate/commands/judge_commands.h"
 #include "harness/evaluate/judge/round.h"
@@ -28,7 +30,7 @@ std::vector<std::string> check_command_verdicts(Journal& journal) {
   std::vector<std::string> findings;
   for (const CommandComparison& comparison : journal.command_comparisons("", Detail::rounds)) {
     if (const std::string difference = difference_on_replay(comparison); !difference.empty()) {
-      findings.push_back("comparison c" + std::to_string(comparison.id) + ": " + difference);
+      findings.push_back(fmt::format("comparison c{}: {}", comparison.id, difference));
     }
   }
   return findings;

@@ -112,7 +112,7 @@ void iterate(const CampaignFrame& frame, CampaignProgress& state, const Opened& 
 }
 
 void report_campaign(const CampaignFrame& frame, CampaignSummary& summary) {
-  const auto folder = frame.workspace.paths().reports / ("campaign-" + std::to_string(frame.campaign));
+  const auto folder = frame.workspace.paths().reports / fmt::format("campaign-{}", frame.campaign);
   const report::ReportModel model = report::load_model(frame.journal, frame.campaign);
   summary.naive_effect = model.naive_effect;
   summary.shrunken_effect = model.shrunken_effect;

@@ -76,7 +76,7 @@ std::vector<Experiment> run_experiments(const CampaignFrame& frame, CampaignProg
 }  // namespace
 
 IterationSummary run_iteration(const CampaignFrame& frame, CampaignProgress& state, int index) {
-  const StageRange range("iteration " + std::to_string(index));
+  const StageRange range(fmt::format("iteration {}", index));
   if (state.since_sentinel >= kSentinelEveryCandidates) {
     check_machine(frame, state);
   }

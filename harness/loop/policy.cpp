@@ -53,7 +53,7 @@ class Places {
       return file_.string();
     }
     const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-    return file_.string() + ":" + std::to_string(line);
+    return fmt::format("{}:{}", file_.string(), line);
   }
 
  private:

@@ -1,6 +1,8 @@
 // harness/runtime/input_store.cpp - keeps the last few gigabytes of inputs by their seed and regime.
 #include "harness/runtime/input_store.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -14,10 +16,9 @@ constexpr std::int64_t kLarge = std::int64_t{64} << 20;
 constexpr std::int64_t kSharing = 16;  // experiments
 
 std::string key_of(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime) {
-  std::string key = family.name + " " + regime + " " + std::to_string(seed) + " " + workload.repeated_axis + " " +
-                    std::to_string(workload.distinct);
+  std::string key = fmt::format("{} {} {} {} {}", family.name, regime, seed, workload.repeated_axis, workload.distinct);
   for (const auto& [name, value] : workload.axes) {
-    key += " " + name + "=" + std::to_string(value);
+    key += fmt::format(" {}={}", name, value);
   }
   return key;
 }

@@ -1,6 +1,8 @@
 // harness/runtime/loaded_code.cpp - compares bytes first, then machine code, and names both hashes.
 #include "harness/runtime/loaded_code.h"
 
+#include <fmt/format.h>
+
 #include <exception>
 
 #include "harness/core/guards.h"
@@ -22,7 +24,7 @@ std::string code_hash(std::string_view image, const CodeOf& code_of) {
 }
 
 std::string describe(std::string_view image) {
-  return std::to_string(image.size()) + " bytes with sha256 " + sha256(image).substr(0, kShown);
+  return fmt::format("{} bytes with sha256 {}", image.size(), sha256(image).substr(0, kShown));
 }
 
 }  // namespace

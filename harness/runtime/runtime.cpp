@@ -1,6 +1,8 @@
 // harness/runtime/runtime.cpp - converts between a family's contract and the buffers of a call.
 #include "harness/runtime/runtime.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <functional>
 #include <numeric>
@@ -16,7 +18,7 @@ namespace {
 void add_scratch(SharedTensorsSpec& spec, const std::vector<std::int64_t>& bytes, int slot) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     spec.buffers.push_back(
-        {.name = "scratch " + std::to_string(i), .bytes = bytes[i], .role = BufferRole::scratch, .slot = slot});
+        {.name = fmt::format("scratch {}", i), .bytes = bytes[i], .role = BufferRole::scratch, .slot = slot});
   }
 }
 

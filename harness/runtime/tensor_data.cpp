@@ -1,6 +1,8 @@
 // harness/runtime/tensor_data.cpp - rounds inputs to their storage dtype before any computation.
 #include "harness/runtime/tensor_data.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -140,9 +142,9 @@ InputSet inputs_from(const Family& family, const Axes& axes, TensorMap values, i
     }
     const auto needed = static_cast<std::size_t>(element_count(tensor, axes));
     if (given == values.end() || given->second.size() != needed) {
-      throw UserError(
-          "input '" + tensor.name + "' needs " + std::to_string(needed) + " elements of shape " + tensor.shape_text +
-          ", " + (given == values.end() ? "none were given" : std::to_string(given->second.size()) + " were given"));
+      throw UserError(fmt::format("input '{}' needs {} elements of shape {}, {} were given", tensor.name, needed,
+                                  tensor.shape_text,
+                                  given == values.end() ? "none" : std::to_string(given->second.size())));
     }
     store(inputs, tensor, given->second, threads);
   }

@@ -1,4 +1,6 @@
 // journal/facts/commands.cpp - writes judgements of two commands as they run, and reads them.
+#include <fmt/format.h>
+
 #include <stdexcept>
 
 #include "journal/encode.h"
@@ -209,9 +211,8 @@ void Journal::finish_command_comparison(const CommandComparison& comparison) {
 CommandComparison Journal::load_command_comparison(std::int64_t id) {
   std::vector<CommandComparison> found = read_all(self_->database, " WHERE c.id = ?", {id}, Detail::rounds);
   if (found.empty()) {
-    throw UserError(
-        "there is no comparison c" + std::to_string(id) + " of two commands in '" + self_->path.string() + "'",
-        "'apo query --commands' lists them");
+    throw UserError(fmt::format("there is no comparison c{} of two commands in '{}'", id, self_->path.string()),
+                    "'apo query --commands' lists them");
   }
   return std::move(found.front());
 }

@@ -1,5 +1,7 @@
 // journal/facts/read_experiments.cpp - experiments with their builds, gates and rounds, and the lessons, back into the
 // records.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -165,8 +167,8 @@ Experiment Journal::load_experiment(std::int64_t id, Detail detail) {
     last.step();
     const std::int64_t newest = last.integer();
     throw UserError(
-        "there is no experiment " + std::to_string(id) + " in '" + self_->path.string() + "'",
-        newest == 0 ? "it holds none yet" : "it holds 1 to " + std::to_string(newest) + "; 'apo query' lists them");
+        fmt::format("there is no experiment {} in '{}'", id, self_->path.string()),
+        newest == 0 ? "it holds none yet" : fmt::format("it holds 1 to {}; 'apo query' lists them", newest));
   }
   Experiment experiment;
   experiment.id = id;

@@ -1,4 +1,6 @@
 // journal/facts/write.cpp - writes the rows of a campaign in order.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -149,8 +151,8 @@ void Journal::take_campaign(const Campaign& campaign) {
   if (!self_->lock->take(Task::campaign, campaign.id)) {
     const auto who = apo::who_works_on(self_->path, Task::campaign, campaign.id);
     throw UserError(
-        "campaign " + std::to_string(campaign.id) + " of " + campaign.policy.family + ", class " +
-            campaign.policy.workload_class + ", on this machine is being run by " + who.value_or("another process"),
+        fmt::format("campaign {} of {}, class {}, on this machine is being run by {}", campaign.id,
+                    campaign.policy.family, campaign.policy.workload_class, who.value_or("another process")),
         "wait for it to end or stop it; another family or class can run beside it, and another journal with "
         "--journal can hold this one");
   }

@@ -1,6 +1,8 @@
 // journal/query/query_conditions.cpp - writes predicates as SQL conditions.
 #include "journal/query/query_conditions.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -280,13 +282,12 @@ Predicate with_known_values(Database& database, const Predicate& predicate) {
     std::vector<Value> values;
     const std::string contains = comparison("value", predicate, values);
     values.emplace_back(static_cast<std::int64_t>(kMostKnown));
-    Statement rows =
-        database.query("WITH RECURSIVE every(value, place) AS (SELECT min(" + column + "), 1" + from +
-                           " UNION ALL SELECT (SELECT min(" + column + ")" + from + " WHERE " + column +
-                           " > every.value), place + 1 FROM every WHERE every.value IS NOT NULL AND place < " +
-                           std::to_string(kMostDistinct) + ") SELECT value, place FROM every WHERE place = " +
-                           std::to_string(kMostDistinct) + " OR " + contains + " LIMIT ?",
-                       values);
+    Statement rows = database.query(
+        fmt::format("WITH RECURSIVE every(value, place) AS (SELECT min({0}), 1{1} UNION ALL SELECT (SELECT min({0}){1}"
+                    " WHERE {0} > every.value), place + 1 FROM every WHERE every.value IS NOT NULL AND place < {2})"
+                    " SELECT value, place FROM every WHERE place = {2} OR {3} LIMIT ?",
+                    column, from, kMostDistinct, contains),
+        values);
     while (rows.step()) {
       known.values.emplace_back(rows.text());
       if (rows.integer() == kMostDistinct || known.values.size() == kMostKnown) {

@@ -3,6 +3,8 @@
 // Two ways lead to the rows, and the counts of what meets each predicate choose: find those that meet the rarest and
 // sort them, or walk the experiments in the order of the answer and test each. Where predicates on columns of few
 // values are frequent one by one and rare together, it walks only those that meet all of these.
+#include <fmt/format.h>
+
 #include "harness/core/text.h"
 #include "journal/implementation.h"
 #include "journal/query/queries.h"
@@ -111,7 +113,7 @@ Sql to_sql(Database& database, const Query& query, const std::vector<Cell>& metr
   add_conditions(database, sql, query, metric_names, facets);
   add_order(sql, query);
   if (query.limit > 0) {
-    sql.text += " LIMIT " + std::to_string(query.limit + 1);  // one more tells whether the limit cut anything
+    sql.text += fmt::format(" LIMIT {}", query.limit + 1);  // one more tells whether the limit cut anything
   }
   return sql;
 }

@@ -1,4 +1,5 @@
 // journal/query/sql.cpp - runs a person's SQL: one SELECT on a connection that can only read.
+#include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <chrono>
@@ -109,7 +110,7 @@ Cell cell(sqlite3_stmt* statement, int column) {
     case SQLITE_FLOAT:
       return sqlite3_column_double(statement, column);
     case SQLITE_BLOB:
-      return "blob of " + std::to_string(sqlite3_column_bytes(statement, column)) + " bytes";
+      return fmt::format("blob of {} bytes", sqlite3_column_bytes(statement, column));
     default: {
       const auto* text = static_cast<const char*>(sqlite3_column_blob(statement, column));
       const int size = sqlite3_column_bytes(statement, column);

@@ -1,6 +1,8 @@
 // journal/schema/migrations.cpp - the numbered steps, and the triggers that make facts append-only.
 #include "journal/schema/migrations.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "harness/core/error.h"
@@ -60,8 +62,7 @@ int checked_version(Database& database, int newest) {
     throw UserError(name + " is an SQLite file of another program, not a journal", "name another file with --journal");
   }
   if (version > newest) {
-    throw UserError(name + " has schema version " + std::to_string(version) + "; this apo knows versions up to " +
-                        std::to_string(newest),
+    throw UserError(fmt::format("{} has schema version {}; this apo knows versions up to {}", name, version, newest),
                     "update apo, or name another file with --journal");
   }
   return static_cast<int>(version);
@@ -91,9 +92,7 @@ void migrate(Database& database, std::span<const std::string> steps) {
     database.execute(steps[static_cast<std::size_t>(version)].c_str());
   }
   make_append_only(database);
-  database.execute(("PRAGMA application_id = " + std::to_string(kApplicationId) +
-                    "; PRAGMA user_version = " + std::to_string(newest))
-                       .c_str());
+  database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, newest).c_str());
   transaction.commit();
 }
 

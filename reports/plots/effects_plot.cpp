@@ -1,4 +1,6 @@
 // reports/plots/effects_plot.cpp - the forest plot: predicted band, measured effect and interval of every experiment.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -63,10 +65,10 @@ void draw_effect(svg::Canvas& canvas, const Experiment& experiment, const svg::S
 }
 
 void draw_row(svg::Canvas& canvas, const Experiment& experiment, const svg::Scale& x, const svg::Box& frame, double y) {
-  const std::string name = "#" + std::to_string(experiment.index) + " " + experiment.candidate.label();
+  const std::string name = fmt::format("#{} {}", experiment.index, experiment.candidate.label());
   // All candidates are of one family, so the label leaves it out; the tooltip has the whole name.
   const std::string label = experiment.candidate.label();
-  const std::string own_name = "#" + std::to_string(experiment.index) + " " + label.substr(label.find('/') + 1);
+  const std::string own_name = fmt::format("#{} {}", experiment.index, label.substr(label.find('/') + 1));
   canvas.text({16, y + 4}, svg::shorten(own_name, frame.left - 32), Ink::text, svg::Anchor::start, name);
   if (has_prediction(experiment.prediction)) {
     // A band beyond the range stays visible as a stub at the edge.

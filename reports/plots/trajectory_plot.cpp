@@ -1,4 +1,6 @@
 // reports/plots/trajectory_plot.cpp - plots the incumbent's way from the baseline and the attempts along it.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -66,9 +68,9 @@ RatioRange ratio_range_of(const ReportModel& model) {
 }
 
 std::string tooltip_of(const Experiment& experiment) {
-  return "#" + std::to_string(experiment.index) + " " + experiment.candidate.label() + ": " +
-         measured_text(experiment) + " over its incumbent, " + std::string(to_string(experiment.judgement->verdict)) +
-         " (" + std::string(to_string(experiment.judgement->reason)) + ")";
+  return fmt::format("#{} {}: {} over its incumbent, {} ({})", experiment.index, experiment.candidate.label(),
+                     measured_text(experiment), to_string(experiment.judgement->verdict),
+                     to_string(experiment.judgement->reason));
 }
 
 void draw_candidates(svg::Canvas& canvas, svg::LabelPlacer& labels, const ReportModel& model, const svg::Scale& x,

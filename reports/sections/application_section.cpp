@@ -1,5 +1,7 @@
 // reports/sections/application_section.cpp - whole applications, profiled here or imported: kernels, categories, NVTX
 // ranges and metrics.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "harness/core/text.h"
@@ -40,8 +42,8 @@ void write_work(const Application& application, Writer& writer) {
   }
   writer.table(work);
   if (application.kernels > static_cast<std::int64_t>(application.work.size())) {
-    writer.paragraph({plain("These are the first " + std::to_string(application.work.size()) + " of " +
-                            std::to_string(application.kernels) + ". All of them by category:")});
+    writer.paragraph({plain(fmt::format(
+        "These are the first {} of {}. All of them by category:", application.work.size(), application.kernels))});
   }
   Table categories{{"category", "calls", "total", "share", "ceiling"}, {}};
   for (const CategoryRow& row : application.categories) {
@@ -84,8 +86,8 @@ void write_ranges(const Application& application, Writer& writer) {
       {plain("By NVTX range, with what was launched while it was open; alone: without the ranges within.")});
   writer.table(ranges);
   if (application.all_ranges > static_cast<std::int64_t>(application.ranges.size())) {
-    writer.paragraph({plain("These are the first " + std::to_string(application.ranges.size()) + " of " +
-                            std::to_string(application.all_ranges) + " ranges.")});
+    writer.paragraph({plain(
+        fmt::format("These are the first {} of {} ranges.", application.ranges.size(), application.all_ranges))});
   }
 }
 

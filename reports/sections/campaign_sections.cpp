@@ -46,7 +46,7 @@ void list_lessons(const ReportModel& model, Verdict verdict, const std::string& 
       line.push_back(plain(" ("));
       line.push_back(code(lesson.configuration.label()));
       line.push_back(plain(lesson.techniques.empty() ? "" : ", " + join(lesson.techniques, ", ")));
-      line.push_back(plain(lesson.experiment > 0 ? ", experiment id " + std::to_string(lesson.experiment) + ")" : ")"));
+      line.push_back(plain(lesson.experiment > 0 ? fmt::format(", experiment id {})", lesson.experiment) : ")"));
       items.push_back(line);
     }
   }
@@ -129,7 +129,7 @@ void write_group(const LeftOutGroup& group, Writer& writer) {
   for (const LeftOutRow& row : group.rows) {
     table.rows.push_back({{code(row.candidate)}, {plain(row.why)}, {plain(join(row.iterations, ", "))}});
   }
-  writer.begin_fold({strong(std::to_string(group.candidates.size()) + " "), plain(group_title(group.kind))}, "");
+  writer.begin_fold({strong(fmt::format("{} ", group.candidates.size())), plain(group_title(group.kind))}, "");
   writer.table(table);
   writer.end_fold();
 }
@@ -142,9 +142,9 @@ void write_environment(const ReportModel& model, Writer& writer) {
   writer.heading(2, {plain("Environment")});
   Table table{{"what", "value"}, {}};
   add_row(table, "device",
-          machine.model + (machine.cores > 0 ? ", " + std::to_string(machine.cores) +
-                                                   (machine.target == Target::cuda ? " SMs" : " CPUs")
-                                             : ""));
+          machine.model + (machine.cores > 0
+                               ? fmt::format(", {} {}", machine.cores, machine.target == Target::cuda ? "SMs" : "CPUs")
+                               : ""));
   add_row(table, "device id", machine.id.empty() ? model.campaign.machine : machine.id);
   add_row(table, "instruction set", machine.isa);
   add_row(table, "driver", machine.driver);

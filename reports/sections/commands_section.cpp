@@ -12,7 +12,7 @@ namespace apo::report {
 namespace {
 
 std::string name_of(const CommandComparison& comparison) {
-  return "c" + std::to_string(comparison.id);
+  return fmt::format("c{}", comparison.id);
 }
 
 // A verdict of the judge has its colour; the words of a gate stand plain.
@@ -32,7 +32,7 @@ std::string change_text(const CommandComparison& comparison) {
     return kNotMeasuredText;
   }
   const Judgement& one = *comparison.judgement;
-  return effect_text(one.effect, one.lower, one.upper) + " n=" + std::to_string(one.rounds);
+  return fmt::format("{} n={}", effect_text(one.effect, one.lower, one.upper), one.rounds);
 }
 
 std::string values_text(const CommandComparison& comparison) {

@@ -89,7 +89,7 @@ std::string anchor_of(int index) {
 }
 
 std::string counted(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string known(const std::string& text) {
@@ -97,8 +97,8 @@ std::string known(const std::string& text) {
 }
 
 std::string report_title(const ReportModel& model) {
-  return "Campaign " + std::to_string(model.campaign.id) + ": " + known(model.campaign.policy.family) + ", " +
-         known(model.campaign.policy.workload_class);
+  return fmt::format("Campaign {}: {}, {}", model.campaign.id, known(model.campaign.policy.family),
+                     known(model.campaign.policy.workload_class));
 }
 
 Line claim(const ReportModel& model) {

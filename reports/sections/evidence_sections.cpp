@@ -28,8 +28,7 @@ std::string staged_text(const Experiment& experiment) {
 }
 
 std::string effort_text(const Judgement& judgement) {
-  std::string text =
-      std::to_string(judgement.processes) + " fresh processes, " + std::to_string(judgement.samples) + " timed samples";
+  std::string text = fmt::format("{} fresh processes, {} timed samples", judgement.processes, judgement.samples);
   if (judgement.seconds > 0) {
     text += ", " + format_seconds(judgement.seconds);
   }
@@ -52,7 +51,7 @@ std::string build_text(const Build& build) {
   text += build.evidence.empty() ? "" : ": " + build.evidence;
   text += build.code_hash.empty() ? "" : ", machine code " + build.code_hash.substr(0, 12);
   for (const auto& [name, value] : build.resources) {
-    text += ", " + name + " " + std::to_string(value);
+    text += fmt::format(", {} {}", name, value);
   }
   return text;
 }
@@ -95,8 +94,7 @@ std::vector<Line> facts_of(const Experiment& experiment) {
   const auto voids = std::count_if(experiment.rounds.begin(), experiment.rounds.end(),
                                    [](const Round& round) { return !round.void_why.empty(); });
   if (voids > 0) {
-    items.push_back(
-        {plain("Void rounds: " + std::to_string(voids) + " of " + std::to_string(experiment.rounds.size()))});
+    items.push_back({plain(fmt::format("Void rounds: {} of {}", voids, experiment.rounds.size()))});
   }
   return items;
 }
@@ -155,11 +153,11 @@ std::string score_text(const PredictionScore& score) {
     return counted(static_cast<std::size_t>(score.predicted), "prediction") + ", none of them measured.";
   }
   const double off = std::expm1(score.mean_error);
-  return std::to_string(score.inside) + " of " + std::to_string(score.scored) +
-         " measured effects lie inside their band. On average the effect came out " + percent_text(std::fabs(off)) +
-         (off > 0 ? " above" : " below") +
-         " the middle of its band; the mean distance from the middle is a factor of " +
-         format_g(std::exp(score.mean_absolute_error), 3) + ".";
+  return fmt::format(
+      "{} of {} measured effects lie inside their band. On average the effect came out {} {} the middle of its "
+      "band; the mean distance from the middle is a factor of {}.",
+      score.inside, score.scored, percent_text(std::fabs(off)), off > 0 ? "above" : "below",
+      format_g(std::exp(score.mean_absolute_error), 3));
 }
 
 std::string sentinel_text(const Sentinel& sentinel) {

@@ -41,7 +41,7 @@ void write_hot_lines(const Profile& profile, Writer& writer) {
   constexpr std::size_t kShown = 10;
   Table table{{"line", "share of the samples", "mostly", "source"}, {}};
   for (const HotLine& line : hot_lines(profile, kShown)) {
-    table.rows.push_back({{code(line.file + ":" + std::to_string(line.line))},
+    table.rows.push_back({{code(fmt::format("{}:{}", line.file, line.line))},
                           {plain(percent_text(line.share))},
                           {plain(line.stall + ", " + percent_text(line.stall_share))},
                           {code(line.text)}});
@@ -84,7 +84,7 @@ void list_missing(const ReportModel& model, Writer& writer) {
 
 Line place_of(const Bottleneck& bottleneck) {
   return bottleneck.line == 0 ? Line{plain("no one line")}
-                              : Line{code(bottleneck.file + ":" + std::to_string(bottleneck.line))};
+                              : Line{code(fmt::format("{}:{}", bottleneck.file, bottleneck.line))};
 }
 
 void write_brief(const IterationRecord& iteration, Writer& writer) {

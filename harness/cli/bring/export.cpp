@@ -1,6 +1,8 @@
 // harness/cli/bring/export.cpp - `apo export --dispatch`: the accepted configurations as a table that a training code
 // includes; `apo export traces`: all results as lines of FlashInfer-Trace; `apo export definition`: a family as its
 // problem.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -50,9 +52,8 @@ void print_tables(const Dispatch& dispatch) {
         rows.push_back(
             {table.family->name, device.machine.model, row.workload_class.empty() ? "fallback" : row.workload_class,
              Configuration{.variant = row.variant.id(), .settings = row.settings}.label(),
-             row.measured
-                 ? "experiment " + std::to_string(row.measured->experiment) + ": " + speedup_text(*row.measured)
-                 : kUnmeasured});
+             row.measured ? fmt::format("experiment {}: {}", row.measured->experiment, speedup_text(*row.measured))
+                          : kUnmeasured});
       }
     }
   }

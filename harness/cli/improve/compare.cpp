@@ -1,4 +1,6 @@
 // harness/cli/improve/compare.cpp - `apo compare`: judges one variant or command against another, outside a campaign.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -81,14 +83,13 @@ int compare(const CompareOptions& options, const Globals& globals) {
           join(experiment.workloads, ", ") + "\n");
     print(judgement.sentence + "\n");
     if (judgement.reason != Reason::gate_failed) {
-      print("median call: " + format_ns(judgement.incumbent_ns) + " -> " + format_ns(judgement.candidate_ns) + "; " +
-            std::to_string(judgement.processes) + " processes, " + std::to_string(judgement.samples) + " samples, " +
-            format_seconds(judgement.seconds) + "\n");
+      print(fmt::format("median call: {} -> {}; {} processes, {} samples, {}\n", format_ns(judgement.incumbent_ns),
+                        format_ns(judgement.candidate_ns), judgement.processes, judgement.samples,
+                        format_seconds(judgement.seconds)));
     }
-    print("verdict: " + std::string(to_string(judgement.verdict)) + " (" + std::string(to_string(judgement.reason)) +
-          ")" +
-          (experiment.id != 0 ? "; 'apo show " + std::to_string(experiment.id) + "' has the whole experiment" : "") +
-          "\n");
+    print(
+        fmt::format("verdict: {} ({}){}\n", to_string(judgement.verdict), to_string(judgement.reason),
+                    experiment.id != 0 ? fmt::format("; 'apo show {}' has the whole experiment", experiment.id) : ""));
   }
   return kDone;
 }

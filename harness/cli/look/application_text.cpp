@@ -1,6 +1,8 @@
 // harness/cli/look/application_text.cpp - tables of an application's time.
 #include "harness/cli/look/application_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -39,7 +41,7 @@ std::string end_of_command(const ApplicationProfile& profile) {
   return profile.signal != 0       ? ", ended by " + signal_name(profile.signal)
          : !profile.exit_code      ? ""
          : *profile.exit_code == 0 ? ""
-                                   : ", exit code " + std::to_string(*profile.exit_code);
+                                   : fmt::format(", exit code {}", *profile.exit_code);
 }
 
 std::string head_text(const ApplicationProfile& profile, const ApplicationSummary& summary) {
@@ -69,9 +71,8 @@ std::string work_text(const ApplicationSummary& summary) {
          ns_text(row.work.min_ns), ns_text(row.work.max_ns), percent_text(row.share), ceiling_text(row.ceiling)});
   }
   const std::size_t shown = rows.size() - 1;
-  return format_table(rows) + (shown < summary.work.size()
-                                   ? "  and " + std::to_string(summary.work.size() - shown) + " more, see --json\n"
-                                   : "");
+  return format_table(rows) +
+         (shown < summary.work.size() ? fmt::format("  and {} more, see --json\n", summary.work.size() - shown) : "");
 }
 
 std::string categories_text(const ApplicationSummary& summary) {
@@ -134,7 +135,7 @@ std::string describe_application(const ApplicationProfile& profile, const Applic
     text += "  ceiling: how much faster the GPU's work as a whole could get if this took no time\n";
   }
   if (!profile.metrics.empty()) {
-    text += "  " + std::to_string(profile.metrics.size()) + " metrics of kernels, see --json\n";
+    text += fmt::format("  {} metrics of kernels, see --json\n", profile.metrics.size());
   }
   return text + notes_text(profile);
 }

@@ -18,13 +18,12 @@ std::string heading(const std::string& text) {
 }
 
 std::string head_text(const Experiment& experiment, std::optional<Layout> layout, const std::string& abandoned_why) {
-  std::string text = paint("experiment " + std::to_string(experiment.id), "bold") + ": " +
-                     experiment.candidate.label() + " against " + experiment.incumbent.label() + "\n";
+  std::string text = fmt::format("{}: {} against {}\n", paint(fmt::format("experiment {}", experiment.id), "bold"),
+                                 experiment.candidate.label(), experiment.incumbent.label());
   std::vector<std::vector<std::string>> rows = {
       {"  workloads", join(experiment.workloads, ", ") + " (class " + experiment.workload_class + ")"},
-      {"  campaign", experiment.campaign == 0
-                         ? "none: apo compare"
-                         : std::to_string(experiment.campaign) + ", candidate " + std::to_string(experiment.index)},
+      {"  campaign", experiment.campaign == 0 ? "none: apo compare"
+                                              : fmt::format("{}, candidate {}", experiment.campaign, experiment.index)},
       {"  machine", experiment.machine},
       {"  layout", layout ? std::string(to_string(*layout)) : "not known"},
       {"  techniques", join(experiment.techniques, ", ")},
@@ -50,13 +49,13 @@ std::string judgement_text(const Experiment& experiment) {
       {"  verdict", std::string(to_string(one.verdict)) + " (" + std::string(to_string(one.reason)) + ")"},
       {"  because", one.sentence}};
   if (was_timed(experiment)) {
-    rows.push_back({"  speed-up", format_interval(one.speedup(), one.speedup_lower(), one.speedup_upper()).all() +
-                                      " at " + format_g(100 * one.confidence, 3) +
-                                      " % confidence, n=" + std::to_string(one.rounds) + " rounds"});
+    const std::string speedup = format_interval(one.speedup(), one.speedup_lower(), one.speedup_upper()).all();
+    rows.push_back({"  speed-up", fmt::format("{} at {} % confidence, n={} rounds", speedup,
+                                              format_g(100 * one.confidence, 3), one.rounds)});
     rows.push_back({"  median call", format_ns(one.incumbent_ns) + " -> " + format_ns(one.candidate_ns)});
     rows.push_back({"  resolves", format_percent(one.minimum_detectable) + " at least"});
-    rows.push_back({"  effort", std::to_string(one.processes) + " processes, " + std::to_string(one.samples) +
-                                    " samples, " + format_seconds(one.seconds)});
+    rows.push_back({"  effort", fmt::format("{} processes, {} samples, {}", one.processes, one.samples,
+                                            format_seconds(one.seconds))});
     rows.push_back({"  judge", one.preset + ", " +
                                    (one.cache_policy ? std::string(to_string(*one.cache_policy)) : "unknown") +
                                    " caches, alpha " + format_g(one.alpha, 3) + ", rule " + one.rule_version});
@@ -97,7 +96,7 @@ std::string build_text(const std::string& role, const Build& build) {
   }
   std::vector<std::string> resources;
   for (const auto& [name, value] : build.resources) {
-    resources.push_back(name + " " + std::to_string(value));
+    resources.push_back(fmt::format("{} {}", name, value));
   }
   return heading(role + " build") +
          format_table({{"  outcome",
@@ -129,7 +128,7 @@ std::string shortcomings_text(const std::vector<Bottleneck>& bottlenecks) {
   for (const Bottleneck& one : bottlenecks) {
     rows.push_back({"  " + one.name, std::string(to_string(one.kind)),
                     one.bound > 1 ? format_ratio(one.bound) : "nothing",
-                    one.line > 0 ? one.file + ":" + std::to_string(one.line) : "-", one.evidence});
+                    one.line > 0 ? fmt::format("{}:{}", one.file, one.line) : "-", one.evidence});
   }
   return heading("bottlenecks of the incumbent") + format_table(rows);
 }
@@ -142,8 +141,8 @@ std::string diff_text(const ExperimentView& view) {
 std::string replays_text(const ExperimentView& view) {
   std::string text;
   if (view.measures_again) {
-    text += heading("measures again") + "  experiment " + std::to_string(view.measures_again->original) +
-            (view.measures_again->kind == ReplayRow::Kind::confirm ? ", its confirmation alone" : ", whole") + "\n";
+    text += heading("measures again") + fmt::format("  experiment {}", view.measures_again->original) +
+            (view.measures_again->kind == ReplayRow::Kind::confirm ? ", its confirmation alone\n" : ", whole\n");
   }
   if (view.replays.empty()) {
     return text;
@@ -155,7 +154,7 @@ std::string replays_text(const ExperimentView& view) {
       const Reproduction reproduction = reproduction_of(view.experiment, again);
       result = (reproduction.reproduced ? "reproduced: " : "not reproduced: ") + reproduction.why;
     }
-    rows.push_back({"  " + std::to_string(again.id), again.started_at, result});
+    rows.push_back({fmt::format("  {}", again.id), again.started_at, result});
   }
   return text + heading("measured again") + format_table(rows);
 }
@@ -172,7 +171,7 @@ std::string certifications_text(const std::vector<Certification>& certifications
 void add_block(std::string& text, const std::string& prefix, const Block& block) {
   text += prefix;
   for (const Sample& sample : block.samples) {
-    text += " " + std::to_string(sample.slot) + ":" + std::to_string(sample.ns);
+    text += fmt::format(" {}:{}", sample.slot, sample.ns);
   }
   text += '\n';
 }

@@ -1,4 +1,6 @@
 // harness/cli/look/lessons.cpp - `apo lessons`: what past experiments taught, and under which precondition.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -109,11 +111,11 @@ int lessons(const LessonOptions& options, const Globals& globals) {
   }
   for (const Lesson& lesson : found) {
     const std::string why = expired(lesson, workspace, journal);
-    print("#" + std::to_string(lesson.id) + "  " + std::string(to_string(lesson.verdict)) + "  " +
-          lesson.configuration.label() + "  (" + join(lesson.techniques, ", ") + ")\n    " + lesson.text + "\n    " +
-          (why.empty() ? "holds" : "held") + " for class " + lesson.workload_class + " on " + lesson.machine +
-          " while " + lesson.incumbent.label() + (why.empty() ? " is" : " was") + " the incumbent; experiment " +
-          std::to_string(lesson.experiment) + (why.empty() ? "" : "\n    no longer in force: " + why) + "\n");
+    print(fmt::format(
+        "#{}  {}  {}  ({})\n    {}\n    {} for class {} on {} while {} {} the incumbent; experiment {}{}\n", lesson.id,
+        to_string(lesson.verdict), lesson.configuration.label(), join(lesson.techniques, ", "), lesson.text,
+        why.empty() ? "holds" : "held", lesson.workload_class, lesson.machine, lesson.incumbent.label(),
+        why.empty() ? "is" : "was", lesson.experiment, why.empty() ? "" : "\n    no longer in force: " + why));
   }
   if (found.empty() && !globals.quiet) {
     std::fprintf(stderr, "no lesson matches\n");

@@ -1,4 +1,6 @@
 // harness/cli/look/list.cpp - `apo list`: families, workloads, variants and incumbents.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <map>
@@ -72,7 +74,7 @@ void print_overview(Workspace& workspace) {
 std::string axes_text(const Family& family) {
   std::vector<std::vector<std::string>> rows = {{"  axis", "range", "meaning"}};
   for (const AxisSpec& axis : family.axes) {
-    rows.push_back({"  " + axis.name, std::to_string(axis.min) + ".." + std::to_string(axis.max),
+    rows.push_back({"  " + axis.name, fmt::format("{}..{}", axis.min, axis.max),
                     axis.meaning + (axis.specialised ? " (known when compiling)" : "")});
   }
   return format_table(rows);

@@ -1,4 +1,6 @@
 // harness/cli/look/profile.cpp - `apo profile`: shows where the time of a variant goes and its distance to the roofs.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
@@ -97,9 +99,9 @@ std::string scaling_text(const Profile& profile, int cores) {
   const double alone = cores == 1 ? profile.time_ns : profile.metric("time_t1");
   std::vector<std::vector<std::string>> rows = {{"  threads", "one call", "against one thread"}};
   for (int threads = 1; threads <= cores; ++threads) {
-    const double ns = threads == cores ? profile.time_ns : profile.metric("time_t" + std::to_string(threads));
+    const double ns = threads == cores ? profile.time_ns : profile.metric(fmt::format("time_t{}", threads));
     if (std::isfinite(ns)) {
-      rows.push_back({"  " + std::to_string(threads), format_ns(ns), format_ratio(alone / ns)});
+      rows.push_back({fmt::format("  {}", threads), format_ns(ns), format_ratio(alone / ns)});
     }
   }
   return format_table(rows);
@@ -108,10 +110,9 @@ std::string scaling_text(const Profile& profile, int cores) {
 std::string bottlenecks_text(const std::vector<Bottleneck>& bottlenecks) {
   std::string text;
   for (const Bottleneck& bottleneck : bottlenecks) {
-    text += "  " + paint(bottleneck.name, "bold") + ", worth at most " + format_ratio(bottleneck.bound) + ": " +
-            bottleneck.evidence +
-            (bottleneck.line > 0 ? "; mostly at " + bottleneck.file + ":" + std::to_string(bottleneck.line) : "") +
-            "\n";
+    text += fmt::format("  {}, worth at most {}: {}{}\n", paint(bottleneck.name, "bold"),
+                        format_ratio(bottleneck.bound), bottleneck.evidence,
+                        bottleneck.line > 0 ? fmt::format("; mostly at {}:{}", bottleneck.file, bottleneck.line) : "");
   }
   return text.empty() ? "  none of the rules found one\n" : text;
 }
@@ -183,7 +184,7 @@ std::string counters_text(const Profile& profile) {
 std::string hot_lines_text(const Profile& profile) {
   std::vector<std::vector<std::string>> rows = {{"  line", "samples", "share", "mostly", "source"}};
   for (const HotLine& line : hot_lines(profile, 10)) {
-    rows.push_back({"  " + line.file + ":" + std::to_string(line.line), std::to_string(line.samples),
+    rows.push_back({fmt::format("  {}:{}", line.file, line.line), std::to_string(line.samples),
                     format_g(100 * line.share, 3) + " %", line.stall + " " + format_g(100 * line.stall_share, 2) + " %",
                     line.text + (line.inlined.empty() ? "" : "  <- " + line.inlined)});
   }
@@ -212,8 +213,8 @@ CounterChoice chosen_counters(const ProfileOptions& options, const Variant& vari
 void print_profile(const Profile& profile, const std::vector<Bottleneck>& bottlenecks, const std::string& cache,
                    const Machine& machine) {
   const bool host = machine.target == Target::host;
-  std::string text = paint(profile.configuration.label(), "bold") + " on " + profile.workload + ", " + cache +
-                     " caches, " + std::to_string(machine.cores) + (host ? " threads\n" : " SMs\n");
+  std::string text = fmt::format("{} on {}, {} caches, {} {}\n", paint(profile.configuration.label(), "bold"),
+                                 profile.workload, cache, machine.cores, host ? "threads" : "SMs");
   constexpr double kNoisySpread = 0.05;
   const double spread = profile.metric("spread");
   text += "  time    " + format_ns(profile.time_ns) +

@@ -75,7 +75,7 @@ int show_application(ApplicationProfile profile, const ApplicationOptions& optio
     text = json_text(document);
   } else {
     text = describe_application(profile, summary) +
-           (id == 0 ? "" : "application profile " + std::to_string(id) + " in the journal\n");
+           (id == 0 ? "" : fmt::format("application profile {} in the journal\n", id));
   }
   if (options.output.empty()) {
     print(text);

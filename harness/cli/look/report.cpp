@@ -116,7 +116,7 @@ int write(const ReportOptions& options, const Globals& globals) {
     print(report::render(model, format));
     return kDone;
   }
-  const std::filesystem::path folder = options.output.empty() ? paths.reports / ("campaign-" + std::to_string(campaign))
+  const std::filesystem::path folder = options.output.empty() ? paths.reports / fmt::format("campaign-{}", campaign)
                                                               : std::filesystem::path(options.output);
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(folder, error);

@@ -1,4 +1,6 @@
 // harness/cli/look/show.cpp - `apo show`: prints one experiment or one variant in full.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
@@ -184,7 +186,7 @@ int show_variant(const ShowOptions& options, const Globals& globals) {
 
 int show_commands(std::int64_t id, const ShowOptions& options, const Globals& globals) {
   if (options.samples || options.log || options.source) {
-    throw UserError("comparison c" + std::to_string(id) + " is of two commands: it has no samples, source or log",
+    throw UserError(fmt::format("comparison c{} is of two commands: it has no samples, source or log", id),
                     "without these options 'apo show' prints every run");
   }
   Journal journal = Journal::open(make_paths(globals.journal).journal, Access::read_only);

@@ -47,10 +47,10 @@ const char* word(CheckState state) {
 
 Check check_cpu(const Machine& machine) {
   Check check{.name = "cpu",
-              .finding = machine.model + ", " + std::to_string(machine.cores) + " CPUs to use, " + machine.isa +
-                         ", L2 " + format_bytes(static_cast<double>(machine.l2_bytes)) + ", L3 " +
-                         format_bytes(static_cast<double>(machine.l3_bytes)) + ", memory " +
-                         format_bytes(static_cast<double>(machine.memory_bytes))};
+              .finding = fmt::format("{}, {} CPUs to use, {}, L2 {}, L3 {}, memory {}", machine.model, machine.cores,
+                                     machine.isa, format_bytes(static_cast<double>(machine.l2_bytes)),
+                                     format_bytes(static_cast<double>(machine.l3_bytes)),
+                                     format_bytes(static_cast<double>(machine.memory_bytes)))};
   if (machine.cores < 2) {
     check.state = CheckState::limited;
     check.fix = "with one CPU the parent disturbs what it measures; give this process two or more";
@@ -191,7 +191,7 @@ std::string open_work(Journal& journal) {
   for (const Unfinished& one : journal.unfinished()) {
     experiments += one.kind == Unfinished::Kind::experiment ? 1 : 0;
   }
-  return std::to_string(campaigns) + " open campaigns, " + std::to_string(experiments) + " unfinished experiments";
+  return fmt::format("{} open campaigns, {} unfinished experiments", campaigns, experiments);
 }
 
 struct Attended {
@@ -226,9 +226,8 @@ Check check_journal(const Paths& paths) {
     }
     const Table version = run_sql(paths.journal, "PRAGMA user_version");
     Check check{.name = "journal",
-                .finding = "'" + paths.journal.string() + "' is whole, schema version " +
-                           std::to_string(std::get<std::int64_t>(version.rows.at(0).at(0))) + ", " +
-                           open_work(journal)};
+                .finding = fmt::format("'{}' is whole, schema version {}, {}", paths.journal.string(),
+                                       std::get<std::int64_t>(version.rows.at(0).at(0)), open_work(journal))};
     const Attended now = attended(journal);
     for (const std::string& sentence : now.by) {
       check.finding += "; " + sentence;
@@ -262,10 +261,10 @@ Check check_selftest(const Paths& paths, Workspace& workspace) {
       workspace.use(target);
       if (const auto last = journal.latest_selftest(workspace.machine())) {
         const SelftestRate identical = selftest_total(journal.selftest_comparisons(last->id), SelftestKind::aa);
-        found.push_back(std::string(to_string(target)) + ": number " + std::to_string(last->id) + " of " +
-                        last->ended_at + ", identical code accepted in " + std::to_string(identical.accepted) + " of " +
-                        std::to_string(identical.comparisons) + " comparisons, claims below " +
-                        format_percent(last->smallest_claim) + " are refused");
+        found.push_back(fmt::format(
+            "{}: number {} of {}, identical code accepted in {} of {} comparisons, claims below {} are refused",
+            to_string(target), last->id, last->ended_at, identical.accepted, identical.comparisons,
+            format_percent(last->smallest_claim)));
       }
     }
     workspace.use(Target::host);
@@ -286,8 +285,8 @@ Check check_build_cache(const Paths& paths) {
     bytes += vanished ? 0 : size;
   }
   return {.name = "build cache",
-          .finding = std::to_string(entries) + " builds, " + format_bytes(static_cast<double>(bytes)) + " in '" +
-                     paths.builds.string() + "'; it may be removed at any time"};
+          .finding = fmt::format("{} builds, {} in '{}'; it may be removed at any time", entries,
+                                 format_bytes(static_cast<double>(bytes)), paths.builds.string())};
 }
 
 // ---------------------------------------------------------------- all together

@@ -1,5 +1,6 @@
 // harness/cli/trust/doctor_gpu.cpp - checks what target cuda needs: toolkit, driver, GPU, CUPTI, sanitizer, counters.
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <fstream>
@@ -85,7 +86,7 @@ Check check_second_clock() {
                 "only target cuda needs it, to hold the events against: install CUDA Toolkit 13 with CUPTI, or set "
                 "APO_CUPTI_LIBRARY to its libcupti.so"};
   }
-  return {.name = name, .finding = "'" + cupti->path + "', version " + std::to_string(cupti->version)};
+  return {.name = name, .finding = fmt::format("'{}', version {}", cupti->path, cupti->version)};
 }
 
 // What it says of itself needs no GPU; whether it knows the one here shows when a gate uses it.

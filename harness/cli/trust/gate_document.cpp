@@ -1,6 +1,8 @@
 // harness/cli/trust/gate_document.cpp - the gate's table, JSON document and JUnit suite.
 #include "harness/cli/trust/gate_document.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -25,7 +27,7 @@ std::string paint_verdict(GateVerdict verdict) {
 }
 
 std::string interval(const WorkloadAnswer& workload) {
-  return format_change(workload.effect, workload.lower, workload.upper).all() + " n=" + std::to_string(workload.rounds);
+  return fmt::format("{} n={}", format_change(workload.effect, workload.lower, workload.upper).all(), workload.rounds);
 }
 
 const WorkloadAnswer* answer_of(const GatedVariant& gated, std::size_t workload) {
@@ -89,9 +91,9 @@ std::string gate_text(const std::vector<GatedVariant>& gated) {
     }
   }
   return format_table(rows) + "change: speed against the baseline with one-sided bounds; negative is slower\n" +
-         std::to_string(count(gated, {GateVerdict::passed})) + " passed, " +
-         std::to_string(count(gated, {GateVerdict::regressed, GateVerdict::failed})) + " failed, " +
-         std::to_string(count(gated, {GateVerdict::undecided})) + " undecided\n";
+         fmt::format("{} passed, {} failed, {} undecided\n", count(gated, {GateVerdict::passed}),
+                     count(gated, {GateVerdict::regressed, GateVerdict::failed}),
+                     count(gated, {GateVerdict::undecided}));
 }
 
 Json gate_document(const std::vector<GatedVariant>& gated, double margin) {
@@ -122,14 +124,14 @@ std::string gate_junit(const std::vector<GatedVariant>& gated) {
     seconds += one.result.seconds;
   }
   const auto escape = [](const std::string& text) { return report::escape_xml(text); };
-  std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"apo gate\" tests=\"" +
-                    std::to_string(gated.size()) + "\" failures=\"" +
-                    std::to_string(count(gated, {GateVerdict::regressed, GateVerdict::failed})) + "\" errors=\"" +
-                    std::to_string(count(gated, {GateVerdict::undecided})) + "\" time=\"" + std::to_string(seconds) +
-                    "\">\n";
+  std::string xml = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuite name=\"apo gate\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.6f}\">\n",
+      gated.size(), count(gated, {GateVerdict::regressed, GateVerdict::failed}), count(gated, {GateVerdict::undecided}),
+      seconds);
   for (const GatedVariant& one : gated) {
-    xml += "  <testcase classname=\"apo gate\" name=\"" + escape(one.label) + "\" time=\"" +
-           std::to_string(one.result.seconds) + "\">\n";
+    xml += fmt::format("  <testcase classname=\"apo gate\" name=\"{}\" time=\"{:.6f}\">\n", escape(one.label),
+                       one.result.seconds);
     if (one.result.verdict == GateVerdict::passed) {
       xml += "    <system-out>" + escape(evidence(one)) + "</system-out>\n";
     } else {

@@ -1,6 +1,8 @@
 // harness/cli/trust/replay.cpp - `apo replay` and `apo confirm`: repeat old judgements.
 #include "harness/loop/replay/replay.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
@@ -32,8 +34,8 @@ std::string result_text(const Experiment& experiment) {
   if (one.reason == Reason::gate_failed) {
     return text + ", " + std::string(to_string(experiment.outcome));
   }
-  return text + ", " + format_interval(one.speedup(), one.speedup_lower(), one.speedup_upper()).all() +
-         " n=" + std::to_string(one.rounds);
+  return fmt::format("{}, {} n={}", text,
+                     format_interval(one.speedup(), one.speedup_lower(), one.speedup_upper()).all(), one.rounds);
 }
 
 Json replay_document(const Replay& replay, Kind kind) {
@@ -52,8 +54,8 @@ std::string replay_text(const Replay& replay) {
   for (const std::string& line : replay.differences) {
     text += "changed since: " + line + "\n";
   }
-  return text + (replay.reproduction.reproduced ? "reproduced: " : "not reproduced: ") + replay.reproduction.why +
-         "; 'apo show " + std::to_string(replay.again.id) + "' shows it in full\n";
+  return text + (replay.reproduction.reproduced ? "reproduced: " : "not reproduced: ") +
+         fmt::format("{}; 'apo show {}' shows it in full\n", replay.reproduction.why, replay.again.id);
 }
 
 // The file has to be there before the writer's lock is taken: a mistyped path must not become an empty journal.
@@ -84,14 +86,14 @@ int two_commands(std::int64_t id, const Globals& globals) {
                 {"differences", replay.differences}});
     return replay.reproduction.reproduced ? kDone : kGateFailed;
   }
-  std::string text = "comparison c" + std::to_string(id) + ": " + replay.original.command_b + " against " +
-                     replay.original.command_a + "\n" +
-                     format_table({{"then", result_text(replay.original)}, {"now", result_text(replay.again)}});
+  std::string text =
+      fmt::format("comparison c{}: {} against {}\n", id, replay.original.command_b, replay.original.command_a);
+  text += format_table({{"then", result_text(replay.original)}, {"now", result_text(replay.again)}});
   for (const std::string& line : replay.differences) {
     text += "changed since: " + line + "\n";
   }
-  print(text + (replay.reproduction.reproduced ? "reproduced: " : "not reproduced: ") + replay.reproduction.why +
-        "; 'apo show c" + std::to_string(replay.again.id) + "' shows it in full\n");
+  print(text + (replay.reproduction.reproduced ? "reproduced: " : "not reproduced: ") +
+        fmt::format("{}; 'apo show c{}' shows it in full\n", replay.reproduction.why, replay.again.id));
   return replay.reproduction.reproduced ? kDone : kGateFailed;
 }
 
@@ -157,11 +159,9 @@ Json ReplayTable::document() const {
 }
 
 std::string ReplayTable::summary() const {
-  const std::string of_all = " of " + std::to_string(experiments());
-  return std::to_string(reproduced_) + of_all + " reproduced, " + std::to_string(same_verdict_) + of_all +
-         " with the same verdict" +
-         (measured_ == experiments() ? "" : ", " + std::to_string(experiments() - measured_) + " could not run here") +
-         "\n";
+  const int missed = experiments() - measured_;
+  return fmt::format("{0} of {1} reproduced, {2} of {1} with the same verdict{3}\n", reproduced_, experiments(),
+                     same_verdict_, missed == 0 ? "" : fmt::format(", {} could not run here", missed));
 }
 
 std::string ReplayTable::text() const {

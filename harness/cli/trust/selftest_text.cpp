@@ -1,4 +1,6 @@
 // harness/cli/trust/selftest_text.cpp - the tables of a selftest for people.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <vector>
 
@@ -100,10 +102,9 @@ std::string control_text(const SelftestResult& result) {
   if (control.gains == 0 || control.losses == 0) {
     return "";
   }
-  return "positive control " + std::string(control.holds() ? "holds" : "FAILS") + ": a gain of 1 % was accepted in " +
-         std::to_string(control.accepted) + " of " + std::to_string(control.gains) +
-         ", a loss of 1 % called slower in " + std::to_string(control.called_slower) + " of " +
-         std::to_string(control.losses) + "\n";
+  return fmt::format(
+      "positive control {}: a gain of 1 % was accepted in {} of {}, a loss of 1 % called slower in {} of {}\n",
+      control.holds() ? "holds" : "FAILS", control.accepted, control.gains, control.called_slower, control.losses);
 }
 
 bool has(const SelftestResult& result, SelftestKind kind) {
@@ -114,9 +115,9 @@ bool has(const SelftestResult& result, SelftestKind kind) {
 
 std::string selftest_text(const SelftestResult& result) {
   const Selftest& selftest = result.selftest;
-  std::string text = "selftest " + std::to_string(selftest.id) + " on " + result.machine.model + ", " +
-                     std::string(to_string(selftest.cache_policy)) + " caches, rule " + selftest.rule_version + ", " +
-                     format_seconds(selftest.seconds) + "\n\n" + noise_table(result) + "\n" + resolution_table(result);
+  std::string text = fmt::format("selftest {} on {}, {} caches, rule {}, {}\n\n{}\n{}", selftest.id,
+                                 result.machine.model, to_string(selftest.cache_policy), selftest.rule_version,
+                                 format_seconds(selftest.seconds), noise_table(result), resolution_table(result));
   if (has(result, SelftestKind::aa)) {
     text += "\n" + identical_table(result);
   }

@@ -1,5 +1,6 @@
 // harness/cli/trust/verify.cpp - `apo verify`: the correctness gates alone; --dump writes .npy files, --inputs reads
 // them.
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
@@ -143,7 +144,7 @@ TensorMap load_inputs(const fs::path& folder, const Family& family, const Axes& 
 }
 
 std::string same_again(std::uint64_t seed) {
-  return "seed " + std::to_string(seed) + ": --seed " + std::to_string(seed) + " runs the same again\n";
+  return fmt::format("seed {0}: --seed {0} runs the same again\n", seed);
 }
 
 int verify_one(const VerifyOptions& options, const Globals& globals, Workspace& workspace, const Family& family,
@@ -305,7 +306,7 @@ std::string check_seed(const std::string& text) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   const bool whole = error == std::errc() && end == text.data() + text.size() && seed != 0;
-  return whole ? "" : "'" + text + "' is not a whole number from 1 to " + std::to_string(UINT64_MAX);
+  return whole ? "" : fmt::format("'{}' is not a whole number from 1 to {}", text, UINT64_MAX);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // harness/core/records/campaign.cpp - what may be quoted of a certification, and the words of a campaign.
 #include "harness/core/records/campaign.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "harness/core/interval.h"
@@ -30,10 +32,10 @@ std::string certified_text(const Certification& certification) {
   const bool known = !certification.clock || certification.clock->missing.empty();
   // Why it is not known is a long story, and the same in every line.
   const std::string of_clock = known ? clock_text(certification) : "whether it changes the clock is not known";
-  return certification.champion.label() + " is " +
-         format_interval(std::exp(quoted.effect), std::exp(quoted.lower), std::exp(quoted.upper)).all() +
-         " the speed of " + certification.baseline.label() + ", n=" + std::to_string(certification.quoted_count()) +
-         (of_clock.empty() ? "" : "; " + of_clock);
+  return fmt::format("{} is {} the speed of {}, n={}{}", certification.champion.label(),
+                     format_interval(std::exp(quoted.effect), std::exp(quoted.lower), std::exp(quoted.upper)).all(),
+                     certification.baseline.label(), certification.quoted_count(),
+                     of_clock.empty() ? "" : "; " + of_clock);
 }
 
 std::string clock_text(const Certification& certification) {
@@ -48,13 +50,13 @@ std::string clock_text(const Certification& certification) {
     return "";
   }
   const double change = std::expm1(clock.clock_effect);
-  return "clock-coupled: alone the champion runs at a clock " + format_g(100 * std::fabs(change), 3) + " % " +
-         (change < 0 ? "lower" : "higher") + " than the baseline does, so the effect is that of " +
-         std::to_string(4 * clock.blocks) + " solo runs of " + format_g(clock.solo_run_s, 3) +
-         " s with one arm alone (" + format_g(100 * clock.confidence, 3) +
-         " % interval); rounds in which the arms take turns gave " +
-         format_interval(std::exp(certification.effect), std::exp(certification.lower), std::exp(certification.upper))
-             .all();
+  return fmt::format(
+      "clock-coupled: alone the champion runs at a clock {} % {} than the baseline does, so the effect is that of {} "
+      "solo runs of {} s with one arm alone ({} % interval); rounds in which the arms take turns gave {}",
+      format_g(100 * std::fabs(change), 3), change < 0 ? "lower" : "higher", 4 * clock.blocks,
+      format_g(clock.solo_run_s, 3), format_g(100 * clock.confidence, 3),
+      format_interval(std::exp(certification.effect), std::exp(certification.lower), std::exp(certification.upper))
+          .all());
 }
 
 std::string_view to_string(CampaignState state) {

@@ -1,6 +1,8 @@
 // harness/core/records/variant.cpp - settings of a variant, and what its author predicted.
 #include "harness/core/records/variant.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "harness/core/text.h"
@@ -36,7 +38,7 @@ std::string Configuration::label() const {
   }
   std::vector<std::string> parts;
   for (const auto& [name, value] : settings) {
-    parts.push_back(name + "=" + std::to_string(value));
+    parts.push_back(fmt::format("{}={}", name, value));
   }
   return variant + "[" + join(parts, ",") + "]";
 }

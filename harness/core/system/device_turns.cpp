@@ -1,6 +1,7 @@
 // harness/core/system/device_turns.cpp - two lock bytes a CPU: one for the next waiter, one for the holder.
 #include "harness/core/system/device_turns.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,7 +96,7 @@ std::string DeviceTurns::who_has(LockedBytes bytes) const {
   std::array<char, kName + 1> text{};
   if (holder >= 0 && pread(file_.file().get(), text.data(), kName, holder % kMeasuring * kName) > 0) {
     if (const auto pid = parse_int(trim(text.data()))) {
-      return "process " + std::to_string(*pid);
+      return fmt::format("process {}", *pid);
     }
   }
   return "another process";

@@ -2,6 +2,7 @@
 #include "harness/core/system/foreground.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,7 +98,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& additi
 
 std::vector<pid_t> children() {
   std::vector<pid_t> found;
-  std::ifstream list("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  std::ifstream list(fmt::format("/proc/self/task/{}/children", getpid()));
   for (pid_t pid = 0; list >> pid;) {
     found.push_back(pid);
   }

@@ -1,6 +1,7 @@
 // harness/core/system/machine.cpp - reads this CPU's facts from the kernel and the identity of a compiler.
 #include "harness/core/system/machine.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -60,7 +61,7 @@ std::int64_t physical_memory_bytes() {
 }
 
 std::int64_t address_space(int pid) {
-  std::ifstream stream("/proc/" + std::to_string(pid) + "/statm");
+  std::ifstream stream(fmt::format("/proc/{}/statm", pid));
   std::int64_t pages = 0;
   stream >> pages;
   return pages * sysconf(_SC_PAGESIZE);

@@ -1,6 +1,7 @@
 // harness/core/system/process.cpp - captures the output of a program until its end or its deadline.
 #include "harness/core/system/process.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -125,7 +126,7 @@ std::string signal_name(int signal) {
   const char* name = sigabbrev_np(signal);
   const char* meaning = sigdescr_np(signal);
   if (name == nullptr || meaning == nullptr) {
-    return "signal " + std::to_string(signal);
+    return fmt::format("signal {}", signal);
   }
   return std::string("SIG") + name + " (" + meaning + ")";
 }

@@ -1,6 +1,8 @@
 // harness/evaluate/commands/benchmark_output.cpp - walks the two libraries' documents, trusting no field.
 #include "harness/evaluate/commands/benchmark_output.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -49,8 +51,8 @@ Failure not_one(const std::string& library, const std::string& name, const std::
     return no_metric("the document of " + library + " has no benchmark");
   }
   if (name.empty()) {
-    return no_metric("it measured " + std::to_string(names.size()) +
-                     " benchmarks, and the metric names none of them: " + choices(names));
+    return no_metric(
+        fmt::format("it measured {} benchmarks, and the metric names none of them: {}", names.size(), choices(names)));
   }
   return no_metric("it measured no benchmark '" + name + "', but " + choices(names));
 }
@@ -197,8 +199,8 @@ Result<double> nvbench_seconds(const std::string& json, const std::string& name)
   }
   if (chosen.size() != 1) {
     return chosen.empty() ? not_one("NVBench", name, labels)
-                          : no_metric("it measured " + std::to_string(chosen.size()) +
-                                      " states, and the metric names none of them: " + choices(labels));
+                          : no_metric(fmt::format("it measured {} states, and the metric names none of them: {}",
+                                                  chosen.size(), choices(labels)));
   }
   if (flag_of(*chosen.front().json, "is_skipped")) {
     return no_metric("'" + chosen.front().label + "' was skipped: " + text_of(*chosen.front().json, "skip_reason"));

@@ -1,6 +1,8 @@
 // harness/evaluate/commands/read_metric.cpp - looks for the metric in JSON, lines or a benchmark's document.
 #include "harness/evaluate/commands/read_metric.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -44,18 +46,17 @@ Result<double> read_regex(const std::string& expression, const std::string& outp
   std::vector<std::string> found;
   for (const std::string& line : split(output, '\n')) {
     if (line.size() > kLongestSearched) {
-      return nothing_found("a line of " + std::to_string(line.size()) +
-                           " characters is too long for a regular expression");
+      return nothing_found(fmt::format("a line of {} characters is too long for a regular expression", line.size()));
     }
     for (std::sregex_iterator match(line.begin(), line.end(), regex), end; match != end; ++match) {
       found.push_back((*match)[1].str());
     }
   }
   if (found.size() != 1) {
-    return nothing_found(found.empty() ? "no line of stdout matches the expression"
-                                       : "stdout matches the expression " + std::to_string(found.size()) +
-                                             " times, and has to match it once",
-                         output);
+    return nothing_found(
+        found.empty() ? "no line of stdout matches the expression"
+                      : fmt::format("stdout matches the expression {} times, and has to match it once", found.size()),
+        output);
   }
   const auto value = parse_double(trim(found.front()));
   return value ? Result<double>(*value) : nothing_found("'" + found.front() + "' is no finite number");

@@ -1,6 +1,8 @@
 // harness/evaluate/correctness/check_case.cpp - builds, prepares, calls, and inspects all memory a call may touch.
 #include "harness/evaluate/correctness/check_case.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -46,8 +48,8 @@ std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, Shared
     if (const auto differs = std::ranges::mismatch(bytes, first).in1; differs != bytes.end()) {
       const auto width = dtype_bytes(find_tensor(*runtime.family, name)->dtype);
       return Failure{.outcome = Outcome::incorrect,
-                     .evidence = "the same call again gave other bits: '" + name + "' differs at element " +
-                                 std::to_string((differs - bytes.begin()) / width)};
+                     .evidence = fmt::format("the same call again gave other bits: '{}' differs at element {}", name,
+                                             (differs - bytes.begin()) / width)};
     }
   }
   return std::nullopt;

@@ -1,6 +1,8 @@
 // harness/evaluate/correctness/compare.cpp - applies the family's tolerance unit by unit and names the worst element.
 #include "harness/evaluate/correctness/compare.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -96,13 +98,13 @@ class TensorComparer {
 
   void explain(const Closeness& close, std::int64_t unit) {
     const auto worst = static_cast<std::size_t>(close.worst_element);
-    result_.evidence = element_name(tensor_, axes_, gathered_.index[worst]) + " = " +
-                       format_g(gathered_.actual[worst], 6) + ", expected " + format_g(gathered_.expected[worst], 6);
-    result_.evidence += close.element <= 1 ? "; no single element is out of bounds, but unit " + std::to_string(unit) +
-                                                 " as a whole is " +
-                                                 (std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"
-                                                                           : "beyond its RMS bound of zero")
-                                           : " (" + excess(close.element, gathered_.actual[worst]) + ")";
+    result_.evidence = fmt::format("{} = {}, expected {}", element_name(tensor_, axes_, gathered_.index[worst]),
+                                   format_g(gathered_.actual[worst], 6), format_g(gathered_.expected[worst], 6));
+    result_.evidence += close.element <= 1
+                            ? fmt::format("; no single element is out of bounds, but unit {} as a whole is {}", unit,
+                                          std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"
+                                                                   : "beyond its RMS bound of zero")
+                            : " (" + excess(close.element, gathered_.actual[worst]) + ")";
   }
 
   static std::string excess(double element, double actual) {
@@ -135,8 +137,8 @@ std::string summary(const std::vector<TensorComparison>& tensors) {
     worst = std::max(worst, tensor.relative_error);
     closest = std::max(closest, tensor.closeness);
   }
-  return std::to_string(compared) + " elements right, at most " + format_g(closest, 2) +
-         " of the tolerance, largest relative error of a tensor " + format_g(worst, 2);
+  return fmt::format("{} elements right, at most {} of the tolerance, largest relative error of a tensor {}", compared,
+                     format_g(closest, 2), format_g(worst, 2));
 }
 
 }  // namespace

@@ -340,15 +340,14 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
     compared += result->code_compared ? 1 : 0;
     not_compared = result->code_not_compared.empty() ? not_compared : result->code_not_compared;
   }
-  gate.evidence = std::to_string(calls) + " calls on " + std::to_string(cases) + " workloads right, " +
-                  std::to_string(elements) + " elements";
+  gate.evidence = fmt::format("{} calls on {} workloads right, {} elements", calls, cases, elements);
   if (left_out > 0) {
-    gate.evidence += "; " + std::to_string(left_out) + " workloads not supported";
+    gate.evidence += fmt::format("; {} workloads not supported", left_out);
   }
   // The trust level belongs to the verdict: host code shares a process with the clock that times it.
   gate.evidence += confinement.empty() ? "" : "; candidate held by: " + confinement;
   if (runtime.worker.target == Target::cuda && compared > 0) {
-    gate.evidence += "; the driver loaded the machine code that was built for " + std::to_string(compared) + " of them";
+    gate.evidence += fmt::format("; the driver loaded the machine code that was built for {} of them", compared);
   }
   if (runtime.worker.target == Target::cuda && !not_compared.empty()) {
     gate.evidence += "; what the driver loaded was not compared: " + not_compared;

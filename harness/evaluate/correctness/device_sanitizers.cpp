@@ -1,6 +1,8 @@
 // harness/evaluate/correctness/device_sanitizers.cpp - starts the tools, collects their logs, and decides.
 #include "harness/evaluate/correctness/device_sanitizers.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <future>
 #include <utility>
@@ -139,8 +141,8 @@ void SanitizerTools::judge(const std::vector<ToolRun>& runs, GateResult& gate) c
   for (const ToolRun& run : runs) {
     if (run.log.errors > 0) {
       gate.outcome = Outcome::incorrect;
-      gate.evidence = run.tool + ": " + run.log.finding + " (" + std::to_string(run.log.errors) +
-                      (run.log.errors == 1 ? " error)" : " errors)");
+      gate.evidence = fmt::format("{}: {} ({} {})", run.tool, run.log.finding, run.log.errors,
+                                  run.log.errors == 1 ? "error" : "errors");
       return;
     }
   }
@@ -185,9 +187,9 @@ GateResult SanitizerTools::run(const Configuration& configuration, const CheckCa
       names.push_back(run.tool);
       warnings += run.log.warnings;
     }
-    gate.evidence = join(names, ", ") + " of compute-sanitizer found nothing in " +
-                    std::to_string(runs.front().result.calls) + " calls on " + one.workload +
-                    (warnings > 0 ? "; racecheck warns of " + std::to_string(warnings) + " hazards" : "");
+    gate.evidence = fmt::format("{} of compute-sanitizer found nothing in {} calls on {}", join(names, ", "),
+                                runs.front().result.calls, one.workload);
+    gate.evidence += warnings > 0 ? fmt::format("; racecheck warns of {} hazards", warnings) : "";
   }
   gate.seconds = steps.seconds();
   gate.steps = steps.list();

@@ -1,6 +1,8 @@
 // harness/evaluate/correctness/sanitizer_gate.cpp - chooses the case and the sanitizers of this target.
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 
+#include <fmt/format.h>
+
 #include "harness/core/guards.h"
 #include "harness/evaluate/correctness/device_sanitizers.h"
 #include "kernels/random.h"
@@ -68,7 +70,7 @@ GateResult SanitizerCheck::run() {
   gate.outcome = result.outcome;
   gate.seconds = result.seconds;
   gate.evidence = result.outcome == Outcome::valid
-                      ? "ASan and UBSan silent over " + std::to_string(result.calls) + " calls on " + case_->workload
+                      ? fmt::format("ASan and UBSan silent over {} calls on {}", result.calls, case_->workload)
                       : result.evidence;
   return gate;
 }

@@ -2,6 +2,8 @@
 // them.
 #include "harness/evaluate/correctness/sanitizer_log.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <regex>
 #include <vector>
@@ -154,7 +156,7 @@ SanitizerLog read_sanitizer_log(std::string_view tool, std::string_view text) {
   log.complete = summary && log.trouble.empty();
   log.finding = first_finding(lines);
   if (log.finding.empty() && log.errors > 0) {
-    log.finding = std::to_string(log.errors) + " errors that its log does not describe";
+    log.finding = fmt::format("{} errors that its log does not describe", log.errors);
   }
   return log;
 }

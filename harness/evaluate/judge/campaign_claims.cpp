@@ -1,6 +1,8 @@
 // harness/evaluate/judge/campaign_claims.cpp - confirmation levels by index, certification, sentinels, clock coupling.
 #include "harness/evaluate/judge/campaign_claims.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,6 +21,7 @@ constexpr double kRatchetAlpha = 0.005;
 constexpr double kRatchetShare = 0.7;
 constexpr double kSentinelAlpha = 0.001;
 constexpr double kPooledShare = 0.5;  // of the margin: a smaller bias makes no accept, which has to clear the margin
+constexpr const char* kFindOutWhy = "stop and find out why before anything is judged";
 constexpr double kCouplingLimit = 0.005;
 constexpr double kSoloRunAlpha = 1.0 / 64;  // each side: the rarest that six blocks can show
 
@@ -65,8 +68,8 @@ std::map<std::string, std::vector<SoloRunBlock>> solo_run_blocks(std::span<const
   std::map<std::string, std::vector<SoloRunBlock>> blocks;
   for (const auto& [workload, all] : by_workload) {
     if (all.size() % 4 != 0 || all.size() != by_workload.begin()->second.size()) {
-      throw UserError("clock coupling needs whole blocks of four solo runs, as many of each workload, not " +
-                      std::to_string(all.size()));
+      throw UserError(fmt::format(
+          "clock coupling needs whole blocks of four solo runs, as many of each workload, not {}", all.size()));
     }
     for (std::size_t i = 0; i < all.size(); i += 4) {
       blocks[workload].push_back({all[i], all[i + 1], all[i + 2], all[i + 3]});
@@ -92,7 +95,7 @@ std::vector<double> solo_run_effects(const std::map<std::string, std::vector<Sol
 
 double confirm_alpha(int index, const JudgePreset& preset) {
   if (index < 1) {
-    throw UserError("candidates are counted from 1, not " + std::to_string(index));
+    throw UserError(fmt::format("candidates are counted from 1, not {}", index));
   }
   return preset.confirm_alpha * std::min(1.0, 50.0 / index);
 }
@@ -111,8 +114,8 @@ Certification certify(const std::vector<Round>& rounds, double claimed_effect) {
     }
   }
   if (effects.size() != static_cast<std::size_t>(kCertificationRounds)) {
-    throw UserError("a certification has " + std::to_string(kCertificationRounds) + " rounds that count, not " +
-                    std::to_string(effects.size()));
+    throw UserError(
+        fmt::format("a certification has {} rounds that count, not {}", kCertificationRounds, effects.size()));
   }
   const WalshAverages averages(effects);
   result.effect = averages.hodges_lehmann();
@@ -137,12 +140,12 @@ SentinelCheck check_sentinel(std::span<const double> effects, std::span<const do
                       .p = last.two_sided_p(),
                       .pooled_p = pooled.two_sided_p()};
   if (std::fabs(check.effect) > preset.margin && check.p < kSentinelAlpha) {
-    check.why = "identical code differed by " + format_percent(check.effect) + " (p = " + format_g(check.p, 2) +
-                ", n = " + std::to_string(effects.size()) + "): stop and find out why before anything is judged";
+    check.why = fmt::format("identical code differed by {} (p = {}, n = {}): {}", format_percent(check.effect),
+                            format_g(check.p, 2), effects.size(), kFindOutWhy);
   } else if (std::fabs(pooled.hodges_lehmann()) > kPooledShare * preset.margin && check.pooled_p < kSentinelAlpha) {
-    check.why = "over all sentinels identical code differs by " + format_percent(pooled.hodges_lehmann()) +
-                " (p = " + format_g(check.pooled_p, 2) + ", n = " + std::to_string(all.size()) +
-                "): stop and find out why before anything is judged";
+    check.why =
+        fmt::format("over all sentinels identical code differs by {} (p = {}, n = {}): {}",
+                    format_percent(pooled.hodges_lehmann()), format_g(check.pooled_p, 2), all.size(), kFindOutWhy);
   }
   check.stop = !check.why.empty();
   return check;

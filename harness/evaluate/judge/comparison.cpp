@@ -133,9 +133,9 @@ void Judge::count_void(const Round& round) {
     return other.stage == round.stage && !other.void_why.empty();
   });
   if (static_cast<double>(voids) > plan_.preset.void_fraction * decision_.rounds_planned()) {
-    finish(Verdict::inconclusive, Reason::noisy,
-           std::to_string(voids) + " of " + std::to_string(rounds_of(round.stage)) +
-               " rounds were void, the last because " + round.void_why);
+    finish(
+        Verdict::inconclusive, Reason::noisy,
+        fmt::format("{} of {} rounds were void, the last because {}", voids, rounds_of(round.stage), round.void_why));
   }
 }
 

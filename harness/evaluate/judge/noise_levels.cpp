@@ -1,6 +1,8 @@
 // harness/evaluate/judge/noise_levels.cpp - nested mean squares over round effects, robust spreads inside rounds.
 #include "harness/evaluate/judge/noise_levels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -106,8 +108,8 @@ NoiseLevels noise_levels(const std::vector<Round>& rounds, const NoiseDesign& de
   const std::vector<double> effects = whole_processes(rounds, each);
   const auto processes = static_cast<int>(effects.size()) / each;
   if (processes < 2) {
-    throw UserError("the noise of this machine needs two processes without a void round, not " +
-                    std::to_string(processes));
+    throw UserError(
+        fmt::format("the noise of this machine needs two processes without a void round, not {}", processes));
   }
   double within_layouts = 0;
   double within_processes = 0;

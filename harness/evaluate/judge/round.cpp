@@ -30,7 +30,7 @@ double block_ns(const Block& block) {
   double sum = 0;
   for (const Sample& sample : block.samples) {
     if (sample.ns <= 0) {
-      damaged("a sample of " + std::to_string(sample.ns) + " ns is not a time");
+      damaged(fmt::format("a sample of {} ns is not a time", sample.ns));
     }
     sum += static_cast<double>(sample.ns);
   }
@@ -202,7 +202,7 @@ std::string void_reason(const Round& round, std::span<const double> earlier_seco
   // Hardware slowdown, software thermal, hardware thermal, power brake (nvml.h, nvmlClocksEventReason*).
   constexpr std::uint64_t kSlowdown = 0x8 | 0x20 | 0x40 | 0x80;
   if (!std::isfinite(round.seconds) || round.seconds < 0) {
-    damaged("round " + std::to_string(round.index) + " took no time that makes sense");
+    damaged(fmt::format("round {} took no time that makes sense", round.index));
   }
   const RoundEnvironment& environment = round.environment;
   if (const std::uint64_t bits = environment.throttle_bits.value_or(0) & kSlowdown; bits != 0) {

@@ -1,4 +1,6 @@
 // harness/evaluate/judge/sentence.cpp - writes a judgement as one sentence with its numbers.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "harness/core/interval.h"
@@ -17,17 +19,17 @@ std::string interval(const Judgement& judgement, const std::string& lower, const
 
 // Where rounds share processes there are fewer of these, in all stages together, than rounds in the last.
 std::string over_processes(const Judgement& judgement, const Wording& wording) {
-  const std::string rounds = std::to_string(judgement.rounds);
+  const int rounds = judgement.rounds;
   if (wording.runs > 1) {
-    return " over " + rounds + " rounds of " + std::to_string(wording.runs) + " fresh runs of each";
+    return fmt::format(" over {} rounds of {} fresh runs of each", rounds, wording.runs);
   }
   if (wording.runs == 1) {
-    return " over " + rounds + " fresh run" + (judgement.rounds == 1 ? "" : "s") + " of each";
+    return fmt::format(" over {} fresh run{} of each", rounds, rounds == 1 ? "" : "s");
   }
-  if (judgement.processes < judgement.rounds) {
-    return " over " + rounds + " rounds, several in a process";
+  if (judgement.processes < rounds) {
+    return fmt::format(" over {} rounds, several in a process", rounds);
   }
-  return " over " + rounds + " fresh process" + (judgement.rounds == 1 ? "" : "es");
+  return fmt::format(" over {} fresh process{}", rounds, rounds == 1 ? "" : "es");
 }
 
 // "1.4907x faster, 98 % interval [1.4889x, 1.4921x] over 14 fresh processes"
@@ -81,7 +83,7 @@ std::string describe(const Judgement& judgement, const JudgePreset& preset, cons
     case Reason::noisy:
       return describe_noise(judgement, detail, wording);
     case Reason::interrupted:
-      return "Interrupted after " + std::to_string(judgement.processes) + " processes: no verdict.";
+      return fmt::format("Interrupted after {} processes: no verdict.", judgement.processes);
     case Reason::gate_failed:
       break;
   }

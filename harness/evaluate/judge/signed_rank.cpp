@@ -1,6 +1,8 @@
 // harness/evaluate/judge/signed_rank.cpp - exact tables by recursion, bounds as order statistics of the Walsh averages.
 #include "harness/evaluate/judge/signed_rank.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -64,8 +66,7 @@ int signed_rank_critical(int n, double alpha) {
 
 WalshAverages::WalshAverages(std::span<const double> effects) : n_(static_cast<int>(effects.size())) {
   if (effects.empty() || effects.size() > static_cast<std::size_t>(kMaxSignedRank)) {
-    throw UserError("an interval needs 1 to " + std::to_string(kMaxSignedRank) + " effects, not " +
-                    std::to_string(effects.size()));
+    throw UserError(fmt::format("an interval needs 1 to {} effects, not {}", kMaxSignedRank, effects.size()));
   }
   if (!std::all_of(effects.begin(), effects.end(), [](double effect) { return std::isfinite(effect); })) {
     throw UserError("an effect is not a finite number", "its round was not measured properly: measure it again");

@@ -1,6 +1,8 @@
 // harness/evaluate/rounds/clocks.cpp - compares a GPU's two clocks sample by sample; reads steal time from /proc/stat.
 #include "harness/evaluate/rounds/clocks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -52,9 +54,9 @@ std::optional<GpuClockDisagreement> gpu_clock_disagreement(const std::vector<Raw
     const auto host = static_cast<double>(sample.end_ns - sample.begin_ns);
     const std::int64_t expected = kernels.at(static_cast<std::size_t>(sample.slot));
     if (expected > 0 && sample.activity_kernels != expected) {
-      return GpuClockDisagreement{"CUPTI Activity recorded " + std::to_string(sample.activity_kernels) +
-                                      " kernels where " + std::to_string(expected) + " were launched",
-                                  sample.slot};
+      return GpuClockDisagreement{
+          fmt::format("CUPTI Activity recorded {} kernels where {} were launched", sample.activity_kernels, expected),
+          sample.slot};
     }
     const double more = std::max(kEventsMoreNs + kEventsMorePerKernelNs * static_cast<double>(sample.activity_kernels),
                                  kEventsMoreShare * recorded);

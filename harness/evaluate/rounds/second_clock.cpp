@@ -2,6 +2,8 @@
 // a lie.
 #include "harness/evaluate/rounds/second_clock.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <optional>
 #include <vector>
@@ -79,7 +81,7 @@ std::string SecondClock::in_words() const {
   if (!no_second_clock_.empty()) {
     return "no second clock beside the events: " + no_second_clock_;
   }
-  return "events and CUPTI Activity agree about " + std::to_string(recorded_samples_) + " samples";
+  return fmt::format("events and CUPTI Activity agree about {} samples", recorded_samples_);
 }
 
 }  // namespace apo

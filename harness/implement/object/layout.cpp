@@ -1,6 +1,8 @@
 // harness/implement/object/layout.cpp - writes the linker script of one random layout.
 #include "harness/implement/object/layout.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <string_view>
@@ -26,10 +28,10 @@ std::string shuffled(std::vector<std::string> names, Random& random) {
   for (std::size_t i = names.size(); i > 1; --i) {
     std::swap(names[i - 1], names[random.below(i)]);
   }
-  std::string text = "    . = . + " + std::to_string(kLine * random.below(kFirstGapLines)) + ";\n";
+  std::string text = fmt::format("    . = . + {};\n", kLine * random.below(kFirstGapLines));
   for (const std::string& name : names) {
     if (can_stand_in_a_script(name)) {
-      text += "    *(" + name + ")\n    . = . + " + std::to_string(kLine * random.below(kGapLines)) + ";\n";
+      text += fmt::format("    *({})\n    . = . + {};\n", name, kLine * random.below(kGapLines));
     }
   }
   return text;

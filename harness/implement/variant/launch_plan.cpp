@@ -1,6 +1,8 @@
 // harness/implement/variant/launch_plan.cpp - evaluates the expressions, then checks the limits of the device.
 #include "harness/implement/variant/launch_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -23,7 +25,7 @@ struct Refusal {
 };
 
 std::string triple(const std::array<std::int64_t, 3>& sizes) {
-  return std::to_string(sizes[0]) + "x" + std::to_string(sizes[1]) + "x" + std::to_string(sizes[2]);
+  return fmt::format("{}x{}x{}", sizes[0], sizes[1], sizes[2]);
 }
 
 std::int64_t product(const std::array<std::int64_t, 3>& sizes) {
@@ -73,10 +75,10 @@ class Planner {
     for (std::size_t i = 0; i < std::min(parts.size(), result.size()); ++i) {
       result[i] = value(name, parts[i]);
       if (result[i] < 1) {
-        refuse(name + "=" + found->second + " gives " + std::to_string(result[i]) + ", and at least 1 is needed");
+        refuse(fmt::format("{}={} gives {}, and at least 1 is needed", name, found->second, result[i]));
       }
       if (result[i] > kMaxGridX) {
-        refuse(name + "=" + found->second + " gives " + std::to_string(result[i]) + ", more than 2^31-1");
+        refuse(fmt::format("{}={} gives {}, more than 2^31-1", name, found->second, result[i]));
       }
     }
     return result;
@@ -89,23 +91,23 @@ class Planner {
     }
     const std::int64_t result = value(name, found->second);
     if (result < least || result > most) {
-      refuse(name + "=" + found->second + " gives " + std::to_string(result) + ", outside " + std::to_string(least) +
-             " to " + std::to_string(most) + (name == "shared" ? " bytes of this device" : ""));
+      refuse(fmt::format("{}={} gives {}, outside {} to {}{}", name, found->second, result, least, most,
+                         name == "shared" ? " bytes of this device" : ""));
     }
     return result;
   }
 
   void check_grid(const KernelLaunch& planned) const {
     if (planned.grid[1] > kMaxGridYZ || planned.grid[2] > kMaxGridYZ) {
-      refuse("a grid of " + triple(planned.grid) + " is too large: y and z go up to " + std::to_string(kMaxGridYZ));
+      refuse(fmt::format("a grid of {} is too large: y and z go up to {}", triple(planned.grid), kMaxGridYZ));
     }
   }
   void check_block(const std::array<std::int64_t, 3>& block) const {
     // Compared one by one first, so that the product cannot overflow.
     const std::int64_t most = device_.threads_per_block;
     if (block[0] > most || block[1] > most || block[2] > kMaxBlockZ || product(block) > most) {
-      refuse("a block of " + triple(block) + " threads is more than the " + std::to_string(most) +
-             " (z up to 64) that this device takes");
+      refuse(fmt::format("a block of {} threads is more than the {} (z up to 64) that this device takes", triple(block),
+                         most));
     }
   }
   void check_cluster(const KernelLaunch& planned) const {
@@ -123,8 +125,8 @@ class Planner {
   }
   void check_shared(std::int64_t bytes, const KernelFacts& kernel) const {
     if (bytes > device_.shared_per_block) {
-      refuse(std::to_string(bytes) + " bytes of shared memory (" + std::to_string(kernel.shared_bytes) +
-             " static) are more than the " + std::to_string(device_.shared_per_block) + " that a block gets here");
+      refuse(fmt::format("{} bytes of shared memory ({} static) are more than the {} that a block gets here", bytes,
+                         kernel.shared_bytes, device_.shared_per_block));
     }
   }
 
@@ -175,12 +177,11 @@ std::string plan_text(const LaunchPlan& plan) {
       names.push_back(launch.kernel);
       found = names.end() - 1;
     }
-    text += "kernel " + std::to_string(found - names.begin()) + " grid " + triple(launch.grid) + " block " +
-            triple(launch.block) + " cluster " + triple(launch.cluster) + " shared " +
-            std::to_string(launch.shared_bytes) + " cooperative " + std::to_string(launch.cooperative ? 1 : 0) +
-            " persist " + std::to_string(launch.persist);
+    text += fmt::format("kernel {} grid {} block {} cluster {} shared {} cooperative {:d} persist {}",
+                        found - names.begin(), triple(launch.grid), triple(launch.block), triple(launch.cluster),
+                        launch.shared_bytes, launch.cooperative, launch.persist);
     for (const int word : launch.words) {
-      text += " " + std::to_string(word);
+      text += fmt::format(" {}", word);
     }
     text += "\n";
   }

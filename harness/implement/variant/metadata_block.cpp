@@ -28,7 +28,7 @@ void check_text(std::string_view source, const std::string& path) {
   int line = 1;
   for (std::size_t i = 0; i < source.size();) {
     if (source[i] == '\0') {
-      throw UserError("'" + path + "' is a binary file (a NUL byte in line " + std::to_string(line) + ")",
+      throw UserError(fmt::format("'{}' is a binary file (a NUL byte in line {})", path, line),
                       "give the source file of the variant");
     }
     const std::size_t length = utf8_length(source.substr(i, 4));
@@ -82,7 +82,7 @@ BlockLine read_line(const std::string& text, int number, const std::string& path
     block_error(path, number, "apo:" + key + " has no value", std::string(kLineForm));
   }
   if (value.size() > kLongestValue) {
-    block_error(path, number, "apo:" + key + " is longer than " + std::to_string(kLongestValue) + " characters",
+    block_error(path, number, fmt::format("apo:{} is longer than {} characters", key, kLongestValue),
                 key == "idea" || key == "predict" ? "say it in one sentence"
                 : key == "tune"                   ? "list fewer values"
                                                   : "shorten it");
@@ -96,7 +96,7 @@ BlockLine read_line(const std::string& text, int number, const std::string& path
 }  // namespace
 
 void block_error(const std::string& path, int line, const std::string& what, const std::string& hint) {
-  throw UserError(path + ":" + std::to_string(line) + ": " + what, hint);
+  throw UserError(fmt::format("{}:{}: {}", path, line, what), hint);
 }
 
 std::vector<BlockLine> read_block(std::string_view source, const std::string& path) {
@@ -120,7 +120,7 @@ std::vector<BlockLine> read_block(std::string_view source, const std::string& pa
       continue;
     }
     if (first_code != 0) {
-      block_error(path, number, "metadata line after the code that starts in line " + std::to_string(first_code),
+      block_error(path, number, fmt::format("metadata line after the code that starts in line {}", first_code),
                   fmt::format("move every '{} apo:' line to the top of the file", sign));
     }
     block.push_back(read_line(text, number, path));

@@ -2,6 +2,8 @@
 // space.
 #include "harness/implement/variant/metadata_checks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -119,7 +121,7 @@ class Checker {
     for (std::size_t i = 0; i < variant_.tunables.size(); ++i) {
       count *= static_cast<std::int64_t>(variant_.tunables[i].values.size());
       if (count > kMaxConfigurations) {
-        fail("tune", i, "the tunables give more than " + std::to_string(kMaxConfigurations) + " configurations",
+        fail("tune", i, fmt::format("the tunables give more than {} configurations", kMaxConfigurations),
              "list fewer values");
       }
     }

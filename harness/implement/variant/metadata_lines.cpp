@@ -1,6 +1,8 @@
 // harness/implement/variant/metadata_lines.cpp - reads each key of a variant's block.
 #include "harness/implement/variant/metadata_lines.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <regex>
@@ -249,8 +251,7 @@ void check_counts(const std::vector<BlockLine>& block, const std::string& path) 
     const auto first =
         std::find_if(block.begin(), block.end(), [&](const auto& other) { return other.key == line.key; });
     if (!key.repeatable && first->number != line.number) {
-      block_error(path, line.number,
-                  "apo:" + line.key + " is repeated (first in line " + std::to_string(first->number) + ")",
+      block_error(path, line.number, fmt::format("apo:{} is repeated (first in line {})", line.key, first->number),
                   "keep one of the two lines");
     }
   }

@@ -1,6 +1,8 @@
 // harness/implement/variant/settings.cpp - enumerates and validates settings, and checks a variant's constraint.
 #include "harness/implement/variant/settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "harness/core/error.h"
@@ -44,7 +46,7 @@ std::string value_list(const Tunable& tunable) {
 std::string values_text(const Symbols& symbols) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : symbols) {
-    parts.push_back(name + "=" + std::to_string(value));
+    parts.push_back(fmt::format("{}={}", name, value));
   }
   return join(parts, ", ");
 }
@@ -75,7 +77,7 @@ Settings resolve_settings(const Variant& variant, const Settings& given) {
       unknown_tunable(variant, name);
     }
     if (std::find(tunable->values.begin(), tunable->values.end(), value) == tunable->values.end()) {
-      throw UserError("'" + variant.id() + "' does not offer " + name + "=" + std::to_string(value),
+      throw UserError(fmt::format("'{}' does not offer {}={}", variant.id(), name, value),
                       "choose one of " + value_list(*tunable));
     }
     settings[name] = value;

@@ -1,6 +1,8 @@
 // harness/loop/commands/command_comparisons.cpp - checks what was asked, and keeps every round once A has worked.
 #include "harness/loop/commands/command_comparisons.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -92,11 +94,11 @@ CommandReplay replay_commands(Workspace& workspace, std::int64_t id, Observer& o
   }
   const CommandComparison& original = replay.original;
   if (!original.judgement) {
-    throw UserError("comparison c" + std::to_string(id) + " was never judged: it was interrupted, or is under way",
+    throw UserError(fmt::format("comparison c{} was never judged: it was interrupted, or is under way", id),
                     "'apo query --commands' lists the others");
   }
   if (!std::filesystem::is_directory(original.folder)) {
-    throw UserError("comparison c" + std::to_string(id) + " ran in '" + original.folder + "', which is no folder here",
+    throw UserError(fmt::format("comparison c{} ran in '{}', which is no folder here", id, original.folder),
                     "compare the commands anew where they are");
   }
   CommandRequest request{.asked = original, .target = then && then->target == Target::cuda ? "cuda" : "host"};

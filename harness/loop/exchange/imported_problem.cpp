@@ -239,7 +239,7 @@ std::string axes_text(const ImportedProblem& problem, const Axes& axes, const st
   std::vector<std::string> parts;
   for (const DefinitionAxis& axis : problem.definition.axes) {
     if (axis.role != AxisRole::computed) {
-      parts.push_back(axis.name + "=" + std::to_string(axes.at(axis.name)));
+      parts.push_back(fmt::format("{}={}", axis.name, axes.at(axis.name)));
     }
   }
   return join(parts, separator);

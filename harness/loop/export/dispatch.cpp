@@ -24,7 +24,7 @@ std::string exact_sizes(const Family& family, const std::vector<std::string>& wo
     }
     std::vector<std::string> terms;
     for (const auto& [axis, value] : workload->axes) {
-      terms.push_back(axis + " == " + std::to_string(value));
+      terms.push_back(fmt::format("{} == {}", axis, value));
     }
     sizes.push_back("(" + join(terms, " && ") + ")");
   }

@@ -1,6 +1,8 @@
 // harness/loop/export/dispatch_functions.cpp - translates every expression of a row with expression_cpp.h.
 #include "harness/loop/export/dispatch_functions.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "harness/core/error.h"
@@ -29,7 +31,7 @@ class RowFunctions {
 
   std::string symbol(std::string_view name) const {
     if (const auto found = row_.settings.find(name); found != row_.settings.end()) {
-      return "number(" + std::to_string(found->second) + ")";
+      return fmt::format("number({})", found->second);
     }
     const auto axis =
         std::find_if(family_.axes.begin(), family_.axes.end(), [&](const AxisSpec& one) { return one.name == name; });
@@ -83,8 +85,8 @@ class RowFunctions {
       text += "    plan.valid = plan.valid && within(cooperative, 0, 1);\n    launch.cooperative = cooperative != 0;\n";
     }
     const std::size_t pointers = family_.tensors.size() + row_.variant.scratch.size();
-    text += "    plan.valid = plan.valid && fits(launch, device, " + std::to_string(row_.static_shared_bytes) + ", " +
-            std::to_string(pointers) + ");\n";
+    text += fmt::format("    plan.valid = plan.valid && fits(launch, device, {}, {});\n", row_.static_shared_bytes,
+                        pointers);
     return text + "    plan.launches.add(launch);\n  }\n";
   }
 

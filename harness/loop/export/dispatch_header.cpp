@@ -2,6 +2,8 @@
 // cpp_literal.
 #include "harness/loop/export/dispatch_header.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -50,7 +52,7 @@ std::string comment(const std::string& text) {
 }
 
 std::string indexed(const std::string& name, std::size_t index) {
-  return name + "_" + std::to_string(index);
+  return fmt::format("{}_{}", name, index);
 }
 
 std::size_t most_of(const DispatchTable& table, const std::function<std::size_t(const DispatchRow&)>& count) {
@@ -68,10 +70,10 @@ std::string axes_text(const Family& family) {
   std::string legal = "constexpr bool legal(const Axes& axes) {\n  return ";
   std::string describe;
   for (const AxisSpec& axis : family.axes) {
-    const std::string range = std::to_string(axis.min) + ".." + std::to_string(axis.max);
-    text += "  std::int64_t " + axis.name + " = 0;  // " + comment(axis.meaning) + ", " + range + "\n";
-    legal += (axis.name == family.axes.front().name ? "" : " &&\n         ") + ("axes." + axis.name) +
-             " >= " + std::to_string(axis.min) + " && axes." + axis.name + " <= " + std::to_string(axis.max);
+    text +=
+        fmt::format("  std::int64_t {} = 0;  // {}, {}..{}\n", axis.name, comment(axis.meaning), axis.min, axis.max);
+    legal += axis.name == family.axes.front().name ? "" : " &&\n         ";
+    legal += fmt::format("axes.{0} >= {1} && axes.{0} <= {2}", axis.name, axis.min, axis.max);
     describe += (describe.empty() ? "\"" : " + \" ") + axis.name + "=\" + std::to_string(axes." + axis.name + ")";
   }
   return text + "};\n\nnamespace detail {\n" + legal + ";\n}\n#if defined(__cpp_exceptions)\n" +
@@ -167,14 +169,14 @@ std::string device_text(const Machine& machine) {
   std::string text = "    {" + cpp_literal(machine.id) + ", " + cpp_literal(machine.model);
   for (const std::int64_t value : {std::int64_t{10} * facts.major + facts.minor, std::int64_t{facts.sms},
                                    facts.shared_per_block, std::int64_t{facts.threads_per_block}}) {
-    text += ", " + std::to_string(value);
+    text += fmt::format(", {}", value);
   }
   return text + "},\n";
 }
 
 std::string limits_text(const DispatchTable& table) {
   const auto line = [](const std::string& name, std::size_t value) {
-    return "inline constexpr std::size_t " + name + " = " + std::to_string(value) + ";\n";
+    return fmt::format("inline constexpr std::size_t {} = {};\n", name, value);
   };
   return line("kMostLaunches", most_of(table, [](const DispatchRow& row) { return row.variant.launches.size(); })) +
          line("kMostScratch", most_of(table, [](const DispatchRow& row) { return row.variant.scratch.size(); })) +

@@ -1,6 +1,8 @@
 // harness/loop/gate/gate_baseline.cpp - reads and writes one JSON document, and checks everything it reads.
 #include "harness/loop/gate/gate_baseline.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -122,9 +124,9 @@ void check_head(const Json& json, const std::string& where) {
     damaged(where, std::string("it does not say \"format\": \"") + kFormat + "\"");
   }
   if (const int version = json.at("version"); version != kVersion) {
-    throw UserError("the baseline file " + where + " has version " + std::to_string(version) +
-                        "; this apo knows version " + std::to_string(kVersion),
-                    "update apo, or write a new file with 'apo gate --store'");
+    throw UserError(
+        fmt::format("the baseline file {} has version {}; this apo knows version {}", where, version, kVersion),
+        "update apo, or write a new file with 'apo gate --store'");
   }
 }
 

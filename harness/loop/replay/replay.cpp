@@ -23,23 +23,22 @@ namespace {
 using Kind = ReplayRow::Kind;
 
 std::string name_of(const Experiment& experiment) {
-  return "experiment " + std::to_string(experiment.id);
+  return fmt::format("experiment {}", experiment.id);
 }
 
 void check_original(Journal& journal, const Experiment& original, Kind kind) {
   if (const auto row = journal.replay(original.id)) {
-    const std::string id = std::to_string(row->original);
-    throw UserError(name_of(original) + " is itself a replay of experiment " + id,
-                    "measure that: 'apo replay " + id + "'");
+    throw UserError(fmt::format("{} is itself a replay of experiment {}", name_of(original), row->original),
+                    fmt::format("measure that: 'apo replay {}'", row->original));
   }
   if (!original.judgement) {
     throw UserError(name_of(original) + " was never judged: it was interrupted, or is under way",
                     "'apo query' lists the others");
   }
   if (kind == Kind::confirm && original.judgement->verdict != Verdict::accepted) {
-    throw UserError(name_of(original) + " was not accepted but " + std::string(to_string(original.judgement->verdict)) +
-                        ", so it has no confirmation to repeat",
-                    "'apo replay " + std::to_string(original.id) + "' runs its whole judgement again");
+    throw UserError(fmt::format("{} was not accepted but {}, so it has no confirmation to repeat", name_of(original),
+                                to_string(original.judgement->verdict)),
+                    fmt::format("'apo replay {}' runs its whole judgement again", original.id));
   }
 }
 
@@ -196,8 +195,8 @@ Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t id, Ki
   journal.add_machine(workspace.machine());
   replay.again = experiment_like(original, workspace.machine());
   replay.again.id = journal.begin_replay(replay.again, id, kind);
-  observer.say(name_of(original) + " again, as experiment " + std::to_string(replay.again.id) + ": " +
-               original.candidate.label() + " against " + original.incumbent.label());
+  observer.say(fmt::format("{} again, as experiment {}: {} against {}", name_of(original), replay.again.id,
+                           original.candidate.label(), original.incumbent.label()));
   measure(rebuilt.runtime, rebuilt.incumbent, replay.again, plan, journal, observer);
   for (std::string& line : build_differences(original, replay.again)) {
     replay.differences.push_back(std::move(line));

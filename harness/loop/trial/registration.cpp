@@ -1,6 +1,8 @@
 // harness/loop/trial/registration.cpp - the gates of a new variant, cheapest first, and then its row and its file.
 #include "harness/loop/trial/registration.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "harness/core/error.h"
@@ -64,7 +66,7 @@ GateResult executor_gate(Workspace& workspace, const Variant& variant, Observer&
     gate.ran = false;
     gate.evidence = gate.evidence.substr(why);
   } else if (gate.outcome != Outcome::valid) {
-    gate.evidence += "; seed " + std::to_string(seed);
+    gate.evidence += fmt::format("; seed {}", seed);
   }
   return gate;
 }

@@ -1,6 +1,8 @@
 // harness/loop/workspace/application_share.cpp - finds the campaign's kernels in the newest application profile.
 #include "harness/loop/workspace/application_share.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -34,7 +36,7 @@ double application_share(Journal& journal, const std::string& pattern, Observer&
         "the campaign names kernels of an application, '" + pattern + "', and the journal has no profile of one",
         "make one with 'apo profile -- COMMAND' or 'apo import FILE', or drop application_kernels");
   }
-  const std::string profile = "application profile " + std::to_string(application->id);
+  const std::string profile = fmt::format("application profile {}", application->id);
   const double share = share_of(application->summary, NamePattern(pattern));
   if (!(share > 0)) {
     throw UserError("nothing in " + profile + " (" + application->command + ") is called '" + pattern + "'",

@@ -1,6 +1,8 @@
 // harness/loop/workspace/chosen_workload.cpp - asks the journal, then the family.
 #include "harness/loop/workspace/chosen_workload.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -50,8 +52,8 @@ const Workload& profiled_workload(Workspace& workspace, const Family& family,
     const auto judged = newest_judgement(journal, configurations, workspace.machine().id);
     const Workload* workload = judged ? find_workload(family, judged->workload) : nullptr;
     if (workload != nullptr && supported(*workload)) {
-      observer.say("on " + workload->name + ", where experiment " + std::to_string(judged->experiment) +
-                   " judged; --workload takes another one");
+      observer.say(fmt::format("on {}, where experiment {} judged; --workload takes another one", workload->name,
+                               judged->experiment));
       return *workload;
     }
   }

@@ -1,6 +1,8 @@
 // harness/loop/workspace/claim_floor.cpp - selects the selftest's kernels that apply to a claim.
 #include "harness/loop/workspace/claim_floor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -66,7 +68,7 @@ ClaimFloor claim_floor(Journal& journal, const Machine& machine, const std::stri
     smallest = largest_of(kernels, family, {});
   }
   if (!smallest) {
-    about = "the median of " + std::to_string(kernels.size()) + " kernels";
+    about = fmt::format("the median of {} kernels", kernels.size());
     smallest = median_of(kernels);
   }
   return {.smallest = *smallest,

@@ -1,6 +1,8 @@
 // harness/loop/workspace/recover.cpp - marks interrupted experiments as abandoned and reports them.
 #include "harness/loop/workspace/recover.h"
 
+#include <fmt/format.h>
+
 #include "harness/core/text.h"
 
 namespace apo {
@@ -26,7 +28,7 @@ std::vector<std::string> recover(Journal& journal, Observer& observer) {
     }
     std::string line = "an earlier run was interrupted in " + what.what + " (begun " + what.started_at + ")";
     if (what.kind == Unfinished::Kind::experiment) {
-      line += ": abandoned after " + std::to_string(what.rounds) + " rounds, which are kept";
+      line += fmt::format(": abandoned after {} rounds, which are kept", what.rounds);
     }
     journal.mark_abandoned(what, "the run that measured it was interrupted");
     observer.say(line);

@@ -1,6 +1,8 @@
 // harness/loop/workspace/workspace.cpp - assembles the stages' tools for one working directory.
 #include "harness/loop/workspace/workspace.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <mutex>
 
@@ -68,7 +70,7 @@ OracleOptions oracle_options(const Paths& paths) {
 std::string describe_axes(const Axes& axes) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : axes) {
-    parts.push_back(name + "=" + std::to_string(value));
+    parts.push_back(fmt::format("{}={}", name, value));
   }
   return join(parts, " ");
 }

@@ -1,6 +1,8 @@
 // harness/profile/gpu/measure_gpu.cpp - takes times first, then PC samples, then counters.
 #include "harness/profile/gpu/measure_gpu.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -128,11 +130,11 @@ InstructionReport count_instructions(const CudaSubject& subject, ProfileProcesse
 }
 
 std::string conditions_of(const CounterReport& report, const std::string& caches, CachePolicy cache) {
+  const char* prepared = cache == CachePolicy::cold
+                             ? "L2 flushed by a fill, whose dirty lines count as writes once they are evicted"
+                             : "filled by a call before";
   std::string text =
-      caches + ": " +
-      (cache == CachePolicy::cold ? "L2 flushed by a fill, whose dirty lines count as writes once they are evicted"
-                                  : "filled by a call before") +
-      ", then " + std::to_string(report.passes) + (report.passes == 1 ? " pass" : " passes");
+      fmt::format("{}: {}, then {} {}", caches, prepared, report.passes, report.passes == 1 ? "pass" : "passes");
   text += report.passes > 1 ? ", each launch repeated with its memory restored in between, which warms the L2" : "";
   return report.clamped.empty() ? text : text + "; cut at 100 %, from several passes: " + join(report.clamped, ", ");
 }

@@ -1,6 +1,8 @@
 // harness/profile/host/host_profile.cpp - rates, scaling, floor and roofline position from samples, work and roofs.
 #include "harness/profile/host/host_profile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -164,7 +166,7 @@ double serial_fraction(double speedup, int threads) {
 
 void add_scaling(MetricList& list, const std::vector<TimedThreads>& timed) {
   for (const TimedThreads& one : timed) {
-    list.add_time("time_t" + std::to_string(one.threads), one.summary);
+    list.add_time(fmt::format("time_t{}", one.threads), one.summary);
   }
   const TimedThreads& first = timed.front();
   const TimedThreads& last = timed.back();

@@ -2,6 +2,7 @@
 // start.
 #include "harness/profile/host/perf_counters.h"
 
+#include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -27,7 +28,7 @@ int perf_event_paranoid() {
 }
 
 std::vector<pid_t> threads_of(pid_t pid) {
-  const std::string folder = "/proc/" + (pid == 0 ? "self" : std::to_string(pid)) + "/task";
+  const std::string folder = fmt::format("/proc/{}/task", pid == 0 ? "self" : std::to_string(pid));
   std::vector<pid_t> threads;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {

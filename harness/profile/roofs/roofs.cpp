@@ -1,6 +1,7 @@
 // harness/profile/roofs/roofs.cpp - times the roof kernels on one and on all threads and keeps medians with intervals.
 #include "harness/profile/roofs/roofs.h"
 
+#include <fmt/format.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -148,7 +149,7 @@ Roof measure(const Throughput& throughput, int threads, const std::string& suffi
   const double work = throughput.unit_work * static_cast<double>(repetitions) * threads;
   const auto rates = repeat(
       budget_s, [&] { return work / run_together(threads, [&](int thread) { throughput.run(thread, repetitions); }); });
-  const std::string used = std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  const std::string used = fmt::format("{} {}", threads, threads == 1 ? "thread" : "threads");
   return rate_of(throughput.name + suffix, throughput.unit, rates, throughput.note + ", " + used);
 }
 
@@ -317,7 +318,7 @@ Roof measure_thread_start(int threads, double budget_s) {
     team.clear();
     return seconds_between(start, Clock::now());
   });
-  return cost_of("thread_start", seconds, "start and join " + std::to_string(threads) + " std::thread");
+  return cost_of("thread_start", seconds, fmt::format("start and join {} std::thread", threads));
 }
 
 Roof measure_page_fault(double budget_s) {
@@ -331,7 +332,7 @@ Roof measure_page_fault(double budget_s) {
     }
     return seconds_between(start, Clock::now()) / kPages;
   });
-  return cost_of("page_fault", seconds, "first write to a page of " + std::to_string(page) + " bytes");
+  return cost_of("page_fault", seconds, fmt::format("first write to a page of {} bytes", page));
 }
 
 Roof measure_call_overhead(double budget_s) {

@@ -1,6 +1,8 @@
 // harness/research/prediction/evidence.cpp - a graph of measured comparisons, and the lessons that still hold.
 #include "harness/research/prediction/evidence.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -139,8 +141,8 @@ std::string Evidence::refuted(const Subject& candidate, const Subject& incumbent
   for (const PastResult& past : results_) {
     if (lasting(past.outcome) && past.candidate == candidate.configuration &&
         past.candidate_source_hash == candidate.source_hash) {
-      return "refuted by experiment " + std::to_string(past.experiment) + ": " + std::string(to_string(past.outcome)) +
-             (past.evidence.empty() ? "" : " (" + past.evidence + ")");
+      return fmt::format("refuted by experiment {}: {}{}", past.experiment, to_string(past.outcome),
+                         past.evidence.empty() ? "" : " (" + past.evidence + ")");
     }
   }
   for (const Lesson& lesson : lessons_) {
@@ -155,7 +157,7 @@ std::string Evidence::refuted(const Subject& candidate, const Subject& incumbent
     });
     const std::string number =
         past == results_.end() ? format_ratio(lesson.speedup) : interval_text(past->effect, past->lower, past->upper);
-    return "refuted by experiment " + std::to_string(lesson.experiment) + ": " + number;
+    return fmt::format("refuted by experiment {}: {}", lesson.experiment, number);
   }
   return "";
 }

@@ -2,6 +2,7 @@
 #include "harness/worker/code/code_watch.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,9 +48,9 @@ std::string short_name(const std::string& name) {
 // What the system shows of a process, read at once.
 struct CodeWatch::Process {
   explicit Process(int pid)
-      : memory(open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDONLY | O_CLOEXEC)),
-        page_table(open(("/proc/" + std::to_string(pid) + "/pagemap").c_str(), O_RDONLY | O_CLOEXEC)) {
-    std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+      : memory(open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDONLY | O_CLOEXEC)),
+        page_table(open(fmt::format("/proc/{}/pagemap", pid).c_str(), O_RDONLY | O_CLOEXEC)) {
+    std::ifstream maps(fmt::format("/proc/{}/maps", pid));
     for (std::string line; std::getline(maps, line);) {
       // "BEGIN-END RIGHTS OFFSET DEVICE INODE   NAME", the name with any blanks that it has.
       Mapping mapping;

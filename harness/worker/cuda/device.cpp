@@ -79,7 +79,7 @@ std::optional<Failure> CudaDevice::set_up() {
 }
 
 std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const LaunchPlan& plan) {
-  const StageRange range("load slot" + std::to_string(slot));
+  const StageRange range(fmt::format("load slot{}", slot));
   CudaModule& loaded = slots_.at(slot);
   unload_module(*driver_, loaded);
   loaded = {};
@@ -128,7 +128,7 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   if (!loaded.loaded() || !slots_.tensors().attached()) {
     throw std::logic_error("asked to run before load and attach");
   }
-  const StageRange range((request.activity ? "recorded slot" : "timed slot") + std::to_string(slot));
+  const StageRange range(fmt::format("{} slot{}", request.activity ? "recorded" : "timed", slot));
   status_.running_slot.store(slot);
   if (request.activity) {
     watch_.stop();  // CUPTI has one subscriber

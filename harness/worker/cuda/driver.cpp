@@ -2,6 +2,7 @@
 #include "harness/worker/cuda/driver.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 namespace apo::cuda {
 namespace {
@@ -107,7 +108,7 @@ std::string describe(const Driver& driver, Result error) {
   const char* name = nullptr;
   const char* text = nullptr;
   if (driver.error_name(error, &name) != kSuccess || name == nullptr) {
-    return "CUDA error " + std::to_string(error);
+    return fmt::format("CUDA error {}", error);
   }
   driver.error_text(error, &text);  // leaves null for an error without a text
   return std::string(name) + (text != nullptr ? ": " + std::string(text) : "");

@@ -1,6 +1,8 @@
 // harness/worker/cuda/image.cpp - allocates the image and copies it to the GPU and back.
 #include "harness/worker/cuda/image.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -51,7 +53,7 @@ bool belongs_to_call(const BufferPlace& place, int set) {
 
 std::optional<Failure> CudaImage::allocate(const cuda::Driver& driver, std::int64_t bytes, cuda::Pointer& allocation) {
   if (auto failure = cuda_failure(driver, driver.allocate(&allocation, static_cast<std::size_t>(bytes)),
-                                  "cannot allocate " + std::to_string(bytes) + " bytes for the tensors")) {
+                                  fmt::format("cannot allocate {} bytes for the tensors", bytes))) {
     return failure;
   }
   allocations_.push_back(allocation);

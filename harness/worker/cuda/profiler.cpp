@@ -1,6 +1,8 @@
 // harness/worker/cuda/profiler.cpp - passes the loaded kernels to one of CUPTI's profilers.
 #include "harness/worker/cuda/profiler.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -78,7 +80,7 @@ cuda::Result CudaProfiler::reload(int slot, std::optional<Failure>& not_loaded) 
 }
 
 Result<CounterReport> CudaProfiler::count(const CountRequest& request) {
-  const StageRange range("count slot" + std::to_string(request.slot));
+  const StageRange range(fmt::format("count slot{}", request.slot));
   return profile<CounterReport>(request.slot, "the kernel under the range profiler", [&](auto&, cuda::Result& error) {
     const CudaModule& loaded = slots_.at(request.slot);
     const ProfiledCall call{.kernels = kernel_names(loaded),
@@ -90,7 +92,7 @@ Result<CounterReport> CudaProfiler::count(const CountRequest& request) {
 }
 
 Result<SampleReport> CudaProfiler::sample_stalls(const SampleRequest& request) {
-  const StageRange range("sample slot" + std::to_string(request.slot));
+  const StageRange range(fmt::format("sample slot{}", request.slot));
   return profile<SampleReport>(
       request.slot, "the kernel under PC sampling", [&](std::optional<Failure>& not_loaded, cuda::Result& error) {
         const SampledCall call{.cubin = slots_.at(request.slot).image,
@@ -103,7 +105,7 @@ Result<SampleReport> CudaProfiler::sample_stalls(const SampleRequest& request) {
 }
 
 Result<InstructionReport> CudaProfiler::count_instructions(const InstructionRequest& request) {
-  const StageRange range("count instructions slot" + std::to_string(request.slot));
+  const StageRange range(fmt::format("count instructions slot{}", request.slot));
   return profile<InstructionReport>(
       request.slot, "the kernel while its instructions were counted",
       [&](std::optional<Failure>& not_loaded, cuda::Result& error) {

@@ -1,6 +1,8 @@
 // harness/worker/cuda/variables.cpp - finds variables by the cubin's symbols and keeps one copy of them on the GPU.
 #include "harness/worker/cuda/variables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -80,7 +82,7 @@ bool CudaVariables::keep(const cuda::Driver& driver, cuda::Module module, std::s
   std::vector<char> values(ranges_.empty() ? 0 : ranges_.back().kept_at + ranges_.back().bytes);
   for (const Range& range : ranges_) {
     kept = kept && worked(driver, driver.copy_to_host(values.data() + range.kept_at, range.at, range.bytes),
-                          "reading " + std::to_string(range.bytes) + " bytes");
+                          fmt::format("reading {} bytes", range.bytes));
   }
   kept = kept && (values.empty() ||
                   worked(driver, driver.copy_to_device(kept_, values.data(), values.size()), "writing the copy"));

@@ -1,6 +1,8 @@
 // harness/worker/cupti/activity.cpp - receives CUPTI's buffers of records and reports lost ones.
 #include "harness/worker/cupti/activity.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -136,9 +138,9 @@ ActivitySpan Activity::end() {
   const std::lock_guard lock(collector().mutex);
   const Collector& from = collector();
   if (from.dropped > 0) {
-    give_up("CUPTI dropped " + std::to_string(from.dropped) + " records");
+    give_up(fmt::format("CUPTI dropped {} records", from.dropped));
   } else if (from.records.untimed() > 0) {
-    give_up("CUPTI could not time " + std::to_string(from.records.untimed()) + " of its records");
+    give_up(fmt::format("CUPTI could not time {} of its records", from.records.untimed()));
   } else {
     check(from.broken, "CUPTI left a record incomplete");
   }

@@ -1,5 +1,6 @@
 // harness/worker/parent/worker_loading.cpp - gives a worker what it runs: objects under neutral names, tensors, and
 // memory.
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <array>
@@ -33,7 +34,7 @@ std::filesystem::path Worker::neutral_path(int slot) {
   std::snprintf(generation.data(), generation.size(), "%04u", loads_.at(static_cast<std::size_t>(slot))++ % 10'000);
   const std::filesystem::path folder = folder_.path() / generation.data();
   std::filesystem::create_directories(folder);
-  return folder / ("slot" + std::to_string(slot) + ".so");
+  return folder / fmt::format("slot{}.so", slot);
 }
 
 Result<Done> Worker::load(int slot, const std::filesystem::path& object, const LaunchPlan& plan, Deadline deadline) {

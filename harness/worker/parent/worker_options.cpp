@@ -1,6 +1,8 @@
 // harness/worker/parent/worker_options.cpp - composes the environment of a worker's process.
 #include "harness/worker/parent/worker_options.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 
 #include "harness/worker/protocol/protocol.h"
@@ -26,12 +28,12 @@ std::vector<std::string> worker_environment(const WorkerOptions& options) {
   }
   // Threads that spin while they wait would take the CPU from the other slot.
   result.insert(result.end(), {"OMP_WAIT_POLICY=passive", "OMP_DYNAMIC=false",
-                               "OMP_NUM_THREADS=" + std::to_string(options.cpus.size())});
+                               fmt::format("OMP_NUM_THREADS={}", options.cpus.size())});
   if (!options.preload.empty()) {
     const std::int64_t megabytes = options.memory_limit_bytes >> 20;
     result.push_back("LD_PRELOAD=" + options.preload);
     result.push_back("ASAN_OPTIONS=detect_leaks=0:color=never:halt_on_error=1:verify_asan_link_order=0:" +
-                     std::string("hard_rss_limit_mb=") + std::to_string(megabytes));
+                     fmt::format("hard_rss_limit_mb={}", megabytes));
     result.push_back("UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=0:color=never");
   }
   if (!options.watcher.empty()) {
