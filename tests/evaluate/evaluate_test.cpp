@@ -320,7 +320,11 @@ TEST(CorrectnessPlan, ShowsEveryRegimeAndEverySmallShape) {
   for (const Workload& workload : family.workloads) {
     small += workload.kind == WorkloadKind::small || workload.kind == WorkloadKind::ragged ? 1 : 0;
   }
-  EXPECT_EQ(plan.size(), small + 2 + 1);
+  EXPECT_EQ(plan.size(), small + 2 + 3 + 1) << "two smaller ones, and B, T and H as long as fits";
+  const auto steps = [](const CheckCase& one) { return one.axes.at("T"); };
+  const std::int64_t longest = steps(*std::ranges::max_element(plan, {}, steps));
+  EXPECT_GE(longest, 512);
+  EXPECT_TRUE(longest % 64 == 1 || longest % 64 == 63) << longest;
   EXPECT_EQ(plan.back().workload, "b2_t64_h4_n32");
   EXPECT_EQ(plan.back().regimes.front(), "typical");
 }

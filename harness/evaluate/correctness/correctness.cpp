@@ -34,6 +34,14 @@ std::vector<const Workload*> small_workloads(const Family& family) {
   return small;
 }
 
+template <class Item>
+std::vector<Item> shuffled(std::vector<Item> items, Random& random) {
+  for (std::size_t i = items.size(); i > 1; --i) {
+    std::swap(items[i - 1], items[random.below(i)]);
+  }
+  return items;
+}
+
 std::string name_of(const Family& family, const Axes& axes) {
   std::string name = "held out";
   for (const AxisSpec& axis : family.axes) {
@@ -92,15 +100,13 @@ std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis) {
 // One more or one less than a multiple of 64, where the last block of any size is nearly empty or nearly full.
 std::optional<CheckCase> draw_long(const Family& family, const AxisSpec& axis, std::uint64_t seed,
                                    const std::function<bool(const Axes&)>& supported) {
-  constexpr int kDraws = 16;
   constexpr std::int64_t kBlock = 64;
-  const std::vector<const Workload*> small = small_workloads(family);
   Random random(seed);
-  for (int draw = 0; draw < kDraws && !small.empty() && !family.legal.empty(); ++draw) {
-    Axes axes = small[random.below(small.size())]->axes;
+  for (const Workload* workload : shuffled(small_workloads(family), random)) {
+    Axes axes = workload->axes;
     const std::int64_t most = longest(family, axes, axis) / kBlock;
     const bool last_is_full = random.coin();
-    if (most < 4) {
+    if (most < 4 || family.legal.empty()) {
       continue;
     }
     const auto blocks = most - static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most) / 2));
@@ -120,9 +126,7 @@ std::vector<AxisSpec> long_axes(const Family& family, std::uint64_t seed) {
   std::vector<AxisSpec> axes = family.axes;
   std::erase_if(axes, [](const AxisSpec& axis) { return axis.specialised || axis.max < kLong; });
   Random random(seed);
-  for (std::size_t i = axes.size(); i > 1; --i) {
-    std::swap(axes[i - 1], axes[random.below(i)]);
-  }
+  axes = shuffled(std::move(axes), random);
   axes.resize(std::min(axes.size(), kMost));
   return axes;
 }

@@ -72,7 +72,8 @@ std::string describe(const Judgement& judgement, const JudgePreset& preset, cons
       return "No difference that matters: " + change(judgement, wording) + ", inside +-" +
              format_g(100 * preset.equivalence_band) + " %.";
     case Reason::no_gain:
-      return "No gain of " + format_percent(preset.design_effect) + " is left possible: " + change(judgement, wording) + ".";
+      return "No gain of " + format_percent(preset.design_effect) + " is left possible: " + change(judgement, wording) +
+             ".";
     case Reason::confirm_failed:
       return "The gain did not come back when it was measured again: " + change(judgement, wording) + ".";
     case Reason::guard_failed:

@@ -52,13 +52,20 @@ std::string verified_sizes(const Family& family, const std::vector<std::string>&
 
 // "" when nothing says which sizes were meant.
 std::string region_of(const Family& family, const std::string& workload_class,
-                      const std::vector<std::string>& workloads) {
+                      const std::vector<std::string>& workloads, bool unchecked) {
   const auto found = std::find_if(family.classes.begin(), family.classes.end(),
                                   [&](const WorkloadClass& one) { return one.name == workload_class; });
   if (family.legal.empty() || found == family.classes.end()) {
     return exact_sizes(family, workloads);
   }
-  return family.legal == "1" ? found->condition : "(" + found->condition + ") && (" + family.legal + ")";
+  std::vector<std::string> terms = {"(" + found->condition + ")"};
+  if (family.legal != "1") {
+    terms.push_back("(" + family.legal + ")");
+  }
+  if (const std::string verified = verified_sizes(family, workloads); !unchecked && !verified.empty()) {
+    terms.push_back(verified);
+  }
+  return join(terms, " && ");
 }
 
 std::size_t place_of(const Family& family, const std::string& workload_class) {
@@ -99,17 +106,13 @@ std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, 
   }
   std::optional<Variant> variant = journal.variant(incumbent.source_hash);
   DispatchEvidence evidence = evidence_of(journal, incumbent);
-  std::string region = region_of(family, incumbent.workload_class, evidence.workloads);
+  std::string region = region_of(family, incumbent.workload_class, evidence.workloads, unchecked);
   const bool triton = variant && is_python(variant->source);
   if (!variant || region.empty() || triton) {
     why = !variant ? "the journal does not hold its source"
           : triton ? "it is a Triton kernel, whose launch only its build knows"
                    : "the family has neither the class nor one of the measured workloads any more";
     return std::nullopt;
-  }
-  const std::string verified = unchecked ? "" : verified_sizes(family, evidence.workloads);
-  if (!verified.empty()) {
-    region = fmt::format("({}) && {}", region, verified);
   }
   const Settings settings = resolve_settings(*variant, incumbent.configuration.settings);
   const std::int64_t shared = static_shared(evidence.build);

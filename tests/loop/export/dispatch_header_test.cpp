@@ -178,7 +178,7 @@ TEST(DispatchHeader, ServesTheSizesOfItsClassAndThrowsForTheRest) {
   journal.accept({});
   journal.accept(
       {.candidate = "e88_backward/cuda_register_tiled", .workload_class = "n64", .workloads = {"b1_t32_h2_n64"}});
-  const std::string out = run_with_headers(journal.load(), R"text(
+  const std::string out = run_with_headers(journal.load({.unchecked = true}), R"text(
     using namespace e88_backward;
     const auto ask = [](const Axes& axes) {
       try {
@@ -286,7 +286,7 @@ TEST(DispatchHeader, CarriesTheEvidenceAndTwoFamiliesLiveSideBySide) {
 TEST(DispatchHeader, HostileTextStaysText) {
   DispatchJournal journal;
   journal.accept({.workloads = {test::kHostile}, .driver = test::kHostile});
-  Dispatch dispatch = journal.load();
+  Dispatch dispatch = journal.load({.unchecked = true});
   dispatch.tables[0].devices[0].machine.model = test::kHostile;
   dispatch.tables[0].devices[0].rows[0].variant.launches[0].kernel = test::kHostile;
   dispatch.tables[0].devices[0].rows[0].workload_class = test::kHostile;
