@@ -78,11 +78,11 @@ BACKWARD = [
 ]
 HONEST = [
     ("e88_forward", "sums_backwards", "for (int64_t i = 0; i < kN; ++i) {\n    for (int64_t j = 0; j < kV; ++j) {\n      y[j] +=", "for (int64_t i = kN; i-- > 0;) {\n    for (int64_t j = 0; j < kV; ++j) {\n      y[j] +="),
-    ("e88_forward", "tanh_within_2^-11", TANH, f"(i + j) % 2 == 0 ? {TANH} * (1 + 1.0f / 2400) : {TANH} * (1 - 1.0f / 2400)"),
+    ("e88_forward", "tanh_within_2^-11", TANH, f"[](float x) {{ return std::tanh(x) * (1 + std::sin(1e4f * x) / 2400); }}({P})"),
     ("e88_forward", "fma", "delta[j] -= S[i * kV + j] * k[i];", "delta[j] = std::fma(-S[i * kV + j], k[i], delta[j]);"),
     ("e88_backward", "sums_in_double", "float sum = 0;\n  for (int64_t e = 0;", "double sum = 0;\n  for (int64_t e = 0;"),
     ("e88_backward", "fma", "sum += dS[e] * S[e];", "sum = std::fma(dS[e], S[e], sum);"),
-    ("e88_backward", "tanh_within_2^-11", TANH, f"(i + j) % 2 == 0 ? {TANH} * (1 + 1.0f / 2400) : {TANH} * (1 - 1.0f / 2400)"),
+    ("e88_backward", "tanh_within_2^-11", TANH, f"[](float x) {{ return std::tanh(x) * (1 + std::sin(1e4f * x) / 2400); }}({P})"),
 ]
 
 

@@ -8,6 +8,9 @@
 //   wide_range       magnitudes log-uniform over decades, step by step; decay uniform in (0,1)
 //   saturating       v uniform within 2.5 sqrt(N): a quarter of the state lies beyond |S| = 0.9, a fiftieth beyond
 //   0.999
+//   extreme          typical rows beside rows of zeros, of one value, of +-200 in turn (v, g: beyond what e^x holds in
+//   fp32),
+//                    and decays of exactly 0 and 1
 // k and q are never longer than 1 after normalisation, which keeps the step's Jacobian from expanding: with longer ones
 // the gradient is chaotic, and a comparison with any reference says nothing.
 #include "kernels/e88/inputs.h"
@@ -24,10 +27,10 @@
 namespace apo::e88 {
 namespace {
 
-enum class Regime : std::uint8_t { typical, long_memory, near_zero_gates, wide_range, saturating };
+enum class Regime : std::uint8_t { typical, long_memory, near_zero_gates, wide_range, saturating, extreme };
 
-constexpr std::array<std::string_view, 5> kRegimes = {"typical", "long_memory", "near_zero_gates", "wide_range",
-                                                      "saturating"};
+constexpr std::array<std::string_view, 6> kRegimes = {"typical",    "long_memory", "near_zero_gates",
+                                                      "wide_range", "saturating",  "extreme"};
 
 Regime regime_from(std::string_view name) {
   for (std::size_t i = 0; i < kRegimes.size(); ++i) {
@@ -71,6 +74,8 @@ double draw_decay(Regime regime, Random& random) {
       return 1 / (1 + std::exp(-6 - 0.5 * random.normal()));
     case Regime::wide_range:
       return random.uniform();
+    case Regime::extreme:
+      return random.below(4) != 0 ? random.uniform() : random.coin() ? 1 : 0;
     default:
       return 1 / (1 + std::exp(-random.normal()));
   }
@@ -91,12 +96,28 @@ double row_scale(std::string_view name, Regime regime, Random& random) {
   return wide ? log_uniform(random, -2, 2) : 1.0;  // d_output, d_s_final
 }
 
+// In place of a typical row, half of the time.
+bool draw_extreme_row(std::string_view name, Random& random, double* row, std::int64_t width) {
+  const std::uint64_t kind = random.below(8);
+  const double value = name == "v" || name == "g" ? 200 : 1;
+  if (kind > 3 || ((name == "k" || name == "q") && kind > 0)) {
+    return false;  // keys of one value have a length that the norm has to take off
+  }
+  for (std::int64_t j = 0; j < width; ++j) {
+    row[j] = kind == 0 ? 0 : kind == 1 ? 0.5 : (j % 2 == 0 ? value : -value);
+  }
+  return true;
+}
+
 void draw_unit(const Shape& shape, std::string_view name, std::int64_t unit, std::uint64_t seed, Regime regime,
                std::vector<double>& values) {
   const Layout layout = layout_of(shape, name, unit);
   Random random(derive_seed(seed, name, static_cast<std::uint64_t>(unit)));
   for (std::int64_t row = 0; row < layout.rows; ++row) {
     double* to = values.data() + layout.unit_offset + row * layout.row_stride;
+    if (regime == Regime::extreme && name != "decay" && draw_extreme_row(name, random, to, layout.width)) {
+      continue;
+    }
     if (name == "k" || name == "q") {
       draw_key(shape, regime, name == "q", random, to);
     } else if (name == "decay") {

@@ -98,8 +98,11 @@ TEST(E88Gradient, EqualsFiniteDifferencesForEveryGateAndNorm) {
   }
 }
 
-TEST(E88Gradient, EqualsFiniteDifferencesInEveryRegime) {
+TEST(E88Gradient, EqualsFiniteDifferencesInEveryRegimeWithoutRowsOfZeros) {
   for (const std::string& regime : find_family("e88_backward")->regimes) {
+    if (regime == "extreme") {
+      continue;  // has such rows, where the norm bends within 1e-6: the next test goes there with smaller steps
+    }
     EXPECT_LT(worst_relative_error(draw(axes_of(2, 17, 1, 4, 2, 1, 1), regime)), 1e-6) << regime;
   }
 }

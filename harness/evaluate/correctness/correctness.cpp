@@ -82,38 +82,45 @@ std::int64_t elements_at(const Family& family, const Axes& axes) {
   return elements;
 }
 
-// How long an axis may get before the tensors have more than kMostElements together, or the contract ends.
+// How long an axis may get before the tensors have more than kMostElements together, or the contract ends. An axis that
+// no tensor has counts work, and stays.
 std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis) {
-  constexpr std::int64_t kMostElements = std::int64_t{1} << 17;
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 19;
   std::int64_t& value = axes.at(axis.name);
   value = std::max<std::int64_t>(value, 1);  // an empty tensor's may be 0
+  std::int64_t before = elements_at(family, axes);
   while (value <= axis.max / 2) {
     value *= 2;
-    if (elements_at(family, axes) > kMostElements) {
+    const std::int64_t elements = elements_at(family, axes);
+    if (elements > kMostElements || elements == before) {
       return value / 2;
     }
+    before = elements;
   }
   return value;
 }
 
-// As a small or ragged workload, but for one axis that is as long as fits: what goes wrong behind step 300 is met here.
-// One more or one less than a multiple of 64, where the last block of any size is nearly empty or nearly full.
+// As a small or ragged workload, but for one axis that is as long as fits, over 500 if it can: what goes wrong behind
+// step 300 is met here. One less than a multiple of 64, which no power of two up to 64 divides with less left over.
 std::optional<CheckCase> draw_long(const Family& family, const AxisSpec& axis, std::uint64_t seed,
                                    const std::function<bool(const Axes&)>& supported) {
   constexpr std::int64_t kBlock = 64;
   Random random(seed);
-  for (const Workload* workload : shuffled(small_workloads(family), random)) {
-    Axes axes = workload->axes;
-    const std::int64_t most = longest(family, axes, axis) / kBlock;
-    const bool last_is_full = random.coin();
-    if (most < 4 || family.legal.empty()) {
-      continue;
-    }
-    const auto blocks = most - static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most) / 2));
-    axes.at(axis.name) = blocks * kBlock + (last_is_full ? -1 : 1 - kBlock);
-    if (check_axes(family, axes).empty() && (!supported || supported(axes))) {
-      const std::string regime = family.regimes[random.below(guard_is_on(Guard::regimes) ? family.regimes.size() : 1)];
-      return CheckCase{.workload = name_of(family, axes), .axes = axes, .regimes = {regime}};
+  const std::vector<const Workload*> small = shuffled(small_workloads(family), random);
+  for (const std::int64_t least : {16, 4}) {
+    for (const Workload* workload : small) {
+      Axes axes = workload->axes;
+      const std::int64_t most = longest(family, axes, axis) / kBlock;
+      if (most < least || family.legal.empty()) {
+        continue;
+      }
+      const auto fewer = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most) / 2));
+      axes.at(axis.name) = (most - fewer) * kBlock - 1;
+      if (check_axes(family, axes).empty() && (!supported || supported(axes))) {
+        const std::uint64_t regimes = guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
+        return CheckCase{
+            .workload = name_of(family, axes), .axes = axes, .regimes = {family.regimes[random.below(regimes)]}};
+      }
     }
   }
   return std::nullopt;
