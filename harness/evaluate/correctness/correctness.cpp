@@ -82,17 +82,16 @@ std::int64_t elements_at(const Family& family, const Axes& axes) {
   return elements;
 }
 
-// How long an axis may get before the tensors have more than kMostElements together, or the contract ends. An axis that
-// no tensor has counts work, and stays.
-std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis) {
-  constexpr std::int64_t kMostElements = std::int64_t{1} << 19;
+// How long an axis may get before the tensors have more than `most_elements` together, or the contract ends. An axis
+// that no tensor has counts work, and stays.
+std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis, std::int64_t most_elements) {
   std::int64_t& value = axes.at(axis.name);
   value = std::max<std::int64_t>(value, 1);  // an empty tensor's may be 0
   std::int64_t before = elements_at(family, axes);
   while (value <= axis.max / 2) {
     value *= 2;
     const std::int64_t elements = elements_at(family, axes);
-    if (elements > kMostElements || elements == before) {
+    if (elements > most_elements || elements == before) {
       return value / 2;
     }
     before = elements;
@@ -102,15 +101,15 @@ std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis) {
 
 // As a small or ragged workload, but for one axis that is as long as fits, over 500 if it can: what goes wrong behind
 // step 300 is met here. One less than a multiple of 64, which no power of two up to 64 divides with less left over.
-std::optional<CheckCase> draw_long(const Family& family, const AxisSpec& axis, std::uint64_t seed,
-                                   const std::function<bool(const Axes&)>& supported) {
+std::optional<CheckCase> draw_long(const Family& family, const AxisSpec& axis, std::int64_t most_elements,
+                                   std::uint64_t seed, const std::function<bool(const Axes&)>& supported) {
   constexpr std::int64_t kBlock = 64;
   Random random(seed);
   const std::vector<const Workload*> small = shuffled(small_workloads(family), random);
   for (const std::int64_t least : {16, 4}) {
     for (const Workload* workload : small) {
       Axes axes = workload->axes;
-      const std::int64_t most = longest(family, axes, axis) / kBlock;
+      const std::int64_t most = longest(family, axes, axis, most_elements) / kBlock;
       if (most < least || family.legal.empty()) {
         continue;
       }
@@ -142,7 +141,7 @@ std::vector<AxisSpec> long_axes(const Family& family, std::uint64_t seed) {
 
 std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
                                         std::uint64_t seed, std::uint64_t shared_seed,
-                                        const std::function<bool(const Axes&)>& supported) {
+                                        const std::function<bool(const Axes&)>& supported, std::int64_t most_elements) {
   std::vector<CheckCase> plan;
   const std::size_t regimes = guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
   const std::vector<std::string> all(family.regimes.begin(),
@@ -170,7 +169,7 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
   }
   for (const AxisSpec& axis :
        guard_is_on(Guard::shapes) ? long_axes(family, derive_seed(seed, "long")) : std::vector<AxisSpec>()) {
-    if (auto one = draw_long(family, axis, derive_seed(seed, "long " + axis.name), supported)) {
+    if (auto one = draw_long(family, axis, most_elements, derive_seed(seed, "long " + axis.name), supported)) {
       plan.push_back(std::move(*one));
     }
   }
@@ -189,8 +188,10 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
 std::vector<CheckCase> correctness_plan(const Runtime& runtime, const Configuration& configuration,
                                         const std::vector<std::string>& campaign_workloads, std::uint64_t seed,
                                         std::uint64_t shared_seed) {
-  return correctness_plan(*runtime.family, campaign_workloads, seed, shared_seed,
-                          [&](const Axes& axes) { return runtime.unsupported(configuration, axes).empty(); });
+  return correctness_plan(
+      *runtime.family, campaign_workloads, seed, shared_seed,
+      [&](const Axes& axes) { return runtime.unsupported(configuration, axes).empty(); },
+      runtime.worker.executor ? kMostElementsInExecutor : kMostElements);
 }
 
 namespace {
