@@ -1,0 +1,304 @@
+// variants/lse_backward/wgmma_tiles.cuh - 128 queries or keys of a block against tiles of the others, by wgmma.
+//
+// A tile is multiplied twice where it lies: its rows with the block's for the scores, and then the weights, which have
+// stayed in registers, with it for the sums. So dq and dk are the same loop; they differ in whose rows are whose and in
+// where lse and dlse stand.
+#pragma once
+#include "wgmma_work.cuh"
+
+namespace {
+
+// The consumers take turns at starting products, so that one multiplies while the other is at its exponentials.
+struct Turns {
+  int consumer;
+
+  __device__ void take() const {
+    if (TURNS) {
+      meet(1 + consumer, 128 * kConsumers);
+    }
+  }
+  __device__ void give() const {
+    if (TURNS) {
+      pass(2 - consumer, 128 * kConsumers);
+    }
+  }
+};
+
+inline __device__ float power_of_2(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+// One of the two warpgroups that multiply; it owns 64 of the block's rows.
+template <int kD, bool kKeys>
+struct Consumer {
+  const lse_backward_args& a;
+  Shared<kD>& shared;
+  Turns turns;
+  float sums[kD / 2];
+  float scores[kTile / 2];
+  unsigned weights[kTile / 4];
+  float offsets[kKeys ? kTile / 4 : 2];  // of the thread's columns, or of its rows
+  unsigned signs = 0;
+
+  __device__ Consumer(const lse_backward_args& args, Shared<kD>& of_block, int consumer)
+      : a(args), shared(of_block), turns{consumer} {}
+
+  // This thread's first row of the block's 128; its second one is 8 further.
+  __device__ int own_row() const { return turns.consumer * 64 + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4; }
+
+  __device__ void start_scores(int stage) {
+    const unsigned long long own = descriptor(shared.own[0][turns.consumer * 64], 0);
+    const unsigned long long tile = descriptor(shared.tiles[stage], 0);
+#pragma unroll
+    for (int d = 0; d < kD / 16; ++d) {
+      const int column = d % 4 * 2;  // 16 columns are two units of 16 bytes
+      wgmma(scores, own + d / 4 * (sizeof(shared.own[0]) / 16) + column,
+            tile + d / 4 * (sizeof(shared.tiles[0][0]) / 16) + column, d > 0);
+    }
+    commit_products();
+  }
+
+  __device__ void start_sums(int stage) {
+    const unsigned long long tile = descriptor(shared.tiles[stage], sizeof(shared.tiles[0][0]));
+#pragma unroll
+    for (int k = 0; k < kTile / 16; ++k) {
+      wgmma(sums, weights + 4 * k, tile + k * (16 * kHalf * sizeof(bf16) / 16));
+    }
+    commit_products();
+  }
+
+  // Before the scores are there, which hides the loads.
+  __device__ void load_offsets(int stage) {
+    if constexpr (kKeys) {
+      const QueryTile& queries = shared.queries[stage];
+      const int t = threadIdx.x % 4;
+#pragma unroll
+      for (int n = 0; n < kTile / 8; ++n) {
+        const float2 pair = *reinterpret_cast<const float2*>(&queries.offsets[8 * n + 2 * t]);
+        offsets[2 * n] = pair.x;
+        offsets[2 * n + 1] = pair.y;
+      }
+      signs = queries.signs[t];
+      hold(offsets);
+    }
+  }
+
+  __device__ float offset_of(int s) const {
+    return offsets[kKeys ? s / 4 * 2 + s % 2 : s / 2 % 2];
+  }
+
+  __device__ void weigh() {
+    const float scale2 = a.scale * kLog2e;
+#pragma unroll
+    for (int s = 0; s < kTile / 2; ++s) {
+      scores[s] = power_of_2(fmaf(scores[s], scale2, offset_of(s)));
+    }
+  }
+
+  __device__ void weigh_with_cap() {
+    const auto cap = static_cast<float>(a.cap);
+    const float of_cap = a.scale / cap;
+#pragma unroll
+    for (int s = 0; s < kTile / 2; ++s) {
+      const float bent = tanhf(scores[s] * of_cap);
+      scores[s] = power_of_2(fmaf(cap * bent, kLog2e, offset_of(s))) * (1 - bent * bent);
+    }
+  }
+
+  // Of the block's own rows those beyond the last one are not stored, and queries that pass by beyond it weigh nothing.
+  __device__ bool has_masks(const Work& work, int at) const {
+    const int i = kKeys ? at : work.first, last = kKeys ? work.first + kOwn - 1 : at + kTile - 1;  // key
+    return a.segments || (!kKeys && last >= a.keys) || (a.causal && last > i + a.keys - a.S);
+  }
+
+  __device__ void hide(const Work& work, int at) {
+    const int queries = static_cast<int>(a.S), keys = static_cast<int>(a.keys);  // at most 2^20
+    const int last_of_first = a.causal ? keys - queries : keys;                  // the last key that query 0 sees
+#pragma unroll
+    for (int s = 0; s < kTile / 2; ++s) {
+      const int own = work.first + own_row() + s / 2 % 2 * 8;
+      const int other = at + s / 4 * 8 + static_cast<int>(threadIdx.x) % 4 * 2 + s % 2;
+      const int i = kKeys ? other : own, j = kKeys ? own : other;
+      const bool there = i < queries && j < keys && j - i <= last_of_first;
+      if (!there || (a.segments && a.k_segment[j] != a.q_segment[i])) {
+        scores[s] = 0;
+      }
+    }
+  }
+
+  // From scores to weights, which stay in fp32 until the products that use the last tile's weights are done.
+  __device__ void weigh_tile(const Work& work, int at) {
+    if (a.cap == 0) {
+      weigh();
+    } else {
+      weigh_with_cap();
+    }
+    if (has_masks(work, at)) {
+      hide(work, at);
+    }
+  }
+
+  // The layout of a result's row is that of the next product's left operand.
+  __device__ void round_weights() {
+#pragma unroll
+    for (int w = 0; w < kTile / 4; ++w) {
+      weights[w] = pack(scores[2 * w], scores[2 * w + 1]);
+      if constexpr (kKeys) {
+        weights[w] ^= signs << w / 2 & 0x80008000u;
+      }
+    }
+  }
+
+  // By one lane of each warp, when all of them have read.
+  __device__ void release(Barrier& empty) const {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) {
+      arrive(empty);
+    }
+  }
+
+  // While the last tile is added to the sums, the next one's weights are made.
+  __device__ void add_tiles(const Work& work, Ring<kStages>& ring) {
+    wait(shared.full[ring.stage], ring.parity);
+    turns.take();
+    begin_products();
+    start_scores(ring.stage);
+    turns.give();
+    load_offsets(ring.stage);
+    wait_for_products<0>();
+    hold(scores);
+    weigh_tile(work, work.begin);
+    round_weights();
+    const int count = work.tiles * work.heads;
+    for (int n = 1, tile = 1; n < count; ++n, ++tile) {
+      if (tile == work.tiles) {
+        tile = 0;
+      }
+      const int last = ring.stage;
+      ring.advance();
+      wait(shared.full[ring.stage], ring.parity);
+      turns.take();
+      hold(scores);
+      hold(weights);
+      hold(sums);
+      begin_products();
+      start_scores(ring.stage);
+      start_sums(last);
+      turns.give();
+      load_offsets(ring.stage);
+      wait_for_products<1>();
+      hold(scores);
+      weigh_tile(work, work.begin + tile * kTile);
+      wait_for_products<0>();
+      hold(sums);
+      hold(weights);
+      release(shared.empty[last]);
+      round_weights();
+    }
+    release(shared.own_empty);
+    hold(weights);
+    hold(sums);
+    begin_products();
+    start_sums(ring.stage);
+    wait_for_products<0>();
+    hold(sums);
+    hold(weights);
+    release(shared.empty[ring.stage]);
+    ring.advance();
+  }
+
+  // Scaled, as pairs of bf16, to the block's rows of `to` that exist.
+  __device__ void store_sums(bf16* to, long long rows, const float (&factor)[2]) const {
+    const int column = threadIdx.x % 4 * 2;
+#pragma unroll
+    for (int n = 0; n < kD / 8; ++n) {
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const int row = own_row() + 8 * r;
+        if (row < rows && 8 * n + column < a.D) {
+          *reinterpret_cast<unsigned*>(to + row * a.D + 8 * n + column) =
+              pack(factor[r] * sums[4 * n + 2 * r], factor[r] * sums[4 * n + 2 * r + 1]);
+        }
+      }
+    }
+  }
+
+  __device__ void consume(const Work& work, Ring<kStages>& ring, unsigned& parity) {
+    float factor[2] = {a.scale, a.scale};
+    const long long rows = kKeys ? a.keys : a.S, at = work.head * rows + work.first;
+    if constexpr (!kKeys) {
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const int row = own_row() + 8 * r;
+        offsets[r] = work.first + row < a.S ? -kLog2e * a.lse[at + row] : 0;
+        factor[r] *= work.first + row < a.S ? a.dlse[at + row] : 0;
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kD / 2; ++i) {
+      sums[i] = 0;
+    }
+    if (work.tiles > 0) {
+      wait(shared.own_full, parity);
+      parity ^= 1;
+      add_tiles(work, ring);
+    }
+    store_sums((kKeys ? a.dk : a.dq) + at * a.D, rows - work.first, factor);
+  }
+};
+
+// Every grid-th item of the queries, then of the keys. One warpgroup copies, two multiply.
+template <int kD>
+__device__ void all_work(const lse_backward_args& a) {
+  extern __shared__ __align__(1024) unsigned char memory[];
+  auto& shared = *reinterpret_cast<Shared<kD>*>(memory);
+  const long long of_queries = a.heads * a.group * ((a.S + kOwn - 1) / kOwn);
+  const long long items = of_queries + a.heads * ((a.keys + kOwn - 1) / kOwn);
+  if (threadIdx.x == 0) {
+    init_barrier(shared.own_full, 1);
+    init_barrier(shared.own_empty, kConsumers * 4);
+    for (int stage = 0; stage < kStages; ++stage) {
+      init_barrier(shared.full[stage], 1);
+      init_barrier(shared.empty[stage], kConsumers * 4);
+    }
+    publish_barriers();
+  }
+  __syncthreads();
+  Ring<kStages> ring;
+  unsigned parity = 0;
+  const int warpgroup = __shfl_sync(kAll, threadIdx.x / 128, 0);
+  if (warpgroup == 0) {
+    keep_registers<24>();
+    if (threadIdx.x == 0) {
+      const Prepared prepared(a);
+      acquire_tensor_map(prepared.map(false));
+      acquire_tensor_map(prepared.map(true));
+      for (long long item = blockIdx.x; item < items; item += gridDim.x) {
+        if (item < of_queries) {
+          produce<kD, false>(queries_at(a, item), prepared, shared, ring, parity);
+        } else {
+          produce<kD, true>(keys_at(a, item - of_queries), prepared, shared, ring, parity);
+        }
+      }
+    }
+  } else {
+    take_registers<240>();
+    if (warpgroup == 2) {
+      Turns{1}.give();  // the first turn
+    }
+    for (long long item = blockIdx.x; item < items; item += gridDim.x) {
+      if (item < of_queries) {
+        Consumer<kD, false>(a, shared, warpgroup - 1).consume(queries_at(a, item), ring, parity);
+      } else {
+        Consumer<kD, true>(a, shared, warpgroup - 1).consume(keys_at(a, item - of_queries), ring, parity);
+      }
+    }
+    if (warpgroup == 1) {
+      Turns{0}.take();  // the other one gives a last turn
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,109 @@
+// variants/lse_backward/wgmma_work.cuh - which rows a block works on, where they lie in shared memory, and their
+// copies.
+//
+// The block owns 128 rows of one side, queries or keys, and tiles of the other side pass by.
+#pragma once
+#include "bulk_copies.cuh"
+#include "scores.cuh"
+
+namespace {
+
+constexpr int kOwn = 128;   // rows of a block
+constexpr int kTile = 128;  // rows that pass by together
+constexpr int kStages = STAGES;
+constexpr int kHalf = 64;  // columns of a tile that lie together
+constexpr int kConsumers = 2;
+constexpr float kLog2e = 1.4426950408889634f;
+
+// What the weights of a tile of queries need beside the scores, for dk: log2(abs(dlse)) - lse log2(e) is added to a
+// score in powers of 2, and dlse's sign set in the weight. A thread of a warpgroup has the columns 8 n + 2 t + c of the
+// tile, with t = thread % 4 and c = 0, 1. Their signs are the bits 16 c + 15 - n of signs[t].
+struct QueryTile {
+  float offsets[kTile];
+  unsigned signs[4];
+};
+
+template <int kD>
+struct alignas(1024) Shared {
+  bf16 own[kD / kHalf][kOwn][kHalf];
+  bf16 tiles[kStages][kD / kHalf][kTile][kHalf];
+  QueryTile queries[kStages];
+  Barrier own_full, own_empty, full[kStages], empty[kStages];
+};
+// The launch asks for as much.
+static_assert(sizeof(Shared<64>) == 1024 * ((256 * 64 * (1 + kStages) + 544 * kStages + 16 + 1023) / 1024));
+static_assert(sizeof(Shared<128>) == 1024 * ((256 * 128 * (1 + kStages) + 544 * kStages + 16 + 1023) / 1024));
+
+// The scratch buffers: maps of q and k, and what the queries' tiles need.
+struct Prepared {
+  char* maps;
+  QueryTile* queries;
+  long long tiles_of_head;
+
+  __device__ explicit Prepared(const lse_backward_args& a)
+      : maps(reinterpret_cast<char*>((reinterpret_cast<unsigned long long>(a.maps) + 127) & ~127ULL)),
+        queries(static_cast<QueryTile*>(a.queries)),
+        tiles_of_head((a.S + kTile - 1) / kTile) {}
+  __device__ char* map(bool is_keys) const { return maps + (is_keys ? kTensorMapBytes : 0); }
+};
+
+// The block's rows of one head, and the tiles of the other side that they see, in each of `heads` heads of it.
+struct Work {
+  int head, first;        // own
+  int other_head, heads;  // passing by
+  int begin, tiles;       // of each head
+};
+
+inline __device__ Work queries_at(const lse_backward_args& a, long long item) {
+  const long long tiles = (a.S + kOwn - 1) / kOwn, heads = a.heads * a.group;
+  // With a causal mask the last queries have the most keys: they begin first.
+  const auto head = static_cast<int>(a.causal ? item % heads : item / tiles);
+  const auto tile = static_cast<int>(a.causal ? tiles - 1 - item / heads : item % tiles);
+  const int first = tile * kOwn;
+  const long long last = first + kOwn < a.S ? first + kOwn : a.S;  // behind the block's queries
+  const long long seen = a.causal ? last + a.keys - a.S : a.keys;
+  const int count = seen < 0 ? 0 : static_cast<int>((seen + kTile - 1) / kTile);
+  return {head, first, static_cast<int>(head / a.group), 1, 0, count};
+}
+
+inline __device__ Work keys_at(const lse_backward_args& a, long long item) {
+  const long long tiles = (a.keys + kOwn - 1) / kOwn;
+  const auto head = static_cast<int>(a.causal ? item % a.heads : item / tiles);
+  const int first = static_cast<int>(a.causal ? item / a.heads : item % tiles) * kOwn;
+  const long long seen_from = a.causal ? first - a.keys + a.S : 0;
+  const int begin = seen_from < 0 ? 0 : static_cast<int>(seen_from / kTile) * kTile;
+  const int count = begin < a.S ? static_cast<int>((a.S - begin + kTile - 1) / kTile) : 0;
+  return {head, first, static_cast<int>(head * a.group), static_cast<int>(a.group), begin, count};
+}
+
+// By one thread: all copies of a block's work.
+template <int kD, bool kKeys>
+__device__ void produce(const Work& work, const Prepared& prepared, Shared<kD>& shared, Ring<kStages>& ring,
+                        unsigned& parity) {
+  if (work.tiles == 0) {
+    return;
+  }
+  wait(shared.own_empty, parity ^ 1);
+  parity ^= 1;
+  arrive_expecting(shared.own_full, sizeof(shared.own));
+  for (int half = 0; half < kD / kHalf; ++half) {
+    copy_tile(shared.own[half], prepared.map(kKeys), half * kHalf, work.first, work.head, shared.own_full);
+  }
+  for (int h = work.other_head; h < work.other_head + work.heads; ++h) {
+    for (int tile = 0; tile < work.tiles; ++tile, ring.advance()) {
+      const int at = work.begin + tile * kTile;
+      Barrier& full = shared.full[ring.stage];
+      wait(shared.empty[ring.stage], ring.parity ^ 1);
+      arrive_expecting(full, sizeof(shared.tiles[0]) + (kKeys ? sizeof(QueryTile) : 0));
+      for (int half = 0; half < kD / kHalf; ++half) {
+        copy_tile(shared.tiles[ring.stage][half], prepared.map(!kKeys), half * kHalf, at, h, full);
+      }
+      if (kKeys) {
+        copy_bytes(&shared.queries[ring.stage], prepared.queries + h * prepared.tiles_of_head + at / kTile,
+                   sizeof(QueryTile), full);
+      }
+    }
+  }
+}
+
+}  // namespace
