@@ -24,6 +24,21 @@ struct Turns {
   }
 };
 
+// Word i of lane t of four goes to word t of lane i: of 2 x 2 blocks, and then within them.
+inline __device__ void transpose(unsigned (&words)[4], int t) {
+#pragma unroll
+  for (int step = 2; step > 0; step /= 2) {
+    const bool upper = t & step;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if ((i & step) == 0) {
+        const unsigned theirs = __shfl_xor_sync(kAll, upper ? words[i] : words[i + step], step);
+        (upper ? words[i] : words[i + step]) = theirs;
+      }
+    }
+  }
+}
+
 inline __device__ float power_of_2(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -116,13 +131,27 @@ struct Consumer {
   __device__ void hide(const Work& work, int at) {
     const int queries = static_cast<int>(a.S), keys = static_cast<int>(a.keys);  // at most 2^20
     const int last_of_first = a.causal ? keys - queries : keys;                  // the last key that query 0 sees
+    const int first_column = at + static_cast<int>(threadIdx.x) % 4 * 2;
 #pragma unroll
     for (int s = 0; s < kTile / 2; ++s) {
       const int own = work.first + own_row() + s / 2 % 2 * 8;
-      const int other = at + s / 4 * 8 + static_cast<int>(threadIdx.x) % 4 * 2 + s % 2;
+      const int bound = (kKeys ? own - last_of_first : min(own + last_of_first, keys - 1)) - first_column;
+      const int column = s / 4 * 8 + s % 2;
+      if (kKeys ? column < bound : column > bound) {
+        scores[s] = 0;
+      }
+    }
+    if (a.segments) {
+      hide_other_segments(work, first_column);
+    }
+  }
+
+  __device__ void hide_other_segments(const Work& work, int first_column) {
+#pragma unroll
+    for (int s = 0; s < kTile / 2; ++s) {
+      const int own = work.first + own_row() + s / 2 % 2 * 8, other = first_column + s / 4 * 8 + s % 2;
       const int i = kKeys ? other : own, j = kKeys ? own : other;
-      const bool there = i < queries && j < keys && j - i <= last_of_first;
-      if (!there || (a.segments && a.k_segment[j] != a.q_segment[i])) {
+      if (i >= a.S || j >= a.keys || a.k_segment[j] != a.q_segment[i]) {
         scores[s] = 0;
       }
     }
@@ -151,15 +180,8 @@ struct Consumer {
     }
   }
 
-  // By one lane of each warp, when all of them have read.
-  __device__ void release(Barrier& empty) const {
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) {
-      arrive(empty);
-    }
-  }
-
-  // While the last tile is added to the sums, the next one's weights are made.
+  // While the last tile is added to the sums, the next one's weights are made. Every thread arrives for itself:
+  // racecheck does not see that a lane speaks for its warp.
   __device__ void add_tiles(const Work& work, Ring<kStages>& ring) {
     wait(shared.full[ring.stage], ring.parity);
     turns.take();
@@ -194,10 +216,10 @@ struct Consumer {
       wait_for_products<0>();
       hold(sums);
       hold(weights);
-      release(shared.empty[last]);
+      arrive(shared.empty[last]);
       round_weights();
     }
-    release(shared.own_empty);
+    arrive(shared.own_empty);
     hold(weights);
     hold(sums);
     begin_products();
@@ -205,21 +227,27 @@ struct Consumer {
     wait_for_products<0>();
     hold(sums);
     hold(weights);
-    release(shared.empty[ring.stage]);
+    arrive(shared.empty[ring.stage]);
     ring.advance();
   }
 
-  // Scaled, as pairs of bf16, to the block's rows of `to` that exist.
+  // Scaled, as bf16, to the block's rows of `to` that exist. A thread's pairs of columns change places with those of
+  // the other three that share its rows, so that each stores 8 columns at once.
   __device__ void store_sums(bf16* to, long long rows, const float (&factor)[2]) const {
-    const int column = threadIdx.x % 4 * 2;
+    const int t = threadIdx.x % 4;
 #pragma unroll
-    for (int n = 0; n < kD / 8; ++n) {
+    for (int n = 0; n < kD / 8; n += 4) {
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        const int row = own_row() + 8 * r;
-        if (row < rows && 8 * n + column < a.D) {
-          *reinterpret_cast<unsigned*>(to + row * a.D + 8 * n + column) =
-              pack(factor[r] * sums[4 * n + 2 * r], factor[r] * sums[4 * n + 2 * r + 1]);
+        unsigned pairs[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          pairs[i] = pack(factor[r] * sums[4 * (n + i) + 2 * r], factor[r] * sums[4 * (n + i) + 2 * r + 1]);
+        }
+        transpose(pairs, t);
+        const int row = own_row() + 8 * r, column = 8 * (n + t);
+        if (row < rows && column < a.D) {
+          *reinterpret_cast<uint4*>(to + row * a.D + column) = {pairs[0], pairs[1], pairs[2], pairs[3]};
         }
       }
     }
@@ -249,53 +277,74 @@ struct Consumer {
   }
 };
 
-// Every grid-th item of the queries, then of the keys. One warpgroup copies, two multiply.
+// Every grid-th item of the queries, and then of the keys.
+struct Items {
+  unsigned queries, all, item = blockIdx.x;
+
+  __device__ explicit Items(const lse_backward_args& a)
+      : queries(static_cast<unsigned>(a.heads * a.group * ((a.S + kOwn - 1) / kOwn))),
+        all(queries + static_cast<unsigned>(a.heads * ((a.keys + kOwn - 1) / kOwn))) {}
+};
+
+// Of the first warpgroup one warp copies and one makes what goes with queries; the other two warpgroups multiply.
 template <int kD>
 __device__ void all_work(const lse_backward_args& a) {
   extern __shared__ __align__(1024) unsigned char memory[];
   auto& shared = *reinterpret_cast<Shared<kD>*>(memory);
-  const long long of_queries = a.heads * a.group * ((a.S + kOwn - 1) / kOwn);
-  const long long items = of_queries + a.heads * ((a.keys + kOwn - 1) / kOwn);
+  const int warp = __shfl_sync(kAll, threadIdx.x / 32, 0);
   if (threadIdx.x == 0) {
     init_barrier(shared.own_full, 1);
-    init_barrier(shared.own_empty, kConsumers * 4);
+    init_barrier(shared.own_empty, kConsumers * 128);
     for (int stage = 0; stage < kStages; ++stage) {
-      init_barrier(shared.full[stage], 1);
-      init_barrier(shared.empty[stage], kConsumers * 4);
+      init_barrier(shared.full[stage], 1 + 32);
+      init_barrier(shared.empty[stage], kConsumers * 128);
     }
     publish_barriers();
   }
+  if (warp < 2) {
+    const bool is_keys = warp == 1;
+    const Matrices from{is_keys ? a.k : a.q, is_keys ? a.heads : a.heads * a.group, is_keys ? a.keys : a.S, a.D};
+    make_tensor_map(map_of(a, is_keys), shared.maps[is_keys], from, kTile);
+  }
   __syncthreads();
+  Items items(a);
   Ring<kStages> ring;
   unsigned parity = 0;
-  const int warpgroup = __shfl_sync(kAll, threadIdx.x / 128, 0);
-  if (warpgroup == 0) {
-    keep_registers<24>();
+  if (warp < 4) {
+    keep_registers<40>();
     if (threadIdx.x == 0) {
-      const Prepared prepared(a);
-      acquire_tensor_map(prepared.map(false));
-      acquire_tensor_map(prepared.map(true));
-      for (long long item = blockIdx.x; item < items; item += gridDim.x) {
-        if (item < of_queries) {
-          produce<kD, false>(queries_at(a, item), prepared, shared, ring, parity);
+      acquire_tensor_map(map_of(a, false));
+      acquire_tensor_map(map_of(a, true));
+      for (; items.item < items.all; items.item += gridDim.x) {
+        if (items.item < items.queries) {
+          copy_tiles<kD, false>(a, queries_at(a, items.item), shared, ring, parity);
         } else {
-          produce<kD, true>(keys_at(a, item - of_queries), prepared, shared, ring, parity);
+          copy_tiles<kD, true>(a, keys_at(a, items.item - items.queries), shared, ring, parity);
+        }
+      }
+    } else if (warp == 1) {
+      for (; items.item < items.all; items.item += gridDim.x) {
+        if (items.item < items.queries) {
+          make_query_tiles<kD, false>(a, queries_at(a, items.item), shared, ring);
+        } else {
+          make_query_tiles<kD, true>(a, keys_at(a, items.item - items.queries), shared, ring);
         }
       }
     }
   } else {
-    take_registers<240>();
-    if (warpgroup == 2) {
+    take_registers<232>();
+    const int consumer = warp / 4 - 1;
+    if (consumer == 1) {
       Turns{1}.give();  // the first turn
     }
-    for (long long item = blockIdx.x; item < items; item += gridDim.x) {
-      if (item < of_queries) {
-        Consumer<kD, false>(a, shared, warpgroup - 1).consume(queries_at(a, item), ring, parity);
+    for (; items.item < items.all; items.item += gridDim.x) {
+      if (items.item < items.queries) {
+        Consumer<kD, false>(a, shared, consumer).consume(queries_at(a, items.item), ring, parity);
       } else {
-        Consumer<kD, true>(a, shared, warpgroup - 1).consume(keys_at(a, item - of_queries), ring, parity);
+        Consumer<kD, true>(a, shared, consumer).consume(keys_at(a, items.item - items.queries), ring, parity);
       }
     }
-    if (warpgroup == 1) {
+    if (consumer == 0) {
       Turns{0}.take();  // the other one gives a last turn
     }
   }

@@ -18,34 +18,52 @@ constexpr float kLog2e = 1.4426950408889634f;
 // What the weights of a tile of queries need beside the scores, for dk: log2(abs(dlse)) - lse log2(e) is added to a
 // score in powers of 2, and dlse's sign set in the weight. A thread of a warpgroup has the columns 8 n + 2 t + c of the
 // tile, with t = thread % 4 and c = 0, 1. Their signs are the bits 16 c + 15 - n of signs[t].
-struct QueryTile {
+struct alignas(16) QueryTile {
   float offsets[kTile];
   unsigned signs[4];
 };
+
+// By one warp: the tile of queries that begins at `first`. `may_write` comes back when nobody reads `tile` any more.
+template <class MayWrite>
+__device__ void make_query_tile(const lse_backward_args& a, int head, int first, QueryTile& tile, MayWrite may_write) {
+  const int lane = threadIdx.x % 32;
+  float dlse[4], lse[4];
+  unsigned signs[4];
+  const auto column = [&](int t) { return 8 * (15 - lane % 16) + 2 * t + lane / 16; };
+#pragma unroll
+  for (int t = 0; t < 4; ++t) {
+    const long long row = first + column(t);
+    dlse[t] = row < a.S ? a.dlse[head * a.S + row] : 0;  // whose logarithm makes the weights 0
+    lse[t] = row < a.S ? a.lse[head * a.S + row] : 0;
+  }
+  may_write();
+#pragma unroll
+  for (int t = 0; t < 4; ++t) {
+    tile.offsets[column(t)] = log2f(fabsf(dlse[t])) - kLog2e * lse[t];
+    signs[t] = __ballot_sync(kAll, dlse[t] < 0);
+  }
+  if (lane == 0) {
+    *reinterpret_cast<uint4*>(tile.signs) = {signs[0], signs[1], signs[2], signs[3]};
+  }
+}
 
 template <int kD>
 struct alignas(1024) Shared {
   bf16 own[kD / kHalf][kOwn][kHalf];
   bf16 tiles[kStages][kD / kHalf][kTile][kHalf];
   QueryTile queries[kStages];
+  unsigned long long maps[2][kTensorMapBytes / 8];  // of q and k, as they are made
   Barrier own_full, own_empty, full[kStages], empty[kStages];
 };
 // The launch asks for as much.
-static_assert(sizeof(Shared<64>) == 1024 * ((256 * 64 * (1 + kStages) + 544 * kStages + 16 + 1023) / 1024));
-static_assert(sizeof(Shared<128>) == 1024 * ((256 * 128 * (1 + kStages) + 544 * kStages + 16 + 1023) / 1024));
+static_assert(sizeof(Shared<64>) == 1024 * ((256 * 64 * (1 + kStages) + 544 * kStages + 272 + 1023) / 1024));
+static_assert(sizeof(Shared<128>) == 1024 * ((256 * 128 * (1 + kStages) + 544 * kStages + 272 + 1023) / 1024));
 
-// The scratch buffers: maps of q and k, and what the queries' tiles need.
-struct Prepared {
-  char* maps;
-  QueryTile* queries;
-  long long tiles_of_head;
-
-  __device__ explicit Prepared(const lse_backward_args& a)
-      : maps(reinterpret_cast<char*>((reinterpret_cast<unsigned long long>(a.maps) + 127) & ~127ULL)),
-        queries(static_cast<QueryTile*>(a.queries)),
-        tiles_of_head((a.S + kTile - 1) / kTile) {}
-  __device__ char* map(bool is_keys) const { return maps + (is_keys ? kTensorMapBytes : 0); }
-};
+// The block's own map of q or k in the scratch buffer, whose maps lie at multiples of 128 bytes.
+inline __device__ char* map_of(const lse_backward_args& a, bool is_keys) {
+  const auto first = (reinterpret_cast<unsigned long long>(a.maps) + kTensorMapBytes - 1) / kTensorMapBytes;
+  return reinterpret_cast<char*>((first + 2 * blockIdx.x + is_keys) * kTensorMapBytes);
+}
 
 // The block's rows of one head, and the tiles of the other side that they see, in each of `heads` heads of it.
 struct Work {
@@ -56,9 +74,10 @@ struct Work {
 
 inline __device__ Work queries_at(const lse_backward_args& a, long long item) {
   const long long tiles = (a.S + kOwn - 1) / kOwn, heads = a.heads * a.group;
-  // With a causal mask the last queries have the most keys: they begin first.
+  // With a causal mask an item of the queries takes more than the one before it, and an item of the keys less: so no
+  // block has all the long ones.
   const auto head = static_cast<int>(a.causal ? item % heads : item / tiles);
-  const auto tile = static_cast<int>(a.causal ? tiles - 1 - item / heads : item % tiles);
+  const auto tile = static_cast<int>(a.causal ? item / heads : item % tiles);
   const int first = tile * kOwn;
   const long long last = first + kOwn < a.S ? first + kOwn : a.S;  // behind the block's queries
   const long long seen = a.causal ? last + a.keys - a.S : a.keys;
@@ -78,8 +97,8 @@ inline __device__ Work keys_at(const lse_backward_args& a, long long item) {
 
 // By one thread: all copies of a block's work.
 template <int kD, bool kKeys>
-__device__ void produce(const Work& work, const Prepared& prepared, Shared<kD>& shared, Ring<kStages>& ring,
-                        unsigned& parity) {
+__device__ void copy_tiles(const lse_backward_args& a, const Work& work, Shared<kD>& shared, Ring<kStages>& ring,
+                           unsigned& parity) {
   if (work.tiles == 0) {
     return;
   }
@@ -87,21 +106,34 @@ __device__ void produce(const Work& work, const Prepared& prepared, Shared<kD>& 
   parity ^= 1;
   arrive_expecting(shared.own_full, sizeof(shared.own));
   for (int half = 0; half < kD / kHalf; ++half) {
-    copy_tile(shared.own[half], prepared.map(kKeys), half * kHalf, work.first, work.head, shared.own_full);
+    copy_tile(shared.own[half], map_of(a, kKeys), half * kHalf, work.first, work.head, shared.own_full);
   }
   for (int h = work.other_head; h < work.other_head + work.heads; ++h) {
     for (int tile = 0; tile < work.tiles; ++tile, ring.advance()) {
-      const int at = work.begin + tile * kTile;
       Barrier& full = shared.full[ring.stage];
       wait(shared.empty[ring.stage], ring.parity ^ 1);
-      arrive_expecting(full, sizeof(shared.tiles[0]) + (kKeys ? sizeof(QueryTile) : 0));
+      arrive_expecting(full, sizeof(shared.tiles[0]));
       for (int half = 0; half < kD / kHalf; ++half) {
-        copy_tile(shared.tiles[ring.stage][half], prepared.map(!kKeys), half * kHalf, at, h, full);
+        copy_tile(shared.tiles[ring.stage][half], map_of(a, !kKeys), half * kHalf, work.begin + tile * kTile, h, full);
       }
+    }
+  }
+}
+
+// By one warp: what the queries of a block of keys need, tile by tile. A block of queries needs nothing, but the
+// barriers count the warp's arrivals.
+template <int kD, bool kKeys>
+__device__ void make_query_tiles(const lse_backward_args& a, const Work& work, Shared<kD>& shared,
+                                 Ring<kStages>& ring) {
+  for (int h = work.other_head; h < work.other_head + work.heads; ++h) {
+    for (int tile = 0; tile < work.tiles; ++tile, ring.advance()) {
+      const auto stage_is_empty = [&] { wait(shared.empty[ring.stage], ring.parity ^ 1); };
       if (kKeys) {
-        copy_bytes(&shared.queries[ring.stage], prepared.queries + h * prepared.tiles_of_head + at / kTile,
-                   sizeof(QueryTile), full);
+        make_query_tile(a, h, work.begin + tile * kTile, shared.queries[ring.stage], stage_is_empty);
+      } else {
+        stage_is_empty();
       }
+      arrive(shared.full[ring.stage]);
     }
   }
 }
