@@ -6,7 +6,7 @@
 // apo:technique  streamed-scores
 // apo:parent     lse_backward/cuda_tensor_core
 // apo:idea       wgmma on tiles that a warpgroup of their own copies; one tile's weights are made while the last one is added.
-// apo:predict    6x..9x over parent at H 32, S 4096: the same 4 products at 550 to 750 TFLOP/s in place of 83.
+// apo:predict    6x..9x over parent: at H 32, S 4096 the same 4 products at 550 to 750 TFLOP/s in place of 83.
 // apo:tune       STAGES 4,3,5
 // apo:tune       TURNS 0,1
 // apo:scratch    maps 256*SMS+128
