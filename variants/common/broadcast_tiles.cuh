@@ -16,23 +16,48 @@ struct alignas(sizeof(T) * kCount <= 16 ? sizeof(T) * kCount : 16) Pack {
   T of[kCount];
 };
 
+// The arguments, and what the compiler knows of a loop: whether the derivatives are linear in the other operand (add,
+// sub, mul), and whether the large tensors, read and written once, leave no lines in the caches.
+template <class Given, bool kIsLinear, bool kIsStreamed>
+struct Known : Given {
+  static constexpr bool kLinear = kIsLinear, kStreamed = kIsStreamed;
+  __device__ explicit Known(const Given& a) : Given(a) {}
+};
+
+template <int kCount, bool kStream = false, class T>
+__device__ Pack<T, kCount> load_pack(const T* from) {
+  Pack<T, kCount> pack;
+  if constexpr (kStream && sizeof pack == 16) {
+    const uint4 bits = __ldcs(reinterpret_cast<const uint4*>(from));
+    memcpy(&pack, &bits, sizeof pack);
+  } else {
+    pack = *reinterpret_cast<const Pack<T, kCount>*>(from);
+  }
+  return pack;
+}
+
 template <int kCount, class T>
-__device__ void load_pack(const T* from, float (&to)[kCount]) {
-  const Pack<T, kCount> pack = *reinterpret_cast<const Pack<T, kCount>*>(from);
+__device__ void unpack(const Pack<T, kCount>& pack, float (&to)[kCount]) {
 #pragma unroll
   for (int v = 0; v < kCount; ++v) {
     to[v] = load(pack.of[v]);
   }
 }
 
-template <int kCount, class T>
+template <bool kStream = false, int kCount, class T>
 __device__ void store_pack(const float (&from)[kCount], T* to) {
   Pack<T, kCount> pack;
 #pragma unroll
   for (int v = 0; v < kCount; ++v) {
     put(from[v], &pack.of[v]);
   }
-  *reinterpret_cast<Pack<T, kCount>*>(to) = pack;
+  if constexpr (kStream && sizeof pack == 16) {
+    uint4 bits;
+    memcpy(&bits, &pack, sizeof pack);
+    __stcs(reinterpret_cast<uint4*>(to), bits);
+  } else {
+    *reinterpret_cast<Pack<T, kCount>*>(to) = pack;
+  }
 }
 
 // Compressed dimensions in two lists, those that B keeps and those that it repeats along, without the innermost one.
@@ -74,19 +99,43 @@ struct Plan {
   Outer kept, repeated;
   bool repeats, inner_is_kept;
 
+  // The dimensions of 1 left out, and neighbours that B keeps, or repeats along, merged. One small loop from the
+  // innermost dimension outwards: it runs once, cold, and takes what its instructions take to arrive.
   template <class Args>
   __device__ void make(const Args& a) {
-    const Broadcast shape = Broadcast::compressed(a);
-    elements = shape.elements;
-    b_elements = shape.b_elements;
-    repeats = elements != b_elements || elements == 0;
+    const long long* extents = &a.d0;
     kept.clear();
     repeated.clear();
-    inner = shape.rank == 0 ? 1 : shape.extent[shape.rank - 1];
-    inner_is_kept = shape.rank == 0 || shape.b_stride[shape.rank - 1] != 0;
-    for (int d = shape.rank - 2; d >= 0; --d) {
-      (shape.b_stride[d] != 0 ? kept : repeated).add(shape.extent[d], shape.stride[d]);
+    elements = b_elements = inner = 1;
+    inner_is_kept = true;
+    long long stride = 1, extent = 1;  // of what is being merged
+    bool is_kept = true, is_inner = true;
+#pragma unroll 1
+    for (int d = 7; d >= -1; --d) {
+      const long long count = d < 0 ? 1 : extents[d];
+      const bool keeps = a.kept >> (7 - d) & 1;
+      if (d >= 0 && count == 1) {
+        continue;
+      }
+      if (d >= 0 && (extent == 1 || keeps == is_kept)) {
+        extent *= count;
+        is_kept = keeps;
+      } else {
+        if (is_inner) {
+          inner = extent;
+          inner_is_kept = is_kept;
+        } else {
+          (is_kept ? kept : repeated).add(extent, stride);
+        }
+        is_inner = false;
+        stride = elements;
+        extent = count;
+        is_kept = keeps;
+      }
+      elements *= count;
+      b_elements *= keeps ? count : 1;
     }
+    repeats = elements != b_elements || elements == 0;
   }
 };
 
@@ -126,53 +175,73 @@ inline __device__ Split split_rows(const Plan& plan, int blocks) {
   return split;
 }
 
-// dA of kCount neighbours, and what goes to dB of each.
-template <int kCount, class Args>
-__device__ void gradients_of(const Args& a, const float (&g)[kCount], const float (&left)[kCount],
-                             const float (&right)[kCount], long long at, float (&terms)[kCount]) {
-  float of_a[kCount];
+// Vectors of g and A that are under way together, in their own type until they are used: registers are what limits how
+// many a multiprocessor has under way.
+template <int kVector, int kUnroll, class Args>
+struct Vectors {
+  decltype(load_pack<kVector>(static_cast<Args*>(nullptr)->g)) g[kUnroll];
+  decltype(load_pack<kVector>(static_cast<Args*>(nullptr)->A)) left[kUnroll];
+
+  __device__ void read(const Args& a, int u, long long at) {
+    g[u] = load_pack<kVector, Args::kStreamed>(a.g + at);
+    if (reads_a(a)) {
+      left[u] = load_pack<kVector, Args::kStreamed>(a.A + at);
+    }
+  }
+
+  // dA of a vector, and what goes to dB of each element. What is not read counts as 0.
+  __device__ void gradients(const Args& a, int u, const float (&right)[kVector], long long at,
+                            float (&terms)[kVector]) const {
+    float of_a[kVector], of_g[kVector], x[kVector] = {};
+    unpack(g[u], of_g);
+    if (reads_a(a)) {
+      unpack(left[u], x);
+    }
+    const float factor = a.op == 2 ? 1 : 0, constant = 1 - factor, signed_constant = a.op == 1 ? -1 : constant;
 #pragma unroll
-  for (int v = 0; v < kCount; ++v) {
-    of_a[v] = g[v] * gradient_of_a(a.op, left[v], right[v]);
-    terms[v] = g[v] * gradient_of_b(a.op, left[v], right[v]);
+    for (int v = 0; v < kVector; ++v) {
+      of_a[v] = of_g[v] * (Args::kLinear ? factor * right[v] + constant : gradient_of_a(a.op, x[v], right[v]));
+      terms[v] = of_g[v] * (Args::kLinear ? factor * x[v] + signed_constant : gradient_of_b(a.op, x[v], right[v]));
+    }
+    if (a.need_dA) {
+      store_pack<Args::kStreamed>(of_a, a.dA + at);
+    }
   }
-  if (a.need_dA) {
-    store_pack(of_a, a.dA + at);
-  }
-}
+};
 
 template <int kVector, int kUnroll, class Args>
 __device__ void equal_vectors(const Args& a, long long first, long long end) {
   const long long step = 1LL * kTileThreads * gridDim.x * kVector;
   for (long long i = first + (1LL * kTileThreads * blockIdx.x + threadIdx.x) * kVector; i < end; i += kUnroll * step) {
-    float g[kUnroll][kVector], left[kUnroll][kVector] = {}, right[kUnroll][kVector] = {};
+    Vectors<kVector, kUnroll, Args> vectors;
+    decltype(load_pack<kVector>(a.B)) right[kUnroll];
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (i + u * step < end) {
-        load_pack(a.g + i + u * step, g[u]);
-        if (reads_a(a)) {
-          load_pack(a.A + i + u * step, left[u]);
-        }
+        vectors.read(a, u, i + u * step);
         if (reads_b(a)) {
-          load_pack(a.B + i + u * step, right[u]);
+          right[u] = load_pack<kVector, Args::kStreamed>(a.B + i + u * step);
         }
       }
     }
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (i + u * step < end) {
-        float terms[kVector];
-        gradients_of(a, g[u], left[u], right[u], i + u * step, terms);
+        float terms[kVector], b[kVector] = {};
+        if (reads_b(a)) {
+          unpack(right[u], b);
+        }
+        vectors.gradients(a, u, b, i + u * step, terms);
         if (a.need_dB) {
-          store_pack(terms, a.dB + i + u * step);
+          store_pack<Args::kStreamed>(terms, a.dB + i + u * step);
         }
       }
     }
   }
 }
 
-// One tile of columns over the slab: `sums` has the block's, thread by thread.
-template <int kVector, int kUnroll, class Args>
+// One tile of columns over the slab: `sums` has the block's, thread by thread. kEven: what is added lies evenly apart.
+template <int kVector, int kUnroll, bool kEven, class Args>
 __device__ void column_task(const Args& a, const Plan& plan, const Split& split, long long task, float* sums) {
   const long long tile = task % split.tiles, slab = task / split.tiles;
   const long long tiles_of_row = split.tiles / plan.kept.count;
@@ -183,26 +252,23 @@ __device__ void column_task(const Args& a, const Plan& plan, const Split& split,
   const bool inside = column < plan.inner;
   float right[kVector] = {}, sum[kVector] = {};
   if (inside && reads_b(a)) {
-    load_pack(a.B + at_b, right);
+    unpack(load_pack<kVector>(a.B + at_b), right);
   }
   for (long long r = plan.repeated.count * slab / split.slabs + y; inside && r < end; r += kUnroll * rows) {
-    float g[kUnroll][kVector], left[kUnroll][kVector] = {};
+    Vectors<kVector, kUnroll, Args> vectors;
     long long from[kUnroll];
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
-      from[u] = at + plan.repeated.offset(r + u * rows);
+      from[u] = at + (kEven ? (r + u * rows) * plan.repeated.stride[0] : plan.repeated.offset(r + u * rows));
       if (r + u * rows < end) {
-        load_pack(a.g + from[u], g[u]);
-        if (reads_a(a)) {
-          load_pack(a.A + from[u], left[u]);
-        }
+        vectors.read(a, u, from[u]);
       }
     }
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (r + u * rows < end) {
         float terms[kVector];
-        gradients_of(a, g[u], left[u], right, from[u], terms);
+        vectors.gradients(a, u, right, from[u], terms);
 #pragma unroll
         for (int v = 0; v < kVector; ++v) {
           sum[v] += terms[v];
@@ -248,21 +314,18 @@ __device__ float row_run(const Args& a, float b, long long first, long long end,
   }
   const int step = threads * kVector;
   for (long long i = first + own * kVector; i < end; i += kUnroll * step) {
-    float g[kUnroll][kVector], left[kUnroll][kVector] = {};
+    Vectors<kVector, kUnroll, Args> vectors;
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (i + u * step < end) {
-        load_pack(a.g + i + u * step, g[u]);
-        if (reads_a(a)) {
-          load_pack(a.A + i + u * step, left[u]);
-        }
+        vectors.read(a, u, i + u * step);
       }
     }
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (i + u * step < end) {
         float terms[kVector];
-        gradients_of(a, g[u], left[u], right, i + u * step, terms);
+        vectors.gradients(a, u, right, i + u * step, terms);
 #pragma unroll
         for (int v = 0; v < kVector; ++v) {
           sum[v] += terms[v];
@@ -333,19 +396,16 @@ __device__ void columns(const Args& a, const Plan& plan, float* sums) {
   const Split split = split_columns<kVector>(plan, gridDim.x);
   tell_slabs(a, split.slabs);
   for (long long task = blockIdx.x; task < split.tiles * split.slabs; task += gridDim.x) {
-    column_task<kVector, kUnroll>(a, plan, split, task, sums);
+    if (plan.repeated.rank == 1) {
+      column_task<kVector, kUnroll, true>(a, plan, split, task, sums);
+    } else {
+      column_task<kVector, 1, false>(a, plan, split, task, sums);
+    }
   }
 }
 
-// kVector elements of A are 16 bytes.
 template <int kVector, int kUnroll, class Args>
-__device__ void tiled_gradients(const Args& a) {
-  __shared__ Plan plan;
-  __shared__ float sums[kTileThreads * kVector];
-  if (threadIdx.x == 0) {
-    plan.make(a);
-  }
-  __syncthreads();
+__device__ void planned_gradients(const Args& a, const Plan& plan, float* sums) {
   if (!plan.repeats) {
     tell_slabs(a, 1);
     const long long whole = plan.elements / kVector * kVector;
@@ -364,6 +424,23 @@ __device__ void tiled_gradients(const Args& a) {
     columns<kVector, kUnroll>(a, plan, sums);
   } else {
     columns<1, kUnroll>(a, plan, sums);
+  }
+}
+
+// kVector elements of A are 16 bytes. Operations with a division or a comparison have loops of their own, which leaves
+// the others the registers for kUnroll vectors.
+template <int kVector, int kUnroll, bool kStreamed, class Args>
+__device__ void tiled_gradients(const Args& a) {
+  __shared__ Plan plan;
+  __shared__ float sums[kTileThreads * kVector];
+  if (threadIdx.x == 0) {
+    plan.make(a);
+  }
+  __syncthreads();
+  if (a.op <= 2) {
+    planned_gradients<kVector, kUnroll>(Known<Args, true, kStreamed>(a), plan, sums);
+  } else {
+    planned_gradients<kVector, 1>(Known<Args, false, kStreamed>(a), plan, sums);
   }
 }
 
