@@ -122,16 +122,15 @@ struct Split {
     make_slabs(blocks, plan.repeated.count, 8 - shift + (kUnroll >= 4 ? 2 : kUnroll / 2));
   }
 
-  // An element of dB has one warp, or as many as there are for each; a slab of rows is in units of kVector elements.
-  template <int kVector>
-  __device__ void rows(const Plan& plan, int blocks) {
+  // An element of dB has one warp, or as many as there are for each; `units` of terms, and 2^least of them for a warp.
+  __device__ void rows(const Plan& plan, int blocks, long long units, int least) {
     int shift = 0;
     while (shift < 3 && plan.kept.count << shift < kTileWarps * static_cast<long long>(blocks)) {
       ++shift;
     }
     across = 1 << shift;
     tiles = plan.kept.count;
-    make_slabs(1LL * blocks * (kTileWarps >> shift), plan.repeated.count * plan.inner / kVector, 8 + shift);
+    make_slabs(1LL * blocks * (kTileWarps >> shift), units, least + shift);
   }
 
   __device__ long long first(long long slab) const {

@@ -324,19 +324,17 @@ __device__ void planned_gradients(const Args& a, const Plan& plan, const Split& 
   }
 }
 
-// By one thread of each block.
-template <int kVector, int kUnroll, class Args>
-__device__ void make_plan(const Args& a, Plan& plan, Split& split) {
-  plan.make(a);
+// By one thread. A slab of rows is in units of kVector elements.
+template <int kVector, int kUnroll>
+__device__ void make_split(const Plan& plan, Split& split) {
   split.slabs = 1;
   if (plan.repeats && !plan.inner_is_kept) {
-    split.rows<kVector>(plan, gridDim.x);
+    split.rows(plan, gridDim.x, plan.repeated.count * plan.inner / kVector, 8);
   } else if (plan.repeats && plan.inner % kVector == 0) {
     split.columns<kVector, kUnroll>(plan, gridDim.x);
   } else if (plan.repeats) {
     split.columns<1, kUnroll>(plan, gridDim.x);
   }
-  tell_slabs(a, split.slabs, plan.b_elements);
 }
 
 // kVector elements of A are 16 bytes. Operations with a division or a comparison have loops of their own, which leaves
@@ -347,7 +345,9 @@ __device__ void tiled_gradients(const Args& a) {
   __shared__ Split split;
   __shared__ float sums[kTileThreads * kVector];
   if (threadIdx.x == 0) {
-    make_plan<kVector, kUnroll>(a, plan, split);
+    plan.make(a);
+    make_split<kVector, kUnroll>(plan, split);
+    tell_slabs(a, split.slabs, plan.b_elements);
   }
   __syncthreads();
   if (a.op <= 2) {

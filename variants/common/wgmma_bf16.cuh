@@ -1,0 +1,100 @@
+// variants/common/wgmma_bf16.cuh - products of bf16 tiles in shared memory by warpgroups of 128 threads (sm_90a).
+//
+// A tile lies as the copy engine writes it with the 128-byte swizzle: blocks of 64 columns, each a row of 128 bytes
+// after the other, at a multiple of 1024 bytes. Thread w of a warpgroup has of a 64 x n result the elements that
+// mma.m16n8k16 gives lane w % 32 for the 16 rows of warp w / 32 (PTX ISA, "Register Fragments for wgmma.m64nNk16").
+#pragma once
+#include "words.cuh"
+
+#ifdef __APO_CPU__
+static_assert(false, "not checkable on the CPU: wgmma");
+#endif
+
+namespace {
+
+inline __device__ unsigned shared_address(const void* pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+// A matrix descriptor: 8 rows of 128 bytes are a unit, and the next 8 rows lie 1024 bytes on. `leading` is the distance
+// of the next 64 columns, which only an operand needs whose columns are not summed over.
+inline __device__ unsigned long long descriptor(const void* tile, unsigned leading) {
+  constexpr unsigned long long kSwizzle128 = 1ULL << 62, kEightRows = 1024ULL / 16 << 32;
+  return kSwizzle128 | kEightRows | static_cast<unsigned long long>(leading / 16) << 16 | shared_address(tile) / 16;
+}
+
+#define APO_ACCUMULATORS_4(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define APO_ACCUMULATORS_8(d, i) APO_ACCUMULATORS_4(d, i), APO_ACCUMULATORS_4(d, i + 4)
+#define APO_ACCUMULATORS_16(d, i) APO_ACCUMULATORS_8(d, i), APO_ACCUMULATORS_8(d, i + 8)
+#define APO_ACCUMULATORS_32(d) APO_ACCUMULATORS_16(d, 0), APO_ACCUMULATORS_16(d, 16)
+#define APO_ACCUMULATORS_64(d) APO_ACCUMULATORS_32(d), APO_ACCUMULATORS_16(d, 32), APO_ACCUMULATORS_16(d, 48)
+
+// d (+)= a b^T: both operands in shared memory, sums along their columns.
+inline __device__ void wgmma(float (&d)[64], unsigned long long a, unsigned long long b, bool adds) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %66, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
+      "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, "
+      "%36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, "
+      "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+      "}, %64, %65, p, 1, 1, 0, 0; }"
+      : APO_ACCUMULATORS_64(d)
+      : "l"(a), "l"(b), "r"(static_cast<int>(adds)));
+}
+
+// d += a b: the left operand in registers, the right one in shared memory, sums along its rows.
+inline __device__ void wgmma(float (&d)[32], const unsigned* a, unsigned long long b) {
+  asm volatile(
+      "{ .reg .pred p; setp.eq.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
+      "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+      "}, {%32, %33, %34, %35}, %36, p, 1, 1, 1; }"
+      : APO_ACCUMULATORS_32(d)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+
+inline __device__ void wgmma(float (&d)[64], const unsigned* a, unsigned long long b) {
+  asm volatile(
+      "{ .reg .pred p; setp.eq.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
+      "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, "
+      "%36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, "
+      "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+      "}, {%64, %65, %66, %67}, %68, p, 1, 1, 1; }"
+      : APO_ACCUMULATORS_64(d)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+
+// Registers that a product reads or writes are kept as they are up to here.
+template <int kCount>
+__device__ void hold(float (&x)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    asm volatile("" : "+f"(x[i])::"memory");
+  }
+}
+
+template <int kCount>
+__device__ void hold(unsigned (&x)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    asm volatile("" : "+r"(x[i])::"memory");
+  }
+}
+
+// Before products that use registers written since the last ones.
+inline __device__ void begin_products() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+inline __device__ void commit_products() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+// Until at most the last kPending groups are under way.
+template <int kPending>
+__device__ void wait_for_products() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+}
+
+}  // namespace
