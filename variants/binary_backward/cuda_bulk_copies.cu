@@ -16,8 +16,8 @@
 #include "binary_backward.args.h"
 #include "broadcast_bulk.cuh"
 
-extern "C" __global__ __launch_bounds__(kTileThreads, BLOCKS_PER_SM) void gradients(
-    const __grid_constant__ binary_backward_args a) {
+extern "C" __global__ __launch_bounds__(kTileThreads,
+                                        BLOCKS_PER_SM) void gradients(const __grid_constant__ binary_backward_args a) {
   bulk_gradients<4, VECTORS, STAGES, STREAMED != 0>(a);
 }
 

@@ -154,7 +154,7 @@ __device__ void planned_lines(const Args& a, Block& block, char* memory) {
   }
 }
 
-// kVector elements of A are 16 bytes; kStages lines of g and A are under way for each warp, kWide vectors of a lane each.
+// kVector elements of A are 16 bytes; each warp has kStages lines of g and A under way, kWide vectors of a lane each.
 template <int kVector, int kWide, int kStages, bool kStreamed, class Args>
 __device__ void bulk_gradients(const Args& a) {
   extern __shared__ __align__(128) char lines[];

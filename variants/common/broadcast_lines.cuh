@@ -1,4 +1,4 @@
-// variants/common/broadcast_lines.cuh - the binary backward on a GPU: each warp's ring of lines, filled by the copy engine.
+// variants/common/broadcast_lines.cuh - the binary backward on a GPU: the ring of each warp that the copy engine fills.
 //
 // A line is up to kLine neighbouring elements of g, A, and B where it repeats nowhere. Bytes under way lie in shared
 // memory and not in registers. A warp has a ring of its own, so that no block barrier is needed: lane 0 asks for a line
@@ -52,9 +52,7 @@ struct LineRing {
   int stage = 0;
   unsigned parity = 0;
 
-  __device__ char* slot(int number) const {
-    return memory + stage * kStageBytes + number * kSlotBytes;
-  }
+  __device__ char* slot(int number) const { return memory + stage * kStageBytes + number * kSlotBytes; }
   // What the present stage has of `tensor`.
   template <class T>
   __device__ T* of(T* /*tensor*/, int number) const {
@@ -89,8 +87,8 @@ __device__ void ask_for_line(const Args& a, const Ring& ring, const Lines& lines
   }
 }
 
-// All of a warp's lines: dA, and the sums of what goes to dB by the lane's places in a line; or dB itself where B repeats
-// nowhere (kEqual), and then `right` is not used.
+// All of a warp's lines: dA, and the sums of what goes to dB by the lane's places in a line; or dB itself where B
+// repeats nowhere (kEqual), and then `right` is not used.
 template <int kVector, bool kEqual, int kWide, class Ring, class Args>
 __device__ void take_lines(const Args& a, Ring& ring, const Lines& lines, const float (&right)[kWide][kVector],
                            float (&sum)[kWide][kVector]) {

@@ -108,7 +108,7 @@ struct Split {
     rest = units - each * slabs;
   }
 
-  // Row by row of `inner` elements; the tile of a block is up to 256 threads wide, and a thread adds kUnroll rows or more.
+  // The tile of a block is up to 256 threads wide, and a thread adds 1, 2 or 4 rows or more, as kUnroll says.
   template <int kVector, int kUnroll>
   __device__ void columns(const Plan& plan, int blocks) {
     const long long vectors = (plan.inner + kVector - 1) / kVector;
@@ -133,9 +133,7 @@ struct Split {
     make_slabs(1LL * blocks * (kTileWarps >> shift), units, least + shift);
   }
 
-  __device__ long long first(long long slab) const {
-    return slab * each + (slab < rest ? slab : rest);
-  }
+  __device__ long long first(long long slab) const { return slab * each + (slab < rest ? slab : rest); }
   __device__ void place(long long task, long long& tile, long long& slab) const {
     slab = slabs == 1 ? 0 : quotient(task, tiles);
     tile = task - slab * tiles;

@@ -171,9 +171,7 @@ __device__ void column_task(const Args& a, const Plan& plan, const Split& split,
   long long next = at + (kEven ? first * plan.repeated.stride[0] : 0);
   for (long long r = first; inside && r < end; r += kUnroll * rows, next += kUnroll * step) {
     Vectors<kVector, kUnroll, Args> vectors;
-    const auto from = [&](int u) {
-      return kEven ? next + u * step : at + plan.repeated.offset(r + u * rows);
-    };
+    const auto from = [&](int u) { return kEven ? next + u * step : at + plan.repeated.offset(r + u * rows); };
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (r + u * rows < end) {
