@@ -5,8 +5,8 @@
 // apo:idea       The copy engine brings g and A to a ring in shared memory for each warp: bytes under way take no registers.
 // apo:predict    1.0x..1.15x over parent: 64 KiB under way on each multiprocessor at any time, not only between loads and stores.
 // apo:requires   d0*d1*d2*d3*d4*d5*d6*d7 <= 549755813632 && 8192*STAGES*VECTORS+8192 <= SHARED_MAX
-// apo:tune       STAGES 8,4,12
-// apo:tune       VECTORS 1,2
+// apo:tune       STAGES 4,8,12
+// apo:tune       VECTORS 2,1
 // apo:tune       BLOCKS_PER_SM 2,1
 // apo:tune       STREAMED 1,0
 // apo:scratch    slabs 16

@@ -5,7 +5,7 @@
 // apo:idea       The copy engine brings g and A to a ring in shared memory for each warp: bytes under way take no registers.
 // apo:predict    1.2x..1.6x over parent: its sums leave no registers for bytes under way.
 // apo:requires   d0*d1*d2*d3*d4*d5*d6*d7 <= 549755813632 && 8192*STAGES*VECTORS+12288 <= SHARED_MAX && BLOCKS_PER_SM*VECTORS <= 2
-// apo:tune       STAGES 8,4,12
+// apo:tune       STAGES 4,8,12
 // apo:tune       VECTORS 1,2
 // apo:tune       BLOCKS_PER_SM 2,1
 // apo:tune       STREAMED 1,0

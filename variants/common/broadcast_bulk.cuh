@@ -58,6 +58,7 @@ __device__ void column_lines(const Args& a, Ring& ring, Block& block) {
   const Plan& plan = block.plan;
   const Split& split = block.split;
   const int lane = threadIdx.x % 32, x = (threadIdx.x & (split.across - 1)) / 32, y = threadIdx.x / split.across;
+  const int rows = kTileThreads / split.across;
   const long long tasks = split.tiles * split.slabs;
   for (long long task = blockIdx.x; task < tasks; task += gridDim.x) {
     long long tile, slab;
@@ -74,9 +75,9 @@ __device__ void column_lines(const Args& a, Ring& ring, Block& block) {
       }
     }
     take_lines<kVector, false>(a, ring,
-                               {.first = split.first(slab) + y,
-                                .end = left > 0 ? split.first(slab + 1) : 0,
-                                .step = kTileThreads / split.across,
+                               {.first = slab * rows + y,
+                                .end = left > 0 ? plan.repeated.count : 0,
+                                .step = rows * static_cast<int>(split.slabs),
                                 .base = plan.kept.offset(of_kept) + column,
                                 .length = left,
                                 .lines_of_run = 1,

@@ -93,19 +93,18 @@ struct Plan {
   }
 };
 
-// How the sums of dB are split into tasks: tiles of dB times slabs of what is added.
+// How the sums of dB are split into tasks: tiles of dB times slabs of what is added. A slab of columns is every so many
+// rows, so that all blocks read near one another; a slab of rows is what lies together.
 struct Split {
   long long tiles, slabs;
   long long tiles_of_row;  // columns
-  long long each, rest;    // the terms of a slab, in units; the first `rest` slabs have one more
+  long long each, rest;    // rows: the terms of a slab, in units; the first `rest` slabs have one more
   int across;              // columns: threads, rows: warps of a block that share an element or a row; a power of two
 
   // As many slabs as the workers have tasks for, each of 2^least units or more.
   __device__ void make_slabs(long long workers, long long units, int least) {
     const long long most = units >> least, wanted = tiles * 2 > workers ? 1 : quotient(workers, tiles > 1 ? tiles : 1);
     slabs = most <= 1 || wanted <= 1 ? 1 : wanted > most ? most : wanted;
-    each = quotient(units, slabs);
-    rest = units - each * slabs;
   }
 
   // The tile of a block is up to 256 threads wide, and a thread adds 1, 2 or 4 rows or more, as kUnroll says.
@@ -131,6 +130,8 @@ struct Split {
     across = 1 << shift;
     tiles = plan.kept.count;
     make_slabs(1LL * blocks * (kTileWarps >> shift), units, least + shift);
+    each = quotient(units, slabs);
+    rest = units - each * slabs;
   }
 
   __device__ long long first(long long slab) const { return slab * each + (slab < rest ? slab : rest); }

@@ -161,26 +161,27 @@ __device__ void column_task(const Args& a, const Plan& plan, const Split& split,
   const int x = threadIdx.x & (split.across - 1), y = threadIdx.x / split.across, rows = kTileThreads / split.across;
   const long long column = ((tile - of_kept * split.tiles_of_row) * split.across + x) * kVector;
   const long long at = plan.kept.offset(of_kept) + column, at_b = of_kept * plan.inner + column;
-  const long long end = split.first(slab + 1);
+  const long long end = plan.repeated.count;
   const bool inside = column < plan.inner;
   float right[kVector] = {}, sum[kVector] = {};
   if (inside && reads_b(a)) {
     unpack(load_pack<kVector>(a.B + at_b), right);
   }
-  const long long first = split.first(slab) + y, step = kEven ? rows * plan.repeated.stride[0] : 0;
+  const int apart = rows * static_cast<int>(split.slabs);
+  const long long first = slab * rows + y, step = kEven ? apart * plan.repeated.stride[0] : 0;
   long long next = at + (kEven ? first * plan.repeated.stride[0] : 0);
-  for (long long r = first; inside && r < end; r += kUnroll * rows, next += kUnroll * step) {
+  for (long long r = first; inside && r < end; r += kUnroll * apart, next += kUnroll * step) {
     Vectors<kVector, kUnroll, Args> vectors;
-    const auto from = [&](int u) { return kEven ? next + u * step : at + plan.repeated.offset(r + u * rows); };
+    const auto from = [&](int u) { return kEven ? next + u * step : at + plan.repeated.offset(r + u * apart); };
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
-      if (r + u * rows < end) {
+      if (r + u * apart < end) {
         vectors.read(a, u, from(u));
       }
     }
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
-      if (r + u * rows < end) {
+      if (r + u * apart < end) {
         float terms[kVector];
         vectors.gradients(a, u, right, from(u), terms);
 #pragma unroll
