@@ -16,10 +16,11 @@
 #include "binary_backward.args.h"
 #include "broadcast_tiles.cuh"
 
-extern "C" __global__ __launch_bounds__(kTileThreads) void gradients(const binary_backward_args a) {
-  tiled_gradients<1, UNROLL>(a);
+extern "C" __global__ __launch_bounds__(kTileThreads,
+                                        BLOCKS_PER_SM) void gradients(const __grid_constant__ binary_backward_args a) {
+  tiled_gradients<1, UNROLL, false>(a);
 }
 
-extern "C" __global__ __launch_bounds__(kTileThreads) void add(const binary_backward_args a) {
+extern "C" __global__ __launch_bounds__(kTileThreads) void add(const __grid_constant__ binary_backward_args a) {
   add_slabs(a);
 }

@@ -10,6 +10,7 @@
 // apo:requires   d0*d1*d2*d3*d4*d5*d6*d7 <= 549755813632
 // apo:tune       UNROLL 2,4
 // apo:tune       BLOCKS_PER_SM 2,4,8
+// apo:tune       STREAMED 0,1
 // apo:scratch    slabs 16
 // apo:scratch    partials 4*SMS*BLOCKS_PER_SM*256*8
 // apo:launch     gradients grid=max(1,min(SMS*BLOCKS_PER_SM,ceil_div(d0*d1*d2*d3*d4*d5*d6*d7,256))) block=256
@@ -17,10 +18,11 @@
 #include "binary_backward_mixed.args.h"
 #include "broadcast_tiles.cuh"
 
-extern "C" __global__ __launch_bounds__(kTileThreads) void gradients(const binary_backward_mixed_args a) {
-  tiled_gradients<8, UNROLL>(a);
+extern "C" __global__ __launch_bounds__(kTileThreads, BLOCKS_PER_SM) void gradients(
+    const __grid_constant__ binary_backward_mixed_args a) {
+  tiled_gradients<8, UNROLL, STREAMED != 0>(a);
 }
 
-extern "C" __global__ __launch_bounds__(kTileThreads) void add(const binary_backward_mixed_args a) {
+extern "C" __global__ __launch_bounds__(kTileThreads) void add(const __grid_constant__ binary_backward_mixed_args a) {
   add_slabs(a);
 }

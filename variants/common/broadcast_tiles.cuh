@@ -4,205 +4,186 @@
 // (rows). Columns: a block owns a tile of dB and a slab of what is summed, with its sums in registers. Rows: a group of
 // warps owns an element of dB and a slab. What more than one slab sums meets in `partials`, in a fixed order.
 #pragma once
-#include "broadcast.cuh"
+#include "broadcast_plan.cuh"
+#include "broadcast_slabs.cuh"
 
 namespace {
-
-constexpr int kTileThreads = 256;
-constexpr int kTileWarps = kTileThreads / 32;
 
 template <class T, int kCount>
 struct alignas(sizeof(T) * kCount <= 16 ? sizeof(T) * kCount : 16) Pack {
   T of[kCount];
 };
 
+// The arguments, and what the compiler knows of a loop: whether the derivatives are linear in the other operand (add,
+// sub, mul), and whether the large tensors, read and written once, leave no lines in the caches.
+template <class Given, bool kIsLinear, bool kIsStreamed>
+struct Known : Given {
+  static constexpr bool kLinear = kIsLinear, kStreamed = kIsStreamed;
+  __device__ explicit Known(const Given& a) : Given(a) {}
+};
+
+template <int kCount, bool kStream = false, class T>
+__device__ Pack<T, kCount> load_pack(const T* from) {
+  Pack<T, kCount> pack;
+  if constexpr (kStream && sizeof pack == 16) {
+    const uint4 bits = __ldcs(reinterpret_cast<const uint4*>(from));
+    memcpy(&pack, &bits, sizeof pack);
+  } else {
+    pack = *reinterpret_cast<const Pack<T, kCount>*>(from);
+  }
+  return pack;
+}
+
 template <int kCount, class T>
-__device__ void load_pack(const T* from, float (&to)[kCount]) {
-  const Pack<T, kCount> pack = *reinterpret_cast<const Pack<T, kCount>*>(from);
+__device__ void unpack(const Pack<T, kCount>& pack, float (&to)[kCount]) {
 #pragma unroll
   for (int v = 0; v < kCount; ++v) {
     to[v] = load(pack.of[v]);
   }
 }
 
-template <int kCount, class T>
+template <bool kStream = false, int kCount, class T>
 __device__ void store_pack(const float (&from)[kCount], T* to) {
   Pack<T, kCount> pack;
 #pragma unroll
   for (int v = 0; v < kCount; ++v) {
     put(from[v], &pack.of[v]);
   }
-  *reinterpret_cast<Pack<T, kCount>*>(to) = pack;
+  if constexpr (kStream && sizeof pack == 16) {
+    uint4 bits;
+    memcpy(&bits, &pack, sizeof pack);
+    __stcs(reinterpret_cast<uint4*>(to), bits);
+  } else {
+    *reinterpret_cast<Pack<T, kCount>*>(to) = pack;
+  }
 }
 
-// Compressed dimensions in two lists, those that B keeps and those that it repeats along, without the innermost one.
-struct Outer {
-  int rank;
-  long long extent[4], stride[4], count;
+// Vectors of g and A that are under way together, in their own type until they are used: registers are what limits how
+// many a multiprocessor has under way.
+template <int kVector, int kUnroll, class Args>
+struct Vectors {
+  decltype(load_pack<kVector>(static_cast<Args*>(nullptr)->g)) g[kUnroll];
+  decltype(load_pack<kVector>(static_cast<Args*>(nullptr)->A)) left[kUnroll];
 
-  __device__ void clear() {
-    rank = 0;
-    count = 1;
-  }
-  __device__ void add(long long of, long long apart) {
-    extent[rank] = of;
-    stride[rank++] = apart;
-    count *= of;
-  }
-  // Of the entry `index` of these dimensions, the last one first.
-  __device__ long long offset(long long index) const {
-    if (rank <= 1) {
-      return rank == 0 ? 0 : index * stride[0];
-    }
-    return count >> 31 == 0 ? offset_in<unsigned>(index) : offset_in<unsigned long long>(index);
-  }
-  template <class Index>
-  __device__ long long offset_in(long long index) const {
-    long long sum = 0;
-    auto rest = static_cast<Index>(index);
-    for (int d = 0; d + 1 < rank; ++d) {
-      const Index outer = rest / static_cast<Index>(extent[d]);
-      sum += (rest - outer * static_cast<Index>(extent[d])) * stride[d];
-      rest = outer;
-    }
-    return sum + rest * stride[rank - 1];
-  }
-};
-
-struct Plan {
-  long long elements, b_elements, inner;
-  Outer kept, repeated;
-  bool repeats, inner_is_kept;
-
-  template <class Args>
-  __device__ void make(const Args& a) {
-    const Broadcast shape = Broadcast::compressed(a);
-    elements = shape.elements;
-    b_elements = shape.b_elements;
-    repeats = elements != b_elements || elements == 0;
-    kept.clear();
-    repeated.clear();
-    inner = shape.rank == 0 ? 1 : shape.extent[shape.rank - 1];
-    inner_is_kept = shape.rank == 0 || shape.b_stride[shape.rank - 1] != 0;
-    for (int d = shape.rank - 2; d >= 0; --d) {
-      (shape.b_stride[d] != 0 ? kept : repeated).add(shape.extent[d], shape.stride[d]);
+  __device__ void read(const Args& a, int u, long long at) {
+    g[u] = load_pack<kVector, Args::kStreamed>(a.g + at);
+    if (reads_a(a)) {
+      left[u] = load_pack<kVector, Args::kStreamed>(a.A + at);
     }
   }
-};
 
-// How the sums of dB are split: `tasks` = tiles of dB times slabs of what is added.
-struct Split {
-  long long slabs = 1, tiles = 1;
-  int across = 1;  // columns: threads, rows: warps of a block that share an element or a row
-
-  // As many slabs as the workers have tasks for, and none without `least` terms.
-  __device__ void of(long long all_tiles, long long workers, long long terms, long long least) {
-    tiles = all_tiles;
-    const long long most = terms / least > 1 ? terms / least : 1;
-    const long long wanted = workers / (tiles > 1 ? tiles : 1);
-    slabs = wanted < 1 ? 1 : wanted > most ? most : wanted;
-  }
-};
-
-template <int kVector>
-__device__ Split split_columns(const Plan& plan, int blocks) {
-  Split split;
-  const long long vectors = (plan.inner + kVector - 1) / kVector;
-  while (split.across < kTileThreads && split.across < vectors) {
-    split.across *= 2;
-  }
-  const long long tiles = plan.kept.count * ((vectors + split.across - 1) / split.across);
-  split.of(tiles, blocks, plan.repeated.count, kTileThreads / split.across);
-  return split;
-}
-
-inline __device__ Split split_rows(const Plan& plan, int blocks) {
-  Split split;
-  while (split.across < kTileWarps && plan.kept.count * split.across < kTileWarps * static_cast<long long>(blocks)) {
-    split.across *= 2;
-  }
-  const long long terms = plan.repeated.count * plan.inner;
-  split.of(plan.kept.count, blocks * static_cast<long long>(kTileWarps / split.across), terms, 1024 * split.across);
-  return split;
-}
-
-// dA of kCount neighbours, and what goes to dB of each.
-template <int kCount, class Args>
-__device__ void gradients_of(const Args& a, const float (&g)[kCount], const float (&left)[kCount],
-                             const float (&right)[kCount], long long at, float (&terms)[kCount]) {
-  float of_a[kCount];
+  // dA of a vector, and what goes to dB of each element. What is not read counts as 0.
+  __device__ void gradients(const Args& a, int u, const float (&right)[kVector], long long at,
+                            float (&terms)[kVector]) const {
+    float of_a[kVector], of_g[kVector], x[kVector] = {};
+    unpack(g[u], of_g);
+    if (reads_a(a)) {
+      unpack(left[u], x);
+    }
+    const float factor = a.op == 2 ? 1 : 0, constant = 1 - factor, signed_constant = a.op == 1 ? -1 : constant;
 #pragma unroll
-  for (int v = 0; v < kCount; ++v) {
-    of_a[v] = g[v] * gradient_of_a(a.op, left[v], right[v]);
-    terms[v] = g[v] * gradient_of_b(a.op, left[v], right[v]);
+    for (int v = 0; v < kVector; ++v) {
+      of_a[v] = of_g[v] * (Args::kLinear ? factor * right[v] + constant : gradient_of_a(a.op, x[v], right[v]));
+      terms[v] = of_g[v] * (Args::kLinear ? factor * x[v] + signed_constant : gradient_of_b(a.op, x[v], right[v]));
+    }
+    if (a.need_dA) {
+      store_pack<Args::kStreamed>(of_a, a.dA + at);
+    }
   }
-  if (a.need_dA) {
-    store_pack(of_a, a.dA + at);
-  }
-}
+};
 
 template <int kVector, int kUnroll, class Args>
 __device__ void equal_vectors(const Args& a, long long first, long long end) {
   const long long step = 1LL * kTileThreads * gridDim.x * kVector;
   for (long long i = first + (1LL * kTileThreads * blockIdx.x + threadIdx.x) * kVector; i < end; i += kUnroll * step) {
-    float g[kUnroll][kVector], left[kUnroll][kVector] = {}, right[kUnroll][kVector] = {};
+    Vectors<kVector, kUnroll, Args> vectors;
+    decltype(load_pack<kVector>(a.B)) right[kUnroll];
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (i + u * step < end) {
-        load_pack(a.g + i + u * step, g[u]);
-        if (reads_a(a)) {
-          load_pack(a.A + i + u * step, left[u]);
-        }
+        vectors.read(a, u, i + u * step);
         if (reads_b(a)) {
-          load_pack(a.B + i + u * step, right[u]);
+          right[u] = load_pack<kVector, Args::kStreamed>(a.B + i + u * step);
         }
       }
     }
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (i + u * step < end) {
-        float terms[kVector];
-        gradients_of(a, g[u], left[u], right[u], i + u * step, terms);
+        float terms[kVector], b[kVector] = {};
+        if (reads_b(a)) {
+          unpack(right[u], b);
+        }
+        vectors.gradients(a, u, b, i + u * step, terms);
         if (a.need_dB) {
-          store_pack(terms, a.dB + i + u * step);
+          store_pack<Args::kStreamed>(terms, a.dB + i + u * step);
         }
       }
     }
   }
 }
 
-// One tile of columns over the slab: `sums` has the block's, thread by thread.
-template <int kVector, int kUnroll, class Args>
+// The sums of a block's rows, pairwise, in its first row.
+template <int kVector>
+__device__ void sum_rows(const Split& split, float (&sum)[kVector], float* sums) {
+  for (int half = kTileThreads / split.across / 2; half > 0; half /= 2) {
+#pragma unroll
+    for (int v = 0; v < kVector; ++v) {
+      sums[v * kTileThreads + threadIdx.x] = sum[v];
+    }
+    __syncthreads();
+    if (threadIdx.x < half * split.across) {
+#pragma unroll
+      for (int v = 0; v < kVector; ++v) {
+        sum[v] += sums[v * kTileThreads + threadIdx.x + half * split.across];
+      }
+    }
+    __syncthreads();
+  }
+}
+
+template <int kVector, class Args>
+__device__ void put_sums(const Args& a, const Plan& plan, const Split& split, long long slab, long long at_b,
+                         const float (&sum)[kVector]) {
+  if (split.slabs > 1) {
+    store_pack(sum, static_cast<float*>(a.partials) + slab * plan.b_elements + at_b);
+  } else {
+    store_pack(sum, a.dB + at_b);
+  }
+}
+
+// One tile of columns over the slab: `sums` has the block's, thread by thread. kEven: what is added lies evenly apart.
+template <int kVector, int kUnroll, bool kEven, class Args>
 __device__ void column_task(const Args& a, const Plan& plan, const Split& split, long long task, float* sums) {
-  const long long tile = task % split.tiles, slab = task / split.tiles;
-  const long long tiles_of_row = split.tiles / plan.kept.count;
-  const int x = threadIdx.x % split.across, y = threadIdx.x / split.across, rows = kTileThreads / split.across;
-  const long long column = (tile % tiles_of_row * split.across + x) * kVector, of_kept = tile / tiles_of_row;
+  long long tile, slab;
+  split.place(task, tile, slab);
+  const long long of_kept = plan.kept.rank == 0 ? 0 : quotient(tile, split.tiles_of_row);
+  const int x = threadIdx.x & (split.across - 1), y = threadIdx.x / split.across, rows = kTileThreads / split.across;
+  const long long column = ((tile - of_kept * split.tiles_of_row) * split.across + x) * kVector;
   const long long at = plan.kept.offset(of_kept) + column, at_b = of_kept * plan.inner + column;
-  const long long end = plan.repeated.count * (slab + 1) / split.slabs;
+  const long long end = plan.repeated.count;
   const bool inside = column < plan.inner;
   float right[kVector] = {}, sum[kVector] = {};
   if (inside && reads_b(a)) {
-    load_pack(a.B + at_b, right);
+    unpack(load_pack<kVector>(a.B + at_b), right);
   }
-  for (long long r = plan.repeated.count * slab / split.slabs + y; inside && r < end; r += kUnroll * rows) {
-    float g[kUnroll][kVector], left[kUnroll][kVector] = {};
-    long long from[kUnroll];
+  const int apart = rows * static_cast<int>(split.slabs);
+  const long long first = slab * rows + y, step = kEven ? apart * plan.repeated.stride[0] : 0;
+  long long next = at + (kEven ? first * plan.repeated.stride[0] : 0);
+  for (long long r = first; inside && r < end; r += kUnroll * apart, next += kUnroll * step) {
+    Vectors<kVector, kUnroll, Args> vectors;
+    const auto from = [&](int u) { return kEven ? next + u * step : at + plan.repeated.offset(r + u * apart); };
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
-      from[u] = at + plan.repeated.offset(r + u * rows);
-      if (r + u * rows < end) {
-        load_pack(a.g + from[u], g[u]);
-        if (reads_a(a)) {
-          load_pack(a.A + from[u], left[u]);
-        }
+      if (r + u * apart < end) {
+        vectors.read(a, u, from(u));
       }
     }
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
-      if (r + u * rows < end) {
+      if (r + u * apart < end) {
         float terms[kVector];
-        gradients_of(a, g[u], left[u], right, from[u], terms);
+        vectors.gradients(a, u, right, from(u), terms);
 #pragma unroll
         for (int v = 0; v < kVector; ++v) {
           sum[v] += terms[v];
@@ -210,32 +191,12 @@ __device__ void column_task(const Args& a, const Plan& plan, const Split& split,
       }
     }
   }
-  if (!a.need_dB) {
-    return;
-  }
-  // The rows of the block, pairwise.
-#pragma unroll
-  for (int v = 0; v < kVector; ++v) {
-    sums[v * kTileThreads + threadIdx.x] = sum[v];
-  }
-  for (int half = rows / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (y < half) {
-#pragma unroll
-      for (int v = 0; v < kVector; ++v) {
-        sum[v] += sums[v * kTileThreads + threadIdx.x + half * split.across];
-        sums[v * kTileThreads + threadIdx.x] = sum[v];
-      }
+  if (a.need_dB) {
+    sum_rows<kVector>(split, sum, sums);
+    if (inside && y == 0) {
+      put_sums(a, plan, split, slab, at_b, sum);
     }
   }
-  if (inside && y == 0) {
-    if (split.slabs > 1) {
-      store_pack(sum, static_cast<float*>(a.partials) + slab * plan.b_elements + at_b);
-    } else {
-      store_pack(sum, a.dB + at_b);
-    }
-  }
-  __syncthreads();
 }
 
 // The elements [first, end) of a row that share an element of B, by `threads` threads of which this is number `own`.
@@ -248,21 +209,18 @@ __device__ float row_run(const Args& a, float b, long long first, long long end,
   }
   const int step = threads * kVector;
   for (long long i = first + own * kVector; i < end; i += kUnroll * step) {
-    float g[kUnroll][kVector], left[kUnroll][kVector] = {};
+    Vectors<kVector, kUnroll, Args> vectors;
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (i + u * step < end) {
-        load_pack(a.g + i + u * step, g[u]);
-        if (reads_a(a)) {
-          load_pack(a.A + i + u * step, left[u]);
-        }
+        vectors.read(a, u, i + u * step);
       }
     }
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) {
       if (i + u * step < end) {
         float terms[kVector];
-        gradients_of(a, g[u], left[u], right, i + u * step, terms);
+        vectors.gradients(a, u, right, i + u * step, terms);
 #pragma unroll
         for (int v = 0; v < kVector; ++v) {
           sum[v] += terms[v];
@@ -278,22 +236,37 @@ __device__ float row_run(const Args& a, float b, long long first, long long end,
   return total;
 }
 
+// The sum of the warps that share an element of dB, in the first of them; by all warps of the block.
+inline __device__ float sum_of_warps(const Split& split, float sum, float* of_warp) {
+  if (threadIdx.x % 32 == 0) {
+    *of_warp = sum;
+  }
+  __syncthreads();
+  sum = 0;
+  if ((threadIdx.x / 32 & (split.across - 1)) == 0) {
+    for (int w = 0; w < split.across; ++w) {
+      sum += of_warp[w];
+    }
+  }
+  __syncthreads();
+  return sum;
+}
+
 // One element of dB over the slab, by split.across warps; all warps of the block call it.
 template <int kVector, int kUnroll, class Args>
 __device__ void row_task(const Args& a, const Plan& plan, const Split& split, long long task, bool is_task,
                          float* of_warp) {
-  const int warp = threadIdx.x / 32, own = threadIdx.x % (32 * split.across);
+  const int warp = threadIdx.x / 32, own = threadIdx.x & (32 * split.across - 1);
   float sum = 0;
-  const long long j = is_task ? task % split.tiles : 0, slab = is_task ? task / split.tiles : 0;
+  long long j = 0, slab = 0;
   if (is_task) {
-    const long long terms = plan.repeated.count * plan.inner, kept = plan.kept.offset(j);
-    const auto bound = [&](long long s) {
-      return s == split.slabs ? terms : terms / kVector * s / split.slabs * kVector;
-    };
+    split.place(task, j, slab);
+    const long long kept = plan.kept.offset(j), first = split.first(slab) * kVector;
+    const long long end = slab + 1 == split.slabs ? plan.repeated.count * plan.inner : split.first(slab + 1) * kVector;
     const float b = reads_b(a) ? load(a.B[j]) : 0;
     const bool aligned = plan.inner % kVector == 0;
-    for (long long q = bound(slab), end = bound(slab + 1); q < end;) {
-      const long long row = q / plan.inner, column = q - row * plan.inner;
+    long long row = plan.repeated.rank == 0 || first == 0 ? 0 : quotient(first, plan.inner);
+    for (long long q = first, column = first - row * plan.inner; q < end; ++row, column = 0) {
       const long long count = plan.inner - column < end - q ? plan.inner - column : end - q;
       const long long at = kept + plan.repeated.offset(row) + column;
       sum += aligned ? row_run<kVector, kUnroll>(a, b, at, at + count, own, 32 * split.across)
@@ -302,100 +275,84 @@ __device__ void row_task(const Args& a, const Plan& plan, const Split& split, lo
     }
     sum = sum_of_lanes(sum);
   }
-  if (threadIdx.x % 32 == 0) {
-    of_warp[warp] = sum;
+  if (!a.need_dB) {
+    return;
   }
-  __syncthreads();
-  if (is_task && a.need_dB && own == 0) {
-    sum = 0;
-    for (int w = 0; w < split.across; ++w) {
-      sum += of_warp[warp + w];
-    }
-    if (split.slabs > 1) {
-      static_cast<float*>(a.partials)[slab * plan.b_elements + j] = sum;
+  if (split.across > 1) {
+    sum = sum_of_warps(split, sum, of_warp + warp);
+  }
+  if (is_task && own == 0) {
+    put_sums(a, plan, split, slab, j, {sum});
+  }
+}
+
+template <int kVector, int kUnroll, class Args>
+__device__ void columns(const Args& a, const Plan& plan, const Split& split, float* sums) {
+  const long long tasks = split.tiles * split.slabs;
+  for (long long task = blockIdx.x; task < tasks; task += gridDim.x) {
+    if (plan.repeated.rank == 1) {
+      column_task<kVector, kUnroll, true>(a, plan, split, task, sums);
     } else {
-      put(sum, a.dB + j);
+      column_task<kVector, 1, false>(a, plan, split, task, sums);
     }
   }
-  __syncthreads();
 }
 
-// For add_slabs(), which does not know how many blocks this launch has.
-template <class Args>
-__device__ void tell_slabs(const Args& a, long long slabs) {
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    *static_cast<long long*>(a.slabs) = slabs;
+template <int kVector, int kUnroll, class Args>
+__device__ void rows(const Args& a, const Plan& plan, const Split& split, float* sums) {
+  const int at_once = kTileWarps / split.across;
+  const long long tasks = split.tiles * split.slabs;
+  for (long long first = 1LL * at_once * blockIdx.x; first < tasks; first += 1LL * at_once * gridDim.x) {
+    const long long task = first + threadIdx.x / 32 / split.across;
+    row_task<kVector, kUnroll>(a, plan, split, task, task < tasks, sums);
   }
 }
 
 template <int kVector, int kUnroll, class Args>
-__device__ void columns(const Args& a, const Plan& plan, float* sums) {
-  const Split split = split_columns<kVector>(plan, gridDim.x);
-  tell_slabs(a, split.slabs);
-  for (long long task = blockIdx.x; task < split.tiles * split.slabs; task += gridDim.x) {
-    column_task<kVector, kUnroll>(a, plan, split, task, sums);
-  }
-}
-
-// kVector elements of A are 16 bytes.
-template <int kVector, int kUnroll, class Args>
-__device__ void tiled_gradients(const Args& a) {
-  __shared__ Plan plan;
-  __shared__ float sums[kTileThreads * kVector];
-  if (threadIdx.x == 0) {
-    plan.make(a);
-  }
-  __syncthreads();
+__device__ void planned_gradients(const Args& a, const Plan& plan, const Split& split, float* sums) {
   if (!plan.repeats) {
-    tell_slabs(a, 1);
     const long long whole = plan.elements / kVector * kVector;
     equal_vectors<kVector, kUnroll>(a, 0, whole);
     equal_vectors<1, 1>(a, whole, plan.elements);
   } else if (!plan.inner_is_kept) {
-    const Split split = split_rows(plan, gridDim.x);
-    tell_slabs(a, split.slabs);
-    const int at_once = kTileWarps / split.across;
-    const long long tasks = split.tiles * split.slabs;
-    for (long long first = 1LL * at_once * blockIdx.x; first < tasks; first += 1LL * at_once * gridDim.x) {
-      const long long task = first + threadIdx.x / 32 / split.across;
-      row_task<kVector, kUnroll>(a, plan, split, task, task < tasks, sums);
-    }
+    rows<kVector, kUnroll>(a, plan, split, sums);
   } else if (plan.inner % kVector == 0) {
-    columns<kVector, kUnroll>(a, plan, sums);
+    columns<kVector, kUnroll>(a, plan, split, sums);
   } else {
-    columns<1, kUnroll>(a, plan, sums);
+    columns<1, kUnroll>(a, plan, split, sums);
   }
 }
 
-// The slabs of each element of dB, in their order: 32 elements by 8 groups of slabs.
-template <class Args>
-__device__ void add_slabs(const Args& a) {
-  __shared__ Plan plan;
-  __shared__ float sums[kTileThreads];
-  const long long slabs = *static_cast<const long long*>(a.slabs);
-  if (!a.need_dB || slabs < 2) {
-    return;
+// By one thread. A slab of rows is in units of kVector elements.
+template <int kVector, int kUnroll>
+__device__ void make_split(const Plan& plan, Split& split) {
+  split.slabs = 1;
+  if (plan.repeats && !plan.inner_is_kept) {
+    split.rows(plan, gridDim.x, plan.repeated.count * plan.inner / kVector, 8);
+  } else if (plan.repeats && plan.inner % kVector == 0) {
+    split.columns<kVector, kUnroll>(plan, gridDim.x);
+  } else if (plan.repeats) {
+    split.columns<1, kUnroll>(plan, gridDim.x);
   }
+}
+
+// kVector elements of A are 16 bytes. Operations with a division or a comparison have loops of their own, which leaves
+// the others the registers for kUnroll vectors.
+template <int kVector, int kUnroll, bool kStreamed, class Args>
+__device__ void tiled_gradients(const Args& a) {
+  __shared__ Plan plan;
+  __shared__ Split split;
+  __shared__ float sums[kTileThreads * kVector];
   if (threadIdx.x == 0) {
     plan.make(a);
+    make_split<kVector, kUnroll>(plan, split);
+    tell_slabs(a, split.slabs, plan.b_elements);
   }
   __syncthreads();
-  const int x = threadIdx.x % 32, y = threadIdx.x / 32;
-  for (long long first = 32LL * blockIdx.x; first < plan.b_elements; first += 32LL * gridDim.x) {
-    const long long j = first + x;
-    float sum = 0;
-    for (long long slab = y; j < plan.b_elements && slab < slabs; slab += kTileWarps) {
-      sum += static_cast<const float*>(a.partials)[slab * plan.b_elements + j];
-    }
-    sums[threadIdx.x] = sum;
-    __syncthreads();
-    if (y == 0 && j < plan.b_elements) {
-      for (int w = 1; w < kTileWarps; ++w) {
-        sum += sums[w * 32 + x];
-      }
-      put(sum, a.dB + j);
-    }
-    __syncthreads();
+  if (a.op <= 2) {
+    planned_gradients<kVector, kUnroll>(Known<Args, true, kStreamed>(a), plan, split, sums);
+  } else {
+    planned_gradients<kVector, 1>(Known<Args, false, kStreamed>(a), plan, split, sums);
   }
 }
 
