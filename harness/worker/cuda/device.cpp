@@ -74,7 +74,7 @@ class CudaDevice : public Device {
 std::optional<Failure> CudaDevice::set_up() {
   cuda::Result error = slots_.create_stream();
   error = error != 0 ? error : timer_.set_up();
-  error = error != 0 ? error : slots_.allocate_flush();
+  error = error != 0 ? error : slots_.set_up_eviction();
   return slots_.check(error, "cannot set up the GPU");
 }
 

@@ -98,6 +98,7 @@ Result<SampleReport> CudaProfiler::sample_stalls(const SampleRequest& request) {
         const SampledCall call{.cubin = slots_.at(request.slot).image,
                                .reload = [&] { return reload(request.slot, not_loaded); },
                                .prepare = [&] { return prepare(request.slot, request.cache); },
+                               .prepares_with = kEvictionKernel,
                                .launch = [&] { return launch(request.slot, false); },
                                .wait = [&] { return slots_.driver().synchronize(slots_.stream()); }};
         return apo::sample_stalls(gpu_, call, request.repetitions, request.period_log2, error);

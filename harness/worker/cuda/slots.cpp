@@ -1,4 +1,4 @@
-// harness/worker/cuda/slots.cpp - poisons, flushes, resets and launches.
+// harness/worker/cuda/slots.cpp - poisons, evicts, resets and launches.
 #include "harness/worker/cuda/slots.h"
 
 #include <algorithm>
@@ -13,11 +13,6 @@ CudaSlots::CudaSlots(const cuda::Driver& driver, const DeviceFacts& facts, bool 
       watched_(watched),
       tensors_(driver_, watched ? CudaImage::Form::pieces : CudaImage::Form::whole) {}
 
-cuda::Result CudaSlots::allocate_flush() {
-  flush_bytes_ = static_cast<std::size_t>(std::max<std::int64_t>(2 * facts_.l2_bytes + (8 << 20), 32 << 20));
-  return driver_.allocate(&flush_, flush_bytes_);
-}
-
 cuda::Result CudaSlots::prepare(CachePolicy cache, std::size_t images, int slot) const {
   if (watched_) {
     return cuda::kSuccess;
@@ -27,7 +22,7 @@ cuda::Result CudaSlots::prepare(CachePolicy cache, std::size_t images, int slot)
     return error;
   }
   if (cache == CachePolicy::cold) {
-    return driver_.fill(flush_, static_cast<unsigned char>(generation), flush_bytes_, stream_);
+    return eviction_.queue(driver_, stream_);
   }
   return cuda::kSuccess;
 }

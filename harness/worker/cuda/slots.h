@@ -10,6 +10,7 @@
 
 #include "harness/core/records/device_facts.h"
 #include "harness/worker/cuda/driver.h"
+#include "harness/worker/cuda/eviction.h"
 #include "harness/worker/cuda/module.h"
 #include "harness/worker/cuda/tensors.h"
 #include "harness/worker/protocol/protocol.h"
@@ -24,7 +25,10 @@ class CudaSlots {
   CudaSlots& operator=(const CudaSlots&) = delete;
 
   cuda::Result create_stream() { return driver_.create_stream(&stream_, cuda::kStreamNonBlocking); }
-  cuda::Result allocate_flush();
+  // A watched device evicts nothing.
+  cuda::Result set_up_eviction() {
+    return watched_ ? cuda::kSuccess : eviction_.set_up(driver_, facts_.l2_bytes, facts_.sms);
+  }
 
   CudaModule& at(int slot) { return modules_.at(static_cast<std::size_t>(slot)); }
   const CudaModule& at(int slot) const { return modules_.at(static_cast<std::size_t>(slot)); }
@@ -37,14 +41,14 @@ class CudaSlots {
     return cuda_failure(driver_, error, what, slot);
   }
 
-  // Poisons the memory that a launch may write, so that no result of an earlier sample is left, and flushes the L2.
+  // Poisons the memory that a launch may write, so that no result of an earlier sample is left, and empties the L2.
   cuda::Result prepare(CachePolicy cache, std::size_t images, int slot) const;
   // Resets lines that another sample left persisting in the L2.
   cuda::Result reset_l2(const LaunchPlan& plan);
   // Launches with the tensor that the kernel names persisting in the L2, as far as the device has room for it.
   cuda::Result launch(const CudaKernel& kernel, std::vector<std::uint64_t>& words) const;
 
-  std::uint32_t generation = 0;  // of the samples so far: what the gate waits for, and what the flush writes
+  std::uint32_t generation = 0;  // of the samples so far: what the gate waits for
   std::size_t last_image = 0;    // that the last launch worked on
 
  private:
@@ -52,8 +56,7 @@ class CudaSlots {
   const DeviceFacts& facts_;
   bool watched_;
   cuda::Stream stream_ = nullptr;
-  cuda::Pointer flush_ = 0;
-  std::size_t flush_bytes_ = 0;
+  L2Eviction eviction_;
   std::array<CudaModule, 2> modules_;
   CudaTensors tensors_;
   std::int64_t persisting_limit_ = -1;  // not set yet

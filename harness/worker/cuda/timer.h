@@ -1,16 +1,16 @@
 // harness/worker/cuda/timer.h - timed samples on a GPU: queued behind a gate, between two events.
 //
-// A sample is queued behind a gate, a word in host memory that the stream waits for: poison, flush, event, launches,
+// A sample is queued behind a gate, a word in host memory that the stream waits for: poison, eviction, event, launches,
 // event. The gate opens once all of it is queued, so that the time between the events holds no launch gap of this
 // process. What remains is the cost of the events themselves, 4 to 5 us: it is in both arms of a comparison and makes a
 // gain look smaller, never larger. Short kernels are timed back to back, which shares it among many.
 //
-// A sample that is recorded by the second clock is prepared before its window opens, so that no poison or flush is
-// among its records.
+// A sample that is recorded by the second clock is prepared before its window opens, so that neither poison nor
+// eviction is among its records.
 //
 // A library variant runs host code that may wait for the stream, and would wait for ever behind a closed gate. Its gate
 // is open from the start, and its host code is in its time. Begin and end are recorded while the whole context is idle:
-// what it launches on a stream of its own neither runs beside the poison and the flush before the begin, nor goes on
+// what it launches on a stream of its own neither runs beside the poison and the eviction before the begin, nor goes on
 // behind the end. All of that can only make it look slower.
 #pragma once
 

@@ -48,6 +48,8 @@ struct SampleBuffer {
 struct Samples {
   std::int64_t plain = 0;
   std::int64_t not_issued = 0;
+
+  std::int64_t all(bool disjoint) const { return disjoint ? plain + not_issued : std::max(plain, not_issued); }
 };
 
 class StallSampler {
@@ -233,22 +235,27 @@ void StallSampler::write_rows(SampleReport& report) const {
   std::map<std::string, MachineCode> codes;
   const LineTable lines(call_.cubin);
   for (const auto& [pc, stalls] : sums_) {
+    if (pc.first == call_.prepares_with) {
+      for (const auto& [stall, samples] : stalls) {
+        report.total -= samples.all(disjoint);
+      }
+      continue;
+    }
     const SourcePlace place = lines.place(pc.first, pc.second);
     const MachineCode& code = codes.try_emplace(pc.first, call_.cubin, pc.first).first->second;
     for (const auto& [stall, samples] : stalls) {
       const std::uint64_t cause = code.held_up_by(pc.second, stall);
       const SourcePlace cause_place = lines.place(pc.first, cause);
-      report.samples.push_back(
-          {.kernel = pc.first,
-           .pc_offset = static_cast<std::int64_t>(pc.second),
-           .file = place.file,
-           .line = place.line,
-           .stall = stall,
-           .samples = disjoint ? samples.plain + samples.not_issued : std::max(samples.plain, samples.not_issued),
-           .opcode = code.opcode(cause),
-           .cause_file = cause_place.file,
-           .cause_line = cause_place.line,
-           .inlined = place.inlined});
+      report.samples.push_back({.kernel = pc.first,
+                                .pc_offset = static_cast<std::int64_t>(pc.second),
+                                .file = place.file,
+                                .line = place.line,
+                                .stall = stall,
+                                .samples = samples.all(disjoint),
+                                .opcode = code.opcode(cause),
+                                .cause_file = cause_place.file,
+                                .cause_line = cause_place.line,
+                                .inlined = place.inlined});
     }
   }
 }

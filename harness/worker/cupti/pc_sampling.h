@@ -13,6 +13,7 @@ struct SampledCall {
   std::string cubin;                      // whose line table maps offsets to source lines
   std::function<cuda::Result()> reload;   // loads the cubin anew, so that CUPTI sees it
   std::function<cuda::Result()> prepare;  // as in ProfiledCall; its fills are not among the samples
+  std::string prepares_with;              // a kernel of prepare()'s, whose samples are not the call's
   std::function<cuda::Result()> launch;   // queues the kernels of one call
   std::function<cuda::Result()> wait;     // until the GPU is idle
 };
