@@ -9,11 +9,13 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "harness/core/guards.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/check_workers.h"
 #include "harness/evaluate/correctness/compare.h"
+#include "harness/runtime/input_store.h"
 #include "kernels/parallel.h"
 #include "kernels/random.h"
 
@@ -82,19 +84,38 @@ std::int64_t elements_at(const Family& family, const Axes& axes) {
   return elements;
 }
 
-// How long an axis may get before the tensors have more than `most_elements` together, or the contract ends. An axis
-// that no tensor has counts work, and stays.
+// Of one check: the oracle computes kCheckedUnits of the units at most. 0 where the sizes are not legal.
+double checked_operations(const Family& family, const Axes& axes) {
+  if (!check_axes(family, axes).empty()) {
+    return 0;
+  }
+  const Work work = family.work(axes);
+  const auto units = static_cast<double>(family.unit_count(axes));
+  return (work.flops + work.special_functions) * std::min(1.0, static_cast<double>(kCheckedUnits) / units);
+}
+
+// How long an axis may get before the tensors have more than `most_elements` together, the check more than
+// kMostOperationsPerElement for each of these, or the contract ends. An axis that no tensor has counts work, and stays.
 std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis, std::int64_t most_elements) {
   std::int64_t& value = axes.at(axis.name);
   value = std::max<std::int64_t>(value, 1);  // an empty tensor's may be 0
-  std::int64_t before = elements_at(family, axes);
+  std::int64_t elements = elements_at(family, axes);
+  double operations = checked_operations(family, axes);
+  // Counting takes as long as computing: after one doubling at least, the work is taken to grow as in the last one.
+  const double enough = std::max(operations + 1, 0x1p20);
+  double growth = 4;  // where doubled sizes are not legal
   while (value <= axis.max / 2) {
     value *= 2;
-    const std::int64_t elements = elements_at(family, axes);
-    if (elements > most_elements || elements == before) {
+    const std::int64_t elements_before = std::exchange(elements, elements_at(family, axes));
+    if (elements > most_elements || elements == elements_before) {
       return value / 2;
     }
-    before = elements;
+    const double counted = operations < enough ? checked_operations(family, axes) : 0;
+    const double before = std::exchange(operations, counted > 0 ? counted : operations * growth);
+    growth = before > 0 ? operations / before : growth;
+    if (operations > static_cast<double>(kMostOperationsPerElement * most_elements)) {
+      return value / 2;
+    }
   }
   return value;
 }
