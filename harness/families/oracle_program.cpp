@@ -112,14 +112,6 @@ const std::vector<double>& given_values(const OracleQuestion& question, const Fi
   return from->at(tensor.name);
 }
 
-std::string describe(const Axes& axes) {
-  std::vector<std::string> parts;
-  for (const auto& [name, value] : axes) {
-    parts.push_back(fmt::format("{}={}", name, value));
-  }
-  return join(parts, " ");
-}
-
 // The index of an element as the author writes it: "y[3,17]".
 std::string element_name(const FileTensor& tensor, const TensorShape& shape, std::int64_t element) {
   std::vector<std::string> index(shape.extents.size());
@@ -156,8 +148,9 @@ const char* word_for(Mode mode) {
 }
 
 [[noreturn]] void throw_failure(const FamilyFile& file, const OracleQuestion& question, const std::string& what) {
-  throw UserError(fmt::format("{}: the {} {} ({})", file.path, word_for(question.mode), what, describe(question.axes)),
-                  "'apo family check " + file.name + "' runs it on all workloads, under sanitizers");
+  throw UserError(
+      fmt::format("{}: the {} {} ({})", file.path, word_for(question.mode), what, describe_axes(question.axes)),
+      "'apo family check " + file.name + "' runs it on all workloads, under sanitizers");
 }
 
 void check_end(const FamilyFile& file, const OracleQuestion& question, const ProcessResult& result, double timeout_s) {
@@ -345,7 +338,7 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
                                                    .environment = {"ASAN_OPTIONS=detect_leaks=0"},
                                                    .input = ""});
   if (const std::string finding = sanitizer_finding(file_, result.error); !finding.empty()) {
-    throw UserError(finding + " in the " + word_for(question.mode) + " (" + describe(question.axes) + ")",
+    throw UserError(finding + " in the " + word_for(question.mode) + " (" + describe_axes(question.axes) + ")",
                     "mend this line of the family's file");
   }
   check_end(file_, question, result, options_.timeout_s);

@@ -317,11 +317,8 @@ TEST(CorrectnessPlan, ShowsEveryRegimeAndEverySmallShape) {
   const Family& family = *find_family("e88_backward");
   const auto plan = correctness_plan(family, {"b2_t64_h4_n32"}, 3);
   EXPECT_EQ(plan.front().regimes, family.regimes);
-  std::size_t small = 0;
-  for (const Workload& workload : family.workloads) {
-    small += workload.kind == WorkloadKind::small || workload.kind == WorkloadKind::ragged ? 1 : 0;
-  }
-  EXPECT_EQ(plan.size(), small + 2 + 3 + 1) << "two smaller ones, and B, T and H as long as fits";
+  EXPECT_EQ(std::ssize(plan), std::ranges::count_if(family.workloads, is_small) + 2 + 3 + 1)
+      << "two smaller ones, and B, T and H as long as fits";
   const auto steps = [](const CheckCase& one) { return one.axes.at("T"); };
   const std::int64_t longest = steps(*std::ranges::max_element(plan, {}, steps));
   EXPECT_GE(longest, 511);

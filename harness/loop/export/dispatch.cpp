@@ -38,8 +38,7 @@ std::string verified_sizes(const Family& family, const std::vector<std::string>&
   for (const AxisSpec& axis : family.axes) {
     std::int64_t most = axis.min;
     for (const Workload& workload : family.workloads) {
-      const bool always = workload.kind == WorkloadKind::small || workload.kind == WorkloadKind::ragged;
-      if (always || std::ranges::find(measured, workload.name) != measured.end()) {
+      if (is_small(workload) || std::ranges::find(measured, workload.name) != measured.end()) {
         most = std::max(most, workload.axes.at(axis.name));
       }
     }
