@@ -261,9 +261,12 @@ void OracleProgram::build_all() const {
 }
 
 // The part of the program that all families share, compiled once.
-Build OracleProgram::main_object() const {
+const Build& OracleProgram::main_object() const {
   static std::mutex building;  // the programs of a family are built side by side
   const std::lock_guard lock(building);
+  if (main_object_) {
+    return *main_object_;
+  }
   const Words command = {
       options_.compiler, "-std=c++20", "-w",       "-pthread", "-I" + options_.home.string(), "-O2", "-c",
       kMainSource,       "-o",         kMainObject};
@@ -273,7 +276,7 @@ Build OracleProgram::main_object() const {
                      .more = {},
                      .built_for = "families",
                      .known = {}};
-  return build(command, std::move(recipe));
+  return main_object_.emplace(build(command, std::move(recipe)));
 }
 
 Build OracleProgram::build(const Words& command, BuildRecipe recipe) const {
@@ -291,7 +294,7 @@ std::string OracleProgram::program(ProgramKind kind) const {
   if (!program.path.empty()) {
     return program.path;
   }
-  const Build shared = main_object();
+  const Build& shared = main_object();
   if (shared.outcome != Outcome::valid) {
     throw EnvironmentError("what all families share does not compile: " + shared.evidence,
                            "'apo doctor' tries the compiler");
