@@ -85,6 +85,11 @@ struct Workload {
   std::int64_t distinct = 0;
 };
 
+// One that correctness is always checked on.
+inline bool is_small(const Workload& workload) {
+  return workload.kind == WorkloadKind::small || workload.kind == WorkloadKind::ragged;
+}
+
 // Which sizes a workload class stands for, as an integer expression over the axes in the language of apo:requires.
 struct WorkloadClass {
   std::string name;
@@ -173,6 +178,7 @@ std::int64_t element_count(const TensorSpec& tensor, const Axes& axes);
 bool has_doubles(const Family& family);  // a tensor of f64
 std::string_view to_string(Target target);
 std::string_view to_string(WorkloadKind kind);
+std::string describe_axes(const Axes& axes);  // "B=2 T=64"
 
 // "" when every axis is present, in range and the combination is legal; else one sentence for the user.
 std::string check_axes(const Family& family, const Axes& axes);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numbers>
 #include <string_view>
+#include <utility>
 
 namespace apo {
 
@@ -45,5 +47,13 @@ class Random {
  private:
   std::uint64_t state_;
 };
+
+// Fisher & Yates (1938). A journal's rounds are replayed from their seeds: the order must never change.
+template <class Items>
+void shuffle(Items& items, Random& random) {
+  for (std::size_t i = items.size(); i > 1; --i) {
+    std::swap(items[i - 1], items[random.below(i)]);
+  }
+}
 
 }  // namespace apo

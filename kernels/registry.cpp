@@ -102,6 +102,14 @@ std::string_view to_string(WorkloadKind kind) {
   return "?";
 }
 
+std::string describe_axes(const Axes& axes) {
+  std::string text;
+  for (const auto& [name, value] : axes) {
+    text += (text.empty() ? "" : " ") + name + "=" + std::to_string(value);
+  }
+  return text;
+}
+
 std::string check_axes(const Family& family, const Axes& axes) {
   for (const AxisSpec& axis : family.axes) {
     const auto found = axes.find(axis.name);

@@ -112,14 +112,6 @@ const std::vector<double>& given_values(const OracleQuestion& question, const Fi
   return from->at(tensor.name);
 }
 
-std::string describe(const Axes& axes) {
-  std::vector<std::string> parts;
-  for (const auto& [name, value] : axes) {
-    parts.push_back(fmt::format("{}={}", name, value));
-  }
-  return join(parts, " ");
-}
-
 // The index of an element as the author writes it: "y[3,17]".
 std::string element_name(const FileTensor& tensor, const TensorShape& shape, std::int64_t element) {
   std::vector<std::string> index(shape.extents.size());
@@ -156,8 +148,9 @@ const char* word_for(Mode mode) {
 }
 
 [[noreturn]] void throw_failure(const FamilyFile& file, const OracleQuestion& question, const std::string& what) {
-  throw UserError(fmt::format("{}: the {} {} ({})", file.path, word_for(question.mode), what, describe(question.axes)),
-                  "'apo family check " + file.name + "' runs it on all workloads, under sanitizers");
+  throw UserError(
+      fmt::format("{}: the {} {} ({})", file.path, word_for(question.mode), what, describe_axes(question.axes)),
+      "'apo family check " + file.name + "' runs it on all workloads, under sanitizers");
 }
 
 void check_end(const FamilyFile& file, const OracleQuestion& question, const ProcessResult& result, double timeout_s) {
@@ -268,9 +261,12 @@ void OracleProgram::build_all() const {
 }
 
 // The part of the program that all families share, compiled once.
-Build OracleProgram::main_object() const {
+const Build& OracleProgram::main_object() const {
   static std::mutex building;  // the programs of a family are built side by side
   const std::lock_guard lock(building);
+  if (main_object_) {
+    return *main_object_;
+  }
   const Words command = {
       options_.compiler, "-std=c++20", "-w",       "-pthread", "-I" + options_.home.string(), "-O2", "-c",
       kMainSource,       "-o",         kMainObject};
@@ -280,7 +276,7 @@ Build OracleProgram::main_object() const {
                      .more = {},
                      .built_for = "families",
                      .known = {}};
-  return build(command, std::move(recipe));
+  return main_object_.emplace(build(command, std::move(recipe)));
 }
 
 Build OracleProgram::build(const Words& command, BuildRecipe recipe) const {
@@ -298,7 +294,7 @@ std::string OracleProgram::program(ProgramKind kind) const {
   if (!program.path.empty()) {
     return program.path;
   }
-  const Build shared = main_object();
+  const Build& shared = main_object();
   if (shared.outcome != Outcome::valid) {
     throw EnvironmentError("what all families share does not compile: " + shared.evidence,
                            "'apo doctor' tries the compiler");
@@ -345,7 +341,7 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
                                                    .environment = {"ASAN_OPTIONS=detect_leaks=0"},
                                                    .input = ""});
   if (const std::string finding = sanitizer_finding(file_, result.error); !finding.empty()) {
-    throw UserError(finding + " in the " + word_for(question.mode) + " (" + describe(question.axes) + ")",
+    throw UserError(finding + " in the " + word_for(question.mode) + " (" + describe_axes(question.axes) + ")",
                     "mend this line of the family's file");
   }
   check_end(file_, question, result, options_.timeout_s);

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,12 +80,13 @@ class OracleProgram {
     std::string path;  // "" before it is built
   };
   std::string program(ProgramKind kind) const;
-  Build main_object() const;
+  const Build& main_object() const;
   Build build(const Words& command, BuildRecipe recipe) const;
 
   FamilyFile file_;
   OracleOptions options_;
   mutable std::array<Program, 3> programs_;  // by kind
+  mutable std::optional<Build> main_object_;
 };
 
 }  // namespace apo

@@ -34,13 +34,6 @@ std::vector<std::int64_t> neighbours(std::vector<std::int64_t> values, std::int6
   return found;
 }
 
-void shuffle(std::vector<Settings>& settings, std::uint64_t seed) {
-  Random random(derive_seed(seed, "neighbourhood"));
-  for (std::size_t i = settings.size(); i > 1; --i) {
-    std::swap(settings[i - 1], settings[random.below(i)]);
-  }
-}
-
 }  // namespace
 
 std::vector<Settings> NeighbourhoodSearch::propose(const std::vector<Tunable>& tunables, const Settings& centre,
@@ -71,7 +64,8 @@ std::vector<Settings> NeighbourhoodSearch::propose(const std::vector<Tunable>& t
       }
     }
   }
-  shuffle(proposed, seed);
+  Random random(derive_seed(seed, "neighbourhood"));
+  shuffle(proposed, random);
   proposed.resize(std::min(proposed.size(), static_cast<std::size_t>(std::max(0, count))));
   return proposed;
 }

@@ -16,11 +16,8 @@ constexpr std::int64_t kLarge = std::int64_t{64} << 20;
 constexpr std::int64_t kSharing = 16;  // experiments
 
 std::string key_of(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime) {
-  std::string key = fmt::format("{} {} {} {} {}", family.name, regime, seed, workload.repeated_axis, workload.distinct);
-  for (const auto& [name, value] : workload.axes) {
-    key += fmt::format(" {}={}", name, value);
-  }
-  return key;
+  return fmt::format("{} {} {} {} {} {}", family.name, regime, seed, workload.repeated_axis, workload.distinct,
+                     describe_axes(workload.axes));
 }
 
 std::size_t size_of(const CheckedInputs& checked) {

@@ -1,15 +1,12 @@
 // kernels/e88/inputs.cpp - the input regimes of the E88 families.
 //
-//   typical          k, q of unit norm (NORM=1: raw, of norm about sqrt(N)), v ~ (0.3..1) N(0,1), decay =
-//   sigmoid(N(0,1)),
-//                    g ~ N(0,1), s0 ~ 0.3 N(0,1), d_output ~ N(0,1), d_s_final ~ N(0,1)
+//   typical          k, q of unit norm (NORM=1: raw, of norm about sqrt(N)), v ~ (0.3..1) N(0,1),
+//                    decay = sigmoid(N(0,1)), g ~ N(0,1), s0 ~ 0.3 N(0,1), d_output ~ N(0,1), d_s_final ~ N(0,1)
 //   long_memory      decay near 0.999, which bf16 stores as 0.992, 0.996 or 1: old states and old errors survive
 //   near_zero_gates  g ~ N(0, 1e-3): silu vanishes, so a post-gate cache cannot stand for y, nor be divided by silu
 //   wide_range       magnitudes log-uniform over decades, step by step; decay uniform in (0,1)
-//   saturating       v uniform within 2.5 sqrt(N): a quarter of the state lies beyond |S| = 0.9, a fiftieth beyond
-//   0.999
-//   extreme          typical rows beside rows of zeros, of one value, of +-200 in turn (v, g: beyond what e^x holds in
-//   fp32),
+//   saturating       v uniform within 2.5 sqrt(N): a quarter of the state has |S| > 0.9, a fiftieth |S| > 0.999
+//   extreme          typical rows beside rows of zeros, of one value, of +-200 in turn (v, g: e^x overflows fp32),
 //                    and decays of exactly 0 and 1
 // k and q are never longer than 1 after normalisation, which keeps the step's Jacobian from expanding: with longer ones
 // the gradient is chaotic, and a comparison with any reference says nothing.

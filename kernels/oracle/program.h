@@ -91,7 +91,7 @@ inline Call<double> gather(Request& request, const Part& part) {
   return call;
 }
 
-// Gives each element of the outputs to work(tensor, element of the whole tensor, value as double, is it unwritten).
+// On one element of an output: tensor, element of the whole tensor, value as double, is it unwritten.
 using OutputWork = std::function<void(std::size_t, std::int64_t, double, bool)>;
 inline void for_each_output(const Contract& contract, const Part& part, const Call<double>& call,
                             const OutputWork& work) {

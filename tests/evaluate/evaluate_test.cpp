@@ -19,6 +19,7 @@
 #include "harness/evaluate/rounds/solo_runs.h"
 #include "harness/evaluate/rounds/turn.h"
 #include "harness/evaluate/sentinel.h"
+#include "harness/families/file_family.h"
 #include "tests/evaluate/judge/rounds.h"
 #include "tests/evaluate/runtime_fixture.h"
 #include "tests/shipped_families.h"
@@ -316,17 +317,52 @@ TEST(CorrectnessPlan, ShowsEveryRegimeAndEverySmallShape) {
   const Family& family = *find_family("e88_backward");
   const auto plan = correctness_plan(family, {"b2_t64_h4_n32"}, 3);
   EXPECT_EQ(plan.front().regimes, family.regimes);
-  std::size_t small = 0;
-  for (const Workload& workload : family.workloads) {
-    small += workload.kind == WorkloadKind::small || workload.kind == WorkloadKind::ragged ? 1 : 0;
-  }
-  EXPECT_EQ(plan.size(), small + 2 + 3 + 1) << "two smaller ones, and B, T and H as long as fits";
+  EXPECT_EQ(std::ssize(plan), std::ranges::count_if(family.workloads, is_small) + 2 + 3 + 1)
+      << "two smaller ones, and B, T and H as long as fits";
   const auto steps = [](const CheckCase& one) { return one.axes.at("T"); };
   const std::int64_t longest = steps(*std::ranges::max_element(plan, {}, steps));
   EXPECT_GE(longest, 511);
   EXPECT_EQ(longest % 64, 63) << longest;
   EXPECT_EQ(plan.back().workload, "b2_t64_h4_n32");
   EXPECT_EQ(plan.back().regimes.front(), "typical");
+}
+
+// The work of attention grows with the square of its sequence, and all of it is one unit.
+constexpr const char* kAttention =
+    "// apo:family    attention\n"
+    "// apo:idea      o = softmax(q k^T) v\n"
+    "// apo:axis      s 1..65536\n"
+    "// apo:axis      d 1..128\n"
+    "// apo:input     q f32[s,d] normal\n"
+    "// apo:input     k f32[s,d] normal\n"
+    "// apo:input     v f32[s,d] normal\n"
+    "// apo:output    o f32[s,d]\n"
+    "// apo:workload  s64_d16 production s=64 d=16\n"
+    "// apo:workload  s37_d20 ragged s=37 d=20\n"
+    "// apo:workload  s128_d32 small s=128 d=32\n"
+    "// apo:workload  s4_d4 small s=4 d=4\n"
+    "template <class Real>\n"
+    "void reference(int64_t s, int64_t d, const Real* q, const Real* k, const Real* v, Real* o) {\n"
+    "  std::vector<Real> p(s);\n"
+    "  for (int64_t i = 0; i < s; ++i) {\n"
+    "    Real all = 0;\n"
+    "    for (int64_t j = 0; j < s; ++j)\n"
+    "      all += p[j] = exp(sum<Real>(d, [&](int64_t c) { return q[i * d + c] * k[j * d + c]; }));\n"
+    "    for (int64_t c = 0; c < d; ++c)\n"
+    "      o[i * d + c] = sum<Real>(s, [&](int64_t j) { return p[j] * v[j * d + c]; }) / all;\n"
+    "  }\n"
+    "}\n";
+
+TEST(CorrectnessPlan, LongShapesStayWithinTheWorkThatTheOracleCanDo) {
+  const Family family = family_of(parse_family(kAttention, "attention.h"), test_oracle());
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const auto plan = correctness_plan(family, {}, seed);
+    const Axes& longest =
+        std::ranges::max_element(plan, {}, [](const CheckCase& one) { return one.axes.at("s"); })->axes;
+    const std::int64_t s = longest.at("s");
+    EXPECT_GE(s, 511) << "it is long all the same";
+    EXPECT_LE(family.work(longest).flops, static_cast<double>(kMostOperationsPerElement * kMostElements)) << s;
+  }
 }
 
 TEST(CorrectnessPlan, HoldsOutLegalShapesThatNobodyKnowsBefore) {

@@ -16,11 +16,11 @@ using Json = nlohmann::ordered_json;
 
 Json evidence_document(const DispatchRow& row) {
   if (!row.measured) {
-    return {{"kind", "unmeasured"}, {"statement", kUnmeasured}};
+    return {{"kind", "unmeasured"}, {"statement", statement_of(row)}};
   }
   const DispatchEvidence& evidence = *row.measured;
   return {{"kind", "measured"},
-          {"statement", row.unchecked ? kUncheckedSizes : kMeasured},
+          {"statement", statement_of(row)},
           {"experiment", evidence.experiment},
           {"campaign", evidence.campaign},
           {"since", evidence.since},

@@ -38,10 +38,14 @@ struct ExportOptions {
   std::string output;
 };
 
-std::string speedup_text(const DispatchEvidence& evidence) {
-  const Judgement& judgement = evidence.judgement;
-  return format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper()).all() + " over " +
-         evidence.replaced.label();
+std::string evidence_text(const DispatchRow& row) {
+  if (!row.measured) {
+    return statement_of(row);
+  }
+  const Judgement& judgement = row.measured->judgement;
+  return fmt::format("{}: experiment {}, {} over {}", statement_of(row), row.measured->experiment,
+                     format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper()).all(),
+                     row.measured->replaced.label());
 }
 
 void print_tables(const Dispatch& dispatch) {
@@ -51,9 +55,7 @@ void print_tables(const Dispatch& dispatch) {
       for (const DispatchRow& row : device.rows) {
         rows.push_back(
             {table.family->name, device.machine.model, row.workload_class.empty() ? "fallback" : row.workload_class,
-             Configuration{.variant = row.variant.id(), .settings = row.settings}.label(),
-             row.measured ? fmt::format("experiment {}: {}", row.measured->experiment, speedup_text(*row.measured))
-                          : kUnmeasured});
+             Configuration{.variant = row.variant.id(), .settings = row.settings}.label(), evidence_text(row)});
       }
     }
   }

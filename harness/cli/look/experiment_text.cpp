@@ -115,7 +115,7 @@ std::string rounds_text(const std::vector<Round>& rounds) {
     rows.push_back({"  " + std::string(to_string(round.stage)), std::to_string(round.index),
                     round.candidate_in_slot0 ? "candidate, incumbent" : "incumbent, candidate",
                     round.void_why.empty() ? format_percent(round.effect, 3) : "-", format_seconds(round.seconds),
-                    std::to_string(round.seed), round.void_why.empty() ? "" : round.void_why});
+                    std::to_string(round.seed), round.void_why});
   }
   return heading("rounds (coin: the arms in slot 0 and slot 1)") + format_table(rows);
 }

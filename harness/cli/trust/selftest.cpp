@@ -25,7 +25,7 @@ struct SelftestOptions {
   std::string cache = "cold";
   std::string judge = "auto";
   std::string layout = "random";
-  std::string parts = "identical,known";
+  std::vector<std::string> parts = {"identical", "known"};
   std::string seconds;
   std::string round_time;
   std::string differences;
@@ -45,10 +45,10 @@ Target chosen_target(Workspace& workspace, const std::string& word) {
   return word == "cuda" ? Target::cuda : Target::host;
 }
 
-void read_parts(const std::string& parts, SelftestRequest& request) {
+void read_parts(const std::vector<std::string>& parts, SelftestRequest& request) {
   request.same_code = false;
   request.known_pairs = false;
-  for (const std::string& part : split(parts, ',')) {
+  for (const std::string& part : parts) {
     if (part == "identical") {
       request.same_code = true;
     } else if (part == "known") {
@@ -56,9 +56,9 @@ void read_parts(const std::string& parts, SelftestRequest& request) {
     } else if (part == "layouts") {
       request.layouts = true;
     } else if (part != "noise") {
-      throw UserError("unknown part '" + part + "' of a selftest",
-                      did_you_mean(part, {"identical", "known", "layouts", "noise"}) +
-                          "\nknown: identical, known, layouts, noise, separated by commas");
+      throw UserError(
+          "unknown part '" + part + "' of a selftest",
+          did_you_mean(part, {"identical", "known", "layouts", "noise"}) + "\nknown: identical, known, layouts, noise");
     }
   }
 }
@@ -123,10 +123,11 @@ Action define_selftest(CLI::App& app, Globals& globals) {
   app.add_option("--target", options->target, "host, cuda or auto, a GPU when one is usable (default: auto)");
   app.add_option("--kernels", options->kernels, "VARIANT@WORKLOAD to measure; may repeat (default: built-in ones)")
       ->allow_extra_args(false);
-  app.add_option(
-      "--parts", options->parts,
-      "parts to run, separated by commas: identical (code against itself), known (a known difference), layouts, "
-      "or noise for none of them (default: identical,known)");
+  app.add_option("--parts", options->parts,
+                 "part to run: identical (code against itself), known (a known difference), layouts, or noise for none "
+                 "of them; may repeat, or be a list with commas (default: identical,known)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--layout", options->layout,
                  "random (a new layout of code and buffers in every round), fixed, or both, which measures the effect "
                  "of layouts (default: random)")

@@ -5,24 +5,24 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <future>
+#include <iterator>
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "harness/core/guards.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/check_workers.h"
 #include "harness/evaluate/correctness/compare.h"
+#include "harness/runtime/input_store.h"
 #include "kernels/parallel.h"
 #include "kernels/random.h"
 
 namespace apo {
 namespace {
-
-bool is_small(const Workload& workload) {
-  return workload.kind == WorkloadKind::small || workload.kind == WorkloadKind::ragged;
-}
 
 std::vector<const Workload*> small_workloads(const Family& family) {
   std::vector<const Workload*> small;
@@ -34,14 +34,6 @@ std::vector<const Workload*> small_workloads(const Family& family) {
   return small;
 }
 
-template <class Item>
-std::vector<Item> shuffled(std::vector<Item> items, Random& random) {
-  for (std::size_t i = items.size(); i > 1; --i) {
-    std::swap(items[i - 1], items[random.below(i)]);
-  }
-  return items;
-}
-
 std::string name_of(const Family& family, const Axes& axes) {
   std::string name = "held out";
   for (const AxisSpec& axis : family.axes) {
@@ -50,25 +42,41 @@ std::string name_of(const Family& family, const Axes& axes) {
   return name;
 }
 
+using Supported = std::function<bool(const Axes&)>;
+
+std::size_t regimes_in_use(const Family& family) {
+  return guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
+}
+
+// In a regime drawn at random. Nothing where the shape is not legal or not supported.
+std::optional<CheckCase> held_out_case(const Family& family, const Axes& axes, Random& random,
+                                       const Supported& supported) {
+  if (!check_axes(family, axes).empty() || (supported && !supported(axes))) {
+    return std::nullopt;
+  }
+  return CheckCase{.workload = name_of(family, axes),
+                   .axes = axes,
+                   .regimes = {family.regimes[random.below(regimes_in_use(family))]}};
+}
+
 // As a small or ragged workload, but for the axes that no build knows, which are drawn up to its own: so that it costs
-// no build and no more than that. Nothing where a family vouches for its own sizes only, or where all draws are listed.
-std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed,
-                                       const std::function<bool(const Axes&)>& supported) {
+// no build and no more than that. Nothing where all draws are listed.
+std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed, const Supported& supported) {
   constexpr int kDraws = 64;
   const std::vector<const Workload*> small = small_workloads(family);
   Random random(seed);
-  const std::uint64_t regimes = guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
-  for (int draw = 0; draw < kDraws && !small.empty() && !family.legal.empty(); ++draw) {
+  for (int draw = 0; draw < kDraws && !small.empty(); ++draw) {
     Axes axes = small[random.below(small.size())]->axes;
     for (const AxisSpec& axis : family.axes) {
       std::int64_t& value = axes.at(axis.name);
       const std::int64_t below = axis.specialised ? 0 : value - axis.min;
       value -= static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(below) + 1));
     }
-    const bool listed = std::ranges::any_of(family.workloads, [&](const Workload& one) { return one.axes == axes; });
-    if (!listed && check_axes(family, axes).empty() && (!supported || supported(axes))) {
-      return CheckCase{
-          .workload = name_of(family, axes), .axes = axes, .regimes = {family.regimes[random.below(regimes)]}};
+    if (std::ranges::find(family.workloads, axes, &Workload::axes) != family.workloads.end()) {
+      continue;
+    }
+    if (auto one = held_out_case(family, axes, random, supported)) {
+      return one;
     }
   }
   return std::nullopt;
@@ -82,19 +90,38 @@ std::int64_t elements_at(const Family& family, const Axes& axes) {
   return elements;
 }
 
-// How long an axis may get before the tensors have more than `most_elements` together, or the contract ends. An axis
-// that no tensor has counts work, and stays.
+// Of one check: the oracle computes kCheckedUnits of the units at most. 0 where the sizes are not legal.
+double checked_operations(const Family& family, const Axes& axes) {
+  if (!check_axes(family, axes).empty()) {
+    return 0;
+  }
+  const Work work = family.work(axes);
+  const auto units = static_cast<double>(family.unit_count(axes));
+  return (work.flops + work.special_functions) * std::min(1.0, static_cast<double>(kCheckedUnits) / units);
+}
+
+// How long an axis may get before the tensors have more than `most_elements` together, the check more than
+// kMostOperationsPerElement for each of these, or the contract ends. An axis that no tensor has counts work, and stays.
 std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis, std::int64_t most_elements) {
   std::int64_t& value = axes.at(axis.name);
   value = std::max<std::int64_t>(value, 1);  // an empty tensor's may be 0
-  std::int64_t before = elements_at(family, axes);
+  std::int64_t elements = elements_at(family, axes);
+  double operations = checked_operations(family, axes);
+  // Counting takes as long as computing: after one doubling at least, the work is taken to grow as in the last one.
+  const double enough = std::max(operations + 1, 0x1p20);
+  double growth = 4;  // where doubled sizes are not legal
   while (value <= axis.max / 2) {
     value *= 2;
-    const std::int64_t elements = elements_at(family, axes);
-    if (elements > most_elements || elements == before) {
+    const std::int64_t elements_before = std::exchange(elements, elements_at(family, axes));
+    if (elements > most_elements || elements == elements_before) {
       return value / 2;
     }
-    before = elements;
+    const double counted = operations < enough ? checked_operations(family, axes) : 0;
+    const double before = std::exchange(operations, counted > 0 ? counted : operations * growth);
+    growth = before > 0 ? operations / before : growth;
+    if (operations > static_cast<double>(kMostOperationsPerElement * most_elements)) {
+      return value / 2;
+    }
   }
   return value;
 }
@@ -102,23 +129,22 @@ std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis, std:
 // As a small or ragged workload, but for one axis that is as long as fits, over 500 if it can: what goes wrong behind
 // step 300 is met here. One less than a multiple of 64, which no power of two up to 64 divides with less left over.
 std::optional<CheckCase> draw_long(const Family& family, const AxisSpec& axis, std::int64_t most_elements,
-                                   std::uint64_t seed, const std::function<bool(const Axes&)>& supported) {
+                                   std::uint64_t seed, const Supported& supported) {
   constexpr std::int64_t kBlock = 64;
   Random random(seed);
-  const std::vector<const Workload*> small = shuffled(small_workloads(family), random);
-  for (const std::int64_t least : {16, 4}) {
+  std::vector<const Workload*> small = small_workloads(family);
+  shuffle(small, random);
+  for (const std::int64_t least_blocks : {16, 4}) {
     for (const Workload* workload : small) {
-      Axes axes = workload->axes;
-      const std::int64_t most = longest(family, axes, axis, most_elements) / kBlock;
-      if (most < least || family.legal.empty()) {
+      const std::int64_t blocks = longest(family, workload->axes, axis, most_elements) / kBlock;
+      if (blocks < least_blocks) {
         continue;
       }
-      const auto fewer = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most) / 2));
-      axes.at(axis.name) = (most - fewer) * kBlock - 1;
-      if (check_axes(family, axes).empty() && (!supported || supported(axes))) {
-        const std::uint64_t regimes = guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
-        return CheckCase{
-            .workload = name_of(family, axes), .axes = axes, .regimes = {family.regimes[random.below(regimes)]}};
+      const auto fewer = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(blocks) / 2));
+      Axes axes = workload->axes;
+      axes.at(axis.name) = (blocks - fewer) * kBlock - 1;
+      if (auto one = held_out_case(family, axes, random, supported)) {
+        return one;
       }
     }
   }
@@ -132,9 +158,32 @@ std::vector<AxisSpec> long_axes(const Family& family, std::uint64_t seed) {
   std::vector<AxisSpec> axes = family.axes;
   std::erase_if(axes, [](const AxisSpec& axis) { return axis.specialised || axis.max < kLong; });
   Random random(seed);
-  axes = shuffled(std::move(axes), random);
+  shuffle(axes, random);
   axes.resize(std::min(axes.size(), kMost));
   return axes;
+}
+
+// Shapes of no workload: two that are smaller, and those that are long. None where a family vouches for its own sizes
+// only.
+std::vector<CheckCase> held_out_cases(const Family& family, std::uint64_t seed, const Supported& supported,
+                                      std::int64_t most_elements) {
+  constexpr std::uint64_t kSmaller = 2;
+  std::vector<CheckCase> cases;
+  if (family.legal.empty() || !guard_is_on(Guard::shapes)) {
+    return cases;
+  }
+  const auto add = [&](std::optional<CheckCase> one) {
+    if (one) {
+      cases.push_back(std::move(*one));
+    }
+  };
+  for (std::uint64_t i = 0; i < kSmaller; ++i) {
+    add(draw_held_out(family, derive_seed(seed, "held out", i), supported));
+  }
+  for (const AxisSpec& axis : long_axes(family, derive_seed(seed, "long"))) {
+    add(draw_long(family, axis, most_elements, derive_seed(seed, "long " + axis.name), supported));
+  }
+  return cases;
 }
 
 }  // namespace
@@ -143,7 +192,7 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
                                         std::uint64_t seed, std::uint64_t shared_seed,
                                         const std::function<bool(const Axes&)>& supported, std::int64_t most_elements) {
   std::vector<CheckCase> plan;
-  const std::size_t regimes = guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
+  const std::size_t regimes = regimes_in_use(family);
   const std::vector<std::string> all(family.regimes.begin(),
                                      family.regimes.begin() + static_cast<std::ptrdiff_t>(regimes));
   std::size_t turn = derive_seed(seed, "regimes") % regimes;
@@ -161,18 +210,7 @@ std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<
       turn += 2;
     }
   }
-  constexpr std::uint64_t kHeldOut = 2;
-  for (std::uint64_t i = 0; i < kHeldOut && guard_is_on(Guard::shapes); ++i) {
-    if (auto one = draw_held_out(family, derive_seed(seed, "held out", i), supported)) {
-      plan.push_back(std::move(*one));
-    }
-  }
-  for (const AxisSpec& axis :
-       guard_is_on(Guard::shapes) ? long_axes(family, derive_seed(seed, "long")) : std::vector<AxisSpec>()) {
-    if (auto one = draw_long(family, axis, most_elements, derive_seed(seed, "long " + axis.name), supported)) {
-      plan.push_back(std::move(*one));
-    }
-  }
+  std::ranges::move(held_out_cases(family, seed, supported, most_elements), std::back_inserter(plan));
   for (const std::string& name : campaign_workloads) {
     const Axes& axes = find_workload(family, name)->axes;
     const std::uint64_t own = shared_seed != 0 && shares_inputs(family, axes) ? shared_seed : 0;

@@ -118,9 +118,7 @@ RoundDraw draw_round(std::uint64_t seed, int workloads) {
   draw.order_seed = one_way({"order", std::to_string(seed)});
   draw.workload_order.resize(static_cast<std::size_t>(workloads));
   std::iota(draw.workload_order.begin(), draw.workload_order.end(), 0);
-  for (std::size_t i = draw.workload_order.size(); i > 1; --i) {
-    std::swap(draw.workload_order[i - 1], draw.workload_order[random.below(i)]);
-  }
+  shuffle(draw.workload_order, random);
   return draw;
 }
 

@@ -25,9 +25,7 @@ bool can_stand_in_a_script(std::string_view name) {
 std::string shuffled(std::vector<std::string> names, Random& random) {
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  for (std::size_t i = names.size(); i > 1; --i) {
-    std::swap(names[i - 1], names[random.below(i)]);
-  }
+  shuffle(names, random);
   std::string text = fmt::format("    . = . + {};\n", kLine * random.below(kFirstGapLines));
   for (const std::string& name : names) {
     if (can_stand_in_a_script(name)) {

@@ -38,8 +38,7 @@ std::string verified_sizes(const Family& family, const std::vector<std::string>&
   for (const AxisSpec& axis : family.axes) {
     std::int64_t most = axis.min;
     for (const Workload& workload : family.workloads) {
-      const bool always = workload.kind == WorkloadKind::small || workload.kind == WorkloadKind::ragged;
-      if (always || std::ranges::find(measured, workload.name) != measured.end()) {
+      if (is_small(workload) || std::ranges::find(measured, workload.name) != measured.end()) {
         most = std::max(most, workload.axes.at(axis.name));
       }
     }
@@ -50,22 +49,27 @@ std::string verified_sizes(const Family& family, const std::vector<std::string>&
   return join(terms, " && ");
 }
 
-// "" when nothing says which sizes were meant.
-std::string region_of(const Family& family, const std::string& workload_class,
-                      const std::vector<std::string>& workloads, bool unchecked) {
+struct Region {
+  std::string expression;  // "" when nothing says which sizes were meant
+  bool unchecked = false;  // goes beyond the sizes that were verified
+};
+
+Region region_of(const Family& family, const std::string& workload_class, const std::vector<std::string>& workloads,
+                 bool unchecked) {
   const auto found = std::find_if(family.classes.begin(), family.classes.end(),
                                   [&](const WorkloadClass& one) { return one.name == workload_class; });
   if (family.legal.empty() || found == family.classes.end()) {
-    return exact_sizes(family, workloads);
+    return {.expression = exact_sizes(family, workloads)};
   }
   std::vector<std::string> terms = {"(" + found->condition + ")"};
   if (family.legal != "1") {
     terms.push_back("(" + family.legal + ")");
   }
-  if (const std::string verified = verified_sizes(family, workloads); !unchecked && !verified.empty()) {
+  const std::string verified = verified_sizes(family, workloads);
+  if (!unchecked && !verified.empty()) {
     terms.push_back(verified);
   }
-  return join(terms, " && ");
+  return {.expression = join(terms, " && "), .unchecked = unchecked && !verified.empty()};
 }
 
 std::size_t place_of(const Family& family, const std::string& workload_class) {
@@ -106,9 +110,9 @@ std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, 
   }
   std::optional<Variant> variant = journal.variant(incumbent.source_hash);
   DispatchEvidence evidence = evidence_of(journal, incumbent);
-  std::string region = region_of(family, incumbent.workload_class, evidence.workloads, unchecked);
+  Region region = region_of(family, incumbent.workload_class, evidence.workloads, unchecked);
   const bool triton = variant && is_python(variant->source);
-  if (!variant || region.empty() || triton) {
+  if (!variant || region.expression.empty() || triton) {
     why = !variant ? "the journal does not hold its source"
           : triton ? "it is a Triton kernel, whose launch only its build knows"
                    : "the family has neither the class nor one of the measured workloads any more";
@@ -117,12 +121,12 @@ std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, 
   const Settings settings = resolve_settings(*variant, incumbent.configuration.settings);
   const std::int64_t shared = static_shared(evidence.build);
   return DispatchRow{.workload_class = incumbent.workload_class,
-                     .region = std::move(region),
+                     .region = std::move(region.expression),
                      .variant = *std::move(variant),
                      .settings = settings,
                      .static_shared_bytes = shared,
                      .measured = std::move(evidence),
-                     .unchecked = unchecked};
+                     .unchecked = region.unchecked};
 }
 
 DispatchTable& table_of(Dispatch& dispatch, const Family& family) {
@@ -245,6 +249,12 @@ Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const Dispa
   put_in_order(dispatch);
   add_fallbacks(dispatch, catalogue, request.fallbacks);
   return dispatch;
+}
+
+std::string statement_of(const DispatchRow& row) {
+  return !row.measured   ? "unmeasured, correct by apo:requires"
+         : row.unchecked ? "measured, and not verified at all sizes of the region"
+                         : "measured";
 }
 
 DeviceFacts device_facts(const Machine& machine) {

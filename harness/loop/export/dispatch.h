@@ -72,9 +72,7 @@ Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const Dispa
 // The device's values in expressions: SMS, SHARED_MAX, MAX_THREADS.
 DeviceFacts device_facts(const Machine& machine);
 
-// What a row says of its evidence.
-inline constexpr const char* kMeasured = "measured";
-inline constexpr const char* kUncheckedSizes = "measured, and not verified at all sizes of the region";
-inline constexpr const char* kUnmeasured = "unmeasured, correct by apo:requires";
+// What a row says of its evidence: "measured".
+std::string statement_of(const DispatchRow& row);
 
 }  // namespace apo

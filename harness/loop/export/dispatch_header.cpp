@@ -106,7 +106,7 @@ std::string certified_text(const std::vector<Certification>& all) {
 
 std::string evidence_text(const DispatchRow& row, std::size_t index) {
   if (!row.measured) {
-    return "detail::unmeasured(" + cpp_literal(kUnmeasured) + ")";
+    return "detail::unmeasured(" + cpp_literal(statement_of(row)) + ")";
   }
   const DispatchEvidence& evidence = *row.measured;
   const Judgement& judgement = evidence.judgement;
@@ -114,8 +114,8 @@ std::string evidence_text(const DispatchRow& row, std::size_t index) {
                                                       : "List{" + indexed("detail::kWorkloads", index) + ", " +
                                                             std::to_string(evidence.workloads.size()) + "}";
   std::string text =
-      "Evidence{true, " + cpp_literal(row.unchecked ? kUncheckedSizes : kMeasured) + ", " +
-      std::to_string(evidence.experiment) + ", " + std::to_string(evidence.campaign) + ",\n     " +
+      "Evidence{true, " + cpp_literal(statement_of(row)) + ", " + std::to_string(evidence.experiment) + ", " +
+      std::to_string(evidence.campaign) + ",\n     " +
       speedup_text(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper(), judgement.rounds,
                    evidence.replaced, judgement.cache_policy.value_or(CachePolicy::cold)) +
       ",\n     " + certified_text(evidence.certifications) + ",\n     " + list;

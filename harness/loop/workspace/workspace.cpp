@@ -1,8 +1,6 @@
 // harness/loop/workspace/workspace.cpp - assembles the stages' tools for one working directory.
 #include "harness/loop/workspace/workspace.h"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 #include <mutex>
 
@@ -65,14 +63,6 @@ Paths make_paths(const std::string& journal) {
 
 OracleOptions oracle_options(const Paths& paths) {
   return {.cache = paths.builds, .home = paths.home};
-}
-
-std::string describe_axes(const Axes& axes) {
-  std::vector<std::string> parts;
-  for (const auto& [name, value] : axes) {
-    parts.push_back(fmt::format("{}={}", name, value));
-  }
-  return join(parts, " ");
 }
 
 Workspace::Workspace(Paths paths) : paths_(std::move(paths)), host_(describe_host()), machine_(host_) {

@@ -92,6 +92,4 @@ class Workspace {
       built_;  // by label, source, axes, kind: one campaign asks for the same build again and again
 };
 
-std::string describe_axes(const Axes& axes);  // "B=2 T=64"
-
 }  // namespace apo

@@ -168,9 +168,7 @@ void SharedTensors::place(const SharedTensorsSpec& spec) {
   std::vector<std::size_t> order(entries_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   Random random(derive_seed(spec.layout_seed, "layout"));
-  for (std::size_t i = order.size(); i > 1; --i) {
-    std::swap(order[i - 1], order[random.below(i)]);
-  }
+  shuffle(order, random);
   std::int64_t end = 0;
   int previous = -1;
   for (const std::size_t index : order) {

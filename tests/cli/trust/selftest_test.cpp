@@ -43,6 +43,8 @@ TEST(SelftestCommand, MistakesAreNamed) {
     return ran.err;
   };
   EXPECT_NE(said({"selftest", "--parts", "identcal"}).find("did you mean 'identical'"), std::string::npos);
+  EXPECT_NE(said({"selftest", "--parts", "known,nose"}).find("did you mean 'noise'"), std::string::npos);
+  EXPECT_NE(said({"selftest", "--parts", "known", "--parts", "nose"}).find("did you mean 'noise'"), std::string::npos);
   EXPECT_NE(said({"selftest", "--layout", "odd"}).find("known: random, fixed, both"), std::string::npos);
   EXPECT_NE(said({"selftest", "--target", "host", "--kernels", "copy/cuda_simple"}).find("is for target cuda"),
             std::string::npos);

@@ -136,6 +136,16 @@ TEST(Dispatch, AMeasuredRowServesNoSizeOnWhichItWasNotVerifiedUnlessThatIsAskedF
   const DispatchRow beyond = journal.load({.unchecked = true}).tables.at(0).devices.at(0).rows.at(0);
   EXPECT_EQ(beyond.region.find("T <="), std::string::npos) << beyond.region;
   EXPECT_TRUE(beyond.unchecked);
+  EXPECT_EQ(statement_of(row), "measured");
+  EXPECT_EQ(statement_of(beyond), "measured, and not verified at all sizes of the region");
+}
+
+TEST(Dispatch, ARowOfExactSizesIsVerifiedAtAllOfThem) {
+  DispatchJournal journal;
+  journal.accept({.workload_class = "bespoke", .workloads = {"b8_t128_h83_n32"}});
+  const DispatchRow row = journal.load({.unchecked = true}).tables.at(0).devices.at(0).rows.at(0);
+  expect_contains(row.region, "T == 128");
+  EXPECT_FALSE(row.unchecked);
 }
 
 TEST(Dispatch, AFallbackComesLastAndSaysThatNobodyMeasuredIt) {
