@@ -1,7 +1,7 @@
 // harness/worker/cuda/eviction.h - empties the L2 before a cold sample.
 //
 // By reading a buffer of more than twice its size. A buffer that was written would leave the L2 full of lines that the
-// sample's own traffic has to write back: on an H200 that cost a call of 100 us 7 of them.
+// sample's own traffic has to write back.
 #pragma once
 
 #include <cstddef>
