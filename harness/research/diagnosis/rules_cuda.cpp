@@ -46,7 +46,8 @@ std::string step_text(const Diagnosis& d) {
 
 std::optional<Bottleneck> fp32_bound(const Diagnosis& d) {
   const double share = d.profile.metric("busy_flops");
-  if (d.incumbent.target != Target::cuda || !measured(d) || !(share >= kBusy)) {
+  const bool by_tensor_cores = share_of_time(d, 1e9 * d.work.flops / rate(d, "fp32_fma")) > 1;  // CUDA cores cannot
+  if (d.incumbent.target != Target::cuda || !measured(d) || !(share >= kBusy) || by_tensor_cores) {
     return std::nullopt;
   }
   return found(d, "fp32-bound",

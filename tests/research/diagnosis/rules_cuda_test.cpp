@@ -42,6 +42,13 @@ TEST(Fp32Bound, FiresWhenTheUnitIsBusyForHalfTheTime) {
   EXPECT_FALSE(fp32_bound(d));
 }
 
+// 30 Gflop in 60 us are 500 Tflop/s, where CUDA cores reach 60.
+TEST(Fp32Bound, IsSilentOfProductsThatOnlyTensorCoresCanCompute) {
+  Diagnosis d = gpu(0.06, {.flops = 3e10});
+  set_metric(d, "busy_flops", 0.8);
+  EXPECT_FALSE(fp32_bound(d));
+}
+
 TEST(Fp32Bound, IsNoRuleOfTheHost) {
   Diagnosis d = gpu(1);
   set_metric(d, "busy_flops", 0.8);
@@ -65,6 +72,17 @@ TEST(LibmSpecialFunctions, HoldsAGpuToItsOwnLibrary) {
   EXPECT_FALSE(libm_special_functions(d)) << "it approximates";
   d.incumbent.techniques = {"segment-replay"};
   EXPECT_NEAR(libm_special_functions(d)->bound, 1 / 0.75, 1e-9);
+}
+
+// An exponential of CUDA's library is a few instructions round ex2; a tanh is not.
+TEST(LibmSpecialFunctions, CountsOnlyThoseThatAGpusLibraryTakesLongFor) {
+  Diagnosis d = gpu(1, {.special_functions = 1e9});
+  d.incumbent.techniques = {"wgmma"};
+  set_metric(d, std::string(kSpecialCount) + "exp", 1e9);
+  EXPECT_FALSE(libm_special_functions(d));
+  set_metric(d, std::string(kSpecialCount) + "exp", 2e8);
+  set_metric(d, std::string(kSpecialCount) + "tanh", 8e8);
+  EXPECT_NEAR(libm_special_functions(d)->bound, 1 / 0.8, 1e-9);
 }
 
 // 5 ms over 500 steps in two rounds of blocks: 5 us a step.
