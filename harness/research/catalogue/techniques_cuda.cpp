@@ -119,7 +119,7 @@ std::vector<Technique> cuda_techniques() {
        cuda,
        {"tensor-pipe", "compute-bound", "instruction-fetch-stalls"},
        "sm_90a, bf16 operands in shared memory",
-       4,
+       3,
        {},
        2.0,
        9.0,
