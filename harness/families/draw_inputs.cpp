@@ -15,9 +15,16 @@ constexpr std::int64_t kBlock = 4096;
 constexpr double kSmall = 0x1p-10;
 
 struct Draw {
+  Draw(const Distribution& of, std::int64_t largest_index, std::string_view regime)
+      : distribution(of),
+        largest(largest_index),
+        wide(regime == "wide"),
+        near_zero(regime == "near_zero"),
+        saturating(regime == "saturating") {}
+
   const Distribution& distribution;
   std::int64_t largest;
-  std::string_view regime;
+  bool wide, near_zero, saturating;  // the regime
 
   double low() const { return distribution.kind == DistributionKind::uniform ? distribution.first : 0; }
   double high() const {
@@ -33,29 +40,29 @@ struct Draw {
 
   // Scaled as the regime says.
   double unbounded(Random& random, double value) const {
-    if (regime == "wide") {
+    if (wide) {
       return value * std::exp2(random.uniform(-6, 6));
     }
-    return value * (regime == "near_zero" ? kSmall : regime == "saturating" ? 16 : 1);
+    return value * (near_zero ? kSmall : saturating ? 16 : 1);
   }
 
   double bounded(Random& random, double value) const {
-    const double at_end = regime == "wide" ? 0.5 : regime == "saturating" ? 1 : 0;
+    const double at_end = wide ? 0.5 : saturating ? 1 : 0;
     if (at_end > 0 && random.uniform() < at_end) {
       return random.coin() ? low() : high();
     }
     const double nearest_to_zero = std::clamp(0.0, low(), high());
-    return regime == "near_zero" ? nearest_to_zero + (value - nearest_to_zero) * kSmall : value;
+    return near_zero ? nearest_to_zero + (value - nearest_to_zero) * kSmall : value;
   }
 
-  double one(Random& random) const {
+  double one(Random& random, Normals& normals) const {
     switch (distribution.kind) {
       case DistributionKind::normal:
-        return unbounded(random, distribution.first + distribution.second * random.normal());
+        return unbounded(random, distribution.first + distribution.second * normals.next());
       case DistributionKind::positive:
-        return unbounded(random, std::fabs(random.normal()) + kSmall);
+        return unbounded(random, std::fabs(normals.next()) + kSmall);
       case DistributionKind::mask:
-        return random.uniform() < (regime == "near_zero" ? 0.05 : 0.5) ? 1 : 0;
+        return random.uniform() < (near_zero ? 0.05 : 0.5) ? 1 : 0;
       case DistributionKind::index:
         return static_cast<double>(random.below(static_cast<std::uint64_t>(largest) + 1));
       case DistributionKind::uniform:
@@ -73,14 +80,15 @@ struct Draw {
 std::vector<double> draw_input(const Distribution& distribution, const std::vector<std::int64_t>& extents,
                                std::int64_t largest, std::uint64_t seed, std::string_view regime, int threads) {
   const std::int64_t count = std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
-  const Draw draw{.distribution = distribution, .largest = largest, .regime = regime};
+  const Draw draw(distribution, largest, regime);
   std::vector<double> values(static_cast<std::size_t>(count));
   std::vector<std::int64_t> blocks(static_cast<std::size_t>((count + kBlock - 1) / kBlock));
   std::iota(blocks.begin(), blocks.end(), std::int64_t{0});
   for_each_unit(blocks, threads, [&](std::int64_t block) {
     Random random(derive_seed(seed, "block", static_cast<std::uint64_t>(block)));
+    Normals normals(random);
     for (std::int64_t i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) {
-      values[static_cast<std::size_t>(i)] = draw.one(random);
+      values[static_cast<std::size_t>(i)] = draw.one(random, normals);
     }
   });
   if (regime == "constant_rows" && !extents.empty()) {

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <future>
 #include <numeric>
+#include <set>
 
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
@@ -110,6 +112,35 @@ void write_words(Contract& contract, std::byte* to) {
 const std::vector<double>& given_values(const OracleQuestion& question, const FileTensor& tensor) {
   const TensorMap* from = tensor.role == Role::output ? question.more_values : question.values;
   return from->at(tensor.name);
+}
+
+// Copies the elements of tensor `t` that the units have, or all where no unit is named: of a large workload a check
+// computes a few units, and the rest of the tensors never reaches the program's memory.
+void copy_units(const OracleQuestion& question, const Contract& contract, std::size_t t, const double* from,
+                double* to) {
+  const TensorShape& tensor = contract.tensors[t];
+  const auto copy = [&](std::int64_t offset, std::int64_t count) {
+    std::memcpy(to + offset, from + offset, static_cast<std::size_t>(count) * sizeof(double));
+  };
+  if (question.units.empty()) {
+    return copy(0, tensor.elements());
+  }
+  std::set<std::array<std::int64_t, 3>> copied;  // units share what they read: a part by its group and first run
+  for (const std::int64_t unit : question.units) {
+    const oracle::Part part = oracle::part_of(contract, unit);
+    if (!oracle::belongs(tensor, part)) {
+      continue;
+    }
+    bool is_first = true;
+    bool is_new = false;
+    oracle::for_each_run(tensor, part, [&](std::int64_t offset, std::int64_t count) {
+      is_new = is_first ? copied.insert({part.group, offset, count}).second : is_new;
+      is_first = false;
+      if (is_new) {
+        copy(offset, count);
+      }
+    });
+  }
 }
 
 // The index of an element as the author writes it: "y[3,17]".
@@ -331,8 +362,8 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
   write_words(contract, shared.data() + sizeof header);
   for (std::size_t t = 0; t < file_.tensors.size(); ++t) {
     if (is_given(question.mode, file_.tensors[t])) {
-      const std::vector<double>& values = given_values(question, file_.tensors[t]);
-      std::memcpy(shared.data() + contract.tensors[t].offset, values.data(), values.size() * sizeof(double));
+      copy_units(question, contract, t, given_values(question, file_.tensors[t]).data(),
+                 reinterpret_cast<double*>(shared.data() + contract.tensors[t].offset));
     }
   }
   const ProcessResult result =
@@ -356,8 +387,10 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
   }
   for (std::size_t t = 0; t < file_.tensors.size(); ++t) {
     if (contract.tensors[t].is_output && question.mode != Mode::count) {
-      const auto* values = reinterpret_cast<const double*>(shared.data() + contract.tensors[t].offset);
-      answer.outputs[file_.tensors[t].name].assign(values, values + contract.tensors[t].elements());
+      std::vector<double>& values = answer.outputs[file_.tensors[t].name];
+      values.resize(static_cast<std::size_t>(contract.tensors[t].elements()));
+      copy_units(question, contract, t, reinterpret_cast<const double*>(shared.data() + contract.tensors[t].offset),
+                 values.data());
     }
   }
   return answer;

@@ -38,14 +38,32 @@ CheckedInputs::CheckedInputs(const Family& family, const Workload& workload, std
 
 const Expected& CheckedInputs::expected() const {
   std::call_once(once_, [this] {
-    InputSet whole = inputs;
+    InputSet whole{.axes = inputs.axes,
+                   .drawn_axes = inputs.drawn_axes,
+                   .seed = inputs.seed,
+                   .regime = inputs.regime,
+                   .values = {},
+                   .bytes = {}};
     for (const auto& [name, bytes] : inputs.bytes) {
       whole.values[name] = decode(find_tensor(family_, name)->dtype, bytes, threads_);
     }
-    const auto units = draw_units(family_.unit_count(inputs.axes), kCheckedUnits, derive_seed(inputs.seed, "units"));
+    const auto units = draw_units(family_.unit_count(inputs.axes), most_checked_units(family_, inputs.axes),
+                                  derive_seed(inputs.seed, "units"));
     expected_ = expect(family_, whole, units, threads_);
   });
   return expected_;
+}
+
+std::int64_t most_checked_units(const Family& family, const Axes& axes) {
+  constexpr std::int64_t kElements = std::int64_t{1} << 21;
+  constexpr std::int64_t kFewest = 8;
+  constexpr std::int64_t kMost = 32;
+  std::int64_t elements = 0;
+  for (const TensorSpec& tensor : family.tensors) {
+    elements += element_count(tensor, axes);
+  }
+  const std::int64_t of_unit = std::max<std::int64_t>(1, elements / std::max<std::int64_t>(1, family.unit_count(axes)));
+  return std::clamp(kElements / of_unit, kFewest, kMost);
 }
 
 bool shares_inputs(const Family& family, const Axes& axes) {

@@ -29,8 +29,9 @@ class CheckedInputs {
 };
 using CheckedPointer = std::shared_ptr<const CheckedInputs>;
 
-// The largest number of units (sequences) that a check of one workload compares.
-inline constexpr std::int64_t kCheckedUnits = 32;
+// The number of units (sequences) that a check of one workload compares at most: 32, of large ones fewer, so that they
+// have 2^21 elements together, and 8 at least.
+std::int64_t most_checked_units(const Family& family, const Axes& axes);
 
 // Drawing the inputs of a large workload takes far longer than judging on it, so experiments share them.
 bool shares_inputs(const Family& family, const Axes& axes);

@@ -28,10 +28,21 @@ void for_each_chunk(std::size_t count, int threads, Work work) {
   });
 }
 
-void store(InputSet& inputs, const TensorSpec& tensor, const std::vector<double>& values, int threads) {
-  std::vector<std::byte> bytes = encode(tensor.dtype, values, threads);
-  inputs.values[tensor.name] = decode(tensor.dtype, bytes, threads);
-  inputs.bytes[tensor.name] = std::move(bytes);
+// The values are rounded where they lie: those of a large tensor take long to allocate again.
+void store(InputSet& inputs, const TensorSpec& tensor, std::vector<double> values, int threads) {
+  std::vector<std::byte>& bytes = inputs.bytes[tensor.name];
+  bytes.resize(values.size() * static_cast<std::size_t>(dtype_bytes(tensor.dtype)));
+  with_dtype(tensor.dtype, [&]<DType kDType>() {
+    constexpr auto size = static_cast<std::size_t>(dtype_bytes(kDType));
+    for_each_chunk(values.size(), threads, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::uint64_t bits = to_bits(kDType, values[i]);
+        std::memcpy(bytes.data() + i * size, &bits, size);
+        values[i] = from_bits(kDType, bits);
+      }
+    });
+  });
+  inputs.values[tensor.name] = std::move(values);
 }
 
 void derive_missing(const Family& family, InputSet& inputs, int threads) {
@@ -41,10 +52,10 @@ void derive_missing(const Family& family, InputSet& inputs, int threads) {
   if (complete) {
     return;
   }
-  const TensorMap derived = family.derive(inputs.drawn_axes, inputs.values, threads);
+  TensorMap derived = family.derive(inputs.drawn_axes, inputs.values, threads);
   for (const TensorSpec& tensor : family.tensors) {
     if (tensor.role == Role::derived_input && !inputs.values.contains(tensor.name)) {
-      store(inputs, tensor, derived.at(tensor.name), threads);
+      store(inputs, tensor, std::move(derived.at(tensor.name)), threads);
     }
   }
 }
@@ -111,10 +122,10 @@ std::vector<double> decode(DType dtype, std::span<const std::byte> bytes, int th
 InputSet make_inputs(const Family& family, const Axes& axes, std::uint64_t seed, const std::string& regime,
                      int threads) {
   InputSet inputs{.axes = axes, .drawn_axes = axes, .seed = seed, .regime = regime, .values = {}, .bytes = {}};
-  const TensorMap raw = family.fill(axes, seed, regime, threads);
+  TensorMap raw = family.fill(axes, seed, regime, threads);
   for (const TensorSpec& tensor : family.tensors) {
     if (tensor.role == Role::input) {
-      store(inputs, tensor, raw.at(tensor.name), threads);
+      store(inputs, tensor, std::move(raw.at(tensor.name)), threads);
     }
   }
   derive_missing(family, inputs, threads);
@@ -146,7 +157,7 @@ InputSet inputs_from(const Family& family, const Axes& axes, TensorMap values, i
                                   tensor.shape_text,
                                   given == values.end() ? "none" : std::to_string(given->second.size())));
     }
-    store(inputs, tensor, given->second, threads);
+    store(inputs, tensor, std::move(given->second), threads);
   }
   derive_missing(family, inputs, threads);
   return inputs;

@@ -152,37 +152,57 @@ inline void compute(Request& request, Reference reference) {
   });
 }
 
+// The values of all outputs of a part, in the order of for_each_output().
+inline std::vector<double> output_values(const Contract& contract, const Part& part, const Call<double>& call) {
+  std::vector<double> values;
+  for (std::size_t t = 0; t < contract.tensors.size(); ++t) {
+    if (contract.tensors[t].is_output && belongs(contract.tensors[t], part)) {
+      values.insert(values.end(), call.reals[t].begin(), call.reals[t].end());
+      values.insert(values.end(), call.integers[t].begin(), call.integers[t].end());
+    }
+  }
+  return values;
+}
+
 // The root mean square of what the samples are off from the values in the output arrays, which the caller has put
 // there: the expected ones. Rounding at random does not see that sums of equal terms are all rounded one way; half the
 // error of the honest version, where that is more, does. An integer that any sample decides otherwise gets infinity, as
 // it may be either.
 inline void estimate_noise(Request& request, Reference noisy, Reference honest) {
+  struct Place {
+    double* value;
+    bool is_integer;
+  };
   const Contract& contract = request.contract();
   for_each_requested_unit(request, [&](std::int64_t unit, const Part& part) {
-    std::vector<double> squares;
+    const Call<double> given = gather(request, part);
+    std::vector<Place> places;  // they may lie far apart
+    std::vector<double> expected;
+    for_each_output(contract, part, given, [&](std::size_t tensor, std::int64_t element, double, bool) {
+      places.push_back(
+          {&request.values(tensor)[static_cast<std::size_t>(element)], contract.tensors[tensor].is_integer});
+      expected.push_back(*places.back().value);
+    });
+    std::vector<double> squares(places.size());
     for (std::int64_t sample = 0; sample < request.header().samples; ++sample) {
       random_state = derive_seed(request.header().seed, "sample", static_cast<std::uint64_t>(sample)) ^
                      mix64(static_cast<std::uint64_t>(unit));
-      Call<double> call = gather(request, part);
+      Call<double> call = given;
       noisy(call);
-      std::size_t next = 0;
-      for_each_output(contract, part, call, [&](std::size_t tensor, std::int64_t element, double value, bool) {
-        squares.resize(std::max(squares.size(), next + 1));
-        const double error = value - request.values(tensor)[static_cast<std::size_t>(element)];
-        squares[next++] += contract.tensors[tensor].is_integer
-                               ? (error == 0 ? 0 : std::numeric_limits<double>::infinity())
-                               : error * error;
-      });
+      const std::vector<double> values = output_values(contract, part, call);
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        const double error = values[i] - expected[i];
+        squares[i] += places[i].is_integer ? (error == 0 ? 0 : std::numeric_limits<double>::infinity()) : error * error;
+      }
     }
-    Call<double> call = gather(request, part);
+    Call<double> call = given;
     honest(call);
-    std::size_t next = 0;
-    for_each_output(contract, part, call, [&](std::size_t tensor, std::int64_t element, double value, bool) {
-      double& expected = request.values(tensor)[static_cast<std::size_t>(element)];
-      const double sigma = std::sqrt(squares[next++] / static_cast<double>(request.header().samples));
-      const double own = contract.tensors[tensor].is_integer ? 0 : std::fabs(value - expected) / 2;
-      expected = own > sigma && std::isfinite(own) ? own : sigma;
-    });
+    const std::vector<double> values = output_values(contract, part, call);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const double sigma = std::sqrt(squares[i] / static_cast<double>(request.header().samples));
+      const double own = places[i].is_integer ? 0 : std::fabs(values[i] - expected[i]) / 2;
+      *places[i].value = own > sigma && std::isfinite(own) ? own : sigma;
+    }
   });
 }
 

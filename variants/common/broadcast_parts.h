@@ -29,7 +29,7 @@ void add_parts(const std::vector<std::vector<float>>& parts, int64_t count, Sum*
 }
 
 // On `threads` CPUs, none with less than `least` elements.
-template <class Args>
+template <Stores kStores = Stores::cached, class Args>
 void binary_backward_in_parts(const Args& a, int available, int64_t least) {
   const Broadcast shape = compressed(a);
   const int64_t unit = independent_elements(shape), units = shape.elements / unit;
@@ -52,7 +52,8 @@ void binary_backward_in_parts(const Args& a, int available, int64_t least) {
       return independent ? units * part / threads * unit : shape.elements * part / threads;
     };
     float* sums = direct ? reinterpret_cast<float*>(a.dB) : parts[independent ? 0 : static_cast<size_t>(t)].data();
-    with_element(a, [&](auto element) { binary_backward_part(element, a, shape, bound(t), bound(t + 1), sums); });
+    with_element(a,
+                 [&](auto element) { binary_backward_part<kStores>(element, a, shape, bound(t), bound(t + 1), sums); });
   }
   if (!direct) {
     add_parts(parts, shape.b_elements, a.dB, threads);

@@ -3,14 +3,19 @@
 #include <vector>
 
 #include "broadcast.h"
+#include "streaming_stores.h"
 
 namespace {
 
 constexpr int kBroadcastLanes = 16;
 
+// How dA is stored: where it is computed, or in blocks past the cache, so that its lines are not read first.
+enum class Stores { cached, streaming };
+
 // How one element is computed, with all that is the same for every element known to the compiler.
 template <int kOp, bool kNeedA, bool kNeedB>
 struct Element {
+  static constexpr bool kNeedsA = kNeedA;
   static constexpr bool kReadsA = kOp >= 4 || (kOp >= 2 && kNeedB);
   static constexpr bool kReadsB = kOp >= 3 || (kOp == 2 && kNeedA);
 };
@@ -105,16 +110,20 @@ inline int64_t row_offset_in_b(const Broadcast& shape, int64_t row) {
 }
 
 // The elements [first, end) of A, row by row. What goes to dB is added to `sums`, or written where B repeats nowhere.
-template <class E, class Args, class Sum>
+template <Stores kStores = Stores::cached, class E, class Args, class Sum>
 void binary_backward_part(E element, const Args& a, const Broadcast& shape, int64_t first, int64_t end, Sum* sums) {
+  constexpr bool kStreams = kStores == Stores::streaming && E::kNeedsA;
+  constexpr int64_t kBlock = 1024;
+  std::remove_reference_t<decltype(*a.dA)> block[kStreams ? kBlock : 1];
   const int inner = shape.rank - 1;
   const int64_t length = shape.rank == 0 ? 1 : shape.extent[inner];
   const bool kept = shape.rank == 0 || shape.kept[inner], repeats = shape.elements != shape.b_elements;
   for (int64_t i = first; i < end;) {
-    const int64_t row = i / length, c = i % length, count = std::min(length - c, end - i);
+    const int64_t row = i / length, c = i % length, rest = std::min(length - c, end - i);
+    const int64_t count = kStreams ? std::min(rest, kBlock) : rest;
     const int64_t b = row_offset_in_b(shape, row) + (kept ? c : 0);
     const auto *g = a.g + i, *A = a.A + i;
-    auto* dA = a.dA + i;
+    auto* dA = kStreams ? block : a.dA + i;
     if (!kept) {
       sums[b] += repeated_row(element, count, g, A, E::kReadsB ? value_of(a.B[b]) : 0, dA);
     } else if (repeats) {
@@ -122,7 +131,13 @@ void binary_backward_part(E element, const Args& a, const Broadcast& shape, int6
     } else {
       kept_row<IntoB::write>(element, count, g, A, a.B + b, dA, a.dB + b);
     }
+    if (kStreams) {
+      stream(block, a.dA + i, count);
+    }
     i += count;
+  }
+  if (kStreams) {
+    finish_streams();
   }
 }
 

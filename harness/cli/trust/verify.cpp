@@ -165,7 +165,8 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workspace& 
       options.inputs.empty()
           ? make_inputs(family, workload, seed, regime, runtime.threads)
           : inputs_from(family, workload.axes, load_inputs(options.inputs, family, workload.axes), runtime.threads);
-  const auto units = draw_units(family.unit_count(workload.axes), kCheckedUnits, derive_seed(seed, "units"));
+  const auto units = draw_units(family.unit_count(workload.axes), most_checked_units(family, workload.axes),
+                                derive_seed(seed, "units"));
   const Expected expected = expect(family, inputs, units, runtime.threads);
   const OneCall call = run_once(runtime, configuration, inputs, expected, options);
   if (!options.dump.empty()) {

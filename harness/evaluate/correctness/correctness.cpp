@@ -90,14 +90,15 @@ std::int64_t elements_at(const Family& family, const Axes& axes) {
   return elements;
 }
 
-// Of one check: the oracle computes kCheckedUnits of the units at most. 0 where the sizes are not legal.
+// Of one check, which computes some of the units. 0 where the sizes are not legal.
 double checked_operations(const Family& family, const Axes& axes) {
   if (!check_axes(family, axes).empty()) {
     return 0;
   }
   const Work work = family.work(axes);
   const auto units = static_cast<double>(family.unit_count(axes));
-  return (work.flops + work.special_functions) * std::min(1.0, static_cast<double>(kCheckedUnits) / units);
+  const auto most = static_cast<double>(most_checked_units(family, axes));
+  return (work.flops + work.special_functions) * std::min(1.0, most / units);
 }
 
 // How long an axis may get before the tensors have more than `most_elements` together, the check more than
