@@ -175,6 +175,8 @@ const Workload* find_workload(const Family& family, std::string_view name);
 const TensorSpec* find_tensor(const Family& family, std::string_view name);
 
 std::int64_t element_count(const TensorSpec& tensor, const Axes& axes);
+// Of all tensors.
+std::int64_t element_count(const Family& family, const Axes& axes);
 bool has_doubles(const Family& family);  // a tensor of f64
 std::string_view to_string(Target target);
 std::string_view to_string(WorkloadKind kind);

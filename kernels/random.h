@@ -48,28 +48,6 @@ class Random {
   std::uint64_t state_;
 };
 
-// Both values of Box-Muller, one after the other: half the logarithms and roots where many are drawn.
-class Normals {
- public:
-  explicit Normals(Random& random) : random_(random) {}
-  double next() {
-    if (has_second_) {
-      has_second_ = false;
-      return second_;
-    }
-    const double radius = std::sqrt(-2.0 * std::log(random_.uniform()));
-    const double angle = 2.0 * std::numbers::pi * random_.uniform();
-    second_ = radius * std::sin(angle);
-    has_second_ = true;
-    return radius * std::cos(angle);
-  }
-
- private:
-  Random& random_;
-  double second_ = 0;
-  bool has_second_ = false;
-};
-
 // Fisher & Yates (1938). A journal's rounds are replayed from their seeds: the order must never change.
 template <class Items>
 void shuffle(Items& items, Random& random) {

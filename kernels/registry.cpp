@@ -79,6 +79,14 @@ std::int64_t element_count(const TensorSpec& tensor, const Axes& axes) {
   return count;
 }
 
+std::int64_t element_count(const Family& family, const Axes& axes) {
+  std::int64_t count = 0;
+  for (const TensorSpec& tensor : family.tensors) {
+    count += element_count(tensor, axes);
+  }
+  return count;
+}
+
 bool has_doubles(const Family& family) {
   return std::any_of(family.tensors.begin(), family.tensors.end(),
                      [](const TensorSpec& tensor) { return tensor.dtype == DType::f64; });

@@ -55,12 +55,12 @@ struct Draw {
     return near_zero ? nearest_to_zero + (value - nearest_to_zero) * kSmall : value;
   }
 
-  double one(Random& random, Normals& normals) const {
+  double one(Random& random) const {
     switch (distribution.kind) {
       case DistributionKind::normal:
-        return unbounded(random, distribution.first + distribution.second * normals.next());
+        return unbounded(random, distribution.first + distribution.second * random.normal());
       case DistributionKind::positive:
-        return unbounded(random, std::fabs(normals.next()) + kSmall);
+        return unbounded(random, std::fabs(random.normal()) + kSmall);
       case DistributionKind::mask:
         return random.uniform() < (near_zero ? 0.05 : 0.5) ? 1 : 0;
       case DistributionKind::index:
@@ -86,9 +86,8 @@ std::vector<double> draw_input(const Distribution& distribution, const std::vect
   std::iota(blocks.begin(), blocks.end(), std::int64_t{0});
   for_each_unit(blocks, threads, [&](std::int64_t block) {
     Random random(derive_seed(seed, "block", static_cast<std::uint64_t>(block)));
-    Normals normals(random);
     for (std::int64_t i = block * kBlock; i < std::min(count, (block + 1) * kBlock); ++i) {
-      values[static_cast<std::size_t>(i)] = draw.one(random, normals);
+      values[static_cast<std::size_t>(i)] = draw.one(random);
     }
   });
   if (regime == "constant_rows" && !extents.empty()) {

@@ -58,11 +58,8 @@ std::int64_t most_checked_units(const Family& family, const Axes& axes) {
   constexpr std::int64_t kElements = std::int64_t{1} << 21;
   constexpr std::int64_t kFewest = 8;
   constexpr std::int64_t kMost = 32;
-  std::int64_t elements = 0;
-  for (const TensorSpec& tensor : family.tensors) {
-    elements += element_count(tensor, axes);
-  }
-  const std::int64_t of_unit = std::max<std::int64_t>(1, elements / std::max<std::int64_t>(1, family.unit_count(axes)));
+  const std::int64_t units = std::max<std::int64_t>(1, family.unit_count(axes));
+  const std::int64_t of_unit = std::max<std::int64_t>(1, element_count(family, axes) / units);
   return std::clamp(kElements / of_unit, kFewest, kMost);
 }
 

@@ -10,6 +10,7 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
+#include "harness/runtime/input_store.h"
 #include "harness/runtime/tensor_data.h"
 #include "kernels/closeness.h"
 #include "tests/families/family_text.h"
@@ -87,6 +88,40 @@ TEST(FileFamily, OutputsMayFallIntoPartsAlongAxesOfTheirOwn) {
   const std::vector<double>&x = inputs.values.at("x"), &w = inputs.values.at("w");
   EXPECT_EQ(last.at("y")[5], std::accumulate(w.begin(), w.end(), 0.0));
   EXPECT_EQ(last.at("z")[6], std::accumulate(x.begin(), x.end(), 0.0));
+}
+
+// Rows that lie apart in x and y, and a w that all units share.
+TEST(FileFamily, SomeUnitsGetTheValuesAndTheNoiseThatTheyGetAmongAll) {
+  const FamilyFile file = parse_family(
+      "// apo:family f\n// apo:axis n 1..64\n// apo:axis m 1..64\n// apo:input x f32[n,m] normal\n"
+      "// apo:input w f32[n] normal\n// apo:output y f32[n,m]\n// apo:output z f32[m]\n// apo:unit m/4\n"
+      "// apo:workload a ragged n=6 m=15\n"
+      "template <class Real> void reference(int64_t n, int64_t m, const Real* x, const Real* w, Real* y, Real* z) {\n"
+      "  for (int64_t j = 0; j < m; ++j) z[j] = 0;\n"
+      "  for (int64_t i = 0; i < n; ++i) for (int64_t j = 0; j < m; ++j) z[j] += y[i * m + j] = w[i] * x[i * m + "
+      "j];\n}\n",
+      "f.h");
+  const Family family = family_of(file, test_oracle());
+  const InputSet inputs = make_inputs(family, file.workloads[0].axes, 3, "typical", 1);
+  const Expected all = expect(family, inputs, {0, 1, 2, 3}, 1), some = expect(family, inputs, {1, 3}, 2);
+  const auto part = [](const std::vector<double>& of, std::size_t first, std::size_t count) {
+    return std::vector<double>(of.begin() + static_cast<std::ptrdiff_t>(first),
+                               of.begin() + static_cast<std::ptrdiff_t>(first + count));
+  };
+  for (const auto& [name, rows] : {std::pair{"y", std::size_t{6}}, std::pair{"z", std::size_t{1}}}) {
+    for (const auto& [whole, few] : {std::pair{&all.reference, &some.reference}, std::pair{&all.noise, &some.noise}}) {
+      EXPECT_EQ(part(few->at(name), 0, 4 * rows), part(whole->at(name), 4 * rows, 4 * rows)) << name;
+      EXPECT_EQ(part(few->at(name), 4 * rows, 3 * rows), part(whole->at(name), 12 * rows, 3 * rows)) << name;
+    }
+    EXPECT_NE(some.noise.at(name).front(), 0);
+  }
+}
+
+TEST(FileFamily, FewerUnitsAreCheckedWhereTheyAreLarge) {
+  const Family family = family_of(parse_family(kSoftmax, "softmax.h"), test_oracle());
+  EXPECT_EQ(most_checked_units(family, {{"cols", 1024}, {"rows", 4096}}), 32);
+  EXPECT_EQ(most_checked_units(family, {{"cols", 65536}, {"rows", 4096}}), 16);
+  EXPECT_EQ(most_checked_units(family, {{"cols", 1 << 20}, {"rows", 4096}}), 8);
 }
 
 TEST(FileFamily, NoiseIsTheSameForAnyNumberOfThreads) {

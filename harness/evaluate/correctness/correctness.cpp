@@ -82,14 +82,6 @@ std::optional<CheckCase> draw_held_out(const Family& family, std::uint64_t seed,
   return std::nullopt;
 }
 
-std::int64_t elements_at(const Family& family, const Axes& axes) {
-  std::int64_t elements = 0;
-  for (const TensorSpec& tensor : family.tensors) {
-    elements += element_count(tensor, axes);
-  }
-  return elements;
-}
-
 // Of one check, which computes some of the units. 0 where the sizes are not legal.
 double checked_operations(const Family& family, const Axes& axes) {
   if (!check_axes(family, axes).empty()) {
@@ -106,14 +98,14 @@ double checked_operations(const Family& family, const Axes& axes) {
 std::int64_t longest(const Family& family, Axes axes, const AxisSpec& axis, std::int64_t most_elements) {
   std::int64_t& value = axes.at(axis.name);
   value = std::max<std::int64_t>(value, 1);  // an empty tensor's may be 0
-  std::int64_t elements = elements_at(family, axes);
+  std::int64_t elements = element_count(family, axes);
   double operations = checked_operations(family, axes);
   // Counting takes as long as computing: after one doubling at least, the work is taken to grow as in the last one.
   const double enough = std::max(operations + 1, 0x1p20);
   double growth = 4;  // where doubled sizes are not legal
   while (value <= axis.max / 2) {
     value *= 2;
-    const std::int64_t elements_before = std::exchange(elements, elements_at(family, axes));
+    const std::int64_t elements_before = std::exchange(elements, element_count(family, axes));
     if (elements > most_elements || elements == elements_before) {
       return value / 2;
     }
