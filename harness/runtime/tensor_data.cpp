@@ -30,15 +30,11 @@ void for_each_chunk(std::size_t count, int threads, Work work) {
 
 // The values are rounded where they lie: those of a large tensor take long to allocate again.
 void store(InputSet& inputs, const TensorSpec& tensor, std::vector<double> values, int threads) {
-  std::vector<std::byte>& bytes = inputs.bytes[tensor.name];
-  bytes.resize(values.size() * static_cast<std::size_t>(dtype_bytes(tensor.dtype)));
+  inputs.bytes[tensor.name] = encode(tensor.dtype, values, threads);
   with_dtype(tensor.dtype, [&]<DType kDType>() {
-    constexpr auto size = static_cast<std::size_t>(dtype_bytes(kDType));
     for_each_chunk(values.size(), threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
-        const std::uint64_t bits = to_bits(kDType, values[i]);
-        std::memcpy(bytes.data() + i * size, &bits, size);
-        values[i] = from_bits(kDType, bits);
+        values[i] = round_to(kDType, values[i]);
       }
     });
   });
