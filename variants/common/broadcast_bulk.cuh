@@ -21,8 +21,17 @@ struct BulkBlock {
   float sums[kTileThreads * kVector];
 };
 
+// How wide a tile of columns is where each has one slab: narrow enough that most blocks have one.
+inline __device__ int most_across(long long vectors, int blocks) {
+  int most = kTileShift;
+  while (most > 5 && 2 * (vectors >> most) <= blocks) {
+    --most;
+  }
+  return most;
+}
+
 // kLine = 32 lanes x kWide vectors.
-template <int kVector, int kWide>
+template <int kVector, int kWide, bool kOneSlab>
 __device__ void plan_lines(Plan& plan, Split& split, bool& by_lines, long long& lines_of_run) {
   constexpr int kLine = 32 * kVector * kWide;
   by_lines = !plan.repeats || (plan.inner % kVector == 0 && plan.inner >= kLine);
@@ -30,9 +39,13 @@ __device__ void plan_lines(Plan& plan, Split& split, bool& by_lines, long long& 
   if (!by_lines || !plan.repeats) {
     make_split<kVector, 1>(plan, split);
   } else if (plan.inner_is_kept) {
-    split.columns<kVector * kWide, 4>(plan, gridDim.x);
+    const long long vectors = plan.kept.count * plan.inner / (kVector * kWide);
+    split.columns<kVector * kWide, 4>(plan, gridDim.x, kOneSlab ? most_across(vectors, gridDim.x) : kTileShift);
   } else {
     split.rows(plan, gridDim.x, plan.repeated.count * lines_of_run, 1);
+  }
+  if (kOneSlab && plan.repeats) {
+    split.one_slab(plan.repeated.count * (by_lines ? lines_of_run : plan.inner / kVector));
   }
 }
 
@@ -156,6 +169,7 @@ __device__ void planned_lines(const Args& a, Block& block, char* memory) {
 }
 
 // kVector elements of A are 16 bytes; each warp has kStages lines of g and A under way, kWide vectors of a lane each.
+// Without memory for partial sums, each element of dB has one block.
 template <int kVector, int kWide, int kStages, bool kStreamed, class Args>
 __device__ void bulk_gradients(const Args& a) {
   extern __shared__ __align__(128) char lines[];
@@ -163,8 +177,11 @@ __device__ void bulk_gradients(const Args& a) {
   constexpr int kBytes = kStages * kWide * 2 * 512;
   if (threadIdx.x == 0) {
     block.plan.make(a);
-    plan_lines<kVector, kWide>(block.plan, block.split, block.by_lines, block.lines_of_run);
-    tell_slabs(a, block.split.slabs, block.plan.b_elements);
+    constexpr bool kHasSlabs = requires { a.partials; };
+    plan_lines<kVector, kWide, !kHasSlabs>(block.plan, block.split, block.by_lines, block.lines_of_run);
+    if constexpr (kHasSlabs) {
+      tell_slabs(a, block.split.slabs, block.plan.b_elements);
+    }
   } else if (threadIdx.x / 32 == 1) {
     for (int i = threadIdx.x % 32; i < kTileWarps * kStages; i += 32) {
       init_barrier(block.full[i], 1);

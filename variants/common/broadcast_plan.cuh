@@ -7,7 +7,11 @@
 
 namespace {
 
-constexpr int kTileThreads = 256;
+#ifndef TILE_SHIFT
+#define TILE_SHIFT 8
+#endif
+constexpr int kTileShift = TILE_SHIFT;
+constexpr int kTileThreads = 1 << kTileShift;
 constexpr int kTileWarps = kTileThreads / 32;
 
 // a / b of numbers that are not negative. Most fit 32 bits, where a division takes a quarter of the instructions.
@@ -107,24 +111,24 @@ struct Split {
     slabs = most <= 1 || wanted <= 1 ? 1 : wanted > most ? most : wanted;
   }
 
-  // The tile of a block is up to 256 threads wide, and a thread adds 1, 2 or 4 rows or more, as kUnroll says.
+  // The tile of a block is up to 2^most threads wide, and a thread adds 1, 2 or 4 rows or more, as kUnroll says.
   template <int kVector, int kUnroll>
-  __device__ void columns(const Plan& plan, int blocks) {
+  __device__ void columns(const Plan& plan, int blocks, int most = kTileShift) {
     const long long vectors = (plan.inner + kVector - 1) / kVector;
     int shift = 0;
-    while (shift < 8 && 1 << shift < vectors) {
+    while (shift < most && 1 << shift < vectors) {
       ++shift;
     }
     across = 1 << shift;
     tiles_of_row = (vectors + across - 1) >> shift;
     tiles = plan.kept.count * tiles_of_row;
-    make_slabs(blocks, plan.repeated.count, 8 - shift + (kUnroll >= 4 ? 2 : kUnroll / 2));
+    make_slabs(blocks, plan.repeated.count, kTileShift - shift + (kUnroll >= 4 ? 2 : kUnroll / 2));
   }
 
   // An element of dB has one warp, or as many as there are for each; `units` of terms, and 2^least of them for a warp.
   __device__ void rows(const Plan& plan, int blocks, long long units, int least) {
     int shift = 0;
-    while (shift < 3 && plan.kept.count << shift < kTileWarps * static_cast<long long>(blocks)) {
+    while (shift < kTileShift - 5 && plan.kept.count << shift < kTileWarps * static_cast<long long>(blocks)) {
       ++shift;
     }
     across = 1 << shift;
@@ -132,6 +136,13 @@ struct Split {
     make_slabs(1LL * blocks * (kTileWarps >> shift), units, least + shift);
     each = quotient(units, slabs);
     rest = units - each * slabs;
+  }
+
+  // Nothing is split; `units` as for rows().
+  __device__ void one_slab(long long units) {
+    slabs = 1;
+    each = units;
+    rest = 0;
   }
 
   __device__ long long first(long long slab) const { return slab * each + (slab < rest ? slab : rest); }

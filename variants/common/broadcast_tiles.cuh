@@ -142,14 +142,17 @@ __device__ void sum_rows(const Split& split, float (&sum)[kVector], float* sums)
   }
 }
 
+// Without memory for partial sums there is one slab.
 template <int kVector, class Args>
 __device__ void put_sums(const Args& a, const Plan& plan, const Split& split, long long slab, long long at_b,
                          const float (&sum)[kVector]) {
-  if (split.slabs > 1) {
-    store_pack(sum, static_cast<float*>(a.partials) + slab * plan.b_elements + at_b);
-  } else {
-    store_pack(sum, a.dB + at_b);
+  if constexpr (requires { a.partials; }) {
+    if (split.slabs > 1) {
+      store_pack(sum, static_cast<float*>(a.partials) + slab * plan.b_elements + at_b);
+      return;
+    }
   }
+  store_pack(sum, a.dB + at_b);
 }
 
 // One tile of columns over the slab: `sums` has the block's, thread by thread. kEven: what is added lies evenly apart.

@@ -1,0 +1,197 @@
+// variants/common/broadcast_flat.cuh - the binary backward on a GPU in one launch: no element of dB has two blocks.
+//
+// Columns: a block has a strip of all rows, as narrow as gives every block one. Rows: a group of warps has a row. What
+// is neither goes the way of broadcast_tiles.cuh, with one slab.
+#pragma once
+#include "broadcast_tiles.cuh"
+
+namespace {
+
+// What every warp makes for itself, without a barrier: A as `outer` runs of `inner` neighbours, of which B keeps one of
+// the two dimensions. Lane d takes the d-th dimension from the innermost one. Products are of 32 bits.
+struct Flat {
+  unsigned outer, inner;
+  bool repeats, inner_is_kept;
+  bool holds;  // else B needs a Plan
+
+  template <class Args>
+  __device__ explicit Flat(const Args& a) {
+    const int d = threadIdx.x % 8;
+    const long long extent = (&a.d0)[7 - d];
+    const unsigned wide = __ballot_sync(kAll, extent != 1) & 255, kept = static_cast<unsigned>(a.kept);
+    const bool is_empty = __any_sync(kAll, extent == 0);
+    inner_is_kept = (wide & (0 - wide) & kept) != 0;
+    const unsigned like_inner = inner_is_kept ? kept : ~kept, others = wide & ~like_inner;
+    const unsigned of_inner = others == 0 ? 255 : (others & (0 - others)) - 1;
+    const bool is_inner = (of_inner >> d & 1) != 0;
+    inner = is_inner ? static_cast<unsigned>(extent) : 1;
+    outer = is_inner ? 1 : static_cast<unsigned>(extent);
+#pragma unroll
+    for (int step = 4; step > 0; step /= 2) {
+      inner *= __shfl_xor_sync(kAll, inner, step);
+      outer *= __shfl_xor_sync(kAll, outer, step);
+    }
+    repeats = (wide & ~kept) != 0;
+    holds = !is_empty && (wide & ~of_inner & like_inner) == 0;
+  }
+};
+
+// `count` vectors of A, `step` apart, kUnroll at a time: dA, and the sums of what goes to dB by places in a vector.
+template <int kVector, int kUnroll, class Args>
+__device__ void take_vectors(const Args& a, unsigned first, unsigned step, unsigned count,
+                             const float (&right)[kVector], float (&sum)[kVector]) {
+  unsigned at = first;
+  for (unsigned n = 0; n < count; n += kUnroll, at += kUnroll * step) {
+    Vectors<kVector, kUnroll, Args> vectors;
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      if (n + u < count) {
+        vectors.read(a, u, at + u * step);
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) {
+      if (n + u < count) {
+        float terms[kVector];
+        vectors.gradients(a, u, right, at + u * step, terms);
+#pragma unroll
+        for (int v = 0; v < kVector; ++v) {
+          sum[v] += terms[v];
+        }
+      }
+    }
+  }
+}
+
+// The sums of a strip's columns over all threads that have them: lanes first, then what shares a place in a warp.
+template <int kVector, class Args>
+__device__ void put_strip(const Args& a, int shift, unsigned first, unsigned inner, float (&sum)[kVector],
+                          float* sums) {
+  const int width = kVector << shift, x = threadIdx.x & ((1 << shift) - 1);
+  for (int step = 16; step >> shift != 0; step /= 2) {
+#pragma unroll
+    for (int v = 0; v < kVector; ++v) {
+      sum[v] += __shfl_xor_sync(kAll, sum[v], step);
+    }
+  }
+  const int apart = shift < 5 ? 5 : shift;  // 2^apart threads have one sum of a column
+  if ((threadIdx.x & ((1 << apart) - 1)) >> shift == 0) {
+#pragma unroll
+    for (int v = 0; v < kVector; ++v) {
+      sums[(threadIdx.x >> apart) * width + x * kVector + v] = sum[v];
+    }
+  }
+  __syncthreads();
+  for (int c = threadIdx.x; c < width && first + c < inner; c += kTileThreads) {
+    float total = 0;
+    for (int group = 0; group < kTileThreads >> apart; ++group) {
+      total += sums[group * width + c];
+    }
+    put(total, a.dB + first + c);
+  }
+  __syncthreads();
+}
+
+// inner % kVector == 0
+template <int kVector, int kUnroll, class Args>
+__device__ void strips(const Args& a, const Flat& flat, float* sums) {
+  const unsigned rows = flat.outer, inner = flat.inner, vectors = inner / kVector;
+  int shift = __clz(gridDim.x) - __clz(vectors - 1);  // a strip has 2^shift vectors, 32 bytes or more
+  shift = shift < 1 ? 1 : shift;
+  shift += gridDim.x << shift < vectors;
+  shift = shift > kTileShift ? kTileShift : shift;
+  const unsigned x = threadIdx.x & ((1u << shift) - 1), y = threadIdx.x >> shift, apart = kTileThreads >> shift;
+  for (unsigned strip = blockIdx.x; strip << shift < vectors; strip += gridDim.x) {
+    const unsigned first = (strip << shift) * kVector, column = first + x * kVector;
+    const bool is_there = column < inner && y < rows;
+    float right[kVector] = {}, sum[kVector] = {};
+    if (is_there && reads_b(a)) {
+      unpack(load_pack<kVector>(a.B + column), right);
+    }
+    take_vectors<kVector, kUnroll>(a, y * inner + column, apart * inner,
+                                   is_there ? (rows - y + apart - 1) >> (kTileShift - shift) : 0, right, sum);
+    if (a.need_dB) {
+      put_strip(a, shift, first, inner, sum, sums);
+    }
+  }
+}
+
+// A row, which shares one element of B, has one warp, or as many as there are for each. inner % kVector == 0
+template <int kVector, int kUnroll, class Args>
+__device__ void whole_rows(const Args& a, const Flat& flat, float* sums) {
+  const unsigned rows = flat.outer, warps = gridDim.x * kTileWarps, vectors = flat.inner / kVector;
+  int shift = __clz(rows) - __clz(warps);  // a row has 2^shift warps
+  shift -= shift > 0 && rows << shift > warps;
+  shift = shift < 0 ? 0 : shift > kTileShift - 5 ? kTileShift - 5 : shift;
+  const unsigned warp = threadIdx.x / 32, threads = 32u << shift, own = threadIdx.x & (threads - 1);
+  const unsigned count = own < vectors ? (vectors - own + threads - 1) >> (5 + shift) : 0, at_once = kTileWarps >> shift;
+  const Split split = {.across = 1 << shift};
+  for (unsigned first = at_once * blockIdx.x; first < rows; first += at_once * gridDim.x) {
+    const unsigned row = first + (warp >> shift);
+    float total = 0;
+    if (row < rows) {
+      const float b = reads_b(a) ? load(a.B[row]) : 0;
+      float right[kVector], sum[kVector] = {};
+#pragma unroll
+      for (int v = 0; v < kVector; ++v) {
+        right[v] = b;
+      }
+      take_vectors<kVector, kUnroll>(a, row * flat.inner + own * kVector, threads * kVector, count, right, sum);
+#pragma unroll
+      for (int v = 0; v < kVector; ++v) {
+        total += sum[v];
+      }
+      total = sum_of_lanes(total);
+    }
+    if (a.need_dB && shift > 0) {
+      total = sum_of_warps(split, total, sums + warp);
+    }
+    if (a.need_dB && row < rows && own == 0) {
+      put(total, a.dB + row);
+    }
+  }
+}
+
+template <int kVector, int kUnroll, class Args>
+__device__ void flat_gradients(const Args& a, const Flat& flat, float* sums) {
+  if (!flat.repeats) {
+    const unsigned count = flat.outer * flat.inner, whole = count / kVector * kVector;
+    equal_vectors<kVector, kUnroll>(a, 0, whole);
+    equal_vectors<1, 1>(a, whole, count);
+  } else if (flat.inner_is_kept) {
+    strips<kVector, kUnroll>(a, flat, sums);
+  } else {
+    whole_rows<kVector, kUnroll>(a, flat, sums);
+  }
+}
+
+// Any pattern, with one slab wherever there are sums.
+template <int kVector, bool kStreamed, class Args>
+__device__ void planned_in_one(const Args& a, float* sums) {
+  __shared__ Plan plan;
+  __shared__ Split split;
+  if (threadIdx.x == 0) {
+    plan.make(a);
+    make_split<kVector, 1>(plan, split);
+    if (a.need_dB) {
+      split.one_slab(plan.repeated.count * plan.inner / kVector);
+    }
+  }
+  __syncthreads();
+  planned_gradients<kVector, 1>(Known<Args, false, kStreamed>(a), plan, split, sums);
+}
+
+// kVector elements of A are 16 bytes.
+template <int kVector, int kUnroll, bool kStreamed, class Args>
+__device__ void one_launch_gradients(const Args& a) {
+  __shared__ float sums[kTileThreads * kVector];
+  const Flat flat(a);
+  const bool fits = flat.holds && (!flat.repeats || flat.inner % kVector == 0);
+  if (fits && a.op <= 2) {
+    flat_gradients<kVector, kUnroll>(Known<Args, true, kStreamed>(a), flat, sums);
+  } else {
+    planned_in_one<kVector, kStreamed>(a, sums);
+  }
+}
+
+}  // namespace
