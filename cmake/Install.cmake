@@ -24,6 +24,9 @@ install(FILES ${contracts} DESTINATION ${home}/kernels)
 install(DIRECTORY kernels/oracle kernels/gradients DESTINATION ${home}/kernels)
 install(DIRECTORY harness/executor/device DESTINATION ${home}/harness/executor)
 install(FILES harness/implement/compile_triton.py DESTINATION ${home}/harness/implement)
+install(DIRECTORY harness/loop/export/torch DESTINATION ${home}/harness/loop/export FILES_MATCHING PATTERN "*.py"
+        PATTERN "*.hpp")
+install(FILES harness/research/catalogue/techniques.json DESTINATION ${home}/harness/research/catalogue)
 install(FILES experiments/default.json DESTINATION ${home}/experiments)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Autopoiesis)

@@ -1,6 +1,6 @@
 // harness/cli/bring/export.cpp - `apo export --dispatch`: the accepted configurations as a table that a training code
-// includes; `apo export traces`: all results as lines of FlashInfer-Trace; `apo export definition`: a family as its
-// problem.
+// includes; `apo export --torch`: as an op of PyTorch; `apo export traces`: all results as lines of FlashInfer-Trace;
+// `apo export definition`: a family as its problem.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,16 +14,19 @@
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
 #include "harness/core/system/files.h"
+#include "harness/core/system/machine.h"
 #include "harness/core/text.h"
 #include "harness/families/known_families.h"
 #include "harness/loop/exchange/export_definition.h"
 #include "harness/loop/exchange/traces.h"
 #include "harness/loop/export/dispatch_header.h"
 #include "harness/loop/export/dispatch_sources.h"
+#include "harness/loop/export/torch/torch_op.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 
 namespace apo {
+namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kTraces = "traces";
@@ -34,6 +37,7 @@ struct ExportOptions {
   std::string of_family;
   std::string reference;  // a Python file
   bool dispatch = false;
+  bool torch = false;  // with the dispatch table
   bool with_sources = false;
   std::string output;
 };
@@ -62,13 +66,19 @@ void print_tables(const Dispatch& dispatch) {
   print(format_table(rows));
 }
 
-std::vector<NamedText> files_of(const Dispatch& dispatch, bool with_sources) {
+void append(std::vector<NamedText>& files, std::vector<NamedText> more) {
+  files.insert(files.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+std::vector<NamedText> files_of(const Dispatch& dispatch, const ExportOptions& options, const fs::path& home) {
   std::vector<NamedText> files = {{"dispatch.json", json_text(to_document(dispatch))}};
   for (const DispatchTable& table : dispatch.tables) {
     files.push_back({dispatch_header_name(*table.family), dispatch_header(table)});
-    if (with_sources) {
-      std::vector<NamedText> sources = dispatch_sources(table);
-      files.insert(files.end(), std::make_move_iterator(sources.begin()), std::make_move_iterator(sources.end()));
+    if (options.with_sources || options.torch) {
+      append(files, dispatch_sources(table));
+    }
+    if (options.torch) {
+      append(files, torch_files(table, home, static_cast<int>(usable_cpus().size())));
     }
   }
   return files;
@@ -116,17 +126,20 @@ int export_definition(const ExportOptions& options, const Globals& globals) {
 }
 
 int export_dispatch(const ExportOptions& options, const Globals& globals) {
-  if (!options.dispatch) {
+  if (!options.dispatch && !options.torch) {
     throw UserError("nothing to export",
-                    "'apo export --dispatch --output FOLDER' writes the dispatch table, 'apo export "
-                    "traces' all results, 'apo export definition' a family");
+                    "'apo export --dispatch --output FOLDER' writes the dispatch table, 'apo export --torch FAMILY "
+                    "--output FOLDER' an op of PyTorch, 'apo export traces' all results, 'apo export definition' a "
+                    "family");
   }
   if (options.output == "-") {
     throw UserError("--output - is not a folder",
                     "export writes several files: name a folder, or print the table with --json");
   }
-  if (options.output.empty() && !globals.json) {
-    throw UserError("--output is missing", "name the folder to write to, or print the table with --json");
+  if (options.output.empty() && (options.torch || !globals.json)) {
+    throw UserError("--output is missing", options.torch
+                                               ? "name the folder to write to"
+                                               : "name the folder to write to, or print the table with --json");
   }
   Workspace workspace(make_paths(globals.journal));
   if (!options.request.family.empty()) {
@@ -134,7 +147,7 @@ int export_dispatch(const ExportOptions& options, const Globals& globals) {
   }
   Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
   const Dispatch dispatch = load_dispatch(journal, workspace.catalogue(), options.request);
-  std::vector<NamedText> files = files_of(dispatch, options.with_sources);
+  std::vector<NamedText> files = files_of(dispatch, options, workspace.paths().home);
   if (!options.output.empty()) {
     for (NamedText& file : files) {
       file.path = options.output / file.path;
@@ -162,25 +175,32 @@ Action define_export(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ExportOptions>();
   app.add_flag("--dispatch", options->dispatch,
                "write the dispatch table: dispatch.json and one C++17 header a family");
-  app.add_option("family", options->request.family,
-                 "kernel family of the table (default: all in the journal), or the word 'traces' or 'definition'");
+  app.add_flag("--torch", options->torch,
+               "write the dispatch table, its sources, and for each family an op of PyTorch that calls what the table "
+               "chose, with a test");
+  app.add_option(
+      "family", options->request.family,
+      "kernel family of the table or op (default: all in the journal), or the word 'traces' or 'definition'");
   app.add_option("--family", options->of_family, "traces: of this kernel family alone; definition: of this one");
   app.add_option("--reference", options->reference,
                  "definition: Python file with run(), for a family whose reference is not in Python");
   app.add_option("--device", options->request.device, "id or model of the device (default: all in the journal)");
   app.add_option("--output", options->output, "write to this folder; traces: to this file");
-  app.add_option("--fallback", options->request.fallbacks,
-                 "variant for sizes without a measured row, marked as unmeasured; may repeat, first match wins")
+  app.add_option(
+         "--fallback", options->request.fallbacks,
+         "variant for sizes without a measured row, or for a family without one, marked as unmeasured; may repeat, "
+         "first match wins")
       ->allow_extra_args(false);
   app.add_flag("--unchecked", options->request.unchecked,
                "let measured rows serve their whole class, beyond the sizes on which they were verified; marked so");
   app.add_flag("--with-sources", options->with_sources,
                "write the sources and argument headers too; their constants come from -DAPO_<name>=<value>");
   return [options, &globals] {
-    if (!options->dispatch && options->request.family == kDefinitionWord) {
+    const bool is_table = options->dispatch || options->torch;
+    if (!is_table && options->request.family == kDefinitionWord) {
       return export_definition(*options, globals);
     }
-    const bool is_traces = !options->dispatch && options->request.family == kTraces;
+    const bool is_traces = !is_table && options->request.family == kTraces;
     return is_traces ? export_traces(*options, globals) : export_dispatch(*options, globals);
   };
 }

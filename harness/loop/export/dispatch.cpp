@@ -147,36 +147,54 @@ DispatchDevice& device_of(DispatchTable& table, const Machine& machine) {
   return table.devices.emplace_back(DispatchDevice{.machine = machine, .rows = {}});
 }
 
-void add_fallbacks(Dispatch& dispatch, const Catalogue& catalogue, const std::vector<std::string>& fallbacks) {
-  for (const std::string& text : fallbacks) {
-    const Configuration configuration = catalogue.configuration(text);
-    const Variant& variant = catalogue.get(configuration.variant);
-    bool used = false;
-    for (DispatchTable& table : dispatch.tables) {
-      for (DispatchDevice& device : table.devices) {
-        if (table.family->name != variant.family || device.machine.target != variant.target) {
-          continue;
-        }
-        const std::string region = table.family->legal;
-        if (region.empty()) {
-          throw UserError("family " + table.family->name + " does not say which sizes are legal, so that " + text +
-                              " cannot stand in for what was not measured",
-                          "set Family::legal");
-        }
-        device.rows.push_back({.workload_class = "",
-                               .region = region,
-                               .variant = variant,
-                               .settings = resolve_settings(variant, configuration.settings),
-                               .static_shared_bytes = 0,
-                               .measured = {}});
+bool has_measured_row(const DispatchTable& table) {
+  return std::ranges::any_of(table.devices, [](const DispatchDevice& device) {
+    return std::ranges::any_of(device.rows, [](const DispatchRow& row) { return row.measured.has_value(); });
+  });
+}
+
+DispatchRow fallback_row(const Family& family, const Variant& variant, const Settings& settings) {
+  if (family.legal.empty()) {
+    throw UserError("family " + family.name + " does not say which sizes are legal, so that " + variant.id() +
+                        " cannot stand in for what was not measured",
+                    "set Family::legal");
+  }
+  return {.workload_class = "",
+          .region = family.legal,
+          .variant = variant,
+          .settings = resolve_settings(variant, settings),
+          .static_shared_bytes = 0,
+          .measured = {}};
+}
+
+// For every device of the family's table; where nothing of the family was accepted, for every device of the journal.
+void add_fallback(Dispatch& dispatch, const Catalogue& catalogue, const std::string& text,
+                  const std::vector<Machine>& machines, const std::string& only_family) {
+  const Configuration configuration = catalogue.configuration(text);
+  const Variant& variant = catalogue.get(configuration.variant);
+  const Family* family = find_family(variant.family);
+  const bool is_wanted = family != nullptr && (only_family.empty() || only_family == variant.family);
+  const auto is_its = [&](const DispatchTable& table) { return table.family == family; };
+  const bool was_accepted = std::ranges::any_of(
+      dispatch.tables, [&](const DispatchTable& table) { return is_its(table) && has_measured_row(table); });
+  bool used = false;
+  for (const Machine& machine : machines) {
+    if (is_wanted && machine.target == variant.target && !was_accepted) {
+      device_of(table_of(dispatch, *family), machine);
+    }
+  }
+  for (DispatchTable& table : dispatch.tables) {
+    for (DispatchDevice& device : table.devices) {
+      if (is_its(table) && device.machine.target == variant.target) {
+        device.rows.push_back(fallback_row(*family, variant, configuration.settings));
         used = true;
       }
     }
-    if (!used) {
-      throw UserError("--fallback " + text + " fits no exported table: it is for family " + variant.family +
-                          " and target " + std::string(to_string(variant.target)),
-                      "export that family, or drop the option");
-    }
+  }
+  if (!used) {
+    throw UserError("--fallback " + text + " fits no exported table: it is for family " + variant.family +
+                        " and target " + std::string(to_string(variant.target)),
+                    "export that family, or drop the option");
   }
 }
 
@@ -220,6 +238,7 @@ void put_in_order(Dispatch& dispatch) {
 
 Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const DispatchRequest& request) {
   Dispatch dispatch;
+  std::vector<Machine> machines;
   std::set<std::string> known_devices;
   bool known = false;
   for (const Incumbent& incumbent : journal.incumbents()) {
@@ -227,6 +246,9 @@ Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const Dispa
     known_devices.insert({machine.id, machine.model});
     const bool this_device = request.device.empty() || request.device == machine.id || request.device == machine.model;
     known = known || this_device;
+    if (this_device && std::ranges::find(machines, machine.id, &Machine::id) == machines.end()) {
+      machines.push_back(machine);
+    }
     if (!this_device || (!request.family.empty() && incumbent.family != request.family)) {
       continue;
     }
@@ -243,11 +265,14 @@ Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const Dispa
   if (!known && !known_devices.empty()) {
     unknown_device(request.device, known_devices);
   }
-  if (dispatch.tables.empty()) {
+  if (dispatch.tables.empty() && request.fallbacks.empty()) {
     nothing_accepted(journal, request);
   }
   put_in_order(dispatch);
-  add_fallbacks(dispatch, catalogue, request.fallbacks);
+  for (const std::string& fallback : request.fallbacks) {
+    add_fallback(dispatch, catalogue, fallback, machines, request.family);
+  }
+  std::ranges::sort(dispatch.tables, {}, [](const DispatchTable& table) { return table.family->name; });
   return dispatch;
 }
 

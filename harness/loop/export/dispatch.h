@@ -62,11 +62,11 @@ struct Dispatch {
 struct DispatchRequest {
   std::string family;                  // "" = all
   std::string device;                  // Machine::id or model; "" = all
-  std::vector<std::string> fallbacks;  // configurations, in order, after the measured rows of their family
+  std::vector<std::string> fallbacks;  // configurations, in order, after the measured rows of their family, if any
   bool unchecked = false;              // measured rows serve their whole class, beyond the sizes that were verified
 };
 
-// Throws UserError when nothing was accepted, with the command that changes that.
+// Throws UserError when nothing was accepted and there is no fallback, with the command that changes that.
 Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const DispatchRequest& request);
 
 // The device's values in expressions: SMS, SHARED_MAX, MAX_THREADS.

@@ -27,13 +27,6 @@ std::string upper(std::string text) {
   return text;
 }
 
-std::string replace_all(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
-
 // Never "inf" or "nan", which are no C++.
 std::string number_text(double value) {
   char text[40];

@@ -36,7 +36,7 @@ std::vector<NamedText> dispatch_sources(const DispatchTable& table) {
       }
       if (std::ranges::any_of(row.variant.headers, [](const SourceFile& file) { return is_binary(file.text); })) {
         throw UserError("variant '" + row.variant.id() + "' is a shared object and has no source to export",
-                        "leave out --with-sources, and ship the object itself");
+                        "'apo export --dispatch' without --with-sources writes the table: ship the object itself");
       }
       check_headers(row.variant.headers, "journal:" + row.variant.id(), row.variant.family);
       files.push_back({path, row.variant.source});

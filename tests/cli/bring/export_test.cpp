@@ -87,6 +87,12 @@ TEST(Export, MistakesSayWhatIsNeeded) {
   expect_error(place.apo({"export", "--dispatch", "copy", "--json", "--journal", journal}), 1, "'apo run copy ");
   expect_error(place.apo({"export", "--dispatch", "--json", "--journal", journal, "--fallback", "copy/simple"}), 1,
                "fits no exported table");
+  expect_error(place.apo({"export", "--torch", "e88_backward", "--json", "--journal", journal}), 1,
+               "--output is missing");
+  expect_error(place.apo({"export", "--torch", "e88_backwrd", "--output", "op", "--journal", journal}), 1,
+               "did you mean 'e88_backward'");
+  expect_error(place.apo({"export", "--torch", "copy", "--output", "op", "--journal", journal}), 1, "'apo run copy ");
+  EXPECT_FALSE(fs::exists(place.path("op")));
   expect_error(place.apo({"export", "--dispatch", "--json"}), 1, "journal");
   Journal::open(place.path("empty.db"), Access::read_write);
   expect_error(place.apo({"export", "--dispatch", "--json", "--journal", "empty.db"}), 1, "'apo run --iterations");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/core/hash.h"
+#include "harness/core/system/machine.h"
 #include "harness/core/system/process.h"
 #include "harness/loop/export/dispatch_header.h"
 
@@ -28,11 +29,16 @@ const Catalogue& shipped_variants() {
   return kCatalogue;
 }
 
+Machine machine_of(const DispatchJournal::Accept& accept) {
+  Machine machine = accept.machine == "host" ? describe_host() : a_gpu(accept.machine);
+  machine.driver = accept.driver;
+  return machine;
+}
+
 DispatchJournal::DispatchJournal() : journal_(Journal::open(folder_.path() / "journal.db", Access::read_write)) {}
 
 std::int64_t DispatchJournal::campaign(const Accept& accept) {
-  Machine machine = a_gpu(accept.machine);
-  machine.driver = accept.driver;
+  const Machine machine = machine_of(accept);
   journal_.add_machine(machine);
   for (const std::string& text : {accept.candidate, accept.baseline}) {
     journal_.add_variant(shipped_variants().get(shipped_variants().configuration(text).variant));
@@ -43,9 +49,9 @@ std::int64_t DispatchJournal::campaign(const Accept& accept) {
       .workload_class = accept.workload_class,
       .workloads = accept.workloads,
       .baseline = accept.baseline,
-      .target = Target::cuda};
+      .target = machine.target};
   campaign.baseline = shipped_variants().configuration(accept.baseline);
-  campaign.machine = accept.machine;
+  campaign.machine = machine.id;
   return journal_.begin_campaign(campaign);
 }
 
@@ -61,7 +67,7 @@ std::int64_t DispatchJournal::accept(const Accept& accept, std::int64_t campaign
   experiment.candidate_source_hash = variant.source_hash;
   experiment.incumbent_source_hash = shipped_variants().get(experiment.incumbent.variant).source_hash;
   experiment.candidate_build = {.key = "key", .code_hash = sha256(accept.candidate), .toolchain = {"nvrtc", "13.0"}};
-  experiment.machine = accept.machine;
+  experiment.machine = machine_of(accept).id;
   experiment.started_at = accept.finished_at;
   experiment.finished_at = accept.finished_at;
   experiment.judgement = Judgement{.verdict = accept.verdict,

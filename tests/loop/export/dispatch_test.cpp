@@ -161,8 +161,24 @@ TEST(Dispatch, AFallbackComesLastAndSaysThatNobodyMeasuredIt) {
   EXPECT_EQ(rows[2].variant.name, "cuda_global_fallback");
   EXPECT_EQ(rows[2].workload_class, "");
   expect_contains(error_of(journal, {.fallbacks = {"e88_backward/simple"}}), "target host");
-  expect_contains(error_of(journal, {.fallbacks = {"e88_forward/cuda_simple"}}), "fits no exported table");
+  expect_contains(error_of(journal, {.family = "e88_backward", .fallbacks = {"e88_forward/cuda_simple"}}),
+                  "fits no exported table");
   expect_contains(error_of(journal, {.fallbacks = {"e88_backward/cuda_bst"}}), "did you mean");
+}
+
+TEST(Dispatch, AFamilyWithoutAnAcceptedConfigurationIsServedByItsFallbacksOnTheDevicesOfTheJournal) {
+  DispatchJournal journal;
+  journal.accept({.machine = "GPU-1"});
+  const Dispatch dispatch = journal.load({.fallbacks = {"copy/cuda_simple", "copy/cuda_vector4"}});
+  ASSERT_EQ(dispatch.tables.size(), 2U);
+  EXPECT_EQ(dispatch.tables[0].family->name, "copy");
+  ASSERT_EQ(dispatch.tables[0].devices.size(), 1U);
+  EXPECT_EQ(dispatch.tables[0].devices[0].machine.id, "GPU-1");
+  ASSERT_EQ(dispatch.tables[0].devices[0].rows.size(), 2U);
+  EXPECT_FALSE(dispatch.tables[0].devices[0].rows[0].measured.has_value());
+  EXPECT_EQ(dispatch.tables[0].devices[0].rows[1].variant.name, "cuda_vector4");
+  const DispatchRequest only_copy{.family = "copy", .fallbacks = {"copy/cuda_simple"}};
+  EXPECT_EQ(journal.load(only_copy).tables.size(), 1U);
 }
 
 // Family::legal and Family::classes are the text of functions: both have to say the same.

@@ -1,0 +1,255 @@
+"""@FAMILY@_op.py - the op torch.ops.apo.@FAMILY@.
+
+    from @FAMILY@_op import @FAMILY@
+    help(@FAMILY@)
+
+Written by 'apo export --torch': do not edit. A call checks its tensors against the contract, and calls the kernel that
+the dispatch table has for their sizes on their device: on the current stream, with outputs and scratch from PyTorch's
+allocator. Importing compiles the table, and the first call of a kernel the kernel, into build/ beside this file.
+"""
+import ctypes
+import functools
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import torch
+
+FAMILY = "@FAMILY@"
+HERE = Path(__file__).resolve().parent
+OP = json.loads((HERE / f"{FAMILY}_op.json").read_text())
+DTYPES = [getattr(torch, tensor["dtype"]) for tensor in OP["inputs"] + OP["outputs"]]
+ALIGNMENT = 64  # bytes, of every tensor: kernels/abi.h
+HOST_FLAGS = ["-std=c++20", "-O3", "-march=native", "-fopenmp", "-fPIC", "-fvisibility=hidden", "-shared"]
+
+
+# ---------------------------------------------------------------- building
+
+
+def cuda_folder():
+    """The CUDA toolkit's folder, or None."""
+    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    folder = Path(os.environ.get("CUDA_HOME") or Path(nvcc).resolve().parent.parent)
+    return folder if (folder / "bin" / "nvcc").exists() else None
+
+
+def build(key, folder, commands):
+    """Runs the commands in a folder until one succeeds; returns the file that it wrote, kept under a hash of the key."""
+    built = HERE / "build" / f"{FAMILY}-{hashlib.sha256(json.dumps([key, commands]).encode()).hexdigest()[:16]}"
+    if built.exists():
+        return str(built)
+    built.parent.mkdir(exist_ok=True)
+    logs = []
+    with tempfile.TemporaryDirectory(dir=built.parent) as place:
+        output = Path(place) / "built"
+        for command in commands:
+            ran = subprocess.run(command + ["-o", str(output)], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if ran.returncode == 0:
+                output.rename(built)
+                return str(built)
+            logs.append(" ".join(command) + "\n" + ran.stdout)
+    raise RuntimeError(f"{FAMILY}: {folder} does not compile:\n{logs[0]}")
+
+
+def compile_table():
+    """The dispatch table and what calls its kernels, as a shared object."""
+    flags = ["-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-shared", "-I."]
+    if torch.cuda.is_available() and cuda_folder():
+        flags += ["-DAPO_WITH_CUDA", f"-I{cuda_folder()}/include", f"-L{cuda_folder()}/lib64/stubs"]
+    libraries = ["-ldl"] + (["-lcuda"] if "-DAPO_WITH_CUDA" in flags else [])
+    texts = [(HERE / file).read_text() for file in (f"{FAMILY}_op.cpp", f"{FAMILY}_dispatch.h", "apo_op.hpp")]
+    return build(texts, HERE, [[os.environ.get("CXX", "g++")] + flags + [f"{FAMILY}_op.cpp"] + libraries])
+
+
+def nvcc(source, capability):
+    """nvcc and its flags for a source on a device of this compute capability."""
+    if not cuda_folder():
+        raise RuntimeError(f"{FAMILY}: no CUDA toolkit to compile {source['file']}: install it, or set CUDA_HOME")
+    # What is for sm_90a runs on compute capability 9.0 and nowhere else.
+    asked = source["arch"][3:]
+    number = asked if asked and not asked[-1].isdigit() else str(capability)
+    folders = [str(cuda_folder() / "include" / "cccl") if folder == "cccl" else folder for folder in source["includes"]]
+    return [
+        str(cuda_folder() / "bin" / "nvcc"), f"-gencode=arch=compute_{number},code=sm_{number}", "-std=c++20",
+        *["-I" + folder for folder in folders],
+    ]  # fmt: skip
+
+
+def library_command(source, capability):
+    """The command for a source that exports a function, without the source."""
+    if source["target"] == "host":
+        return [os.environ.get("CXX", "g++")] + HOST_FLAGS
+    folder = cuda_folder() / "lib64"
+    shared = "cudart" in source["libraries"]
+    return [
+        *nvcc(source, capability), "-shared", "-Xcompiler", "-O3,-fPIC,-fvisibility=hidden", f"-L{folder}",
+        "-Xlinker", f"-rpath,{folder}", *[f"-l{library}" for library in source["libraries"] if library != "cudart"],
+        "--cudart=shared" if shared else "--cudart=static",
+    ]  # fmt: skip
+
+
+def instructions_of_this_cpu():
+    """What -march=native depends on: a folder may be shared between machines."""
+    words = Path("/proc/cpuinfo").read_text().splitlines()
+    return sorted({line for line in words if line.startswith(("flags", "model name", "Features"))})
+
+
+def compile_kernel(folder, constants, capability):
+    """The source of a row with the constants of a call, as a cubin or a shared object."""
+    source = OP["sources"][folder]
+    text = (HERE / folder / source["file"]).read_text()
+    defined = [f"-DAPO_{constant}" for constant in constants.split()] + [f"-I{HERE}", "-I."]
+    if source["kernels"]:
+        commands = [nvcc(source, capability) + defined + ["-cubin", source["file"]]]
+    else:
+        base = library_command(source, capability) + defined
+        # A file that exports apo_launch itself would define it twice in the first command.
+        commands = [base + [source["plain"]], base + ["-include", f"{FAMILY}.args.h", source["file"]]]
+    return build([folder, text, instructions_of_this_cpu()], HERE / folder, commands)
+
+
+# ---------------------------------------------------------------- calling
+
+
+@functools.lru_cache(None)
+def table():
+    library = ctypes.CDLL(compile_table())
+    pointer = ctypes.c_void_p
+    for name, result, arguments in (
+        ("shapes", ctypes.c_char_p, [pointer, pointer]),
+        ("prepare", ctypes.c_char_p, [pointer, ctypes.c_int, pointer]),
+        ("folder", ctypes.c_char_p, [pointer]),
+        ("constants", ctypes.c_char_p, [pointer]),
+        ("capability", ctypes.c_int64, [pointer]),
+        ("scratch", ctypes.c_int64, [pointer, ctypes.c_size_t]),
+        ("load", ctypes.c_char_p, [pointer, ctypes.c_char_p]),
+        ("run", ctypes.c_char_p, [pointer, pointer, pointer, ctypes.c_int, pointer]),
+    ):
+        function = getattr(library, f"apo_op_{name}")
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def check(error, hint=""):
+    if error is not None:
+        raise RuntimeError(f"{FAMILY}: {error.decode()}{hint}")
+
+
+def check_input(tensor, spec, dtype, device):
+    if tensor.device != device:
+        raise RuntimeError(f"{FAMILY}: {spec['name']} is on {tensor.device}, and {OP['inputs'][0]['name']} on {device}: call to()")
+    if tensor.dtype != dtype:
+        raise RuntimeError(f"{FAMILY}: {spec['name']} has dtype {tensor.dtype}, needed {dtype}: call to()")
+    if not tensor.is_contiguous():
+        raise RuntimeError(f"{FAMILY}: {spec['name']} is not contiguous: call contiguous()")
+    if not tensor.is_meta and tensor.data_ptr() % ALIGNMENT:
+        raise RuntimeError(f"{FAMILY}: {spec['name']} begins at an address that is no multiple of {ALIGNMENT} bytes: call clone()")
+
+
+def extents_of(tensor, spec):
+    """Leading extents of 1 may be left out."""
+    missing = spec["rank"] - tensor.dim()
+    if missing < 0:
+        raise RuntimeError(f"{FAMILY}: {spec['name']} has {tensor.dim()} dimensions, and the contract has {spec['extents']}: call reshape()")
+    return [1] * missing + [int(extent) for extent in tensor.shape]
+
+
+def check_shape(tensor, spec, needed, axes):
+    if extents_of(tensor, spec) == needed or (tensor.numel() == 0 and 0 in needed):
+        return
+    sizes = " ".join(f"{name}={value}" for name, value in axes.items())
+    unread = "; this call does not read it: pass new_empty(0)" if 0 in needed else ""
+    raise RuntimeError(f"{FAMILY}: {spec['name']} has shape {list(tensor.shape)}, needed {needed} = {spec['extents']} for {sizes}{unread}")
+
+
+def word(value, dtype):
+    """Eight bytes of the argument struct."""
+    return int.from_bytes(bytes(torch.tensor([value], dtype=dtype).view(torch.uint8).tolist()), "little")
+
+
+class Prepared:
+    """All of a call that its sizes and its device decide."""
+
+    def __init__(self, inputs, arguments):
+        axes = {}
+        for axis in OP["axes"]:
+            if "input" in axis:
+                axes[axis["name"]] = extents_of(inputs[axis["input"]], OP["inputs"][axis["input"]])[axis["dimension"]]
+            else:
+                axes[axis["name"]] = arguments[axis["name"]] if axis["name"] in arguments else axis["default"]
+        self.axes = (ctypes.c_int64 * len(axes))(*axes.values())
+        shapes = self.shapes()
+        for tensor, spec, needed in zip(inputs, OP["inputs"], shapes):
+            check_shape(tensor, spec, needed, axes)
+        self.outputs = list(zip(shapes[len(inputs) :], DTYPES[len(inputs) :]))
+        scalars = [(arguments.get(scalar["name"], scalar["value"]), getattr(torch, scalar["dtype"])) for scalar in OP["scalars"]]
+        self.values = [word(value, dtype) for value, dtype in scalars] + [value % 2**64 for value in axes.values()]
+        self.kernel = self.sizes = None
+        if not inputs[0].is_meta:
+            self.prepare_kernel(inputs[0].get_device() if inputs[0].is_cuda else -1)
+
+    def shapes(self):
+        ranks = [spec["rank"] for spec in OP["inputs"] + OP["outputs"]]
+        extents = (ctypes.c_int64 * sum(ranks))()
+        check(table().apo_op_shapes(self.axes, extents))
+        values = iter(extents)
+        return [[next(values) for _ in range(rank)] for rank in ranks]
+
+    def prepare_kernel(self, device):
+        self.kernel = ctypes.c_void_p()
+        hint = f"\n'apo run {FAMILY} --workload NAME' measures more sizes; 'apo export --torch' with --fallback VARIANT serves sizes that were not measured"
+        check(table().apo_op_prepare(self.axes, device, ctypes.byref(self.kernel)), hint)
+        folder, constants = (of(self.kernel).decode() for of in (table().apo_op_folder, table().apo_op_constants))
+        file = compile_kernel(folder, constants, table().apo_op_capability(self.kernel))
+        check(table().apo_op_load(self.kernel, file.encode()))
+        self.scratch = []
+        while (size := table().apo_op_scratch(self.kernel, len(self.scratch))) >= 0:
+            self.scratch.append(size)
+
+    def __call__(self, inputs):
+        first = inputs[0]
+        outputs = [first.new_empty(shape, dtype=dtype) for shape, dtype in self.outputs]
+        if self.kernel is None:
+            return outputs
+        buffers = [*inputs, *outputs, *(first.new_empty(size, dtype=torch.uint8) for size in self.scratch)]
+        addresses = [buffer.data_ptr() for buffer in buffers]
+        words = (ctypes.c_uint64 * (len(addresses) + len(self.values)))(*addresses, *self.values)
+        if self.sizes is None:
+            self.sizes = (ctypes.c_int64 * len(buffers))(*(buffer.numel() * buffer.element_size() for buffer in buffers))
+        stream = torch.cuda.current_stream(first.device).cuda_stream if first.is_cuda else None
+        check(table().apo_op_run(self.kernel, words, self.sizes, torch.get_num_threads(), stream))
+        return outputs
+
+
+PREPARED = {}
+
+
+def call(*inputs, **arguments):
+    device = inputs[0].device
+    for tensor, spec, dtype in zip(inputs, OP["inputs"], DTYPES):
+        check_input(tensor, spec, dtype, device)
+    key = (device, tuple(tensor.shape for tensor in inputs), tuple(arguments.items()))
+    prepared = PREPARED.get(key)
+    if prepared is None:
+        prepared = PREPARED[key] = Prepared(inputs, arguments)
+    outputs = prepared(inputs)
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
+# In PyTorch 1 a namespace is one library: there a process loads one family.
+LIBRARY = torch.library.Library("apo", "DEF" if torch.__version__.startswith("1.") else "FRAGMENT")
+LIBRARY.define(OP["schema"])
+for backend in ("CPU", "CUDA", "Meta"):
+    LIBRARY.impl(FAMILY, call, backend)
+table()
+
+
+def @FAMILY@(*inputs, **arguments):
+    return torch.ops.apo.@FAMILY@(*inputs, **arguments)
+
+
+@FAMILY@.__doc__ = OP["schema"]

@@ -1,0 +1,16 @@
+// harness/loop/export/torch/torch_cases.h - inputs and expected outputs of the small workloads, as NumPy files.
+#pragma once
+
+#include <vector>
+
+#include "harness/core/system/files.h"
+#include "harness/loop/export/dispatch.h"
+#include "harness/loop/export/torch/torch_contract.h"
+
+namespace apo {
+
+// <family>_cases/cases.json, and for each small or ragged workload a folder with NAME.npy of each input, and
+// NAME.expected.npy (fp64) and NAME.scale.npy (scale_i of struct Tolerance) of each output.
+std::vector<NamedText> torch_cases(const TorchContract& contract, const DispatchTable& table, int threads);
+
+}  // namespace apo

@@ -1,0 +1,144 @@
+// tests/loop/export/torch_test.cpp - exported ops, built and called by PyTorch on this CPU.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/core/error.h"
+#include "harness/core/system/process.h"
+#include "harness/loop/export/dispatch_header.h"
+#include "harness/loop/export/dispatch_sources.h"
+#include "harness/loop/export/torch/torch_contract.h"
+#include "harness/loop/export/torch/torch_op.h"
+#include "tests/loop/export/dispatch_fixture.h"
+#include "tests/shipped_families.h"
+
+namespace apo {
+namespace {
+
+using test::DispatchJournal;
+constexpr const char* kPython = "/usr/bin/python3";
+
+bool has_torch() {
+  static const bool kHas = run_process({kPython, "-c", "import torch"}).ok();
+  return kHas;
+}
+
+void expect_part(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "wanted: " << part << "\ngot: " << text;
+}
+
+// A folder as `apo export --torch FAMILY` writes it.
+class Exported {
+ public:
+  explicit Exported(const DispatchTable& table) : family_(table.family->name) {
+    std::vector<NamedText> files = {{dispatch_header_name(*table.family), dispatch_header(table)}};
+    for (std::vector<NamedText> more : {dispatch_sources(table), torch_files(table, APO_SOURCE_FOLDER, 1)}) {
+      files.insert(files.end(), more.begin(), more.end());
+    }
+    for (NamedText& file : files) {
+      file.path = path() / file.path;
+    }
+    write_files_atomically(files);
+  }
+
+  const std::filesystem::path& path() const { return folder_.path(); }
+  ProcessResult run(const std::vector<std::string>& words) const {
+    std::vector<std::string> argv = {kPython};
+    argv.insert(argv.end(), words.begin(), words.end());
+    return run_process(argv, {.timeout_s = 200, .working_folder = path().string()});
+  }
+  ProcessResult run_test() const { return run({"test_" + family_ + ".py"}); }
+
+ private:
+  TemporaryFolder folder_{"apo-torch-test"};
+  std::string family_;
+};
+
+DispatchJournal::Accept accept_here(const std::string& candidate, const std::string& baseline,
+                                    const std::string& workload_class, const std::string& workload) {
+  return {.machine = "host",
+          .candidate = candidate,
+          .baseline = baseline,
+          .workload_class = workload_class,
+          .workloads = {workload}};
+}
+
+std::string schema_of(const std::string& family) {
+  return torch_schema(torch_contract(*find_family(family)));
+}
+
+TEST(TorchOp, TheSchemaHasTheTensorsAndTheAxesThatNoInputTells) {
+  EXPECT_EQ(schema_of("binary_backward"),
+            "binary_backward(Tensor g, Tensor A, Tensor B, *, int op, int kept, int need_dA=1, int need_dB=1) -> "
+            "(Tensor dA, Tensor dB)");
+  EXPECT_EQ(schema_of("lse_backward"),
+            "lse_backward(Tensor q, Tensor k, Tensor dlse, Tensor q_position, Tensor k_position, Tensor q_segment, "
+            "Tensor k_segment, Tensor lse, *, int causal=0, int cap=0, float scale=0.088388346135616302) -> "
+            "(Tensor dq, Tensor dk)");
+  EXPECT_EQ(schema_of("copy"), "copy(Tensor x) -> Tensor");
+  expect_part(schema_of("e88_backward"), "Tensor checkpoints, Tensor y_cache, *, int GATE, int NORM) -> (Tensor dk,");
+}
+
+TEST(TorchOp, AShapeThatIsNoTextOfExpressionsIsRefused) {
+  Family family = *find_family("copy");
+  family.tensors[0].shape_text = "[n rounded up]";
+  EXPECT_THROW(torch_contract(family), UserError);
+  family.tensors[0].shape_text = "[n+1]";  // says something else than the function
+  EXPECT_THROW(torch_contract(family), UserError);
+}
+
+// Scalars, derived inputs, three dtypes, fallback rows.
+TEST(TorchOp, AFamilyOfAFileGivesTheValuesOfItsContract) {
+  if (!has_torch()) {
+    GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
+  }
+  DispatchJournal journal;
+  journal.campaign(accept_here("lse_backward/blocked", "lse_backward/materialised", "heads", "h2_s128_d64"));
+  const Dispatch dispatch = journal.load({.family = "lse_backward", .fallbacks = {"lse_backward/blocked"}});
+  const Exported exported(dispatch.tables.at(0));
+  const ProcessResult tested = exported.run_test();
+  EXPECT_TRUE(tested.ok()) << tested.error;
+  expect_part(tested.output, "lse_backward on cpu: 8 cases right; not served: none");
+  const ProcessResult autograd = exported.run({APO_SOURCE_FOLDER "/examples/torch_gradients.py", "."});
+  EXPECT_TRUE(autograd.ok()) << autograd.output << autograd.error;
+  expect_part(autograd.output, "lse_backward: 4 cases as autograd in float64; wrong: none; not served: none");
+}
+
+// Axes that a build knows, and classes without a row.
+TEST(TorchOp, ConstantsOfABuildComeFromTheSizesAndSizesWithoutARowAreRefused) {
+  if (!has_torch()) {
+    GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
+  }
+  DispatchJournal journal;
+  journal.accept(accept_here("e88_forward/column_vectorised", "e88_forward/simple", "n16", "b2_t32_h2_n16"));
+  const Exported exported(journal.load().tables.at(0));
+  const ProcessResult tested = exported.run_test();
+  EXPECT_TRUE(tested.ok()) << tested.error;
+  expect_part(tested.output, "e88_forward on cpu: 4 cases right; not served: b1_t32_h2_n32, ");
+}
+
+TEST(TorchOp, AWrongKernelFailsTheTestAndOneThatDoesNotCompileSaysWhy) {
+  if (!has_torch()) {
+    GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
+  }
+  DispatchJournal journal;
+  journal.accept(accept_here("copy/simple", "copy/memcpy", find_family("copy")->workloads[0].workload_class,
+                             find_family("copy")->workloads[0].name));
+  const Dispatch dispatch = journal.load();
+  const Exported exported(dispatch.tables.at(0));
+  EXPECT_TRUE(exported.run_test().ok());
+  const DispatchRow& row = dispatch.tables[0].devices[0].rows[0];
+  const std::filesystem::path source = exported.path() / source_folder(row) / source_file(row);
+  const std::string right = read_file(source);
+  write_file_atomically(source, right + "\n#error broken\n");
+  expect_part(exported.run_test().error, "does not compile");
+  write_file_atomically(source,
+                        "#include <cstdint>\nvoid copy(const float* x, float* y, int64_t n) {\n"
+                        "  for (int64_t i = 0; i < n; ++i) y[i] = x[i] + (i == n / 2 ? 0.01f : 0);\n}\n");
+  const ProcessResult wrong = exported.run_test();
+  EXPECT_FALSE(wrong.ok());
+  expect_part(wrong.error, "an element of y is off");
+}
+
+}  // namespace
+}  // namespace apo
