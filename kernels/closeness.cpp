@@ -24,35 +24,43 @@ double square(double x) {
 
 }  // namespace
 
+std::vector<double> error_scales(const Tolerance& tolerance, std::span<const double> noise) {
+  const std::size_t count = noise.size();
+  const std::size_t group = std::max<std::size_t>(1, static_cast<std::size_t>(tolerance.group));
+  const std::size_t groups = std::max<std::size_t>(1, count / group);
+  std::vector<double> scales(count);
+  for (std::size_t g = 0; g < groups; ++g) {
+    const std::size_t begin = g * group;
+    const std::size_t end = g + 1 == groups ? count : begin + group;
+    double mean_square = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      mean_square += square(noise[i]) / static_cast<double>(end - begin);
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      scales[i] = std::sqrt(std::max(square(noise[i]), mean_square));
+    }
+  }
+  return scales;
+}
+
 Closeness closeness(const Tolerance& tolerance, std::span<const double> expected, std::span<const double> noise,
                     std::span<const double> actual) {
   Closeness result;
   const std::size_t count = expected.size();
-  const std::size_t group = std::max<std::size_t>(1, static_cast<std::size_t>(tolerance.group));
-  const std::size_t groups = std::max<std::size_t>(1, count / group);
+  const std::vector<double> scales = error_scales(tolerance, noise);
   double squares = 0;
-  for (std::size_t g = 0; g < groups; ++g) {
-    const std::size_t begin = g * group;
-    const std::size_t end = g + 1 == groups ? count : begin + group;
-    double group_square = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      group_square += square(noise[i]) / static_cast<double>(end - begin);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double error = std::fabs(actual[i] - expected[i]);
+    const double rounding = std::max(tolerance.output_rounding * std::fabs(expected[i]), tolerance.output_spacing / 2);
+    double element = ratio(error - rounding, tolerance.element_sigmas * scales[i]);
+    if (!(error < kInfinity)) {
+      element = kInfinity;  // NaN, or an infinity
     }
-    for (std::size_t i = begin; i < end; ++i) {
-      const double error = std::fabs(actual[i] - expected[i]);
-      const double rounding =
-          std::max(tolerance.output_rounding * std::fabs(expected[i]), tolerance.output_spacing / 2);
-      const double scale_square = std::max(square(noise[i]), group_square);
-      double element = ratio(error - rounding, tolerance.element_sigmas * std::sqrt(scale_square));
-      if (!(error < kInfinity)) {
-        element = kInfinity;  // NaN, or an infinity
-      }
-      if (element > result.element) {
-        result.element = element;
-        result.worst_element = static_cast<std::int64_t>(i);
-      }
-      squares += ratio(square(error), scale_square + square(rounding) / 3);
+    if (element > result.element) {
+      result.element = element;
+      result.worst_element = static_cast<std::int64_t>(i);
     }
+    squares += ratio(square(error), square(scales[i]) + square(rounding) / 3);
   }
   const double rms = count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count));
   result.rms = result.element < kInfinity ? ratio(rms, tolerance.rms_factor) : kInfinity;

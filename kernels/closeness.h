@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "kernels/family.h"
 
@@ -19,5 +20,8 @@ struct Closeness {
 // All elements of one unit of one tensor, in the order of unit_elements. The spans have one length.
 Closeness closeness(const Tolerance& tolerance, std::span<const double> expected, std::span<const double> noise,
                     std::span<const double> actual);
+
+// scale_i of struct Tolerance for all elements of one unit.
+std::vector<double> error_scales(const Tolerance& tolerance, std::span<const double> noise);
 
 }  // namespace apo

@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* kManifest = "manifest.json";
 constexpr const char* kDraftPrefix = "draft-";
+constexpr const char* kTurns = "turns";
 
 [[noreturn]] void fail(const std::string& what, const fs::path& path) {
   throw EnvironmentError("cannot " + what + " '" + path.string() + "': " + std::strerror(errno),
@@ -115,6 +116,15 @@ std::optional<CacheEntry> BuildCache::find(const std::string& key) const {
   } catch (const UserError&) {
     return std::nullopt;  // a missing or unreadable file: likewise
   }
+}
+
+// Each key has a byte of one file, so that nothing is left to be removed.
+LockFile BuildCache::turn_to_build(const std::string& key) const {
+  constexpr std::size_t kDigits = 15;  // 60 of the 63 bits of an offset
+  LockFile turn((folder_ / kTurns).string());
+  turn.lock_within({.first = static_cast<std::int64_t>(std::stoull(key.substr(0, kDigits), nullptr, 16)), .count = 1},
+                   std::chrono::minutes(10));
+  return turn;
 }
 
 CacheEntry BuildCache::publish(const CacheDraft& draft, const std::string& key, const std::vector<std::string>& files,

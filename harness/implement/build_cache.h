@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/core/system/files.h"
+#include "harness/core/system/lock_file.h"
 
 namespace apo {
 
@@ -36,6 +37,10 @@ class BuildCache {
   explicit BuildCache(std::filesystem::path folder);
   // Returns the entry after checking every one of its files; a damaged one counts as absent.
   std::optional<CacheEntry> find(const std::string& key) const;
+  // Waits while another thread or process holds the same key's turn, for ten minutes at most, and holds it for as long
+  // as the result lives. Who came second finds the entry. Where nothing can be locked both build, and publish() sorts
+  // it out.
+  LockFile turn_to_build(const std::string& key) const;
   CacheDraft draft() const { return CacheDraft(folder_); }
   // Publishes `files` of the draft, with `info`, as the entry of `key`. When another process was faster, its entry
   // stays.

@@ -81,6 +81,10 @@ Built cached_build(const BuildCache& cache, const BuildRecipe& recipe, const Com
   if (const auto entry = cache.find(key)) {
     return from_entry(*entry, key, recipe.object);
   }
+  const LockFile turn = cache.turn_to_build(key);
+  if (const auto entry = cache.find(key)) {
+    return from_entry(*entry, key, recipe.object);
+  }
   const CacheDraft draft = cache.draft();
   const Words sources = write_files(recipe, draft.path());
   Built built{.build = recipe.known, .kernels = {}};

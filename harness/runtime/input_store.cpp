@@ -47,9 +47,7 @@ const Expected& CheckedInputs::expected() const {
     for (const auto& [name, bytes] : inputs.bytes) {
       whole.values[name] = decode(find_tensor(family_, name)->dtype, bytes, threads_);
     }
-    const auto units = draw_units(family_.unit_count(inputs.axes), most_checked_units(family_, inputs.axes),
-                                  derive_seed(inputs.seed, "units"));
-    expected_ = expect(family_, whole, units, threads_);
+    expected_ = expect(family_, whole, checked_units(family_, inputs.axes, inputs.seed), threads_);
   });
   return expected_;
 }
@@ -61,6 +59,10 @@ std::int64_t most_checked_units(const Family& family, const Axes& axes) {
   const std::int64_t units = std::max<std::int64_t>(1, family.unit_count(axes));
   const std::int64_t of_unit = std::max<std::int64_t>(1, element_count(family, axes) / units);
   return std::clamp(kElements / of_unit, kFewest, kMost);
+}
+
+std::vector<std::int64_t> checked_units(const Family& family, const Axes& axes, std::uint64_t seed) {
+  return draw_units(family.unit_count(axes), most_checked_units(family, axes), derive_seed(seed, "units"));
 }
 
 bool shares_inputs(const Family& family, const Axes& axes) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "harness/runtime/tensor_data.h"
 
@@ -32,6 +33,8 @@ using CheckedPointer = std::shared_ptr<const CheckedInputs>;
 // The number of units (sequences) that a check of one workload compares at most: 32, of large ones fewer, so that they
 // have 2^21 elements together, and 8 at least.
 std::int64_t most_checked_units(const Family& family, const Axes& axes);
+// The units whose outputs a check compares, drawn by the seed of the inputs, ascending.
+std::vector<std::int64_t> checked_units(const Family& family, const Axes& axes, std::uint64_t seed);
 
 // Drawing the inputs of a large workload takes far longer than judging on it, so experiments share them.
 bool shares_inputs(const Family& family, const Axes& axes);

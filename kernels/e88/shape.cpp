@@ -55,7 +55,7 @@ std::string extents_text(Form form) {
     case Form::checkpoints:
       break;
   }
-  return "[ceil(T/16),B,H,N,V]";
+  return "[ceil_div(T,16),B,H,N,V]";
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <functional>
+#include <future>
 #include <thread>
 
 #include "harness/core/hash.h"
@@ -73,7 +74,9 @@ class BuilderTest : public ::testing::Test {
   std::vector<std::string> cached() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(root() / "cache")) {
-      names.push_back(entry.path().filename().string());
+      if (entry.path().filename() != "turns") {
+        names.push_back(entry.path().filename().string());
+      }
     }
     return names;
   }
@@ -351,7 +354,33 @@ TEST_F(BuilderTest, DraftOfALivingBuilderIsNotSwept) {
   EXPECT_TRUE(fs::exists(draft.path()));
 }
 
-TEST_F(BuilderTest, ConcurrentBuildersOfOneKeyAllSucceed) {
+TEST_F(BuilderTest, OfManyThatBuildTheSameOneCompiles) {
+  BuildOptions counted = options();
+  counted.compiler = scripted_compiler("echo once >>" + (root() / "compiled").string() + "; sleep 0.2");
+  const auto valid = [&] { return build_with(counted, variant()).outcome == Outcome::valid; };
+  BuildOptions alone = counted;
+  alone.cache = root() / "another cache";
+  build_with(alone, variant());
+  const std::string of_one = read_file(root() / "compiled");
+  fs::remove(root() / "compiled");
+  const pid_t another = in_child([&] {
+    if (!valid()) {
+      throw std::runtime_error("not built");
+    }
+  });
+  std::vector<std::future<bool>> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.push_back(std::async(std::launch::async, valid));
+  }
+  for (auto& thread : threads) {
+    EXPECT_TRUE(thread.get());
+  }
+  EXPECT_EQ(status_of(another), 0);
+  EXPECT_EQ(read_file(root() / "compiled"), of_one);
+}
+
+TEST_F(BuilderTest, WhereNothingCanBeLockedAllThatBuildTheSameSucceed) {
+  fs::create_directories(root() / "cache" / "turns");
   // All compilers wait until each of the three has started, so that every one of them publishes what no other made.
   BuildOptions together = options();
   together.compiler = scripted_compiler(

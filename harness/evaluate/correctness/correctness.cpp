@@ -5,11 +5,8 @@
 
 #include <algorithm>
 #include <exception>
-#include <functional>
-#include <future>
 #include <iterator>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -41,8 +38,6 @@ std::string name_of(const Family& family, const Axes& axes) {
   }
   return name;
 }
-
-using Supported = std::function<bool(const Axes&)>;
 
 std::size_t regimes_in_use(const Family& family) {
   return guard_is_on(Guard::regimes) ? family.regimes.size() : 1;
@@ -182,8 +177,8 @@ std::vector<CheckCase> held_out_cases(const Family& family, std::uint64_t seed, 
 }  // namespace
 
 std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
-                                        std::uint64_t seed, std::uint64_t shared_seed,
-                                        const std::function<bool(const Axes&)>& supported, std::int64_t most_elements) {
+                                        std::uint64_t seed, std::uint64_t shared_seed, const Supported& supported,
+                                        std::int64_t most_elements) {
   std::vector<CheckCase> plan;
   const std::size_t regimes = regimes_in_use(family);
   const std::vector<std::string> all(family.regimes.begin(),

@@ -17,6 +17,9 @@ inline constexpr std::int64_t kMostElementsInExecutor = std::int64_t{1} << 15;  
 // Monte-Carlo arithmetic takes 0.15 us for each operation of a reference: 5 s for all of them on one core.
 inline constexpr std::int64_t kMostOperationsPerElement = 64;
 
+// Says whether the candidate runs on these axes; one that is empty admits all.
+using Supported = std::function<bool(const Axes&)>;
+
 // Plans the cases: every small and ragged workload of the family with two regimes each, in turn so that all are used,
 // and the first workload with all of them; shapes of no workload that `supported` admits, drawn from the seed: two that
 // are smaller, and one for each of three axes that is as long as fits; then the campaign's own workloads with the
@@ -24,8 +27,7 @@ inline constexpr std::int64_t kMostOperationsPerElement = 64;
 // long shape has at most `most_elements` in all its tensors together, and kMostOperationsPerElement for each of them.
 std::vector<CheckCase> correctness_plan(const Family& family, const std::vector<std::string>& campaign_workloads,
                                         std::uint64_t seed, std::uint64_t shared_seed = 0,
-                                        const std::function<bool(const Axes&)>& supported = {},
-                                        std::int64_t most_elements = kMostElements);
+                                        const Supported& supported = {}, std::int64_t most_elements = kMostElements);
 // The same plan, with shapes that the configuration supports.
 std::vector<CheckCase> correctness_plan(const Runtime& runtime, const Configuration& configuration,
                                         const std::vector<std::string>& campaign_workloads, std::uint64_t seed,
