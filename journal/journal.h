@@ -247,10 +247,12 @@ class Journal {
   void finish_experiment(const Experiment& experiment, const std::optional<Lesson>& lesson = std::nullopt);
   Experiment load_experiment(std::int64_t id, Detail detail = Detail::rounds);  // UserError when there is none
   std::vector<Experiment> experiments(std::int64_t campaign, Detail detail = Detail::summary);
-  // The newest `most` judged ones of campaigns on that family, class and machine, in order; without builds, rounds, and
-  // gates that passed. Takes as long in a journal of any size.
+  // The newest `most` judged ones of that family, in order: those of campaigns on that class and machine, or all
+  // others. Without builds, rounds, and gates that passed. Takes as long in a journal of any size.
+  enum class Where : std::uint8_t { campaigns_here, others };
   std::vector<Experiment> newest_judged(const std::string& family, const std::string& workload_class,
-                                        const std::string& machine, std::int64_t most);
+                                        const std::string& machine, std::int64_t most,
+                                        Where where = Where::campaigns_here);
   std::optional<Machine> machine_of(std::int64_t experiment);  // in the state it was in
   // Of the newest one on that machine that timed `variant` against `opponent`, or against any for "".
   std::optional<JudgedWorkload> newest_judged_workload(const std::string& variant, const std::string& opponent,

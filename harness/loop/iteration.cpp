@@ -12,9 +12,10 @@
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/loop/experiment.h"
 #include "harness/loop/machine_check.h"
-#include "harness/loop/research_inputs.h"
+#include "harness/loop/research/research_inputs.h"
 #include "harness/profile/measure.h"
 #include "harness/research/research.h"
+#include "kernels/random.h"
 
 namespace apo {
 namespace {
@@ -49,7 +50,18 @@ std::vector<Profile> profile_incumbent(const CampaignFrame& frame, const Campaig
 ResearchBrief research_incumbent(const CampaignFrame& frame, const CampaignProgress& state, const Profile& profile,
                                  const IterationSummary& iteration) {
   const StageRange range("research");
-  ResearchBrief brief = research(research_inputs(frame, state, profile, iteration.index));
+  const ResearchSubject subject{
+      .workspace = frame.workspace,
+      .journal = frame.journal,
+      .family = frame.family,
+      .runtime = frame.runtime,
+      .workload = *state.plan.workloads.front(),
+      .policy = frame.policy,
+      .incumbent = state.incumbent,
+      .application_share = frame.application_share,
+      .minimum_detectable = state.minimum_detectable,
+      .seed = derive_seed(frame.policy.seed, "research", static_cast<std::uint64_t>(iteration.index))};
+  ResearchBrief brief = research(research_inputs(subject, profile));
   frame.journal.add_brief(iteration.id, brief);
   for (const Bottleneck& bottleneck : brief.bottlenecks) {
     frame.observer.say(fmt::format("  bottleneck: {}, worth at most {}: {}", bottleneck.name,

@@ -77,7 +77,7 @@ std::string state_words(std::string state) {
   if (state == "selected") {
     return "issuing";
   }
-  std::replace(state.begin(), state.end(), '_', ' ');
+  state = replace_all(state, "_", " ");
   return state + (state.ends_with(" stall") ? "s" : " stalls");
 }
 
@@ -201,8 +201,7 @@ void Comparison::add_resources(const std::map<std::string, std::int64_t>& of_a,
   for (const auto& [name, value] : of_a) {
     const auto other = of_b.find(name);
     if (other != of_b.end()) {
-      std::string words = name == "text_bytes" ? "code size in bytes" : name;
-      std::replace(words.begin(), words.end(), '_', ' ');
+      const std::string words = name == "text_bytes" ? "code size in bytes" : replace_all(name, "_", " ");
       add_plain(name, words + " " + arrow(std::to_string(value), std::to_string(other->second)),
                 static_cast<double>(value), static_cast<double>(other->second));
     }

@@ -7,7 +7,7 @@
 
 namespace apo {
 
-// {"format": 1, "incumbent", "workload", "bottlenecks", "ranked", "left_out", "ideas", "calibration"}; one document
+// {"format": 1, "incumbent", "workload", "bottlenecks", "ranked", "left_out", "ideas"}; one document
 // with two-space indentation. Names are those of the structs' fields.
 std::string brief_to_json(const ResearchBrief& brief, const ResearchInputs& inputs);
 

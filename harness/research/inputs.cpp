@@ -1,6 +1,8 @@
 // harness/research/inputs.cpp - what of an experiment research remembers, with every tunable stated.
 #include "harness/research/inputs.h"
 
+#include <algorithm>
+
 namespace apo {
 
 Configuration normalised(const Configuration& configuration, const Variant& variant) {
@@ -13,10 +15,18 @@ Configuration normalised(const Configuration& configuration, const Variant& vari
   return full;
 }
 
-PastResult past_result(const Experiment& experiment, const std::string& machine) {
+double busy_part(const ResearchInputs& inputs, const Variant& variant, const Settings& settings) {
+  const std::int64_t blocks = inputs.blocks && inputs.sms > 0 ? inputs.blocks(variant, settings) : 0;
+  return blocks > 0 ? std::min(1.0, static_cast<double>(blocks) / static_cast<double>(inputs.sms)) : 1.0;
+}
+
+PastResult past_result(const Experiment& experiment, const Machine& machine) {
   PastResult past{.experiment = experiment.id,
-                  .machine = machine,
+                  .machine = machine.id,
+                  .model = machine.model,
+                  .isa = machine.isa,
                   .workload_class = experiment.workload_class,
+                  .workload = experiment.workloads.empty() ? "" : experiment.workloads.front(),
                   .candidate = experiment.candidate,
                   .incumbent = experiment.incumbent,
                   .candidate_source_hash = experiment.candidate_source_hash,
@@ -32,6 +42,7 @@ PastResult past_result(const Experiment& experiment, const std::string& machine)
   if (experiment.judgement) {
     const Judgement& judgement = *experiment.judgement;
     past.verdict = judgement.verdict;
+    past.cache = judgement.cache_policy;
     past.timed = experiment.outcome == Outcome::valid && judgement.rounds > 0;
     past.effect = judgement.effect;
     past.lower = judgement.lower;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +24,11 @@ struct RegisteredVariant {
 struct PastResult {
   std::int64_t experiment = 0;
   std::string machine;  // Machine::id
+  std::string model;    // of that machine
+  std::string isa;      // of that machine: "sm_90", "avx2"
   std::string workload_class;
+  std::string workload;  // the first one that it was judged on; "": not known
+  std::optional<CachePolicy> cache;
   Configuration candidate;
   Configuration incumbent;
   std::string candidate_source_hash;
@@ -38,20 +44,29 @@ struct PastResult {
   std::string evidence;  // of the gate that stopped it
 };
 
-PastResult past_result(const Experiment& experiment, const std::string& machine);
+PastResult past_result(const Experiment& experiment, const Machine& machine);
 
 struct ResearchInputs {
   Diagnosis diagnosis;  // of the incumbent; diagnosis.incumbent is its variant
   Configuration incumbent;
-  std::string machine;
+  std::string machine;  // Machine::id
+  std::string model;    // of this machine
+  std::string isa;
   std::string workload_class;
+  std::optional<CachePolicy> cache;         // under which candidates will be judged
   std::vector<RegisteredVariant> variants;  // the incumbent's may be among them; its ancestors should be
-  std::vector<PastResult> past;             // of this family; other machines and classes count for nothing
+  std::vector<PastResult> past;             // of this family, the weightiest last
   std::vector<Lesson> lessons;              // those that were reverted against the incumbent's source, and any others
-  double share = 1.0;                       // of the application's time that this kernel takes
-  double minimum_detectable = 0.003;        // log effect that this machine resolves
-  std::uint64_t seed = 0;                   // orders candidates of equal score
+  // The blocks that a call launches, 0 where that is not known. Empty on a host.
+  std::function<std::int64_t(const Variant&, const Settings&)> blocks;
+  std::int64_t sms = 0;
+  double share = 1.0;                 // of the application's time that this kernel takes
+  double minimum_detectable = 0.003;  // log effect that this machine resolves
+  std::uint64_t seed = 0;             // orders candidates of equal score
 };
+
+// The part of the GPU's multiprocessors that have a block, 0..1; 1 where that is not known.
+double busy_part(const ResearchInputs& inputs, const Variant& variant, const Settings& settings);
 
 // `configuration` with every tunable of `variant` stated, so that "defaults left out" and "defaults written" are equal.
 Configuration normalised(const Configuration& configuration, const Variant& variant);

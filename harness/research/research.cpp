@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -19,9 +21,6 @@
 namespace apo {
 namespace {
 
-constexpr double kUntestedCost = 1.25;
-constexpr double kExploration = 0.25;
-constexpr double kUndiagnosed = 0.5;
 constexpr int kPromisingVariants = 2;
 constexpr int kNeighboursEach = 4;
 
@@ -51,20 +50,7 @@ struct Attack {
   double bound = 1.0;                    // of all of them together
 };
 
-// What attacks a bottleneck is held to the bound of that, unless the whole band lies above it: then the diagnosis
-// missed something. What attacks nothing that was found is less certain; the floor caps it already. A measurement is
-// not held against anything, and neither is what nobody knows.
-Prediction under(const Prediction& band, const Attack& attack) {
-  if (band.source != PredictionSource::idea) {
-    return band;
-  }
-  if (attack.bottlenecks.empty()) {
-    return unsupported(band);
-  }
-  return band.low < attack.bound ? capped(band, attack.bound) : band;
-}
-
-// The most that any change can give, for the score.
+// The most that any change can give.
 double ceiling(const Profile& profile) {
   const double bound = floor_bound(profile);
   return std::isfinite(bound) ? bound : kUnknownFloorBound;
@@ -88,18 +74,8 @@ Attack attack_of(const Knowledge& known, const Option& option) {
       attack.bottlenecks.push_back(bottleneck.name);
     }
   }
-  const double most = saving(ceiling(known.inputs.diagnosis.profile));
-  const double fraction = attack.bottlenecks.empty() ? kUndiagnosed * most : std::min(saved, most);
-  attack.bound = 1 / (1 - fraction);
+  attack.bound = 1 / (1 - std::min(saved, saving(ceiling(known.inputs.diagnosis.profile))));
   return attack;
-}
-
-double track_record(const Evidence& evidence, const std::vector<std::string>& techniques) {
-  double sum = 0;
-  for (const std::string& technique : techniques) {
-    sum += evidence.track_record(technique);
-  }
-  return techniques.empty() ? 1 : sum / static_cast<double>(techniques.size());
 }
 
 std::string sentence(const Option& option, const Attack& attack, const Prediction& prediction, bool tried) {
@@ -114,24 +90,21 @@ std::string sentence(const Option& option, const Attack& attack, const Predictio
                      prediction.because, tried ? "" : "; never tried here");
 }
 
-Candidate candidate_of(const Knowledge& known, const Option& option, const Attack& attack,
-                       const Prediction& prediction) {
+// Without the last digits, which depend on the order in which statements are added up: what is equal is to stay so.
+double rounded(double effect) {
+  return std::round(1e9 * effect) / 1e9;
+}
+
+Candidate candidate_of(const Knowledge& known, const Option& option, const Forecast& forecast) {
+  const bool unknown = forecast.band.source == PredictionSource::nothing;
   const bool tried = known.evidence.tries(option.variant->id(), option.variant->source_hash) > 0;
-  const bool passed = tried || option.variant->id() == known.incumbent.configuration.variant;
-  const bool measured = prediction.source == PredictionSource::measurements;
-  const bool unknown = prediction.source == PredictionSource::nothing;
-  const double middle = saving(std::exp(log_middle(prediction)));
-  const double most = std::max(saving(attack.bound), middle);
-  const double prior = most > 0 ? middle / most : 0;
-  const double evidence = measured ? 1 : track_record(known.evidence, new_techniques(known, option));
-  const double cost = passed ? 1 : kUntestedCost;
-  const double exploration = tried ? 0 : kExploration * (saving(prediction.high) - middle);
+  const Attack attack = attack_of(known, option);
   return {.configuration = option.configuration,
           .techniques = option.variant->techniques,
-          .prediction = unknown ? Prediction{.relative_to = "incumbent"} : prediction,
+          .prediction = unknown ? Prediction{.relative_to = "incumbent"} : forecast.band,
           .attacks = attack.bottlenecks.empty() ? "" : attack.bottlenecks.front(),
-          .score = known.inputs.share * (most * prior * evidence / cost + exploration),
-          .why = sentence(option, attack, prediction, tried),
+          .score = unknown ? std::numeric_limits<double>::quiet_NaN() : rounded(forecast.effect),
+          .why = sentence(option, attack, forecast.band, tried),
           .origin = option.origin};
 }
 
@@ -154,19 +127,23 @@ void consider(const Knowledge& known, const Option& option, ResearchBrief& brief
     leave_out(LeftOutKind::refuted, refuted);
     return;
   }
-  const Attack attack = attack_of(known, option);
   const double floor = floor_bound(known.inputs.diagnosis.profile);
-  const Prediction predicted = under(known.predictor.predict(*option.variant, option.configuration, floor), attack);
-  if (!(std::log(predicted.high) > known.inputs.minimum_detectable)) {
-    const std::string expected =
-        predicted.source == PredictionSource::nothing
-            ? "the floor leaves " + format_ratio(predicted.high) + " at most"
-            : fmt::format("predicted {} ({})", format_band(predicted.low, predicted.high), predicted.because);
-    leave_out(LeftOutKind::below_resolution, fmt::format("{}, and this machine resolves {} at best", expected,
-                                                         format_percent(known.inputs.minimum_detectable)));
-    return;
+  const double least = known.inputs.minimum_detectable;
+  const Forecast forecast = known.predictor.predict(*option.variant, option.configuration, floor);
+  const bool edited = known.evidence.tries(option.variant->id(), option.variant->source_hash) == 0 &&
+                      known.evidence.tries(option.variant->id()) > 0;
+  if (!(std::log(floor) > least)) {
+    leave_out(LeftOutKind::below_resolution, fmt::format("the floor leaves {} at most, and this machine resolves {}",
+                                                         format_ratio(floor), format_percent(least)));
+  } else if (forecast.band.source != PredictionSource::nothing && forecast.chance_above(least) < kLeastChance &&
+             !edited) {
+    leave_out(
+        LeftOutKind::below_resolution,
+        fmt::format("predicted {} ({}): less than one chance in twenty of the {} that this machine resolves",
+                    format_band(forecast.band.low, forecast.band.high), forecast.band.because, format_percent(least)));
+  } else {
+    brief.ranked.push_back(candidate_of(known, option, forecast));
   }
-  brief.ranked.push_back(candidate_of(known, option, attack, predicted));
 }
 
 void consider_registered(const Knowledge& known, ResearchBrief& brief) {
@@ -190,22 +167,41 @@ void consider_registered(const Knowledge& known, ResearchBrief& brief) {
   }
 }
 
+// Around the best settings of this text that were measured against the incumbent.
 std::vector<Settings> neighbours(const Knowledge& known, const Variant& variant, const Settings& centre) {
   std::vector<MeasuredSettings> measured;
+  std::set<Settings> seen;  // a journal may have judged the same a thousand times
   for (const PastResult& past : known.evidence.results()) {
-    const Subject subject{past.candidate, past.candidate_source_hash};
-    if (past.candidate.variant != variant.id() || past.candidate_source_hash != variant.source_hash) {
-      continue;
-    }
-    if (const auto effect = known.evidence.measured(known.incumbent, subject)) {
-      measured.push_back({.settings = past.candidate.settings, .effect = effect->effect});
+    if (past.candidate.variant == variant.id() && past.candidate_source_hash == variant.source_hash && past.timed &&
+        seen.insert(past.candidate.settings).second) {
+      const Forecast forecast = known.predictor.predict(variant, past.candidate, kUnknownFloorBound);
+      if (forecast.band.source == PredictionSource::measurements) {
+        measured.push_back({.settings = past.candidate.settings, .effect = forecast.effect});
+      }
     }
   }
   const NeighbourhoodSearch strategy;
   return strategy.propose(variant.tunables, centre, measured, known.inputs.seed, kNeighboursEach);
 }
 
-// The neighbours of the incumbent, then of the variants that rank highest.
+// One value of the incumbent's settings changed so that more multiprocessors have work.
+std::vector<Settings> spreading(const Knowledge& known) {
+  const Variant& variant = known.inputs.diagnosis.incumbent;
+  const Settings& current = known.incumbent.configuration.settings;
+  std::vector<Settings> settings;
+  for (const Tunable& tunable : variant.tunables) {
+    for (const std::int64_t value : tunable.values) {
+      Settings changed = current;
+      changed[tunable.name] = value;
+      if (busy_part(known.inputs, variant, changed) > busy_part(known.inputs, variant, current)) {
+        settings.push_back(std::move(changed));
+      }
+    }
+  }
+  return settings;
+}
+
+// What spreads the incumbent's work, its neighbours, then those of the variants that rank highest.
 std::vector<Option> tuning_options(const Knowledge& known, const std::vector<Candidate>& ranked) {
   std::vector<std::pair<const Variant*, Settings>> centres = {
       {&known.inputs.diagnosis.incumbent, known.incumbent.configuration.settings}};
@@ -219,20 +215,29 @@ std::vector<Option> tuning_options(const Knowledge& known, const std::vector<Can
     }
   }
   std::vector<Option> options;
+  const auto add = [&](const Variant& variant, const Settings& settings) {
+    const Configuration configuration{.variant = variant.id(), .settings = settings};
+    if (std::ranges::none_of(options, [&](const Option& one) { return one.configuration == configuration; })) {
+      options.push_back({.variant = &variant, .configuration = configuration, .origin = Origin::tuning});
+    }
+  };
+  for (const Settings& settings : spreading(known)) {
+    add(known.inputs.diagnosis.incumbent, settings);
+  }
   for (const auto& [variant, settings] : centres) {
     for (const Settings& step : neighbours(known, *variant, settings)) {
-      options.push_back({.variant = variant,
-                         .configuration = {.variant = variant->id(), .settings = step},
-                         .origin = Origin::tuning});
+      add(*variant, step);
     }
   }
   return options;
 }
 
+// The largest effect first; what nobody knows anything of comes last.
 void sort_by_score(std::vector<Candidate>& ranked, std::uint64_t seed) {
   const auto key = [&](const Candidate& candidate) {
     const std::string label = candidate.configuration.label();
-    return std::tuple(-candidate.score, derive_seed(seed, label), label);
+    const bool unknown = std::isnan(candidate.score);
+    return std::tuple(unknown, unknown ? 0 : -candidate.score, derive_seed(seed, label), label);
   };
   std::sort(ranked.begin(), ranked.end(), [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
 }

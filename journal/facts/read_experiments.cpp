@@ -220,17 +220,26 @@ namespace {
 // Of each combination of outcome, verdict, reason and so on the newest stand together; ascending.
 std::vector<std::int64_t> newest_judged_ids(Database& database, const std::string& family,
                                             const std::string& workload_class, const std::string& machine,
-                                            std::int64_t most) {
+                                            Journal::Where where, std::int64_t most) {
   std::vector<std::int64_t> ids;
   Statement facets = database.query(
-      "SELECT f.id FROM facet f JOIN machine m ON m.id = f.machine"
-      " WHERE f.family = ? AND f.workload_class = ? AND m.key = ? AND f.state = 'finished'",
-      {family, workload_class, machine});
+      "SELECT f.id, f.workload_class = ? AND m.key = ? FROM facet f JOIN machine m ON m.id = f.machine"
+      " WHERE f.family = ? AND f.state = 'finished'",
+      {workload_class, machine, family});
   while (facets.step()) {
+    const std::int64_t facet = facets.integer();
+    const bool here = facets.integer() != 0;
+    if (where == Journal::Where::campaigns_here && !here) {
+      continue;
+    }
+    const char* which = where == Journal::Where::campaigns_here ? " AND e.campaign IS NOT NULL"
+                        : here                                  ? " AND e.campaign IS NULL"
+                                                                : "";
     Statement members = database.query(
-        "SELECT f.experiment FROM facet_member f CROSS JOIN experiment e ON e.id = f.experiment"
-        " WHERE f.facet = ? AND e.campaign IS NOT NULL ORDER BY f.experiment DESC LIMIT ?",
-        {facets.integer(), most});
+        std::string("SELECT f.experiment FROM facet_member f CROSS JOIN experiment e ON e.id = f.experiment"
+                    " WHERE f.facet = ?") +
+            which + " ORDER BY f.experiment DESC LIMIT ?",
+        {facet, most});
     while (members.step()) {
       ids.push_back(members.integer());
     }
@@ -243,7 +252,7 @@ std::vector<std::int64_t> newest_judged_ids(Database& database, const std::strin
 }  // namespace
 
 std::vector<Experiment> Journal::newest_judged(const std::string& family, const std::string& workload_class,
-                                               const std::string& machine, std::int64_t most) {
+                                               const std::string& machine, std::int64_t most, Where where) {
   Database& database = self_->database;
   std::map<std::int64_t, Configuration> configurations;
   const auto configuration = [&](std::int64_t row) {
@@ -254,16 +263,17 @@ std::vector<Experiment> Journal::newest_judged(const std::string& family, const 
     return known->second;
   };
   std::vector<Experiment> result;
-  for (const std::int64_t id : newest_judged_ids(database, family, workload_class, machine, most)) {
+  for (const std::int64_t id : newest_judged_ids(database, family, workload_class, machine, where, most)) {
     Statement row = database.query(
-        "SELECT campaign, idx, candidate, incumbent, candidate_source, incumbent_source, predicted_low, predicted_high,"
-        " predicted_over, predicted_because, coalesce(source, 'idea') FROM experiment e LEFT JOIN "
-        "experiment_prediction p"
-        " ON p.experiment = e.id WHERE id = ?",
+        "SELECT m.key, e.workload_class, e.campaign, e.idx, e.candidate, e.incumbent, e.candidate_source,"
+        " e.incumbent_source, e.predicted_low, e.predicted_high, e.predicted_over, e.predicted_because,"
+        " coalesce(p.source, 'idea') FROM experiment e JOIN machine m ON m.id = e.machine"
+        " LEFT JOIN experiment_prediction p ON p.experiment = e.id WHERE e.id = ?",
         {id});
     row.step();
-    Experiment experiment{.id = id, .family = family, .workload_class = workload_class};
-    experiment.machine = machine;
+    Experiment experiment{.id = id, .family = family};
+    experiment.machine = row.text();
+    experiment.workload_class = row.text();
     experiment.campaign = row.integer();
     experiment.index = row.small();
     experiment.candidate = configuration(row.integer());
@@ -273,6 +283,8 @@ std::vector<Experiment> Journal::newest_judged(const std::string& family, const 
     experiment.prediction = next_prediction(row);
     experiment.techniques =
         texts(database, "SELECT technique FROM experiment_technique WHERE experiment = ? ORDER BY position", id);
+    experiment.workloads =
+        texts(database, "SELECT workload FROM experiment_workload WHERE experiment = ? ORDER BY position", id);
     experiment.judgement = load_judgement(database, experiment);
     Statement gates = database.query(
         "SELECT gate, outcome, evidence, seconds FROM gate WHERE experiment = ? AND outcome <> 'valid' ORDER BY "

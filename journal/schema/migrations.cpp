@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "harness/core/error.h"
+#include "harness/core/text.h"
 #include "journal_schema.h"
 
 namespace apo {
@@ -34,12 +36,6 @@ void make_append_only(Database& database) {
                         table + " BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END")
                            .c_str());
     }
-  }
-}
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
   }
 }
 
@@ -73,9 +69,9 @@ void stand_in_for(Database& database, std::span<const std::string> steps) {
        version < static_cast<int>(steps.size()); ++version) {
     std::string step = steps[static_cast<std::size_t>(version)];
     step.erase(std::min(step.find(kNotForStandIns), step.size()));
-    replace_all(step, "CREATE TABLE ", "CREATE TEMP TABLE ");
-    replace_all(step, "CREATE VIEW ", "CREATE TEMP VIEW ");
-    replace_all(step, "CREATE VIRTUAL TABLE ", "CREATE VIRTUAL TABLE temp.");
+    step = replace_all(std::move(step), "CREATE TABLE ", "CREATE TEMP TABLE ");
+    step = replace_all(std::move(step), "CREATE VIEW ", "CREATE TEMP VIEW ");
+    step = replace_all(std::move(step), "CREATE VIRTUAL TABLE ", "CREATE VIRTUAL TABLE temp.");
     // References of a stand-in would lead to other stand-ins alone.
     database.execute(
         ("PRAGMA query_only = OFF; PRAGMA foreign_keys = OFF; " + step + "\n; PRAGMA query_only = ON;").c_str());

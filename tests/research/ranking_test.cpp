@@ -65,22 +65,6 @@ TEST(Research, AHigherPredictionRanksHigher) {
   EXPECT_GT(brief.ranked[0].score, brief.ranked[1].score);
 }
 
-TEST(Research, ThePredictionIsBoundedByTheBottleneck) {
-  ResearchInputs in = inputs({variant("fast", "vectorised-tanh", 3, 90)});
-  const ResearchBrief brief = research(in);
-  ASSERT_EQ(brief.ranked.size(), 1u);
-  EXPECT_NEAR(brief.ranked[0].prediction.high, brief.bottlenecks.front().bound, 1e-9);
-}
-
-TEST(Research, ABandAboveTheBottlenecksBoundStaysABand) {
-  ResearchInputs in = inputs({variant("fast", "vectorised-tanh", 20, 60)});
-  const ResearchBrief brief = research(in);
-  ASSERT_EQ(brief.ranked.size(), 1u);
-  ASSERT_LT(brief.bottlenecks.front().bound, 20);
-  EXPECT_DOUBLE_EQ(brief.ranked[0].prediction.low, 20);
-  EXPECT_DOUBLE_EQ(brief.ranked[0].prediction.high, 60);
-}
-
 // 9 of 10 ms are libm's; one of the two units' cores idles: 0.9 x (1 - 1/50) + 0.5 is all that there is, so the floor
 // bounds.
 TEST(Research, SeveralBottlenecksAddUpAndAreNamed) {
@@ -91,31 +75,26 @@ TEST(Research, SeveralBottlenecksAddUpAndAreNamed) {
   fixtures::set_metric(in.diagnosis, "scaling", 1.0);
   const ResearchBrief brief = research(in);
   ASSERT_EQ(brief.ranked.size(), 1u);
-  EXPECT_DOUBLE_EQ(brief.ranked[0].prediction.high, 4);
   EXPECT_NE(brief.ranked[0].why.find("attacks libm-special-functions and idle-cores, which could give at most 100"),
             std::string::npos)
       << brief.ranked[0].why;
 }
 
-TEST(Research, WhatAttacksNothingFoundKeepsABandUnderTheFloorsRatio) {
-  ResearchInputs in = inputs({variant("odd", "padded-cache", 3, 90), variant("bold", "padded-cache", 20, 60)});
+TEST(Research, ABandEndsAtTheFloorAndWithoutAKnownFloorItIsNotCut) {
+  ResearchInputs in = inputs({variant("bold", "padded-cache", 3, 12)});
   in.diagnosis.profile.floor_fraction = 0.2;  // at most 5x
-  const ResearchBrief brief = research(in);
-  ASSERT_EQ(brief.ranked.size(), 2u);
-  for (const Candidate& candidate : brief.ranked) {
-    EXPECT_DOUBLE_EQ(candidate.prediction.high, 5) << candidate.configuration.variant;
-    EXPECT_LT(candidate.prediction.low, 0.8 * candidate.prediction.high) << "a point says more than anyone knows";
-    EXPECT_GT(candidate.prediction.low, 1) << candidate.configuration.variant;
-    EXPECT_EQ(candidate.attacks, "");
-  }
+  ASSERT_EQ(research(in).ranked.size(), 1u);
+  EXPECT_DOUBLE_EQ(research(in).ranked[0].prediction.high, 5);
+  EXPECT_EQ(research(in).ranked[0].attacks, "");
+  in.diagnosis.profile.floor_fraction = 0;
+  EXPECT_GT(research(in).ranked[0].prediction.high, 12);
 }
 
-TEST(Research, WithoutAKnownFloorAPromiseIsNotCut) {
-  ResearchInputs in = inputs({variant("odd", "padded-cache", 3, 90)});
-  in.diagnosis.profile.floor_fraction = 0;
-  const ResearchBrief brief = research(in);
-  ASSERT_EQ(brief.ranked.size(), 1u);
-  EXPECT_DOUBLE_EQ(brief.ranked[0].prediction.high, 90);
+TEST(Research, AtTheFloorNothingIsTried) {
+  ResearchInputs in = inputs({variant("bold", "padded-cache", 20, 60)});
+  in.diagnosis.profile.floor_fraction = 0.999;
+  EXPECT_EQ(why_left_out(research(in), "toy/bold"),
+            "the floor leaves 1.00x at most, and this machine resolves +0.30 %");
 }
 
 TEST(Research, ARefutedConfigurationNeverRanks) {
@@ -156,7 +135,16 @@ TEST(Research, AMeasuredChainKeepsOutWhatItShowsToBeSlower) {
   in.incumbent = {.variant = "toy/new", .settings = {}};
   in.diagnosis.incumbent = in.variants[1].variant;
   const std::string why = why_left_out(research(in), "toy/fast");
-  EXPECT_NE(why.find("measured: experiments 13, 12"), std::string::npos) << why;
+  EXPECT_NE(why.find("judgements here: experiments 12, 13"), std::string::npos) << why;
+  EXPECT_NE(why.find("less than one chance in twenty"), std::string::npos) << why;
+}
+
+TEST(Research, WhatWasEditedSinceItWasTriedIsTriedAgain) {
+  ResearchInputs in = inputs({variant("fast", "vectorised-tanh", 2, 4)});
+  in.past = {result(12, "fast", "simple", 0.5, Verdict::reverted)};
+  EXPECT_EQ(kind_left_out(research(in), "toy/fast"), LeftOutKind::below_resolution);
+  in.variants[0].variant.source_hash = "edited";
+  EXPECT_NE(ranked(research(in), "toy/fast"), nullptr);
 }
 
 TEST(Research, EvidenceBeatsPrediction) {
@@ -167,33 +155,17 @@ TEST(Research, EvidenceBeatsPrediction) {
   const ResearchBrief brief = research(in);
   ASSERT_EQ(brief.ranked.size(), 2u);
   EXPECT_EQ(brief.ranked[0].configuration.variant, "toy/proven");
-  EXPECT_NEAR(log_middle(brief.ranked[0].prediction), std::log(2.9), 1e-9);
+  EXPECT_NEAR(brief.ranked[0].score, std::log(2.9), 1e-3);
   EXPECT_NE(brief.ranked[0].why.find("experiment 7"), std::string::npos);
 }
 
-TEST(Research, TheTrackRecordOfATechniqueMovesItsCandidates) {
-  ResearchInputs in = inputs({variant("a", "fast-tanh", 1.5, 2)});
-  const double before = research(in).ranked.at(0).score;
-  PastResult past = result(3, "gone", "simple", 1.5, Verdict::accepted);
-  past.techniques = {"fast-tanh"};
-  in.past = {past};
-  EXPECT_GT(research(in).ranked.at(0).score, before);
-  in.past[0].verdict = Verdict::reverted;
-  EXPECT_LT(research(in).ranked.at(0).score, before);
-}
-
-TEST(Research, OfEqualPredictionsTheUncertainOneIsExploredFirst) {
-  const ResearchBrief brief =
-      research(inputs({variant("sure", "fast-tanh", 1.5, 1.5), variant("wide", "vectorised-tanh", 1.0, 2.25)}));
+TEST(Research, WhatNobodyKnowsAnythingOfIsTriedLast) {
+  const ResearchBrief brief = research(inputs({variant("odd", "x", 0, 0, ""), variant("slow", "y", 0.9, 0.95)}));
   ASSERT_EQ(brief.ranked.size(), 2u);
-  EXPECT_EQ(brief.ranked[0].configuration.variant, "toy/wide");
-}
-
-TEST(Research, TheShareOfTheApplicationScalesEveryScore) {
-  ResearchInputs in = inputs({variant("a", "fast-tanh", 1.5, 2)});
-  const double whole = research(in).ranked.at(0).score;
-  in.share = 0.25;
-  EXPECT_NEAR(research(in).ranked.at(0).score, 0.25 * whole, 1e-12);
+  EXPECT_EQ(brief.ranked[1].configuration.variant, "toy/odd");
+  EXPECT_TRUE(std::isnan(brief.ranked[1].score));
+  EXPECT_FALSE(has_prediction(brief.ranked[1].prediction));
+  EXPECT_NE(brief.ranked[1].why.find("its effect is unknown"), std::string::npos) << brief.ranked[1].why;
 }
 
 TEST(Research, LeavesOutTheIncumbentAndWhatIsUnsupported) {
@@ -212,8 +184,10 @@ TEST(Research, LeavesOutTheIncumbentAndWhatIsUnsupported) {
 
 TEST(Research, LeavesOutWhatTheMachineCannotResolve) {
   ResearchInputs in = inputs({variant("tiny", "padded-cache", 0.99, 1.01)});
-  in.minimum_detectable = 0.02;
-  EXPECT_NE(why_left_out(research(in), "toy/tiny").find("this machine resolves +2.02 %"), std::string::npos);
+  in.past = {result(3, "tiny", "simple", 1.005, Verdict::inconclusive)};
+  in.minimum_detectable = 0.05;
+  EXPECT_NE(why_left_out(research(in), "toy/tiny").find("of the +5.13 % that this machine resolves"),
+            std::string::npos);
   EXPECT_EQ(kind_left_out(research(in), "toy/tiny"), LeftOutKind::below_resolution);
   in.minimum_detectable = 0.001;
   EXPECT_NE(ranked(research(in), "toy/tiny"), nullptr);
@@ -232,6 +206,20 @@ TEST(Research, TunesTheIncumbentAndThePromising) {
   EXPECT_EQ(own->origin, Origin::tuning);
   EXPECT_EQ(promising->origin, Origin::tuning);
   EXPECT_EQ(why_left_out(brief, "toy/simple[UNROLL=1]"), "identical to the incumbent: same source, same settings");
+}
+
+// 83 sequences, K of them a block, on 132 multiprocessors: K = 1 keeps ten times as many busy as K = 11.
+TEST(Research, WhatSpreadsOverIdleMultiprocessorsComesFirstHoweverFarAway) {
+  ResearchInputs in = inputs({});
+  in.diagnosis.incumbent.tunables = {{.name = "K", .values = {11, 7, 4, 2, 1}}};
+  in.variants.back().variant.tunables = in.diagnosis.incumbent.tunables;
+  in.sms = 132;
+  in.blocks = [](const Variant&, const Settings& settings) { return (83 + settings.at("K") - 1) / settings.at("K"); };
+  const ResearchBrief brief = research(in);
+  ASSERT_FALSE(brief.ranked.empty());
+  EXPECT_EQ(brief.ranked[0].configuration.label(), "toy/simple[K=1]");
+  in.sms = 4;
+  EXPECT_EQ(ranked(research(in), "toy/simple[K=1]"), nullptr) << "all are busy: four steps are no neighbour";
 }
 
 TEST(Research, EachConfigurationAppearsOnce) {
@@ -299,11 +287,10 @@ TEST(BriefJson, IsOneDocumentWithEverySection) {
   ResearchInputs in = inputs({variant("fast", "fast-tanh", 1.5, 2)});
   in.variants[0].variant.name = "bad\xff";  // not UTF-8
   const nlohmann::json document = nlohmann::json::parse(brief_to_json(research(in), in));
-  for (const char* key :
-       {"format", "incumbent", "workload", "bottlenecks", "ranked", "left_out", "ideas", "calibration"}) {
+  for (const char* key : {"format", "incumbent", "workload", "bottlenecks", "ranked", "left_out", "ideas"}) {
     EXPECT_TRUE(document.contains(key)) << key;
   }
-  EXPECT_EQ(document["ranked"][0]["prediction"]["high"], 2.0);
+  EXPECT_GT(document["ranked"][0]["prediction"]["high"], 2.0);
   EXPECT_EQ(document["bottlenecks"][0]["name"], "libm-special-functions");
 }
 

@@ -168,6 +168,22 @@ PlannedLaunches plan_launches(const Family& family, const Variant& variant, cons
   return planned;
 }
 
+std::int64_t blocks_of_call(const Variant& variant, const Axes& axes, const Settings& settings, const Symbols& device) {
+  if (variant.launches.size() != 1 || !variant.launches.front().attributes.contains("grid")) {
+    return 0;
+  }
+  try {
+    const Symbols symbols = expression_symbols(variant, axes, settings, device);
+    std::int64_t blocks = 1;
+    for (const std::string& part : split_expressions(variant.launches.front().attributes.at("grid"))) {
+      blocks *= std::min(evaluate_size(part, symbols), kMaxGridX);
+    }
+    return blocks;
+  } catch (const ExpressionError&) {
+    return 0;
+  }
+}
+
 std::string plan_text(const LaunchPlan& plan) {
   std::vector<std::string> names;
   std::string text;

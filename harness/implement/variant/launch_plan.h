@@ -2,10 +2,12 @@
 // device.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "harness/core/records/records.h"
 #include "harness/implement/object/cubin.h"
+#include "harness/implement/variant/expression.h"
 
 namespace apo {
 
@@ -20,6 +22,10 @@ struct PlannedLaunches {
 // in the argument struct whose buffer is to stay in L2, 0 for none. `kernels` are those of the cubin.
 PlannedLaunches plan_launches(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,
                               const DeviceFacts& device, const std::vector<KernelFacts>& kernels);
+
+// Counts the blocks of a device variant's only launch from its metadata; 0 where it has none or several, or where its
+// grid has no value for these sizes.
+std::int64_t blocks_of_call(const Variant& variant, const Axes& axes, const Settings& settings, const Symbols& device);
 
 // Prints the plan without the names of the kernels: part of a build's identity.
 std::string plan_text(const LaunchPlan& plan);

@@ -1,365 +1,172 @@
-// harness/research/catalogue/techniques.cpp - techniques for every target, from docs/sources.md and from work counts.
+// harness/research/catalogue/techniques.cpp - reads and checks the catalogue, and finds a technique in it.
 #include "harness/research/catalogue/techniques.h"
 
-#include "harness/research/catalogue/techniques_cuda.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "harness/core/error.h"
+#include "harness/core/system/files.h"
+#include "harness/core/text.h"
 
 namespace apo {
 namespace {
 
-// Field order: name, target, attacks, precondition, cost, excludes, low, high, source.
-std::vector<Technique> host_techniques() {
-  constexpr Target host = Target::host;
-  return {
-      {"adaptive-threads",
-       host,
-       {"idle-cores", "thread-overhead"},
-       "at least two independent units",
-       1,
-       {"parallel-segment"},
-       1.0,
-       2.0,
-       "derived: independent sequences over the CPUs; idle-cores bounds it"},
-      {"column-vectorised",
-       host,
-       {"not-vectorised", "per-step-overhead", "instruction-overhead"},
-       "V a multiple of the vector length, or a masked tail",
-       2,
-       {},
-       1.5,
-       8.0,
-       "derived: the lanes of a vector, less what stays scalar"},
-      {"vectorised-tanh",
-       host,
-       {"libm-special-functions"},
-       "a tolerance wider than the approximation's error",
-       1,
-       {},
-       1.2,
-       4.0,
-       "derived: libm evaluates one value a call; the arithmetic units evaluate a vector"},
-      {"fast-tanh",
-       host,
-       {"libm-special-functions"},
-       "a tolerance wider than the approximation's error",
-       1,
-       {"vectorised-tanh"},
-       1.2,
-       4.0,
-       "derived: a rational of 12 operations against libm's call"},
-      {"reciprocal-tanh",
-       host,
-       {"libm-special-functions"},
-       "a tolerance wider than the approximation's error",
-       1,
-       {"vectorised-tanh"},
-       1.2,
-       4.0,
-       "derived: a rational without a division against libm's call"},
-      {"library-call", host, {"memory-bound", "not-vectorised"}, "", 1, {}, 1.0, 1.5, "derived: libc's own moves"},
-      {"fp32-cache",
-       host,
-       {"per-step-overhead"},
-       "the doubled segment cache stays in L2",
-       1,
-       {"padded-cache"},
-       0.97,
-       1.05,
-       "derived: conversions vanish and the bytes double"},
-      {"blocked-rows",
-       host,
-       {"latency-bound", "not-vectorised"},
-       "enough vector registers",
-       2,
-       {},
-       1.0,
-       1.5,
-       "derived: several independent chains hide the latency of one addition"},
-      {"thread-pool",
-       host,
-       {"thread-overhead"},
-       "",
-       2,
-       {},
-       1.0,
-       1.2,
-       "derived: threads that wait cost a wake-up, not a start"},
-      {"preallocated-scratch",
-       host,
-       {"page-faults"},
-       "",
-       1,
-       {},
-       1.0,
-       1.2,
-       "derived: pages touched in an earlier call don't fault again"},
-      {"streaming-stores",
-       host,
-       {"memory-bound"},
-       "outputs larger than the last-level cache",
-       1,
-       {},
-       0.9,
-       1.5,
-       "derived: a store that bypasses the cache saves reading the line, a third of a copy's traffic"},
-  };
+using Parsed = nlohmann::json;
+
+constexpr const char* kFile = "harness/research/catalogue/techniques.json";
+const std::vector<std::string> kKeys = {"name", "target",       "attacks",  "cost",  "low",
+                                        "high", "precondition", "excludes", "source"};
+
+// One entry, with the place to name in an error.
+class Entry {
+ public:
+  Entry(const Parsed& json, const std::string& text, const std::string& file, std::size_t number)
+      : json_(json), place_(fmt::format("{}: entry {}", file, number)) {
+    if (!json.is_object()) {
+      fail("is no object");
+    }
+    const std::string name = string("name");
+    const std::size_t at = text.find(fmt::format("\"name\": {}", Parsed(name).dump()));
+    const auto line =
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(at, text.size())), '\n');
+    place_ =
+        at == std::string::npos ? fmt::format("{}: '{}'", file, name) : fmt::format("{}:{}: '{}'", file, line, name);
+    for (const auto& [key, value] : json.items()) {
+      if (std::ranges::find(kKeys, key) == kKeys.end()) {
+        fail("has a key '" + key + "'", did_you_mean(key, kKeys) + "\nknown: " + join(kKeys, ", "));
+      }
+    }
+  }
+
+  [[noreturn]] void fail(const std::string& what, const std::string& fix = "") const {
+    throw UserError(place_ + " " + what, fix);
+  }
+  std::string string(const std::string& key) const { return get<std::string>(key, "a text"); }
+  double number(const std::string& key) const { return get<double>(key, "a number"); }
+  std::vector<std::string> list(const std::string& key) const {
+    return get<std::vector<std::string>>(key, "a list of texts");
+  }
+  bool has(const std::string& key) const { return json_.contains(key); }
+
+  std::optional<Target> target() const {
+    const std::string word = string("target");
+    if (word != "any" && word != "host" && word != "cuda") {
+      fail("is for target '" + word + "'", "known: any, host, cuda");
+    }
+    return word == "any" ? std::nullopt : std::optional(word == "host" ? Target::host : Target::cuda);
+  }
+
+ private:
+  template <class Value>
+  Value get(const std::string& key, const std::string& kind) const {
+    if (!json_.contains(key)) {
+      fail("has no '" + key + "'");
+    }
+    try {
+      return json_.at(key).get<Value>();
+    } catch (const Parsed::exception&) {
+      fail("has a '" + key + "' that is not " + kind);
+    }
+  }
+
+  const Parsed& json_;
+  std::string place_;
+};
+
+Technique read(const Entry& entry) {
+  Technique technique{.name = entry.string("name"),
+                      .target = entry.target(),
+                      .attacks = entry.list("attacks"),
+                      .precondition = entry.has("precondition") ? entry.string("precondition") : "",
+                      .cost = static_cast<int>(entry.number("cost")),
+                      .excludes = entry.has("excludes") ? entry.list("excludes") : std::vector<std::string>(),
+                      .low = entry.number("low"),
+                      .high = entry.number("high"),
+                      .source = entry.string("source")};
+  if (technique.cost < 1 || technique.cost > 3) {
+    entry.fail("has a cost that is not 1 (hours), 2 (a day) or 3 (days)");
+  }
+  if (!(technique.low > 0 && technique.low <= technique.high)) {
+    entry.fail("has a band that is none: 0 < low <= high is needed");
+  }
+  if (technique.source.empty()) {
+    entry.fail("has no source", "say which document has the number, or what it is derived from");
+  }
+  return technique;
 }
 
-std::vector<Technique> common_techniques() {
-  return {
-      {"segment-replay", {}, {}, "checkpoints every 16 steps", 2, {}, 1.0, 1.0, "the formulation of the E88 journal"},
-      {"stepwise-recurrence", {}, {}, "", 1, {}, 1.0, 1.0, "the formulation of the E88 journal"},
-      {"scalar-loop", {}, {}, "", 1, {}, 1.0, 1.0, "where a family starts from"},
-      {"register-tiled",
-       {},
-       {"barrier-stalls", "latency-bound", "per-step-overhead"},
-       "registers for a tile of the state",
-       2,
-       {},
-       1.0,
-       2.5,
-       "derived: the state is read from registers, and threads meet twice a step"},
-      {"chunk-prefetch",
-       {},
-       {"per-step-overhead", "memory-latency-stalls", "instruction-overhead", "latency-bound"},
-       "",
-       2,
-       {},
-       1.0,
-       1.4,
-       "E88 guide: 20-40 % promised; E88 journal: 0.3 % and 6 % measured"},
-      {"fused-l2-norm",
-       {},
-       {"memory-bound", "per-step-overhead"},
-       "N <= 32",
-       1,
-       {},
-       0.90,
-       1.13,
-       "E88 journal: backward 4-10 % slower, forward 13-17 % faster, 0.1-2.4 % end to end"},
-      {"padded-cache",
-       {},
-       {"segment-cache-traffic"},
-       "",
-       1,
-       {"fp32-cache"},
-       0.99,
-       1.01,
-       "E88 journal: 19.60 -> 19.65 ms, reverted"},
-      {"raw-k-cache", {}, {"per-step-overhead"}, "", 1, {}, 0.98, 1.01, "E88 journal: no gain, reverted"},
-      {"fused-dk",
-       {},
-       {"barrier-stalls", "per-step-overhead", "latency-bound"},
-       "",
-       1,
-       {},
-       1.0,
-       1.05,
-       "E88 guide: about 5 % promised"},
-      {"reused-state",
-       {},
-       {"recomputed-special-functions", "per-step-overhead", "special-function-bound", "special-function-pipe",
-        "fp32-bound", "fp32-pipe"},
-       "",
-       2,
-       {},
-       1.1,
-       1.8,
-       "derived: S_t is the previous reverse step's S_{t-1}, so one of two tanh passes goes"},
-      {"parallel-segment",
-       {},
-       {"idle-cores", "tail-wave"},
-       "B <= 2; memory for every state",
-       2,
-       {"adaptive-threads"},
-       0.95,
-       1.64,
-       "E88 journal: 1.64x at B = 1, nothing from B = 4 on"},
-      {"precomputed-indices",
-       {},
-       {"per-step-overhead", "instruction-overhead"},
-       "",
-       1,
-       {},
-       1.0,
-       1.09,
-       "E88 journal: 9.4 % together with a shorter segment"},
-      {"double-buffered-cache",
-       {},
-       {"segment-cache-traffic", "memory-latency-stalls"},
-       "twice the cache fits",
-       2,
-       {},
-       0.98,
-       1.5,
-       "E88 guide: 50-100 % of the replay promised; E88 journal: a ring buffer lost 1.4 %"},
-      {"aos-cache", {}, {"segment-cache-traffic"}, "", 1, {}, 0.99, 1.01, "E88 journal: 0 %, reverted"},
-      {"checkpoint-interval",
-       {},
-       {"segment-cache-traffic", "memory-bound"},
-       "the forward writes the same interval",
-       1,
-       {},
-       0.78,
-       1.10,
-       "E88 journal: 28 % slower on one kernel, 10 % faster on a later one"},
-      {"fused-gate",
-       {},
-       {"memory-bound", "dram-bound", "launch-overhead"},
-       "",
-       1,
-       {},
-       1.0,
-       1.05,
-       "E88 journal: 4.05 -> 3.87 ms"},
-      {"fused-silu",
-       {},
-       {"memory-bound", "launch-overhead"},
-       "",
-       1,
-       {},
-       1.0,
-       1.05,
-       "derived: one pass over q, k, v less"},
-      {"native-strides",
-       {},
-       {"memory-bound", "dram-bound"},
-       "",
-       1,
-       {},
-       1.09,
-       1.49,
-       "E88 journal: permutes were 9-33 % of the time"},
-      {"low-precision-state",
-       {},
-       {"segment-cache-traffic"},
-       "the tolerance allows 2-3 % gradient error",
-       2,
-       {},
-       0.99,
-       1.11,
-       "E88 journal: fp8 states, 1.04-1.11x forward, 0.99-1.01x backward"},
-      {"one-pass-offsets",
-       {},
-       {"instruction-overhead"},
-       "",
-       1,
-       {},
-       1.0,
-       1.43,
-       "BinaryBackward analysis: 1.43x over six small cases"},
-      {"effective-dims",
-       {},
-       {"instruction-overhead"},
-       "A is not broadcast",
-       1,
-       {},
-       1.0,
-       1.4,
-       "derived: half of the divisions go; the seed's number is unusable"},
-      {"magic-division",
-       {},
-       {"instruction-overhead"},
-       "fewer than 2^31 elements",
-       1,
-       {},
-       1.0,
-       2.5,
-       "derived: a multiplication and a shift for each division"},
-      {"loaded-once",
-       {},
-       {"memory-bound", "instruction-overhead"},
-       "no output lies over an input",
-       1,
-       {},
-       1.0,
-       1.2,
-       "BinaryBackward analysis: 4 of 31 sectors of a warp are a second load of g"},
-      {"no-zero-fill",
-       {},
-       {"memory-bound", "launch-overhead"},
-       "every element of the output is written once",
-       1,
-       {},
-       1.0,
-       1.6,
-       "derived: the output is written once instead of twice"},
-      {"two-stage-reduction",
-       {},
-       {"atomics", "memory-bound"},
-       "memory for the partial sums",
-       2,
-       {},
-       1.0,
-       3.0,
-       "derived: partial sums stay in the cache; the same bits each time"},
-      {"row-pattern",
-       {},
-       {"instruction-overhead", "not-vectorised"},
-       "rows that are longer than a vector",
-       2,
-       {},
-       1.5,
-       8.0,
-       "derived: an offset for each row instead of each element"},
-      {"persistent-grid",
-       Target::cuda,
-       {"tail-wave", "atomics"},
-       "",
-       1,
-       {},
-       1.0,
-       1.3,
-       "BinaryBackward analysis: up to a third of the time is the last wave"},
-      {"streamed-scores",
-       {},
-       {"memory-bound", "dram-bound"},
-       "",
-       2,
-       {},
-       1.0,
-       8.0,
-       "derived: 4 bytes written and read twice for each pair go, for one product more"},
-      {"vector-loads",
-       {},
-       {"memory-bound", "instruction-overhead"},
-       "16-byte aligned, contiguous",
-       1,
-       {},
-       1.0,
-       2.0,
-       "derived: a quarter of the load instructions"},
-      {"column-reduction",
-       {},
-       {"atomics", "memory-bound"},
-       "broadcast over the outer axes",
-       2,
-       {},
-       1.0,
-       3.0,
-       "derived: compulsory bytes once, partial sums stay in the cache"},
-      {"fused-dq-dk",
-       {},
-       {"not-vectorised", "memory-bound"},
-       "memory for partial dQ of each key block",
-       2,
-       {},
-       1.0,
-       1.33,
-       "derived from the fused dQ/dK plan: three matrix products instead of four"},
-  };
+bool overlap(const Technique& a, const Technique& b) {
+  return a.name == b.name && (!a.target || !b.target || *a.target == *b.target);
+}
+
+void check_exclusions(const Technique& technique, const std::vector<Technique>& all, const Entry& entry) {
+  std::vector<std::string> names;
+  for (const Technique& one : all) {
+    names.push_back(one.name);
+  }
+  for (const std::string& other : technique.excludes) {
+    if (other == technique.name) {
+      entry.fail("excludes itself");
+    }
+    if (std::ranges::find(names, other) == names.end()) {
+      entry.fail("excludes '" + other + "', which is no technique", did_you_mean(other, names));
+    }
+  }
 }
 
 }  // namespace
 
-const std::vector<Technique>& technique_catalogue() {
-  static const std::vector<Technique> catalogue = [] {
-    std::vector<Technique> all = host_techniques();
-    for (const auto& part : {cuda_techniques(), common_techniques()}) {
-      all.insert(all.end(), part.begin(), part.end());
+std::vector<Technique> parse_techniques(const std::string& text, const std::string& file) {
+  Parsed json;
+  try {
+    json = Parsed::parse(text);
+  } catch (const Parsed::parse_error& error) {
+    throw UserError(file + " is not JSON: " + error.what());
+  }
+  if (!json.is_array()) {
+    throw UserError(file + " is no list of techniques");
+  }
+  std::vector<Entry> entries;
+  std::vector<Technique> techniques;
+  for (const Parsed& one : json) {
+    entries.emplace_back(one, text, file, entries.size() + 1);
+    const Technique technique = read(entries.back());
+    if (std::ranges::any_of(techniques, [&](const Technique& other) { return overlap(technique, other); })) {
+      entries.back().fail("stands there twice for one target");
     }
-    return all;
-  }();
-  return catalogue;
+    techniques.push_back(technique);
+  }
+  for (std::size_t i = 0; i < techniques.size(); ++i) {
+    check_exclusions(techniques[i], techniques, entries[i]);
+  }
+  return techniques;
+}
+
+const std::vector<Technique>& technique_catalogue() {
+  static const std::vector<Technique> all = parse_techniques(read_file(home_folder() / kFile), kFile);
+  return all;
+}
+
+const Technique* find_technique(std::string_view name, Target target) {
+  for (const Technique& technique : technique_catalogue()) {
+    if (technique.name == name && technique.target.value_or(target) == target) {
+      return &technique;
+    }
+  }
+  return nullptr;
+}
+
+bool attacks(const Technique& technique, std::string_view bottleneck) {
+  return std::find(technique.attacks.begin(), technique.attacks.end(), bottleneck) != technique.attacks.end();
+}
+
+bool any_attacks(const std::vector<std::string>& techniques, Target target, std::string_view bottleneck) {
+  return std::any_of(techniques.begin(), techniques.end(), [&](const std::string& name) {
+    const Technique* technique = find_technique(name, target);
+    return technique != nullptr && attacks(*technique, bottleneck);
+  });
 }
 
 }  // namespace apo

@@ -9,7 +9,13 @@
 
 namespace apo {
 
+// techniques.json beside this file, read once. Throws UserError as parse_techniques does.
 const std::vector<Technique>& technique_catalogue();
+
+// Reads a list of objects with the keys name, target ("host", "cuda" or "any"), attacks, cost, low, high, source, and,
+// where there are any, precondition and excludes. Throws UserError with `file`, the line, and what is wrong there: no
+// JSON, a key that is missing, unknown or of another type, a name that stands twice or excludes itself or nobody.
+std::vector<Technique> parse_techniques(const std::string& text, const std::string& file);
 
 // Returns the entry for this target; nullptr when unknown.
 const Technique* find_technique(std::string_view name, Target target);

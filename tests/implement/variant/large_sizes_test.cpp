@@ -52,6 +52,17 @@ TEST(BinaryBackward, MoreThanTwoToThe31ElementsAreLegalAndPlanned) {
                   "< 2147483648, which does not hold");
 }
 
+TEST(BinaryBackward, OneLaunchNeedsElementsOfDBForEachMultiprocessor) {
+  for (const char* variant : {"cuda_one_launch.cu", "cuda_bulk_one_launch.cu"}) {
+    const std::string id = std::string("binary_backward/") + variant;
+    EXPECT_EQ(unsupported(id, "binary_backward", broadcast(2, 1, 1 << 10, 1 << 13)), "") << variant;
+    EXPECT_NE(unsupported(id, "binary_backward", broadcast(2, 1, 1 << 20, 1 << 9)), "") << variant;
+    Axes without_dB = broadcast(2, 1, 1 << 20, 1 << 9);
+    without_dB["need_dB"] = 0;
+    EXPECT_EQ(unsupported(id, "binary_backward", without_dB), "") << variant;
+  }
+}
+
 TEST(BinaryBackward, WhatNoGradientNeedsIsEmpty) {
   const Family& family = *find_family("binary_backward");
   const auto elements = [&](const char* tensor, std::int64_t op, std::int64_t need_a, std::int64_t need_b) {

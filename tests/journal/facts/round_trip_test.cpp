@@ -588,6 +588,15 @@ TEST(RoundTrip, TheNewestJudgedOfAScopeAreThoseOfItsCampaigns) {
   EXPECT_EQ(newest[0].id, expected[1].id);
   EXPECT_TRUE(journal.newest_judged("e88_backward", "n32", "cpu-2", 100).empty());
   EXPECT_TRUE(journal.newest_judged("copy", "n32", "cpu-1", 100).empty());
+  const std::vector<Experiment> others =
+      journal.newest_judged("e88_backward", "n32", "cpu-1", 100, Journal::Where::others);
+  ASSERT_EQ(others.size(), 2u);
+  EXPECT_EQ(others[0].campaign, 0);
+  EXPECT_EQ(others[0].workload_class, "n32");
+  EXPECT_EQ(others[1].workload_class, "n64");
+  EXPECT_EQ(others[1].machine, "cpu-1");
+  EXPECT_EQ(others[1].workloads, journal.load_experiment(others[1].id).workloads);
+  EXPECT_EQ(journal.newest_judged("e88_backward", "n32", "cpu-2", 100, Journal::Where::others).size(), 5u);
 }
 
 TEST(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {

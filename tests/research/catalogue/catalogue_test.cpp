@@ -1,9 +1,10 @@
 // tests/research/catalogue/catalogue_test.cpp - the catalogue is well formed and covers what the seeds tried.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <set>
 
+#include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/research/catalogue/techniques.h"
@@ -11,35 +12,84 @@
 namespace apo {
 namespace {
 
-TEST(Catalogue, EveryEntryHasABandASourceAndACost) {
-  std::set<std::pair<std::string, int>> names;
-  for (const Technique& technique : technique_catalogue()) {
-    EXPECT_GT(technique.low, 0) << technique.name;
-    EXPECT_LE(technique.low, technique.high) << technique.name;
-    EXPECT_FALSE(technique.source.empty()) << technique.name;
-    EXPECT_TRUE(technique.cost >= 1 && technique.cost <= 3) << technique.name;
-    const int target = technique.target ? static_cast<int>(*technique.target) : -1;
-    EXPECT_TRUE(names.emplace(technique.name, target).second) << technique.name << " twice";
+std::string entry(const std::string& name, const std::string& more = "") {
+  return R"({"name": ")" + name + R"(", "target": "any", "cost": 1, "low": 1.0, "high": 2.0, "attacks": [], )" +
+         R"("source": "derived: by hand")" + more + "}";
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  return text.replace(text.find(what), what.size(), with);
+}
+
+std::string mistake(const std::string& text) {
+  try {
+    parse_techniques(text, "t.json");
+    return "";
+  } catch (const UserError& error) {
+    return std::string(error.what()) + "|" + error.hint();
   }
 }
 
-TEST(Catalogue, NoNameIsBothCommonAndOfOneTarget) {
+TEST(Catalogue, IsReadAsItIsWritten) {
+  const auto all = parse_techniques("[" + entry("a") + ",\n" + entry("b", R"(, "excludes": ["a"])") + "]", "t.json");
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[1].excludes, std::vector<std::string>{"a"});
+  EXPECT_FALSE(all[0].target);
+  EXPECT_EQ(all[0].high, 2);
+  EXPECT_EQ(all[0].precondition, "");
+}
+
+TEST(Catalogue, AMistakeIsNamedWithItsLine) {
+  const auto second = [](const std::string& text) { return mistake("[" + entry("a") + ",\n" + text + "]"); };
+  EXPECT_NE(mistake("[").find("t.json is not JSON: "), std::string::npos);
+  EXPECT_NE(mistake("{}").find("t.json is no list"), std::string::npos);
+  EXPECT_NE(second("3").find("t.json: entry 2 is no object"), std::string::npos);
+  EXPECT_NE(second("{}").find("t.json: entry 2 has no 'name'"), std::string::npos);
+  EXPECT_NE(second(R"({"name": "b"})").find("t.json:2: 'b' has no 'target'"), std::string::npos);
+  EXPECT_NE(second(entry("b", R"(, "excludez": [])")).find("has a key 'excludez'|did you mean 'excludes'"),
+            std::string::npos);
+  EXPECT_NE(second(entry("b", R"(, "excludes": "a")")).find("that is not a list of texts"), std::string::npos);
+  EXPECT_NE(second(entry("b", R"(, "excludes": ["aa"])")).find("excludes 'aa', which is no technique"),
+            std::string::npos);
+  EXPECT_NE(second(entry("b", R"(, "excludes": ["b"])")).find("excludes itself"), std::string::npos);
+  EXPECT_NE(second(entry("a")).find("stands there twice"), std::string::npos);
+  EXPECT_NE(second(replaced(entry("b"), "\"any\"", "\"gpu\"")).find("is for target 'gpu'|known: any, host, cuda"),
+            std::string::npos);
+  EXPECT_NE(second(replaced(entry("b"), "\"cost\": 1", "\"cost\": 9")).find("has a cost"), std::string::npos);
+  EXPECT_NE(second(replaced(entry("b"), "2.0", "0.5")).find("has a band that is none"), std::string::npos);
+  EXPECT_NE(second(replaced(entry("b"), "derived: by hand", "")).find("has no source"), std::string::npos);
+}
+
+// The name of a bottleneck that no rule says would never be found.
+TEST(Catalogue, WhatATechniqueAttacksIsABottleneckThatARuleNames) {
+  std::string rules;
+  for (const auto& file :
+       std::filesystem::directory_iterator(std::string(APO_SOURCE_FOLDER) + "/harness/research/diagnosis")) {
+    rules += read_file(file.path());
+  }
   for (const Technique& technique : technique_catalogue()) {
-    if (!technique.target) {
-      EXPECT_EQ(find_technique(technique.name, Target::host), &technique) << technique.name;
-      EXPECT_EQ(find_technique(technique.name, Target::cuda), &technique) << technique.name;
+    for (const std::string& bottleneck : technique.attacks) {
+      EXPECT_NE(rules.find("\"" + bottleneck + "\""), std::string::npos) << technique.name << ": " << bottleneck;
     }
   }
 }
 
-TEST(Catalogue, ExclusionsNameTechniquesThatExist) {
-  for (const Technique& technique : technique_catalogue()) {
-    for (const std::string& other : technique.excludes) {
-      const bool known =
-          find_technique(other, Target::host) != nullptr || find_technique(other, Target::cuda) != nullptr;
-      EXPECT_TRUE(known) << technique.name << " excludes " << other;
+// The tables of docs/diagnoses.md name every cause and every limit of a GPU kernel.
+TEST(Catalogue, EveryBottleneckOfAGpuHasARemedy) {
+  int bottlenecks = 0;
+  for (const std::string& line : split(read_file(std::string(APO_SOURCE_FOLDER) + "/docs/diagnoses.md"), '\n')) {
+    if (!line.starts_with("| `")) {
+      continue;
+    }
+    const std::vector<std::string> words = split(line.substr(0, line.find('|', 1)), '`');
+    for (std::size_t i = 1; i < words.size(); i += 2) {
+      ++bottlenecks;
+      EXPECT_TRUE(std::ranges::any_of(technique_catalogue(), [&](const Technique& technique) {
+        return technique.target.value_or(Target::cuda) == Target::cuda && attacks(technique, words[i]);
+      })) << words[i];
     }
   }
+  EXPECT_GT(bottlenecks, 30);
 }
 
 TEST(Catalogue, KnowsTheTechniquesOfTheSeeds) {

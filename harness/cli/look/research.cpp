@@ -1,0 +1,185 @@
+// harness/cli/look/research.cpp - `apo research`: what to try next and why, and how good such foresight was.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/cli/target_choice.h"
+#include "harness/core/error.h"
+#include "harness/core/json/records_json.h"
+#include "harness/core/text.h"
+#include "harness/loop/policy.h"
+#include "harness/loop/research/ask_research.h"
+#include "harness/loop/research/recorded_campaigns.h"
+#include "harness/loop/workspace/workspace.h"
+#include "harness/research/brief_json.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ResearchOptions {
+  std::string family;
+  std::string workload;
+  std::string baseline;
+  std::string target = "auto";
+  std::string cache = "cold";
+  std::vector<std::string> replay;
+};
+
+Json to_document(const Foresight& score) {
+  return {{"right_pairs", score.right_pairs},
+          {"wrong_pairs", score.wrong_pairs},
+          {"until_champion", score.until_champion},
+          {"champions", score.champions},
+          {"predicted", score.predicted},
+          {"inside", score.inside},
+          {"interval_score", score.interval_score},
+          {"later_error", score.later_error},
+          {"later", score.later},
+          {"after_last_accept", score.after_last_accept},
+          {"lost_accepts", score.lost_accepts},
+          {"bounded", score.bounded},
+          {"above_bound", score.above_bound}};
+}
+
+std::string foresight_table(const ForesightReport& report) {
+  const auto row = [&](const std::string& name, const auto& text) {
+    return std::vector<std::string>{name, text(report.recorded), text(report.now)};
+  };
+  const auto number = [](double value) { return format_g(value, 3); };
+  return format_table({
+      {"measure", "recorded", "now"},
+      row("pairs of later candidates in the right order",
+          [](const Foresight& f) { return fmt::format("{} : {}", f.right_pairs, f.wrong_pairs); }),
+      row("experiments until the champion's variant", [&](const Foresight& f) { return number(f.until_champion); }),
+      row("effects inside the 80 % band",
+          [](const Foresight& f) { return fmt::format("{} of {}", f.inside, f.predicted); }),
+      row("interval score of the bands, in logs", [&](const Foresight& f) { return number(f.interval_score); }),
+      row("mean error of later predictions, in logs",
+          [&](const Foresight& f) { return fmt::format("{} ({})", number(f.later_error), f.later); }),
+      row("experiments after the last accept",
+          [&](const Foresight& f) { return fmt::format("{} of {}", f.after_last_accept, report.experiments); }),
+      row("accepts above the first bottleneck's bound",
+          [](const Foresight& f) { return fmt::format("{} of {}", f.above_bound, f.bounded); }),
+      row("accepts that would not have been tried",
+          [&](const Foresight& f) { return fmt::format("{} of {}", f.lost_accepts, report.accepted); }),
+  });
+}
+
+// "12 other target, 3 refuted"
+std::string left_out_text(const ResearchBrief& brief) {
+  std::map<std::string, int> counts;
+  for (const LeftOut& one : brief.left_out) {
+    ++counts[replace_all(std::string(to_string(one.kind)), "_", " ")];
+  }
+  std::vector<std::string> words;
+  for (const auto& [kind, count] : counts) {
+    words.push_back(fmt::format("{} {}", count, kind));
+  }
+  return join(words, ", ");
+}
+
+std::string brief_text(const ResearchAnswer& answer) {
+  const Profile& profile = answer.inputs.diagnosis.profile;
+  std::string text = fmt::format("{} on {} takes {}, the floor is {} ({})\n\nwhat its time goes to\n",
+                                 paint(answer.inputs.incumbent.label(), "bold"), profile.workload,
+                                 format_ns(profile.time_ns), format_ns(profile.floor_ns), profile.floor_roof);
+  for (const Bottleneck& one : answer.brief.bottlenecks) {
+    const std::string place = one.file.empty() ? "" : fmt::format(" ({}:{})", one.file, one.line);
+    text += fmt::format("  {}, worth at most {}: {}{}\n", one.name, format_ratio(one.bound), one.evidence, place);
+  }
+  std::vector<std::vector<std::string>> rows = {{"", "candidate", "predicted", "this rests on", "attacks"}};
+  for (const Candidate& one : answer.brief.ranked) {
+    const bool known = has_prediction(one.prediction);
+    rows.push_back({std::to_string(rows.size()), one.configuration.label(),
+                    known ? format_band(one.prediction.low, one.prediction.high) : "unknown",
+                    known ? one.prediction.because : "nothing was said of it", one.attacks});
+  }
+  text += rows.size() > 1 ? "\nto try, in this order\n" + format_table(rows) : "\nnothing is left to try\n";
+  text += answer.brief.left_out.empty() ? "" : "left out: " + left_out_text(answer.brief) + "\n";
+  const std::vector<Idea> ideas = unwritten_ideas(answer.inputs, answer.brief.bottlenecks);
+  text += ideas.empty() ? "" : "\ntechniques that nobody has written for this\n";
+  for (const Idea& idea : ideas) {
+    text += fmt::format("  {} against {}, {}: {}\n", idea.technique.name, idea.attacks,
+                        format_band(idea.technique.low, idea.technique.high), idea.technique.source);
+  }
+  return text;
+}
+
+int brief(const ResearchOptions& options, const Globals& globals) {
+  check_target(options.target);
+  Workspace workspace(make_paths(globals.journal));
+  ConsoleObserver observer(globals);
+  Policy policy = default_policy(options.family);
+  policy.baseline = options.baseline;
+  policy.cache_policy = checked_cache_policy(options.cache);
+  if (!options.workload.empty()) {
+    policy.workloads = {options.workload};
+  }
+  complete_policy(policy, "");
+  choose_target(options.target, !options.workload.empty(), workspace, policy, observer);
+  const ResearchAnswer answer = ask_research(workspace, policy, observer);
+  print(globals.json ? brief_to_json(answer.brief, answer.inputs) + "\n" : brief_text(answer));
+  return kDone;
+}
+
+int replay(const ResearchOptions& options, const Globals& globals) {
+  const Workspace workspace(make_paths(globals.journal));
+  const std::vector<RecordedCampaign> campaigns =
+      recorded_campaigns(workspace, {options.replay.begin(), options.replay.end()});
+  if (campaigns.empty()) {
+    throw UserError("none of these journals has a campaign that timed a candidate",
+                    "give journals of 'apo run', e.g. --replay experiments/*/*/*.db");
+  }
+  const ForesightReport report = score_foresight(campaigns);
+  if (globals.json) {
+    print_json({{"campaigns", campaigns.size()},
+                {"experiments", report.experiments},
+                {"accepted", report.accepted},
+                {"recorded", to_document(report.recorded)},
+                {"now", to_document(report.now)}});
+    return kDone;
+  }
+  print(fmt::format("{} campaigns of {} journals, each journal left out in turn\n{}", campaigns.size(),
+                    options.replay.size(), foresight_table(report)));
+  return kDone;
+}
+
+}  // namespace
+
+Action define_research(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<ResearchOptions>();
+  CLI::Option* const family =
+      app.add_option("family", options->family, "the operation to look at; 'apo list' shows them");
+  CLI::Option* const replayed =
+      app.add_option("--replay", options->replay,
+                     "score the predictions of these journals, and those that this program makes of the same past")
+          ->type_name("JOURNAL")
+          ->check(CLI::ExistingFile)
+          ->excludes(family);
+  app.add_option("--workload", options->workload, "the workload (default: the family's first one)")->excludes(replayed);
+  app.add_option("--baseline", options->baseline, "look from this variant instead of the incumbent")
+      ->excludes(replayed);
+  app.add_option("--target", options->target, "host, cuda, or auto: the GPU when there is one")
+      ->capture_default_str()
+      ->excludes(replayed);
+  app.add_option("--cache", options->cache, "state of the caches before each call: cold or warm")
+      ->capture_default_str()
+      ->excludes(replayed);
+  return [options, &globals] {
+    if (options->family.empty() && options->replay.empty()) {
+      throw UserError("no family was given", "'apo list' shows them; --replay scores recorded journals instead");
+    }
+    return options->replay.empty() ? brief(*options, globals) : replay(*options, globals);
+  };
+}
+
+}  // namespace apo

@@ -1,0 +1,112 @@
+// harness/loop/research/research_inputs.cpp - asks catalogue, runtime and journal.
+#include "harness/loop/research/research_inputs.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <numeric>
+
+#include "harness/implement/variant/launch_plan.h"
+
+namespace apo {
+namespace {
+
+// Experiments of this machine and workload class that research goes by: what came before them may be tried again.
+constexpr std::int64_t kRemembered = 20'000;
+constexpr std::int64_t kRememberedOfOthers = 1'000;
+
+Diagnosis diagnosis_of(const ResearchSubject& subject, const Profile& profile) {
+  const Axes& axes = subject.workload.axes;
+  const std::vector<std::int64_t> scratch = subject.runtime.scratch(subject.incumbent, axes);
+  Diagnosis diagnosis{.profile = profile,
+                      .incumbent = subject.workspace.catalogue().get(subject.incumbent.variant),
+                      .scratch_bytes = std::accumulate(scratch.begin(), scratch.end(), 0.0)};
+  describe_work(subject.family, axes, subject.workspace.machine(), diagnosis);
+  return diagnosis;
+}
+
+std::vector<RegisteredVariant> registered_variants(const ResearchSubject& subject) {
+  std::vector<RegisteredVariant> variants;
+  for (const Variant* variant : subject.workspace.catalogue().of_family(subject.family.name)) {
+    RegisteredVariant registered{.variant = *variant, .supported = true, .why_not = ""};
+    if (variant->target != subject.workspace.target()) {
+      registered.supported = false;
+      registered.why_not = "its target is " + std::string(to_string(variant->target));
+      registered.kind = LeftOutKind::other_target;
+    } else {
+      registered.supported = supports(*variant, subject.family, subject.workload.axes, default_settings(*variant),
+                                      &registered.why_not, subject.workspace.device_symbols());
+    }
+    variants.push_back(std::move(registered));
+  }
+  return variants;
+}
+
+// Those of elsewhere first: where the newest are taken, it is those of here.
+std::vector<PastResult> known_results(Journal& journal, const std::string& family, const std::string& workload_class,
+                                      const std::string& machine) {
+  std::vector<Experiment> judged =
+      journal.newest_judged(family, workload_class, machine, kRememberedOfOthers, Journal::Where::others);
+  std::ranges::move(journal.newest_judged(family, workload_class, machine, kRemembered), std::back_inserter(judged));
+  return past_results(journal, judged);
+}
+
+}  // namespace
+
+std::vector<PastResult> past_results(Journal& journal, const std::vector<Experiment>& judged) {
+  std::map<std::string, Machine> machines;
+  std::vector<PastResult> past;
+  for (const Experiment& experiment : judged) {
+    const auto [known, added] = machines.try_emplace(experiment.machine);
+    if (added) {
+      known->second = journal.machine(experiment.machine).value_or(Machine{.id = experiment.machine});
+    }
+    past.push_back(past_result(experiment, known->second));
+  }
+  return past;
+}
+
+void describe_work(const Family& family, const Axes& axes, const Machine& machine, Diagnosis& diagnosis) {
+  diagnosis.work = family.work(axes);
+  diagnosis.axes = axes;
+  diagnosis.units = family.unit_count(axes);
+  diagnosis.l2_bytes = machine.l2_bytes;
+  diagnosis.has_doubles = has_doubles(family);
+}
+
+void describe_place(const Machine& machine, const Policy& policy, ResearchInputs& inputs) {
+  inputs.machine = machine.id;
+  inputs.model = machine.model;
+  inputs.isa = machine.isa;
+  inputs.workload_class = policy.workload_class;
+  inputs.cache = policy.cache_policy;
+}
+
+ResearchInputs research_inputs(const ResearchSubject& subject, const Profile& profile) {
+  const Machine& machine = subject.workspace.machine();
+  ResearchInputs inputs;
+  inputs.diagnosis = diagnosis_of(subject, profile);
+  inputs.incumbent = subject.incumbent;
+  describe_place(machine, subject.policy, inputs);
+  inputs.variants = registered_variants(subject);
+  inputs.past = known_results(subject.journal, subject.family.name, inputs.workload_class, inputs.machine);
+  inputs.lessons = subject.journal.lessons({.family = subject.family.name,
+                                            .workload_class = inputs.workload_class,
+                                            .machine = inputs.machine,
+                                            .verdict = Verdict::reverted,
+                                            .incumbent_source = inputs.diagnosis.incumbent.source_hash,
+                                            .newest = kRemembered});
+  if (subject.workspace.target() == Target::cuda) {
+    inputs.blocks = [axes = subject.workload.axes, device = subject.workspace.device_symbols()](
+                        const Variant& variant, const Settings& settings) {
+      return blocks_of_call(variant, axes, settings, device);
+    };
+    inputs.sms = machine.cores;
+  }
+  inputs.share = subject.application_share;
+  inputs.minimum_detectable = subject.minimum_detectable;
+  inputs.seed = subject.seed;
+  return inputs;
+}
+
+}  // namespace apo

@@ -1,0 +1,38 @@
+// harness/loop/research/research_inputs.h - what research is given: the profile, the registered variants, what the
+// journal holds.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "harness/loop/workspace/workspace.h"
+#include "harness/research/inputs.h"
+#include "journal/journal.h"
+
+namespace apo {
+
+// What is to become faster, and where.
+struct ResearchSubject {
+  Workspace& workspace;  // its target is chosen
+  Journal& journal;
+  const Family& family;
+  const Runtime& runtime;  // of the family
+  const Workload& workload;
+  const Policy& policy;
+  Configuration incumbent;
+  double application_share = 1;       // of the application's time that the family's kernels take
+  double minimum_detectable = 0.003;  // log effect that this machine resolves
+  std::uint64_t seed = 0;             // orders what is equal
+};
+
+// The judged ones with the machines that they ran on.
+std::vector<PastResult> past_results(Journal& journal, const std::vector<Experiment>& judged);
+// What a call has to do, and where.
+void describe_work(const Family& family, const Axes& axes, const Machine& machine, Diagnosis& diagnosis);
+// Where candidates will be judged.
+void describe_place(const Machine& machine, const Policy& policy, ResearchInputs& inputs);
+
+// `profile` is the incumbent's on the workload.
+ResearchInputs research_inputs(const ResearchSubject& subject, const Profile& profile);
+
+}  // namespace apo

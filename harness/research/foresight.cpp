@@ -1,0 +1,200 @@
+// harness/research/foresight.cpp - asks the predictor what it would have said.
+#include "harness/research/foresight.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+
+#include "harness/research/diagnosis/diagnosis.h"
+#include "harness/research/diagnosis/rules.h"
+#include "harness/research/prediction/prediction.h"
+#include "harness/research/research.h"
+
+namespace apo {
+namespace {
+
+// What a researcher said of one candidate.
+struct Saying {
+  double rank = 0;  // the larger, the earlier it is tried
+  std::optional<Prediction> band;
+  bool tried = true;
+};
+
+using Sayings = std::vector<Saying>;  // of the candidates of a stage
+
+Sayings recorded_of(const RecordedStage& stage) {
+  Sayings sayings;
+  for (const PastResult& one : stage.judged) {
+    const bool stated = has_prediction(one.prediction) && one.prediction.source != PredictionSource::nothing;
+    sayings.push_back(
+        {.rank = -static_cast<double>(sayings.size()), .band = stated ? std::optional(one.prediction) : std::nullopt});
+  }
+  return sayings;
+}
+
+Sayings said_now(const RecordedStage& stage, const std::vector<PastResult>& candidates) {
+  const Evidence evidence(stage.inputs);
+  const Predictor predictor(stage.inputs, evidence);
+  const double bound = floor_bound(stage.inputs.diagnosis.profile);
+  Sayings sayings;
+  for (const PastResult& one : candidates) {
+    const auto found = std::ranges::find_if(stage.inputs.variants, [&](const RegisteredVariant& registered) {
+      return registered.variant.id() == one.candidate.variant;
+    });
+    Saying saying{.rank = -std::numeric_limits<double>::infinity()};
+    if (found != stage.inputs.variants.end()) {
+      const Forecast forecast = predictor.predict(found->variant, one.candidate, bound);
+      if (forecast.band.source != PredictionSource::nothing) {
+        saying = {.rank = forecast.effect,
+                  .band = forecast.band,
+                  .tried = forecast.chance_above(stage.inputs.minimum_detectable) >= kLeastChance};
+      }
+    }
+    sayings.push_back(saying);
+  }
+  return sayings;
+}
+
+void score_pairs(const RecordedStage& stage, const Sayings& sayings, Foresight& score) {
+  for (std::size_t i = 0; i < sayings.size(); ++i) {
+    for (std::size_t j = i + 1; j < sayings.size(); ++j) {
+      const PastResult& a = stage.judged[i];
+      const PastResult& b = stage.judged[j];
+      if (a.effect == b.effect || (a.verdict == Verdict::accepted && b.verdict == Verdict::accepted)) {
+        continue;
+      }
+      const bool right = (sayings[i].rank > sayings[j].rank) == (a.effect > b.effect);
+      ++(right ? score.right_pairs : score.wrong_pairs);
+    }
+  }
+}
+
+// Sums, for now: finish() divides them.
+void score_bands(const RecordedStage& stage, const Sayings& sayings, Foresight& score) {
+  for (std::size_t i = 0; i < sayings.size(); ++i) {
+    const double effect = stage.judged[i].effect;
+    if (!sayings[i].tried && stage.judged[i].verdict == Verdict::accepted) {
+      ++score.lost_accepts;
+    }
+    if (!sayings[i].band) {
+      continue;
+    }
+    const double low = std::log(sayings[i].band->low);
+    const double high = std::log(sayings[i].band->high);
+    const double outside = std::max({low - effect, effect - high, 0.0});
+    ++score.predicted;
+    score.inside += outside == 0 ? 1 : 0;
+    score.interval_score += high - low + 10 * outside;
+    if (stage.after_an_accept) {
+      ++score.later;
+      score.later_error += std::fabs(effect - 0.5 * (low + high));
+    }
+  }
+}
+
+// The place of the first configuration of `champion`.
+int place_of(const std::string& champion, const std::vector<PastResult>& candidates, const Sayings& sayings) {
+  std::vector<std::size_t> order(candidates.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+  }
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return sayings[a].rank > sayings[b].rank; });
+  const auto found =
+      std::ranges::find_if(order, [&](std::size_t i) { return candidates[i].candidate.variant == champion; });
+  return static_cast<int>(found - order.begin()) + 1;
+}
+
+void finish(Foresight& score) {
+  score.interval_score /= std::max(1, score.predicted);
+  score.later_error /= std::max(1, score.later);
+  score.until_champion /= std::max(1, score.champions);
+}
+
+// All that a campaign judged, each configuration once.
+std::vector<PastResult> candidates_of(const RecordedCampaign& campaign) {
+  std::vector<PastResult> all;
+  std::set<std::string> seen;
+  for (const RecordedStage& stage : campaign.stages) {
+    for (const PastResult& one : stage.judged) {
+      if (seen.insert(one.candidate.label()).second) {
+        all.push_back(one);
+      }
+    }
+  }
+  return all;
+}
+
+double first_bound_now(const RecordedStage& stage) {
+  const std::vector<Bottleneck> bottlenecks =
+      stage.diagnosable ? diagnose(stage.inputs.diagnosis) : std::vector<Bottleneck>();
+  return bottlenecks.empty() ? 0 : bottlenecks.front().bound;
+}
+
+void count_bound(double bound, double effect, Foresight& score) {
+  if (bound > 0) {
+    ++score.bounded;
+    score.above_bound += effect > std::log(bound) ? 1 : 0;
+  }
+}
+
+// The experiments behind the last accept come after its stage.
+void score_end(const RecordedCampaign& campaign, const std::vector<Sayings>& now, ForesightReport& report) {
+  std::size_t last = campaign.stages.size();
+  std::string champion;
+  for (std::size_t i = 0; i < campaign.stages.size(); ++i) {
+    for (const PastResult& one : campaign.stages[i].judged) {
+      ++report.experiments;
+      if (one.verdict == Verdict::accepted) {
+        ++report.accepted;
+        count_bound(campaign.stages[i].first_bound, one.effect, report.recorded);
+        count_bound(first_bound_now(campaign.stages[i]), one.effect, report.now);
+        champion = one.candidate.variant;
+        last = i;
+      }
+    }
+  }
+  if (champion.empty()) {
+    return;
+  }
+  for (std::size_t i = last + 1; i < campaign.stages.size(); ++i) {
+    report.recorded.after_last_accept += static_cast<int>(now[i].size());
+    report.now.after_last_accept +=
+        static_cast<int>(std::ranges::count_if(now[i], [](const Saying& saying) { return saying.tried; }));
+  }
+  const std::vector<PastResult> candidates = candidates_of(campaign);
+  Sayings in_order(candidates.size());
+  for (std::size_t i = 0; i < in_order.size(); ++i) {
+    in_order[i].rank = -static_cast<double>(i);
+  }
+  report.recorded.until_champion += place_of(champion, candidates, in_order);
+  report.now.until_champion += place_of(champion, candidates, said_now(campaign.stages.front(), candidates));
+  ++report.recorded.champions;
+  ++report.now.champions;
+}
+
+}  // namespace
+
+ForesightReport score_foresight(const std::vector<RecordedCampaign>& campaigns) {
+  ForesightReport report;
+  for (const RecordedCampaign& campaign : campaigns) {
+    std::vector<Sayings> all;
+    for (const RecordedStage& stage : campaign.stages) {
+      all.push_back(said_now(stage, stage.judged));
+      for (auto [sayings, score] :
+           {std::pair(recorded_of(stage), &report.recorded), std::pair(all.back(), &report.now)}) {
+        if (stage.after_an_accept) {
+          score_pairs(stage, sayings, *score);
+        }
+        score_bands(stage, sayings, *score);
+      }
+    }
+    score_end(campaign, all, report);
+  }
+  finish(report.recorded);
+  finish(report.now);
+  return report;
+}
+
+}  // namespace apo

@@ -1,0 +1,53 @@
+// harness/research/foresight.h - scores predictions against what was measured: those that were recorded, and those that
+// this program makes of the same past.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "harness/research/inputs.h"
+
+namespace apo {
+
+// Candidates that were judged against one incumbent of a campaign.
+struct RecordedStage {
+  ResearchInputs inputs;           // as research would be asked before the first of them, without any of them
+  std::vector<PastResult> judged;  // timed, in order
+  bool after_an_accept = false;    // the campaign had accepted something before
+  double first_bound = 0;          // of the first bottleneck that was named; 0: none
+  bool diagnosable = false;        // inputs.diagnosis has the work of a call, so that it can be diagnosed again
+};
+
+struct RecordedCampaign {
+  std::string name;
+  std::vector<RecordedStage> stages;  // one at least, with one candidate at least
+};
+
+// How good the foresight of one researcher was. Effects are in logs. "Later" is after a campaign's first accept.
+struct Foresight {
+  int right_pairs = 0;  // of later candidates against one incumbent, one of them reverted: the faster was tried before
+  int wrong_pairs = 0;
+  double until_champion = 0;  // experiments until the variant that the campaign ended with, on average
+  int champions = 0;          // campaigns that accepted something
+  int predicted = 0;          // with a band; effects inside of it
+  int inside = 0;
+  double interval_score = 0;  // mean: width of the 80 % band + 10 x what the effect lies outside of it
+  double later_error = 0;     // mean distance of the effect from the middle of the band
+  int later = 0;
+  int after_last_accept = 0;  // experiments that it would make there
+  int lost_accepts = 0;       // that it would not have tried
+  int bounded = 0;            // accepts of which the first bottleneck had a bound; effects above that
+  int above_bound = 0;
+};
+
+struct ForesightReport {
+  Foresight recorded;
+  Foresight now;
+  int experiments = 0;
+  int accepted = 0;
+};
+
+ForesightReport score_foresight(const std::vector<RecordedCampaign>& campaigns);
+
+}  // namespace apo

@@ -1,0 +1,317 @@
+// harness/research/prediction/known_effects.cpp - judgements, promises and relations, with how far each was off so far.
+#include "harness/research/prediction/known_effects.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "harness/research/catalogue/techniques.h"
+
+namespace apo {
+namespace {
+
+// Standard deviations in logs, which add in squares. Chosen so that on the journals under experiments/ the bands hold
+// four of five ('apo research --replay').
+constexpr double kAgain = 0.01;         // a judgement from one day to the next
+constexpr double kOtherMachine = 0.02;  // of the same model
+constexpr double kOtherModel = 0.1;     // of the same instruction set
+constexpr double kOtherIsa = 0.35;
+constexpr double kOtherWorkload = 0.2;  // of the same class
+constexpr double kOtherClass = 0.5;
+constexpr double kOtherCaches = 0.2;       // cold against warm
+constexpr double kOtherText = 0.1;         // another text of one variant
+constexpr double kStep = 0.15;             // one step of a tunable,
+constexpr double kStepLoss = 0.04;         // which loses so much on average, away from the default
+constexpr double kSpread = 0.5;            // of multiprocessors that get work: this part of their logarithm is gained,
+constexpr double kSpreadOff = 0.3;         // give or take this part
+constexpr double kPromise = 0.3;           // a promise of which nothing came true or failed yet,
+constexpr double kPromiseOfMiddle = 0.15;  // and this part of what it says
+constexpr double kPriorWeight = 4;         // judgements that a promise's record has before the first one
+constexpr std::size_t kNewest = 1000;
+
+double square(double x) {
+  return x * x;
+}
+
+// The interval's half-width is 2.33 standard deviations (98 %).
+double own_sd(const PastResult& past) {
+  return 0.5 * (past.upper - past.lower) / 2.33;
+}
+
+bool same_caches(const ResearchInputs& inputs, const PastResult& past) {
+  return !inputs.cache || !past.cache || *inputs.cache == *past.cache;
+}
+
+bool is_here(const ResearchInputs& inputs, const PastResult& past) {
+  return same_caches(inputs, past) && past.machine == inputs.machine && past.workload_class == inputs.workload_class &&
+         (past.workload.empty() || past.workload == inputs.diagnosis.profile.workload);
+}
+
+double sd_of(const ResearchInputs& inputs, const PastResult& past) {
+  double variance = square(own_sd(past)) + square(kAgain);
+  if (past.machine != inputs.machine) {
+    variance += square(past.model == inputs.model ? kOtherMachine : past.isa == inputs.isa ? kOtherModel : kOtherIsa);
+  }
+  if (past.workload_class != inputs.workload_class) {
+    variance += square(kOtherClass);
+  } else if (!past.workload.empty() && past.workload != inputs.diagnosis.profile.workload) {
+    variance += square(kOtherWorkload);
+  }
+  variance += same_caches(inputs, past) ? 0 : square(kOtherCaches);
+  return std::sqrt(variance);
+}
+
+// The product of the priors of the techniques that `variant` adds; nothing when none of them has one.
+std::optional<double> prior_over(const Variant& variant, const Variant& base) {
+  std::optional<double> effect;
+  for (const std::string& name : added_techniques(variant, base)) {
+    if (const Technique* technique = find_technique(name, variant.target)) {
+      effect = effect.value_or(0) + 0.5 * (std::log(technique->low) + std::log(technique->high));
+    }
+  }
+  return effect;
+}
+
+Subject untuned(const Variant& variant) {
+  return {normalised({.variant = variant.id(), .settings = {}}, variant), variant.source_hash};
+}
+
+}  // namespace
+
+std::vector<std::string> added_techniques(const Variant& variant, const Variant& base) {
+  std::vector<std::string> added;
+  for (const std::string& technique : variant.techniques) {
+    if (std::find(base.techniques.begin(), base.techniques.end(), technique) == base.techniques.end()) {
+      added.push_back(technique);
+    }
+  }
+  return added;
+}
+
+int steps_between(const std::vector<Tunable>& tunables, const Settings& from, const Settings& to) {
+  std::ptrdiff_t steps = 0;
+  for (const Tunable& tunable : tunables) {
+    std::vector<std::int64_t> values = tunable.values;
+    std::ranges::sort(values);
+    const auto place = [&](const Settings& settings) {
+      const auto found = settings.find(tunable.name);
+      return found == settings.end() ? values.begin() : std::ranges::lower_bound(values, found->second);
+    };
+    const auto value = [&](const Settings& settings) {
+      const auto found = settings.find(tunable.name);
+      return found == settings.end() ? std::optional<std::int64_t>() : found->second;
+    };
+    steps += value(from) == value(to) ? 0 : std::max<std::ptrdiff_t>(1, std::abs(place(from) - place(to)));
+  }
+  return static_cast<int>(steps);
+}
+
+double log_middle(const Prediction& band) {
+  return 0.5 * (std::log(band.low) + std::log(band.high));
+}
+
+bool is_band(const Prediction& band) {
+  return std::isfinite(band.low) && std::isfinite(band.high) && band.low > 0 && band.low <= band.high;
+}
+
+KnownEffects::KnownEffects(const ResearchInputs& inputs, const Evidence& evidence)
+    : inputs_(inputs),
+      incumbent_{normalised(inputs.incumbent, inputs.diagnosis.incumbent), inputs.diagnosis.incumbent.source_hash} {
+  for (const PastResult& past : evidence.results()) {
+    const bool finite =
+        std::isfinite(past.effect) && std::isfinite(past.upper - past.lower) && past.upper >= past.lower;
+    if (past.timed && finite) {
+      past_.push_back(past);
+    }
+  }
+  past_.erase(past_.begin(), past_.end() - static_cast<std::ptrdiff_t>(std::min(past_.size(), kNewest)));
+  collect_nodes();
+  state_judgements();
+  state_promises();
+  state_relations();
+}
+
+const Variant* KnownEffects::find(const std::string& id) const {
+  if (id == inputs_.diagnosis.incumbent.id()) {
+    return &inputs_.diagnosis.incumbent;
+  }
+  for (const RegisteredVariant& registered : inputs_.variants) {
+    if (registered.variant.id() == id) {
+      return &registered.variant;
+    }
+  }
+  return nullptr;
+}
+
+std::size_t KnownEffects::node(const Subject& subject) {
+  const auto [known, added] =
+      nodes_.try_emplace({subject.configuration.label(), subject.source_hash}, subjects_.size());
+  if (added) {
+    subjects_.push_back(subject);
+  }
+  return known->second;
+}
+
+// A text that is no longer registered stands beside the one that is.
+void KnownEffects::collect_nodes() {
+  node(untuned(inputs_.diagnosis.incumbent));
+  node(incumbent_);
+  for (const RegisteredVariant& registered : inputs_.variants) {
+    node(untuned(registered.variant));
+  }
+  for (PastResult& past : past_) {
+    for (auto [configuration, hash] : {std::pair(&past.candidate, &past.candidate_source_hash),
+                                       std::pair(&past.incumbent, &past.incumbent_source_hash)}) {
+      if (const Variant* variant = find(configuration->variant)) {
+        *configuration = normalised(*configuration, *variant);
+        node({*configuration, variant->source_hash});
+      }
+      node({*configuration, *hash});
+    }
+  }
+}
+
+void KnownEffects::state_judgements() {
+  for (const PastResult& past : past_) {
+    const std::size_t from = nodes_.at({past.incumbent.label(), past.incumbent_source_hash});
+    const std::size_t to = nodes_.at({past.candidate.label(), past.candidate_source_hash});
+    if (from != to) {
+      statements_.push_back({.from = from,
+                             .to = to,
+                             .effect = past.effect,
+                             .sd = sd_of(inputs_, past),
+                             .basis = is_here(inputs_, past) ? Basis::here : Basis::elsewhere,
+                             .experiment = past.experiment});
+    }
+  }
+}
+
+// What spreads over idle multiprocessors gains, whatever else it does.
+KnownEffects::Step KnownEffects::step(const Variant& variant, const Settings& from, const Settings& to) const {
+  const Settings defaults = default_settings(variant);
+  const int away = steps_between(variant.tunables, defaults, to) - steps_between(variant.tunables, defaults, from);
+  const double spread = std::log(busy_part(inputs_, variant, to) / busy_part(inputs_, variant, from));
+  return {.effect = kSpread * spread - kStepLoss * away,
+          .sd = std::sqrt(square(kStep) * std::max(1, steps_between(variant.tunables, from, to)) +
+                          square(kSpreadOff * spread))};
+}
+
+std::optional<KnownEffects::Nearest> KnownEffects::nearest(const Variant& variant, const Settings& settings,
+                                                           std::size_t before) const {
+  std::optional<Nearest> nearest;
+  int fewest = 0;
+  for (std::size_t at = 0; at < std::min(before, subjects_.size()); ++at) {
+    const Subject& subject = subjects_[at];
+    if (subject.configuration.variant != variant.id() || subject.source_hash != variant.source_hash) {
+      continue;
+    }
+    const int steps = steps_between(variant.tunables, subject.configuration.settings, settings);
+    if (!nearest || steps < fewest) {
+      nearest = Nearest{.node = at};
+      fewest = steps;
+    }
+  }
+  if (nearest && fewest > 0) {
+    nearest->step = step(variant, subjects_[nearest->node].configuration.settings, settings);
+  }
+  return nearest;
+}
+
+// Each text beside the registered one; of one text each setting beside the nearest of those that came before it.
+void KnownEffects::state_relations() {
+  for (std::size_t to = 0; to < subjects_.size(); ++to) {
+    const Subject& subject = subjects_[to];
+    const Variant* variant = find(subject.configuration.variant);
+    if (variant == nullptr) {
+      continue;
+    }
+    if (subject.source_hash != variant->source_hash) {
+      const std::size_t current = nodes_.at({subject.configuration.label(), variant->source_hash});
+      statements_.push_back({.from = current, .to = to, .effect = 0, .sd = kOtherText});
+    } else if (const auto beside = nearest(*variant, subject.configuration.settings, to)) {
+      statements_.push_back({.from = beside->node, .to = to, .effect = beside->step.effect, .sd = beside->step.sd});
+    }
+  }
+}
+
+std::optional<KnownEffects::Promise> KnownEffects::promise_of(const Variant& variant) const {
+  const bool own = variant.prediction && is_band(*variant.prediction);
+  std::string base =
+      !own || variant.prediction->relative_to == "parent" ? variant.parent : variant.prediction->relative_to;
+  if (!base.empty() && base.find('/') == std::string::npos) {
+    base = variant.family + "/" + base;
+  }
+  const Variant* over = find(base);
+  if (over == nullptr || over->id() == variant.id()) {
+    return std::nullopt;
+  }
+  if (own) {
+    const Prediction& band = *variant.prediction;
+    return Promise{.base = over,
+                   .effect = log_middle(band),
+                   .sd = 0.5 * std::log(band.high / band.low) / kBandReach,
+                   .basis = Basis::author};
+  }
+  const std::optional<double> prior = prior_over(variant, *over);
+  return prior ? std::optional(Promise{.base = over, .effect = *prior, .sd = 0, .basis = Basis::technique})
+               : std::nullopt;
+}
+
+// Each variant counts once, with the mean of what was measured of it over its base.
+KnownEffects::Record KnownEffects::record_of(Basis basis) const {
+  double count = kPriorWeight;
+  double sum = 0;
+  double squares = kPriorWeight * square(kPromise);
+  for (const RegisteredVariant& registered : inputs_.variants) {
+    const auto promise = promise_of(registered.variant);
+    if (!promise || promise->basis != basis) {
+      continue;
+    }
+    const Configuration to = untuned(registered.variant).configuration;
+    const Configuration from = untuned(*promise->base).configuration;
+    double effect = 0;
+    int judged = 0;
+    for (const StatedEffect& one : statements_) {
+      if (subjects_[one.from].configuration == from && subjects_[one.to].configuration == to) {
+        effect += one.effect;
+        ++judged;
+      }
+    }
+    if (judged > 0) {
+      const double off = effect / judged - promise->effect;
+      count += 1;
+      sum += off;
+      squares += square(off);
+    }
+  }
+  return {.shift = sum / count, .sd = std::sqrt(squares / count - square(sum / count))};
+}
+
+void KnownEffects::state_promises() {
+  const std::map<Basis, Record> records = {{Basis::author, record_of(Basis::author)},
+                                           {Basis::technique, record_of(Basis::technique)}};
+  std::set<std::string> stated;
+  const auto state = [&](const Variant& variant) {
+    const auto promise = promise_of(variant);
+    if (!promise || !stated.insert(variant.id()).second) {
+      return;
+    }
+    const Record& record = records.at(promise->basis);
+    const auto from = nodes_.find({untuned(*promise->base).configuration.label(), promise->base->source_hash});
+    const auto to = nodes_.find({untuned(variant).configuration.label(), variant.source_hash});
+    if (from != nodes_.end() && to != nodes_.end()) {
+      statements_.push_back(
+          {.from = from->second,
+           .to = to->second,
+           .effect = promise->effect + record.shift,
+           .sd = std::sqrt(square(promise->sd) + square(record.sd) + square(kPromiseOfMiddle * promise->effect)),
+           .basis = promise->basis});
+    }
+  };
+  state(inputs_.diagnosis.incumbent);
+  for (const RegisteredVariant& registered : inputs_.variants) {
+    state(registered.variant);
+  }
+}
+
+}  // namespace apo

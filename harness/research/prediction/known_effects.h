@@ -1,0 +1,81 @@
+// harness/research/prediction/known_effects.h - states all that is known of how a family's configurations compare.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/research/prediction/effects.h"
+#include "harness/research/prediction/evidence.h"
+
+namespace apo {
+
+// A band holds four effects of five: its ends are this many standard deviations from its middle.
+inline constexpr double kBandReach = 1.2816;
+
+double log_middle(const Prediction& band);
+// False for bands that no file should hold: not finite, not positive, or low > high.
+bool is_band(const Prediction& band);
+
+// Returns the techniques of `variant` that `base` does not have.
+std::vector<std::string> added_techniques(const Variant& variant, const Variant& base);
+// Counts the steps between two settings along all tunables, whose values are ordered by size.
+int steps_between(const std::vector<Tunable>& tunables, const Settings& from, const Settings& to);
+
+// Judgements here; judgements on other machines and workloads of the family; each variant's apo:predict, or what its
+// techniques gave, shifted and widened by how such promises did; equality of two texts of one variant; the next setting
+// of a tunable. known_effects.cpp has their standard deviations.
+class KnownEffects {
+ public:
+  struct Step {  // from one setting to another
+    double effect = 0;
+    double sd = 0;
+  };
+  struct Nearest {
+    std::size_t node = 0;
+    Step step;  // from there; nothing when it is these very settings
+  };
+  // Keeps a reference to the inputs. Of the past it takes the newest thousand judgements.
+  KnownEffects(const ResearchInputs& inputs, const Evidence& evidence);
+
+  std::size_t nodes() const { return subjects_.size(); }
+  std::size_t incumbent() const { return nodes_.at({incumbent_.configuration.label(), incumbent_.source_hash}); }
+  const std::vector<StatedEffect>& statements() const { return statements_; }
+  // The node of this text whose settings are the fewest steps away, among those before `before`; nullopt without any.
+  std::optional<Nearest> nearest(const Variant& variant, const Settings& settings,
+                                 std::size_t before = std::numeric_limits<std::size_t>::max()) const;
+
+ private:
+  struct Promise {  // over a base
+    const Variant* base = nullptr;
+    double effect = 0;
+    double sd = 0;
+    Basis basis = Basis::author;
+  };
+  struct Record {  // how promises of one kind did: shift is measured less promised
+    double shift = 0;
+    double sd = 0;
+  };
+  const Variant* find(const std::string& id) const;
+  Step step(const Variant& variant, const Settings& from, const Settings& to) const;
+  std::optional<Promise> promise_of(const Variant& variant) const;
+  Record record_of(Basis basis) const;
+  std::size_t node(const Subject& subject);
+  void collect_nodes();
+  void state_judgements();
+  void state_promises();  // by what was judged
+  void state_relations();
+
+  const ResearchInputs& inputs_;
+  std::vector<PastResult> past_;
+  Subject incumbent_;
+  std::map<std::pair<std::string, std::string>, std::size_t> nodes_;  // label and source
+  std::vector<Subject> subjects_;                                     // by node
+  std::vector<StatedEffect> statements_;
+};
+
+}  // namespace apo

@@ -1,0 +1,68 @@
+// tests/cli/look/research_test.cpp - `apo research`: the brief, and the score of recorded journals.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/core/system/files.h"
+#include "tests/cli/workplace.h"
+
+namespace apo {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+TEST(ResearchCommand, PrintsTheBriefOfTheNextIterationAndJudgesNothing) {
+  const Workplace place;
+  const Ran ran = place.apo({"research", "copy", "--workload", "n4k", "--target", "host"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  for (const char* said : {"copy/simple on n4k takes ", "what its time goes to", "to try, in this order",
+                           "copy/streaming", "% apo:predict", "left out: "}) {
+    EXPECT_NE(ran.out.find(said), std::string::npos) << "no '" << said << "' in:\n" << ran.out;
+  }
+  const Json brief = only_document(place.apo({"research", "copy", "--workload", "n4k", "--target", "host", "--json"}));
+  EXPECT_EQ(brief["incumbent"]["variant"], "copy/simple");
+  EXPECT_FALSE(brief["ranked"].empty());
+  EXPECT_EQ(place.apo({"query"}).out.find("copy/"), std::string::npos) << "nothing was judged";
+}
+
+TEST(ResearchCommand, MistakesAreNamed) {
+  const Workplace place;
+  const auto error = [&](const std::vector<std::string>& words) {
+    const Ran ran = place.apo(words);
+    EXPECT_EQ(ran.exit_code, 1) << ran.out;
+    return ran.err;
+  };
+  EXPECT_NE(error({"research"}).find("no family was given"), std::string::npos);
+  EXPECT_NE(error({"research", "coppy"}).find("did you mean 'copy'"), std::string::npos);
+  EXPECT_NE(error({"research", "copy", "--replay", "x.db"}).find("x.db"), std::string::npos);
+  place.write("no.db", "not a journal");
+  EXPECT_NE(error({"research", "--replay", "no.db"}).find("no.db' is not a journal"), std::string::npos);
+}
+
+TEST(ResearchCommand, AJournalWithoutCampaignsHasNoScore) {
+  const Workplace place;
+  place.apo({"research", "copy", "--workload", "n4k", "--target", "host"});  // which makes a journal
+  const Ran ran = place.apo({"research", "--replay", ".apo/journal.db"});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_NE(ran.err.find("none of these journals has a campaign"), std::string::npos) << ran.err;
+}
+
+// The figures of docs/research.md.
+TEST(ResearchCommand, TheScoreOfTheRecordedJournalsIsTheOneInTheDocuments) {
+  const fs::path root = APO_SOURCE_FOLDER;
+  std::vector<std::string> words = {"research", "--replay"};
+  for (const auto& entry : fs::recursive_directory_iterator(root / "experiments")) {
+    if (entry.path().extension() == ".db") {
+      words.push_back(entry.path().string());
+    }
+  }
+  const Ran ran = Workplace().apo(words);
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(read_file(root / "docs" / "research.md").find(ran.out), std::string::npos)
+      << "docs/research.md has other figures than:\n"
+      << ran.out;
+}
+
+}  // namespace
+}  // namespace apo
