@@ -43,6 +43,8 @@ constexpr const char* kHidden = "";
 constexpr std::array kCommands = {
     Command{"run", kImprove, "Run iterations of the loop: profile, research, implement, evaluate", define_run},
     Command{"try", kImprove, "Register, verify and judge files against the incumbent", define_try},
+    Command{"evaluate", kImprove, "Judge one candidate, with one document as the answer: for scripts and agents",
+            define_evaluate},
     Command{"compare", kImprove, "Compare two variants, or two commands, in paired rounds and judge the difference",
             define_compare},
 
@@ -61,6 +63,8 @@ constexpr std::array kCommands = {
     Command{"query", kLook, "Find past experiments", define_query},
     Command{"diff", kLook, "Show what a variant changes in its parent, or in another variant", define_diff},
     Command{"lessons", kLook, "List what past experiments taught", define_lessons},
+    Command{"research", kLook, "Show what to try next and why, or score such foresight on recorded journals",
+            define_research},
     Command{"report", kLook, "Write a campaign's report as markdown, HTML, JSON or CSV", define_report},
     Command{"profile", kLook, "Profile a variant, or an application: profile -- COMMAND", define_profile},
     Command{"explain", kLook, "Explain why one variant is faster than another", define_explain},

@@ -46,6 +46,7 @@ struct Command {
 };
 
 Action define_bench(CLI::App& app, Globals& globals);
+Action define_evaluate(CLI::App& app, Globals& globals);
 Action define_compare(CLI::App& app, Globals& globals);
 Action define_confirm(CLI::App& app, Globals& globals);
 Action define_diff(CLI::App& app, Globals& globals);
@@ -56,6 +57,7 @@ Action define_explain(CLI::App& app, Globals& globals);
 Action define_family(CLI::App& app, Globals& globals);
 Action define_gate(CLI::App& app, Globals& globals);
 Action define_lessons(CLI::App& app, Globals& globals);
+Action define_research(CLI::App& app, Globals& globals);
 Action define_list(CLI::App& app, Globals& globals);
 Action define_new(CLI::App& app, Globals& globals);
 Action define_profile(CLI::App& app, Globals& globals);

@@ -63,8 +63,7 @@ std::vector<double> read_values(std::string_view bytes, std::size_t count, DType
 
 }  // namespace
 
-void write_npy(const std::filesystem::path& path, const std::vector<std::int64_t>& shape,
-               const std::vector<double>& values, DType dtype) {
+std::string npy_text(const std::vector<std::int64_t>& shape, const std::vector<double>& values, DType dtype) {
   const Descr& descr = descr_of(dtype);
   std::string header =
       "{'descr': '" + std::string(descr.text) + "', 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
@@ -77,7 +76,12 @@ void write_npy(const std::filesystem::path& path, const std::vector<std::int64_t
   bytes += static_cast<char>(header.size() >> 8);
   bytes += header;
   append_values(bytes, values, descr.dtype);
-  write_file_atomically(path, bytes);
+  return bytes;
+}
+
+void write_npy(const std::filesystem::path& path, const std::vector<std::int64_t>& shape,
+               const std::vector<double>& values, DType dtype) {
+  write_file_atomically(path, npy_text(shape, values, dtype));
 }
 
 NpyArray read_npy(const std::filesystem::path& path) {

@@ -17,6 +17,8 @@ struct NpyArray {
 
 // Little-endian, C order, in the dtype's own NumPy form; bf16, e4m3 and e5m2 have none, and travel as float32, which
 // holds each of their values.
+std::string npy_text(const std::vector<std::int64_t>& shape, const std::vector<double>& values,
+                     DType dtype = DType::f64);
 void write_npy(const std::filesystem::path& path, const std::vector<std::int64_t>& shape,
                const std::vector<double>& values, DType dtype = DType::f64);
 // Reads floats and integers of NumPy, C order. Throws UserError naming the file and what is wrong.

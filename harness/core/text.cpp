@@ -88,6 +88,13 @@ std::string trim(std::string_view text) {
   return std::string(text);
 }
 
+std::string replace_all(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
 std::vector<std::string> each_once(const std::vector<std::string>& texts) {
   std::vector<std::string> once;
   for (const std::string& text : texts) {

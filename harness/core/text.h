@@ -14,6 +14,7 @@ std::vector<std::string> split(std::string_view text, char separator);  // keeps
 std::vector<std::string> split_words(std::string_view text);            // by white space, no empty fields
 std::string trim(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
+std::string replace_all(std::string text, std::string_view from, std::string_view to);
 // Drops repeats and keeps the order of first appearance.
 std::vector<std::string> each_once(const std::vector<std::string>& texts);
 // Returns the length of the UTF-8 sequence at the start of `text`, 0 when there is none (RFC 3629: no overlong forms,

@@ -18,10 +18,10 @@ struct Group {
 };
 
 const std::vector<Group> kGroups = {
-    {"Improve a kernel", {"run", "try", "compare"}},
+    {"Improve a kernel", {"run", "try", "evaluate", "compare"}},
     {"Bring kernels in, take results out", {"new", "family", "register", "unregister", "import", "export"}},
     {"Look at kernels and results",
-     {"list", "show", "query", "diff", "lessons", "report", "profile", "explain", "bench"}},
+     {"list", "show", "query", "diff", "lessons", "research", "report", "profile", "explain", "bench"}},
     {"Trust a result", {"verify", "confirm", "replay", "gate", "selftest", "doctor"}},
 };
 

@@ -8,12 +8,12 @@
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/improve/run_text.h"
+#include "harness/cli/target_choice.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/campaign.h"
 #include "harness/loop/policy.h"
-#include "harness/loop/workspace/chosen_workload.h"
 
 namespace apo {
 namespace {
@@ -36,53 +36,6 @@ struct RunOptions {
   bool remeasure = false;
   bool begin_anew = false;
 };
-
-bool has_variant_for(Workspace& workspace, const std::string& family, Target target) {
-  const auto variants = workspace.catalogue().of_family(family);
-  return std::any_of(variants.begin(), variants.end(),
-                     [&](const Variant* variant) { return variant->target == target; });
-}
-
-// nullptr without a baseline.
-const Variant* baseline_of(Workspace& workspace, const Policy& policy) {
-  return policy.baseline.empty()
-             ? nullptr
-             : &workspace.catalogue().get(workspace.catalogue().configuration(policy.baseline).variant);
-}
-
-// Auto takes the target of the baseline; without one the GPU when it is usable and the family has variants for it. A
-// campaign that names neither target nor workloads then starts from the first workload that makes sense there.
-void choose_target(const RunOptions& options, Workspace& workspace, Policy& policy, Observer& observer) {
-  const Variant* baseline = baseline_of(workspace, policy);
-  if (options.target != "auto") {
-    policy.target = options.target == "host" ? Target::host : Target::cuda;
-  } else if (policy.target_named) {
-    observer.say("target " + std::string(to_string(policy.target)) + ", as the campaign file says");
-  } else if (baseline != nullptr) {
-    policy.target = baseline->target;
-    observer.say("target " + std::string(to_string(policy.target)) + ", that of the baseline " + policy.baseline);
-  } else if (has_variant_for(workspace, policy.family, Target::cuda)) {
-    std::string why_not;
-    policy.target = workspace.has_gpu(&why_not) ? Target::cuda : Target::host;
-    observer.say(policy.target == Target::cuda ? "target cuda" : "target host (" + why_not + ")");
-  }
-  if (baseline != nullptr && baseline->target != policy.target) {
-    const std::string is(to_string(baseline->target));
-    const std::string wanted(to_string(policy.target));
-    throw UserError(
-        "the baseline '" + policy.baseline + "' is for target " + is + ", and the campaign runs on " + wanted,
-        "give --target " + is + ", or --baseline with a variant for " + wanted + ": 'apo list " + policy.family +
-            "' shows them");
-  }
-  workspace.use(policy.target);
-  if (policy.target == Target::host) {
-    return;
-  }
-  if (options.workloads.empty() && options.campaign_file.empty()) {
-    policy.workloads = {first_workload(workspace.family(policy.family), Target::cuda).name};
-    complete_policy(policy, "");
-  }
-}
 
 Policy policy_of(const RunOptions& options, const Paths& paths) {
   if (!options.campaign_file.empty() && !options.family.empty()) {
@@ -174,7 +127,8 @@ int run(const RunOptions& options, const Globals& globals) {
   Policy policy = policy_of(options, paths);
   Workspace workspace(paths);
   ConsoleObserver observer(globals);
-  choose_target(options, workspace, policy, observer);
+  choose_target(options.target, !options.workloads.empty() || !options.campaign_file.empty(), workspace, policy,
+                observer);
   const InterruptNote note(interrupt_text(globals.words));
   const CampaignSummary summary = run_campaign(workspace,
                                                {.policy = policy,

@@ -13,10 +13,8 @@
 #include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
-#include "harness/loop/policy.h"
 #include "harness/loop/trial/registration.h"
 #include "harness/loop/trial/trial.h"
-#include "harness/loop/workspace/chosen_workload.h"
 
 namespace apo {
 namespace {
@@ -24,11 +22,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct TryOptions {
-  std::string family;
+  TrialChoice choice;
   std::vector<std::string> files;
-  std::vector<std::string> workloads;
-  std::string cache;
-  std::string judge;
 };
 
 // What came of one file, printed as soon as it is known.
@@ -56,9 +51,7 @@ class Verdicts {
 };
 
 std::string words(std::string_view outcome) {
-  std::string text(outcome);
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
+  return replace_all(std::string(outcome), "_", " ");
 }
 
 void add_verdict(Verdicts& verdicts, const std::string& file, const std::string& id, const Experiment& experiment) {
@@ -76,27 +69,16 @@ void add_verdict(Verdicts& verdicts, const std::string& file, const std::string&
                &experiment);
 }
 
-Policy policy_of(const TryOptions& options, const Workspace& workspace, Target target) {
-  Policy policy = default_policy(options.family);
-  policy.target = target;
-  policy.workloads = options.workloads.empty()
-                         ? std::vector<std::string>{first_workload(workspace.family(options.family), target).name}
-                         : options.workloads;
-  policy.cache_policy = options.cache.empty() ? policy.cache_policy : checked_cache_policy(options.cache);
-  policy.judge_preset = options.judge.empty() ? policy.judge_preset : options.judge;
-  complete_policy(policy, "");
-  return policy;
-}
-
 int try_files(const TryOptions& options, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
-  static_cast<void>(workspace.family(options.family));  // throws where there is none
+  static_cast<void>(workspace.family(options.choice.family));  // throws where there is none
   ConsoleObserver observer(globals);
   Verdicts verdicts(globals.json);
   std::map<Target, std::vector<std::string>> passed;
   std::map<std::string, std::string> files;  // by variant
   for (const std::string& file : options.files) {
-    const RegistrationResult result = register_file(workspace, {.file = file, .family = options.family}, observer);
+    const RegistrationResult result =
+        register_file(workspace, {.file = file, .family = options.choice.family}, observer);
     files[result.variant.id()] = file;
     if (result.state == RegistrationState::refused) {
       verdicts.add(file, result.variant.id(), words(to_string(result.gates.back().outcome)),
@@ -117,7 +99,7 @@ int try_files(const TryOptions& options, const Globals& globals) {
       continue;
     }
     workspace.use(target);
-    const TrialRequest request{.policy = policy_of(options, workspace, target), .variants = variants};
+    const TrialRequest request{.policy = trial_policy(workspace, options.choice, target), .variants = variants};
     const TrialSummary summary =
         run_trial(workspace, request, observer, [&](const std::string& id, const Experiment* experiment) {
           experiment == nullptr ? verdicts.add(files[id], id, "is the incumbent already",
@@ -129,7 +111,7 @@ int try_files(const TryOptions& options, const Globals& globals) {
     }
   }
   if (globals.json) {
-    print_json({{"family", options.family}, {"verdicts", verdicts.documents()}});
+    print_json({{"family", options.choice.family}, {"verdicts", verdicts.documents()}});
   }
   return !judged_all ? kEnvironmentTrouble : passed.empty() ? kGateFailed : kDone;
 }
@@ -138,13 +120,14 @@ int try_files(const TryOptions& options, const Globals& globals) {
 
 Action define_try(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<TryOptions>();
-  app.add_option("family", options->family, "kernel family that the files compute")->required();
+  app.add_option("family", options->choice.family, "kernel family that the files compute")->required();
   app.add_option("files", options->files, "source files of variants, with or without a metadata block")->required();
-  app.add_option("--workload", options->workloads,
+  app.add_option("--workload", options->choice.workloads,
                  "workload to judge on; may repeat, all of one class (default: the first for the target)")
       ->allow_extra_args(false);
-  app.add_option("--cache", options->cache, "cold (flush the caches before every sample) or warm (default: cold)");
-  app.add_option("--judge", options->judge, "judge preset: auto, standard, extended, strict or precise");
+  app.add_option("--cache", options->choice.cache,
+                 "cold (flush the caches before every sample) or warm (default: cold)");
+  app.add_option("--judge", options->choice.judge, "judge preset: auto, standard, extended, strict or precise");
   return [options, &globals] { return try_files(*options, globals); };
 }
 

@@ -38,14 +38,6 @@ std::string exact(double value) {
   return {buffer.data(), end};
 }
 
-// One line a row, whatever the journal holds: control characters become spaces.
-std::string one_line(std::string text) {
-  for (char& c : text) {
-    c = static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-  }
-  return text;
-}
-
 std::string readable(const Cell& cell) {
   if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
     return std::to_string(*integer);

@@ -29,6 +29,7 @@
 #include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/correctness/sanitizer_log.h"
 #include "harness/loop/workspace/workspace.h"
+#include "harness/runtime/input_store.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -165,9 +166,7 @@ int verify_one(const VerifyOptions& options, const Globals& globals, Workspace& 
       options.inputs.empty()
           ? make_inputs(family, workload, seed, regime, runtime.threads)
           : inputs_from(family, workload.axes, load_inputs(options.inputs, family, workload.axes), runtime.threads);
-  const auto units = draw_units(family.unit_count(workload.axes), most_checked_units(family, workload.axes),
-                                derive_seed(seed, "units"));
-  const Expected expected = expect(family, inputs, units, runtime.threads);
+  const Expected expected = expect(family, inputs, checked_units(family, workload.axes, seed), runtime.threads);
   const OneCall call = run_once(runtime, configuration, inputs, expected, options);
   if (!options.dump.empty()) {
     dump(options.dump, runtime, inputs, call.outputs);

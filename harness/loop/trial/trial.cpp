@@ -6,7 +6,9 @@
 #include "harness/loop/certify.h"
 #include "harness/loop/experiment.h"
 #include "harness/loop/machine_check.h"
+#include "harness/loop/policy.h"
 #include "harness/loop/starting_point.h"
+#include "harness/loop/workspace/chosen_workload.h"
 #include "harness/loop/workspace/recover.h"
 
 namespace apo {
@@ -40,6 +42,18 @@ Experiment judge(const CampaignFrame& frame, CampaignProgress& state, const Vari
 }
 
 }  // namespace
+
+Policy trial_policy(const Workspace& workspace, const TrialChoice& choice, Target target) {
+  Policy policy = default_policy(choice.family);
+  policy.target = target;
+  policy.workloads = choice.workloads.empty()
+                         ? std::vector<std::string>{first_workload(workspace.family(choice.family), target).name}
+                         : choice.workloads;
+  policy.cache_policy = choice.cache.empty() ? policy.cache_policy : checked_cache_policy(choice.cache);
+  policy.judge_preset = choice.judge.empty() ? policy.judge_preset : choice.judge;
+  complete_policy(policy, "");
+  return policy;
+}
 
 TrialSummary run_trial(Workspace& workspace, const TrialRequest& request, Observer& observer, const OnTrial& told) {
   Journal journal = Journal::open(workspace.paths().journal, Access::read_write);

@@ -12,6 +12,17 @@
 
 namespace apo {
 
+// What a command says of how to judge; "" and no workload are the defaults.
+struct TrialChoice {
+  std::string family;
+  std::vector<std::string> workloads;  // default: the first for the target
+  std::string cache;
+  std::string judge;
+};
+
+// UserError for a word or a workload that is none.
+Policy trial_policy(const Workspace& workspace, const TrialChoice& choice, Target target);
+
 struct TrialRequest {
   Policy policy;                      // complete but for its iterations
   std::vector<std::string> variants;  // of the policy's family and target, in the order of their trial

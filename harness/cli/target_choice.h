@@ -1,0 +1,18 @@
+// harness/cli/target_choice.h - chooses the target of a campaign, as `apo run` and `apo research` do.
+#pragma once
+
+#include <string>
+
+#include "harness/core/observer.h"
+#include "harness/loop/policy.h"
+#include "harness/loop/workspace/workspace.h"
+
+namespace apo {
+
+// Makes the workspace use the target, and writes it into the policy. `word` is host, cuda or auto: auto takes the
+// target of the baseline; without one the GPU when it is usable and the family has variants for it. Where the workloads
+// were not given it then takes the first that makes sense there. UserError for a baseline of another target.
+void choose_target(const std::string& word, bool workloads_given, Workspace& workspace, Policy& policy,
+                   Observer& observer);
+
+}  // namespace apo
