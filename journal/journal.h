@@ -224,6 +224,10 @@ class Journal {
                                         const ProfileContext& context);
   void add_brief(std::int64_t iteration, const ResearchBrief& brief);
   ResearchBrief brief(std::int64_t iteration);
+  void add_proposer_call(std::int64_t iteration, const ProposerCall& call);
+  std::vector<ProposerCall> proposer_calls(std::int64_t campaign);  // in order
+  // Who proposed them, of the variants of that family that anybody proposed; by name, the newest author of each.
+  std::map<std::string, std::string> authors(const std::string& family);
   void add_roofs(const std::string& machine, const std::vector<Roof>& roofs);
   // The newest of each name, by name; only those measured under `driver`, unless it is empty.
   std::vector<Roof> roofs(const std::string& machine, const std::string& driver = "");

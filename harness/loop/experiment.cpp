@@ -10,6 +10,7 @@
 #include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/rounds/clocks.h"
 #include "harness/loop/hooks.h"
+#include "harness/loop/proposers/proposals.h"
 
 namespace apo {
 namespace {
@@ -100,6 +101,7 @@ Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, s
   evaluate(frame.runtime, experiment, plan_for(frame, state, experiment), frame.observer,
            journal_hooks(frame.journal, experiment.id));
   frame.journal.finish_experiment(experiment, lesson_of(experiment));
+  settle_proposal(frame.workspace, experiment);
   frame.observer.say(
       fmt::format("    {}: {}", to_string(experiment.judgement->verdict), experiment.judgement->sentence));
   advance(state, experiment);

@@ -14,6 +14,7 @@
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
 #include "harness/core/json/records_json.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/loop/trial/registration.h"
@@ -62,13 +63,6 @@ std::string piped_source() {
   return text;
 }
 
-// By what only a source of that language has.
-std::string extension_of(const std::string& source) {
-  const bool device =
-      source.find("__global__") != std::string::npos || source.find("cudaStream_t") != std::string::npos;
-  return device ? ".cu" : source.find("@triton.jit") != std::string::npos ? ".py" : ".cpp";
-}
-
 // The candidate as a file. One from a pipe is named by its text, so that the same text is the same variant.
 std::string candidate_file(const std::string& file, const TemporaryFolder& folder) {
   const std::string source = file == "-" ? piped_source() : read_file(file);
@@ -78,7 +72,7 @@ std::string candidate_file(const std::string& file, const TemporaryFolder& folde
   if (file != "-") {
     return file;
   }
-  const fs::path path = folder.path() / ("candidate_" + sha256(source).substr(0, 8) + extension_of(source));
+  const fs::path path = folder.path() / ("candidate_" + sha256(source).substr(0, 8) + guessed_extension(source));
   write_file_atomically(path, source);
   return path.string();
 }

@@ -123,6 +123,11 @@ void check_includes(const Variant& variant, const fs::path& folder) {
   }
 }
 
+bool lies_below(const fs::path& root, const Variant& variant) {
+  const fs::path folder = fs::absolute(root).lexically_normal();
+  return std::ranges::mismatch(folder, fs::path(variant.path)).in1 == folder.end();
+}
+
 std::string unknown_parent(const Variant& variant) {
   return fmt::format("{}: the apo:parent of {}, '{}', is no variant", variant.path, variant.id(), variant.parent);
 }
@@ -251,8 +256,11 @@ void Catalogue::adopt(Variant& variant) const {
 }
 
 bool Catalogue::is_registered(const Variant& variant) const {
-  const fs::path folder = fs::absolute(roots_.back()).lexically_normal();
-  return std::ranges::mismatch(folder, fs::path(variant.path)).in1 == folder.end();
+  return lies_below(roots_.back(), variant);
+}
+
+bool Catalogue::is_scanned(const Variant& variant) const {
+  return std::ranges::any_of(roots_, [&](const fs::path& root) { return lies_below(root, variant); });
 }
 
 // The variant of that name and the same content; nullptr: the name is free, or that of a registered variant.
@@ -273,8 +281,12 @@ const Variant* Catalogue::same(const Variant& variant) const {
   return nullptr;
 }
 
+Variant Catalogue::read(const fs::path& file, const std::string& family) const {
+  return load_variant(file.string(), roots_, family);
+}
+
 Registration Catalogue::add(const fs::path& file, const std::string& family) {
-  Variant variant = load_variant(file.string(), roots_, family);
+  Variant variant = read(file, family);
   if (const Variant* known = same(variant)) {
     return {.variant = known, .already_registered = true};
   }
@@ -293,7 +305,7 @@ Registration Catalogue::add(const fs::path& file, const std::string& family) {
 }
 
 Registration Catalogue::register_variant(const Variant& variant, const fs::path& folder) {
-  if (const Variant* known = same(variant)) {
+  if (const Variant* known = same(variant); known != nullptr && is_scanned(*known)) {
     return {.variant = known, .already_registered = true};
   }
   const fs::path family = folder / variant.family;
@@ -301,7 +313,7 @@ Registration Catalogue::register_variant(const Variant& variant, const fs::path&
   const fs::path path =
       fs::absolute(variant.headers.empty() ? family / name : family / variant.name / name).lexically_normal();
   const Variant* before = find(variant.id());
-  const TemporaryPlace aside(before == nullptr ? fs::path() : place_of(*before));
+  const TemporaryPlace aside(before == nullptr || !is_scanned(*before) ? fs::path() : place_of(*before));
   const bool created = create_whole(path, variant);
   Variant copy = load_variant(path.string());  // with the headers beside it and no others
   if (copy.source_hash != variant.source_hash) {

@@ -47,6 +47,8 @@ class Catalogue {
   // Parses "family/name" or "family/name[CHUNK=16,LANES=2]", as Configuration::label() prints it. Throws UserError.
   Configuration configuration(std::string_view text) const;
 
+  // Reads the variant of a file, whose headers may lie in the folders.
+  Variant read(const std::filesystem::path& file, const std::string& family = "") const;
   // Reads and adds the variant of a file that stays where it is; `family` is that of a file whose block names none. In
   // place of a registered variant of its name, that is one in the last of the folders. Throws UserError when it is no
   // valid variant, its name is taken outside of that folder, another variant has the same text, or its parent is
@@ -64,6 +66,7 @@ class Catalogue {
   void load_file(const std::filesystem::path& path);
   bool has_known_parent(const Variant& variant) const;
   bool is_registered(const Variant& variant) const;
+  bool is_scanned(const Variant& variant) const;
   const Variant* same(const Variant& variant) const;
   void adopt(Variant& variant) const;
   std::vector<std::filesystem::path> roots_;
