@@ -28,6 +28,7 @@ struct EvaluatePlan {
   double solo_run_s =
       kSoloRunSeconds;     // of a certification: how long each arm runs alone, 24 times a workload; 0: never
   std::string trial = {};  // keeps comparisons apart that share an experiment's number
+  std::vector<GateResult> first_gates = {};  // that the candidate has gone through before all others
 };
 
 // Lays out rounds of these workloads. They share processes as the plan says, except where several workloads take turns

@@ -123,7 +123,7 @@ void check_includes(const Variant& variant, const fs::path& folder) {
   }
 }
 
-bool lies_below(const fs::path& root, const Variant& variant) {
+bool is_below(const Variant& variant, const fs::path& root) {
   const fs::path folder = fs::absolute(root).lexically_normal();
   return std::ranges::mismatch(folder, fs::path(variant.path)).in1 == folder.end();
 }
@@ -256,27 +256,36 @@ void Catalogue::adopt(Variant& variant) const {
 }
 
 bool Catalogue::is_registered(const Variant& variant) const {
-  return lies_below(roots_.back(), variant);
+  return is_below(variant, roots_.back());
 }
 
 bool Catalogue::is_scanned(const Variant& variant) const {
-  return std::ranges::any_of(roots_, [&](const fs::path& root) { return lies_below(root, variant); });
+  return std::ranges::any_of(roots_, [&](const fs::path& root) { return is_below(variant, root); });
 }
 
-// The variant of that name and the same content; nullptr: the name is free, or that of a registered variant.
+bool Catalogue::may_be_replaced(const Variant& variant) const {
+  return is_registered(variant) ||
+         std::ranges::none_of(roots_, [&](const fs::path& root) { return is_below(variant, root); });
+}
+
+const Variant* Catalogue::with_text(std::string_view source_hash) const {
+  const auto found =
+      std::ranges::find_if(variants_, [&](const auto& one) { return one.second.source_hash == source_hash; });
+  return found == variants_.end() ? nullptr : &found->second;
+}
+
+// The variant of that name and the same content; nullptr: the name is free, or its variant may be replaced.
 const Variant* Catalogue::same(const Variant& variant) const {
   const Variant* known = find(variant.id());
   if (known != nullptr && known->source_hash == variant.source_hash) {
     return known;
   }
-  if (known != nullptr && !is_registered(*known)) {
+  if (known != nullptr && !may_be_replaced(*known)) {
     name_taken(variant, known->path);
   }
-  for (const auto& [id, other] : variants_) {
-    if (other.source_hash == variant.source_hash) {
-      throw UserError("'" + variant.path + "' has the very text of " + id,
-                      "a variant is known by its text: change it, for example by a line '// apo:idea'");
-    }
+  if (const Variant* other = with_text(variant.source_hash)) {
+    throw UserError("'" + variant.path + "' has the very text of " + other->id(),
+                    "a variant is known by its text: change it, for example by a line '// apo:idea'");
   }
   return nullptr;
 }
@@ -286,7 +295,10 @@ Variant Catalogue::read(const fs::path& file, const std::string& family) const {
 }
 
 Registration Catalogue::add(const fs::path& file, const std::string& family) {
-  Variant variant = read(file, family);
+  return add(read(file, family));
+}
+
+Registration Catalogue::add(Variant variant) {
   if (const Variant* known = same(variant)) {
     return {.variant = known, .already_registered = true};
   }

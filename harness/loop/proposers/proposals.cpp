@@ -10,6 +10,7 @@
 
 #include "harness/core/bare_source.h"
 #include "harness/core/error.h"
+#include "harness/core/guards.h"
 #include "harness/core/hash.h"
 #include "harness/core/sources.h"
 #include "harness/core/system/files.h"
@@ -255,17 +256,21 @@ void take_waiting_proposals(Workspace& workspace, const Family& family) {
   }
 }
 
+bool is_waiting_proposal(const Workspace& workspace, const Variant& variant) {
+  return fs::path(variant.path).parent_path() ==
+         fs::absolute(waiting_folder(workspace, variant.family)).lexically_normal();
+}
+
 void settle_proposal(Workspace& workspace, const Experiment& experiment) {
   const Variant variant = workspace.catalogue().get(experiment.candidate.variant);
-  const fs::path path = variant.path;
-  if (path.parent_path() != fs::absolute(waiting_folder(workspace, variant.family)).lexically_normal()) {
-    return;  // settings of a known variant, or judged before
+  if (!is_waiting_proposal(workspace, variant) || experiment.outcome == Outcome::unstable_clock) {
+    return;  // settings of a known variant, or judged before; or the machine could not judge it
   }
-  std::error_code ignored;
-  if (experiment.judgement->reason != Reason::gate_failed) {
+  if (experiment.outcome == Outcome::valid && guards_off().empty()) {
     workspace.catalogue().register_variant(variant, workspace.paths().variants);
   }
-  fs::remove(path, ignored);
+  std::error_code ignored;  // a file that stays is judged again
+  fs::remove(variant.path, ignored);
 }
 
 }  // namespace apo

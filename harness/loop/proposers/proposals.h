@@ -30,6 +30,8 @@ std::vector<Proposal> take_proposals(const ProposalPlace& place, const ProposerA
 // Adds the files that an interrupted campaign left waiting. What cannot be read is passed over.
 void take_waiting_proposals(Workspace& workspace, const Family& family);
 
+// Whether its file waits to be judged.
+bool is_waiting_proposal(const Workspace& workspace, const Variant& variant);
 // After its experiment: a proposed variant that passed the gates is registered, another one is in the journal alone.
 void settle_proposal(Workspace& workspace, const Experiment& experiment);
 
