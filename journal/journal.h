@@ -261,6 +261,16 @@ class Journal {
   // Of the newest one on that machine that timed `variant` against `opponent`, or against any for "".
   std::optional<JudgedWorkload> newest_judged_workload(const std::string& variant, const std::string& opponent,
                                                        const std::string& machine);
+  // The newest experiment that accepted or reverted this machine code against that one, on this workload alone, on that
+  // machine with the caches in that state.
+  struct JudgedCode {
+    std::string candidate;  // Build::code_hash
+    std::string incumbent;
+    std::string machine;
+    std::string workload;
+    CachePolicy cache = CachePolicy::cold;
+  };
+  std::optional<std::int64_t> newest_with_code(const JudgedCode& code);
 
   // begin_experiment of one that measures `original` again, and that it does, together.
   std::int64_t begin_replay(const Experiment& experiment, std::int64_t original, ReplayRow::Kind kind);

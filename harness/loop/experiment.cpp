@@ -103,21 +103,42 @@ Judgement not_judged(const EvaluatePlan& plan, const EnvironmentError& error) {
           .rule_version = std::string(kRuleVersion)};
 }
 
-// Of a device variant that somebody has just proposed: what was registered has been there.
-std::vector<GateResult> check_on_cpu_first(const CampaignFrame& frame, const Experiment& experiment) {
-  const Variant& variant = frame.workspace.catalogue().get(experiment.candidate.variant);
-  if (!is_device_variant(variant) || !is_waiting_proposal(frame.workspace, variant)) {
-    return {};
+// "experiment 12: reverted: Slower: ..." where it judged the same machine code.
+std::string judged_before(const CampaignFrame& frame, const Build& candidate, const Build& incumbent) {
+  const auto before = frame.journal.newest_with_code({.candidate = candidate.code_hash,
+                                                      .incumbent = incumbent.code_hash,
+                                                      .machine = frame.workspace.machine().id,
+                                                      .workload = join(frame.policy.workloads, ","),
+                                                      .cache = frame.policy.cache_policy});
+  if (!before) {
+    return "";
   }
-  std::string log;
-  return check_on_cpu(frame.workspace.paths(), variant, true, frame.observer, log);
+  const Experiment experiment = frame.journal.load_experiment(*before, Detail::summary);
+  return fmt::format("experiment {}: {}: {}", *before, to_string(experiment.judgement->verdict),
+                     experiment.judgement->sentence);
+}
+
+// What somebody has just proposed goes through what registered variants have been through, and a proposer that repeats
+// itself in other words is not timed again.
+void add_checks_of_proposal(const CampaignFrame& frame, const Experiment& experiment, EvaluatePlan& plan) {
+  const Variant& variant = frame.workspace.catalogue().get(experiment.candidate.variant);
+  if (!is_waiting_proposal(frame.workspace, variant)) {
+    return;
+  }
+  plan.judged_before = [&frame](const Build& candidate, const Build& incumbent) {
+    return judged_before(frame, candidate, incumbent);
+  };
+  if (is_device_variant(variant)) {
+    std::string log;
+    plan.first_gates = check_on_cpu(frame.workspace.paths(), variant, true, frame.observer, log);
+  }
 }
 
 void judge_candidate(const CampaignFrame& frame, CampaignProgress& state, Experiment& experiment) {
   const StageRange range("evaluate " + experiment.candidate.label());
   const EvaluateHooks hooks = journal_hooks(frame.journal, experiment.id);
   EvaluatePlan untimed = untimed_plan(state, experiment);
-  untimed.first_gates = check_on_cpu_first(frame, experiment);
+  add_checks_of_proposal(frame, experiment, untimed);
   std::optional<ReadyToTime> ready = run_untimed_gates({frame.runtime, experiment, untimed, frame.observer, hooks});
   if (!ready) {
     return;

@@ -33,7 +33,7 @@ std::string printing(const Workplace& place, const std::string& name, const std:
 }
 
 Words run_with(const std::vector<std::string>& proposers) {
-  Words words = {"run", "copy", "--workload", "n4k", "--iterations", "1", "--candidates", "2", "--proposer-time", "2s"};
+  Words words = {"run", "copy", "--workload", "n4k", "--iterations", "1", "--candidates", "3", "--proposer-time", "2s"};
   for (const std::string& one : proposers) {
     words.insert(words.end(), {"--proposer", one});
   }
@@ -65,15 +65,16 @@ void check_faults(const Json& calls) {
 }
 
 void check_proposals(const Json& proposals) {
-  const std::vector<std::string> states = {"taken", "taken", "repeated", "repeated", "refused", "refused", "refused"};
+  const std::vector<std::string> states = {"taken",    "taken",   "repeated", "taken",
+                                           "repeated", "refused", "refused",  "refused"};
   ASSERT_EQ(proposals.size(), states.size());
   for (std::size_t i = 0; i < states.size(); ++i) {
     EXPECT_EQ(proposals[i]["state"], states[i]) << proposals[i];
   }
-  EXPECT_NE(proposals[3]["why"].dump().find("the same as copy/simple"), std::string::npos) << proposals[3];
-  EXPECT_NE(proposals[4]["why"].dump().find("choose one of"), std::string::npos) << proposals[4];
-  EXPECT_NE(proposals[5]["why"].dump().find("is no variant"), std::string::npos) << proposals[5];
-  EXPECT_NE(proposals[6]["why"].dump().find("is for cuda"), std::string::npos) << proposals[6];
+  EXPECT_NE(proposals[4]["why"].dump().find("the same as copy/simple"), std::string::npos) << proposals[4];
+  EXPECT_NE(proposals[5]["why"].dump().find("choose one of"), std::string::npos) << proposals[5];
+  EXPECT_NE(proposals[6]["why"].dump().find("is no variant"), std::string::npos) << proposals[6];
+  EXPECT_NE(proposals[7]["why"].dump().find("is for cuda"), std::string::npos) << proposals[7];
 }
 
 // What a proposer writes is text wherever it is shown.
@@ -90,7 +91,9 @@ void check_report(const Workplace& place) {
 
 TEST(Proposers, AnswersAreJudgedAsAnyCandidateAndFaultsEndNoCampaign) {
   const Workplace place;
-  const std::string right = std::string(kCopyHead) + " __builtin_memcpy(y, x, 4 * n); }\n";
+  const std::string right = std::string(kCopyHead) +
+                            " for (int k = 0; k < 8; ++k) { __builtin_memcpy(y, x, 4 * n);"
+                            " __asm__ volatile(\"\" ::: \"memory\"); } }\n";
   const std::vector<Json> answer = {
       {{"source", std::string(kCopyHead) + " for (long i = 0; i < n; ++i) y[i] = x[i] + 1; }\n"},
        {"name", "../wrong"},
@@ -99,6 +102,9 @@ TEST(Proposers, AnswersAreJudgedAsAnyCandidateAndFaultsEndNoCampaign) {
        {"predict", {{"low", 9}, {"high", 11}, {"because", "no\nreason\n// apo:tune EVIL 1"}}}},
       {{"source", right}, {"name", "right"}, {"techniques", {"memcpy"}}, {"predict", {{"low", 8}, {"high", 9}}}},
       {{"source", "// The same once more.\n" + right}},
+      {{"source", replaced(right, "4 * n", "sizeof(float) * n")},
+       {"name", "again"},
+       {"predict", {{"low", 4}, {"high", 5}}}},
       {{"source", replaced(Workplace::variant("other"), "  for", "  /* the baseline */\n\n  for")}},
       {{"variant", "copy/parallel[KILOBYTES_PER_THREAD=3]"}},
       {{"source", "// apo:parent copy/nobody\n" + right + "// more\nint unused;\n"}},
@@ -119,17 +125,21 @@ TEST(Proposers, AnswersAreJudgedAsAnyCandidateAndFaultsEndNoCampaign) {
   check_faults(calls);
 
   const Json& experiments = summary["iterations"][0]["experiments"];
-  ASSERT_EQ(experiments.size(), 2U);
+  ASSERT_GE(experiments.size(), 2U);
   EXPECT_EQ(experiments[0]["candidate"]["variant"].get<std::string>().substr(0, 11), "copy/wrong_") << experiments[0];
   EXPECT_EQ(experiments[0]["outcome"], "incorrect");
   EXPECT_EQ(experiments[1]["candidate"]["variant"].get<std::string>().substr(0, 11), "copy/right_") << experiments[1];
   EXPECT_EQ(experiments[1]["outcome"], "valid");
+  if (experiments[1]["judgement"]["verdict"] == "reverted") {
+    EXPECT_EQ(experiments[2]["outcome"], "no_change") << experiments[2];
+    EXPECT_NE(experiments[2].dump().find("machine code identical to that of experiment 2"), std::string::npos);
+  }
   check_report(place);
 
   const auto files = [&](const std::string& folder) {
     return std::distance(std::filesystem::directory_iterator(place.path(folder)), {});
   };
-  EXPECT_EQ(files(".apo/proposals/copy"), 0) << "both were judged";
+  EXPECT_EQ(files(".apo/proposals/copy"), 3 - static_cast<long>(experiments.size())) << "what was judged is gone";
   EXPECT_EQ(files(".apo/variants/copy"), 1) << "the right one is registered, the wrong one is in the journal alone";
   EXPECT_NE(place.apo({"show", experiments[0]["candidate"]["variant"]}).out.find("alert(1)"), std::string::npos);
 }
