@@ -33,7 +33,8 @@ std::string printing(const Workplace& place, const std::string& name, const std:
 }
 
 Words run_with(const std::vector<std::string>& proposers) {
-  Words words = {"run", "copy", "--workload", "n4k", "--iterations", "1", "--candidates", "3", "--proposer-time", "2s"};
+  Words words = {"run",          "copy", "--workload",      "n4k", "--iterations", "1",
+                 "--candidates", "3",    "--proposer-time", "2s",  "--proposals",  "20"};
   for (const std::string& one : proposers) {
     words.insert(words.end(), {"--proposer", one});
   }
@@ -65,8 +66,8 @@ void check_faults(const Json& calls) {
 }
 
 void check_proposals(const Json& proposals) {
-  const std::vector<std::string> states = {"taken",    "taken",   "repeated", "taken",
-                                           "repeated", "refused", "refused",  "refused"};
+  const std::vector<std::string> states = {"taken",   "taken",   "repeated", "taken",  "repeated",
+                                           "refused", "refused", "refused",  "refused"};
   ASSERT_EQ(proposals.size(), states.size());
   for (std::size_t i = 0; i < states.size(); ++i) {
     EXPECT_EQ(proposals[i]["state"], states[i]) << proposals[i];
@@ -109,6 +110,7 @@ TEST(Proposers, AnswersAreJudgedAsAnyCandidateAndFaultsEndNoCampaign) {
       {{"variant", "copy/parallel[KILOBYTES_PER_THREAD=3]"}},
       {{"source", "// apo:parent copy/nobody\n" + right + "// more\nint unused;\n"}},
       {{"source", "__global__ void k() {}\n"}},
+      {{"source", "#include </etc/passwd>\n" + right}},
       {{"tokens", 77}}};
   const Ran ran = place.apo(run_with({printing(place, "answer", answer), "sleep 98765 & sleep 98765", "kill -9 $$",
                                       "echo out of tokens >&2; exit 3", "yes", "cat >/dev/null"}),
@@ -121,6 +123,7 @@ TEST(Proposers, AnswersAreJudgedAsAnyCandidateAndFaultsEndNoCampaign) {
   const Json& calls = summary["proposer_calls"];
   ASSERT_EQ(calls.size(), 6U);
   EXPECT_EQ(calls[0]["cost"]["tokens"], 77);
+  EXPECT_EQ((ran.out + ran.err).find("root:"), std::string::npos) << "no compiler has read what is no header";
   check_proposals(calls[0]["proposals"]);
   check_faults(calls);
 
