@@ -91,6 +91,7 @@ int exit_code_of(const CandidateAnswer& answer, double at_least) {
     case CandidateVerdict::accepted:
     case CandidateVerdict::reverted:
     case CandidateVerdict::inconclusive:
+    case CandidateVerdict::ranked:
     case CandidateVerdict::incumbent:
       break;
   }
@@ -125,7 +126,8 @@ Action define_evaluate(CLI::App& app, Globals& globals) {
       ->check(CLI::PositiveNumber);
   app.add_option("--cache", options->choice.cache,
                  "cold (flush the caches before every sample) or warm (default: cold)");
-  app.add_option("--judge", options->choice.judge, "judge preset: auto, standard, extended, strict or precise");
+  app.add_option("--judge", options->choice.judge,
+                 "judge preset: auto, standard, extended, strict or precise; or quick, which ranks without a decision");
   return [options, &globals] { return evaluate_file(*options, globals); };
 }
 

@@ -44,6 +44,7 @@ VerdictText verdict_text(const CandidateAnswer& answer) {
     case CandidateVerdict::accepted:
     case CandidateVerdict::reverted:
     case CandidateVerdict::inconclusive:
+    case CandidateVerdict::ranked:
       break;
   }
   const Judgement& judgement = *answer.experiment->judgement;
@@ -101,7 +102,8 @@ Action define_try(CLI::App& app, Globals& globals) {
       ->allow_extra_args(false);
   app.add_option("--cache", options->choice.cache,
                  "cold (flush the caches before every sample) or warm (default: cold)");
-  app.add_option("--judge", options->choice.judge, "judge preset: auto, standard, extended, strict or precise");
+  app.add_option("--judge", options->choice.judge,
+                 "judge preset: auto, standard, extended, strict or precise; or quick, which ranks without a decision");
   return [options, &globals] { return try_files(*options, globals); };
 }
 

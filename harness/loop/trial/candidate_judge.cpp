@@ -8,8 +8,12 @@
 #include "harness/core/text.h"
 #include "harness/implement/variant/form.h"
 #include "harness/implement/variant/metadata.h"
+#include "harness/loop/policy.h"
+#include "harness/loop/research/research_inputs.h"
 #include "harness/loop/trial/device_check.h"
 #include "harness/loop/trial/registration.h"
+#include "harness/loop/workspace/kept_profile.h"
+#include "harness/research/diagnosis/rules.h"
 
 namespace apo {
 namespace {
@@ -26,7 +30,11 @@ bool is_named_by_block(const Variant& variant) {
 
 CandidateJudge::CandidateJudge(Workspace& workspace, TrialChoice choice, Observer& observer)
     : workspace_(workspace), choice_(std::move(choice)), observer_(observer) {
-  static_cast<void>(trial_policy(workspace_, choice_, Target::host));  // throws for a word that is none
+  static_cast<void>(workspace_.family(choice_.family));
+  for (const std::string& name : choice_.workloads) {
+    static_cast<void>(workspace_.workload(workspace_.family(choice_.family), name));
+  }
+  static_cast<void>(trial_policy(workspace_, choice_, Target::host));
 }
 
 CandidateJudge::Judged CandidateJudge::read(const CandidateFile& file) const {
@@ -42,10 +50,19 @@ CandidateJudge::Judged CandidateJudge::read(const CandidateFile& file) const {
 }
 
 CandidateAnswer CandidateJudge::answer(const CandidateFile& file) {
+  const std::string& word = file.judge.empty() ? choice_.judge : file.judge;
+  if (!word.empty()) {
+    check_candidate_judge(word);
+  }
   const Judged candidate = read(file);
   CandidateAnswer answer{.variant = candidate.variant.id()};
-  if (check_device(candidate, answer)) {
-    judge(candidate, answer);
+  try {
+    if (check_device(candidate, answer)) {
+      judge(candidate, word, answer);
+    }
+  } catch (const EnvironmentError& error) {
+    observer_.say(error.what());
+    fail_for(answer, error);
   }
   name_users_file(answer.gates, candidate.variant.path, file.shown);
   for (std::string& line : answer.feedback) {
@@ -80,7 +97,7 @@ bool CandidateJudge::check_device(const Judged& candidate, CandidateAnswer& answ
   return has_gpu;
 }
 
-void CandidateJudge::judge(const Judged& candidate, CandidateAnswer& answer) {
+void CandidateJudge::judge(const Judged& candidate, const std::string& judge, CandidateAnswer& answer) {
   Trial& trial = trial_for(candidate.variant.target);
   answer.incumbent = trial.incumbent().label();
   if (!candidate.is_known && trial.relies_on(candidate.variant.id())) {
@@ -95,10 +112,24 @@ void CandidateJudge::judge(const Judged& candidate, CandidateAnswer& answer) {
     answer.feedback.emplace_back("is the incumbent already: nothing to judge it against");
     return;
   }
-  add_experiment(answer, variant, trial.judge(variant), trial);
-  if (answer.experiment->outcome == Outcome::valid) {
+  // The word of the policy is judged as the policy says.
+  add_experiment(answer, variant, trial.judge(variant, judge == trial.policy().judge_preset ? "" : judge), trial);
+  if (has_effect(*answer.experiment)) {
+    diagnose(variant, trial, answer);
+  }
+  if (answer.experiment->outcome == Outcome::valid && answer.verdict != CandidateVerdict::ranked) {
     keep(variant);
   }
+}
+
+// A profile of the candidate itself, which research finds in the journal should it become the incumbent.
+void CandidateJudge::diagnose(const Variant& variant, const Trial& trial, CandidateAnswer& answer) {
+  const Policy& policy = trial.policy();
+  const Family& family = workspace_.family(policy.family);
+  const Workload& workload = workspace_.workload(family, policy.workloads.front());
+  const Profile profile = kept_or_measured_profile(workspace_, family, {variant.id(), default_settings(variant)},
+                                                   workload, policy.cache_policy, false, observer_);
+  add_bottlenecks(answer, apo::diagnose(diagnosis_of(workspace_, trial.runtime(), workload, profile)));
 }
 
 Trial& CandidateJudge::trial_for(Target target) {
