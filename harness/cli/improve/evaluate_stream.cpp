@@ -13,6 +13,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/loop/policy.h"
 #include "harness/loop/trial/candidate_source.h"
 
 namespace apo {
@@ -84,14 +85,24 @@ void check_keys(const Json& json) {
   }
 }
 
-CandidateAnswer answer_of(CandidateJudge& judge, const Json& json, const TemporaryFolder& folder) {
+CandidateFile file_of(const Json& json, const TemporaryFolder& folder) {
   check_keys(json);
   CandidateFile file = file_of_source(text_at(json, "source"), text_at(json, "extension"), folder.path());
   file.judge = text_at(json, "judge");
+  if (!file.judge.empty()) {
+    check_candidate_judge(file.judge);
+  }
+  return file;
+}
+
+// What is neither the line's fault nor the candidate's, as a journal that somebody holds, may be gone at the next line.
+CandidateAnswer answer_of(CandidateJudge& judge, const CandidateFile& file) {
   try {
     return judge.answer(file);
   } catch (const UserError& error) {
-    throw UserError(replace_all(error.what(), file.path, file.shown), replace_all(error.hint(), file.path, file.shown));
+    CandidateAnswer answer;
+    fail_for(answer, EnvironmentError(error.what(), error.hint()));
+    return answer;
   }
 }
 
@@ -108,9 +119,9 @@ void answer_lines(CandidateJudge& judge, std::FILE* input, const std::function<v
         name = json["name"];
         static_cast<void>(text_at(json, "name"));
       }
-      one = answer_of(judge, json, folder);
+      one = answer_of(judge, file_of(json, folder));
     } catch (const UserError& error) {
-      one = wrong_answer(error);
+      fail_for(one, error);
     }
     Json document = {{"name", name}};
     document.update(to_document(one));

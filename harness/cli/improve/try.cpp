@@ -10,6 +10,7 @@
 #include "harness/cli/console.h"
 #include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/loop/trial/candidate_judge.h"
 
@@ -36,6 +37,9 @@ struct VerdictText {
 VerdictText verdict_text(const CandidateAnswer& answer) {
   switch (answer.verdict) {
     case CandidateVerdict::wrong:
+      if (answer.gates.empty() || answer.gates.back().outcome == Outcome::valid) {
+        return {"no valid variant:", answer.feedback.back()};
+      }
       return {words(to_string(answer.gates.back().outcome)) + ":", answer.gates.back().evidence};
     case CandidateVerdict::not_judged:
       return {"not judged:", answer.feedback.back()};
@@ -71,13 +75,16 @@ int try_files(const TryOptions& options, const Globals& globals) {
   bool judged_all = true;
   bool all_wrong = true;
   for (const std::string& file : options.files) {
+    static_cast<void>(read_file(file));  // a file that is not there is a mistake of the command
+  }
+  for (const std::string& file : options.files) {
     const CandidateAnswer answer = judge.answer({.path = file, .shown = file});
     judged_all = judged_all && answer.verdict != CandidateVerdict::not_judged;
     all_wrong = all_wrong && answer.verdict == CandidateVerdict::wrong;
     const VerdictText text = verdict_text(answer);
     documents.push_back(document_of(file, answer, text));
     if (!globals.json) {
-      print(fmt::format("{}: {} {}\n", answer.variant, text.verdict, text.evidence));
+      print(fmt::format("{}: {} {}\n", answer.variant.empty() ? file : answer.variant, text.verdict, text.evidence));
     }
   }
   for (const TrialSummary& summary : judge.finish()) {

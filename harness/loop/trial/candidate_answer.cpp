@@ -106,8 +106,9 @@ void fail_for(CandidateAnswer& answer, const EnvironmentError& error) {
   answer.feedback.push_back(text_of(error));
 }
 
-CandidateAnswer wrong_answer(const UserError& error) {
-  return {.verdict = CandidateVerdict::wrong, .feedback = {text_of(error)}};
+void fail_for(CandidateAnswer& answer, const UserError& error) {
+  answer.verdict = CandidateVerdict::wrong;
+  answer.feedback.push_back(text_of(error));
 }
 
 void fail_at_gate(CandidateAnswer& answer, const std::string& log) {

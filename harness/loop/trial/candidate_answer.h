@@ -46,8 +46,8 @@ void add_bottlenecks(CandidateAnswer& answer, std::vector<Bottleneck> bottleneck
 
 // Marks the answer as not judged, for what this machine lacks.
 void fail_for(CandidateAnswer& answer, const EnvironmentError& error);
-// The answer for what is no valid variant.
-CandidateAnswer wrong_answer(const UserError& error);
+// Marks the answer as wrong, for what is no valid variant.
+void fail_for(CandidateAnswer& answer, const UserError& error);
 
 // Marks the answer as wrong for its last gate; `log` is the compiler's.
 void fail_at_gate(CandidateAnswer& answer, const std::string& log);

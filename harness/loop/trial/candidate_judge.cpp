@@ -26,6 +26,21 @@ bool is_named_by_block(const Variant& variant) {
   return parse_variant(variant.source, variant.path, variant.headers, otherwise).name == variant.name;
 }
 
+// A mistake in the candidate, apart from those in the command, in the journal and in the family.
+class InvalidCandidate : public UserError {
+ public:
+  using UserError::UserError;
+};
+
+template <class Act>
+auto of_candidate(Act act) {
+  try {
+    return act();
+  } catch (const UserError& error) {
+    throw InvalidCandidate(error.what(), error.hint());
+  }
+}
+
 }  // namespace
 
 CandidateJudge::CandidateJudge(Workspace& workspace, TrialChoice choice, Observer& observer)
@@ -39,7 +54,7 @@ CandidateJudge::CandidateJudge(Workspace& workspace, TrialChoice choice, Observe
 
 CandidateJudge::Judged CandidateJudge::read(const CandidateFile& file) const {
   const Catalogue& catalogue = workspace_.catalogue();
-  Variant variant = catalogue.read(file.path, choice_.family);
+  Variant variant = of_candidate([&] { return catalogue.read(file.path, choice_.family); });
   if (const Variant* known = catalogue.with_text(variant.source_hash)) {
     return {.variant = *known, .is_known = true};
   }
@@ -54,19 +69,23 @@ CandidateAnswer CandidateJudge::answer(const CandidateFile& file) {
   if (!word.empty()) {
     check_candidate_judge(word);
   }
-  const Judged candidate = read(file);
-  CandidateAnswer answer{.variant = candidate.variant.id()};
+  CandidateAnswer answer;
   try {
+    const Judged candidate = read(file);
+    answer.variant = candidate.variant.id();
     if (check_device(candidate, answer)) {
       judge(candidate, word, answer);
     }
   } catch (const EnvironmentError& error) {
     observer_.say(error.what());
     fail_for(answer, error);
+  } catch (const InvalidCandidate& invalid) {
+    fail_for(answer, invalid);
   }
-  name_users_file(answer.gates, candidate.variant.path, file.shown);
+  const std::string path = std::filesystem::absolute(file.path).lexically_normal().string();
+  name_users_file(answer.gates, path, file.shown);
   for (std::string& line : answer.feedback) {
-    line = replace_all(line, candidate.variant.path, file.shown);
+    line = replace_all(replace_all(line, path, file.shown), file.path, file.shown);
   }
   return answer;
 }
@@ -81,7 +100,7 @@ bool CandidateJudge::check_device(const Judged& candidate, CandidateAnswer& answ
   const bool has_gpu = workspace_.has_gpu(&missing);
   if (is_device_variant(variant) && !candidate.is_known) {
     std::string log;
-    answer.gates = check_on_cpu(workspace_.paths(), variant, has_gpu, observer_, log);
+    answer.gates = of_candidate([&] { return check_on_cpu(workspace_.paths(), variant, has_gpu, observer_, log); });
     if (!answer.gates.empty() && answer.gates.back().outcome != Outcome::valid) {
       fail_at_gate(answer, log);
       return false;
@@ -101,11 +120,12 @@ void CandidateJudge::judge(const Judged& candidate, const std::string& judge, Ca
   Trial& trial = trial_for(candidate.variant.target);
   answer.incumbent = trial.incumbent().label();
   if (!candidate.is_known && trial.relies_on(candidate.variant.id())) {
-    throw UserError(candidate.variant.id() + " is what candidates are judged against, and this is another text",
-                    "give the candidate a name of its own: leave its apo:variant line out, or change it");
+    throw InvalidCandidate(candidate.variant.id() + " is what candidates are judged against, and this is another text",
+                           "give the candidate a name of its own: leave its apo:variant line out, or change it");
   }
-  const Variant& variant = candidate.is_known ? workspace_.catalogue().get(candidate.variant.id())
-                                              : *workspace_.catalogue().add(candidate.variant).variant;
+  Catalogue& catalogue = workspace_.catalogue();
+  const Variant& variant = candidate.is_known ? catalogue.get(candidate.variant.id())
+                                              : *of_candidate([&] { return catalogue.add(candidate.variant).variant; });
   if (trial.is_incumbent(variant)) {
     answer.verdict = CandidateVerdict::incumbent;
     answer.score = 1;

@@ -27,7 +27,8 @@ class CandidateJudge {
   // UserError for an unknown family, workload or word.
   CandidateJudge(Workspace& workspace, TrialChoice choice, Observer& observer);
 
-  // UserError for a file that is no valid variant. What the machine lacks is an answer.
+  // What is no valid variant, and what this machine lacks, are answers. UserError for a mistake that is not the
+  // candidate's.
   CandidateAnswer answer(const CandidateFile& file);
   // Certifies what was accepted, and ends the campaigns.
   std::vector<TrialSummary> finish();
