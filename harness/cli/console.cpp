@@ -165,13 +165,6 @@ void print(const std::string& text) {
   }
 }
 
-std::string one_line(std::string text) {
-  for (char& c : text) {
-    c = static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-  }
-  return text;
-}
-
 namespace {
 
 // A compiler may print what is no UTF-8: it must not end the program.

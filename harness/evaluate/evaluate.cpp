@@ -54,6 +54,13 @@ std::optional<Pairs> pass_build(const Evaluation& evaluation) {
   return std::move(built.pairs);
 }
 
+std::string judged_before(const Evaluation& evaluation) {
+  const Experiment& experiment = evaluation.experiment;
+  return evaluation.plan.judged_before
+             ? evaluation.plan.judged_before(experiment.candidate_build, experiment.incumbent_build)
+             : "";
+}
+
 bool pass_resources(const Evaluation& evaluation, const Pairs& pairs) {
   const StageRange range("gate resources");
   const auto start = std::chrono::steady_clock::now();
@@ -61,6 +68,9 @@ bool pass_resources(const Evaluation& evaluation, const Pairs& pairs) {
   if (!evaluation.plan.time_same_code && guard_is_on(Guard::same_code) && have_same_code(pairs)) {
     gate.outcome = Outcome::no_change;
     gate.evidence = "machine code identical to the incumbent's: nothing to time";
+  } else if (const std::string before = judged_before(evaluation); !before.empty()) {
+    gate.outcome = Outcome::no_change;
+    gate.evidence = "machine code identical to that of " + before;
   } else {
     std::vector<std::string> parts;
     for (const auto& [name, value] : evaluation.experiment.candidate_build.resources) {
@@ -89,6 +99,11 @@ bool pass_correctness(const Evaluation& evaluation) {
 }
 
 std::optional<Pairs> pass_untimed_gates(const Evaluation& evaluation) {
+  for (const GateResult& gate : evaluation.plan.first_gates) {
+    if (!add_gate(evaluation, gate)) {
+      return std::nullopt;
+    }
+  }
   if (!pass_metadata(evaluation)) {
     return std::nullopt;
   }

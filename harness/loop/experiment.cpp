@@ -11,8 +11,11 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/rounds/clocks.h"
+#include "harness/implement/variant/form.h"
 #include "harness/loop/hooks.h"
 #include "harness/loop/machine_check.h"
+#include "harness/loop/proposers/proposals.h"
+#include "harness/loop/trial/device_check.h"
 
 namespace apo {
 namespace {
@@ -96,11 +99,43 @@ std::optional<Lesson> lesson_of(const Experiment& experiment) {
                 .text = lesson_text(experiment)};
 }
 
+// "experiment 12: reverted: Slower: ..." where it judged the same machine code.
+std::string judged_before(const CampaignFrame& frame, const Build& candidate, const Build& incumbent) {
+  const auto before = frame.journal.newest_with_code({.candidate = candidate.code_hash,
+                                                      .incumbent = incumbent.code_hash,
+                                                      .machine = frame.workspace.machine().id,
+                                                      .workload = join(frame.policy.workloads, ","),
+                                                      .cache = frame.policy.cache_policy});
+  if (!before) {
+    return "";
+  }
+  const Experiment experiment = frame.journal.load_experiment(*before, Detail::summary);
+  return fmt::format("experiment {}: {}: {}", *before, to_string(experiment.judgement->verdict),
+                     experiment.judgement->sentence);
+}
+
+// What somebody has just proposed goes through what registered variants have been through, and a proposer that repeats
+// itself in other words is not timed again.
+void add_checks_of_proposal(const CampaignFrame& frame, const Experiment& experiment, EvaluatePlan& plan) {
+  const Variant& variant = frame.workspace.catalogue().get(experiment.candidate.variant);
+  if (!is_waiting_proposal(frame.workspace, variant)) {
+    return;
+  }
+  plan.judged_before = [&frame](const Build& candidate, const Build& incumbent) {
+    return judged_before(frame, candidate, incumbent);
+  };
+  if (is_device_variant(variant)) {
+    std::string log;
+    plan.first_gates = check_on_cpu(frame.workspace.paths(), variant, true, frame.observer, log);
+  }
+}
+
 void judge_candidate(const CampaignFrame& frame, CampaignProgress& state, Experiment& experiment,
                      const std::string& judge) {
   const StageRange range("evaluate " + experiment.candidate.label());
   const EvaluateHooks hooks = journal_hooks(frame.journal, experiment.id);
-  const EvaluatePlan untimed = plan_for(state, experiment, judge);
+  EvaluatePlan untimed = plan_for(state, experiment, judge);
+  add_checks_of_proposal(frame, experiment, untimed);
   std::optional<ReadyToTime> ready = run_untimed_gates({frame.runtime, experiment, untimed, frame.observer, hooks});
   if (!ready) {
     return;
@@ -140,6 +175,7 @@ Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, s
     throw;
   }
   frame.journal.finish_experiment(experiment, lesson_of(experiment));
+  settle_proposal(frame.workspace, experiment);
   frame.observer.say(
       fmt::format("    {}: {}", to_string(experiment.judgement->verdict), experiment.judgement->sentence));
   advance(state, experiment);

@@ -32,7 +32,7 @@ std::string piped_source() {
   char buffer[1 << 16];
   for (std::size_t got = 0; (got = std::fread(buffer, 1, sizeof(buffer), stdin)) > 0;) {
     text.append(buffer, got);
-    if (text.size() > kLongestSource) {
+    if (text.size() > kLongestCandidate) {
       throw UserError("the source is longer than 1 MiB");
     }
   }

@@ -22,7 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // A source of 1 MiB, each byte of it written as \u00XX, and room for the rest.
-constexpr std::size_t kLongestLine = 6 * kLongestSource + (std::size_t{1} << 16);
+constexpr std::size_t kLongestLine = 6 * kLongestCandidate + (std::size_t{1} << 16);
 
 const std::vector<std::string> kKeysOfLine = {"source", "name", "extension", "judge"};
 

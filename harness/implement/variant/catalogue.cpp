@@ -259,6 +259,10 @@ bool Catalogue::is_registered(const Variant& variant) const {
   return is_below(variant, roots_.back());
 }
 
+bool Catalogue::is_scanned(const Variant& variant) const {
+  return std::ranges::any_of(roots_, [&](const fs::path& root) { return is_below(variant, root); });
+}
+
 bool Catalogue::may_be_replaced(const Variant& variant) const {
   return is_registered(variant) ||
          std::ranges::none_of(roots_, [&](const fs::path& root) { return is_below(variant, root); });
@@ -313,7 +317,7 @@ Registration Catalogue::add(Variant variant) {
 }
 
 Registration Catalogue::register_variant(const Variant& variant, const fs::path& folder) {
-  if (const Variant* known = same(variant)) {
+  if (const Variant* known = same(variant); known != nullptr && is_scanned(*known)) {
     return {.variant = known, .already_registered = true};
   }
   const fs::path family = folder / variant.family;
@@ -321,7 +325,7 @@ Registration Catalogue::register_variant(const Variant& variant, const fs::path&
   const fs::path path =
       fs::absolute(variant.headers.empty() ? family / name : family / variant.name / name).lexically_normal();
   const Variant* before = find(variant.id());
-  const TemporaryPlace aside(before == nullptr ? fs::path() : place_of(*before));
+  const TemporaryPlace aside(before == nullptr || !is_scanned(*before) ? fs::path() : place_of(*before));
   const bool created = create_whole(path, variant);
   Variant copy = load_variant(path.string());  // with the headers beside it and no others
   if (copy.source_hash != variant.source_hash) {

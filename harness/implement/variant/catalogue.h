@@ -69,6 +69,7 @@ class Catalogue {
   void load_file(const std::filesystem::path& path);
   bool has_known_parent(const Variant& variant) const;
   bool is_registered(const Variant& variant) const;
+  bool is_scanned(const Variant& variant) const;
   bool may_be_replaced(const Variant& variant) const;
   const Variant* same(const Variant& variant) const;
   void adopt(Variant& variant) const;

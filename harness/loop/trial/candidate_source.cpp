@@ -5,21 +5,12 @@
 
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 
 namespace apo {
-namespace {
-
-std::string language_of(const std::string& source) {
-  const bool device =
-      source.find("__global__") != std::string::npos || source.find("cudaStream_t") != std::string::npos;
-  return device ? ".cu" : source.find("@triton.jit") != std::string::npos ? ".py" : ".cpp";
-}
-
-}  // namespace
-
 void check_source_size(std::size_t bytes, const std::string& name) {
-  if (bytes == 0 || bytes > kLongestSource) {
+  if (bytes == 0 || bytes > kLongestCandidate) {
     throw UserError(fmt::format("{} is {}", name, bytes == 0 ? "empty" : "longer than 1 MiB"));
   }
 }
@@ -32,7 +23,7 @@ CandidateFile file_of_source(const std::string& source, const std::string& exten
   }
   constexpr std::size_t kHash = 8;
   const std::filesystem::path path =
-      folder / ("candidate_" + sha256(source).substr(0, kHash) + (extension.empty() ? language_of(source) : extension));
+      folder / ("candidate_" + sha256(source).substr(0, kHash) + (extension.empty() ? guessed_extension(source) : extension));
   write_file_atomically(path, source);
   return {.path = path.string(), .shown = path.filename().string()};
 }

@@ -8,7 +8,7 @@
 
 namespace apo {
 
-inline constexpr std::size_t kLongestSource = std::size_t{1} << 20;
+inline constexpr std::size_t kLongestCandidate = std::size_t{1} << 20;
 
 // Writes the text to a file of `folder` that is named by it, so that the same text is the same variant. `extension` is
 // ".cpp", ".cu" or ".py"; "" goes by what only a source of that language has. Throws UserError for a text that is empty
