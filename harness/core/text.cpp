@@ -275,7 +275,7 @@ std::string format_seconds(double seconds) {
 std::string format_si(double value, std::string_view unit) {
   static constexpr std::array<const char*, 5> kPrefixes = {"", "k", "M", "G", "T"};
   std::size_t prefix = 0;
-  while (std::fabs(value) >= 1000 && prefix + 1 < kPrefixes.size()) {
+  while (std::fabs(value) >= 999.5 && prefix + 1 < kPrefixes.size()) {  // which three digits would round to 1e+03
     value /= 1000;
     ++prefix;
   }

@@ -200,20 +200,29 @@ Throughput vector_tanh(const RoofKernels& kernels, const float* arguments) {
           }};
 }
 
-Throughput libm_tanh(const float* arguments) {
-  return {.name = "libm_tanh",
+template <class Function>
+Throughput library_calls(const char* name, const char* note, const float* arguments, Function function) {
+  return {.name = name,
           .unit = "op/s",
-          .note = "std::tanh(float)",
+          .note = note,
           .unit_work = kTanhCount,
-          .run = [arguments](int, std::int64_t repetitions) {
+          .run = [arguments, function](int, std::int64_t repetitions) {
             float sum = 0;
             for (std::int64_t repetition = 0; repetition < repetitions; ++repetition) {
               for (std::size_t i = 0; i < kTanhCount; ++i) {
-                sum += std::tanh(arguments[i]);
+                sum += function(arguments[i]);
               }
             }
             sink = sum;
           }};
+}
+
+Throughput libm_tanh(const float* arguments) {
+  return library_calls("libm_tanh", "std::tanh(float)", arguments, [](float x) { return std::tanh(x); });
+}
+
+Throughput libm_exp(const float* arguments) {
+  return library_calls("libm_exp", "std::exp(float)", arguments, [](float x) { return std::exp(x); });
 }
 
 // Copies a window of `window` floats a repetition. Each thread walks round its share of two buffers and goes on where
@@ -361,7 +370,8 @@ std::vector<Roof> measure_host_roofs(int threads, double budget_s) {
   const float* arguments = tanh_arguments();
   const double small = budget_s / 20;
   std::vector<Roof> roofs;
-  for (const Throughput& throughput : {vector_fma(kernels), vector_tanh(kernels, arguments), libm_tanh(arguments)}) {
+  for (const Throughput& throughput :
+       {vector_fma(kernels), vector_tanh(kernels, arguments), libm_tanh(arguments), libm_exp(arguments)}) {
     roofs.push_back(measure(throughput, 1, "_1", small));
     roofs.push_back(measure(throughput, threads, "", small));
   }

@@ -12,7 +12,7 @@ namespace apo {
 // The roofs of this host. A name without a suffix is for `threads` threads together, "<name>_1" for one.
 //   fp32_fma, fp32_scalar_1       flop/s, vector and scalar multiply-add chains (an fma counts 2)
 //   special_tanh                  op/s, a vectorised tanh of relative error 2^-12
-//   libm_tanh                     op/s, std::tanh(float), one value at a time
+//   libm_tanh, libm_exp           op/s, std::tanh(float) and std::exp(float), one value at a time
 //   l2_copy, llc_copy, memory_copy  byte/s, read plus written, at the footprint that the note states
 //   thread_start                  s, to start and join `threads` threads
 //   page_fault, call_overhead     s, first touch of a page, and one timed call of a function that does nothing

@@ -218,13 +218,26 @@ double share_of_long_ones(const Diagnosis& d) {
   return std::max(0.0, 1 - quick / d.work.special_functions);
 }
 
+// On a host an exponential of the library takes a fraction of its tanh; roofs of before that was measured do not tell.
+double share_of_exp(const Diagnosis& d) {
+  const double count = d.profile.metric(std::string(kSpecialCount) + "exp");
+  const bool known = std::isfinite(count) && d.work.special_functions > 0 && std::isfinite(rate(d, "libm_exp")) &&
+                     rate(d, "libm_exp") > 0;
+  return known && d.incumbent.target == Target::host ? std::min(1.0, count / d.work.special_functions) : 0;
+}
+
 }  // namespace
+
+double libm_rate(const Diagnosis& d) {
+  const double exp = share_of_exp(d);
+  return 1 / ((1 - exp) / rate(d, "libm_tanh") + (exp > 0 ? exp / rate(d, "libm_exp") : 0));
+}
 
 double libm_share(const Diagnosis& d) {
   if (!measured(d) || any_attacks(d.incumbent.techniques, d.incumbent.target, "libm-special-functions")) {
     return 0;
   }
-  const double share = share_of_time(d, 1e9 * share_of_long_ones(d) * executed_special(d) / rate(d, "libm_tanh"));
+  const double share = share_of_time(d, 1e9 * share_of_long_ones(d) * executed_special(d) / libm_rate(d));
   // 1.15: libm's rate varies that much with its arguments.
   return share <= 1.15 ? std::min(share, 1.0) : 0;
 }

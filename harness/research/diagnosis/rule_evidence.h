@@ -73,6 +73,8 @@ std::string per_second(double value, const char* unit);
 double executed_special(const Diagnosis& d);
 // Returns the share of the time that the special functions take at libm's rate. Zero when the incumbent is known not to
 // call libm, or was measured to be faster than libm can be.
+// The rate of the library for the special functions that run here, in op/s.
+double libm_rate(const Diagnosis& d);
 double libm_share(const Diagnosis& d);
 // Returns the nanoseconds of special functions, at libm's rate where that explains a part of the time, else at the
 // roof.

@@ -67,9 +67,9 @@ std::optional<Bottleneck> libm_special_functions(const Diagnosis& d) {
   }
   return found(d, "libm-special-functions",
                format_si(executed_special(d), "") + " special functions a call take " + percent(share) +
-                   " of the time at libm's rate (" + per_second(rate(d, "libm_tanh"), "op/s") +
+                   " of the time at libm's rate (" + per_second(libm_rate(d), "op/s") +
                    "); the arithmetic units reach " + per_second(rate(d, "special_tanh"), "op/s"),
-               amdahl(share, rate(d, "special_tanh") / rate(d, "libm_tanh")));
+               amdahl(share, rate(d, "special_tanh") / libm_rate(d)));
 }
 
 std::optional<Bottleneck> recomputed_special_functions(const Diagnosis& d) {

@@ -74,6 +74,17 @@ TEST(LibmSpecialFunctions, FiresWhenLibmsRateExplainsTheTime) {
   EXPECT_NEAR(found->bound, 1 / (0.5 + 0.5 / 50), 1e-9);
 }
 
+// 5e6 tanh would take 50 ms.
+TEST(LibmSpecialFunctions, AnExponentialHasARateOfItsOwn) {
+  Diagnosis d = diagnosis(10, {.special_functions = 5e6});
+  d.profile.roofs.push_back(fixtures::roof("libm_exp_1", 1e9));
+  set_metric(d, std::string(kSpecialCount) + "exp", 5e6);
+  const auto found = libm_special_functions(d);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->bound, 1 / (0.5 + 0.5 / 5), 1e-9);
+  EXPECT_NE(found->evidence.find("1 Gop/s"), std::string::npos) << found->evidence;
+}
+
 TEST(LibmSpecialFunctions, IsSilentOnCodeFasterThanLibm) {
   EXPECT_FALSE(libm_special_functions(diagnosis(10, {.special_functions = 5e6})));
 }
