@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "journal/implementation.h"
 #include "journal/query/queries.h"
 #include "tests/journal/samples.h"
 
@@ -41,7 +42,11 @@ std::int64_t fill(Journal& journal) {
                        .lines = {{.file = "a.cu", .line = 1, .text = "x"}}},
                       {.machine = "cpu-1", .iteration = iteration});
   journal.add_brief(iteration, {.bottlenecks = {{"b", "e", 2}}, .ranked = {{.configuration = experiment.candidate}}});
+  const std::int64_t job = journal.begin_job({.tool = "evaluate", .arguments = "{}", .started_at = "2026-01-01"});
+  journal.implementation().job = job;
   experiment.id = journal.begin_experiment(experiment);
+  journal.implementation().job = 0;
+  journal.finish_job(job, {.state = JobState::failed});
   journal.finish_experiment(experiment, a_lesson(experiment));
   journal.add_certification({.campaign = campaign, .clock = ClockCoupling{}}, {}, {{.workload = "w"}});
   journal.add_sentinel({.machine = "cpu-1"});
