@@ -3,16 +3,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "harness/cli/app.h"
+#include "harness/cli/candidate_source.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
-#include "harness/core/hash.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
@@ -25,9 +24,7 @@ namespace apo {
 namespace {
 
 using Json = nlohmann::ordered_json;
-namespace fs = std::filesystem;
 
-constexpr std::size_t kLongestSource = std::size_t{1} << 20;
 constexpr std::size_t kLongestLog = 4000;
 constexpr std::size_t kLessons = 3;
 
@@ -48,40 +45,6 @@ struct Evaluation {
   std::vector<std::string> feedback;
   int exit_code = kDone;
 };
-
-// All of standard input.
-std::string piped_source() {
-  std::string text;
-  char buffer[1 << 16];
-  for (std::size_t got = 0; (got = std::fread(buffer, 1, sizeof(buffer), stdin)) > 0;) {
-    text.append(buffer, got);
-    if (text.size() > kLongestSource) {
-      throw UserError("the source is longer than 1 MiB");
-    }
-  }
-  return text;
-}
-
-// By what only a source of that language has.
-std::string extension_of(const std::string& source) {
-  const bool device =
-      source.find("__global__") != std::string::npos || source.find("cudaStream_t") != std::string::npos;
-  return device ? ".cu" : source.find("@triton.jit") != std::string::npos ? ".py" : ".cpp";
-}
-
-// The candidate as a file. One from a pipe is named by its text, so that the same text is the same variant.
-std::string candidate_file(const std::string& file, const TemporaryFolder& folder) {
-  const std::string source = file == "-" ? piped_source() : read_file(file);
-  if (source.empty() || source.size() > kLongestSource) {
-    throw UserError(fmt::format("'{}' is {}", file, source.empty() ? "empty" : "longer than 1 MiB"));
-  }
-  if (file != "-") {
-    return file;
-  }
-  const fs::path path = folder.path() / ("candidate_" + sha256(source).substr(0, 8) + extension_of(source));
-  write_file_atomically(path, source);
-  return path.string();
-}
 
 // What earlier experiments said of the techniques that the candidate names.
 void add_lessons(Journal& journal, const Variant& variant, Evaluation& evaluation) {

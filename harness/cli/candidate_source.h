@@ -1,0 +1,15 @@
+// harness/cli/candidate_source.h - the source file of a candidate that a command was given, or its text on standard
+// input.
+#pragma once
+
+#include <string>
+
+#include "harness/core/system/files.h"
+
+namespace apo {
+
+// `file`, or for "-" a file in the folder with the text of standard input, named by its text, so that the same text is
+// the same variant. Throws UserError for one that is empty or longer than 1 MiB.
+std::string candidate_file(const std::string& file, const TemporaryFolder& folder);
+
+}  // namespace apo
