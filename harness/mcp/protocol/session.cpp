@@ -159,7 +159,21 @@ void Session::on_message(const Json& json, const std::shared_ptr<Batch>& batch) 
     on_request(request, message->method);
   } catch (const ProtocolError& error) {
     refuse(request, error);
+  } catch (const std::exception& error) {
+    end_with_bug(request, error.what());
   }
+}
+
+// A bug of ours, or no memory: this request ends, the others go on.
+void Session::end_with_bug(const Request& request, const std::string& what) {
+  const ProtocolError error(kInternalError, "internal error: " + what);
+  const auto found = by_id_.find(line_of(request.id));
+  if (found == by_id_.end()) {
+    return refuse(request, error);
+  }
+  const CallId call = found->second;
+  fail(call, error);
+  service_.cancel(call);
 }
 
 void Session::on_notification(const Message& message) {

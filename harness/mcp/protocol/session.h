@@ -91,6 +91,7 @@ class Session {
   void on_batch(const Json& batch);
   void on_message(const Json& json, const std::shared_ptr<Batch>& batch);
   void on_request(Request request, const std::string& method);
+  void end_with_bug(const Request& request, const std::string& what);
   void on_notification(const Message& message);
   Json immediate_result(const Request& request, const std::string& method) const;
   Json initialized(const Json& params);

@@ -17,6 +17,9 @@ struct HeldCalls : Service {
   std::vector<CallId> cancelled;
   void call_tool(CallId call, const std::string& tool, const Json& arguments) override {
     calls.push_back({call, tool, arguments});
+    if (arguments.contains("bug")) {
+      throw std::logic_error("a bug");
+    }
   }
   void read_resource(CallId call, const std::string& uri) override { calls.push_back({call, uri, {}}); }
   std::string prompt(const std::string&, const Json& arguments) override {
@@ -243,6 +246,15 @@ TEST_F(Sessions, AnAnswerIsGivenOnce) {
   session_.answer(held_.calls.at(0).id, ToolAnswer{.text = "b"});
   session_.progress(held_.calls.at(0).id, "more");
   EXPECT_TRUE(lines_.empty());
+}
+
+TEST_F(Sessions, ABugEndsItsCallAlone) {
+  request(1, "tools/call", {{"name", "evaluate"}});
+  request(2, "tools/call", {{"name", "evaluate"}, {"arguments", {{"bug", 1}}}});
+  EXPECT_EQ(error(), kInternalError);
+  EXPECT_EQ(held_.cancelled, std::vector<CallId>{held_.calls.at(1).id});
+  session_.answer(held_.calls.at(0).id, ToolAnswer{.text = "a"});
+  EXPECT_EQ(answer()["id"], 1);
 }
 
 TEST_F(Sessions, MalformedCallsAreErrorsOfTheProtocol) {
