@@ -44,8 +44,6 @@ constexpr const char* kHidden = "";
 constexpr std::array kCommands = {
     Command{"run", kImprove, "Run iterations of the loop: profile, research, implement, evaluate", define_run},
     Command{"try", kImprove, "Register, verify and judge files against the incumbent", define_try},
-    Command{"evaluate", kImprove, "Judge one candidate, with one document as the answer: for scripts and agents",
-            define_evaluate},
     Command{"compare", kImprove, "Compare two variants, or two commands, in paired rounds and judge the difference",
             define_compare},
 
@@ -81,6 +79,7 @@ constexpr std::array kCommands = {
             define_selftest},
     Command{"doctor", kTrust, "Check this machine and the journal, and name the fixes", define_doctor},
 
+    Command{"evaluate", kAgents, "Judge one candidate, with one document as the answer", define_evaluate},
     Command{"mcp", kAgents, "Serve the Model Context Protocol on standard input and output", define_mcp},
 
     Command{"worker", kHidden, "internal: the isolated process that runs candidates", define_worker},

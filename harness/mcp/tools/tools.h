@@ -33,7 +33,7 @@ struct Tool {
   // Throws UserError. Null for those that the server carries out by itself.
   CommandLine (*command)(const Json& arguments, const Root& root) = nullptr;
   // What of the command's document is passed on; null: all of it.
-  Json (*shape)(Json document, const Json& arguments) = nullptr;
+  Json (*shape)(const Json& document, const Json& arguments) = nullptr;
 };
 
 inline constexpr const char* kWait = "wait";

@@ -64,6 +64,7 @@ TEST(McpSdk, ClientsOfBothErasGetFromTheFirstMessageToAVerdict) {
     const ProcessResult result = session(place, client);
     EXPECT_TRUE(result.ok()) << client << ": " << result.output << result.error;
     EXPECT_TRUE(result.output.ends_with("verdict: wrong\n")) << client << ": " << result.output;
+    EXPECT_NE(result.output.find("\n<- "), std::string::npos) << "the transcript has both sides";
     EXPECT_NE(result.output.find(opening), std::string::npos) << result.output;
   }
   expect_no_processes(place);

@@ -29,19 +29,20 @@ function tell(text) {
 // A subclass, so that the newer client discovers the server on this very connection.
 function showing(Transport) {
   return class extends Transport {
-    #receive;
+    constructor(server) {
+      super(server);
+      let receive;
+      Object.defineProperty(this, 'onmessage', {
+        get: () => receive && ((message, ...rest) => {
+          show('<-', message);
+          receive(message, ...rest);
+        }),
+        set: (handler) => { receive = handler; },
+      });
+    }
     async send(message, ...rest) {
       show('->', message);
       return super.send(message, ...rest);
-    }
-    get onmessage() {
-      return this.#receive && ((message, ...rest) => {
-        show('<-', message);
-        this.#receive(message, ...rest);
-      });
-    }
-    set onmessage(handler) {
-      this.#receive = handler;
     }
   };
 }
