@@ -106,16 +106,21 @@ Journal& JobBook::writer() {
   return *journal_;
 }
 
+// Whoever removes the file gets a new one with the next job.
+void JobBook::close_unless_used() {
+  if (running_.empty()) {
+    journal_.reset();
+  }
+}
+
 void JobBook::begin(JobRow job, Began then) {
   submit([this, job = std::move(job), then = std::move(then)] {
     std::int64_t id = 0;
     std::string trouble = trouble_of([&] {
       id = writer().begin_job(job);
-      ++running_;
+      running_.insert(id);
     });
-    if (running_ == 0) {
-      journal_.reset();
-    }
+    close_unless_used();
     return [then, id, trouble = std::move(trouble)] { then(id, trouble); };
   });
 }
@@ -123,9 +128,8 @@ void JobBook::begin(JobRow job, Began then) {
 void JobBook::finish(std::int64_t id, JobEnd end, Finished then) {
   submit([this, id, end = std::move(end), then = std::move(then)] {
     std::string trouble = trouble_of([&] { writer().finish_job(id, end); });
-    if (--running_ == 0) {
-      journal_.reset();  // whoever removes the file meanwhile gets a new one next time
-    }
+    running_.erase(id);
+    close_unless_used();
     return [then, trouble = std::move(trouble)] { then(trouble); };
   });
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -46,6 +47,7 @@ class JobBook {
   void run();
   void submit(std::function<Delivery()> work);
   Journal& writer();
+  void close_unless_used();
 
   std::filesystem::path path_;
   FileDescriptor wake_;
@@ -57,7 +59,7 @@ class JobBook {
   bool ends_ = false;
   // Of the thread alone. Open while jobs run: it is what tells others that they do.
   std::optional<Journal> journal_;
-  int running_ = 0;
+  std::set<std::int64_t> running_;
   std::thread thread_;
 };
 

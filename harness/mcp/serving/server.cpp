@@ -15,6 +15,7 @@ namespace apo::mcp {
 namespace {
 
 constexpr std::size_t kMostCommands = 16;
+constexpr std::size_t kMostWaits = 256;
 constexpr double kDefaultWait = 20;
 constexpr auto kBetweenLooks = std::chrono::seconds(1);
 constexpr auto kBetweenProgress = std::chrono::milliseconds(250);
@@ -169,6 +170,9 @@ void Server::begin_wait(CallId call, const Json& arguments, bool cancels) {
   const auto job = job_number(name);
   if (!job) {
     return refuse(call, "'" + name + "' is not the handle of a job: one looks like j12");
+  }
+  if (waits_.size() >= kMostWaits) {
+    return refuse(call, fmt::format("{} calls wait already", waits_.size()));
   }
   const double seconds = cancels ? kLongestWait : arguments.value("seconds", kDefaultWait);
   const auto until = Clock::now() + std::chrono::milliseconds(static_cast<int>(1000 * seconds));

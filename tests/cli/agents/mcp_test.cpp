@@ -238,7 +238,7 @@ TEST(Mcp, ACallThatTakesLongIsAJobThatCanBeWaitedForAndStopped) {
   // Progress is of the wait that asks for it.
   client.others.clear();
   const Json params = {
-      {"name", "wait"}, {"arguments", {{"job", job}, {"seconds", 3}}}, {"_meta", {{"progressToken", "tok"}}}};
+      {"name", "wait"}, {"arguments", {{"job", job}, {"seconds", 2}}}, {"_meta", {{"progressToken", "tok"}}}};
   client.request("tools/call", params);
   double last = 0;
   for (const Json& note : client.others) {
@@ -248,6 +248,10 @@ TEST(Mcp, ACallThatTakesLongIsAJobThatCanBeWaitedForAndStopped) {
     last = note["params"]["progress"].get<double>();
   }
   EXPECT_GT(last, 0) << "a judgement tells its progress";
+  // Who takes a wait back leaves the job alone.
+  const int waits = client.send_request("tools/call", {{"name", "wait"}, {"arguments", {{"job", job}}}});
+  client.send({{"jsonrpc", "2.0"}, {"method", "notifications/cancelled"}, {"params", {{"requestId", waits}}}});
+  EXPECT_EQ(state_of(client.call("wait", {{"job", job}, {"seconds", 0}})), "running");
   const Json cancelled = client.call("cancel", {{"job", job}});
   EXPECT_EQ(state_of(cancelled), "cancelled");
   EXPECT_FALSE(is_error(cancelled));
