@@ -68,7 +68,7 @@ async function finished(client, tool, args) {
 }
 
 const { client, transport } = connectible();
-console.log(`# A session of ${name === 'sdk' ? '@modelcontextprotocol/sdk' : '@modelcontextprotocol/client'} with apo mcp`);
+console.log(`## A session of ${name === 'sdk' ? '@modelcontextprotocol/sdk' : '@modelcontextprotocol/client'} with apo mcp`);
 console.log('\nThe client connects.\n\n```');
 await client.connect(transport);
 assert.equal(client.getServerVersion().name, 'apo');
