@@ -87,6 +87,13 @@ TEST(Mcp, EndsWithItsInputAndPrintsNothing) {
   EXPECT_TRUE(fs::is_empty(place.path(""))) << "starting writes nothing";
 }
 
+TEST(Mcp, AnswersWithinADuration) {
+  const Ran ran = Workplace().apo({"mcp", "--answer-within", "20"});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_NE(ran.err.find("--answer-within '20' is not a duration"), std::string::npos) << ran.err;
+}
+
 TEST(Mcp, WhatWasAskedBeforeTheEndIsAnswered) {
   const Workplace place;
   McpClient client(place);

@@ -33,11 +33,11 @@ std::string installed_packages() {
   }
   fs::create_directories(kPackages);
   write_file_atomically(kPackages / "package.json", wanted);
-  const ProcessResult install =
-      run_process({"npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"},
-                  {.timeout_s = 90, .working_folder = kPackages.string()});
+  const ProcessResult install = run_process(
+      {"npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=0", "--loglevel=error"},
+      {.timeout_s = 60, .working_folder = kPackages.string()});
   if (!install.ok()) {
-    return "npm cannot install the clients: " + (install.timed_out ? "no answer in 90 s" : install.error);
+    return "npm cannot install the clients: " + (install.timed_out ? "no answer in 60 s" : install.error);
   }
   write_file_atomically(mark, wanted);
   return "";
@@ -47,7 +47,7 @@ std::string installed_packages() {
 ProcessResult session(const Workplace& place, const std::string& client) {
   return run_process(
       {"node", kSession.string(), kPackages.string(), client, APO_PROGRAM, "wrong.cpp"},
-      {.timeout_s = 60,
+      {.timeout_s = 25,
        .working_folder = place.path("").string(),
        .environment = {"APO_HOME=" APO_SOURCE_FOLDER, "APO_JOURNAL=", "APO_CACHE=" APO_BINARY_FOLDER "/test-cache",
                        "XDG_RUNTIME_DIR=" + place.path("").string()}});
