@@ -255,6 +255,10 @@ class Journal {
                                         const ProfileContext& context);
   void add_brief(std::int64_t iteration, const ResearchBrief& brief);
   ResearchBrief brief(std::int64_t iteration);
+  void add_proposer_call(std::int64_t iteration, const ProposerCall& call);
+  std::vector<ProposerCall> proposer_calls(std::int64_t campaign);  // in order
+  // Who proposed them, of the variants of that family that anybody proposed; by name, the newest author of each.
+  std::map<std::string, std::string> authors(const std::string& family);
   void add_roofs(const std::string& machine, const std::vector<Roof>& roofs);
   // The newest of each name, by name; only those measured under `driver`, unless it is empty.
   std::vector<Roof> roofs(const std::string& machine, const std::string& driver = "");
@@ -288,6 +292,16 @@ class Journal {
   // Of the newest one on that machine that timed `variant` against `opponent`, or against any for "".
   std::optional<JudgedWorkload> newest_judged_workload(const std::string& variant, const std::string& opponent,
                                                        const std::string& machine);
+  // The newest experiment that accepted or reverted this machine code against that one, on this workload alone, on that
+  // machine with the caches in that state.
+  struct JudgedCode {
+    std::string candidate;  // Build::code_hash
+    std::string incumbent;
+    std::string machine;
+    std::string workload;
+    CachePolicy cache = CachePolicy::cold;
+  };
+  std::optional<std::int64_t> newest_with_code(const JudgedCode& code);
 
   // begin_experiment of one that measures `original` again, and that it does, together.
   std::int64_t begin_replay(const Experiment& experiment, std::int64_t original, ReplayRow::Kind kind);

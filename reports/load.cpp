@@ -85,6 +85,7 @@ ReportModel load_model(Journal& journal, std::int64_t campaign) {
   records.abandonments = journal.abandoned_experiments(campaign);
   records.applications = journal.applications_of(campaign);
   records.commands = journal.command_comparisons(found->machine);
+  records.proposer_calls = journal.proposer_calls(campaign);
   records.diffs = diff_sources(journal, records.experiments);
   if (const auto end = journal.campaign_end(campaign)) {
     records.ended_at = end->at;

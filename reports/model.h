@@ -59,6 +59,7 @@ struct CampaignRecords {
   std::map<std::int64_t, std::string> abandonments;  // experiment -> why it will not be finished
   std::vector<Application> applications;             // newest first
   std::vector<CommandComparison> commands;           // two commands judged on the campaign's machine, without rounds
+  std::vector<ProposerCall> proposer_calls;          // in order
   std::map<std::int64_t, std::string> diffs;         // accepted experiment -> what it changed in its incumbent's source
 };
 
@@ -131,6 +132,7 @@ struct ReportModel {
   PredictionScore prediction_score;
   std::vector<Application> applications;      // newest first
   std::vector<CommandComparison> commands;    // in order
+  std::vector<ProposerCall> proposer_calls;   // in order
   std::map<std::int64_t, std::string> diffs;  // as in CampaignRecords; "" where the sources are the same
 };
 

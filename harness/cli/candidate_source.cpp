@@ -8,6 +8,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
+#include "harness/core/sources.h"
 
 namespace apo {
 namespace {
@@ -27,27 +28,20 @@ std::string piped_source() {
   return text;
 }
 
-// By what only a source of that language has.
-std::string extension_of(const std::string& source) {
-  const bool device =
-      source.find("__global__") != std::string::npos || source.find("cudaStream_t") != std::string::npos;
-  return device ? ".cu" : source.find("@triton.jit") != std::string::npos ? ".py" : ".cpp";
-}
-
 }  // namespace
 
-std::string candidate_file(const std::string& file, const TemporaryFolder& folder) {
+CandidateFile candidate_file(const std::string& file, const TemporaryFolder& folder) {
   const std::string source = file == "-" ? piped_source() : read_file(file);
   if (source.empty() || source.size() > kLongestSource) {
     throw UserError(fmt::format("'{}' is {}", file, source.empty() ? "empty" : "longer than 1 MiB"));
   }
   if (file != "-") {
-    return file;
+    return {.path = file, .shown = file};
   }
   const std::filesystem::path path =
-      folder.path() / ("candidate_" + sha256(source).substr(0, 8) + extension_of(source));
+      folder.path() / ("candidate_" + sha256(source).substr(0, 8) + guessed_extension(source));
   write_file_atomically(path, source);
-  return path.string();
+  return {.path = path.string(), .shown = path.filename().string()};
 }
 
 }  // namespace apo

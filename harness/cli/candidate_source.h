@@ -5,11 +5,12 @@
 #include <string>
 
 #include "harness/core/system/files.h"
+#include "harness/loop/trial/candidate_judge.h"
 
 namespace apo {
 
 // `file`, or for "-" a file in the folder with the text of standard input, named by its text, so that the same text is
 // the same variant. Throws UserError for one that is empty or longer than 1 MiB.
-std::string candidate_file(const std::string& file, const TemporaryFolder& folder);
+CandidateFile candidate_file(const std::string& file, const TemporaryFolder& folder);
 
 }  // namespace apo

@@ -183,13 +183,6 @@ void print(const std::string& text) {
   }
 }
 
-std::string one_line(std::string text) {
-  for (char& c : text) {
-    c = static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-  }
-  return text;
-}
-
 std::string json_text(const nlohmann::ordered_json& document) {
   // A compiler may print what is no UTF-8: it must not end the program.
   return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

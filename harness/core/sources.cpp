@@ -172,6 +172,11 @@ std::string source_identity(const Variant& variant) {
   return sha256(is_one_file(variant) ? variant.source : source_manifest(variant));
 }
 
+std::string guessed_extension(std::string_view source) {
+  const auto has = [&](std::string_view word) { return source.find(word) != std::string_view::npos; };
+  return has("__global__") || has("cudaStream_t") ? ".cu" : has("@triton.jit") ? ".py" : ".cpp";
+}
+
 std::string source_extension(const Variant& variant) {
   return is_python(variant.source) ? ".py" : variant.target == Target::cuda ? ".cu" : ".cpp";
 }

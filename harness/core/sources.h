@@ -22,6 +22,8 @@ inline constexpr const char* kContractName = "contract";
 
 // Returns ".cpp", ".cu" or ".py".
 std::string source_extension(const Variant& variant);
+// The same of a text without a name, by what only a source of that language has.
+std::string guessed_extension(std::string_view source);
 // Names the variant's own file for a compiler: the name of `path` if it is a plain name with the extension of the
 // target, else the variant's name.
 std::string source_name(const Variant& variant);

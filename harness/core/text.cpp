@@ -146,6 +146,34 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::size_t control_length(std::string_view text) {
+  const auto is_between = [](std::string_view letters, std::string_view first, std::string_view last) {
+    return letters >= first && letters <= last;
+  };
+  const auto c = static_cast<unsigned char>(text.empty() ? ' ' : text.front());
+  if (c < 0x20 || c == 0x7f) {
+    return 1;
+  }
+  if (is_between(text.substr(0, 2), "\xc2\x80", "\xc2\x9f")) {
+    return 2;
+  }
+  const std::string_view three = text.substr(0, 3);
+  return is_between(three, "\xe2\x80\x8b", "\xe2\x80\x8f") || is_between(three, "\xe2\x80\xaa", "\xe2\x80\xae") ||
+                 is_between(three, "\xe2\x81\xa0", "\xe2\x81\xaf") || three == "\xef\xbb\xbf"
+             ? 3
+             : 0;
+}
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t control = control_length(text);
+    line += control > 0 ? ' ' : text.front();
+    text.remove_prefix(std::max<std::size_t>(control, 1));
+  }
+  return line;
+}
+
 bool is_identifier(std::string_view text) {
   const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };

@@ -21,7 +21,11 @@ std::vector<std::string> each_once(const std::vector<std::string>& texts);
 // no surrogates).
 std::size_t utf8_length(std::string_view text);
 bool is_utf8(std::string_view text);
-bool is_identifier(std::string_view text);  // [A-Za-z_][A-Za-z0-9_]*
+// Length of the character that no line of text should hold at the start of `text`: a control character, also of those
+// of UTF-8 that terminals obey (C1), one that nobody sees, or one that turns the order of words round. 0: none.
+std::size_t control_length(std::string_view text);
+std::string one_line(std::string_view text);  // with a space in place of each of them
+bool is_identifier(std::string_view text);    // [A-Za-z_][A-Za-z0-9_]*
 
 std::optional<std::int64_t> parse_int(std::string_view text);  // the whole text, decimal, optional sign
 std::optional<double> parse_double(std::string_view text);     // the whole text, finite

@@ -14,7 +14,6 @@
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"
-#include "harness/evaluate/correctness/sanitizer_gate.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/evaluate/timing_gate.h"
 #include "harness/evaluate/untimed_gates.h"
@@ -55,6 +54,13 @@ std::optional<Pairs> pass_build(const Evaluation& evaluation) {
   return std::move(built.pairs);
 }
 
+std::string judged_before(const Evaluation& evaluation) {
+  const Experiment& experiment = evaluation.experiment;
+  return evaluation.plan.judged_before
+             ? evaluation.plan.judged_before(experiment.candidate_build, experiment.incumbent_build)
+             : "";
+}
+
 bool pass_resources(const Evaluation& evaluation, const Pairs& pairs) {
   const StageRange range("gate resources");
   const auto start = std::chrono::steady_clock::now();
@@ -62,6 +68,9 @@ bool pass_resources(const Evaluation& evaluation, const Pairs& pairs) {
   if (!evaluation.plan.time_same_code && guard_is_on(Guard::same_code) && have_same_code(pairs)) {
     gate.outcome = Outcome::no_change;
     gate.evidence = "machine code identical to the incumbent's: nothing to time";
+  } else if (const std::string before = judged_before(evaluation); !before.empty()) {
+    gate.outcome = Outcome::no_change;
+    gate.evidence = "machine code identical to that of " + before;
   } else {
     std::vector<std::string> parts;
     for (const auto& [name, value] : evaluation.experiment.candidate_build.resources) {
@@ -73,7 +82,6 @@ bool pass_resources(const Evaluation& evaluation, const Pairs& pairs) {
   return add_gate(evaluation, std::move(gate));
 }
 
-// Correctness, and the sanitizers, which start beside it.
 bool pass_correctness(const Evaluation& evaluation) {
   const Runtime& runtime = evaluation.runtime;
   const Experiment& experiment = evaluation.experiment;
@@ -86,30 +94,16 @@ bool pass_correctness(const Evaluation& evaluation) {
   const std::uint64_t group = inputs_group(*runtime.family, plan.workloads.front()->axes, experiment.id);
   const auto cases =
       correctness_plan(runtime, candidate, names_of(plan.workloads), seed, derive_seed(plan.seed, "shared", group));
-  std::optional<SanitizerCheck> sanitizers;
-  if (plan.sanitize) {
-    sanitizers.emplace(runtime, candidate, cases, seed);
-  }
-  {
-    const StageRange range("gate correctness");
-    const auto report = [&](int done, int all, const std::string& what) {
-      evaluation.observer.progress(
-          {.what = "verify " + candidate.label() + " on " + what, .done = done, .expected = all});
-    };
-    if (!add_gate(evaluation, correctness_gate(runtime, candidate, cases, seed, report))) {
-      return false;
-    }
-  }
-  if (!sanitizers) {
-    return true;
-  }
-  const StageRange range("gate sanitizers");
-  evaluation.observer.progress({.what = "sanitizers " + candidate.label()});
-  return add_gate(evaluation, sanitizers->run());
+  return run_correctness_gates(runtime, candidate, cases, seed, plan.sanitize, evaluation.observer,
+                               [&](GateResult gate) { return add_gate(evaluation, std::move(gate)); });
 }
 
-// Both arms built for every workload; nullopt when a gate ended the experiment.
 std::optional<Pairs> pass_untimed_gates(const Evaluation& evaluation) {
+  for (const GateResult& gate : evaluation.plan.first_gates) {
+    if (!add_gate(evaluation, gate)) {
+      return std::nullopt;
+    }
+  }
   if (!pass_metadata(evaluation)) {
     return std::nullopt;
   }
@@ -148,22 +142,38 @@ Judgement not_timed(const GateResult& last) {
   return judgement;
 }
 
+void finish(const Evaluation& evaluation, double seconds) {
+  evaluation.experiment.judgement->seconds = seconds;
+  evaluation.experiment.finished_at = utc_now();
+}
+
 }  // namespace
+
+std::optional<ReadyToTime> run_untimed_gates(const Evaluation& evaluation) {
+  const auto start = std::chrono::steady_clock::now();
+  if (std::optional<Pairs> pairs = pass_untimed_gates(evaluation)) {
+    return ReadyToTime{.pairs = std::move(*pairs), .seconds = seconds_since(start)};
+  }
+  evaluation.experiment.judgement = not_timed(evaluation.experiment.gates.back());
+  finish(evaluation, seconds_since(start));
+  return std::nullopt;
+}
+
+void run_timing(const Evaluation& evaluation, ReadyToTime ready) {
+  const StageRange range("gate timing");
+  const auto start = std::chrono::steady_clock::now();
+  draw_inputs(evaluation, ready.pairs);
+  time_experiment(evaluation, std::move(ready.pairs));
+  finish(evaluation, ready.seconds + seconds_since(start));
+}
 
 void evaluate(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan, Observer& observer,
               const EvaluateHooks& hooks) {
   const StageRange range("evaluate " + experiment.candidate.label());
-  const auto start = std::chrono::steady_clock::now();
   const Evaluation evaluation{runtime, experiment, plan, observer, hooks};
-  if (std::optional<Pairs> pairs = pass_untimed_gates(evaluation)) {
-    const StageRange timing("gate timing");
-    draw_inputs(evaluation, *pairs);
-    time_experiment(evaluation, std::move(*pairs));
-  } else {
-    experiment.judgement = not_timed(experiment.gates.back());
+  if (std::optional<ReadyToTime> ready = run_untimed_gates(evaluation)) {
+    run_timing(evaluation, std::move(*ready));
   }
-  experiment.judgement->seconds = seconds_since(start);
-  experiment.finished_at = utc_now();
 }
 
 }  // namespace apo

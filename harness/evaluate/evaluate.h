@@ -1,7 +1,11 @@
 // harness/evaluate/evaluate.h - evaluates one experiment: the gates, cheapest first, then timing and the verdict.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "harness/evaluate/hooks.h"
+#include "harness/runtime/timed_workload.h"
 
 namespace apo {
 
@@ -9,5 +13,14 @@ namespace apo {
 // set. Throws EnvironmentError when the incumbent does not build.
 void evaluate(const Runtime& runtime, Experiment& experiment, const EvaluatePlan& plan, Observer& observer,
               const EvaluateHooks& hooks = {});
+
+// The same in two steps, for a plan whose preset is chosen between them.
+struct ReadyToTime {
+  std::vector<TimedWorkload> pairs;  // both arms built for every workload
+  double seconds = 0;                // that the gates took
+};
+// Returns nullopt when a gate ended the experiment, which then has its judgement.
+std::optional<ReadyToTime> run_untimed_gates(const Evaluation& evaluation);
+void run_timing(const Evaluation& evaluation, ReadyToTime ready);
 
 }  // namespace apo

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -28,6 +29,10 @@ struct EvaluatePlan {
   double solo_run_s =
       kSoloRunSeconds;     // of a certification: how long each arm runs alone, 24 times a workload; 0: never
   std::string trial = {};  // keeps comparisons apart that share an experiment's number
+  // Says of the first workload's machine code, candidate and incumbent, what an earlier experiment made of the two:
+  // then there is nothing to time. "" where none did.
+  std::function<std::string(const Build& candidate, const Build& incumbent)> judged_before = {};
+  std::vector<GateResult> first_gates = {};  // that the candidate has gone through before all others
 };
 
 // Lays out rounds of these workloads. They share processes as the plan says, except where several workloads take turns

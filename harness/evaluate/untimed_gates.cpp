@@ -1,11 +1,15 @@
-// harness/evaluate/untimed_gates.cpp - asks apo:requires, then builds both arms for each workload.
+// harness/evaluate/untimed_gates.cpp - asks apo:requires, builds both arms for each workload, checks the results.
 #include "harness/evaluate/untimed_gates.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "harness/core/error.h"
+#include "harness/core/nvtx.h"
 #include "harness/core/stopwatch.h"
+#include "harness/evaluate/correctness/correctness.h"
+#include "harness/evaluate/correctness/sanitizer_gate.h"
 
 namespace apo {
 
@@ -22,6 +26,13 @@ GateResult metadata_gate(const Runtime& runtime, const Configuration& candidate,
   }
   gate.seconds = seconds_since(start);
   return gate;
+}
+
+GateResult build_gate(const Build& build, const std::string& built) {
+  return {.gate = "build",
+          .outcome = build.outcome,
+          .evidence = build.outcome == Outcome::valid ? built : build.evidence,
+          .seconds = build.seconds};
 }
 
 BuildGate build_gate(const Runtime& runtime, const Configuration& incumbent, const Configuration& candidate,
@@ -58,6 +69,29 @@ bool have_same_code(const std::vector<TimedWorkload>& pairs) {
   return std::ranges::all_of(pairs, [](const TimedWorkload& pair) {
     return pair.incumbent.build.code_hash == pair.candidate.build.code_hash;
   });
+}
+
+bool run_correctness_gates(const Runtime& runtime, const Configuration& candidate, const std::vector<CheckCase>& cases,
+                           std::uint64_t seed, bool sanitize, Observer& observer, const AddGate& add) {
+  std::optional<SanitizerCheck> sanitizers;
+  if (sanitize) {
+    sanitizers.emplace(runtime, candidate, cases, seed);
+  }
+  {
+    const StageRange range("gate correctness");
+    const auto report = [&](int done, int all, const std::string& what) {
+      observer.progress({.what = "verify " + candidate.label() + " on " + what, .done = done, .expected = all});
+    };
+    if (!add(correctness_gate(runtime, candidate, cases, seed, report))) {
+      return false;
+    }
+  }
+  if (!sanitizers) {
+    return true;
+  }
+  const StageRange range("gate sanitizers");
+  observer.progress({.what = "sanitizers " + candidate.label()});
+  return add(sanitizers->run());
 }
 
 std::vector<std::string> names_of(const std::vector<const Workload*>& workloads) {

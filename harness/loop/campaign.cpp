@@ -14,6 +14,7 @@
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/loop/certify.h"
 #include "harness/loop/machine_check.h"
+#include "harness/loop/proposers/proposals.h"
 #include "harness/loop/starting_point.h"
 #include "harness/loop/untried.h"
 #include "harness/loop/workspace/recover.h"
@@ -102,7 +103,9 @@ void iterate(const CampaignFrame& frame, CampaignProgress& state, const Opened& 
       certify_incumbent(frame, state, summary.certifications);
     }
     if (summary.iterations.back().experiments.empty()) {
-      summary.stopped = "nothing is left to try: 'apo report' says what was left out and why";
+      summary.stopped = frame.proposers.commands.empty()
+                            ? "nothing is left to try: 'apo report' says what was left out and why"
+                            : "nothing is left to try, and nothing new was proposed";
       break;
     }
   }
@@ -128,12 +131,18 @@ CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& reques
   journal.add_machine(workspace.machine());
   static_cast<void>(workspace.builder(false));  // throws where the compiler is missing, before a campaign is begun
   const Opened opened = open_campaign(workspace, journal, request, observer);
-  const CampaignFrame frame = make_frame(workspace, journal, observer, opened.campaign, request.remeasure_roofs);
+  CampaignFrame frame = make_frame(workspace, journal, observer, opened.campaign, request.remeasure_roofs);
+  frame.proposers = request.proposers;
+  frame.started = started;
+  if (!frame.proposers.commands.empty()) {
+    take_waiting_proposals(workspace, frame.family);
+  }
   CampaignProgress state = make_state(frame);
   check_machine(frame, state);
   iterate(frame, state, opened, started, summary);
   certify_incumbent(frame, state, summary.certifications);
   summary.untried = untried(frame, state, summary.iterations);
+  summary.proposer_calls = journal.proposer_calls(frame.campaign);
   journal.finish_campaign(frame.campaign, frame.policy.seed, summary.stopped);
   report_campaign(frame, summary);
   summary.id = frame.campaign;

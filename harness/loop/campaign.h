@@ -28,6 +28,7 @@ struct CampaignSummary {
   std::string report;          // path of the markdown report
   std::string stopped;         // why it ended early; empty when all iterations are done
   std::vector<UntriedGroup> untried;
+  std::vector<ProposerCall> proposer_calls;  // of the whole campaign
   bool resumed = false;
   std::vector<std::string> recovered;  // what an earlier, killed run had left open
   double seconds = 0;

@@ -1,14 +1,17 @@
 // harness/loop/campaign_progress.h - what a campaign knows from its start, and what its iterations change.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
 #include "harness/evaluate/plan.h"
+#include "harness/loop/proposers/ask_proposers.h"
 #include "harness/loop/workspace/claim_floor.h"
 #include "harness/loop/workspace/workspace.h"
+#include "harness/research/inputs.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -25,6 +28,8 @@ struct CampaignFrame {
   Runtime runtime;
   std::vector<Roof> roofs;
   double application_share = 1;  // of the application's time that the family's kernels take
+  ProposerOptions proposers = {};
+  std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
 };
 
 struct CampaignProgress {
@@ -32,11 +37,13 @@ struct CampaignProgress {
   EvaluatePlan plan;
   double minimum_detectable = 0.003;  // log effect that the sentinel says this machine resolves
   ClaimFloor claim_floor;
-  int timed_candidates = 0;  // j
+  bool machine_checked = false;  // by a sentinel of this run
+  int timed_candidates = 0;      // j
   int since_sentinel = 0;
   int sentinels = 0;
   int certificates = 0;
   int accepts_since_certificate = 0;
+  std::vector<ProposedSettings> proposed;  // by proposers, of known variants
 };
 
 // Takes roofs from the journal, or measures and stores them.

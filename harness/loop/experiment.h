@@ -8,7 +8,8 @@
 
 namespace apo {
 
-// Judges the candidate against the incumbent. An accepted candidate becomes the state's incumbent.
+// Judges the candidate against the incumbent. An accepted candidate becomes the state's incumbent. A machine that was
+// not checked yet is checked before the first timing; one that cannot judge makes the verdict inconclusive.
 Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration,
                           const Candidate& candidate);
 

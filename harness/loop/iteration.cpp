@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <set>
+#include <string>
 
 #include "harness/core/interval.h"
 #include "harness/core/nvtx.h"
@@ -12,6 +15,7 @@
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/loop/experiment.h"
 #include "harness/loop/machine_check.h"
+#include "harness/loop/proposers/propose.h"
 #include "harness/loop/research/research_inputs.h"
 #include "harness/profile/measure.h"
 #include "harness/research/research.h"
@@ -47,36 +51,59 @@ std::vector<Profile> profile_incumbent(const CampaignFrame& frame, const Campaig
   return profiles;
 }
 
-ResearchBrief research_incumbent(const CampaignFrame& frame, const CampaignProgress& state, const Profile& profile,
+ResearchInputs inputs_of(const CampaignFrame& frame, const CampaignProgress& state, const Profile& profile, int index) {
+  const ResearchSubject subject{.workspace = frame.workspace,
+                                .journal = frame.journal,
+                                .family = frame.family,
+                                .runtime = frame.runtime,
+                                .workload = *state.plan.workloads.front(),
+                                .policy = frame.policy,
+                                .incumbent = state.incumbent,
+                                .application_share = frame.application_share,
+                                .minimum_detectable = state.minimum_detectable,
+                                .seed = derive_seed(frame.policy.seed, "research", static_cast<std::uint64_t>(index)),
+                                .proposed = state.proposed};
+  return research_inputs(subject, profile);
+}
+
+// What proposers add is ranked with everything else.
+ResearchBrief research_incumbent(const CampaignFrame& frame, CampaignProgress& state, const Profile& profile,
                                  const IterationSummary& iteration) {
   const StageRange range("research");
-  const ResearchSubject subject{
-      .workspace = frame.workspace,
-      .journal = frame.journal,
-      .family = frame.family,
-      .runtime = frame.runtime,
-      .workload = *state.plan.workloads.front(),
-      .policy = frame.policy,
-      .incumbent = state.incumbent,
-      .application_share = frame.application_share,
-      .minimum_detectable = state.minimum_detectable,
-      .seed = derive_seed(frame.policy.seed, "research", static_cast<std::uint64_t>(iteration.index))};
-  ResearchBrief brief = research(research_inputs(subject, profile));
-  frame.journal.add_brief(iteration.id, brief);
+  const ResearchInputs inputs = inputs_of(frame, state, profile, iteration.index);
+  ResearchBrief brief = research(inputs);
   for (const Bottleneck& bottleneck : brief.bottlenecks) {
     frame.observer.say(fmt::format("  bottleneck: {}, worth at most {}: {}", bottleneck.name,
                                    format_ratio(bottleneck.bound), bottleneck.evidence));
   }
+  if (!frame.proposers.commands.empty() && propose(frame, state, iteration.id, inputs, brief) > 0) {
+    brief = research(inputs_of(frame, state, profile, iteration.index));
+  }
+  frame.journal.add_brief(iteration.id, brief);
   return brief;
 }
 
-// An accepted one is the last: profile and ranking were about the old incumbent.
-std::vector<Experiment> run_experiments(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration,
-                                        const std::vector<Candidate>& ranked) {
+// The best that this iteration has not tried, by what is known now: a verdict moves the predictions of its neighbours.
+std::optional<Candidate> next_candidate(const CampaignFrame& frame, const CampaignProgress& state,
+                                        const Profile& profile, int index, const std::set<std::string>& tried) {
+  const ResearchBrief brief = research(inputs_of(frame, state, profile, index));
+  const auto found = std::ranges::find_if(
+      brief.ranked, [&](const Candidate& candidate) { return !tried.contains(candidate.configuration.label()); });
+  return found == brief.ranked.end() ? std::nullopt : std::optional(*found);
+}
+
+// An accepted one is the last: the profile was about the old incumbent.
+std::vector<Experiment> run_experiments(const CampaignFrame& frame, CampaignProgress& state, const Profile& profile,
+                                        const IterationSummary& iteration) {
   std::vector<Experiment> experiments;
-  const auto most = static_cast<std::size_t>(frame.policy.candidates_per_iteration);
-  for (std::size_t i = 0; i < std::min(most, ranked.size()); ++i) {
-    experiments.push_back(run_experiment(frame, state, iteration, ranked[i]));
+  std::set<std::string> tried;
+  while (experiments.size() < static_cast<std::size_t>(frame.policy.candidates_per_iteration)) {
+    const auto candidate = next_candidate(frame, state, profile, iteration.index, tried);
+    if (!candidate) {
+      break;
+    }
+    tried.insert(candidate->configuration.label());
+    experiments.push_back(run_experiment(frame, state, iteration.id, *candidate));
     experiments.back().rounds.clear();
     if (experiments.back().judgement->verdict == Verdict::accepted) {
       break;
@@ -102,7 +129,7 @@ IterationSummary run_iteration(const CampaignFrame& frame, CampaignProgress& sta
   summary.bottlenecks = brief.bottlenecks;
   summary.ranked = brief.ranked;
   summary.left_out = brief.left_out;
-  summary.experiments = run_experiments(frame, state, summary.id, brief.ranked);
+  summary.experiments = run_experiments(frame, state, profiles.front(), summary);
   frame.journal.finish_iteration(summary.id);
   return summary;
 }

@@ -19,7 +19,8 @@ struct IterationSummary {
   std::vector<Experiment> experiments;  // without rounds
 };
 
-// Candidates are tried one by one until one is accepted or the policy's number is tried.
+// Candidates are tried one by one until one is accepted or the policy's number is tried; after each the rest is ranked
+// anew.
 IterationSummary run_iteration(const CampaignFrame& frame, CampaignProgress& state, int index);
 
 }  // namespace apo

@@ -53,6 +53,7 @@ void check_machine(const CampaignFrame& frame, CampaignProgress& state) {
   state.since_sentinel = 0;
   keep(frame, state, sentinel);
   check_passed(sentinel.check);
+  state.machine_checked = true;
   EvaluatePlan& plan = state.plan;
   if (frame.policy.judge_preset == "auto") {
     plan.preset = choose_preset(sentinel.check.sd, layout_control(plan.rounds.layout));

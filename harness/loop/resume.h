@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/core/records/records.h"
+#include "harness/loop/proposers/ask_proposers.h"
 
 namespace apo {
 
@@ -27,6 +28,7 @@ struct CampaignRequest {
   std::vector<std::string> command;  // as typed, for messages: {"apo", "run", "copy", "--iterations", "1"}
   bool begin_anew = false;           // although an interrupted campaign could go on
   bool remeasure_roofs = false;      // although the journal has them
+  ProposerOptions proposers = {};
 };
 
 // Returns the policy of the interrupted campaign with the iterations, candidates and budget that were typed. `baseline`

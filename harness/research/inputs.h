@@ -18,6 +18,14 @@ struct RegisteredVariant {
   bool supported = true;
   std::string why_not;                          // when it is not: its apo:requires, its target, ...
   LeftOutKind kind = LeftOutKind::unsupported;  // of why_not
+  std::string author;                           // who proposed it; empty: nobody did, it was there
+};
+
+// Settings of a registered variant that somebody proposed.
+struct ProposedSettings {
+  Configuration configuration;
+  std::optional<Prediction> prediction;  // over the incumbent
+  std::string author;
 };
 
 // One finished experiment of the journal. Effects are natural logs of time(incumbent) / time(candidate).
@@ -55,8 +63,9 @@ struct ResearchInputs {
   std::string workload_class;
   std::optional<CachePolicy> cache;         // under which candidates will be judged
   std::vector<RegisteredVariant> variants;  // the incumbent's may be among them; its ancestors should be
-  std::vector<PastResult> past;             // of this family, the weightiest last
-  std::vector<Lesson> lessons;              // those that were reverted against the incumbent's source, and any others
+  std::vector<ProposedSettings> proposed;
+  std::vector<PastResult> past;  // of this family, the weightiest last
+  std::vector<Lesson> lessons;   // those that were reverted against the incumbent's source, and any others
   // The blocks that a call launches, 0 where that is not known. Empty on a host.
   std::function<std::int64_t(const Variant&, const Settings&)> blocks;
   std::int64_t sms = 0;

@@ -151,7 +151,7 @@ void consider_registered(const Knowledge& known, ResearchBrief& brief) {
     const Variant& variant = registered.variant;
     const Option option{.variant = &variant,
                         .configuration = normalised({.variant = variant.id(), .settings = {}}, variant),
-                        .origin = Origin::registered};
+                        .origin = registered.author.empty() ? Origin::registered : Origin::proposer};
     const bool incumbents =
         variant.id() == known.incumbent.configuration.variant && variant.source_hash == known.incumbent.source_hash;
     if (incumbents && !(option.configuration == known.incumbent.configuration)) {
@@ -163,6 +163,23 @@ void consider_registered(const Knowledge& known, ResearchBrief& brief) {
       brief.left_out.push_back({.configuration = option.configuration,
                                 .why = "unsupported: " + registered.why_not,
                                 .kind = registered.kind});
+    }
+  }
+}
+
+void consider_proposed(const Knowledge& known, ResearchBrief& brief) {
+  for (const ProposedSettings& proposed : known.inputs.proposed) {
+    const auto found = std::ranges::find_if(known.inputs.variants, [&](const RegisteredVariant& registered) {
+      return registered.variant.id() == proposed.configuration.variant;
+    });
+    if (found != known.inputs.variants.end() && found->supported) {
+      const Option option{.variant = &found->variant,
+                          .configuration = normalised(proposed.configuration, found->variant),
+                          .origin = Origin::proposer};
+      if (std::ranges::none_of(brief.ranked,
+                               [&](const Candidate& one) { return one.configuration == option.configuration; })) {
+        consider(known, option, brief);
+      }
     }
   }
 }
@@ -255,9 +272,14 @@ ResearchBrief research(const ResearchInputs& inputs) {
                         .bottlenecks = diagnose(inputs.diagnosis)};
   ResearchBrief brief{.bottlenecks = known.bottlenecks, .ranked = {}, .left_out = {}};
   consider_registered(known, brief);
+  consider_proposed(known, brief);
   sort_by_score(brief.ranked, inputs.seed);
   for (const Option& option : tuning_options(known, brief.ranked)) {
-    consider(known, option, brief);
+    if (std::ranges::none_of(inputs.proposed, [&](const ProposedSettings& one) {
+          return normalised(one.configuration, *option.variant) == option.configuration;
+        })) {
+      consider(known, option, brief);
+    }
   }
   sort_by_score(brief.ranked, inputs.seed);
   return brief;

@@ -373,4 +373,19 @@ std::optional<JudgedWorkload> Journal::newest_judged_workload(const std::string&
   return judged;
 }
 
+std::optional<std::int64_t> Journal::newest_with_code(const JudgedCode& code) {
+  constexpr std::string_view kQuery =
+      "SELECT b.experiment FROM build b"
+      " JOIN build i ON i.experiment = b.experiment AND i.role = 'incumbent' AND i.code_hash = ?2"
+      " JOIN experiment e ON e.id = b.experiment JOIN machine m ON m.id = e.machine AND m.key = ?3"
+      " JOIN judgement j ON j.experiment = b.experiment AND j.effect IS NOT NULL AND j.cache_policy = ?5"
+      " AND j.verdict IN ('accepted', 'reverted') AND j.reason <> 'gate_failed'"
+      " WHERE b.code_hash = ?1 AND b.role = 'candidate'"
+      " AND (SELECT group_concat(workload) FROM experiment_workload w WHERE w.experiment = e.id) = ?4"
+      " ORDER BY b.experiment DESC LIMIT 1";
+  Statement row = self_->database.query(
+      kQuery, {code.candidate, code.incumbent, code.machine, code.workload, to_string(code.cache)});
+  return row.step() ? std::optional(row.integer()) : std::nullopt;
+}
+
 }  // namespace apo

@@ -113,7 +113,8 @@ std::string render_json(const ReportModel& model) {
                        {"certifications", to_documents(model.certifications)},
                        {"sentinels", list_of(model.sentinels, sentinel_document)},
                        {"applications", list_of(model.applications, application_document)},
-                       {"commands", to_documents(model.commands)}};
+                       {"commands", to_documents(model.commands)},
+                       {"proposer_calls", to_documents(model.proposer_calls)}};
   // Bytes that are no UTF-8 become U+FFFD instead of an exception.
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -141,6 +141,7 @@ void write_document(const ReportModel& model, Writer& writer) {
   write_profile(model, writer);
   write_applications(model, writer);
   write_commands(model, writer);
+  write_proposals(model, writer);
   write_lessons(model, writer);
   write_predictions(model, writer);
   write_left_out(model, writer);

@@ -15,6 +15,7 @@ void write_experiments(const ReportModel& model, Writer& writer);
 void write_profile(const ReportModel& model, Writer& writer);
 void write_applications(const ReportModel& model, Writer& writer);
 void write_commands(const ReportModel& model, Writer& writer);
+void write_proposals(const ReportModel& model, Writer& writer);
 void write_lessons(const ReportModel& model, Writer& writer);
 void write_predictions(const ReportModel& model, Writer& writer);
 void write_certification(const ReportModel& model, Writer& writer);

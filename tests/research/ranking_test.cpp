@@ -6,7 +6,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "harness/research/brief_json.h"
 #include "harness/research/prediction/prediction.h"
 #include "harness/research/research.h"
 #include "tests/research/fixtures.h"
@@ -283,15 +282,38 @@ TEST(UnwrittenIdeas, AreTechniquesThatAttackWhatWasFoundAndNobodyWrote) {
   EXPECT_FALSE(has("register-owned")) << "it is for another target";
 }
 
-TEST(BriefJson, IsOneDocumentWithEverySection) {
+TEST(Proposals, ProposedSettingsAreRankedByWhatTheirAuthorSays) {
   ResearchInputs in = inputs({variant("fast", "fast-tanh", 1.5, 2)});
-  in.variants[0].variant.name = "bad\xff";  // not UTF-8
-  const nlohmann::json document = nlohmann::json::parse(brief_to_json(research(in), in));
-  for (const char* key : {"format", "incumbent", "workload", "bottlenecks", "ranked", "left_out", "ideas"}) {
-    EXPECT_TRUE(document.contains(key)) << key;
+  in.variants[0].variant.tunables = {{.name = "K", .values = {1, 2, 4}}};
+  in.proposed = {{.configuration = {"toy/fast", {{"K", 4}}},
+                  .prediction = Prediction{.low = 7, .high = 9, .because = "so"},
+                  .author = "me"},
+                 {.configuration = {"toy/gone", {{"K", 4}}}, .prediction = std::nullopt, .author = "me"}};
+  const ResearchBrief brief = research(in);
+  ASSERT_FALSE(brief.ranked.empty());
+  EXPECT_EQ(brief.ranked.front().configuration.label(), "toy/fast[K=4]");
+  EXPECT_EQ(brief.ranked.front().origin, Origin::proposer);
+  EXPECT_EQ(std::ranges::count(brief.ranked, Configuration{"toy/fast", {{"K", 4}}}, &Candidate::configuration), 1);
+}
+
+// Of two who promise the same, one was wrong four times.
+TEST(Proposals, TheRecordOfAnAuthorIsThatOnesAlone) {
+  ResearchInputs in = inputs({variant("of_a", "fast-tanh", 2, 2.2), variant("of_b", "fast-tanh", 2, 2.2)});
+  in.variants[0].author = "a";
+  in.variants[1].author = "b";
+  for (int i = 0; i < 4; ++i) {
+    const std::string name = "tried" + std::to_string(i);
+    in.variants.push_back(variant(name, "fast-tanh", 2, 2.2));
+    in.variants.back().author = "a";
+    in.past.push_back(result(i + 1, name, "simple", 0.9, Verdict::reverted));
   }
-  EXPECT_GT(document["ranked"][0]["prediction"]["high"], 2.0);
-  EXPECT_EQ(document["bottlenecks"][0]["name"], "libm-special-functions");
+  const ResearchBrief brief = research(in);
+  const Candidate* of_a = ranked(brief, "toy/of_a");
+  const Candidate* of_b = ranked(brief, "toy/of_b");
+  ASSERT_NE(of_b, nullptr);
+  EXPECT_EQ(of_b->origin, Origin::proposer);
+  EXPECT_GT(of_b->score, std::log(1.7));
+  EXPECT_TRUE(of_a == nullptr || of_a->score < 0.75 * of_b->score);
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ void print_result(const RegistrationResult& result) {
 int add(RegistrationRequest request, const Globals& globals) {
   const TemporaryFolder folder;
   if (request.file == "-") {
-    request.file = candidate_file(request.file, folder);
+    request.file = candidate_file(request.file, folder).path;
   }
   if (is_family_file(read_file(request.file))) {
     return register_family(request.file, request.verify, globals);

@@ -35,6 +35,8 @@ struct RunOptions {
   std::string solo_run;
   bool remeasure = false;
   bool begin_anew = false;
+  ProposerOptions proposers;
+  std::string proposer_time;
 };
 
 Policy policy_of(const RunOptions& options, const Paths& paths) {
@@ -82,6 +84,14 @@ TypedOptions typed_of(const RunOptions& options) {
           .layout = !options.layout.empty()};
 }
 
+ProposerOptions proposers_of(const RunOptions& options) {
+  ProposerOptions proposers = options.proposers;
+  if (!options.proposer_time.empty()) {
+    proposers.timeout_s = checked_duration("--proposer-time", options.proposer_time);
+  }
+  return proposers;
+}
+
 // The same command goes on with what it was doing; with --new it would begin once more.
 std::string interrupt_text(const std::vector<std::string>& words) {
   std::vector<std::string> again = words;
@@ -114,6 +124,7 @@ Json summary_document(const CampaignSummary& summary) {
           {"stopped", summary.stopped},
           {"iterations", iterations},
           {"untried", untried},
+          {"proposer_calls", to_documents(summary.proposer_calls)},
           {"certifications", to_documents(summary.certifications)},
           {"naive_product", ratio_or_null(summary.naive_effect)},
           {"shrunken_product", ratio_or_null(summary.shrunken_effect)},
@@ -135,7 +146,8 @@ int run(const RunOptions& options, const Globals& globals) {
                                                 .typed = typed_of(options),
                                                 .command = globals.words,
                                                 .begin_anew = options.begin_anew,
-                                                .remeasure_roofs = options.remeasure},
+                                                .remeasure_roofs = options.remeasure,
+                                                .proposers = proposers_of(options)},
                                                observer);
   if (globals.json) {
     print_json(summary_document(summary));
@@ -166,6 +178,14 @@ Action define_run(CLI::App& app, Globals& globals) {
   app.add_option("--solo-run", options->solo_run,
                  "length of the solo runs with which a certification detects clock throttling, 24 a workload "
                  "(default: 2s on a GPU, none on a CPU)");
+  app.add_option("--proposer", options->proposers.commands,
+                 "command that reads the brief on its standard input and answers with candidates, a JSON object a "
+                 "line; may repeat (docs/agents.md)")
+      ->allow_extra_args(false);
+  app.add_option("--proposer-time", options->proposer_time, "end a proposer after this time (default: 10m)");
+  app.add_option("--proposals", options->proposers.most, "read at most this many candidates of an answer")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   app.add_flag("--remeasure", options->remeasure, "measure the roofs again, even if the journal has them");
   app.add_flag("--new", options->begin_anew, "begin a campaign even if an interrupted one could go on");
   return [options, &globals] { return run(*options, globals); };

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -13,8 +11,7 @@
 #include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
-#include "harness/loop/trial/registration.h"
-#include "harness/loop/trial/trial.h"
+#include "harness/loop/trial/candidate_judge.h"
 
 namespace apo {
 namespace {
@@ -26,94 +23,71 @@ struct TryOptions {
   std::vector<std::string> files;
 };
 
-// What came of one file, printed as soon as it is known.
-class Verdicts {
- public:
-  explicit Verdicts(bool json) : json_(json) {}
-
-  void add(const std::string& file, const std::string& name, const std::string& verdict, const std::string& evidence,
-           const Experiment* experiment) {
-    if (!json_) {
-      print(fmt::format("{}: {}{}\n", name, verdict,
-                        evidence.empty() ? "" : (experiment == nullptr ? ": " : " ") + evidence));
-    }
-    documents_.push_back({{"file", file},
-                          {"variant", name},
-                          {"verdict", verdict},
-                          {"evidence", evidence},
-                          {"experiment", experiment == nullptr ? Json(nullptr) : to_document(*experiment)}});
-  }
-  const Json& documents() const { return documents_; }
-
- private:
-  bool json_;
-  Json documents_ = Json::array();
-};
-
 std::string words(std::string_view outcome) {
   return replace_all(std::string(outcome), "_", " ");
 }
 
-void add_verdict(Verdicts& verdicts, const std::string& file, const std::string& id, const Experiment& experiment) {
-  const Judgement& judgement = *experiment.judgement;
-  if (judgement.reason == Reason::gate_failed && !experiment.gates.empty()) {
-    const GateResult& gate = experiment.gates.back();
-    verdicts.add(file, id, words(to_string(gate.outcome)) + ":", gate.evidence, &experiment);
-    return;
+// The verdict in words, with a colon where the evidence is a sentence.
+struct VerdictText {
+  std::string verdict;
+  std::string evidence;
+};
+
+VerdictText verdict_text(const CandidateAnswer& answer) {
+  switch (answer.verdict) {
+    case CandidateVerdict::wrong:
+      return {words(to_string(answer.gates.back().outcome)) + ":", answer.gates.back().evidence};
+    case CandidateVerdict::not_judged:
+      return {"not judged:", answer.feedback.back()};
+    case CandidateVerdict::incumbent:
+      return {"is the incumbent already:", answer.feedback.back()};
+    case CandidateVerdict::accepted:
+    case CandidateVerdict::reverted:
+    case CandidateVerdict::inconclusive:
+      break;
   }
+  const Judgement& judgement = *answer.experiment->judgement;
   const IntervalText effect =
       format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper());
-  verdicts.add(file, id, std::string(to_string(judgement.verdict)),
-               fmt::format("{} over {} ({}; experiment {})", effect.all(), experiment.incumbent.label(),
-                           words(to_string(judgement.reason)), experiment.id),
-               &experiment);
+  return {std::string(to_string(answer.verdict)),
+          fmt::format("{} over {} ({}; experiment {})", effect.all(), answer.experiment->incumbent.label(),
+                      words(to_string(judgement.reason)), answer.experiment->id)};
+}
+
+Json document_of(const std::string& file, const CandidateAnswer& answer, const VerdictText& text) {
+  return {{"file", file},
+          {"variant", answer.variant},
+          {"verdict", text.verdict.ends_with(':') ? text.verdict.substr(0, text.verdict.size() - 1) : text.verdict},
+          {"evidence", text.evidence},
+          {"experiment", answer.experiment ? to_document(*answer.experiment) : Json(nullptr)}};
 }
 
 int try_files(const TryOptions& options, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
-  static_cast<void>(workspace.family(options.choice.family));  // throws where there is none
   ConsoleObserver observer(globals);
-  Verdicts verdicts(globals.json);
-  std::map<Target, std::vector<std::string>> passed;
-  std::map<std::string, std::string> files;  // by variant
+  CandidateJudge judge(workspace, options.choice, observer);
+  Json documents = Json::array();
+  bool judged_all = true;
+  bool all_wrong = true;
   for (const std::string& file : options.files) {
-    const RegistrationResult result =
-        register_file(workspace, {.file = file, .family = options.choice.family}, observer);
-    files[result.variant.id()] = file;
-    if (result.state == RegistrationState::refused) {
-      verdicts.add(file, result.variant.id(), words(to_string(result.gates.back().outcome)),
-                   result.gates.back().evidence, nullptr);
-    } else {
-      passed[result.variant.target].push_back(result.variant.id());
+    const CandidateAnswer answer = judge.answer({.path = file, .shown = file});
+    judged_all = judged_all && answer.verdict != CandidateVerdict::not_judged;
+    all_wrong = all_wrong && answer.verdict == CandidateVerdict::wrong;
+    const VerdictText text = verdict_text(answer);
+    documents.push_back(document_of(file, answer, text));
+    if (!globals.json) {
+      print(fmt::format("{}: {} {}\n", answer.variant, text.verdict, text.evidence));
     }
   }
-  bool judged_all = true;
-  for (const auto& [target, variants] : passed) {
-    if (std::string why; target == Target::cuda && !workspace.has_gpu(&why)) {
-      judged_all = false;
-      for (const std::string& id : variants) {
-        verdicts.add(files[id], id, "not judged",
-                     "it is registered, 'apo verify " + id + " --on cpu' checks it, and its time needs a GPU: " + why,
-                     nullptr);
-      }
-      continue;
-    }
-    workspace.use(target);
-    const TrialRequest request{.policy = trial_policy(workspace, options.choice, target), .variants = variants};
-    const TrialSummary summary =
-        run_trial(workspace, request, observer, [&](const std::string& id, const Experiment* experiment) {
-          experiment == nullptr ? verdicts.add(files[id], id, "is the incumbent already",
-                                               "a copy under another name would be judged against it", nullptr)
-                                : add_verdict(verdicts, files[id], id, *experiment);
-        });
+  for (const TrialSummary& summary : judge.finish()) {
     if (!globals.json) {
       print("incumbent: " + summary.incumbent.label() + "\n");
     }
   }
   if (globals.json) {
-    print_json({{"family", options.choice.family}, {"verdicts", verdicts.documents()}});
+    print_json({{"family", options.choice.family}, {"verdicts", documents}});
   }
-  return !judged_all ? kEnvironmentTrouble : passed.empty() ? kGateFailed : kDone;
+  return !judged_all ? kEnvironmentTrouble : all_wrong ? kGateFailed : kDone;
 }
 
 }  // namespace

@@ -14,11 +14,12 @@
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
+#include "harness/implement/variant/args_header.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/research/ask_research.h"
 #include "harness/loop/research/recorded_campaigns.h"
 #include "harness/loop/workspace/workspace.h"
-#include "harness/research/brief_json.h"
+#include "harness/research/proposers/brief.h"
 
 namespace apo {
 namespace {
@@ -87,11 +88,19 @@ std::string left_out_text(const ResearchBrief& brief) {
   return join(words, ", ");
 }
 
+std::string family_of(const ResearchAnswer& answer) {
+  return answer.inputs.diagnosis.incumbent.family;
+}
+
 std::string brief_text(const ResearchAnswer& answer) {
   const Profile& profile = answer.inputs.diagnosis.profile;
   std::string text = fmt::format("{} on {} takes {}, the floor is {} ({})\n\nwhat its time goes to\n",
                                  paint(answer.inputs.incumbent.label(), "bold"), profile.workload,
                                  format_ns(profile.time_ns), format_ns(profile.floor_ns), profile.floor_roof);
+  if (answer.brief.bottlenecks.empty()) {
+    text += "  no cause that apo knows was found; 'apo profile " + answer.inputs.incumbent.variant +
+            "' shows the counters and the hot lines\n";
+  }
   for (const Bottleneck& one : answer.brief.bottlenecks) {
     const std::string place = one.file.empty() ? "" : fmt::format(" ({}:{})", one.file, one.line);
     text += fmt::format("  {}, worth at most {}: {}{}\n", one.name, format_ratio(one.bound), one.evidence, place);
@@ -103,7 +112,11 @@ std::string brief_text(const ResearchAnswer& answer) {
                     known ? format_band(one.prediction.low, one.prediction.high) : "unknown",
                     known ? one.prediction.because : "nothing was said of it", one.attacks});
   }
-  text += rows.size() > 1 ? "\nto try, in this order\n" + format_table(rows) : "\nnothing is left to try\n";
+  text += rows.size() > 1 ? "\nto try, in this order\n" + format_table(rows)
+                          : fmt::format(
+                                "\nnothing is left to try: write a variant and 'apo try {} FILE', or let "
+                                "'apo run {} --proposer COMMAND' ask for some\n",
+                                family_of(answer), family_of(answer));
   text += answer.brief.left_out.empty() ? "" : "left out: " + left_out_text(answer.brief) + "\n";
   const std::vector<Idea> ideas = unwritten_ideas(answer.inputs, answer.brief.bottlenecks);
   text += ideas.empty() ? "" : "\ntechniques that nobody has written for this\n";
@@ -112,6 +125,16 @@ std::string brief_text(const ResearchAnswer& answer) {
                         format_band(idea.technique.low, idea.technique.high), idea.technique.source);
   }
   return text;
+}
+
+std::string brief_document(const Workspace& workspace, const Policy& policy, const ResearchAnswer& answer) {
+  const Family& family = workspace.family(policy.family);
+  const Diagnosis& diagnosis = answer.inputs.diagnosis;
+  return brief_to_json(
+      answer.brief, answer.inputs,
+      {.family = family,
+       .machine = workspace.machine(),
+       .argument_header = args_header(family, diagnosis.incumbent, diagnosis.axes, answer.inputs.incumbent.settings)});
 }
 
 int brief(const ResearchOptions& options, const Globals& globals) {
@@ -127,7 +150,7 @@ int brief(const ResearchOptions& options, const Globals& globals) {
   complete_policy(policy, "");
   choose_target(options.target, !options.workload.empty(), workspace, policy, observer);
   const ResearchAnswer answer = ask_research(workspace, policy, observer);
-  print(globals.json ? brief_to_json(answer.brief, answer.inputs) + "\n" : brief_text(answer));
+  print(globals.json ? brief_document(workspace, policy, answer) + "\n" : brief_text(answer));
   return kDone;
 }
 

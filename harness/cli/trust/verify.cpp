@@ -290,7 +290,7 @@ Configuration chosen_configuration(const VerifyOptions& options, Workspace& work
   const std::string name =
       options.file.empty()
           ? options.variant
-          : workspace.catalogue().add(candidate_file(options.file, folder), options.family).variant->id();
+          : workspace.catalogue().add(candidate_file(options.file, folder).path, options.family).variant->id();
   return workspace.catalogue().configuration(name);
 }
 

@@ -26,6 +26,12 @@ Json line_document(const SourceLine& one) {
   return {{"file", one.file}, {"line", one.line}, {"text", one.text}};
 }
 
+Json cost_document(const ProposalCost& cost) {
+  return {{"tokens", number_or_null(cost.tokens)},
+          {"usd", number_or_null(cost.usd)},
+          {"seconds", number_or_null(cost.seconds)}};
+}
+
 Json count_document(const LineCount& one) {
   return {{"what", one.what}, {"file", one.file}, {"line", one.line}, {"count", one.count}};
 }
@@ -107,6 +113,22 @@ Json to_document(const Lesson& lesson) {
           {"verdict", to_string(lesson.verdict)},
           {"speedup", number_or_null(lesson.speedup)},
           {"text", lesson.text}};
+}
+
+Json to_document(const Proposal& proposal) {
+  return {
+      {"author", proposal.author},
+      {"configuration", proposal.configuration.variant.empty() ? Json(nullptr) : to_document(proposal.configuration)},
+      {"idea", proposal.idea},
+      {"prediction", proposal.prediction ? to_document(*proposal.prediction) : Json(nullptr)},
+      {"state", to_string(proposal.state)},
+      {"why", proposal.why},
+      {"cost", cost_document(proposal.cost)}};
+}
+
+Json to_document(const ProposerCall& call) {
+  return {{"command", call.command}, {"outcome", to_string(call.outcome)}, {"note", call.note},
+          {"seconds", call.seconds}, {"cost", cost_document(call.cost)},   {"proposals", to_documents(call.proposals)}};
 }
 
 }  // namespace apo

@@ -47,6 +47,10 @@ nlohmann::ordered_json to_document(const LeftOut& left_out);
 nlohmann::ordered_json to_document(const ResearchBrief& brief);
 nlohmann::ordered_json to_document(const Lesson& lesson);
 
+// ---- what somebody outside proposed
+nlohmann::ordered_json to_document(const Proposal& proposal);
+nlohmann::ordered_json to_document(const ProposerCall& call);
+
 // ---- campaigns
 nlohmann::ordered_json to_document(const Campaign& campaign);  // the seed of an open one is secret
 nlohmann::ordered_json to_document(const Certification& certification);

@@ -36,6 +36,10 @@ constexpr Words<GateVerdict, 4> kGateVerdicts = {{{GateVerdict::passed, "passed"
 
 }  // namespace
 
+bool is_lasting(Outcome outcome) {
+  return outcome != Outcome::valid && outcome != Outcome::unstable_clock && outcome != Outcome::no_change;
+}
+
 std::string_view outcome_text(const GateResult& gate) {
   return gate.ran ? to_string(gate.outcome) : "not checked";
 }

@@ -77,6 +77,10 @@ struct GateResult {
   std::vector<OutputErrors> errors = {};  // of the gate correctness
 };
 
+// True for an answer of a gate that the same source gets again. An unstable clock is the machine's, and no change
+// against one incumbent says nothing about the next.
+bool is_lasting(Outcome outcome);
+
 // The outcome, or "not checked".
 std::string_view outcome_text(const GateResult& gate);
 

@@ -18,6 +18,12 @@ constexpr Words<LeftOutKind, 6> kLeftOutKinds = {{{LeftOutKind::other_target, "o
                                                   {LeftOutKind::below_resolution, "below_resolution"},
                                                   {LeftOutKind::refuted, "refuted"},
                                                   {LeftOutKind::unknown, "unknown"}}};
+constexpr Words<ProposalState, 3> kProposalStates = {
+    {{ProposalState::taken, "taken"}, {ProposalState::repeated, "repeated"}, {ProposalState::refused, "refused"}}};
+constexpr Words<ProposerOutcome, 4> kProposerOutcomes = {{{ProposerOutcome::answered, "answered"},
+                                                          {ProposerOutcome::failed, "failed"},
+                                                          {ProposerOutcome::timed_out, "timed_out"},
+                                                          {ProposerOutcome::flooded, "flooded"}}};
 
 }  // namespace
 
@@ -38,6 +44,18 @@ std::string_view to_string(LeftOutKind kind) {
 }
 std::optional<LeftOutKind> left_out_kind_from(std::string_view word) {
   return value_of(kLeftOutKinds, word);
+}
+std::string_view to_string(ProposalState state) {
+  return word_of(kProposalStates, state);
+}
+std::optional<ProposalState> proposal_state_from(std::string_view word) {
+  return value_of(kProposalStates, word);
+}
+std::string_view to_string(ProposerOutcome outcome) {
+  return word_of(kProposerOutcomes, outcome);
+}
+std::optional<ProposerOutcome> proposer_outcome_from(std::string_view word) {
+  return value_of(kProposerOutcomes, word);
 }
 
 }  // namespace apo

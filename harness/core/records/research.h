@@ -1,7 +1,8 @@
-// harness/core/records/research.h - bottlenecks, ranked candidates, left-out candidates, and lessons.
+// harness/core/records/research.h - bottlenecks, ranked candidates, left-out candidates, lessons and proposals.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -87,5 +88,51 @@ struct Lesson {
 
 std::string_view to_string(BottleneckKind kind);
 BottleneckKind bottleneck_kind_from(std::string_view text);  // unknown for any other word
+
+// ---- what a proposer answered, and what became of each of its proposals
+
+// As the proposer reports it; NaN where it does not.
+struct ProposalCost {
+  double tokens = std::numeric_limits<double>::quiet_NaN();
+  double usd = std::numeric_limits<double>::quiet_NaN();
+  double seconds = std::numeric_limits<double>::quiet_NaN();
+};
+
+enum class ProposalState : std::uint8_t {
+  taken,     // into the ranking, to be judged as any other candidate
+  repeated,  // the same source, but for comments and blanks, or the same settings, are known
+  refused,   // it could not be read as a candidate
+};
+std::string_view to_string(ProposalState state);
+std::optional<ProposalState> proposal_state_from(std::string_view word);
+
+struct Proposal {
+  std::string author;
+  Configuration configuration;           // without a variant where it could not be read
+  std::string idea;                      // one sentence
+  std::optional<Prediction> prediction;  // as its author made it
+  ProposalState state = ProposalState::taken;
+  std::string why;  // it was not taken
+  ProposalCost cost;
+};
+
+enum class ProposerOutcome : std::uint8_t {
+  answered,
+  failed,     // it ended with another exit code than 0, or by a signal
+  timed_out,  // it was ended at its deadline
+  flooded,    // it printed more than is read
+};
+std::string_view to_string(ProposerOutcome outcome);
+std::optional<ProposerOutcome> proposer_outcome_from(std::string_view word);
+
+// One run of a proposer. What it had answered before it failed counts.
+struct ProposerCall {
+  std::string command;
+  ProposerOutcome outcome = ProposerOutcome::answered;
+  std::string note;  // what went wrong, and lines that could not be read
+  double seconds = 0;
+  ProposalCost cost;  // of the call, beside what its proposals say
+  std::vector<Proposal> proposals;
+};
 
 }  // namespace apo

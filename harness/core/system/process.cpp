@@ -49,7 +49,8 @@ void drain(FileDescriptor& fd, std::string& text, std::size_t limit, bool& cut) 
   }
 }
 
-// Moves data until both outputs are closed or the deadline passes; true when the deadline passed.
+// Moves data until both outputs are closed, the deadline passes or the limit is one; true when the child is to be
+// ended.
 bool pump(FileDescriptor& in, FileDescriptor& out, FileDescriptor& err, const ProcessOptions& options,
           ProcessResult& result, Clock::time_point deadline) {
   std::string_view input = options.input;
@@ -71,6 +72,9 @@ bool pump(FileDescriptor& in, FileDescriptor& out, FileDescriptor& err, const Pr
     }
     if (in && fds[2].revents != 0) {
       feed(in, input);
+    }
+    if (result.cut && options.end_at_limit) {
+      return true;
     }
   }
   return false;
@@ -114,8 +118,9 @@ ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOpt
   const auto deadline =
       start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.timeout_s));
   ProcessResult result;
-  result.timed_out = pump(child.in(), child.out(), child.err(), options, result, deadline);
-  const int status = child.end(result.timed_out);
+  const bool ended = pump(child.in(), child.out(), child.err(), options, result, deadline);
+  const int status = child.end(ended);
+  result.timed_out = ended && !(result.cut && options.end_at_limit);
   result.seconds = seconds_since(start);
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

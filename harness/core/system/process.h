@@ -15,7 +15,7 @@ struct ProcessResult {
   std::string output;      // stdout
   std::string error;       // stderr
   double seconds = 0;      // from the start until it had ended
-  bool cut = false;        // it printed more than `output_limit`
+  bool cut = false;        // it printed more than `output_limit`; with end_at_limit we killed it then
   bool ok() const { return exit_code == 0 && signal == 0 && !timed_out; }
 };
 
@@ -25,6 +25,7 @@ struct ProcessOptions {
   std::vector<std::string> environment;  // "NAME=value", added to ours
   std::string input;                     // given on stdin
   std::size_t output_limit = 0;          // bytes of stdout, and of stderr, that are kept; 0: all
+  bool end_at_limit = false;             // ends the child that prints more; else the rest is read and dropped
 };
 
 // Searches PATH for argv[0]. The child leads its own process group, which is killed whole at the deadline and when

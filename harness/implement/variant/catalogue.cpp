@@ -123,6 +123,11 @@ void check_includes(const Variant& variant, const fs::path& folder) {
   }
 }
 
+bool is_below(const Variant& variant, const fs::path& root) {
+  const fs::path folder = fs::absolute(root).lexically_normal();
+  return std::ranges::mismatch(folder, fs::path(variant.path)).in1 == folder.end();
+}
+
 std::string unknown_parent(const Variant& variant) {
   return fmt::format("{}: the apo:parent of {}, '{}', is no variant", variant.path, variant.id(), variant.parent);
 }
@@ -251,30 +256,49 @@ void Catalogue::adopt(Variant& variant) const {
 }
 
 bool Catalogue::is_registered(const Variant& variant) const {
-  const fs::path folder = fs::absolute(roots_.back()).lexically_normal();
-  return std::ranges::mismatch(folder, fs::path(variant.path)).in1 == folder.end();
+  return is_below(variant, roots_.back());
 }
 
-// The variant of that name and the same content; nullptr: the name is free, or that of a registered variant.
+bool Catalogue::is_scanned(const Variant& variant) const {
+  return std::ranges::any_of(roots_, [&](const fs::path& root) { return is_below(variant, root); });
+}
+
+bool Catalogue::may_be_replaced(const Variant& variant) const {
+  return is_registered(variant) ||
+         std::ranges::none_of(roots_, [&](const fs::path& root) { return is_below(variant, root); });
+}
+
+const Variant* Catalogue::with_text(std::string_view source_hash) const {
+  const auto found =
+      std::ranges::find_if(variants_, [&](const auto& one) { return one.second.source_hash == source_hash; });
+  return found == variants_.end() ? nullptr : &found->second;
+}
+
+// The variant of that name and the same content; nullptr: the name is free, or its variant may be replaced.
 const Variant* Catalogue::same(const Variant& variant) const {
   const Variant* known = find(variant.id());
   if (known != nullptr && known->source_hash == variant.source_hash) {
     return known;
   }
-  if (known != nullptr && !is_registered(*known)) {
+  if (known != nullptr && !may_be_replaced(*known)) {
     name_taken(variant, known->path);
   }
-  for (const auto& [id, other] : variants_) {
-    if (other.source_hash == variant.source_hash) {
-      throw UserError("'" + variant.path + "' has the very text of " + id,
-                      "a variant is known by its text: change it, for example by a line '// apo:idea'");
-    }
+  if (const Variant* other = with_text(variant.source_hash)) {
+    throw UserError("'" + variant.path + "' has the very text of " + other->id(),
+                    "a variant is known by its text: change it, for example by a line '// apo:idea'");
   }
   return nullptr;
 }
 
+Variant Catalogue::read(const fs::path& file, const std::string& family) const {
+  return load_variant(file.string(), roots_, family);
+}
+
 Registration Catalogue::add(const fs::path& file, const std::string& family) {
-  Variant variant = load_variant(file.string(), roots_, family);
+  return add(read(file, family));
+}
+
+Registration Catalogue::add(Variant variant) {
   if (const Variant* known = same(variant)) {
     return {.variant = known, .already_registered = true};
   }
@@ -293,7 +317,7 @@ Registration Catalogue::add(const fs::path& file, const std::string& family) {
 }
 
 Registration Catalogue::register_variant(const Variant& variant, const fs::path& folder) {
-  if (const Variant* known = same(variant)) {
+  if (const Variant* known = same(variant); known != nullptr && is_scanned(*known)) {
     return {.variant = known, .already_registered = true};
   }
   const fs::path family = folder / variant.family;
@@ -301,7 +325,7 @@ Registration Catalogue::register_variant(const Variant& variant, const fs::path&
   const fs::path path =
       fs::absolute(variant.headers.empty() ? family / name : family / variant.name / name).lexically_normal();
   const Variant* before = find(variant.id());
-  const TemporaryPlace aside(before == nullptr ? fs::path() : place_of(*before));
+  const TemporaryPlace aside(before == nullptr || !is_scanned(*before) ? fs::path() : place_of(*before));
   const bool created = create_whole(path, variant);
   Variant copy = load_variant(path.string());  // with the headers beside it and no others
   if (copy.source_hash != variant.source_hash) {

@@ -47,10 +47,15 @@ class Catalogue {
   // Parses "family/name" or "family/name[CHUNK=16,LANES=2]", as Configuration::label() prints it. Throws UserError.
   Configuration configuration(std::string_view text) const;
 
-  // Reads and adds the variant of a file that stays where it is; `family` is that of a file whose block names none. In
-  // place of a registered variant of its name, that is one in the last of the folders. Throws UserError when it is no
-  // valid variant, its name is taken outside of that folder, another variant has the same text, or its parent is
-  // unknown.
+  // Reads the variant of a file; `family` is that of a file whose block names none. Throws UserError when it is no
+  // valid variant.
+  Variant read(const std::filesystem::path& file, const std::string& family = "") const;
+  // Returns the variant with this text, whatever its name; nullptr when there is none.
+  const Variant* with_text(std::string_view source_hash) const;
+  // Adds a variant whose file stays where it is, in place of one of its name that was registered or came in this way:
+  // one in the last of the folders, or in none of them. Throws UserError when its name is taken in another folder,
+  // another variant has the same text, or its parent is unknown.
+  Registration add(Variant variant);
   Registration add(const std::filesystem::path& file, const std::string& family = "");
   // Copies a variant to folder/<family>/<name>.cpp (.cu on cuda, .py of Python), or with headers to
   // folder/<family>/<name>/ with them beside it, and adds it, in place of what was registered there under its name.
@@ -64,6 +69,8 @@ class Catalogue {
   void load_file(const std::filesystem::path& path);
   bool has_known_parent(const Variant& variant) const;
   bool is_registered(const Variant& variant) const;
+  bool is_scanned(const Variant& variant) const;
+  bool may_be_replaced(const Variant& variant) const;
   const Variant* same(const Variant& variant) const;
   void adopt(Variant& variant) const;
   std::vector<std::filesystem::path> roots_;

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <map>
 #include <regex>
+#include <set>
 
 #include "harness/core/error.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/implement/includes.h"
+#include "harness/implement/variant/include_names.h"
 #include "harness/implement/variant/metadata_block.h"
 
 namespace apo {
@@ -98,6 +101,32 @@ std::string read_header(const Search& search, const fs::path& file, const std::s
   return text;
 }
 
+// `all` is the text of the variant's files together.
+void check_strays(std::string_view source, const std::string& path, std::string_view all) {
+  std::set<std::string> looked_up;
+  for (const IncludeLine& line : include_lines(source)) {
+    if (line.quoted && !fs::path(line.name).is_absolute()) {
+      looked_up.insert("\"" + line.name + "\"");
+    }
+  }
+  if (const auto stray = stray_include(source, all, looked_up)) {
+    block_error(path, stray->line, fmt::format("{} cannot name a header of a variant", one_line(stray->what)),
+                "include headers beside the file as \"NAME\", and those of the compiler, the toolkit or an apo:include "
+                "folder as <NAME>");
+  }
+}
+
+void check_all_strays(const Search& search, std::string_view source, const std::string& path) {
+  std::string all(source);
+  for (const auto& [name, header] : search.found) {
+    all += "\n" + header.text;
+  }
+  check_strays(source, path, all);
+  for (const auto& [name, header] : search.found) {
+    check_strays(header.text, header.path, all);
+  }
+}
+
 void follow(Search& search, std::string_view source, const std::string& path, const fs::path& folder) {
   search.open.push_back(path);
   for (const IncludeLine& line : include_lines(source)) {
@@ -132,7 +161,10 @@ void follow(Search& search, std::string_view source, const std::string& path, co
 std::vector<SourceFile> find_headers(std::string_view source, const std::string& path, const std::string& family,
                                      const std::vector<fs::path>& roots, const std::vector<fs::path>& others) {
   Search search{.family = family, .roots = roots, .others = others, .found = {}, .open = {}, .bytes = source.size()};
-  follow(search, source, path, {});
+  if (!is_python(source)) {  // whose '#' begins a comment
+    follow(search, source, path, {});
+    check_all_strays(search, source, path);
+  }
   std::vector<SourceFile> headers;
   for (auto& [name, header] : search.found) {
     headers.push_back(std::move(header));

@@ -51,18 +51,9 @@ std::string apo_text(const std::string& line, std::string_view sign) {
   return start == "apo" && next != std::string::npos && comment[next] == ':' ? comment : "";
 }
 
-// Also those of UTF-8 that terminals obey (C1), that nobody sees, and that turn the order of the words round.
 bool holds_control_character(std::string_view value) {
-  const auto is_between = [](std::string_view text, std::string_view first, std::string_view last) {
-    return text >= first && text <= last;
-  };
   for (std::size_t i = 0; i < value.size(); ++i) {
-    const auto c = static_cast<unsigned char>(value[i]);
-    const std::string_view two = value.substr(i, 2);
-    const std::string_view three = value.substr(i, 3);
-    if (c < 0x20 || c == 0x7f || is_between(two, "\xc2\x80", "\xc2\x9f") ||
-        is_between(three, "\xe2\x80\x8b", "\xe2\x80\x8f") || is_between(three, "\xe2\x80\xaa", "\xe2\x80\xae") ||
-        is_between(three, "\xe2\x81\xa0", "\xe2\x81\xaf") || three == "\xef\xbb\xbf") {
+    if (control_length(value.substr(i)) > 0) {
       return true;
     }
   }

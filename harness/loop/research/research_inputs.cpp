@@ -27,8 +27,12 @@ Diagnosis diagnosis_of(const ResearchSubject& subject, const Profile& profile) {
 
 std::vector<RegisteredVariant> registered_variants(const ResearchSubject& subject) {
   std::vector<RegisteredVariant> variants;
+  const std::map<std::string, std::string> authors = subject.journal.authors(subject.family.name);
   for (const Variant* variant : subject.workspace.catalogue().of_family(subject.family.name)) {
     RegisteredVariant registered{.variant = *variant, .supported = true, .why_not = ""};
+    if (const auto author = authors.find(variant->id()); author != authors.end()) {
+      registered.author = author->second;
+    }
     if (variant->target != subject.workspace.target()) {
       registered.supported = false;
       registered.why_not = "its target is " + std::string(to_string(variant->target));
@@ -89,6 +93,7 @@ ResearchInputs research_inputs(const ResearchSubject& subject, const Profile& pr
   inputs.incumbent = subject.incumbent;
   describe_place(machine, subject.policy, inputs);
   inputs.variants = registered_variants(subject);
+  inputs.proposed = subject.proposed;
   inputs.past = known_results(subject.journal, subject.family.name, inputs.workload_class, inputs.machine);
   inputs.lessons = subject.journal.lessons({.family = subject.family.name,
                                             .workload_class = inputs.workload_class,

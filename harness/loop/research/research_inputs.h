@@ -23,6 +23,7 @@ struct ResearchSubject {
   double application_share = 1;       // of the application's time that the family's kernels take
   double minimum_detectable = 0.003;  // log effect that this machine resolves
   std::uint64_t seed = 0;             // orders what is equal
+  std::vector<ProposedSettings> proposed = {};
 };
 
 // The judged ones with the machines that they ran on.

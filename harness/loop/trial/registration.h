@@ -32,6 +32,17 @@ struct RegistrationResult {
 // Nothing but the workspace's own catalogue changes when a gate fails. UserError for what is no valid variant.
 RegistrationResult register_file(Workspace& workspace, const RegistrationRequest& request, Observer& observer);
 
+// The file of a variant that passed its gates, in the journal and below .apo/variants; what is written is what was
+// verified, whatever happens to the user's file meanwhile.
+struct KeptVariant {
+  std::string path;
+  int version = 1;
+};
+KeptVariant keep_variant(const Paths& paths, const Variant& variant);
+
+// The gates know the whole path of a file; users know the one that they gave.
+void name_users_file(std::vector<GateResult>& gates, const std::string& path, const std::string& file);
+
 // Retires a registered variant: its file moves to .apo/retired/, whose path is returned, and the journal keeps what it
 // has. UserError with "did you mean" for an unknown name.
 std::string unregister(Workspace& workspace, const std::string& id);

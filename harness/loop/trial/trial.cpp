@@ -1,11 +1,10 @@
-// harness/loop/trial/trial.cpp - a campaign without profile and research: its candidates are given.
+// harness/loop/trial/trial.cpp - a campaign without profile and research: its candidates come one after the other.
 #include "harness/loop/trial/trial.h"
 
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/loop/certify.h"
 #include "harness/loop/experiment.h"
-#include "harness/loop/machine_check.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/starting_point.h"
 #include "harness/loop/workspace/chosen_workload.h"
@@ -14,9 +13,16 @@
 namespace apo {
 namespace {
 
-Campaign begin_trial(Workspace& workspace, Journal& journal, const TrialRequest& request, Observer& observer) {
-  Campaign campaign{.policy = request.policy,
-                    .baseline = starting_point(workspace, journal, request.policy, observer),
+Journal open_journal(const Workspace& workspace, Observer& observer) {
+  Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
+  recover(journal, observer);
+  journal.add_machine(workspace.machine());
+  return journal;
+}
+
+Campaign begin_trial(Workspace& workspace, Journal& journal, const Policy& policy, Observer& observer) {
+  Campaign campaign{.policy = policy,
+                    .baseline = starting_point(workspace, journal, policy, observer),
                     .machine = workspace.machine().id,
                     .started_at = utc_now()};
   campaign.policy.seed = secret_seed();
@@ -25,20 +31,6 @@ Campaign begin_trial(Workspace& workspace, Journal& journal, const TrialRequest&
   journal.add_variant(workspace.catalogue().get(campaign.baseline.variant));
   campaign.id = journal.begin_campaign(campaign);
   return campaign;
-}
-
-Experiment judge(const CampaignFrame& frame, CampaignProgress& state, const Variant& variant, int index) {
-  const std::int64_t iteration = frame.journal.begin_iteration(
-      {.campaign = frame.campaign, .index = index, .incumbent = state.incumbent, .started_at = utc_now()});
-  const Variant& incumbent = frame.workspace.catalogue().get(state.incumbent.variant);
-  const Candidate candidate{.configuration = {variant.id(), default_settings(variant)},
-                            .techniques = variant.techniques,
-                            .prediction = prediction_over(variant, incumbent),
-                            .why = "named on the command line",
-                            .origin = Origin::registered};
-  Experiment experiment = run_experiment(frame, state, iteration, candidate);
-  frame.journal.finish_iteration(iteration);
-  return experiment;
 }
 
 }  // namespace
@@ -55,27 +47,46 @@ Policy trial_policy(const Workspace& workspace, const TrialChoice& choice, Targe
   return policy;
 }
 
-TrialSummary run_trial(Workspace& workspace, const TrialRequest& request, Observer& observer, const OnTrial& told) {
-  Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
-  recover(journal, observer);
-  journal.add_machine(workspace.machine());
-  const Campaign campaign = begin_trial(workspace, journal, request, observer);
-  const CampaignFrame frame = make_frame(workspace, journal, observer, campaign, false);
-  CampaignProgress state = make_state(frame);
-  check_machine(frame, state);
-  int index = 0;
-  for (const std::string& id : request.variants) {
-    const Variant& variant = workspace.catalogue().get(id);
-    if (state.incumbent == Configuration{id, default_settings(variant)}) {
-      told(id, nullptr);
-    } else {
-      const Experiment experiment = judge(frame, state, variant, ++index);
-      told(id, &experiment);
-    }
+Trial::Trial(Workspace& workspace, const Policy& policy, Observer& observer)
+    : journal_(open_journal(workspace, observer)),
+      frame_(make_frame(workspace, journal_, observer, begin_trial(workspace, journal_, policy, observer), false)),
+      state_(make_state(frame_)) {}
+
+bool Trial::is_incumbent(const Variant& variant) const {
+  return state_.incumbent == Configuration{variant.id(), default_settings(variant)};
+}
+
+bool Trial::relies_on(const std::string& variant) const {
+  return variant == state_.incumbent.variant || variant == frame_.baseline.variant;
+}
+
+double Trial::floor_ns() const {
+  const auto floor = state_.plan.floor_ns.find(frame_.policy.workloads.front());
+  return floor == state_.plan.floor_ns.end() ? 0 : floor->second;
+}
+
+Experiment Trial::judge(const Variant& variant) {
+  if (state_.since_sentinel >= kSentinelEveryCandidates) {
+    state_.machine_checked = false;
   }
-  TrialSummary summary{.campaign = frame.campaign, .incumbent = state.incumbent, .certifications = {}};
-  certify_incumbent(frame, state, summary.certifications);
-  journal.finish_campaign(frame.campaign, frame.policy.seed, "");
+  const std::int64_t iteration = journal_.begin_iteration(
+      {.campaign = frame_.campaign, .index = ++iterations_, .incumbent = state_.incumbent, .started_at = utc_now()});
+  const Variant& incumbent = frame_.workspace.catalogue().get(state_.incumbent.variant);
+  const Candidate candidate{.configuration = {variant.id(), default_settings(variant)},
+                            .techniques = variant.techniques,
+                            .prediction = prediction_over(variant, incumbent),
+                            .why = "named on the command line",
+                            .origin = Origin::registered};
+  Experiment experiment = run_experiment(frame_, state_, iteration, candidate);
+  journal_.finish_iteration(iteration);
+  return experiment;
+}
+
+TrialSummary Trial::finish() {
+  TrialSummary summary{.campaign = frame_.campaign, .incumbent = state_.incumbent, .certifications = {}};
+  certify_incumbent(frame_, state_, summary.certifications);
+  summary.incumbent = state_.incumbent;
+  journal_.finish_campaign(frame_.campaign, frame_.policy.seed, "");
   return summary;
 }
 

@@ -1,14 +1,15 @@
-// harness/loop/trial/trial.h - a campaign over variants that somebody named, for `apo try`.
+// harness/loop/trial/trial.h - a campaign over variants that somebody names, one after the other.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
+#include "harness/loop/campaign_progress.h"
 #include "harness/loop/workspace/workspace.h"
+#include "journal/journal.h"
 
 namespace apo {
 
@@ -23,23 +24,40 @@ struct TrialChoice {
 // UserError for a word or a workload that is none.
 Policy trial_policy(const Workspace& workspace, const TrialChoice& choice, Target target);
 
-struct TrialRequest {
-  Policy policy;                      // complete but for its iterations
-  std::vector<std::string> variants;  // of the policy's family and target, in the order of their trial
-};
-
 struct TrialSummary {
-  std::int64_t campaign = 0;  // 0: there was nothing to judge
-  Configuration incumbent;    // at the end
+  std::int64_t campaign = 0;
+  Configuration incumbent;  // at the end
   std::vector<Certification> certifications;
 };
 
-// Told of each verdict as it falls. A variant that is the incumbent already has no experiment.
-using OnTrial = std::function<void(const std::string& variant, const Experiment* experiment)>;
+// Judges each variant against the incumbent of this machine, else against the family's baseline; an accepted one is the
+// incumbent from then on. The journal gets the rows of a campaign with one candidate an iteration. One that is not
+// finished is marked as abandoned by the next command.
+class Trial {
+ public:
+  // Of the workspace's target, which must not change meanwhile. `policy` is complete but for its iterations.
+  Trial(Workspace& workspace, const Policy& policy, Observer& observer);
 
-// Judges each against the incumbent of this machine, else against the family's baseline; an accepted one is the
-// incumbent from then on. The journal gets the rows of a campaign with one candidate an iteration.
-TrialSummary run_trial(Workspace& workspace, const TrialRequest& request, Observer& observer, const OnTrial& told);
+  const Policy& policy() const { return frame_.policy; }
+  Journal& journal() { return journal_; }
+  const Configuration& incumbent() const { return state_.incumbent; }
+  bool is_incumbent(const Variant& variant) const;
+  // True for a variant that others are judged against: the incumbent, or the baseline that certifies it.
+  bool relies_on(const std::string& variant) const;
+  // That no call of the first workload can undercut; 0 where it is not known.
+  double floor_ns() const;
+
+  // Of a variant of the workspace's catalogue, for its target and not the incumbent.
+  Experiment judge(const Variant& variant);
+  // Certifies what was accepted, and ends the campaign.
+  TrialSummary finish();
+
+ private:
+  Journal journal_;
+  CampaignFrame frame_;
+  CampaignProgress state_;
+  int iterations_ = 0;
+};
 
 // What the author said of the candidate over this very incumbent; else nothing.
 Prediction prediction_over(const Variant& candidate, const Variant& incumbent);

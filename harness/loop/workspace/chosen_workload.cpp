@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "harness/core/error.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -34,6 +35,19 @@ const Workload& first_workload(const Family& family, Target target) {
   const auto fitting = std::find_if(family.workloads.begin(), family.workloads.end(),
                                     [&](const Workload& one) { return one.target == target; });
   return fitting == family.workloads.end() ? family.workloads.front() : *fitting;
+}
+
+const Workload& first_supported(const Family& family, const Runtime& runtime, const Configuration& configuration) {
+  std::string why;
+  for (const Workload& workload : family.workloads) {
+    const std::string reason = runtime.unsupported(configuration, workload.axes);
+    if (reason.empty()) {
+      return workload;
+    }
+    why = why.empty() ? workload.name + ": " + reason : why;
+  }
+  throw UserError(configuration.variant + " supports no workload of family " + family.name + "; " + why,
+                  "relax its apo:requires line; 'apo list " + family.name + "' shows the workloads");
 }
 
 const Workload& profiled_workload(Workspace& workspace, const Family& family,

@@ -112,7 +112,8 @@ std::optional<Bottleneck> thread_overhead(const Diagnosis& d) {
       std::fabs(scaling - 1) > 0.2 || any_attacks(d.incumbent.techniques, d.incumbent.target, "idle-cores");
   const double start_ns = 1e9 * roof_value(d.profile, "thread_start");
   const double share = share_of_time(d, start_ns);
-  if (!measured(d) || !threaded || !(share >= kMinorShare)) {
+  // A call that is over sooner than threads start does not start any, whatever a busy machine made of its scaling.
+  if (!measured(d) || !threaded || !(share >= kMinorShare && share <= 1.2)) {
     return std::nullopt;
   }
   return found(d, "thread-overhead",

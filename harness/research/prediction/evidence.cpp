@@ -31,12 +31,6 @@ void normalise(const ResearchInputs& inputs, Configuration& configuration, const
   }
 }
 
-// A gate's answer that the same source gives again. A clock that was unstable, or no change against another incumbent,
-// says nothing about the next time.
-bool lasting(Outcome outcome) {
-  return outcome != Outcome::valid && outcome != Outcome::unstable_clock && outcome != Outcome::no_change;
-}
-
 std::string interval_text(double effect, double lower, double upper) {
   return format_interval(std::exp(effect), std::exp(lower), std::exp(upper)).all();
 }
@@ -64,7 +58,7 @@ bool Evidence::is_here(const PastResult& past) const {
 
 std::string Evidence::refuted(const Subject& candidate, const Subject& incumbent) const {
   for (const PastResult& past : results_) {
-    if (is_here(past) && lasting(past.outcome) && past.candidate == candidate.configuration &&
+    if (is_here(past) && is_lasting(past.outcome) && past.candidate == candidate.configuration &&
         past.candidate_source_hash == candidate.source_hash) {
       return fmt::format("refuted by experiment {}: {}{}", past.experiment, to_string(past.outcome),
                          past.evidence.empty() ? "" : " (" + past.evidence + ")");

@@ -127,7 +127,9 @@ KnownEffects::KnownEffects(const ResearchInputs& inputs, const Evidence& evidenc
   past_.erase(past_.begin(), past_.end() - static_cast<std::ptrdiff_t>(std::min(past_.size(), kNewest)));
   collect_nodes();
   state_judgements();
-  state_promises();
+  const Records records = all_records();
+  state_promises(records);
+  state_proposed(records);
   state_relations();
 }
 
@@ -158,6 +160,11 @@ void KnownEffects::collect_nodes() {
   node(incumbent_);
   for (const RegisteredVariant& registered : inputs_.variants) {
     node(untuned(registered.variant));
+  }
+  for (const ProposedSettings& proposed : inputs_.proposed) {
+    if (const Variant* variant = find(proposed.configuration.variant)) {
+      node({normalised(proposed.configuration, *variant), variant->source_hash});
+    }
   }
   for (PastResult& past : past_) {
     for (auto [configuration, hash] : {std::pair(&past.candidate, &past.candidate_source_hash),
@@ -234,6 +241,10 @@ void KnownEffects::state_relations() {
   }
 }
 
+KnownEffects::Promise KnownEffects::promise_of(const Prediction& band) {
+  return {.effect = log_middle(band), .sd = 0.5 * std::log(band.high / band.low) / kBandReach, .basis = Basis::author};
+}
+
 std::optional<KnownEffects::Promise> KnownEffects::promise_of(const Variant& variant) const {
   const bool own = variant.prediction && is_band(*variant.prediction);
   std::string base =
@@ -246,11 +257,9 @@ std::optional<KnownEffects::Promise> KnownEffects::promise_of(const Variant& var
     return std::nullopt;
   }
   if (own) {
-    const Prediction& band = *variant.prediction;
-    return Promise{.base = over,
-                   .effect = log_middle(band),
-                   .sd = 0.5 * std::log(band.high / band.low) / kBandReach,
-                   .basis = Basis::author};
+    Promise promise = promise_of(*variant.prediction);
+    promise.base = over;
+    return promise;
   }
   const std::optional<double> prior = prior_over(variant, *over);
   return prior ? std::optional(Promise{.base = over, .effect = *prior, .sd = 0, .basis = Basis::technique})
@@ -258,13 +267,13 @@ std::optional<KnownEffects::Promise> KnownEffects::promise_of(const Variant& var
 }
 
 // Each variant counts once, with the mean of what was measured of it over its base.
-KnownEffects::Record KnownEffects::record_of(Basis basis) const {
+KnownEffects::Record KnownEffects::record_of(Basis basis, const std::string& author) const {
   double count = kPriorWeight;
   double sum = 0;
   double squares = kPriorWeight * square(kPromise);
   for (const RegisteredVariant& registered : inputs_.variants) {
     const auto promise = promise_of(registered.variant);
-    if (!promise || promise->basis != basis) {
+    if (!promise || promise->basis != basis || registered.author != author) {
       continue;
     }
     const Configuration to = untuned(registered.variant).configuration;
@@ -287,30 +296,68 @@ KnownEffects::Record KnownEffects::record_of(Basis basis) const {
   return {.shift = sum / count, .sd = std::sqrt(squares / count - square(sum / count))};
 }
 
-void KnownEffects::state_promises() {
-  const std::map<Basis, Record> records = {{Basis::author, record_of(Basis::author)},
-                                           {Basis::technique, record_of(Basis::technique)}};
+std::string KnownEffects::author_of(const Variant& variant) const {
+  const auto found = std::ranges::find_if(
+      inputs_.variants, [&](const RegisteredVariant& one) { return one.variant.id() == variant.id(); });
+  return found == inputs_.variants.end() ? "" : found->author;
+}
+
+// Before any promise is a statement itself.
+KnownEffects::Records KnownEffects::all_records() const {
+  std::set<std::string> authors = {""};
+  for (const RegisteredVariant& registered : inputs_.variants) {
+    authors.insert(registered.author);
+  }
+  for (const ProposedSettings& proposed : inputs_.proposed) {
+    authors.insert(proposed.author);
+  }
+  Records records;
+  for (const std::string& author : authors) {
+    for (const Basis basis : {Basis::author, Basis::technique}) {
+      records[{basis, author}] = record_of(basis, author);
+    }
+  }
+  return records;
+}
+
+void KnownEffects::state_promise(std::size_t from, std::size_t to, const Promise& promise, const Record& record) {
+  statements_.push_back(
+      {.from = from,
+       .to = to,
+       .effect = promise.effect + record.shift,
+       .sd = std::sqrt(square(promise.sd) + square(record.sd) + square(kPromiseOfMiddle * promise.effect)),
+       .basis = promise.basis});
+}
+
+void KnownEffects::state_promises(const Records& records) {
   std::set<std::string> stated;
   const auto state = [&](const Variant& variant) {
     const auto promise = promise_of(variant);
     if (!promise || !stated.insert(variant.id()).second) {
       return;
     }
-    const Record& record = records.at(promise->basis);
     const auto from = nodes_.find({untuned(*promise->base).configuration.label(), promise->base->source_hash});
     const auto to = nodes_.find({untuned(variant).configuration.label(), variant.source_hash});
     if (from != nodes_.end() && to != nodes_.end()) {
-      statements_.push_back(
-          {.from = from->second,
-           .to = to->second,
-           .effect = promise->effect + record.shift,
-           .sd = std::sqrt(square(promise->sd) + square(record.sd) + square(kPromiseOfMiddle * promise->effect)),
-           .basis = promise->basis});
+      state_promise(from->second, to->second, *promise, records.at({promise->basis, author_of(variant)}));
     }
   };
   state(inputs_.diagnosis.incumbent);
   for (const RegisteredVariant& registered : inputs_.variants) {
     state(registered.variant);
+  }
+}
+
+void KnownEffects::state_proposed(const Records& records) {
+  for (const ProposedSettings& proposed : inputs_.proposed) {
+    const Variant* variant = find(proposed.configuration.variant);
+    if (variant == nullptr || !proposed.prediction || !is_band(*proposed.prediction)) {
+      continue;
+    }
+    const std::size_t to = nodes_.at({normalised(proposed.configuration, *variant).label(), variant->source_hash});
+    if (to != incumbent()) {
+      state_promise(incumbent(), to, promise_of(*proposed.prediction), records.at({Basis::author, proposed.author}));
+    }
   }
 }
 

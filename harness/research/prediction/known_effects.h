@@ -27,8 +27,8 @@ std::vector<std::string> added_techniques(const Variant& variant, const Variant&
 int steps_between(const std::vector<Tunable>& tunables, const Settings& from, const Settings& to);
 
 // Judgements here; judgements on other machines and workloads of the family; each variant's apo:predict, or what its
-// techniques gave, shifted and widened by how such promises did; equality of two texts of one variant; the next setting
-// of a tunable. known_effects.cpp has their standard deviations.
+// techniques gave, shifted and widened by how such promises did, those of each proposer by how that one's did; equality
+// of two texts of one variant; the next setting of a tunable. known_effects.cpp has their standard deviations.
 class KnownEffects {
  public:
   struct Step {  // from one setting to another
@@ -62,12 +62,18 @@ class KnownEffects {
   };
   const Variant* find(const std::string& id) const;
   Step step(const Variant& variant, const Settings& from, const Settings& to) const;
+  using Records = std::map<std::pair<Basis, std::string>, Record>;  // by whose they are
+  static Promise promise_of(const Prediction& band);                // without a base
   std::optional<Promise> promise_of(const Variant& variant) const;
-  Record record_of(Basis basis) const;
+  std::string author_of(const Variant& variant) const;
+  Record record_of(Basis basis, const std::string& author) const;
+  Records all_records() const;
   std::size_t node(const Subject& subject);
   void collect_nodes();
   void state_judgements();
-  void state_promises();  // by what was judged
+  void state_promise(std::size_t from, std::size_t to, const Promise& promise, const Record& record);
+  void state_promises(const Records& records);
+  void state_proposed(const Records& records);  // the same of proposed settings
   void state_relations();
 
   const ResearchInputs& inputs_;

@@ -16,7 +16,7 @@ constexpr const char* kHead = "void copy(const float* x, float* y, long n) {";
 
 // The A/A sentinel stops a campaign on a machine that is too restless to judge on.
 bool restless_machine(const Ran& ran) {
-  return ran.exit_code == 2 && ran.err.find("A/A sentinel") != std::string::npos;
+  return ran.exit_code == 2 && (ran.out + ran.err).find("A/A sentinel") != std::string::npos;
 }
 
 std::vector<std::string> lines_with(const std::string& text, const std::string& key) {
@@ -48,7 +48,12 @@ TEST(Evaluate, ARightCandidateHasAScoreAndItsExperiment) {
   EXPECT_GT(document["score"], 0.0);
   EXPECT_LT(document["score"], 1.0);
   EXPECT_EQ(document["experiment"]["id"], 1);
-  EXPECT_FALSE(document["gates"].empty());
+  std::vector<std::string> gates;
+  for (const Json& gate : document["gates"]) {
+    gates.push_back(gate["gate"]);
+  }
+  EXPECT_EQ(gates, (std::vector<std::string>{"metadata", "build", "resources", "correctness", "sanitizers", "timing"}));
+  EXPECT_TRUE(std::filesystem::exists(place.path(".apo/variants/copy/slow.cpp")));
   EXPECT_NE(document["feedback"].dump().find("the floor is"), std::string::npos) << document["feedback"];
 }
 
@@ -62,7 +67,9 @@ TEST(Evaluate, AWrongCandidateHasNoScoreAndTheElementThatFailed) {
   EXPECT_EQ(lines_with(ran.out, "gate.correctness"), std::vector<std::string>{"incorrect"});
   ASSERT_FALSE(lines_with(ran.out, "feedback").empty());
   EXPECT_NE(lines_with(ran.out, "feedback")[0].find("y["), std::string::npos) << ran.out;
-  EXPECT_TRUE(lines_with(ran.out, "experiment").empty()) << "nothing was timed";
+  EXPECT_EQ(lines_with(ran.out, "experiment"), std::vector<std::string>{"1"});
+  EXPECT_TRUE(lines_with(ran.out, "speedup").empty()) << "nothing was timed";
+  EXPECT_FALSE(std::filesystem::exists(place.path(".apo/variants"))) << "what failed is not kept";
 }
 
 TEST(Evaluate, TheIncumbentsCodeUnderAnotherNameIsNotWrong) {
@@ -84,6 +91,19 @@ TEST(Evaluate, ACompilersWordsNameTheUsersLine) {
   const Json document = only_document(place.apo({"evaluate", "broken.cpp", "--family", "copy", "--json"}));
   EXPECT_EQ(document["verdict"], "wrong");
   EXPECT_NE(document["feedback"].dump().find("broken.cpp:2"), std::string::npos) << document["feedback"];
+}
+
+// The loop of an agent that edits one file.
+TEST(Evaluate, AFileThatChangedIsANewVariantAndAKnownTextIsTheKnownOne) {
+  const Workplace place;
+  const auto variant_of = [&](const std::string& file, const std::string& text) {
+    place.write(file, std::string(kHead) + text);
+    return std::string(only_document(place.apo({"evaluate", file, "--family", "copy", "--json"}))["variant"]);
+  };
+  EXPECT_EQ(variant_of("simple.cpp", " y[0] = 1; }\n").rfind("copy/simple_", 0), 0U) << "the baseline has that name";
+  EXPECT_EQ(variant_of("mine.cpp", " y[0] = 2; }\n"), "copy/mine");
+  place.write("same.cpp", read_file(APO_SOURCE_FOLDER "/variants/copy/simple.cpp"));
+  EXPECT_EQ(only_document(place.apo({"evaluate", "same.cpp", "--family", "copy", "--json"}))["verdict"], "incumbent");
 }
 
 // A candidate's text reaches the answer by way of the compiler.

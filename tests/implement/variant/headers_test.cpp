@@ -5,6 +5,7 @@
 
 #include "harness/core/hash.h"
 #include "harness/core/sources.h"
+#include "harness/implement/variant/include_names.h"
 #include "tests/implement/fixtures.h"
 
 namespace apo {
@@ -97,6 +98,53 @@ TEST_F(HeadersTest, NamesThatLeadElsewhereOrStandForOtherFilesAreRefused) {
   }
   expect_contains(refusal("#include \"" + std::string(200, 'x') + ".h\"\n"), "cannot name a header of a variant");
   expect_contains(refusal("#include \"spin.args.h\"\n"), "there is no header");
+}
+
+TEST(StrayInclude, IsOneThatLeadsOutOfTheVariantHoweverItIsWritten) {
+  for (const char* source : {"#include </etc/passwd>",
+                             "# include\t</etc/passwd>",
+                             "#include \"/etc/passwd\"",
+                             "#include_next </etc/passwd>",
+                             "#import </etc/passwd>",
+                             "#include <../../etc/passwd>",
+                             "#include <a/../../b>",
+                             "%:include </etc/passwd>",
+                             "?\?=include </etc/passwd>",
+                             "#inc\\\nlude </etc/passwd>",
+                             "#\\\n include </etc/passwd>",
+                             "#inc\\  \nlude </etc/passwd>",
+                             "/* */ # /* */ include /* */ </etc/passwd>",
+                             "#/*\n*/include </etc/passwd>",
+                             "R\"(/*)\";\n#include </etc/passwd>",
+                             "// */\n#include </etc/passwd>",
+                             "#define F </etc/passwd>\n#include F",
+                             "#include __FILE__",
+                             "#if 0\n#include </etc/passwd>\n#endif",
+                             "#embed \"/etc/passwd\""}) {
+    const auto stray = stray_include(source, source);
+    EXPECT_TRUE(stray) << source;
+  }
+  EXPECT_EQ(stray_include("int x;\n\n#inc\\\nlude </etc/passwd>", "")->line, 3);
+  EXPECT_EQ(stray_include("#include </etc/passwd>\nint x;", "")->what, "</etc/passwd>");
+  EXPECT_EQ(stray_include("#include NAME(x)\n", "")->what, "NAME(x)");
+}
+
+TEST(StrayInclude, AMacroHasToBeAPlainNameInAllFiles) {
+  const std::string source = "#define F <cmath>\n#include F\n";
+  EXPECT_FALSE(stray_include(source, source));
+  for (const char* header : {"#define F </etc/passwd>", "#/**/define/**/F </etc/passwd>", "#define F</etc/passwd>",
+                             "#def\\\nine F \"/etc/passwd\"", "#define F G", "#define F(x) <cmath>"}) {
+    EXPECT_TRUE(stray_include(source, source + header + "\n")) << header;
+  }
+}
+
+TEST(StrayInclude, OrdinaryTextHasNone) {
+  for (const char* source :
+       {"#include <cmath>\n#include \"copy.args.h\"\n", "#include <cooperative_groups/reduce.h>", "#include \"a/b.h\"",
+        "// Please include /etc/passwd.\n", "int include = 1; import(x);", "import numpy as np\n", "#include",
+        "#include <", "#pragma once\n", "#include <a..b>", "", "\\", "#"}) {
+    EXPECT_FALSE(stray_include(source, source)) << source;
+  }
 }
 
 TEST_F(HeadersTest, OneThatIncludesItselfIsRefused) {

@@ -68,9 +68,9 @@ TEST_F(IncludeFolder, OneThatVanishedIsOneClearError) {
 TEST_F(IncludeFolder, AHeaderElsewhereStaysForeign) {
   write_value("x");
   write(folder_.path() / "secret.h", "#define value(x) x\n");
-  const std::string name = "\"" + (folder_.path() / "secret.h").string() + "\"";
-  const Build built = build("// apo:include theirs\n#define NAME " + name +
-                            "\n#include NAME\nvoid copy(const float* x, float* y, int64_t n) { y[n - 1] = x[0]; }\n");
+  const std::string name = (folder_.path() / "secret.h").string();
+  const Build built = build("// apo:include theirs\n__asm__(\".incbin \\\"" + name +
+                            "\\\"\");\nvoid copy(const float* x, float* y, int64_t n) { y[n - 1] = x[0]; }\n");
   EXPECT_EQ(built.outcome, Outcome::build_failed);
   expect_contains(built.evidence, "secret.h");
 }

@@ -42,6 +42,7 @@ std::int64_t fill(Journal& journal) {
                        .lines = {{.file = "a.cu", .line = 1, .text = "x"}}},
                       {.machine = "cpu-1", .iteration = iteration});
   journal.add_brief(iteration, {.bottlenecks = {{"b", "e", 2}}, .ranked = {{.configuration = experiment.candidate}}});
+  journal.add_proposer_call(iteration, {.command = "c", .proposals = {{.author = "a", .configuration = {}}}});
   const std::int64_t job = journal.begin_job({.tool = "evaluate", .arguments = "{}", .started_at = "2026-01-01"});
   journal.implementation().job = job;
   experiment.id = journal.begin_experiment(experiment);
@@ -314,13 +315,14 @@ TEST(Certifications, OfAJournalOfBeforeSoloRunsHaveNone) {
     prepare(journal);
     journal.add_certification({.campaign = journal.begin_campaign(a_campaign())});
   }
-  ASSERT_EQ(attack(scratch.path,
-                   "DROP TABLE certification_clock; DROP TABLE certification_segment; DROP TABLE variant_file;"
-                   "DROP TABLE experiment_prediction; DROP TABLE ranking_kind;"
-                   "DROP VIEW command_comparisons; DROP TABLE command_verdict; DROP TABLE command_round;"
-                   "DROP TABLE command_comparison; DROP TABLE output_error;"
-                   "PRAGMA user_version = 7"),
-            "");
+  ASSERT_EQ(
+      attack(scratch.path,
+             "DROP TABLE certification_clock; DROP TABLE certification_segment; DROP TABLE variant_file;"
+             "DROP TABLE experiment_prediction; DROP TABLE ranking_kind;"
+             "DROP VIEW command_comparisons; DROP TABLE command_verdict; DROP TABLE command_round;"
+             "DROP TABLE command_comparison; DROP TABLE output_error; DROP TABLE proposal; DROP TABLE proposer_call;"
+             "PRAGMA user_version = 7"),
+      "");
   for (const Access access : {Access::read_only, Access::read_write}) {
     Journal journal = scratch.open(access);
     const Certification old = journal.certifications(1).back();

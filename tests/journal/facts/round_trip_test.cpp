@@ -459,6 +459,46 @@ TEST(RoundTrip, ProfilesRoofsAndBriefs) {
   EXPECT_FALSE(row.ended_at.empty());
 }
 
+TEST(RoundTrip, ProposerCallsKeepWhatTheirAuthorsSaid) {
+  const Scratch scratch;
+  Journal journal = scratch.open();
+  prepare(journal);
+  const std::int64_t campaign = journal.begin_campaign(a_campaign());
+  const std::int64_t iteration = journal.begin_iteration(
+      {.campaign = campaign, .index = 1, .incumbent = {"e88_backward/simple", {}}, .started_at = ""});
+  const ProposerCall call{
+      .command = kAwkward,
+      .outcome = ProposerOutcome::flooded,
+      .note = "too much",
+      .seconds = 1.5,
+      .cost = {.tokens = 12},
+      .proposals = {{.author = "a",
+                     .configuration = {"copy/x_1", {{"K", 2}}},
+                     .idea = kAwkward,
+                     .prediction = Prediction{.low = 1.1, .high = 1.3, .because = "so"},
+                     .cost = {.usd = 0.25}},
+                    {.author = "b", .configuration = {}, .state = ProposalState::refused, .why = "no text"}}};
+  journal.add_proposer_call(iteration, call);
+  journal.add_proposer_call(iteration, {.command = "true"});
+  const std::vector<ProposerCall> read = journal.proposer_calls(campaign);
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[0].command, kAwkward);
+  EXPECT_EQ(read[0].outcome, ProposerOutcome::flooded);
+  EXPECT_EQ(read[0].cost.tokens, 12);
+  EXPECT_TRUE(std::isnan(read[0].cost.usd));
+  ASSERT_EQ(read[0].proposals.size(), 2U);
+  EXPECT_EQ(read[0].proposals[0].configuration, call.proposals[0].configuration);
+  EXPECT_EQ(read[0].proposals[0].idea, kAwkward);
+  EXPECT_EQ(read[0].proposals[0].prediction->high, 1.3);
+  EXPECT_EQ(read[0].proposals[0].cost.usd, 0.25);
+  EXPECT_FALSE(read[0].proposals[1].prediction);
+  EXPECT_EQ(read[0].proposals[1].state, ProposalState::refused);
+  EXPECT_EQ(read[0].proposals[1].configuration.variant, "");
+  EXPECT_TRUE(read[1].proposals.empty());
+  EXPECT_EQ(journal.authors("copy"), (std::map<std::string, std::string>{{"copy/x_1", "a"}}));
+  EXPECT_TRUE(journal.authors("cop").empty());
+}
+
 TEST(RoundTrip, LessonsAreFoundByEveryFilter) {
   Scratch scratch;
   Journal journal = scratch.open();

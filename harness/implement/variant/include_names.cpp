@@ -1,0 +1,153 @@
+// harness/implement/variant/include_names.cpp - joins continued lines, then looks at each word that includes.
+#include "harness/implement/variant/include_names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <initializer_list>
+#include <vector>
+
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+// The text with continued lines joined and digraph and trigraph of '#' written as '#'.
+struct Joined {
+  std::string text;
+  std::vector<int> lines;  // of each letter
+};
+
+// The length of a line's end that joins it with the next one, blanks included; 0: none begins here.
+std::size_t join_length(std::string_view text) {
+  std::size_t at = text.starts_with('\\') ? 1 : text.starts_with("?\?/") ? 3 : 0;
+  if (at == 0) {
+    return 0;
+  }
+  at = std::min(text.find_first_not_of(" \t\r", at), text.size());
+  return at < text.size() && text[at] == '\n' ? at + 1 : 0;
+}
+
+Joined joined(std::string_view source) {
+  Joined result;
+  int line = 1;
+  for (std::size_t at = 0; at < source.size();) {
+    const std::string_view rest = source.substr(at);
+    if (const std::size_t length = join_length(rest); length > 0) {
+      at += length;
+      ++line;
+      continue;
+    }
+    const std::size_t hash = rest.starts_with("%:") ? 2 : rest.starts_with("?\?=") ? 3 : 0;
+    result.text += hash > 0 ? '#' : source[at];
+    result.lines.push_back(line);
+    line += source[at] == '\n' ? 1 : 0;
+    at += std::max<std::size_t>(hash, 1);
+  }
+  return result;
+}
+
+bool is_letter_of_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// Past blanks and block comments.
+std::size_t next_token(std::string_view text, std::size_t at) {
+  while (at < text.size()) {
+    if (text[at] == ' ' || text[at] == '\t' || text[at] == '\r' || text[at] == '\v' || text[at] == '\f') {
+      ++at;
+    } else if (text.substr(at).starts_with("/*")) {
+      const std::size_t end = text.find("*/", at + 2);
+      at = end == std::string_view::npos ? text.size() : end + 2;
+    } else {
+      break;
+    }
+  }
+  return at;
+}
+
+// Whether '#', or a comment that may stand behind one, comes before.
+bool follows_hash(std::string_view text, std::size_t at) {
+  const std::size_t before = text.substr(0, at).find_last_not_of(" \t\r\v\f");
+  return before != std::string_view::npos &&
+         (text[before] == '#' || (before > 0 && text.substr(before - 1, 2) == "*/"));
+}
+
+bool leads_elsewhere(const std::string& name) {
+  const std::filesystem::path path = name;
+  for (const auto& part : path) {
+    if (part == "..") {
+      return true;
+    }
+  }
+  return path.is_absolute();
+}
+
+// "<NAME>" or "\"NAME\"" at `at`, else what stands up to the end of the line.
+std::string operand_at(std::string_view text, std::size_t at) {
+  if (at >= text.size()) {
+    return "";
+  }
+  const char close = text[at] == '<' ? '>' : text[at] == '"' ? '"' : '\n';
+  const std::size_t end = std::min(text.find(close, at + 1), text.find('\n', at));
+  return std::string(text.substr(at, end == std::string_view::npos || close == '\n' ? end - at : end - at + 1));
+}
+
+bool is_plain_name(const std::string& operand) {
+  return operand.size() > 2 && (operand.front() == '<' || operand.front() == '"') &&
+         !leads_elsewhere(operand.substr(1, operand.size() - 2));
+}
+
+// Calls `found` with the place behind each of the words that stands as a directive.
+template <class Found>
+void each_directive(std::string_view text, std::initializer_list<std::string_view> words, const Found& found) {
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+    end = at;
+    while (end < text.size() && is_letter_of_word(text[end])) {
+      ++end;
+    }
+    if (end > at && std::ranges::find(words, text.substr(at, end - at)) != words.end() && follows_hash(text, at)) {
+      found(at, next_token(text, end));
+    }
+    end = std::max(at, end - (end > at ? 1 : 0));
+  }
+}
+
+// Each definition of the macro has to be a plain name, and there has to be one.
+bool is_plain_macro(std::string_view all, std::string_view name) {
+  bool is_defined = false;
+  bool is_plain = true;
+  each_directive(all, {"define"}, [&](std::size_t, std::size_t at) {
+    std::size_t end = at;
+    while (end < all.size() && is_letter_of_word(all[end])) {
+      ++end;
+    }
+    if (all.substr(at, end - at) == name) {
+      is_defined = true;
+      is_plain = is_plain && is_plain_name(operand_at(all, next_token(all, end)));
+    }
+  });
+  return is_defined && is_plain;
+}
+
+}  // namespace
+
+std::optional<StrayInclude> stray_include(std::string_view source, std::string_view all,
+                                          const std::set<std::string>& looked_up) {
+  const Joined own = joined(source);
+  const Joined others = joined(all);
+  std::optional<StrayInclude> stray;
+  each_directive(own.text, {"include", "include_next", "import", "embed"}, [&](std::size_t at, std::size_t place) {
+    const std::string operand = operand_at(own.text, place);
+    const bool named = operand.starts_with('<') || operand.starts_with('"');
+    const bool is_fine =
+        operand.empty() || operand == "<" || operand == "\"" ||
+        (named ? is_plain_name(operand) || looked_up.contains(operand) : is_plain_macro(others.text, trim(operand)));
+    if (!is_fine && !stray) {
+      stray = StrayInclude{.line = own.lines[at], .what = operand};
+    }
+  });
+  return stray;
+}
+
+}  // namespace apo

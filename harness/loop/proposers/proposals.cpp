@@ -1,0 +1,276 @@
+// harness/loop/proposers/proposals.cpp - names, compares and adds proposed sources; a mistake is the proposal's.
+#include "harness/loop/proposers/proposals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "harness/core/bare_source.h"
+#include "harness/core/error.h"
+#include "harness/core/guards.h"
+#include "harness/core/hash.h"
+#include "harness/core/sources.h"
+#include "harness/core/system/files.h"
+#include "harness/core/text.h"
+#include "harness/implement/variant/metadata_block.h"
+
+namespace apo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLongestSource = std::size_t{1} << 20;
+constexpr std::size_t kLongestName = 40;
+
+fs::path waiting_folder(const Workspace& workspace, const std::string& family) {
+  return workspace.paths().folder / "proposals" / family;
+}
+
+std::string bare_text(const Variant& variant) {
+  std::string text = bare_source(variant.source, source_extension(variant) == ".py");
+  for (const SourceFile& header : variant.headers) {
+    text += "\n" + header.text;
+  }
+  return text;
+}
+
+// By their text without comments and blanks: what the catalogue has, and what was judged and is not kept.
+std::map<std::string, std::string> known_texts(const ProposalPlace& place) {
+  std::map<std::string, std::string> known;
+  for (const Variant& variant : place.journal.variants(place.family.name)) {
+    known.try_emplace(bare_text(variant), variant.id());
+  }
+  for (const Variant* variant : place.workspace.catalogue().of_family(place.family.name)) {
+    known.insert_or_assign(bare_text(*variant), variant->id());
+  }
+  return known;
+}
+
+std::string text_of(const ProposedCandidate& candidate) {
+  if (candidate.file.empty()) {
+    return candidate.source;
+  }
+  std::error_code error;
+  if (fs::file_size(candidate.file, error) > kLongestSource && !error) {
+    throw UserError(fmt::format("'{}' is longer than 1 MiB", candidate.file));
+  }
+  return read_file(candidate.file);
+}
+
+// Where neither the author nor the file's name says it: what only a source of that language has.
+std::string extension_of(const ProposedCandidate& candidate, const std::string& text) {
+  if (!candidate.extension.empty()) {
+    return candidate.extension;
+  }
+  const std::string of_file = fs::path(candidate.file).extension().string();
+  return of_file.empty() ? guessed_extension(text) : of_file;
+}
+
+// A word for a file: what the author calls it, and a part of its hash, so that two texts are never one variant.
+std::string file_name(const ProposedCandidate& candidate, const std::string& text) {
+  std::string name = fs::path(candidate.name.empty() ? candidate.file : candidate.name).stem().string();
+  std::ranges::replace_if(
+      name, [](char c) { return !is_identifier(std::string("_") + c); }, '_');
+  name = is_identifier(name) ? name.substr(0, kLongestName) : "proposal";
+  return name + "_" + sha256(text).substr(0, 8);
+}
+
+// Else the command's program; of `python3 mutate.py` the script.
+std::string author_of(const ProposedCandidate& candidate, const std::string& command) {
+  if (!candidate.author.empty()) {
+    return candidate.author;
+  }
+  constexpr std::array kInterpreters = {"python3", "python", "bash", "sh", "node", "npx", "env", "exec"};
+  const std::vector<std::string> words = split_words(command);
+  const auto program = std::ranges::find_if(words, [&](const std::string& word) {
+    return !word.starts_with('-') && std::ranges::find(kInterpreters, fs::path(word).filename()) == kInterpreters.end();
+  });
+  return one_line(program == words.end() ? command : fs::path(*program).filename().string());
+}
+
+void check_place(const ProposalPlace& place, const Variant& variant) {
+  if (variant.family != place.family.name) {
+    throw UserError(fmt::format("{} is of another family", variant.id()));
+  }
+  if (variant.target != place.workspace.target()) {
+    throw UserError(fmt::format("{} is for {}, and this campaign is on {}", variant.id(), to_string(variant.target),
+                                to_string(place.workspace.target())));
+  }
+}
+
+class Taking {
+ public:
+  Taking(const ProposalPlace& place, const std::string& command, std::vector<ProposedSettings>& settings)
+      : place_(place), command_(command), settings_(settings), known_(known_texts(place)) {}
+
+  Proposal take(const ProposedCandidate& candidate) {
+    Proposal proposal{.author = author_of(candidate, command_),
+                      .configuration = {},
+                      .idea = candidate.idea,
+                      .prediction = candidate.prediction,
+                      .cost = candidate.cost};
+    try {
+      candidate.variant.empty() ? take_source(candidate, proposal) : take_settings(candidate, proposal);
+    } catch (const UserError& error) {
+      proposal.state = ProposalState::refused;
+      proposal.why = one_line(std::string(error.what()) + (error.hint().empty() ? "" : "; " + error.hint()));
+    }
+    return proposal;
+  }
+
+ private:
+  void take_source(const ProposedCandidate& candidate, Proposal& proposal) {
+    const std::string text = text_of(candidate);
+    const std::string extension = extension_of(candidate, text);
+    const fs::path path =
+        waiting_folder(place_.workspace, place_.family.name) / (file_name(candidate, text) + extension);
+    write_file_atomically(path, with_metadata(candidate, text, extension == ".py",
+                                              place_.workspace.catalogue().get(place_.incumbent.variant)));
+    try {
+      add(path, proposal);
+    } catch (const UserError&) {
+      fs::remove(path);
+      throw;
+    }
+    if (proposal.state != ProposalState::taken) {
+      fs::remove(path);
+    }
+  }
+
+  void add(const fs::path& path, Proposal& proposal) {
+    const Variant variant = place_.workspace.catalogue().read(path, place_.family.name);
+    check_place(place_, variant);
+    proposal.idea = proposal.idea.empty() ? variant.idea : proposal.idea;
+    const auto [known, is_new] = known_.try_emplace(bare_text(variant), variant.id());
+    if (!is_new) {
+      proposal.state = ProposalState::repeated;
+      proposal.configuration = {known->second, {}};
+      proposal.why = fmt::format("the same as {}, but for comments and blanks", known->second);
+      return;
+    }
+    place_.workspace.catalogue().add(path, place_.family.name);
+    proposal.configuration = {variant.id(), default_settings(variant)};
+  }
+
+  void take_settings(const ProposedCandidate& candidate, Proposal& proposal) {
+    proposal.configuration = place_.workspace.catalogue().configuration(candidate.variant);
+    check_place(place_, place_.workspace.catalogue().get(proposal.configuration.variant));
+    const bool repeated =
+        proposal.configuration == place_.incumbent || std::ranges::any_of(settings_, [&](const ProposedSettings& one) {
+          return one.configuration == proposal.configuration;
+        });
+    if (repeated) {
+      proposal.state = ProposalState::repeated;
+      proposal.why = proposal.configuration == place_.incumbent ? "it is the incumbent" : "it was proposed before";
+      return;
+    }
+    settings_.push_back(
+        {.configuration = proposal.configuration, .prediction = candidate.prediction, .author = proposal.author});
+  }
+
+  const ProposalPlace& place_;
+  const std::string& command_;
+  std::vector<ProposedSettings>& settings_;
+  std::map<std::string, std::string> known_;  // text -> variant
+};
+
+using SaidLines = std::vector<std::pair<std::string, std::string>>;  // key and value
+
+// Lines of the source's own block that do not hold for the candidate: its name, which is ours to give, what was said
+// beside it again, and what is the incumbent's, from whose text an author begins. A parent that nobody names is the
+// incumbent; a technique that the source has already is not said twice.
+std::set<int> dropped_lines(const ProposedCandidate& candidate, const std::string& source, SaidLines& said,
+                            const Variant& incumbent) {
+  const std::vector<BlockLine> copied = read_block(incumbent.source, incumbent.path);
+  std::set<int> dropped;
+  bool has_parent = !candidate.parent.empty();
+  for (const BlockLine& line : read_block(source, candidate.file.empty() ? "the proposed source" : candidate.file)) {
+    const bool describes = line.key == "idea" || line.key == "parent" || line.key == "predict";
+    const bool said_beside =
+        std::ranges::any_of(said, [&](const auto& one) { return one.first == line.key && !one.second.empty(); });
+    const bool is_copy = std::ranges::any_of(
+        copied, [&](const BlockLine& other) { return other.key == line.key && other.value == line.value; });
+    if (line.key == "variant" || (describes && (said_beside || is_copy))) {
+      dropped.insert(line.number);
+    } else if (line.key == "technique") {
+      std::erase(said, std::pair(line.key, line.value));
+    }
+    has_parent = has_parent || (line.key == "parent" && !dropped.contains(line.number));
+  }
+  if (!has_parent) {
+    said.emplace_back("parent", incumbent.id());
+  }
+  return dropped;
+}
+
+}  // namespace
+
+std::string with_metadata(const ProposedCandidate& candidate, const std::string& source, bool python,
+                          const Variant& incumbent) {
+  const std::string sign = python ? "# apo:" : "// apo:";
+  SaidLines block;
+  for (const std::string& technique : candidate.techniques) {
+    block.emplace_back("technique", one_line(technique));
+  }
+  block.emplace_back("idea", candidate.idea);
+  block.emplace_back("parent", candidate.parent);
+  if (candidate.prediction) {
+    const Prediction& band = *candidate.prediction;
+    block.emplace_back("predict", fmt::format("{}x..{}x over parent: {}", band.low, band.high,
+                                              band.because.empty() ? "the author gives no reason" : band.because));
+  }
+  const std::set<int> dropped = dropped_lines(candidate, source, block, incumbent);
+  std::string text;
+  for (const auto& [key, value] : block) {
+    text += value.empty() ? "" : sign + key + " " + value + "\n";
+  }
+  int number = 0;
+  for (const std::string& line : split(source, '\n')) {
+    text += dropped.contains(++number) ? "" : line + "\n";
+  }
+  text.pop_back();
+  return text;
+}
+
+std::vector<Proposal> take_proposals(const ProposalPlace& place, const ProposerAnswer& answer,
+                                     const std::string& command, std::vector<ProposedSettings>& settings) {
+  Taking taking(place, command, settings);
+  std::vector<Proposal> proposals;
+  for (const ProposedCandidate& candidate : answer.candidates) {
+    proposals.push_back(taking.take(candidate));
+  }
+  return proposals;
+}
+
+void take_waiting_proposals(Workspace& workspace, const Family& family) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(waiting_folder(workspace, family.name), error)) {
+    try {
+      workspace.catalogue().add(entry.path(), family.name);
+    } catch (const UserError&) {
+      continue;  // judged by another campaign meanwhile, or of a parent that is gone
+    }
+  }
+}
+
+bool is_waiting_proposal(const Workspace& workspace, const Variant& variant) {
+  return fs::path(variant.path).parent_path() ==
+         fs::absolute(waiting_folder(workspace, variant.family)).lexically_normal();
+}
+
+void settle_proposal(Workspace& workspace, const Experiment& experiment) {
+  const Variant variant = workspace.catalogue().get(experiment.candidate.variant);
+  if (!is_waiting_proposal(workspace, variant) || experiment.outcome == Outcome::unstable_clock) {
+    return;  // settings of a known variant, or judged before; or the machine could not judge it
+  }
+  if (experiment.outcome == Outcome::valid && guards_off().empty()) {
+    workspace.catalogue().register_variant(variant, workspace.paths().variants);
+  }
+  std::error_code ignored;  // a file that stays is judged again
+  fs::remove(variant.path, ignored);
+}
+
+}  // namespace apo

@@ -1,0 +1,43 @@
+// harness/loop/proposers/proposals.h - makes candidates of what proposers answered.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/loop/workspace/workspace.h"
+#include "harness/research/inputs.h"
+#include "harness/research/proposers/answer.h"
+#include "journal/journal.h"
+
+namespace apo {
+
+// What answers are held against.
+struct ProposalPlace {
+  Workspace& workspace;
+  Journal& journal;
+  const Family& family;
+  const Configuration& incumbent;
+};
+
+// Adds each source to the workspace's catalogue, as a file of .apo/proposals/FAMILY that waits to be judged, with what
+// the author said of it as its metadata block; `settings` gets proposed settings of known variants. The program that
+// `command` begins with is the author of what names none. One proposal comes back for each candidate, in order.
+std::vector<Proposal> take_proposals(const ProposalPlace& place, const ProposerAnswer& answer,
+                                     const std::string& command, std::vector<ProposedSettings>& settings);
+
+// Adds the files that an interrupted campaign left waiting. What cannot be read is passed over.
+void take_waiting_proposals(Workspace& workspace, const Family& family);
+
+// Whether its file waits to be judged.
+bool is_waiting_proposal(const Workspace& workspace, const Variant& variant);
+// After its experiment: a proposed variant that passed the gates is registered, another one is in the journal alone.
+void settle_proposal(Workspace& workspace, const Experiment& experiment);
+
+// The text as it is judged: what was said beside it becomes its metadata block, `// apo:KEY VALUE`, and lines that do
+// not hold for it are dropped: its name, and what was copied from the incumbent. Throws UserError for what is no text.
+std::string with_metadata(const ProposedCandidate& candidate, const std::string& source, bool python,
+                          const Variant& incumbent);
+
+}  // namespace apo

@@ -1,0 +1,128 @@
+// harness/loop/trial/candidate_answer.cpp - turns the gates and the judgement of an experiment into an answer.
+#include "harness/loop/trial/candidate_answer.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "harness/core/json/records_json.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+constexpr std::size_t kLongestLogInAnswer = 4000;
+constexpr std::size_t kLessons = 3;
+
+void add_floor(CandidateAnswer& answer, double floor_ns) {
+  const double time = answer.experiment->judgement->candidate_ns;
+  if (floor_ns > 0 && time > 0) {
+    answer.feedback.push_back(fmt::format("takes {}, the floor is {}: {} of it", format_ns(time), format_ns(floor_ns),
+                                          format_share(floor_ns / time)));
+  }
+}
+
+// What earlier experiments said of the techniques that the candidate names.
+void add_lessons(CandidateAnswer& answer, const Variant& variant, Journal& journal) {
+  std::size_t told = 0;
+  for (const std::string& technique : variant.techniques) {
+    const std::vector<Lesson> lessons = journal.lessons({.family = variant.family, .technique = technique});
+    for (auto lesson = lessons.rbegin(); lesson != lessons.rend() && told < kLessons; ++lesson) {
+      if (lesson->configuration.variant != variant.id()) {
+        answer.feedback.push_back(fmt::format("known of {}: {}", technique, lesson->text));
+        ++told;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(CandidateVerdict verdict) {
+  switch (verdict) {
+    case CandidateVerdict::accepted:
+      return "accepted";
+    case CandidateVerdict::reverted:
+      return "reverted";
+    case CandidateVerdict::inconclusive:
+      return "inconclusive";
+    case CandidateVerdict::wrong:
+      return "wrong";
+    case CandidateVerdict::incumbent:
+      return "incumbent";
+    case CandidateVerdict::not_judged:
+      break;
+  }
+  return "not_judged";
+}
+
+CandidateVerdict verdict_of(const Experiment& experiment) {
+  if (experiment.outcome == Outcome::no_change) {
+    return CandidateVerdict::incumbent;
+  }
+  if (is_lasting(experiment.outcome) && experiment.judgement->reason == Reason::gate_failed) {
+    return CandidateVerdict::wrong;
+  }
+  if (!has_effect(experiment)) {
+    return CandidateVerdict::not_judged;
+  }
+  switch (experiment.judgement->verdict) {
+    case Verdict::accepted:
+      return CandidateVerdict::accepted;
+    case Verdict::reverted:
+      return CandidateVerdict::reverted;
+    case Verdict::inconclusive:
+      break;
+  }
+  return CandidateVerdict::inconclusive;
+}
+
+void fail_at_gate(CandidateAnswer& answer, const std::string& log) {
+  answer.verdict = CandidateVerdict::wrong;
+  answer.score = 0;
+  answer.feedback.push_back(answer.gates.back().evidence);
+  if (answer.gates.back().outcome == Outcome::build_failed) {
+    answer.feedback.push_back(log.substr(0, kLongestLogInAnswer));
+  }
+}
+
+void add_experiment(CandidateAnswer& answer, const Variant& variant, Experiment experiment, Trial& trial) {
+  answer.gates.insert(answer.gates.end(), experiment.gates.begin(), experiment.gates.end());
+  answer.verdict = verdict_of(experiment);
+  answer.experiment = std::move(experiment);
+  const Judgement& judgement = *answer.experiment->judgement;
+  switch (answer.verdict) {
+    case CandidateVerdict::wrong:
+      fail_at_gate(answer, answer.experiment->candidate_build.log);
+      break;
+    case CandidateVerdict::incumbent:
+      answer.score = 1;
+      answer.feedback.push_back(answer.gates.back().evidence);
+      break;
+    case CandidateVerdict::not_judged:
+      answer.feedback.push_back(judgement.sentence);
+      break;
+    case CandidateVerdict::accepted:
+    case CandidateVerdict::reverted:
+    case CandidateVerdict::inconclusive:
+      answer.score = judgement.speedup_lower();
+      answer.feedback.push_back(judgement.sentence);
+      add_floor(answer, trial.floor_ns());
+      add_lessons(answer, variant, trial.journal());
+      break;
+  }
+}
+
+nlohmann::ordered_json to_document(const CandidateAnswer& answer) {
+  nlohmann::ordered_json document = {
+      {"document", "evaluation"},    {"variant", answer.variant},     {"verdict", to_string(answer.verdict)},
+      {"score", answer.score},       {"incumbent", answer.incumbent}, {"gates", to_documents(answer.gates)},
+      {"feedback", answer.feedback}, {"experiment", nullptr}};
+  if (answer.experiment) {
+    document["experiment"] = to_document(*answer.experiment);
+  }
+  return document;
+}
+
+}  // namespace apo

@@ -1,0 +1,129 @@
+// harness/loop/trial/candidate_judge.cpp - reads a candidate, runs its gates, judges it, keeps it, and answers.
+#include "harness/loop/trial/candidate_judge.h"
+
+#include <utility>
+
+#include "harness/core/error.h"
+#include "harness/core/guards.h"
+#include "harness/core/text.h"
+#include "harness/implement/variant/form.h"
+#include "harness/implement/variant/metadata.h"
+#include "harness/loop/trial/device_check.h"
+#include "harness/loop/trial/registration.h"
+
+namespace apo {
+namespace {
+
+constexpr std::size_t kHashInName = 8;
+
+// Whether the block says the name, or the file's own name is meant.
+bool is_named_by_block(const Variant& variant) {
+  const FileIdentity otherwise{.family = variant.family, .name = variant.name + "_", .target = variant.target};
+  return parse_variant(variant.source, variant.path, variant.headers, otherwise).name == variant.name;
+}
+
+}  // namespace
+
+CandidateJudge::CandidateJudge(Workspace& workspace, TrialChoice choice, Observer& observer)
+    : workspace_(workspace), choice_(std::move(choice)), observer_(observer) {
+  static_cast<void>(trial_policy(workspace_, choice_, Target::host));  // throws for a word that is none
+}
+
+CandidateJudge::Judged CandidateJudge::read(const CandidateFile& file) const {
+  const Catalogue& catalogue = workspace_.catalogue();
+  Variant variant = catalogue.read(file.path, choice_.family);
+  if (const Variant* known = catalogue.with_text(variant.source_hash)) {
+    return {.variant = *known, .is_known = true};
+  }
+  if (catalogue.find(variant.id()) != nullptr && !is_named_by_block(variant)) {
+    variant.name += "_" + variant.source_hash.substr(0, kHashInName);
+  }
+  return {.variant = std::move(variant)};
+}
+
+CandidateAnswer CandidateJudge::answer(const CandidateFile& file) {
+  const Judged candidate = read(file);
+  CandidateAnswer answer{.variant = candidate.variant.id()};
+  if (check_device(candidate, answer)) {
+    judge(candidate, answer);
+  }
+  name_users_file(answer.gates, candidate.variant.path, file.shown);
+  for (std::string& line : answer.feedback) {
+    line = replace_all(line, candidate.variant.path, file.shown);
+  }
+  return answer;
+}
+
+// What the CPU says of a candidate for a GPU. False ends the answer.
+bool CandidateJudge::check_device(const Judged& candidate, CandidateAnswer& answer) {
+  const Variant& variant = candidate.variant;
+  if (variant.target != Target::cuda) {
+    return true;
+  }
+  std::string missing;
+  const bool has_gpu = workspace_.has_gpu(&missing);
+  if (is_device_variant(variant) && !candidate.is_known) {
+    std::string log;
+    answer.gates = check_on_cpu(workspace_.paths(), variant, has_gpu, observer_, log);
+    if (!answer.gates.empty() && answer.gates.back().outcome != Outcome::valid) {
+      fail_at_gate(answer, log);
+      return false;
+    }
+    if (!has_gpu && !answer.gates.empty()) {
+      keep(variant);
+      answer.feedback.push_back("it is registered, and 'apo verify " + variant.id() + " --on cpu' checks it");
+    }
+  }
+  if (!has_gpu) {
+    answer.feedback.push_back("its time needs a GPU: " + missing);
+  }
+  return has_gpu;
+}
+
+void CandidateJudge::judge(const Judged& candidate, CandidateAnswer& answer) {
+  Trial& trial = trial_for(candidate.variant.target);
+  answer.incumbent = trial.incumbent().label();
+  if (!candidate.is_known && trial.relies_on(candidate.variant.id())) {
+    throw UserError(candidate.variant.id() + " is what candidates are judged against, and this is another text",
+                    "give the candidate a name of its own: leave its apo:variant line out, or change it");
+  }
+  const Variant& variant = candidate.is_known ? workspace_.catalogue().get(candidate.variant.id())
+                                              : *workspace_.catalogue().add(candidate.variant).variant;
+  if (trial.is_incumbent(variant)) {
+    answer.verdict = CandidateVerdict::incumbent;
+    answer.score = 1;
+    answer.feedback.emplace_back("is the incumbent already: nothing to judge it against");
+    return;
+  }
+  add_experiment(answer, variant, trial.judge(variant), trial);
+  if (answer.experiment->outcome == Outcome::valid) {
+    keep(variant);
+  }
+}
+
+Trial& CandidateJudge::trial_for(Target target) {
+  workspace_.use(target);
+  const auto found = trials_.find(target);
+  return found != trials_.end()
+             ? found->second
+             : trials_.try_emplace(target, workspace_, trial_policy(workspace_, choice_, target), observer_)
+                   .first->second;
+}
+
+// What was judged with a guard switched off may not join the catalogue.
+void CandidateJudge::keep(const Variant& variant) {
+  if (guards_off().empty()) {
+    keep_variant(workspace_.paths(), variant);
+  }
+}
+
+std::vector<TrialSummary> CandidateJudge::finish() {
+  std::vector<TrialSummary> summaries;
+  for (auto& [target, trial] : trials_) {
+    workspace_.use(target);
+    summaries.push_back(trial.finish());
+  }
+  return summaries;
+}
+
+}  // namespace apo

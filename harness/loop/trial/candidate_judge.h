@@ -1,0 +1,50 @@
+// harness/loop/trial/candidate_judge.h - takes candidates of one family, one after the other, and answers for each.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/core/observer.h"
+#include "harness/loop/trial/candidate_answer.h"
+#include "harness/loop/trial/trial.h"
+#include "harness/loop/workspace/workspace.h"
+
+namespace apo {
+
+struct CandidateFile {
+  std::string path;
+  std::string shown;  // in evidence, in place of the whole path
+};
+
+// All candidates for one target share a campaign, the build of the incumbent, and the check of the machine. A candidate
+// that passed its gates is kept below .apo/variants; one that failed is not. One whose text is known is judged under
+// the known name; one without a name of its own gets another when its file's name is taken.
+class CandidateJudge {
+ public:
+  // UserError for an unknown family, workload or word.
+  CandidateJudge(Workspace& workspace, TrialChoice choice, Observer& observer);
+
+  // UserError for a file that is no valid variant.
+  CandidateAnswer answer(const CandidateFile& file);
+  // Certifies what was accepted, and ends the campaigns.
+  std::vector<TrialSummary> finish();
+
+ private:
+  struct Judged {  // a variant of the catalogue, or one that is about to join it
+    Variant variant;
+    bool is_known = false;
+  };
+  Judged read(const CandidateFile& file) const;
+  Trial& trial_for(Target target);
+  bool check_device(const Judged& candidate, CandidateAnswer& answer);
+  void judge(const Judged& candidate, CandidateAnswer& answer);
+  void keep(const Variant& variant);
+
+  Workspace& workspace_;
+  TrialChoice choice_;
+  Observer& observer_;
+  std::map<Target, Trial> trials_;
+};
+
+}  // namespace apo

@@ -1,0 +1,175 @@
+// harness/research/proposers/answer.cpp - checks each field of a line before any of it is used.
+#include "harness/research/proposers/answer.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+using Line = nlohmann::json;
+
+constexpr std::size_t kLongestSource = std::size_t{1} << 20;
+constexpr std::size_t kLongestText = 500;
+constexpr std::size_t kMostTechniques = 16;
+
+// The reason why a line is none of ours.
+struct Unreadable {
+  std::string why;
+};
+
+constexpr std::array kAnswerKeys = {"source", "file",       "extension", "variant", "name", "author", "parent",
+                                    "idea",   "techniques", "predict",   "tokens",  "usd",  "seconds"};
+
+void check_keys(const Line& line) {
+  const std::vector<std::string> known(kAnswerKeys.begin(), kAnswerKeys.end());
+  for (const auto& [key, value] : line.items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      const std::string guess = did_you_mean(key, known);
+      throw Unreadable{fmt::format("unknown key '{}'; {}", key.substr(0, 40),
+                                   guess.empty() ? "known: " + join(known, ", ") : guess)};
+    }
+  }
+}
+
+std::string text_at(const Line& line, const char* key, std::size_t longest = kLongestText) {
+  if (!line.contains(key) || line[key].is_null()) {
+    return "";
+  }
+  if (!line[key].is_string()) {
+    throw Unreadable{fmt::format("'{}' is no text", key)};
+  }
+  const std::string text = line[key].get<std::string>();
+  if (text.size() > longest) {
+    throw Unreadable{fmt::format("'{}' is longer than {} bytes", key, longest)};
+  }
+  return text;
+}
+
+std::string sentence_at(const Line& line, const char* key) {
+  return trim(one_line(text_at(line, key)));
+}
+
+double number_at(const Line& line, const char* key) {
+  if (!line.contains(key) || line[key].is_null()) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  if (!line[key].is_number() || !(line[key].get<double>() >= 0) || !std::isfinite(line[key].get<double>())) {
+    throw Unreadable{fmt::format("'{}' is no number that is 0 or more", key)};
+  }
+  return line[key].get<double>();
+}
+
+std::vector<std::string> techniques_of(const Line& line) {
+  std::vector<std::string> techniques;
+  if (!line.contains("techniques") || line["techniques"].is_null()) {
+    return techniques;
+  }
+  if (!line["techniques"].is_array() || line["techniques"].size() > kMostTechniques) {
+    throw Unreadable{fmt::format("'techniques' is no list of at most {} words", kMostTechniques)};
+  }
+  for (const Line& one : line["techniques"]) {
+    if (!one.is_string() || one.get<std::string>().size() > kLongestText) {
+      throw Unreadable{"a technique is no word"};
+    }
+    techniques.push_back(one.get<std::string>());
+  }
+  return techniques;
+}
+
+std::optional<Prediction> prediction_of(const Line& line) {
+  if (!line.contains("predict") || line["predict"].is_null()) {
+    return std::nullopt;
+  }
+  const Line& predict = line["predict"];
+  if (!predict.is_object()) {
+    throw Unreadable{R"('predict' is no object {"low": 1.05, "high": 1.2, "because": "..."})"};
+  }
+  Prediction prediction{
+      .low = number_at(predict, "low"), .high = number_at(predict, "high"), .because = sentence_at(predict, "because")};
+  if (!(prediction.low > 0) || !(prediction.low <= prediction.high)) {
+    throw Unreadable{"the prediction is no band: 'low' and 'high' are speed-ups, 0 < low <= high"};
+  }
+  return prediction;
+}
+
+ProposalCost cost_of(const Line& line) {
+  return {.tokens = number_at(line, "tokens"), .usd = number_at(line, "usd"), .seconds = number_at(line, "seconds")};
+}
+
+ProposedCandidate candidate_of(const Line& line) {
+  check_keys(line);
+  ProposedCandidate candidate{.source = text_at(line, "source", kLongestSource),
+                              .file = text_at(line, "file"),
+                              .extension = text_at(line, "extension"),
+                              .variant = text_at(line, "variant"),
+                              .name = text_at(line, "name"),
+                              .author = sentence_at(line, "author"),
+                              .parent = sentence_at(line, "parent"),
+                              .idea = sentence_at(line, "idea"),
+                              .techniques = techniques_of(line),
+                              .prediction = prediction_of(line),
+                              .cost = cost_of(line)};
+  const int given = static_cast<int>(!candidate.source.empty()) + static_cast<int>(!candidate.file.empty()) +
+                    static_cast<int>(!candidate.variant.empty());
+  if (given != 1) {
+    throw Unreadable{"a candidate has one of 'source', 'file' and 'variant'"};
+  }
+  if (!candidate.extension.empty() && candidate.extension != ".cpp" && candidate.extension != ".cu" &&
+      candidate.extension != ".py") {
+    throw Unreadable{"'extension' is '.cpp', '.cu' or '.py'"};
+  }
+  return candidate;
+}
+
+bool says_costs_alone(const Line& line) {
+  for (const auto& [key, value] : line.items()) {
+    if (key != "tokens" && key != "usd" && key != "seconds") {
+      return false;
+    }
+  }
+  return !line.empty();
+}
+
+}  // namespace
+
+ProposerAnswer read_answer(std::string_view output, std::size_t most) {
+  ProposerAnswer answer;
+  int number = 0;
+  for (const std::string& text : split(output, '\n')) {
+    ++number;
+    const std::string trimmed = trim(text);
+    const bool meant = trimmed.starts_with('{') && trimmed.find('"') != std::string::npos;
+    const Line line = meant ? Line::parse(trimmed, nullptr, false) : Line();
+    if (meant && !line.is_object()) {
+      answer.unread.push_back({.line = number, .why = "no JSON object: cut off, or not UTF-8"});
+    }
+    if (!line.is_object()) {
+      answer.chatter += trimmed.empty() || meant ? 0 : 1;
+      continue;
+    }
+    try {
+      if (says_costs_alone(line)) {
+        answer.cost = cost_of(line);
+        continue;
+      }
+      ProposedCandidate candidate = candidate_of(line);
+      if (answer.candidates.size() == most) {
+        ++answer.beyond;
+        continue;
+      }
+      candidate.line = number;
+      answer.candidates.push_back(std::move(candidate));
+    } catch (const Unreadable& unreadable) {
+      answer.unread.push_back({.line = number, .why = unreadable.why});
+    }
+  }
+  return answer;
+}
+
+}  // namespace apo

@@ -1,0 +1,46 @@
+// harness/research/proposers/answer.h - reads what a proposer printed: one JSON object a line.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/core/records/records.h"
+
+namespace apo {
+
+// A candidate is a source, a file that holds one, or a known variant with settings.
+struct ProposedCandidate {
+  int line = 0;           // of the answer, from 1
+  std::string source;     // its text
+  std::string file;       // the place of its text
+  std::string extension;  // ".cpp", ".cu" or ".py"; "" where the source tells
+  std::string variant;    // "family/name[NAME=VALUE,...]"
+  std::string name;       // that the author gave it; may be empty
+  std::string author;
+  std::string parent;
+  std::string idea;
+  std::vector<std::string> techniques;
+  std::optional<Prediction> prediction;
+  ProposalCost cost;
+};
+
+struct UnreadLine {
+  int line = 0;
+  std::string why;
+};
+
+struct ProposerAnswer {
+  std::vector<ProposedCandidate> candidates;
+  std::vector<UnreadLine> unread;  // objects that are no candidate
+  int chatter = 0;                 // lines that are no JSON object: passed over
+  int beyond = 0;                  // candidates after the first `most`: passed over
+  ProposalCost cost;               // of lines that hold nothing else
+};
+
+// Lines that are no JSON object are passed over, so that a model may think aloud. Never throws for what it reads.
+ProposerAnswer read_answer(std::string_view output, std::size_t most);
+
+}  // namespace apo

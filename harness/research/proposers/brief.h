@@ -1,0 +1,35 @@
+// harness/research/proposers/brief.h - what research knows of an incumbent, as the one document that a proposer gets.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/records/records.h"
+#include "harness/research/research.h"
+#include "kernels/family.h"
+
+namespace apo {
+
+// The operation and the place, of which a brief tells the contract.
+struct BriefSubject {
+  const Family& family;
+  Machine machine;
+  std::string argument_header;  // as the incumbent includes it
+};
+
+// What a proposer is asked for, and how its earlier answers of this campaign fared.
+struct BriefRequest {
+  int most = 8;              // candidates that are read
+  double timeout_s = 600;    // of the call
+  double budget_left_s = 0;  // of the campaign; 0: no budget
+  std::vector<ProposerCall> before;
+};
+
+// {"format": 1, "document": "brief", "incumbent", "workload", "machine", "contract", "argument_header", "sources",
+// "profile", "bottlenecks", "ranked", "left_out", "ideas", "tried", "lessons", "rules", "request"}; one document.
+// docs/agents.md describes the keys; what repeats a record has the names of its fields.
+std::string brief_to_json(const ResearchBrief& brief, const ResearchInputs& inputs, const BriefSubject& subject,
+                          const std::optional<BriefRequest>& request = std::nullopt);
+
+}  // namespace apo

@@ -1,0 +1,137 @@
+// reports/sections/proposal_section.cpp - who proposed what from outside, what became of it, and what it cost.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "harness/core/interval.h"
+#include "harness/core/text.h"
+#include "reports/numbers.h"
+#include "reports/sections/sections.h"
+
+namespace apo::report {
+namespace {
+
+struct AuthorRecord {
+  int proposed = 0;
+  int judged = 0;
+  int accepted = 0;
+  int wrong = 0;   // stopped by a gate
+  int inside = 0;  // effects within the author's own band
+  int predicted = 0;
+  double tokens = 0;
+  double usd = 0;
+};
+
+const Experiment* experiment_of(const ReportModel& model, const Proposal& proposal) {
+  const auto found = std::ranges::find_if(
+      model.experiments, [&](const Experiment& experiment) { return experiment.candidate == proposal.configuration; });
+  return found == model.experiments.end() || proposal.state != ProposalState::taken ? nullptr : &*found;
+}
+
+void count_judged(const Experiment& experiment, const Proposal& proposal, AuthorRecord& record) {
+  ++record.judged;
+  record.accepted += experiment.judgement->verdict == Verdict::accepted ? 1 : 0;
+  record.wrong += experiment.judgement->reason == Reason::gate_failed ? 1 : 0;
+  if (proposal.prediction && has_effect(experiment)) {
+    const double speedup = experiment.judgement->speedup();
+    ++record.predicted;
+    record.inside += speedup >= proposal.prediction->low && speedup <= proposal.prediction->high ? 1 : 0;
+  }
+}
+
+std::map<std::string, AuthorRecord> records_of(const ReportModel& model) {
+  std::map<std::string, AuthorRecord> records;
+  const auto add_cost = [](const ProposalCost& cost, AuthorRecord& record) {
+    record.tokens += std::isfinite(cost.tokens) ? cost.tokens : 0;
+    record.usd += std::isfinite(cost.usd) ? cost.usd : 0;
+  };
+  for (const ProposerCall& call : model.proposer_calls) {
+    for (const Proposal& proposal : call.proposals) {
+      AuthorRecord& record = records[proposal.author];
+      ++record.proposed;
+      add_cost(proposal.cost, record);
+      if (const Experiment* experiment = experiment_of(model, proposal)) {
+        count_judged(*experiment, proposal, record);
+      }
+    }
+    if (!call.proposals.empty()) {
+      add_cost(call.cost, records[call.proposals.front().author]);
+    }
+  }
+  return records;
+}
+
+std::string amount(double value, const char* unit) {
+  return value > 0 ? format_g(value) + unit : "";
+}
+
+void write_authors(const ReportModel& model, Writer& writer) {
+  Table table{{"author", "proposed", "judged", "accepted", "wrong", "as predicted", "tokens", "cost"}, {}};
+  for (const auto& [author, record] : records_of(model)) {
+    table.rows.push_back({{code(author)},
+                          {plain(std::to_string(record.proposed))},
+                          {plain(std::to_string(record.judged))},
+                          {plain(std::to_string(record.accepted))},
+                          {plain(std::to_string(record.wrong))},
+                          {plain(fmt::format("{} of {}", record.inside, record.predicted))},
+                          {plain(amount(record.tokens, ""))},
+                          {plain(amount(record.usd, " USD"))}});
+  }
+  writer.table(table);
+}
+
+Line fate_of(const ReportModel& model, const Proposal& proposal) {
+  if (proposal.state != ProposalState::taken) {
+    return {plain(std::string(to_string(proposal.state)) + ": " + proposal.why)};
+  }
+  const Experiment* experiment = experiment_of(model, proposal);
+  if (experiment == nullptr) {
+    return {plain("not judged in this campaign")};
+  }
+  return {verdict_word(experiment->judgement->verdict),
+          {.text = fmt::format(" as experiment {}", experiment->index), .link = "#" + anchor_of(experiment->index)}};
+}
+
+void write_proposals_of(const ReportModel& model, Writer& writer) {
+  Table table{{"author", "candidate", "idea", "predicted", "then"}, {}};
+  for (const ProposerCall& call : model.proposer_calls) {
+    for (const Proposal& proposal : call.proposals) {
+      table.rows.push_back(
+          {{code(proposal.author)},
+           {code(proposal.configuration.label())},
+           {plain(proposal.idea)},
+           {plain(proposal.prediction ? format_band(proposal.prediction->low, proposal.prediction->high) : "")},
+           fate_of(model, proposal)});
+    }
+  }
+  if (!table.rows.empty()) {
+    write_folded({plain("Proposals")}, table, writer);
+  }
+}
+
+}  // namespace
+
+void write_proposals(const ReportModel& model, Writer& writer) {
+  if (model.proposer_calls.empty()) {
+    return;
+  }
+  writer.heading(2, {plain("Proposers")});
+  writer.paragraph(
+      {plain("Commands outside of apo were given the brief and proposed candidates; costs are as they "
+             "report them. As predicted: effects within the author's own band.")});
+  write_authors(model, writer);
+  write_proposals_of(model, writer);
+  std::vector<Line> notes;
+  for (const ProposerCall& call : model.proposer_calls) {
+    if (!call.note.empty()) {
+      notes.push_back({code(call.command), plain(": " + call.note)});
+    }
+  }
+  if (!notes.empty()) {
+    writer.list(notes);
+  }
+}
+
+}  // namespace apo::report
