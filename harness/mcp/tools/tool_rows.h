@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/mcp/tools/schemas.h"
-#include "harness/mcp/tools/tools.h"
+#include "harness/mcp/tools/tool.h"
 
 namespace apo::mcp {
 

@@ -321,6 +321,7 @@ TEST(Certifications, OfAJournalOfBeforeSoloRunsHaveNone) {
              "DROP TABLE experiment_prediction; DROP TABLE ranking_kind;"
              "DROP VIEW command_comparisons; DROP TABLE command_verdict; DROP TABLE command_round;"
              "DROP TABLE command_comparison; DROP TABLE output_error; DROP TABLE proposal; DROP TABLE proposer_call;"
+             "DROP VIEW jobs; DROP TABLE job_experiment; DROP TABLE job_end; DROP TABLE job;"
              "PRAGMA user_version = 7"),
       "");
   for (const Access access : {Access::read_only, Access::read_write}) {
