@@ -27,6 +27,7 @@ install(FILES harness/implement/compile_triton.py DESTINATION ${home}/harness/im
 install(DIRECTORY harness/loop/export/torch DESTINATION ${home}/harness/loop/export FILES_MATCHING PATTERN "*.py"
         PATTERN "*.hpp")
 install(FILES harness/research/catalogue/techniques.json DESTINATION ${home}/harness/research/catalogue)
+install(DIRECTORY examples/agent DESTINATION ${home}/examples)
 install(FILES experiments/default.json DESTINATION ${home}/experiments)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Autopoiesis)

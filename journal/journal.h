@@ -283,7 +283,8 @@ class Journal {
   Experiment load_experiment(std::int64_t id, Detail detail = Detail::rounds);  // UserError when there is none
   std::vector<Experiment> experiments(std::int64_t campaign, Detail detail = Detail::summary);
   // The newest `most` judged ones of that family, in order: those of campaigns on that class and machine, or all
-  // others. Without builds, rounds, and gates that passed. Takes as long in a journal of any size.
+  // others. Without those that were only ranked, and without builds, rounds, and gates that passed. Takes as long in a
+  // journal of any size.
   enum class Where : std::uint8_t { campaigns_here, others };
   std::vector<Experiment> newest_judged(const std::string& family, const std::string& workload_class,
                                         const std::string& machine, std::int64_t most,

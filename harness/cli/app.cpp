@@ -48,6 +48,8 @@ constexpr std::array kCommands = {
             define_compare},
 
     Command{"new", kBring, "Write a family's file, a first variant and the commands to run next", define_new},
+    Command{"init", kBring, "Write what coding agents need in this folder: AGENTS.md, a skill, MCP configurations",
+            define_init},
     Command{"family", kBring, "Check a family: reference, tolerance, and planted mistakes", define_family},
     Command{"register", kBring, "Check, build, verify and add a variant or a family", define_register},
     Command{"unregister", kBring, "Retire a registered variant or family; the journal keeps its results",

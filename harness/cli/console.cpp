@@ -65,7 +65,7 @@ std::string shortened(const std::string& text, std::size_t columns) {
   return first_characters(text, columns - kDots - end) + "..." + last_characters(text, end);
 }
 
-constexpr std::size_t kLongestLine = 300;  // columns, where no terminal limits them
+constexpr std::size_t kLongestProgress = 300;  // columns, where no terminal limits them
 
 bool wants_lines() {
   const char* form = std::getenv("APO_PROGRESS");
@@ -146,7 +146,7 @@ void ConsoleObserver::progress(const Progress& progress) {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_line_ >= kBetween) {
       last_line_ = now;
-      say(one_line(progress_line(progress, kLongestLine)));
+      say(one_line(progress_line(progress, kLongestProgress)));
     }
     return;
   }
@@ -183,18 +183,34 @@ void print(const std::string& text) {
   }
 }
 
-std::string json_text(const nlohmann::ordered_json& document) {
-  // A compiler may print what is no UTF-8: it must not end the program.
-  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+namespace {
+
+// A compiler may print what is no UTF-8: it must not end the program.
+std::string dumped(const nlohmann::ordered_json& document, int indent) {
+  return document.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-void print_json(const nlohmann::ordered_json& document) {
+nlohmann::ordered_json marked(const nlohmann::ordered_json& document) {
   nlohmann::ordered_json marked = {{"format", kRecordsFormat}};
   marked.update(document);
   if (const std::vector<std::string> off = guards_off(); !off.empty()) {
     marked["guards_off"] = off;
   }
-  print(json_text(marked));
+  return marked;
+}
+
+}  // namespace
+
+std::string json_text(const nlohmann::ordered_json& document) {
+  return dumped(document, 2);
+}
+
+void print_json(const nlohmann::ordered_json& document) {
+  print(json_text(marked(document)));
+}
+
+void print_json_line(const nlohmann::ordered_json& document) {
+  print(dumped(marked(document), -1));
 }
 
 bool has_colours(int file) {

@@ -40,6 +40,8 @@ void print(const std::string& text);  // to stdout, whole; throws EnvironmentErr
 std::string json_text(const nlohmann::ordered_json& document);  // indented, ends with a newline
 // Puts "format" in front, and names the guards that were switched off.
 void print_json(const nlohmann::ordered_json& document);
+// The same on one line.
+void print_json_line(const nlohmann::ordered_json& document);
 
 // Prints its text on Ctrl-C, which then ends the program as always. Only one may exist at a time.
 class InterruptNote {

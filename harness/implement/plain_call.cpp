@@ -20,8 +20,10 @@ std::string plain_name(const Variant& variant) {
   return variant.target == Target::cuda ? ".plain.cu" : ".plain.cpp";
 }
 
-// The first call that the compiler can make is made; the last one stands for all in its message.
+// The first call that the compiler can make is made; the last one stands for all in its message. A fraction that
+// becomes an integer on the way is a parameter in the wrong place.
 constexpr std::string_view kCalls = R"(
+#pragma GCC diagnostic error "-Wfloat-conversion"
 #define APO_CALL(...)                                                                                \
   if constexpr (requires {{ static_cast<int>({family}(__VA_ARGS__)); }}) {{                              \
     return static_cast<int>({family}(__VA_ARGS__));                                                  \

@@ -37,8 +37,9 @@ struct CampaignProgress {
   EvaluatePlan plan;
   double minimum_detectable = 0.003;  // log effect that the sentinel says this machine resolves
   ClaimFloor claim_floor;
-  bool machine_checked = false;  // by a sentinel of this run
-  int timed_candidates = 0;      // j
+  bool machine_checked = false;  // by a sentinel of this run, which then chose:
+  JudgePreset auto_preset = {};
+  int timed_candidates = 0;  // j
   int since_sentinel = 0;
   int sentinels = 0;
   int certificates = 0;

@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "harness/core/error.h"
 #include "harness/core/interval.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/text.h"
@@ -48,19 +47,26 @@ Experiment begin_experiment(const CampaignFrame& frame, const CampaignProgress& 
   return experiment;
 }
 
-EvaluatePlan untimed_plan(const CampaignProgress& state, const Experiment& experiment) {
+// Of a candidate that is judged by another word than the campaign; "": by none.
+JudgePreset preset_of(const CampaignProgress& state, const std::string& judge) {
+  if (judge.empty()) {
+    return state.plan.preset;
+  }
+  return with_floor(judge == "auto" ? state.auto_preset : any_preset_named(judge), state.claim_floor);
+}
+
+EvaluatePlan plan_for(const CampaignProgress& state, const Experiment& experiment, const std::string& judge) {
   EvaluatePlan plan = state.plan;
   plan.index = experiment.index;
+  plan.preset = preset_of(state, judge);
   return plan;
 }
 
-EvaluatePlan timing_plan(const CampaignFrame& frame, const CampaignProgress& state, const Experiment& experiment) {
-  EvaluatePlan plan = untimed_plan(state, experiment);
+void wait_for_other_work(const CampaignFrame& frame, const CampaignProgress& state, EvaluatePlan& plan) {
   if (!wait_for_quiet(kQuietPatienceS)) {
     frame.observer.say("    the hypervisor takes more than 5 % of this machine: judging with the extended preset");
     plan.preset = with_floor(extended_preset(), state.claim_floor);
   }
-  return plan;
 }
 
 std::string lesson_text(const Experiment& experiment) {
@@ -76,7 +82,7 @@ std::string lesson_text(const Experiment& experiment) {
 std::optional<Lesson> lesson_of(const Experiment& experiment) {
   const Judgement& judgement = *experiment.judgement;
   if (judgement.reason == Reason::interrupted || judgement.reason == Reason::noisy ||
-      experiment.outcome == Outcome::unstable_clock) {
+      judgement.reason == Reason::ranked || experiment.outcome == Outcome::unstable_clock) {
     return std::nullopt;  // it taught nothing about the candidate
   }
   return Lesson{.experiment = experiment.id,
@@ -91,16 +97,6 @@ std::optional<Lesson> lesson_of(const Experiment& experiment) {
                 .verdict = judgement.verdict,
                 .speedup = judgement.speedup(),
                 .text = lesson_text(experiment)};
-}
-
-// A machine that cannot judge says nothing about the candidate.
-Judgement not_judged(const EvaluatePlan& plan, const EnvironmentError& error) {
-  return {.verdict = Verdict::inconclusive,
-          .reason = Reason::noisy,
-          .sentence = error.hint().empty() ? error.what() : fmt::format("{}; {}", error.what(), error.hint()),
-          .preset = plan.preset.name,
-          .cache_policy = plan.cache,
-          .rule_version = std::string(kRuleVersion)};
 }
 
 // "experiment 12: reverted: Slower: ..." where it judged the same machine code.
@@ -134,25 +130,24 @@ void add_checks_of_proposal(const CampaignFrame& frame, const Experiment& experi
   }
 }
 
-void judge_candidate(const CampaignFrame& frame, CampaignProgress& state, Experiment& experiment) {
+void judge_candidate(const CampaignFrame& frame, CampaignProgress& state, Experiment& experiment,
+                     const std::string& judge) {
   const StageRange range("evaluate " + experiment.candidate.label());
   const EvaluateHooks hooks = journal_hooks(frame.journal, experiment.id);
-  EvaluatePlan untimed = untimed_plan(state, experiment);
+  EvaluatePlan untimed = plan_for(state, experiment, judge);
   add_checks_of_proposal(frame, experiment, untimed);
   std::optional<ReadyToTime> ready = run_untimed_gates({frame.runtime, experiment, untimed, frame.observer, hooks});
   if (!ready) {
     return;
   }
-  if (!state.machine_checked) {
-    try {
-      check_machine(frame, state);
-    } catch (const EnvironmentError& error) {
-      experiment.judgement = not_judged(untimed, error);
-      experiment.finished_at = utc_now();
-      return;
-    }
+  const bool decides = !untimed.preset.ranks_only;
+  if (decides && !state.machine_checked) {
+    check_machine(frame, state);
   }
-  const EvaluatePlan plan = timing_plan(frame, state, experiment);
+  EvaluatePlan plan = plan_for(state, experiment, judge);
+  if (decides) {
+    wait_for_other_work(frame, state, plan);
+  }
   run_timing({frame.runtime, experiment, plan, frame.observer, hooks}, std::move(*ready));
 }
 
@@ -169,11 +164,16 @@ void advance(CampaignProgress& state, const Experiment& experiment) {
 }  // namespace
 
 Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration,
-                          const Candidate& candidate) {
+                          const Candidate& candidate, const std::string& judge) {
   Experiment experiment = begin_experiment(frame, state, iteration, candidate);
   frame.observer.say(fmt::format("  experiment {}: {}, predicted {}", experiment.id, candidate.configuration.label(),
                                  format_band(candidate.prediction.low, candidate.prediction.high)));
-  judge_candidate(frame, state, experiment);
+  try {
+    judge_candidate(frame, state, experiment, judge);
+  } catch (const std::exception& error) {
+    frame.journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = experiment.id}, error.what());
+    throw;
+  }
   frame.journal.finish_experiment(experiment, lesson_of(experiment));
   settle_proposal(frame.workspace, experiment);
   frame.observer.say(

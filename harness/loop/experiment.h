@@ -8,9 +8,10 @@
 
 namespace apo {
 
-// Judges the candidate against the incumbent. An accepted candidate becomes the state's incumbent. A machine that was
-// not checked yet is checked before the first timing; one that cannot judge makes the verdict inconclusive.
+// Judges the candidate against the incumbent. An accepted candidate becomes the state's incumbent. `judge`, a preset's
+// word, judges this candidate otherwise than the campaign. A machine that was not checked yet is checked before the
+// first timing that decides. Throws EnvironmentError when it cannot judge: the experiment is then abandoned.
 Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration,
-                          const Candidate& candidate);
+                          const Candidate& candidate, const std::string& judge = "");
 
 }  // namespace apo

@@ -55,8 +55,9 @@ void check_machine(const CampaignFrame& frame, CampaignProgress& state) {
   check_passed(sentinel.check);
   state.machine_checked = true;
   EvaluatePlan& plan = state.plan;
+  state.auto_preset = choose_preset(sentinel.check.sd, layout_control(plan.rounds.layout));
   if (frame.policy.judge_preset == "auto") {
-    plan.preset = choose_preset(sentinel.check.sd, layout_control(plan.rounds.layout));
+    plan.preset = state.auto_preset;
   }
   state.claim_floor = claim_floor(frame.journal, frame.workspace.machine(), frame.family.name, frame.policy.workloads);
   apply_floor(plan, state.claim_floor);

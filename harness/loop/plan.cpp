@@ -10,7 +10,7 @@ namespace apo {
 EvaluatePlan make_plan(const PlanChoice& choice) {
   EvaluatePlan plan;
   plan.workloads = choice.workloads;
-  plan.preset = choice.judge_preset == "auto" ? standard_preset() : preset_named(choice.judge_preset);
+  plan.preset = choice.judge_preset == "auto" ? standard_preset() : any_preset_named(choice.judge_preset);
   plan.cache = choice.cache;
   plan.seed = choice.seed;
   plan.rounds.layout = choice.layout;

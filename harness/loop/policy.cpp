@@ -9,6 +9,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/judge/preset.h"
 #include "harness/profile/application/application_summary.h"
 
 namespace apo {
@@ -132,6 +133,12 @@ void read_keys(const Json& json, Policy& policy, const Places& places) {
 }
 
 }  // namespace
+
+void check_candidate_judge(const std::string& word) {
+  std::vector<std::string> words = kJudgePresets;
+  words.emplace_back(kQuickPreset);
+  check_word(word, words, "judge preset", "");
+}
 
 double budget_seconds(const std::string& text, const std::string& what, const std::string& where) {
   if (const auto seconds = parse_duration(text)) {

@@ -26,6 +26,9 @@ double budget_seconds(const std::string& text, const std::string& what, const st
 // Parses the length of a solo run, from 10ms to 10m. Throws UserError otherwise: `what` names the key or option.
 double solo_run_seconds(const std::string& text, const std::string& what, const std::string& where);
 
+// Checks a judge preset's word for one candidate: that of a campaign, or "quick". Throws UserError.
+void check_candidate_judge(const std::string& word);
+
 // Checks the policy that loader and command line have put together. Fills workload_class from the workloads, which all
 // have to be of one class.
 void complete_policy(Policy& policy, const std::string& where);

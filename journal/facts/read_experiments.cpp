@@ -224,7 +224,7 @@ std::vector<std::int64_t> newest_judged_ids(Database& database, const std::strin
   std::vector<std::int64_t> ids;
   Statement facets = database.query(
       "SELECT f.id, f.workload_class = ? AND m.key = ? FROM facet f JOIN machine m ON m.id = f.machine"
-      " WHERE f.family = ? AND f.state = 'finished'",
+      " WHERE f.family = ? AND f.state = 'finished' AND f.reason <> 'ranked'",
       {workload_class, machine, family});
   while (facets.step()) {
     const std::int64_t facet = facets.integer();

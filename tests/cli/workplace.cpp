@@ -3,28 +3,53 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "harness/core/system/process.h"
 
 namespace apo {
 
+namespace {
+
+std::vector<std::string> command_of(const std::vector<std::string>& words) {
+  std::vector<std::string> command = {APO_PROGRAM};
+  command.insert(command.end(), words.begin(), words.end());
+  return command;
+}
+
+}  // namespace
+
 Ran Workplace::apo(const std::vector<std::string>& words, double timeout_s) const {
-  return apo_with_environment(words, {}, timeout_s);
+  return run(command_of(words), {}, "", timeout_s);
 }
 
 Ran Workplace::apo_with_environment(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                                     double timeout_s) const {
-  std::vector<std::string> argv = {APO_PROGRAM};
-  argv.insert(argv.end(), words.begin(), words.end());
+  return run(command_of(words), environment, "", timeout_s);
+}
+
+Ran Workplace::apo_with_input(const std::vector<std::string>& words, const std::string& input, double timeout_s) const {
+  return run(command_of(words), {}, input, timeout_s);
+}
+
+Ran Workplace::program(const std::vector<std::string>& words, double timeout_s) const {
+  const char* path = std::getenv("PATH");
+  const std::string folder = std::filesystem::path(APO_PROGRAM).parent_path().string();
+  return run(words, {"PATH=" + folder + (path == nullptr ? "" : ":" + std::string(path))}, "", timeout_s);
+}
+
+Ran Workplace::run(const std::vector<std::string>& words, const std::vector<std::string>& environment,
+                   const std::string& input, double timeout_s) const {
   ProcessOptions options{
       .timeout_s = timeout_s,
       .working_folder = folder_.path(),
-      .environment = {"APO_HOME=" APO_SOURCE_FOLDER, "APO_JOURNAL=", "APO_CACHE=" APO_BINARY_FOLDER "/test-cache"}};
+      .environment = {"APO_HOME=" APO_SOURCE_FOLDER, "APO_JOURNAL=", "APO_CACHE=" APO_BINARY_FOLDER "/test-cache"},
+      .input = input};
   // Tests that run beside each other do not take turns: no verdict of theirs needs quiet.
   options.environment.push_back("XDG_RUNTIME_DIR=" + folder_.path().string());
   options.environment.insert(options.environment.end(), environment.begin(), environment.end());
-  const ProcessResult result = run_process(argv, options);
+  const ProcessResult result = run_process(words, options);
   return {.exit_code = result.exit_code, .out = result.output, .err = result.error};
 }
 

@@ -24,12 +24,17 @@ class Workplace {
   Ran apo(const std::vector<std::string>& words, double timeout_s = 60) const;
   Ran apo_with_environment(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                            double timeout_s = 60) const;
+  Ran apo_with_input(const std::vector<std::string>& words, const std::string& input, double timeout_s = 60) const;
+  // Another program in the same place, where "apo" is the one that the build made.
+  Ran program(const std::vector<std::string>& words, double timeout_s = 60) const;
   std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
   void write(const std::string& name, const std::string& contents) const;
   // A right variant of family copy under another name.
   static std::string variant(const std::string& name);
 
  private:
+  Ran run(const std::vector<std::string>& words, const std::vector<std::string>& environment, const std::string& input,
+          double timeout_s) const;
   TemporaryFolder folder_;
 };
 

@@ -97,6 +97,24 @@ TEST_F(PlainFunction, AnAnswerOtherThanZeroRefusesTheCall) {
   EXPECT_EQ(call(build("int copy(const float*, float*, int64_t) { return 7; }")).first, 7);
 }
 
+// Every number converts to every other one: what stands in the wrong place would be computed with.
+TEST_F(PlainFunction, AScalarInTheWrongPlaceIsThatErrorToo) {
+  Family family = *find_family("copy");
+  family.scalars = {{.name = "scale", .dtype = DType::f32, .value = 0.5, .meaning = ""}};
+  const Builder builder({.cache = folder_.path() / "cache", .home = APO_SOURCE_FOLDER, .timeout_s = 60});
+  const auto evidence = [&](const std::string& parameters) {
+    const std::string code = "void copy(const float* x, float* y, " + parameters + ") { y[n - 1] = scale * x[0]; }\n";
+    return builder.build(family, parse_variant(source("plain", "", code), "/home/me/plain.cpp"), {{"n", 3}}, {})
+        .evidence;
+  };
+  expect_contains(
+      evidence("int64_t n, float scale"),
+      "there is no function that can be called as 'void copy(const float* x, float* y, float scale, int64_t n)'");
+  EXPECT_EQ(evidence("float scale, int64_t n"), "");
+  EXPECT_EQ(evidence("double scale, long n"), "");
+  EXPECT_EQ(evidence("float scale, int n"), "");
+}
+
 TEST_F(PlainFunction, AWrongSignatureIsOneErrorWithTheExpectedOne) {
   for (const char* code : {"void copy(float* x, float* y, int64_t n) { y[n - 1] = x[0]; }\n", "int other = 1;\n",
                            "void copied(const float*, float*, int64_t) {}\n"}) {

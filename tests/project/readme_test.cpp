@@ -23,8 +23,8 @@ const fs::path kProgram = APO_PROGRAM;
 
 std::vector<fs::path> documents() {
   std::vector<fs::path> found = {kRoot / "README.md"};
-  if (fs::exists(kRoot / "docs")) {
-    for (const auto& entry : fs::recursive_directory_iterator(kRoot / "docs")) {
+  for (const char* folder : {"docs", "examples/agent"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
       if (entry.path().extension() == ".md") {
         found.push_back(entry.path());
       }

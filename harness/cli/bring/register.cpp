@@ -8,7 +8,7 @@
 
 #include "harness/cli/app.h"
 #include "harness/cli/bring/family_text.h"
-#include "harness/cli/candidate_source.h"
+#include "harness/cli/candidate_file.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/json/records_json.h"

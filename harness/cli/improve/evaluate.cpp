@@ -2,13 +2,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/app.h"
-#include "harness/cli/candidate_source.h"
+#include "harness/cli/candidate_file.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/cli/improve/evaluate_stream.h"
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
@@ -21,6 +23,7 @@ struct EvaluateOptions {
   std::string file;
   TrialChoice choice;
   double at_least = 0;
+  bool stream = false;
 };
 
 std::string text_of(const CandidateAnswer& answer) {
@@ -52,16 +55,14 @@ int exit_code_of(const CandidateAnswer& answer, double at_least) {
     case CandidateVerdict::accepted:
     case CandidateVerdict::reverted:
     case CandidateVerdict::inconclusive:
+    case CandidateVerdict::ranked:
     case CandidateVerdict::incumbent:
       break;
   }
   return answer.score < at_least ? kGateFailed : kDone;
 }
 
-int evaluate_file(const EvaluateOptions& options, const Globals& globals) {
-  Workspace workspace(make_paths(globals.journal));
-  ConsoleObserver observer(globals);
-  CandidateJudge judge(workspace, options.choice, observer);
+int evaluate_file(const EvaluateOptions& options, CandidateJudge& judge, const Globals& globals) {
   const TemporaryFolder folder;
   const CandidateAnswer answer = judge.answer(candidate_file(options.file, folder));
   judge.finish();
@@ -73,21 +74,43 @@ int evaluate_file(const EvaluateOptions& options, const Globals& globals) {
   return exit_code_of(answer, options.at_least);
 }
 
+int evaluate_candidates(const EvaluateOptions& options, const Globals& globals) {
+  if (options.stream == !options.file.empty()) {
+    throw UserError(options.stream
+                        ? "--stream reads its candidates from standard input, and '" + options.file + "' is a file"
+                        : "no candidate was given",
+                    "give one file, or - for standard input, or --stream for JSON lines on standard input");
+  }
+  Workspace workspace(make_paths(globals.journal));
+  ConsoleObserver observer(globals);
+  CandidateJudge judge(workspace, options.choice, observer);
+  if (!options.stream) {
+    return evaluate_file(options, judge, globals);
+  }
+  answer_lines(judge, stdin, print_json_line);
+  judge.finish();
+  return kDone;
+}
+
 }  // namespace
 
 Action define_evaluate(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<EvaluateOptions>();
-  app.add_option("file", options->file, "the candidate's source file; - reads it from standard input")->required();
+  app.add_option("file", options->file, "the candidate's source file; - reads it from standard input");
   app.add_option("--family", options->choice.family, "the operation that it computes; 'apo list' shows them")
       ->required();
   app.add_option("--workload", options->choice.workloads, "workload to judge on (default: the first for the target)")
       ->expected(1);
   app.add_option("--at-least", options->at_least, "exit with 3 when the score is below this ratio")
       ->check(CLI::PositiveNumber);
+  app.add_flag("--stream", options->stream,
+               "candidates from standard input, as JSON lines {\"source\": \"...\"}; an answer a line")
+      ->excludes("--at-least");
   app.add_option("--cache", options->choice.cache,
                  "cold (flush the caches before every sample) or warm (default: cold)");
-  app.add_option("--judge", options->choice.judge, "judge preset: auto, standard, extended, strict or precise");
-  return [options, &globals] { return evaluate_file(*options, globals); };
+  app.add_option("--judge", options->choice.judge,
+                 "judge preset: auto, standard, extended, strict or precise; or quick, which ranks without a decision");
+  return [options, &globals] { return evaluate_candidates(*options, globals); };
 }
 
 }  // namespace apo

@@ -10,6 +10,7 @@
 #include "harness/cli/console.h"
 #include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/loop/trial/candidate_judge.h"
 
@@ -36,6 +37,9 @@ struct VerdictText {
 VerdictText verdict_text(const CandidateAnswer& answer) {
   switch (answer.verdict) {
     case CandidateVerdict::wrong:
+      if (answer.gates.empty() || answer.gates.back().outcome == Outcome::valid) {
+        return {"no valid variant:", answer.feedback.back()};
+      }
       return {words(to_string(answer.gates.back().outcome)) + ":", answer.gates.back().evidence};
     case CandidateVerdict::not_judged:
       return {"not judged:", answer.feedback.back()};
@@ -44,6 +48,7 @@ VerdictText verdict_text(const CandidateAnswer& answer) {
     case CandidateVerdict::accepted:
     case CandidateVerdict::reverted:
     case CandidateVerdict::inconclusive:
+    case CandidateVerdict::ranked:
       break;
   }
   const Judgement& judgement = *answer.experiment->judgement;
@@ -70,13 +75,16 @@ int try_files(const TryOptions& options, const Globals& globals) {
   bool judged_all = true;
   bool all_wrong = true;
   for (const std::string& file : options.files) {
+    static_cast<void>(read_file(file));  // a file that is not there is a mistake of the command
+  }
+  for (const std::string& file : options.files) {
     const CandidateAnswer answer = judge.answer({.path = file, .shown = file});
     judged_all = judged_all && answer.verdict != CandidateVerdict::not_judged;
     all_wrong = all_wrong && answer.verdict == CandidateVerdict::wrong;
     const VerdictText text = verdict_text(answer);
     documents.push_back(document_of(file, answer, text));
     if (!globals.json) {
-      print(fmt::format("{}: {} {}\n", answer.variant, text.verdict, text.evidence));
+      print(fmt::format("{}: {} {}\n", answer.variant.empty() ? file : answer.variant, text.verdict, text.evidence));
     }
   }
   for (const TrialSummary& summary : judge.finish()) {
@@ -101,7 +109,8 @@ Action define_try(CLI::App& app, Globals& globals) {
       ->allow_extra_args(false);
   app.add_option("--cache", options->choice.cache,
                  "cold (flush the caches before every sample) or warm (default: cold)");
-  app.add_option("--judge", options->choice.judge, "judge preset: auto, standard, extended, strict or precise");
+  app.add_option("--judge", options->choice.judge,
+                 "judge preset: auto, standard, extended, strict or precise; or quick, which ranks without a decision");
   return [options, &globals] { return try_files(*options, globals); };
 }
 

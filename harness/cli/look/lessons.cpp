@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -78,10 +79,11 @@ bool changed(const Workspace& workspace, const std::string& variant, const std::
   return now == nullptr || now->source_hash != source_hash;
 }
 
-// "" while the lesson's precondition holds, else what is different now.
+// "" while the lesson's precondition holds, else what is different now. What gained over something gains over it still
+// when both are left behind.
 std::string expired(const Lesson& lesson, const Workspace& workspace, Journal& journal) {
   const auto incumbent = journal.incumbent(lesson.family, lesson.workload_class, lesson.machine);
-  if (incumbent && !(incumbent->configuration == lesson.incumbent)) {
+  if (lesson.verdict != Verdict::accepted && incumbent && !(incumbent->configuration == lesson.incumbent)) {
     return incumbent->configuration.label() + " is the incumbent now";
   }
   for (const auto& [variant, hash] : {std::pair(lesson.configuration.variant, lesson.source_hash),
@@ -91,6 +93,83 @@ std::string expired(const Lesson& lesson, const Workspace& workspace, Journal& j
     }
   }
   return "";
+}
+
+// Those that the incumbent does not have.
+std::string new_techniques(const Lesson& lesson, Journal& journal) {
+  std::vector<std::string> techniques = lesson.techniques;
+  if (const std::optional<Variant> incumbent = journal.variant(lesson.incumbent_source_hash)) {
+    std::erase_if(techniques, [&](const std::string& one) {
+      return std::find(incumbent->techniques.begin(), incumbent->techniques.end(), one) != incumbent->techniques.end();
+    });
+  }
+  return techniques.empty() ? "no other technique" : join(techniques, ", ");
+}
+
+// "UNROLL=2 in place of 4" of one variant, else what the candidate's variant adds.
+std::string change_of(const Lesson& lesson, Journal& journal) {
+  const Configuration& incumbent = lesson.incumbent;
+  if (lesson.configuration.variant != incumbent.variant) {
+    return fmt::format("{}, over {}", new_techniques(lesson, journal), incumbent.label());
+  }
+  std::vector<std::string> changes;
+  for (const auto& [name, value] : lesson.configuration.settings) {
+    const auto before = incumbent.settings.find(name);
+    if (before == incumbent.settings.end() || before->second != value) {
+      changes.push_back(
+          fmt::format("{}={}{}", name, value,
+                      before == incumbent.settings.end() ? "" : fmt::format(" in place of {}", before->second)));
+    }
+  }
+  return changes.empty() ? "an edited source, over the one before" : join(changes, ", ");
+}
+
+// What to do with it, in one word.
+std::string_view advice_of(const Lesson& lesson) {
+  switch (lesson.verdict) {
+    case Verdict::accepted:
+      return "take ";
+    case Verdict::reverted:
+      return "leave";
+    case Verdict::inconclusive:
+      break;
+  }
+  return "open ";
+}
+
+// Without the names, which stand above it.
+std::string_view finding_of(const Lesson& lesson) {
+  const std::string_view text = lesson.text;
+  const std::string names = lesson.configuration.label() + " against " + lesson.incumbent.label() + " on ";
+  return text.starts_with(names) ? text.substr(names.size()) : text;
+}
+
+std::string place_of(const Lesson& lesson, Journal& journal) {
+  const std::optional<Machine> machine = journal.machine(lesson.machine);
+  return fmt::format("{}, class {}, on {}", lesson.family, lesson.workload_class,
+                     machine ? machine->model : lesson.machine);
+}
+
+// By operation and machine, in the order in which they were learned.
+std::string lessons_text(const std::vector<Lesson>& found, const Workspace& workspace, Journal& journal) {
+  std::vector<std::string> places;
+  std::map<std::string, std::string> texts;
+  for (const Lesson& lesson : found) {
+    const std::string place = place_of(lesson, journal);
+    if (texts.try_emplace(place).second) {
+      places.push_back(place);
+    }
+    const std::string why = expired(lesson, workspace, journal);
+    texts[place] += fmt::format("  {}  {}: {}\n         {} (experiment {})\n{}", advice_of(lesson),
+                                lesson.configuration.variant.substr(lesson.family.size() + 1),
+                                change_of(lesson, journal), one_line(finding_of(lesson)), lesson.experiment,
+                                why.empty() ? "" : "         no longer known to hold: " + why + "\n");
+  }
+  std::string text;
+  for (const std::string& place : places) {
+    text += (text.empty() ? "" : "\n") + paint(place, "bold") + "\n" + texts[place];
+  }
+  return text;
 }
 
 int lessons(const LessonOptions& options, const Globals& globals) {
@@ -109,14 +188,7 @@ int lessons(const LessonOptions& options, const Globals& globals) {
     print_json({{"lessons", documents}});
     return kDone;
   }
-  for (const Lesson& lesson : found) {
-    const std::string why = expired(lesson, workspace, journal);
-    print(fmt::format(
-        "#{}  {}  {}  ({})\n    {}\n    {} for class {} on {} while {} {} the incumbent; experiment {}{}\n", lesson.id,
-        to_string(lesson.verdict), lesson.configuration.label(), join(lesson.techniques, ", "), lesson.text,
-        why.empty() ? "holds" : "held", lesson.workload_class, lesson.machine, lesson.incumbent.label(),
-        why.empty() ? "is" : "was", lesson.experiment, why.empty() ? "" : "\n    no longer in force: " + why));
-  }
+  print(lessons_text(found, workspace, journal));
   if (found.empty() && !globals.quiet) {
     std::fprintf(stderr, "no lesson matches\n");
   }

@@ -15,6 +15,7 @@
 #include "harness/core/json/records_json.h"
 #include "harness/core/records/stalls.h"
 #include "harness/core/text.h"
+#include "harness/loop/research/research_inputs.h"
 #include "harness/loop/workspace/chosen_workload.h"
 #include "harness/loop/workspace/kept_profile.h"
 #include "harness/loop/workspace/workspace.h"
@@ -39,22 +40,6 @@ struct ProfileOptions {
   bool no_journal = false;
   std::string metrics;  // separated by commas
 };
-
-std::vector<Bottleneck> bottlenecks_of(Workspace& workspace, const Runtime& runtime, const Profile& profile,
-                                       const Workload& workload) {
-  double scratch = 0;
-  for (const std::int64_t bytes : runtime.scratch(profile.configuration, workload.axes)) {
-    scratch += static_cast<double>(bytes);
-  }
-  return diagnose({.profile = profile,
-                   .work = runtime.family->work(workload.axes),
-                   .axes = workload.axes,
-                   .incumbent = workspace.catalogue().get(profile.configuration.variant),
-                   .units = runtime.family->unit_count(workload.axes),
-                   .scratch_bytes = scratch,
-                   .l2_bytes = workspace.machine().l2_bytes,
-                   .has_doubles = has_doubles(*runtime.family)});
-}
 
 std::string quantity(double value, const std::string& unit) {
   if (unit == "ns") {
@@ -290,7 +275,7 @@ int profile(const ProfileOptions& options, const Globals& globals) {
   if (!options.no_journal) {
     keep_profile(workspace, measured, observer);
   }
-  const std::vector<Bottleneck> bottlenecks = bottlenecks_of(workspace, runtime, measured, workload);
+  const std::vector<Bottleneck> bottlenecks = diagnose(diagnosis_of(workspace, runtime, workload, measured));
   if (globals.json) {
     Json document = to_document(measured);
     document["cache_policy"] = options.cache;

@@ -14,6 +14,7 @@
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
+#include "harness/implement/plain_call.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/research/ask_research.h"
@@ -134,6 +135,7 @@ std::string brief_document(const Workspace& workspace, const Policy& policy, con
       answer.brief, answer.inputs,
       {.family = family,
        .machine = workspace.machine(),
+       .signature = plain_signature(family, diagnosis.incumbent),
        .argument_header = args_header(family, diagnosis.incumbent, diagnosis.axes, answer.inputs.incumbent.settings)});
 }
 

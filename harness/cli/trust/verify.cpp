@@ -15,7 +15,7 @@
 #include <optional>
 
 #include "harness/cli/app.h"
-#include "harness/cli/candidate_source.h"
+#include "harness/cli/candidate_file.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"

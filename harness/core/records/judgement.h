@@ -88,7 +88,7 @@ struct Judgement {
   double minimum_detectable = 0;  // log effect this comparison could have resolved
   double incumbent_ns = 0;        // median of one call, geometric mean over workloads
   double candidate_ns = 0;
-  std::string preset;                       // "standard", "extended", "strict", "precise"
+  std::string preset;                       // "standard", "extended", "strict", "precise", "quick"
   std::optional<CachePolicy> cache_policy;  // nullopt: of a journal that does not say
   std::string rule_version;
   double minimum_claim = 0;  // log effect below which claims were refused because of noise; 0 = none

@@ -19,7 +19,7 @@ constexpr Words<Outcome, 11> kOutcomes = {{{Outcome::valid, "valid"},
                                            {Outcome::no_metric, "no_metric"}}};
 constexpr Words<Verdict, 3> kVerdicts = {
     {{Verdict::accepted, "accepted"}, {Verdict::reverted, "reverted"}, {Verdict::inconclusive, "inconclusive"}}};
-constexpr Words<Reason, 10> kReasons = {{{Reason::faster, "faster"},
+constexpr Words<Reason, 11> kReasons = {{{Reason::faster, "faster"},
                                          {Reason::regression, "regression"},
                                          {Reason::equivalent, "equivalent"},
                                          {Reason::no_gain, "no_gain"},
@@ -27,6 +27,7 @@ constexpr Words<Reason, 10> kReasons = {{{Reason::faster, "faster"},
                                          {Reason::guard_failed, "guard_failed"},
                                          {Reason::gate_failed, "gate_failed"},
                                          {Reason::unresolved, "unresolved"},
+                                         {Reason::ranked, "ranked"},
                                          {Reason::noisy, "noisy"},
                                          {Reason::interrupted, "interrupted"}}};
 constexpr Words<GateVerdict, 4> kGateVerdicts = {{{GateVerdict::passed, "passed"},

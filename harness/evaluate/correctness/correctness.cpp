@@ -12,6 +12,7 @@
 
 #include "harness/core/guards.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/correctness/builds_ahead.h"
 #include "harness/evaluate/correctness/check_workers.h"
 #include "harness/evaluate/correctness/compare.h"
 #include "harness/runtime/input_store.h"
@@ -222,9 +223,10 @@ std::vector<CheckCase> correctness_plan(const Runtime& runtime, const Configurat
 
 namespace {
 
-// The cases of one plan. On target cuda and on the executor nothing here is timed, so that several are prepared at
-// once: builds, inputs and references side by side. Their calls then take turns in a few workers, as far as the variant
-// has no host code: a process on a GPU takes longer to start than a case to run, and the driver starts one at a time.
+// The cases of one plan. On target cuda and on the executor several are prepared at once: builds, inputs and references
+// side by side. Their calls then take turns in a few workers, as far as the variant has no host code: a process on a
+// GPU takes longer to start than a case to run, and the driver starts one at a time. On a host, whose calls use all
+// cores, they take turns; once the first has passed, the builds of the others run ahead.
 class CaseChecks {
  public:
   CaseChecks(const Runtime& runtime, const Configuration& configuration, const std::vector<CheckCase>& plan,
@@ -254,7 +256,12 @@ class CaseChecks {
     const int at_once = cuda                       ? runtime_.threads
                         : runtime_.worker.executor ? std::min(kExecutorsAtOnce, runtime_.threads)
                                                    : 1;
-    for_each_unit(supported, at_once, [this](std::int64_t index) { check(index); });
+    for_each_unit(supported, at_once, [&](std::int64_t index) {
+      check(index);
+      if (at_once == 1 && index == supported.front() && first_bad_ == std::ssize(plan_)) {
+        build_ahead(supported);
+      }
+    });
     if (error_) {
       std::rethrow_exception(error_);
     }
@@ -272,6 +279,14 @@ class CaseChecks {
       progress_(done_++, static_cast<int>(plan_.size()), plan_[static_cast<std::size_t>(index)].workload);
     }
     return true;
+  }
+
+  void build_ahead(const std::vector<std::int64_t>& supported) {
+    std::vector<Axes> axes;
+    for (const std::int64_t index : supported) {
+      axes.push_back(plan_[static_cast<std::size_t>(index)].axes);
+    }
+    builds_.emplace(runtime_, configuration_, std::move(axes), runtime_.threads);
   }
 
   void check(std::int64_t index) {
@@ -331,6 +346,7 @@ class CaseChecks {
   int done_ = 0;
   std::int64_t first_bad_;
   std::exception_ptr error_;
+  std::optional<BuildsAhead> builds_;
 };
 
 // A workload may be planned twice.

@@ -54,6 +54,12 @@ void Decision::add(double effect) {
 }
 
 void Decision::look() {
+  if (profile_.ranks_only) {
+    if (++next_look_ == profile_.looks.size()) {
+      finish(Verdict::inconclusive, Reason::ranked);
+    }
+    return;
+  }
   const WalshAverages averages(search_);
   const double lower = averages.lower(profile_.looks[next_look_].alpha);
   if (lower > profile_.margin) {
@@ -78,6 +84,10 @@ void Decision::start_confirmation(double lower_bound) {
 }
 
 void Decision::conclude() {
+  if (profile_.ranks_only) {
+    finish(Verdict::inconclusive, Reason::ranked);
+    return;
+  }
   const WalshAverages averages(confirmation_);
   const double estimate = averages.hodges_lehmann();
   if (!(averages.lower(confirm_alpha_) > 0) || !(estimate >= profile_.margin)) {

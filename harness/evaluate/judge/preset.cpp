@@ -66,6 +66,20 @@ JudgePreset precise_preset() {
   return preset;
 }
 
+JudgePreset quick_preset() {
+  JudgePreset preset = standard_preset();
+  preset.name = kQuickPreset;
+  // The smallest of six effects is a lower bound at 1/64, which is below 0.025; five give no interval of 95 %.
+  preset.looks = {{6, 0.025}};
+  preset.interval_alpha = 0.025;
+  preset.ranks_only = true;
+  return preset;
+}
+
+JudgePreset any_preset_named(std::string_view name) {
+  return name == kQuickPreset ? quick_preset() : preset_named(name);
+}
+
 JudgePreset preset_named(std::string_view name) {
   const std::array<JudgePreset, 5> presets = {standard_preset(), extended_preset(), strict_preset(),
                                               strict_extended_preset(), precise_preset()};

@@ -58,6 +58,8 @@ struct JudgePreset {
   double warmup_change = 0.02;  // |S_k / S_(k-1) - 1|
   double warmup_spread = 1.03;  // S_k / min S
 
+  bool ranks_only = false;  // gives an interval after the last look, and never a decision
+
   double void_fraction = 0.2;  // more void rounds than this: too noisy to judge
   double clock_change = 0.05;
   double slow_round = 4;  // times the median round
@@ -69,8 +71,14 @@ JudgePreset strict_preset();    // wider margin, where code layouts cannot be eq
 JudgePreset strict_extended_preset();
 JudgePreset precise_preset();  // for machines that resolve 0.05 %, layouts drawn anew
 
-// Finds a preset by the name that a judgement records. Throws UserError with the known names.
+// Six rounds, which give a 95 % interval: enough to rank candidates, and no decision.
+inline constexpr std::string_view kQuickPreset = "quick";
+JudgePreset quick_preset();
+
+// Finds a preset that decides by the name that a judgement records. Throws UserError with the known names.
 JudgePreset preset_named(std::string_view name);
+// The same, and "quick".
+JudgePreset any_preset_named(std::string_view name);
 
 // How the placement of code is controlled.
 enum class LayoutControl : std::uint8_t { none, aligned, redrawn };

@@ -81,6 +81,8 @@ std::string describe(const Judgement& judgement, const JudgePreset& preset, cons
     case Reason::unresolved:
       return "Not resolved" + (detail.empty() ? "" : " (" + detail + ")") + ": " + change(judgement, wording) +
              "; this comparison could resolve " + format_percent(judgement.minimum_detectable) + ".";
+    case Reason::ranked:
+      return "Ranked, not decided: " + change(judgement, wording) + ".";
     case Reason::noisy:
       return describe_noise(judgement, detail, wording);
     case Reason::interrupted:

@@ -8,6 +8,7 @@
 #include "harness/core/nvtx.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
+#include "harness/implement/plain_call.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/loop/proposers/proposals.h"
 #include "harness/research/proposers/brief.h"
@@ -39,6 +40,7 @@ std::string brief_of(const CampaignFrame& frame, const ResearchInputs& inputs, c
   const BriefSubject subject{
       .family = frame.family,
       .machine = frame.workspace.machine(),
+      .signature = plain_signature(frame.family, diagnosis.incumbent),
       .argument_header = args_header(frame.family, diagnosis.incumbent, diagnosis.axes, inputs.incumbent.settings)};
   return brief_to_json(brief, inputs, subject, request);
 }

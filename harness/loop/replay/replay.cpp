@@ -73,7 +73,7 @@ JudgePreset recorded_preset(const Judgement& judgement) {
   if (judgement.preset.empty()) {
     return standard_preset();  // it never came to timing
   }
-  JudgePreset preset = preset_named(judgement.preset);
+  JudgePreset preset = any_preset_named(judgement.preset);
   preset.minimum_claim = std::isfinite(judgement.minimum_claim) ? judgement.minimum_claim : 0;
   return preset;
 }

@@ -15,16 +15,6 @@ namespace {
 constexpr std::int64_t kRemembered = 20'000;
 constexpr std::int64_t kRememberedOfOthers = 1'000;
 
-Diagnosis diagnosis_of(const ResearchSubject& subject, const Profile& profile) {
-  const Axes& axes = subject.workload.axes;
-  const std::vector<std::int64_t> scratch = subject.runtime.scratch(subject.incumbent, axes);
-  Diagnosis diagnosis{.profile = profile,
-                      .incumbent = subject.workspace.catalogue().get(subject.incumbent.variant),
-                      .scratch_bytes = std::accumulate(scratch.begin(), scratch.end(), 0.0)};
-  describe_work(subject.family, axes, subject.workspace.machine(), diagnosis);
-  return diagnosis;
-}
-
 std::vector<RegisteredVariant> registered_variants(const ResearchSubject& subject) {
   std::vector<RegisteredVariant> variants;
   const std::map<std::string, std::string> authors = subject.journal.authors(subject.family.name);
@@ -78,6 +68,16 @@ void describe_work(const Family& family, const Axes& axes, const Machine& machin
   diagnosis.has_doubles = has_doubles(family);
 }
 
+Diagnosis diagnosis_of(const Workspace& workspace, const Runtime& runtime, const Workload& workload,
+                       const Profile& profile) {
+  const std::vector<std::int64_t> scratch = runtime.scratch(profile.configuration, workload.axes);
+  Diagnosis diagnosis{.profile = profile,
+                      .incumbent = workspace.catalogue().get(profile.configuration.variant),
+                      .scratch_bytes = std::accumulate(scratch.begin(), scratch.end(), 0.0)};
+  describe_work(*runtime.family, workload.axes, workspace.machine(), diagnosis);
+  return diagnosis;
+}
+
 void describe_place(const Machine& machine, const Policy& policy, ResearchInputs& inputs) {
   inputs.machine = machine.id;
   inputs.model = machine.model;
@@ -89,7 +89,7 @@ void describe_place(const Machine& machine, const Policy& policy, ResearchInputs
 ResearchInputs research_inputs(const ResearchSubject& subject, const Profile& profile) {
   const Machine& machine = subject.workspace.machine();
   ResearchInputs inputs;
-  inputs.diagnosis = diagnosis_of(subject, profile);
+  inputs.diagnosis = diagnosis_of(subject.workspace, subject.runtime, subject.workload, profile);
   inputs.incumbent = subject.incumbent;
   describe_place(machine, subject.policy, inputs);
   inputs.variants = registered_variants(subject);

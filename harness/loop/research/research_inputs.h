@@ -30,6 +30,9 @@ struct ResearchSubject {
 std::vector<PastResult> past_results(Journal& journal, const std::vector<Experiment>& judged);
 // What a call has to do, and where.
 void describe_work(const Family& family, const Axes& axes, const Machine& machine, Diagnosis& diagnosis);
+// Of a profile on the workspace's target, and of the variant that it is about.
+Diagnosis diagnosis_of(const Workspace& workspace, const Runtime& runtime, const Workload& workload,
+                       const Profile& profile);
 // Where candidates will be judged.
 void describe_place(const Machine& machine, const Policy& policy, ResearchInputs& inputs);
 

@@ -47,6 +47,8 @@ std::string_view to_string(CandidateVerdict verdict) {
       return "reverted";
     case CandidateVerdict::inconclusive:
       return "inconclusive";
+    case CandidateVerdict::ranked:
+      return "ranked";
     case CandidateVerdict::wrong:
       return "wrong";
     case CandidateVerdict::incumbent:
@@ -67,6 +69,9 @@ CandidateVerdict verdict_of(const Experiment& experiment) {
   if (!has_effect(experiment)) {
     return CandidateVerdict::not_judged;
   }
+  if (experiment.judgement->reason == Reason::ranked) {
+    return CandidateVerdict::ranked;
+  }
   switch (experiment.judgement->verdict) {
     case Verdict::accepted:
       return CandidateVerdict::accepted;
@@ -76,6 +81,34 @@ CandidateVerdict verdict_of(const Experiment& experiment) {
       break;
   }
   return CandidateVerdict::inconclusive;
+}
+
+void add_bottlenecks(CandidateAnswer& answer, std::vector<Bottleneck> bottlenecks) {
+  for (const Bottleneck& one : bottlenecks) {
+    const std::string place = one.line > 0 ? fmt::format("; mostly at {}:{}", one.file, one.line) : "";
+    answer.feedback.push_back(
+        fmt::format("bottleneck {}, worth at most {}: {}{}", one.name, format_ratio(one.bound), one.evidence, place));
+  }
+  answer.bottlenecks = std::move(bottlenecks);
+}
+
+namespace {
+
+template <class Error>
+std::string text_of(const Error& error) {
+  return error.hint().empty() ? error.what() : fmt::format("{}; {}", error.what(), error.hint());
+}
+
+}  // namespace
+
+void fail_for(CandidateAnswer& answer, const EnvironmentError& error) {
+  answer.verdict = CandidateVerdict::not_judged;
+  answer.feedback.push_back(text_of(error));
+}
+
+void fail_for(CandidateAnswer& answer, const UserError& error) {
+  answer.verdict = CandidateVerdict::wrong;
+  answer.feedback.push_back(text_of(error));
 }
 
 void fail_at_gate(CandidateAnswer& answer, const std::string& log) {
@@ -106,6 +139,7 @@ void add_experiment(CandidateAnswer& answer, const Variant& variant, Experiment 
     case CandidateVerdict::accepted:
     case CandidateVerdict::reverted:
     case CandidateVerdict::inconclusive:
+    case CandidateVerdict::ranked:
       answer.score = judgement.speedup_lower();
       answer.feedback.push_back(judgement.sentence);
       add_floor(answer, trial.floor_ns());
@@ -119,6 +153,7 @@ nlohmann::ordered_json to_document(const CandidateAnswer& answer) {
       {"document", "evaluation"},    {"variant", answer.variant},     {"verdict", to_string(answer.verdict)},
       {"score", answer.score},       {"incumbent", answer.incumbent}, {"gates", to_documents(answer.gates)},
       {"feedback", answer.feedback}, {"experiment", nullptr}};
+  document["bottlenecks"] = to_documents(answer.bottlenecks);
   if (answer.experiment) {
     document["experiment"] = to_document(*answer.experiment);
   }

@@ -8,8 +8,12 @@
 #include "harness/core/text.h"
 #include "harness/implement/variant/form.h"
 #include "harness/implement/variant/metadata.h"
+#include "harness/loop/policy.h"
+#include "harness/loop/research/research_inputs.h"
 #include "harness/loop/trial/device_check.h"
 #include "harness/loop/trial/registration.h"
+#include "harness/loop/workspace/kept_profile.h"
+#include "harness/research/diagnosis/rules.h"
 
 namespace apo {
 namespace {
@@ -22,16 +26,35 @@ bool is_named_by_block(const Variant& variant) {
   return parse_variant(variant.source, variant.path, variant.headers, otherwise).name == variant.name;
 }
 
+// A mistake in the candidate, apart from those in the command, in the journal and in the family.
+class InvalidCandidate : public UserError {
+ public:
+  using UserError::UserError;
+};
+
+template <class Act>
+auto of_candidate(Act act) {
+  try {
+    return act();
+  } catch (const UserError& error) {
+    throw InvalidCandidate(error.what(), error.hint());
+  }
+}
+
 }  // namespace
 
 CandidateJudge::CandidateJudge(Workspace& workspace, TrialChoice choice, Observer& observer)
     : workspace_(workspace), choice_(std::move(choice)), observer_(observer) {
-  static_cast<void>(trial_policy(workspace_, choice_, Target::host));  // throws for a word that is none
+  static_cast<void>(workspace_.family(choice_.family));
+  for (const std::string& name : choice_.workloads) {
+    static_cast<void>(workspace_.workload(workspace_.family(choice_.family), name));
+  }
+  static_cast<void>(trial_policy(workspace_, choice_, Target::host));
 }
 
 CandidateJudge::Judged CandidateJudge::read(const CandidateFile& file) const {
   const Catalogue& catalogue = workspace_.catalogue();
-  Variant variant = catalogue.read(file.path, choice_.family);
+  Variant variant = of_candidate([&] { return catalogue.read(file.path, choice_.family); });
   if (const Variant* known = catalogue.with_text(variant.source_hash)) {
     return {.variant = *known, .is_known = true};
   }
@@ -42,14 +65,27 @@ CandidateJudge::Judged CandidateJudge::read(const CandidateFile& file) const {
 }
 
 CandidateAnswer CandidateJudge::answer(const CandidateFile& file) {
-  const Judged candidate = read(file);
-  CandidateAnswer answer{.variant = candidate.variant.id()};
-  if (check_device(candidate, answer)) {
-    judge(candidate, answer);
+  const std::string& word = file.judge.empty() ? choice_.judge : file.judge;
+  if (!word.empty()) {
+    check_candidate_judge(word);
   }
-  name_users_file(answer.gates, candidate.variant.path, file.shown);
+  CandidateAnswer answer;
+  try {
+    const Judged candidate = read(file);
+    answer.variant = candidate.variant.id();
+    if (check_device(candidate, answer)) {
+      judge(candidate, word, answer);
+    }
+  } catch (const EnvironmentError& error) {
+    observer_.say(error.what());
+    fail_for(answer, error);
+  } catch (const InvalidCandidate& invalid) {
+    fail_for(answer, invalid);
+  }
+  const std::string path = std::filesystem::absolute(file.path).lexically_normal().string();
+  name_users_file(answer.gates, path, file.shown);
   for (std::string& line : answer.feedback) {
-    line = replace_all(line, candidate.variant.path, file.shown);
+    line = replace_all(replace_all(line, path, file.shown), file.path, file.shown);
   }
   return answer;
 }
@@ -64,7 +100,7 @@ bool CandidateJudge::check_device(const Judged& candidate, CandidateAnswer& answ
   const bool has_gpu = workspace_.has_gpu(&missing);
   if (is_device_variant(variant) && !candidate.is_known) {
     std::string log;
-    answer.gates = check_on_cpu(workspace_.paths(), variant, has_gpu, observer_, log);
+    answer.gates = of_candidate([&] { return check_on_cpu(workspace_.paths(), variant, has_gpu, observer_, log); });
     if (!answer.gates.empty() && answer.gates.back().outcome != Outcome::valid) {
       fail_at_gate(answer, log);
       return false;
@@ -80,25 +116,40 @@ bool CandidateJudge::check_device(const Judged& candidate, CandidateAnswer& answ
   return has_gpu;
 }
 
-void CandidateJudge::judge(const Judged& candidate, CandidateAnswer& answer) {
+void CandidateJudge::judge(const Judged& candidate, const std::string& judge, CandidateAnswer& answer) {
   Trial& trial = trial_for(candidate.variant.target);
   answer.incumbent = trial.incumbent().label();
   if (!candidate.is_known && trial.relies_on(candidate.variant.id())) {
-    throw UserError(candidate.variant.id() + " is what candidates are judged against, and this is another text",
-                    "give the candidate a name of its own: leave its apo:variant line out, or change it");
+    throw InvalidCandidate(candidate.variant.id() + " is what candidates are judged against, and this is another text",
+                           "give the candidate a name of its own: leave its apo:variant line out, or change it");
   }
-  const Variant& variant = candidate.is_known ? workspace_.catalogue().get(candidate.variant.id())
-                                              : *workspace_.catalogue().add(candidate.variant).variant;
+  Catalogue& catalogue = workspace_.catalogue();
+  const Variant& variant = candidate.is_known ? catalogue.get(candidate.variant.id())
+                                              : *of_candidate([&] { return catalogue.add(candidate.variant).variant; });
   if (trial.is_incumbent(variant)) {
     answer.verdict = CandidateVerdict::incumbent;
     answer.score = 1;
     answer.feedback.emplace_back("is the incumbent already: nothing to judge it against");
     return;
   }
-  add_experiment(answer, variant, trial.judge(variant), trial);
-  if (answer.experiment->outcome == Outcome::valid) {
+  // The word of the policy is judged as the policy says.
+  add_experiment(answer, variant, trial.judge(variant, judge == trial.policy().judge_preset ? "" : judge), trial);
+  if (has_effect(*answer.experiment)) {
+    diagnose(variant, trial, answer);
+  }
+  if (answer.experiment->outcome == Outcome::valid && answer.verdict != CandidateVerdict::ranked) {
     keep(variant);
   }
+}
+
+// A profile of the candidate itself, which research finds in the journal should it become the incumbent.
+void CandidateJudge::diagnose(const Variant& variant, const Trial& trial, CandidateAnswer& answer) {
+  const Policy& policy = trial.policy();
+  const Family& family = workspace_.family(policy.family);
+  const Workload& workload = workspace_.workload(family, policy.workloads.front());
+  const Profile profile = kept_or_measured_profile(workspace_, family, {variant.id(), default_settings(variant)},
+                                                   workload, policy.cache_policy, false, observer_);
+  add_bottlenecks(answer, apo::diagnose(diagnosis_of(workspace_, trial.runtime(), workload, profile)));
 }
 
 Trial& CandidateJudge::trial_for(Target target) {

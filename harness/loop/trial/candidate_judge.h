@@ -14,18 +14,21 @@ namespace apo {
 
 struct CandidateFile {
   std::string path;
-  std::string shown;  // in evidence, in place of the whole path
+  std::string shown;       // in evidence, in place of the whole path
+  std::string judge = {};  // the word of a preset; "" is that of the choice
 };
 
 // All candidates for one target share a campaign, the build of the incumbent, and the check of the machine. A candidate
 // that passed its gates is kept below .apo/variants; one that failed is not. One whose text is known is judged under
-// the known name; one without a name of its own gets another when its file's name is taken.
+// the known name; one without a name of its own gets another when its file's name is taken. One that was only ranked is
+// not kept: the journal has its text.
 class CandidateJudge {
  public:
   // UserError for an unknown family, workload or word.
   CandidateJudge(Workspace& workspace, TrialChoice choice, Observer& observer);
 
-  // UserError for a file that is no valid variant.
+  // What is no valid variant, and what this machine lacks, are answers. UserError for a mistake that is not the
+  // candidate's.
   CandidateAnswer answer(const CandidateFile& file);
   // Certifies what was accepted, and ends the campaigns.
   std::vector<TrialSummary> finish();
@@ -38,7 +41,8 @@ class CandidateJudge {
   Judged read(const CandidateFile& file) const;
   Trial& trial_for(Target target);
   bool check_device(const Judged& candidate, CandidateAnswer& answer);
-  void judge(const Judged& candidate, CandidateAnswer& answer);
+  void judge(const Judged& candidate, const std::string& judge, CandidateAnswer& answer);
+  void diagnose(const Variant& variant, const Trial& trial, CandidateAnswer& answer);
   void keep(const Variant& variant);
 
   Workspace& workspace_;

@@ -42,7 +42,11 @@ Policy trial_policy(const Workspace& workspace, const TrialChoice& choice, Targe
                          ? std::vector<std::string>{first_workload(workspace.family(choice.family), target).name}
                          : choice.workloads;
   policy.cache_policy = choice.cache.empty() ? policy.cache_policy : checked_cache_policy(choice.cache);
-  policy.judge_preset = choice.judge.empty() ? policy.judge_preset : choice.judge;
+  if (!choice.judge.empty()) {
+    check_candidate_judge(choice.judge);
+  }
+  const bool of_candidates = choice.judge.empty() || choice.judge == kQuickPreset;
+  policy.judge_preset = of_candidates ? policy.judge_preset : choice.judge;
   complete_policy(policy, "");
   return policy;
 }
@@ -65,7 +69,7 @@ double Trial::floor_ns() const {
   return floor == state_.plan.floor_ns.end() ? 0 : floor->second;
 }
 
-Experiment Trial::judge(const Variant& variant) {
+Experiment Trial::judge(const Variant& variant, const std::string& judge) {
   if (state_.since_sentinel >= kSentinelEveryCandidates) {
     state_.machine_checked = false;
   }
@@ -77,9 +81,14 @@ Experiment Trial::judge(const Variant& variant) {
                             .prediction = prediction_over(variant, incumbent),
                             .why = "named on the command line",
                             .origin = Origin::registered};
-  Experiment experiment = run_experiment(frame_, state_, iteration, candidate);
-  journal_.finish_iteration(iteration);
-  return experiment;
+  try {
+    Experiment experiment = run_experiment(frame_, state_, iteration, candidate, judge);
+    journal_.finish_iteration(iteration);
+    return experiment;
+  } catch (const std::exception& error) {
+    journal_.mark_abandoned({.kind = Unfinished::Kind::iteration, .id = iteration}, error.what());
+    throw;
+  }
 }
 
 TrialSummary Trial::finish() {

@@ -18,10 +18,11 @@ struct TrialChoice {
   std::string family;
   std::vector<std::string> workloads;  // default: the first for the target
   std::string cache;
-  std::string judge;
+  std::string judge;  // a preset, or "quick"
 };
 
-// UserError for a word or a workload that is none.
+// The policy of a trial; --judge quick is for its candidates, and not for what certifies the result. UserError for a
+// word or a workload that is none.
 Policy trial_policy(const Workspace& workspace, const TrialChoice& choice, Target target);
 
 struct TrialSummary {
@@ -39,6 +40,7 @@ class Trial {
   Trial(Workspace& workspace, const Policy& policy, Observer& observer);
 
   const Policy& policy() const { return frame_.policy; }
+  const Runtime& runtime() const { return frame_.runtime; }
   Journal& journal() { return journal_; }
   const Configuration& incumbent() const { return state_.incumbent; }
   bool is_incumbent(const Variant& variant) const;
@@ -47,8 +49,9 @@ class Trial {
   // That no call of the first workload can undercut; 0 where it is not known.
   double floor_ns() const;
 
-  // Of a variant of the workspace's catalogue, for its target and not the incumbent.
-  Experiment judge(const Variant& variant);
+  // Of a variant of the workspace's catalogue, for its target and not the incumbent. `judge`, the word of a preset,
+  // judges it otherwise than the policy. Throws EnvironmentError when this machine cannot judge.
+  Experiment judge(const Variant& variant, const std::string& judge = "");
   // Certifies what was accepted, and ends the campaign.
   TrialSummary finish();
 

@@ -9,6 +9,7 @@ constexpr Hints kMeasures{};  // adds to the journal, changes nothing
 
 const std::vector<std::string> kCaches = {"cold", "warm"};
 const std::vector<std::string> kJudges = {"auto", "standard", "extended", "strict", "precise"};
+const std::vector<std::string> kEvaluateJudges = {"auto", "standard", "extended", "strict", "precise", "quick"};
 const std::vector<std::string> kTargets = {"auto", "host", "cuda"};
 
 Argument workload_argument(const std::string& otherwise) {
@@ -131,16 +132,20 @@ Tool evaluate_tool() {
       .description =
           "Checks a candidate and times it against the incumbent of this machine in interleaved rounds and "
           "fresh processes, and keeps the verdict. Verdicts: accepted, reverted, inconclusive, wrong (a gate "
-          "failed), incumbent (the same code), not_judged (no GPU here). 'score' is the lower end of the "
+          "failed), incumbent (the same code), not_judged (not on this machine), ranked (judge quick). 'score' is the "
+          "lower end of the "
           "speed-up's interval, which is what can be claimed; 'feedback' says what to act on. Takes minutes: "
           "a job.",
-      .input_schema = arguments_schema({path_argument(),
-                                        source_argument(),
-                                        family_argument(true),
-                                        workload_argument("the first for the target"),
-                                        {"at_least", at_least},
-                                        cache_argument(),
-                                        judge_argument()}),
+      .input_schema =
+          arguments_schema({path_argument(),
+                            source_argument(),
+                            family_argument(true),
+                            workload_argument("the first for the target"),
+                            {"at_least", at_least},
+                            cache_argument(),
+                            {"judge", word_schema("judge preset (default: auto); quick ranks candidates without a "
+                                                  "decision, in seconds",
+                                                  kEvaluateJudges)}}),
       .output_schema = job_schema(gates_schema({{"variant", "string", "FAMILY/NAME"},
                                                 {"verdict", "string", "see above"},
                                                 {"score", "number", "a ratio; 0 for a wrong candidate"},

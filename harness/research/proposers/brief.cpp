@@ -20,8 +20,8 @@ constexpr const char* kRules[] = {
     "'source' (the text of one file), 'file' (its path) and 'variant' (\"family/name[SETTING=VALUE]\"), and may have "
     "'extension' (.cpp, .cu, .py), 'name', 'author', 'parent', 'techniques' (words), 'idea' (one sentence), 'predict' "
     "({\"low\": 1.05, \"high\": 1.2, \"because\": \"...\"}, speed-ups over the parent), 'tokens', 'usd', 'seconds'.",
-    "A host source (.cpp) defines a function named like the family, with the tensors as pointers, the scratch buffers "
-    "and the axes as int64_t for parameters, in the order of the contract.",
+    "A host source (.cpp) defines the function of 'signature', whose parameters have this order; it may take 'int "
+    "threads' as one more, the number of threads that it may start.",
     "A device source (.cu) has kernels and, in comments at its top, a line '// apo:launch KERNEL grid=EXPRESSION "
     "block=EXPRESSION shared=EXPRESSION' for each launch, in order; expressions are over axes, settings, SMS, "
     "SHARED_MAX and MAX_THREADS. '#include \"FAMILY.args.h\"' gives the argument struct.",
@@ -142,6 +142,7 @@ std::string brief_to_json(const ResearchBrief& brief, const ResearchInputs& inpu
                    {"workload_class", inputs.workload_class},
                    {"machine", to_document(subject.machine)},
                    {"contract", contract_of(subject.family, inputs.diagnosis.axes)},
+                   {"signature", subject.signature},
                    {"argument_header", subject.argument_header},
                    {"sources", sources_of(inputs.diagnosis.incumbent)},
                    {"profile", profile_of(inputs.diagnosis.profile)}};

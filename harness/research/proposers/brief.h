@@ -15,6 +15,7 @@ namespace apo {
 struct BriefSubject {
   const Family& family;
   Machine machine;
+  std::string signature;        // of a plain function that computes it
   std::string argument_header;  // as the incumbent includes it
 };
 
@@ -26,7 +27,7 @@ struct BriefRequest {
   std::vector<ProposerCall> before;
 };
 
-// {"format": 1, "document": "brief", "incumbent", "workload", "machine", "contract", "argument_header", "sources",
+// {"format": 1, "document": "brief", "incumbent", "workload", "machine", "contract", "signature", "argument_header", "sources",
 // "profile", "bottlenecks", "ranked", "left_out", "ideas", "tried", "lessons", "rules", "request"}; one document.
 // docs/agents.md describes the keys; what repeats a record has the names of its fields.
 std::string brief_to_json(const ResearchBrief& brief, const ResearchInputs& inputs, const BriefSubject& subject,

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/core/text.h"
+#include "journal/journal.h"
 #include "tests/cli/workplace.h"
 
 namespace apo {
@@ -13,6 +14,10 @@ using Json = nlohmann::json;
 
 constexpr double kPatienceS = 300;
 constexpr const char* kHead = "void copy(const float* x, float* y, long n) {";
+constexpr const char* kEightCopies =
+    "void copy(const float* x, float* y, long n) {"
+    " for (int k = 0; k < 8; ++k) { for (long i = 0; i < n; ++i) y[i] = x[i];"
+    " __asm__ volatile(\"\" ::: \"memory\"); } }\n";
 
 // The A/A sentinel stops a campaign on a machine that is too restless to judge on.
 bool restless_machine(const Ran& ran) {
@@ -31,9 +36,7 @@ std::vector<std::string> lines_with(const std::string& text, const std::string& 
 
 TEST(Evaluate, ARightCandidateHasAScoreAndItsExperiment) {
   const Workplace place;
-  place.write("slow.cpp", std::string(kHead) +
-                              "for (int k = 0; k < 8; ++k) { for (long i = 0; i < n; ++i) y[i] = x[i];"
-                              " __asm__ volatile(\"\" ::: \"memory\"); } }\n");
+  place.write("slow.cpp", kEightCopies);
   const Ran ran = place.apo(
       {"evaluate", "slow.cpp", "--family", "copy", "--workload", "n4k", "--at-least", "1", "--json"}, kPatienceS);
   if (restless_machine(ran)) {
@@ -91,6 +94,32 @@ TEST(Evaluate, ACompilersWordsNameTheUsersLine) {
   const Json document = only_document(place.apo({"evaluate", "broken.cpp", "--family", "copy", "--json"}));
   EXPECT_EQ(document["verdict"], "wrong");
   EXPECT_NE(document["feedback"].dump().find("broken.cpp:2"), std::string::npos) << document["feedback"];
+}
+
+TEST(Evaluate, AQuickJudgeRanksAndLeavesNothingBehindThatCounts) {
+  const Workplace place;
+  place.write("slow.cpp", kEightCopies);
+  const auto evaluate = [&](const std::string& judge) {
+    return only_document(place.apo(
+        {"evaluate", "slow.cpp", "--family", "copy", "--workload", "n4k", "--judge", judge, "--json"}, kPatienceS));
+  };
+  const Json document = evaluate("quick");
+  ASSERT_EQ(document["verdict"], "ranked") << document;
+  const Json& experiment = document["experiment"];
+  EXPECT_EQ(experiment["judgement"]["verdict"], "inconclusive");
+  EXPECT_EQ(experiment["judgement"]["reason"], "ranked");
+  EXPECT_EQ(experiment["judgement"]["judge_preset"], "quick");
+  EXPECT_EQ(experiment["judgement"]["confidence"], 0.95);
+  EXPECT_EQ(document["score"], experiment["judgement"]["lower"]);
+  EXPECT_GT(document["score"], 0.0);
+  EXPECT_FALSE(std::filesystem::exists(place.path(".apo/variants"))) << "only a judged candidate is kept";
+  Journal journal = Journal::open(place.path(".apo/journal.db"), Access::read_only);
+  EXPECT_TRUE(journal.lessons({}).empty());
+  EXPECT_TRUE(journal.newest_judged("copy", "any", experiment["machine"], 10).empty()) << "research does not see it";
+  EXPECT_EQ(journal.campaign(1)->policy.judge_preset, "auto") << "the campaign's own judge decides";
+  const Ran replayed = place.apo({"replay", "1"});
+  EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
+  EXPECT_EQ(place.apo({"run", "copy", "--judge", "quick"}).exit_code, 1) << "a campaign decides";
 }
 
 // The loop of an agent that edits one file.

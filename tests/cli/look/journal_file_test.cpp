@@ -153,18 +153,22 @@ TEST(JournalFile, SqlCannotChangeIt) {
   EXPECT_FALSE(std::filesystem::exists(place.path("x.db")));
 }
 
-TEST(JournalFile, ALessonUnderAnotherIncumbentIsNoLongerInForce) {
+TEST(JournalFile, ALessonUnderAnotherIncumbentIsNoLongerKnownToHold) {
   const Workplace place;
-  std::filesystem::copy_file(APO_SOURCE_FOLDER "/experiments/nvidia-h200/b8_t128_h83_n32/journal.db",
+  std::filesystem::copy_file(APO_SOURCE_FOLDER "/experiments/host-epyc/research/e88_backward.db",
                              place.path("recorded.db"));
-  const Words words = {"lessons", "--variant", "e88_backward/cuda_multi_head", "--journal", "recorded.db"};
+  const Words words = {"lessons", "--verdict", "inconclusive", "--journal", "recorded.db"};
   const Ran ran = place.apo(words);
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  const std::string now = "e88_backward/cuda_best[SEQUENCES=11] is the incumbent now";
-  EXPECT_NE(ran.out.find("no longer in force: " + now), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("open   combined: SEQUENCES_PER_THREAD=2 in place of 1"), std::string::npos) << ran.out;
+  const std::string now = "e88_backward/combined[LANES=0,ROWS=2,SEQUENCES_PER_THREAD=1] is the incumbent now";
+  EXPECT_NE(ran.out.find("no longer known to hold: " + now), std::string::npos) << ran.out;
   Words json = words;
   json.emplace_back("--json");
   EXPECT_EQ(only_document(place.apo(json))["lessons"][0]["expired"], now);
+  const Ran gains = place.apo({"lessons", "--verdict", "accepted", "--journal", "recorded.db"});
+  EXPECT_EQ(gains.out.find("is the incumbent now"), std::string::npos)
+      << "a gain over what was left behind is one still";
 }
 
 TEST(JournalFile, ListShowsTheIncumbentsOfEveryDeviceInIt) {

@@ -285,5 +285,29 @@ TEST(MinimumDetectableEffect, GrowsWithTheSpread) {
   EXPECT_NEAR(minimum_detectable_effect(standard_preset(), 0.01, 0.03), 0.0025 + 0.85 * 0.03, 0.003);
 }
 
+TEST(Decision, TheQuickPresetRanksAfterSixRoundsAndNeverDecides) {
+  for (const double effect : {0.5, 0.0, -0.5}) {
+    Decision decision = fresh(quick_preset());
+    feed(decision, spread(20, effect, 0.001));
+    EXPECT_EQ(decision.search().size(), 6U);
+    EXPECT_EQ(decision.phase(), Phase::finished);
+    EXPECT_EQ(decision.verdict(), Verdict::inconclusive) << effect;
+    EXPECT_EQ(decision.reason(), Reason::ranked) << effect;
+  }
+  Decision confirmation(quick_preset(), 0.01, 14);
+  feed(confirmation, spread(14, 0.5, 0.001));
+  EXPECT_EQ(confirmation.reason(), Reason::ranked) << "a confirmation alone accepts as little";
+}
+
+TEST(Decision, SixRoundsAreTheFewestThatHaveTheQuickPresetsInterval) {
+  const JudgePreset preset = quick_preset();
+  const std::vector<double> six = spread(6, 0.1, 0.01);
+  EXPECT_DOUBLE_EQ(WalshAverages(six).lower(preset.interval_alpha), *std::ranges::min_element(six));
+  EXPECT_DOUBLE_EQ(WalshAverages(six).upper(preset.interval_alpha), *std::ranges::max_element(six));
+  EXPECT_TRUE(std::isinf(WalshAverages(spread(5, 0.1, 0.01)).lower(preset.interval_alpha)));
+  EXPECT_EQ(any_preset_named("quick").name, "quick");
+  EXPECT_THROW(preset_named("quick"), UserError) << "it is no preset for a verdict";
+}
+
 }  // namespace
 }  // namespace apo

@@ -33,8 +33,9 @@ ResearchInputs toy_inputs() {
 
 Json document(const ResearchInputs& in, const std::optional<BriefRequest>& request = std::nullopt) {
   const Family family = toy();
-  return Json::parse(
-      brief_to_json(research(in), in, {.family = family, .machine = {}, .argument_header = "struct"}, request));
+  return Json::parse(brief_to_json(
+      research(in), in, {.family = family, .machine = {}, .signature = "void toy()", .argument_header = "struct"},
+      request));
 }
 
 TEST(Brief, IsOneDocumentWithAllThatAnAuthorNeeds) {
@@ -46,6 +47,7 @@ TEST(Brief, IsOneDocumentWithAllThatAnAuthorNeeds) {
   EXPECT_EQ(brief["sources"]["toy.h"], "#pragma once\n");
   EXPECT_EQ(brief["contract"]["axes"][0]["value"], 7);
   EXPECT_EQ(brief["contract"]["tensors"][0]["shape"], "[n]");
+  EXPECT_EQ(brief["signature"], "void toy()");
   EXPECT_EQ(brief["argument_header"], "struct");
   EXPECT_GT(brief["ranked"][0]["prediction"]["high"], 2.0);
   EXPECT_EQ(brief["bottlenecks"][0]["name"], "libm-special-functions");

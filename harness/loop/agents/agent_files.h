@@ -1,0 +1,35 @@
+// harness/loop/agents/agent_files.h - writes what a coding agent needs to work with apo in a project.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace apo {
+
+enum class AgentFileState : std::uint8_t {
+  written,
+  exists,  // and was left as it is
+  merged,  // our server was added to it, and all else is as it was
+  to_add,  // somebody has to add `text` to it
+};
+std::string_view to_string(AgentFileState state);
+
+struct AgentFile {
+  std::string path;  // in the project
+  AgentFileState state = AgentFileState::exists;
+  std::string text = {};  // of to_add
+};
+
+// AGENTS.md, the skill and the configuration of each client in `clients`; all of them when it is empty. Nothing that
+// exists is overwritten. `home` holds the texts, `command` starts apo. Throws UserError with "did you mean" for an
+// unknown client, and EnvironmentError where a file cannot be written.
+std::vector<AgentFile> write_agent_files(const std::filesystem::path& project, const std::filesystem::path& home,
+                                         const std::vector<std::string>& clients, const std::string& command);
+
+// "./apo" where the project has it, else "apo" where PATH has it, else this program's path.
+std::string command_for(const std::filesystem::path& project);
+
+}  // namespace apo
