@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "harness/core/error.h"
@@ -90,6 +91,11 @@ std::filesystem::path prepared(const std::filesystem::path& path, Access access)
   return whole;
 }
 
+std::int64_t job_of_this_process() {
+  const char* job = std::getenv("APO_JOB");
+  return job == nullptr ? 0 : parse_int(job).value_or(0);
+}
+
 std::optional<WriterLock> lock_for(const std::filesystem::path& path, Access access) {
   return access == Access::read_write ? std::optional<WriterLock>(std::in_place, path) : std::nullopt;
 }
@@ -114,7 +120,8 @@ std::string time_or_now(const std::string& time) {
 Journal::Implementation::Implementation(const std::filesystem::path& file, Access access)
     : path(prepared(file, access)),
       lock(lock_for(path, access)),
-      database(path, access == Access::read_write ? Database::Mode::create : Database::Mode::read) {
+      database(path, access == Access::read_write ? Database::Mode::create : Database::Mode::read),
+      job(job_of_this_process()) {
   if (access == Access::read_write) {
     checked_version(database, static_cast<int>(migrations().size()));
     database.execute("PRAGMA journal_mode = WAL");

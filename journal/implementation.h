@@ -14,6 +14,7 @@ struct Journal::Implementation {
   std::filesystem::path path;
   std::optional<WriterLock> lock;  // of a writer; before the database: freed after it is closed
   Database database;
+  std::int64_t job = 0;                                       // whose command this process is; 0: of none
   std::map<std::string, std::int64_t, std::less<>> machines;  // the state that this process added, by Machine::id
 
   std::int64_t machine_row(const std::string& id);  // throws std::logic_error for an unknown machine

@@ -71,6 +71,10 @@ constexpr Invariant kInvariants[] = {
     {"the rounds of two commands are numbered from 0 without a hole",
      "SELECT comparison FROM command_round GROUP BY comparison HAVING max(position) <> count(*) - 1 OR"
      " min(position) <> 0"},
+    {"an experiment of a job began after it",
+     "SELECT x.experiment FROM job_experiment x JOIN job j ON j.id = x.job JOIN experiment e ON e.id = x.experiment"
+     " WHERE e.started_at < j.started_at"},
+    {"a job that is done has a document", "SELECT job FROM job_end WHERE state = 'done' AND NOT json_valid(document)"},
     {"a source is stored with the variant that it is of",
      "SELECT v.source_hash FROM variant v LEFT JOIN blob b ON b.sha256 = v.source_hash WHERE b.kind IS NOT 'source'"},
     {"a variant with headers has its own file, and all of them",

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/core/commands/command_comparison.h"
@@ -145,6 +146,36 @@ struct CampaignEnd {
 struct JudgedWorkload {
   std::int64_t experiment = 0;
   std::string workload;  // its first one
+};
+
+// How the command of a job ended. What has no end is running, or was interrupted with its server.
+enum class JobState : std::uint8_t { done, failed, cancelled };
+std::string_view to_string(JobState state);
+std::optional<JobState> job_state_from(std::string_view word);
+
+struct JobEnd {
+  JobState state = JobState::done;
+  std::optional<int> exit_code;  // absent where a signal ended it
+  std::string document;          // JSON; "" where there is none
+  std::string message;
+  std::string at;
+};
+
+struct JobExperiment {
+  std::int64_t id = 0;
+  std::string candidate;
+  std::string state;    // finished, abandoned or running
+  std::string verdict;  // "" until it is finished
+};
+
+// A call of `apo mcp` that judges or measures.
+struct JobRow {
+  std::int64_t id = 0;
+  std::string tool;
+  std::string arguments;  // JSON
+  std::string started_at;
+  std::optional<JobEnd> end;
+  std::vector<JobExperiment> experiments;  // that its command began
 };
 
 enum class Detail : std::uint8_t { rounds, summary };  // with or without rounds and their samples
@@ -313,6 +344,12 @@ class Journal {
   CommandComparison load_command_comparison(std::int64_t id);  // with its rounds; UserError when there is none
   // Of that machine, "" for any, in order.
   std::vector<CommandComparison> command_comparisons(const std::string& machine = "", Detail detail = Detail::summary);
+
+  // ---- calls of `apo mcp`. Experiments that a process with APO_JOB=<id> in its environment begins belong to that job.
+  std::int64_t begin_job(const JobRow& job);  // and takes it, until this journal is closed
+  void finish_job(std::int64_t id, const JobEnd& end);
+  std::optional<JobRow> job(std::int64_t id);
+  bool job_has_server(std::int64_t id) const;  // false: nobody works on it any more
 
   // ---- after a kill
   std::vector<Unfinished> unfinished();

@@ -19,9 +19,18 @@ namespace {
 // The process id of who took a campaign stands at its place in the file; that of the last writer at place 0.
 constexpr off_t kPlace = 16;
 constexpr off_t kExperiments = off_t{1} << 40;  // locked beyond the file's end: nothing stands there
+constexpr off_t kJobs = off_t{1} << 41;         // the same
 
 off_t place_of(Task what, std::int64_t id) {
-  return what == Task::campaign ? kPlace * id : kExperiments + id;
+  switch (what) {
+    case Task::campaign:
+      return kPlace * id;
+    case Task::experiment:
+      return kExperiments + id;
+    case Task::job:
+      return kJobs + id;
+  }
+  return 0;
 }
 
 std::string path_of(const std::filesystem::path& journal) {

@@ -12,7 +12,11 @@
 namespace apo {
 
 // What only one process at a time may work on.
-enum class Task : std::uint8_t { campaign, experiment };  // with all that belongs to it; one outside campaigns
+enum class Task : std::uint8_t {
+  campaign,
+  experiment,
+  job
+};  // with all that belongs to it; one outside campaigns; a call
 
 // Writers share it. A program of before campaigns could run side by side holds it alone.
 class WriterLock {

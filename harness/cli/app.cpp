@@ -38,13 +38,12 @@ constexpr const char* kImprove = "Improve a kernel";
 constexpr const char* kBring = "Bring kernels in, take results out";
 constexpr const char* kLook = "Look at kernels and results";
 constexpr const char* kTrust = "Trust a result";
+constexpr const char* kAgents = "Work with agents";
 constexpr const char* kHidden = "";
 
 constexpr std::array kCommands = {
     Command{"run", kImprove, "Run iterations of the loop: profile, research, implement, evaluate", define_run},
     Command{"try", kImprove, "Register, verify and judge files against the incumbent", define_try},
-    Command{"evaluate", kImprove, "Judge one candidate, with one document as the answer: for scripts and agents",
-            define_evaluate},
     Command{"compare", kImprove, "Compare two variants, or two commands, in paired rounds and judge the difference",
             define_compare},
 
@@ -81,6 +80,9 @@ constexpr std::array kCommands = {
     Command{"selftest", kTrust, "Measure what this machine resolves, on identical code and known differences",
             define_selftest},
     Command{"doctor", kTrust, "Check this machine and the journal, and name the fixes", define_doctor},
+
+    Command{"evaluate", kAgents, "Judge one candidate, with one document as the answer", define_evaluate},
+    Command{"mcp", kAgents, "Serve the Model Context Protocol on standard input and output", define_mcp},
 
     Command{"worker", kHidden, "internal: the isolated process that runs candidates", define_worker},
 };
@@ -191,9 +193,10 @@ std::string family_build_command(const fs::path& source) {
                      (source.parent_path() / ("lib" + source.stem().string() + ".so")).string());
 }
 
-// Files of the program and of .apo, then what the user names. A worker knows no family.
+// Files of the program and of .apo, then what the user names. A worker knows no family; a server of agents leaves them
+// to the commands that it starts.
 void load_families(const Globals& globals) {
-  if (globals.words.size() > 1 && globals.words[1] == "worker") {
+  if (globals.words.size() > 1 && (globals.words[1] == "worker" || globals.words[1] == "mcp")) {
     return;
   }
   const Paths paths = make_paths(globals.journal);

@@ -60,6 +60,7 @@ Action define_lessons(CLI::App& app, Globals& globals);
 Action define_research(CLI::App& app, Globals& globals);
 Action define_init(CLI::App& app, Globals& globals);
 Action define_list(CLI::App& app, Globals& globals);
+Action define_mcp(CLI::App& app, Globals& globals);
 Action define_new(CLI::App& app, Globals& globals);
 Action define_profile(CLI::App& app, Globals& globals);
 Action define_query(CLI::App& app, Globals& globals);

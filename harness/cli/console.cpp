@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -64,6 +65,13 @@ std::string shortened(const std::string& text, std::size_t columns) {
   return first_characters(text, columns - kDots - end) + "..." + last_characters(text, end);
 }
 
+constexpr std::size_t kLongestProgress = 300;  // columns, where no terminal limits them
+
+bool wants_lines() {
+  const char* form = std::getenv("APO_PROGRESS");
+  return form != nullptr && std::string_view(form) == "lines";
+}
+
 // What the handler writes; filled before it is installed.
 std::array<char, 4096> interrupt_note{};
 volatile std::sig_atomic_t interrupt_size = 0;
@@ -108,7 +116,7 @@ std::string progress_line(const Progress& progress, std::size_t columns) {
 }
 
 ConsoleObserver::ConsoleObserver(const Globals& globals)
-    : quiet_(globals.quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+    : quiet_(globals.quiet), terminal_(isatty(STDERR_FILENO) != 0), lines_(wants_lines()) {}
 
 ConsoleObserver::~ConsoleObserver() {
   clear();
@@ -124,12 +132,22 @@ void ConsoleObserver::clear() {
 void ConsoleObserver::say(const std::string& line) {
   if (!quiet_) {
     clear();
-    std::fprintf(stderr, "%s\n", line.c_str());
+    const std::string whole = lines_ ? std::string(kProgressMark) + one_line(line) : line;
+    std::fprintf(stderr, "%s\n", whole.c_str());
   }
 }
 
 void ConsoleObserver::progress(const Progress& progress) {
-  if (quiet_ || !terminal_) {
+  if (quiet_ || !(terminal_ || lines_)) {
+    return;
+  }
+  if (lines_) {
+    constexpr auto kBetween = std::chrono::milliseconds(300);
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_line_ >= kBetween) {
+      last_line_ = now;
+      say(one_line(progress_line(progress, kLongestProgress)));
+    }
     return;
   }
   clear();

@@ -1,6 +1,7 @@
 // harness/cli/console.h - prints progress on stderr, documents and tables on stdout.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -16,6 +17,7 @@ namespace apo {
 std::string progress_line(const Progress& progress, std::size_t columns);
 
 // Prints lines on stderr; on a terminal it rewrites the progress line in place, with the time left, and never wraps it.
+// With APO_PROGRESS=lines in the environment progress is lines too, each marked (kProgressMark), a few a second.
 class ConsoleObserver : public Observer {
  public:
   explicit ConsoleObserver(const Globals& globals);
@@ -27,7 +29,9 @@ class ConsoleObserver : public Observer {
   void clear();
   bool quiet_;
   bool terminal_;
+  bool lines_;
   bool dirty_ = false;
+  std::chrono::steady_clock::time_point last_line_;
 };
 
 // Pads columns to their widest cell; the first row is the header.

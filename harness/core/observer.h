@@ -2,8 +2,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace apo {
+
+// What the lines of progress on stderr begin with where APO_PROGRESS is "lines", so that a program can tell them from
+// messages.
+inline constexpr std::string_view kProgressMark = "progress: ";
 
 struct Progress {
   std::string what;  // "search e88_backward/combined against e88_backward/simple"

@@ -212,6 +212,11 @@ std::int64_t Journal::begin_experiment(const Experiment& experiment) {
     self_->database.run("INSERT INTO experiment_technique (experiment, position, technique) VALUES (?, ?, ?)",
                         {id, position++, technique});
   }
+  // In a journal that has no such job, or whose job is over, the number means nothing.
+  self_->database.run(
+      "INSERT INTO job_experiment (experiment, job) SELECT ?, id FROM job WHERE id = ?"
+      " AND id NOT IN (SELECT job FROM job_end)",
+      {id, self_->job});
   if (experiment.campaign == 0) {
     self_->take(Task::experiment, id);
   }

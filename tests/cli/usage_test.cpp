@@ -18,11 +18,12 @@ struct Group {
 };
 
 const std::vector<Group> kGroups = {
-    {"Improve a kernel", {"run", "try", "evaluate", "compare"}},
+    {"Improve a kernel", {"run", "try", "compare"}},
     {"Bring kernels in, take results out", {"new", "init", "family", "register", "unregister", "import", "export"}},
     {"Look at kernels and results",
      {"list", "show", "query", "diff", "lessons", "research", "report", "profile", "explain", "bench"}},
     {"Trust a result", {"verify", "confirm", "replay", "gate", "selftest", "doctor"}},
+    {"Work with agents", {"evaluate", "mcp"}},
 };
 
 Words all_commands() {

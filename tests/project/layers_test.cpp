@@ -35,8 +35,9 @@ const std::map<std::string, Names> kAllowed = {
     {"harness/loop",
      {"harness/profile", "harness/research", "harness/implement", "harness/families", "harness/evaluate",
       "harness/runtime", "harness/worker", "harness/core", "journal", "reports", "kernels"}},
+    {"harness/mcp", {"journal", "harness/core", "kernels"}},
     {"harness/cli",
-     {"harness/loop", "harness/profile", "harness/research", "harness/implement", "harness/families",
+     {"harness/mcp", "harness/loop", "harness/profile", "harness/research", "harness/implement", "harness/families",
       "harness/evaluate", "harness/runtime", "harness/worker", "harness/core", "journal", "reports", "kernels"}},
 };
 

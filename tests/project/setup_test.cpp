@@ -174,6 +174,20 @@ TEST_F(Setup, ChangedSourceIsBuiltOnce) {
   EXPECT_EQ(log().size(), before + 3);
 }
 
+TEST_F(Setup, AServerOfAgentsIsNeverBuiltWhileItsClientWaits) {
+  const ProcessResult unbuilt = call("apo", {"mcp"});
+  EXPECT_EQ(unbuilt.exit_code, 2);
+  EXPECT_EQ(unbuilt.output, "");
+  EXPECT_TRUE(contains(unbuilt.error, "apo doctor' once")) << unbuilt.error;
+  EXPECT_EQ(log(), Words());
+  ASSERT_TRUE(call("apo").ok());
+  const std::size_t before = log().size();
+  const auto later = fs::file_time_type::clock::now() + std::chrono::hours(1);
+  fs::last_write_time(checkout() / "harness" / "main.cpp", later);
+  EXPECT_EQ(call("apo", {"mcp", "--json"}).output, "program: <mcp> <--json>\n");
+  EXPECT_EQ(log().size(), before);
+}
+
 TEST_F(Setup, ThroughASymbolicLinkItFindsItsCheckout) {
   fs::create_directories(checkout() / "elsewhere");
   fs::create_symlink(checkout() / "apo", checkout() / "elsewhere" / "apo");

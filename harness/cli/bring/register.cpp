@@ -8,6 +8,7 @@
 
 #include "harness/cli/app.h"
 #include "harness/cli/bring/family_text.h"
+#include "harness/cli/candidate_file.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/json/records_json.h"
@@ -71,7 +72,11 @@ void print_result(const RegistrationResult& result) {
   }
 }
 
-int add(const RegistrationRequest& request, const Globals& globals) {
+int add(RegistrationRequest request, const Globals& globals) {
+  const TemporaryFolder folder;
+  if (request.file == "-") {
+    request.file = candidate_file(request.file, folder).path;
+  }
   if (is_family_file(read_file(request.file))) {
     return register_family(request.file, request.verify, globals);
   }
@@ -108,7 +113,7 @@ Action define_register(CLI::App& app, Globals& globals) {
   app.add_option("file", request->file,
                  "source file of a variant (.cpp, .cu, a Triton kernel in .py), a shared object with a TVM-FFI "
                  "function (.so), or "
-                 "the file of a family (apo:family)")
+                 "the file of a family (apo:family); - reads a variant from standard input")
       ->required();
   app.add_option("--family", request->family,
                  "kernel family of a file without an apo:variant line (default: its folder's name)");

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/app.h"
+#include "harness/cli/candidate_file.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/improve/evaluate_stream.h"
@@ -14,7 +15,6 @@
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/loop/trial/candidate_judge.h"
-#include "harness/loop/trial/candidate_source.h"
 
 namespace apo {
 namespace {
@@ -25,27 +25,6 @@ struct EvaluateOptions {
   double at_least = 0;
   bool stream = false;
 };
-
-// All of standard input.
-std::string piped_source() {
-  std::string text;
-  char buffer[1 << 16];
-  for (std::size_t got = 0; (got = std::fread(buffer, 1, sizeof(buffer), stdin)) > 0;) {
-    text.append(buffer, got);
-    if (text.size() > kLongestCandidate) {
-      throw UserError("the source is longer than 1 MiB");
-    }
-  }
-  return text;
-}
-
-CandidateFile candidate_file(const std::string& file, const TemporaryFolder& folder) {
-  if (file == "-") {
-    return file_of_source(piped_source(), "", folder.path());
-  }
-  check_source_size(read_file(file).size(), "'" + file + "'");
-  return {.path = file, .shown = file};
-}
 
 std::string text_of(const CandidateAnswer& answer) {
   std::string text = fmt::format("variant: {}\nverdict: {}\nscore: {}\n", answer.variant, to_string(answer.verdict),

@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "harness/cli/app.h"
+#include "harness/cli/candidate_file.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -41,6 +42,8 @@ using Clock = std::chrono::steady_clock;
 
 struct VerifyOptions {
   std::string variant;
+  std::string file;
+  std::string family;
   std::string workload;
   std::string regime;
   std::string dump;
@@ -278,9 +281,23 @@ void use_cpu(const VerifyOptions& options, const Variant& variant, Workspace& wo
   workspace.use_executor();
 }
 
+// Of a file: as a variant of this process alone.
+Configuration chosen_configuration(const VerifyOptions& options, Workspace& workspace, const TemporaryFolder& folder) {
+  if (options.variant.empty() == options.file.empty()) {
+    throw UserError(options.file.empty() ? "no variant was given" : "both a variant and --file were given",
+                    "'apo verify FAMILY/NAME', or 'apo verify --file FILE' for one that is not registered");
+  }
+  const std::string name =
+      options.file.empty()
+          ? options.variant
+          : workspace.catalogue().add(candidate_file(options.file, folder).path, options.family).variant->id();
+  return workspace.catalogue().configuration(name);
+}
+
 int verify(const VerifyOptions& options, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
-  const Configuration configuration = workspace.catalogue().configuration(options.variant);
+  const TemporaryFolder folder;
+  const Configuration configuration = chosen_configuration(options, workspace, folder);
   const Variant& variant = workspace.catalogue().get(configuration.variant);
   const Family& family = workspace.family(variant.family);
   const bool one = options.debug || !options.workload.empty() || !options.regime.empty() || !options.dump.empty() ||
@@ -313,7 +330,10 @@ std::string check_seed(const std::string& text) {
 
 Action define_verify(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<VerifyOptions>();
-  app.add_option("variant", options->variant, "FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]")->required();
+  app.add_option("variant", options->variant, "FAMILY/NAME or FAMILY/NAME[TUNABLE=VALUE,...]");
+  app.add_option("--file", options->file,
+                 "check this source file, which need not be registered; - reads it from standard input");
+  app.add_option("--family", options->family, "with --file: the family of a file whose block names none");
   app.add_option("--workload", options->workload,
                  "check this workload only (default: all small, ragged and default ones)");
   app.add_option("--regime", options->regime, "check this input regime only (default: several)");

@@ -47,6 +47,36 @@ TEST(Verify, WrongVariantFailsWithTheElement) {
   EXPECT_NE(ran.out.find("y[3]"), std::string::npos) << ran.out;
 }
 
+TEST(Verify, AFileIsCheckedWithoutBeingRegistered) {
+  const Workplace place;
+  place.write("mine.cpp", replaced(Workplace::variant("mine"), "y[i] = x[i]", "y[i] = i == 3 ? 7 : x[i]"));
+  place.write("bare.cpp",
+              "void copy(const float* x, float* y, long n) { for (long i = 0; i < n; ++i) y[i] = x[i]; }\n");
+  const Ran wrong = place.apo({"verify", "--file", "mine.cpp"});
+  EXPECT_EQ(wrong.exit_code, 3) << wrong.err;
+  EXPECT_NE(wrong.out.find("y[3]"), std::string::npos) << wrong.out;
+  const Ran right = place.apo({"verify", "--file", "bare.cpp", "--family", "copy", "--no-sanitizers", "--json"});
+  EXPECT_EQ(right.exit_code, 0) << right.err;
+  EXPECT_EQ(only_document(right)["variant"]["variant"], "copy/bare");
+  EXPECT_NE(place.apo({"verify", "copy/bare"}).err.find("unknown variant"), std::string::npos);
+}
+
+TEST(Verify, NeedsAVariantOrAFile) {
+  const Workplace place;
+  EXPECT_NE(place.apo({"verify"}).err.find("no variant was given"), std::string::npos);
+  EXPECT_NE(place.apo({"verify", "copy/simple", "--file", "x.cpp"}).err.find("both"), std::string::npos);
+  EXPECT_NE(place.apo({"verify", "--file", "x.cpp"}).err.find("x.cpp"), std::string::npos);
+}
+
+TEST(Verify, ProgressIsLinesForAProgramThatAsks) {
+  const Words words = {"verify", "copy/simple", "--no-sanitizers", "--json"};
+  const Workplace place;
+  EXPECT_EQ(place.apo(words).err, "") << "not without being asked";
+  const Ran ran = place.apo_with_environment(words, {"APO_PROGRESS=lines"});
+  EXPECT_TRUE(ran.err.starts_with("progress: verify copy/simple on ")) << ran.err;
+  EXPECT_TRUE(only_document(ran).contains("gates"));
+}
+
 TEST(Verify, AVariantThatSupportsNothingHasNotPassed) {
   const Workplace place;
   place.write(".apo/variants/copy/never.cpp",

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "journal/implementation.h"
 #include "journal/query/queries.h"
 #include "tests/journal/samples.h"
 
@@ -42,7 +43,11 @@ std::int64_t fill(Journal& journal) {
                       {.machine = "cpu-1", .iteration = iteration});
   journal.add_brief(iteration, {.bottlenecks = {{"b", "e", 2}}, .ranked = {{.configuration = experiment.candidate}}});
   journal.add_proposer_call(iteration, {.command = "c", .proposals = {{.author = "a", .configuration = {}}}});
+  const std::int64_t job = journal.begin_job({.tool = "evaluate", .arguments = "{}", .started_at = "2026-01-01"});
+  journal.implementation().job = job;
   experiment.id = journal.begin_experiment(experiment);
+  journal.implementation().job = 0;
+  journal.finish_job(job, {.state = JobState::failed});
   journal.finish_experiment(experiment, a_lesson(experiment));
   journal.add_certification({.campaign = campaign, .clock = ClockCoupling{}}, {}, {{.workload = "w"}});
   journal.add_sentinel({.machine = "cpu-1"});
@@ -316,6 +321,7 @@ TEST(Certifications, OfAJournalOfBeforeSoloRunsHaveNone) {
              "DROP TABLE experiment_prediction; DROP TABLE ranking_kind;"
              "DROP VIEW command_comparisons; DROP TABLE command_verdict; DROP TABLE command_round;"
              "DROP TABLE command_comparison; DROP TABLE output_error; DROP TABLE proposal; DROP TABLE proposer_call;"
+             "DROP VIEW jobs; DROP TABLE job_experiment; DROP TABLE job_end; DROP TABLE job;"
              "PRAGMA user_version = 7"),
       "");
   for (const Access access : {Access::read_only, Access::read_write}) {

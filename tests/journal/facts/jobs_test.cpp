@@ -1,0 +1,113 @@
+// tests/journal/facts/jobs_test.cpp - jobs: written before they start, over once, known to be interrupted, linked to
+// their experiments.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tests/journal/samples.h"
+
+namespace apo {
+namespace {
+
+using namespace apo::test;
+
+Experiment begun(Journal& journal) {
+  Experiment experiment = an_experiment(0, 0);
+  experiment.machine = "cpu-1";
+  experiment.id = journal.begin_experiment(experiment);
+  return experiment;
+}
+
+// The journal of a command that this job started.
+Journal opened_for_job(const Scratch& scratch, std::int64_t job) {
+  setenv("APO_JOB", std::to_string(job).c_str(), 1);
+  Journal journal = scratch.open();
+  unsetenv("APO_JOB");
+  return journal;
+}
+
+TEST(Jobs, AnEndedJobReadsBackAsItWasWritten) {
+  Scratch scratch;
+  Journal journal = scratch.open();
+  const std::int64_t id = journal.begin_job({.tool = "evaluate", .arguments = R"({"family":"copy"})"});
+  EXPECT_FALSE(journal.job(id)->end);
+  const JobEnd end{.state = JobState::done, .exit_code = 1, .document = R"({"verdict":"wrong"})", .message = kAwkward};
+  journal.finish_job(id, end);
+  const auto job = journal.job(id);
+  EXPECT_EQ(job->tool, "evaluate");
+  EXPECT_EQ(job->arguments, R"({"family":"copy"})");
+  EXPECT_FALSE(job->started_at.empty());
+  EXPECT_EQ(job->end->state, JobState::done);
+  EXPECT_EQ(job->end->exit_code, 1);
+  EXPECT_EQ(job->end->document, end.document);
+  EXPECT_EQ(job->end->message, kAwkward);
+  EXPECT_FALSE(job->end->at.empty());
+  EXPECT_FALSE(journal.job(id + 1));
+}
+
+TEST(Jobs, AJobEndsOnce) {
+  Scratch scratch;
+  Journal journal = scratch.open();
+  const std::int64_t id = journal.begin_job({.tool = "compare", .arguments = "{}"});
+  journal.finish_job(id, {.state = JobState::cancelled});
+  EXPECT_FALSE(journal.job(id)->end->exit_code);
+  EXPECT_THROW(journal.finish_job(id, {.state = JobState::failed}), std::logic_error);
+  EXPECT_THROW(journal.finish_job(id + 1, {.state = JobState::failed}), std::logic_error);
+}
+
+TEST(Jobs, OneThatIsDoneHasADocument) {
+  Scratch scratch;
+  Journal journal = scratch.open();
+  const std::int64_t id = journal.begin_job({.tool = "compare", .arguments = "{}"});
+  EXPECT_THROW(journal.finish_job(id, {.state = JobState::done}), std::logic_error);
+}
+
+TEST(Jobs, AServerIsKnownUntilItEnds) {
+  Scratch scratch;
+  Journal reader = scratch.open();
+  std::int64_t id = 0;
+  {
+    Journal server = scratch.open();
+    id = server.begin_job({.tool = "evaluate", .arguments = "{}"});
+    EXPECT_TRUE(reader.job_has_server(id));
+    EXPECT_FALSE(reader.job_has_server(id + 1));
+  }
+  EXPECT_FALSE(reader.job_has_server(id));
+}
+
+TEST(Jobs, ExperimentsOfTheCommandBelongToTheJob) {
+  Scratch scratch;
+  scratch.create();
+  Journal server = scratch.open();
+  const std::int64_t id = server.begin_job({.tool = "evaluate", .arguments = "{}", .started_at = "2026-01-01"});
+  Journal command = opened_for_job(scratch, id);
+  Experiment finished = begun(command);
+  command.finish_experiment(finished);
+  const Experiment open = begun(command);
+  Journal stranger = scratch.open();
+  begun(stranger);
+  const auto job = server.job(id);
+  ASSERT_EQ(job->experiments.size(), 2u);
+  EXPECT_EQ(job->experiments[0].id, finished.id);
+  EXPECT_EQ(job->experiments[0].state, "finished");
+  EXPECT_EQ(job->experiments[0].verdict, to_string(finished.judgement->verdict));
+  EXPECT_EQ(job->experiments[1].id, open.id);
+  EXPECT_EQ(job->experiments[1].state, "running");
+  EXPECT_EQ(job->experiments[1].verdict, "");
+}
+
+TEST(Jobs, ANumberThatMeansNothingIsNoError) {
+  Scratch scratch;
+  scratch.create();
+  Journal journal = opened_for_job(scratch, 77);
+  EXPECT_GT(begun(journal).id, 0);
+  const std::int64_t over = journal.begin_job({.tool = "evaluate", .arguments = "{}"});
+  journal.finish_job(over, {.state = JobState::cancelled});
+  Journal late = opened_for_job(scratch, over);
+  EXPECT_GT(begun(late).id, 0);
+  EXPECT_TRUE(journal.job(over)->experiments.empty());
+  EXPECT_EQ(journal.check_invariants(), std::vector<std::string>());
+}
+
+}  // namespace
+}  // namespace apo
