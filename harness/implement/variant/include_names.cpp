@@ -30,8 +30,18 @@ std::size_t join_length(std::string_view text) {
 
 Joined joined(std::string_view source) {
   Joined result;
+  result.text.reserve(source.size());
+  result.lines.reserve(source.size());
   int line = 1;
   for (std::size_t at = 0; at < source.size();) {
+    const char c = source[at];
+    if (c != '\\' && c != '?' && c != '%') {  // nearly every letter: a catalogue has a million of them
+      result.text += c;
+      result.lines.push_back(line);
+      line += c == '\n' ? 1 : 0;
+      ++at;
+      continue;
+    }
     const std::string_view rest = source.substr(at);
     if (const std::size_t length = join_length(rest); length > 0) {
       at += length;
@@ -39,9 +49,8 @@ Joined joined(std::string_view source) {
       continue;
     }
     const std::size_t hash = rest.starts_with("%:") ? 2 : rest.starts_with("?\?=") ? 3 : 0;
-    result.text += hash > 0 ? '#' : source[at];
+    result.text += hash > 0 ? '#' : c;
     result.lines.push_back(line);
-    line += source[at] == '\n' ? 1 : 0;
     at += std::max<std::size_t>(hash, 1);
   }
   return result;
