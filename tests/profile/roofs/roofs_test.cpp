@@ -105,9 +105,9 @@ const std::vector<Roof>* MeasuredRoofs::roofs_ = nullptr;
 double MeasuredRoofs::seconds_ = 0;
 
 TEST_F(MeasuredRoofs, ArePositiveWithIntervalsSamplesAndNotes) {
-  for (const char* name :
-       {"fp32_fma", "fp32_fma_1", "fp32_scalar_1", "special_tanh", "special_tanh_1", "libm_tanh", "libm_tanh_1", "libm_exp", "libm_exp_1",
-        "l2_copy", "l2_copy_1", "memory_copy", "memory_copy_1", "thread_start", "page_fault", "call_overhead"}) {
+  for (const char* name : {"fp32_fma", "fp32_fma_1", "fp32_scalar_1", "special_tanh", "special_tanh_1", "libm_tanh",
+                           "libm_tanh_1", "libm_exp", "libm_exp_1", "l2_copy", "l2_copy_1", "memory_copy",
+                           "memory_copy_1", "thread_start", "page_fault", "call_overhead"}) {
     const Roof& one = roof(name);
     EXPECT_GT(one.lower, 0) << name;
     EXPECT_LE(one.lower, one.value) << name;

@@ -1,4 +1,4 @@
-// harness/implement/variant/include_names.h - which files a text may name for the compiler to read.
+// harness/implement/include_names.h - which files a text may name for the compiler to read.
 #pragma once
 
 #include <optional>

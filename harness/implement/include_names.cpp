@@ -1,5 +1,5 @@
-// harness/implement/variant/include_names.cpp - joins continued lines, then looks at each word that includes.
-#include "harness/implement/variant/include_names.h"
+// harness/implement/include_names.cpp - joins continued lines, then looks at each word that includes.
+#include "harness/implement/include_names.h"
 
 #include <algorithm>
 #include <cctype>
@@ -13,9 +13,13 @@ namespace apo {
 namespace {
 
 // The text with continued lines joined and digraph and trigraph of '#' written as '#'.
-struct Joined {
+struct JoinedText {
   std::string text;
-  std::vector<int> lines;  // of each letter
+  std::vector<std::size_t> joints;  // where a line's end was left out
+  int line_at(std::size_t place) const {
+    const auto ends = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(place), '\n');
+    return static_cast<int>(1 + ends + (std::ranges::upper_bound(joints, place) - joints.begin()));
+  }
 };
 
 // The length of a line's end that joins it with the next one, blanks included; 0: none begins here.
@@ -28,30 +32,20 @@ std::size_t join_length(std::string_view text) {
   return at < text.size() && text[at] == '\n' ? at + 1 : 0;
 }
 
-Joined joined(std::string_view source) {
-  Joined result;
-  result.text.reserve(source.size());
-  result.lines.reserve(source.size());
-  int line = 1;
+JoinedText joined_text(std::string_view source) {
+  JoinedText result;
   for (std::size_t at = 0; at < source.size();) {
-    const char c = source[at];
-    if (c != '\\' && c != '?' && c != '%') {  // nearly every letter: a catalogue has a million of them
-      result.text += c;
-      result.lines.push_back(line);
-      line += c == '\n' ? 1 : 0;
-      ++at;
-      continue;
-    }
-    const std::string_view rest = source.substr(at);
+    const std::size_t special = std::min(source.find_first_of("\\%?", at), source.size());
+    result.text += source.substr(at, special - at);
+    const std::string_view rest = source.substr(special);
     if (const std::size_t length = join_length(rest); length > 0) {
-      at += length;
-      ++line;
+      result.joints.push_back(result.text.size());
+      at = special + length;
       continue;
     }
     const std::size_t hash = rest.starts_with("%:") ? 2 : rest.starts_with("?\?=") ? 3 : 0;
-    result.text += hash > 0 ? '#' : c;
-    result.lines.push_back(line);
-    at += std::max<std::size_t>(hash, 1);
+    result.text += hash > 0 ? "#" : rest.substr(0, 1);
+    at = special + std::max<std::size_t>(hash, 1);
   }
   return result;
 }
@@ -107,18 +101,18 @@ bool is_plain_name(const std::string& operand) {
          !leads_elsewhere(operand.substr(1, operand.size() - 2));
 }
 
-// Calls `found` with the place behind each of the words that stands as a directive.
+// Calls `found` with the place of each of the words that stands as a directive, and with that of what follows it.
 template <class Found>
 void each_directive(std::string_view text, std::initializer_list<std::string_view> words, const Found& found) {
-  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
-    end = at;
-    while (end < text.size() && is_letter_of_word(text[end])) {
-      ++end;
+  for (const std::string_view word : words) {
+    for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+      const std::size_t end = at + word.size();
+      const bool whole =
+          (at == 0 || !is_letter_of_word(text[at - 1])) && (end == text.size() || !is_letter_of_word(text[end]));
+      if (whole && follows_hash(text, at)) {
+        found(at, next_token(text, end));
+      }
     }
-    if (end > at && std::ranges::find(words, text.substr(at, end - at)) != words.end() && follows_hash(text, at)) {
-      found(at, next_token(text, end));
-    }
-    end = std::max(at, end - (end > at ? 1 : 0));
   }
 }
 
@@ -143,17 +137,17 @@ bool is_plain_macro(std::string_view all, std::string_view name) {
 
 std::optional<StrayInclude> stray_include(std::string_view source, std::string_view all,
                                           const std::set<std::string>& looked_up) {
-  const Joined own = joined(source);
-  const Joined others = joined(all);
+  const JoinedText own = joined_text(source);
   std::optional<StrayInclude> stray;
   each_directive(own.text, {"include", "include_next", "import", "embed"}, [&](std::size_t at, std::size_t place) {
     const std::string operand = operand_at(own.text, place);
     const bool named = operand.starts_with('<') || operand.starts_with('"');
-    const bool is_fine =
-        operand.empty() || operand == "<" || operand == "\"" ||
-        (named ? is_plain_name(operand) || looked_up.contains(operand) : is_plain_macro(others.text, trim(operand)));
-    if (!is_fine && !stray) {
-      stray = StrayInclude{.line = own.lines[at], .what = operand};
+    const bool is_fine = operand.empty() || operand == "<" || operand == "\"" ||
+                         (named ? is_plain_name(operand) || looked_up.contains(operand)
+                                : is_plain_macro(joined_text(all).text, trim(operand)));
+    const int line = is_fine ? 0 : own.line_at(at);
+    if (!is_fine && (!stray || line < stray->line)) {
+      stray = StrayInclude{.line = line, .what = operand};
     }
   });
   return stray;
