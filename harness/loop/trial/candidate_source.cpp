@@ -22,8 +22,8 @@ CandidateFile file_of_source(const std::string& source, const std::string& exten
     throw UserError("unknown extension '" + extension + "'", "known: .cpp, .cu, .py");
   }
   constexpr std::size_t kHash = 8;
-  const std::filesystem::path path =
-      folder / ("candidate_" + sha256(source).substr(0, kHash) + (extension.empty() ? guessed_extension(source) : extension));
+  const std::filesystem::path path = folder / ("candidate_" + sha256(source).substr(0, kHash) +
+                                               (extension.empty() ? guessed_extension(source) : extension));
   write_file_atomically(path, source);
   return {.path = path.string(), .shown = path.filename().string()};
 }
