@@ -2,6 +2,7 @@
 #include "harness/runtime/input_store.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -12,12 +13,22 @@ namespace apo {
 namespace {
 
 constexpr std::size_t kKept = std::size_t{4} << 30;
+constexpr std::size_t kPartOfMemory = 8;  // at most this part of it
 constexpr std::int64_t kLarge = std::int64_t{64} << 20;
 constexpr std::int64_t kSharing = 16;  // experiments
 
 std::string key_of(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime) {
   return fmt::format("{} {} {} {} {} {}", family.name, regime, seed, workload.repeated_axis, workload.distinct,
                      describe_axes(workload.axes));
+}
+
+// A stream of candidates fills whatever may be kept.
+std::size_t most_kept() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page = sysconf(_SC_PAGESIZE);
+  const std::size_t memory =
+      pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : 0;
+  return memory > 0 ? std::min(kKept, memory / kPartOfMemory) : kKept;
 }
 
 std::size_t size_of(const CheckedInputs& checked) {
@@ -94,7 +105,8 @@ CheckedPointer InputStore::get(const Family& family, const Workload& workload, s
   }
   entries_.push_front({.key = key, .bytes = size_of(*checked), .checked = checked});
   places_[key] = entries_.begin();
-  for (kept_ += entries_.front().bytes; kept_ > kKept && entries_.size() > 1;) {
+  static const std::size_t most = most_kept();
+  for (kept_ += entries_.front().bytes; kept_ > most && entries_.size() > 1;) {
     kept_ -= entries_.back().bytes;
     places_.erase(entries_.back().key);
     entries_.pop_back();
