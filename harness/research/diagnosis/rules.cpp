@@ -100,9 +100,13 @@ std::optional<Bottleneck> idle_cores(const Diagnosis& d) {
   if (!(bound >= 1.25)) {
     return std::nullopt;
   }
+  // A pool of threads wakes sooner than threads start, so that this is no part of the bound.
+  const double start_ns = 1e9 * roof_value(d.profile, "thread_start");
+  const bool matters = share_of_time(d, start_ns) >= kMinorShare;
   return found(d, "idle-cores",
-               fmt::format("{} at {} threads over one, and {} independent units allow {}", format_ratio(scaling),
-                           format_g(threads), d.units, format_ratio(best)),
+               fmt::format("{} at {} threads over one, and {} independent units allow {}{}", format_ratio(scaling),
+                           format_g(threads), d.units, format_ratio(best),
+                           matters ? ", less what starting threads takes, up to " + format_ns(start_ns) : ""),
                bound);
 }
 

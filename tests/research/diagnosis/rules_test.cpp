@@ -131,6 +131,16 @@ TEST(IdleCores, FiresWhenTheSecondCoreGivesNothing) {
   EXPECT_NEAR(found->bound, 2 / 1.02, 1e-9);
 }
 
+// 50 us to start threads: nothing beside 10 ms, half of 0.1 ms.
+TEST(IdleCores, OfAShortCallNameWhatStartingThreadsTakes) {
+  for (const auto& [ms, named] : {std::pair(10.0, false), {0.1, true}}) {
+    Diagnosis d = diagnosis(ms);
+    d.units = 8;
+    use_two_threads(d, 1.0);
+    EXPECT_EQ(idle_cores(d)->evidence.find("what starting threads takes, up to 50") != std::string::npos, named) << ms;
+  }
+}
+
 TEST(IdleCores, AreWorthNoMoreThanThereAreCores) {
   Diagnosis d = diagnosis(10);
   d.units = 8;
