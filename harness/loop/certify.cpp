@@ -30,6 +30,8 @@ void certify_incumbent(const CampaignFrame& frame, CampaignProgress& state,
                                                    state.certificates++, frame.observer);
     Certification& one = certifications.emplace_back(std::move(result.certification));
     one.campaign = frame.campaign;
+    // With the caches in the other state nothing was claimed: what holds cold need not hold warm.
+    one.alarm = one.alarm && cache == frame.policy.cache_policy;
     one.id = frame.journal.add_certification(one, result.rounds, result.solo_runs);
     frame.observer.say("certified (" + std::string(to_string(one.cache_policy)) + "): " + certified_text(one) +
                        (one.alarm ? "  ALARM: well below what was claimed step by step" : ""));
