@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "harness/core/error.h"
+#include "harness/core/sources.h"
 #include "harness/loop/trial/candidate_source.h"
 
 namespace apo {
@@ -28,7 +29,7 @@ CandidateFile candidate_file(const std::string& file, const TemporaryFolder& fol
   if (file == "-") {
     return file_of_source(piped_source(), "", folder.path());
   }
-  check_source_size(read_file(file).size(), "'" + file + "'");
+  static_cast<void>(candidate_text(file));  // throws where it is none
   return {.path = file, .shown = file};
 }
 

@@ -29,6 +29,12 @@ class EnvironmentError : public std::runtime_error {
   std::string hint_;
 };
 
+// The text of either error with its hint, where it has one.
+template <class Error>
+std::string with_hint(const Error& error, const std::string& separator = "; ") {
+  return error.hint().empty() ? error.what() : error.what() + separator + error.hint();
+}
+
 // Our own bug: prints the condition and its place, then aborts.
 [[noreturn]] void check_failed(const char* condition, const char* file, int line, const std::string& detail = "");
 

@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <map>
 
+#include "harness/core/error.h"
 #include "harness/core/hash.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -170,6 +172,27 @@ bool is_one_file(const Variant& variant) {
 
 std::string source_identity(const Variant& variant) {
   return sha256(is_one_file(variant) ? variant.source : source_manifest(variant));
+}
+
+void check_source_size(std::size_t bytes, const std::string& name) {
+  if (bytes == 0 || bytes > kLongestCandidate) {
+    throw UserError(fmt::format("{} is {}", name, bytes == 0 ? "empty" : "longer than 1 MiB"));
+  }
+}
+
+std::string candidate_text(const std::string& file) {
+  const std::string name = "'" + file + "'";
+  std::error_code error;  // what cannot be looked at cannot be read either, which says why
+  if (const auto bytes = std::filesystem::file_size(file, error); !error) {
+    check_source_size(bytes, name);
+  }
+  std::string text = read_file(file);
+  check_source_size(text.size(), name);
+  return text;
+}
+
+bool is_source_extension(std::string_view extension) {
+  return extension == ".cpp" || extension == ".cu" || extension == ".py";
 }
 
 std::string guessed_extension(std::string_view source) {

@@ -1,6 +1,7 @@
 // harness/core/sources.h - identifies the files of a variant and shows how two variants differ.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,10 +21,18 @@ std::string source_identity(const Variant& variant);
 // Names the contract among the files of a variant; no header can have this name.
 inline constexpr const char* kContractName = "contract";
 
+// The largest source that somebody outside may hand in, in bytes.
+inline constexpr std::size_t kLongestCandidate = std::size_t{1} << 20;
+// Throws UserError, which calls the source `name`, when it is empty or longer.
+void check_source_size(std::size_t bytes, const std::string& name);
+// The text of such a file. Throws UserError when it cannot be read, too.
+std::string candidate_text(const std::string& file);
+
 // Returns ".cpp", ".cu" or ".py".
 std::string source_extension(const Variant& variant);
 // The same of a text without a name, by what only a source of that language has.
 std::string guessed_extension(std::string_view source);
+bool is_source_extension(std::string_view extension);  // one of these three
 // Names the variant's own file for a compiler: the name of `path` if it is a plain name with the extension of the
 // target, else the variant's name.
 std::string source_name(const Variant& variant);

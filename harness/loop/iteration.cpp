@@ -83,22 +83,25 @@ ResearchBrief research_incumbent(const CampaignFrame& frame, CampaignProgress& s
   return brief;
 }
 
-// The best that this iteration has not tried, by what is known now: a verdict moves the predictions of its neighbours.
-std::optional<Candidate> next_candidate(const CampaignFrame& frame, const CampaignProgress& state,
-                                        const Profile& profile, int index, const std::set<std::string>& tried) {
-  const ResearchBrief brief = research(inputs_of(frame, state, profile, index));
+// The best that this iteration has not tried.
+std::optional<Candidate> next_candidate(const std::vector<Candidate>& ranked, const std::set<std::string>& tried) {
   const auto found = std::ranges::find_if(
-      brief.ranked, [&](const Candidate& candidate) { return !tried.contains(candidate.configuration.label()); });
-  return found == brief.ranked.end() ? std::nullopt : std::optional(*found);
+      ranked, [&](const Candidate& candidate) { return !tried.contains(candidate.configuration.label()); });
+  return found == ranked.end() ? std::nullopt : std::optional(*found);
 }
 
-// An accepted one is the last: the profile was about the old incumbent.
+// A verdict moves the predictions of its neighbours, so that the rest is ranked anew. An accepted one is the last: the
+// profile was about the old incumbent.
 std::vector<Experiment> run_experiments(const CampaignFrame& frame, CampaignProgress& state, const Profile& profile,
                                         const IterationSummary& iteration) {
   std::vector<Experiment> experiments;
   std::set<std::string> tried;
+  std::vector<Candidate> ranked = iteration.ranked;
   while (experiments.size() < static_cast<std::size_t>(frame.policy.candidates_per_iteration)) {
-    const auto candidate = next_candidate(frame, state, profile, iteration.index, tried);
+    if (!experiments.empty()) {
+      ranked = research(inputs_of(frame, state, profile, iteration.index)).ranked;
+    }
+    const auto candidate = next_candidate(ranked, tried);
     if (!candidate) {
       break;
     }

@@ -1,10 +1,12 @@
 // journal/facts/jobs.cpp - writes what `apo mcp` was asked for and how it ended, and reads it.
-#include <fmt/format.h>
-
+#include "harness/core/words.h"
 #include "journal/implementation.h"
 
 namespace apo {
 namespace {
+
+constexpr Words<JobState, 3> kJobStates = {
+    {{JobState::done, "done"}, {JobState::failed, "failed"}, {JobState::cancelled, "cancelled"}}};
 
 std::optional<JobEnd> read_end(Database& database, std::int64_t job) {
   Statement row =
@@ -45,24 +47,11 @@ std::vector<JobExperiment> read_experiments(Database& database, std::int64_t job
 }  // namespace
 
 std::string_view to_string(JobState state) {
-  switch (state) {
-    case JobState::done:
-      return "done";
-    case JobState::failed:
-      return "failed";
-    case JobState::cancelled:
-      return "cancelled";
-  }
-  return "";
+  return word_of(kJobStates, state);
 }
 
 std::optional<JobState> job_state_from(std::string_view word) {
-  for (const JobState state : {JobState::done, JobState::failed, JobState::cancelled}) {
-    if (word == to_string(state)) {
-      return state;
-    }
-  }
-  return std::nullopt;
+  return value_of(kJobStates, word);
 }
 
 std::int64_t Journal::begin_job(const JobRow& job) {

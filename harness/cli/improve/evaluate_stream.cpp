@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/core/error.h"
+#include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/loop/policy.h"

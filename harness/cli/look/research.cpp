@@ -14,13 +14,11 @@
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
-#include "harness/implement/plain_call.h"
-#include "harness/implement/variant/args_header.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/research/ask_research.h"
 #include "harness/loop/research/recorded_campaigns.h"
+#include "harness/loop/research/research_inputs.h"
 #include "harness/loop/workspace/workspace.h"
-#include "harness/research/proposers/brief.h"
 
 namespace apo {
 namespace {
@@ -128,17 +126,6 @@ std::string brief_text(const ResearchAnswer& answer) {
   return text;
 }
 
-std::string brief_document(const Workspace& workspace, const Policy& policy, const ResearchAnswer& answer) {
-  const Family& family = workspace.family(policy.family);
-  const Diagnosis& diagnosis = answer.inputs.diagnosis;
-  return brief_to_json(
-      answer.brief, answer.inputs,
-      {.family = family,
-       .machine = workspace.machine(),
-       .signature = plain_signature(family, diagnosis.incumbent),
-       .argument_header = args_header(family, diagnosis.incumbent, diagnosis.axes, answer.inputs.incumbent.settings)});
-}
-
 int brief(const ResearchOptions& options, const Globals& globals) {
   check_target(options.target);
   Workspace workspace(make_paths(globals.journal));
@@ -152,7 +139,10 @@ int brief(const ResearchOptions& options, const Globals& globals) {
   complete_policy(policy, "");
   choose_target(options.target, !options.workload.empty(), workspace, policy, observer);
   const ResearchAnswer answer = ask_research(workspace, policy, observer);
-  print(globals.json ? brief_document(workspace, policy, answer) + "\n" : brief_text(answer));
+  print(globals.json ? brief_to_json(answer.brief, answer.inputs,
+                                     brief_subject(workspace, workspace.family(policy.family), answer.inputs)) +
+                           "\n"
+                     : brief_text(answer));
   return kDone;
 }
 

@@ -25,10 +25,9 @@ std::vector<fs::path> source_files(const fs::path& root) {
   std::error_code error;
   for (fs::recursive_directory_iterator it(root, fs::directory_options::skip_permission_denied, error), end;
        !error && it != end; it.increment(error)) {
-    const fs::path extension = it->path().extension();
     if (it->path().filename().string().starts_with('.')) {
       it.disable_recursion_pending();  // e.g. what another process is about to register
-    } else if (extension == ".cpp" || extension == ".cu" || extension == ".py") {
+    } else if (is_source_extension(it->path().extension().string())) {
       files.push_back(it->path());
     }
   }
@@ -264,8 +263,7 @@ bool Catalogue::is_scanned(const Variant& variant) const {
 }
 
 bool Catalogue::may_be_replaced(const Variant& variant) const {
-  return is_registered(variant) ||
-         std::ranges::none_of(roots_, [&](const fs::path& root) { return is_below(variant, root); });
+  return is_registered(variant) || !is_scanned(variant);
 }
 
 const Variant* Catalogue::with_text(std::string_view source_hash) const {

@@ -224,7 +224,7 @@ std::vector<GatedVariant> run_gate(Workspace& workspace, const GateRequest& requ
       measure(workspace, pair, request, observer, one);
     } catch (const EnvironmentError& error) {
       one.result.verdict = GateVerdict::undecided;
-      one.result.sentence = error.what() + (error.hint().empty() ? "" : std::string("; ") + error.hint());
+      one.result.sentence = with_hint(error);
     }
     observer.say(one.label + ": " + std::string(to_string(one.result.verdict)) + ", " + one.result.sentence);
     gated.push_back(std::move(one));

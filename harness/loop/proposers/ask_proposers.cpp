@@ -65,11 +65,9 @@ AnsweredCall ask(const std::string& command, const ProposerOptions& options, con
   AnsweredCall answered{.call = {.command = command}, .answer = {}};
   std::string end;
   try {
-    const ProcessResult run = run_process({"/bin/sh", "-c", command}, {.timeout_s = options.timeout_s,
-                                                                       .environment = {"APO_PROPOSER=1"},
-                                                                       .input = brief,
-                                                                       .output_limit = kLongestAnswer,
-                                                                       .end_at_limit = true});
+    const ProcessResult run = run_process(
+        {"/bin/sh", "-c", command},
+        {.timeout_s = options.timeout_s, .input = brief, .output_limit = kLongestAnswer, .end_at_limit = true});
     answered.answer = read_answer(run.output, static_cast<std::size_t>(options.most));
     answered.call.outcome = outcome_of(run);
     answered.call.seconds = run.seconds;

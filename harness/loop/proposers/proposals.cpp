@@ -22,7 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLongestSource = std::size_t{1} << 20;
 constexpr std::size_t kLongestName = 40;
 
 fs::path waiting_folder(const Workspace& workspace, const std::string& family) {
@@ -50,14 +49,7 @@ std::map<std::string, std::string> known_texts(const ProposalPlace& place) {
 }
 
 std::string text_of(const ProposedCandidate& candidate) {
-  if (candidate.file.empty()) {
-    return candidate.source;
-  }
-  std::error_code error;
-  if (fs::file_size(candidate.file, error) > kLongestSource && !error) {
-    throw UserError(fmt::format("'{}' is longer than 1 MiB", candidate.file));
-  }
-  return read_file(candidate.file);
+  return candidate.file.empty() ? candidate.source : candidate_text(candidate.file);
 }
 
 // Where neither the author nor the file's name says it: what only a source of that language has.
@@ -103,11 +95,11 @@ void check_place(const ProposalPlace& place, const Variant& variant) {
 
 class Taking {
  public:
-  Taking(const ProposalPlace& place, const std::string& command, std::vector<ProposedSettings>& settings)
-      : place_(place), command_(command), settings_(settings), known_(known_texts(place)) {}
+  Taking(const ProposalPlace& place, std::vector<ProposedSettings>& settings)
+      : place_(place), settings_(settings), known_(known_texts(place)) {}
 
-  Proposal take(const ProposedCandidate& candidate) {
-    Proposal proposal{.author = author_of(candidate, command_),
+  Proposal take(const ProposedCandidate& candidate, const std::string& command) {
+    Proposal proposal{.author = author_of(candidate, command),
                       .configuration = {},
                       .idea = candidate.idea,
                       .prediction = candidate.prediction,
@@ -116,7 +108,7 @@ class Taking {
       candidate.variant.empty() ? take_source(candidate, proposal) : take_settings(candidate, proposal);
     } catch (const UserError& error) {
       proposal.state = ProposalState::refused;
-      proposal.why = one_line(std::string(error.what()) + (error.hint().empty() ? "" : "; " + error.hint()));
+      proposal.why = one_line(with_hint(error));
     }
     return proposal;
   }
@@ -172,7 +164,6 @@ class Taking {
   }
 
   const ProposalPlace& place_;
-  const std::string& command_;
   std::vector<ProposedSettings>& settings_;
   std::map<std::string, std::string> known_;  // text -> variant
 };
@@ -235,14 +226,14 @@ std::string with_metadata(const ProposedCandidate& candidate, const std::string&
   return text;
 }
 
-std::vector<Proposal> take_proposals(const ProposalPlace& place, const ProposerAnswer& answer,
-                                     const std::string& command, std::vector<ProposedSettings>& settings) {
-  Taking taking(place, command, settings);
-  std::vector<Proposal> proposals;
-  for (const ProposedCandidate& candidate : answer.candidates) {
-    proposals.push_back(taking.take(candidate));
+void take_proposals(const ProposalPlace& place, std::vector<AnsweredCall>& answered,
+                    std::vector<ProposedSettings>& settings) {
+  Taking taking(place, settings);
+  for (AnsweredCall& one : answered) {
+    for (const ProposedCandidate& candidate : one.answer.candidates) {
+      one.call.proposals.push_back(taking.take(candidate, one.call.command));
+    }
   }
-  return proposals;
 }
 
 void take_waiting_proposals(Workspace& workspace, const Family& family) {

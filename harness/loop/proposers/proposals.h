@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "harness/core/records/records.h"
+#include "harness/loop/proposers/ask_proposers.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/research/inputs.h"
-#include "harness/research/proposers/answer.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -23,9 +23,10 @@ struct ProposalPlace {
 
 // Adds each source to the workspace's catalogue, as a file of .apo/proposals/FAMILY that waits to be judged, with what
 // the author said of it as its metadata block; `settings` gets proposed settings of known variants. The program that
-// `command` begins with is the author of what names none. One proposal comes back for each candidate, in order.
-std::vector<Proposal> take_proposals(const ProposalPlace& place, const ProposerAnswer& answer,
-                                     const std::string& command, std::vector<ProposedSettings>& settings);
+// a call's command begins with is the author of what names none. Each call gets a proposal for each candidate of its
+// answer, in order.
+void take_proposals(const ProposalPlace& place, std::vector<AnsweredCall>& answered,
+                    std::vector<ProposedSettings>& settings);
 
 // Adds the files that an interrupted campaign left waiting. What cannot be read is passed over.
 void take_waiting_proposals(Workspace& workspace, const Family& family);

@@ -8,10 +8,8 @@
 #include "harness/core/nvtx.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
-#include "harness/implement/plain_call.h"
-#include "harness/implement/variant/args_header.h"
 #include "harness/loop/proposers/proposals.h"
-#include "harness/research/proposers/brief.h"
+#include "harness/loop/research/research_inputs.h"
 
 namespace apo {
 namespace {
@@ -32,17 +30,6 @@ BriefRequest request_of(const CampaignFrame& frame) {
     request.timeout_s = std::min(request.timeout_s, request.budget_left_s);
   }
   return request;
-}
-
-std::string brief_of(const CampaignFrame& frame, const ResearchInputs& inputs, const ResearchBrief& brief,
-                     const BriefRequest& request) {
-  const Diagnosis& diagnosis = inputs.diagnosis;
-  const BriefSubject subject{
-      .family = frame.family,
-      .machine = frame.workspace.machine(),
-      .signature = plain_signature(frame.family, diagnosis.incumbent),
-      .argument_header = args_header(frame.family, diagnosis.incumbent, diagnosis.axes, inputs.incumbent.settings)};
-  return brief_to_json(brief, inputs, subject, request);
 }
 
 // "2 taken, 1 repeated", what went wrong, how long it took.
@@ -80,9 +67,11 @@ int propose(const CampaignFrame& frame, CampaignProgress& state, std::int64_t it
   options.timeout_s = request.timeout_s;
   const ProposalPlace place{
       .workspace = frame.workspace, .journal = frame.journal, .family = frame.family, .incumbent = state.incumbent};
+  const std::string text = brief_to_json(brief, inputs, brief_subject(frame.workspace, frame.family, inputs), request);
+  std::vector<AnsweredCall> answered = ask_proposers(options, text, frame.observer);
+  take_proposals(place, answered, state.proposed);
   int taken = 0;
-  for (AnsweredCall& one : ask_proposers(options, brief_of(frame, inputs, brief, request), frame.observer)) {
-    one.call.proposals = take_proposals(place, one.answer, one.call.command, state.proposed);
+  for (const AnsweredCall& one : answered) {
     frame.journal.add_proposer_call(iteration, one.call);
     say(frame.observer, one.call);
     taken += static_cast<int>(std::ranges::count(one.call.proposals, ProposalState::taken, &Proposal::state));

@@ -6,6 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "harness/implement/plain_call.h"
+#include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/launch_plan.h"
 
 namespace apo {
@@ -84,6 +86,14 @@ void describe_place(const Machine& machine, const Policy& policy, ResearchInputs
   inputs.isa = machine.isa;
   inputs.workload_class = policy.workload_class;
   inputs.cache = policy.cache_policy;
+}
+
+BriefSubject brief_subject(const Workspace& workspace, const Family& family, const ResearchInputs& inputs) {
+  const Diagnosis& diagnosis = inputs.diagnosis;
+  return {.family = family,
+          .machine = workspace.machine(),
+          .signature = plain_signature(family, diagnosis.incumbent),
+          .argument_header = args_header(family, diagnosis.incumbent, diagnosis.axes, inputs.incumbent.settings)};
 }
 
 ResearchInputs research_inputs(const ResearchSubject& subject, const Profile& profile) {

@@ -7,6 +7,7 @@
 
 #include "harness/loop/workspace/workspace.h"
 #include "harness/research/inputs.h"
+#include "harness/research/proposers/brief.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -35,6 +36,9 @@ Diagnosis diagnosis_of(const Workspace& workspace, const Runtime& runtime, const
                        const Profile& profile);
 // Where candidates will be judged.
 void describe_place(const Machine& machine, const Policy& policy, ResearchInputs& inputs);
+
+// The operation and the place of these inputs, for a brief.
+BriefSubject brief_subject(const Workspace& workspace, const Family& family, const ResearchInputs& inputs);
 
 // `profile` is the incumbent's on the workload.
 ResearchInputs research_inputs(const ResearchSubject& subject, const Profile& profile);

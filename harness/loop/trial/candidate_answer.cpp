@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 
@@ -92,23 +93,14 @@ void add_bottlenecks(CandidateAnswer& answer, std::vector<Bottleneck> bottleneck
   answer.bottlenecks = std::move(bottlenecks);
 }
 
-namespace {
-
-template <class Error>
-std::string text_of(const Error& error) {
-  return error.hint().empty() ? error.what() : fmt::format("{}; {}", error.what(), error.hint());
-}
-
-}  // namespace
-
 void fail_for(CandidateAnswer& answer, const EnvironmentError& error) {
   answer.verdict = CandidateVerdict::not_judged;
-  answer.feedback.push_back(text_of(error));
+  answer.feedback.push_back(with_hint(error));
 }
 
 void fail_for(CandidateAnswer& answer, const UserError& error) {
   answer.verdict = CandidateVerdict::wrong;
-  answer.feedback.push_back(text_of(error));
+  answer.feedback.push_back(with_hint(error));
 }
 
 void fail_at_gate(CandidateAnswer& answer, const std::string& log) {

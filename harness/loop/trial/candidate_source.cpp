@@ -1,24 +1,17 @@
 // harness/loop/trial/candidate_source.cpp - names a text by its hash and its language.
 #include "harness/loop/trial/candidate_source.h"
 
-#include <fmt/format.h>
-
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
 #include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 
 namespace apo {
-void check_source_size(std::size_t bytes, const std::string& name) {
-  if (bytes == 0 || bytes > kLongestCandidate) {
-    throw UserError(fmt::format("{} is {}", name, bytes == 0 ? "empty" : "longer than 1 MiB"));
-  }
-}
 
 CandidateFile file_of_source(const std::string& source, const std::string& extension,
                              const std::filesystem::path& folder) {
   check_source_size(source.size(), "the source");
-  if (!extension.empty() && extension != ".cpp" && extension != ".cu" && extension != ".py") {
+  if (!extension.empty() && !is_source_extension(extension)) {
     throw UserError("unknown extension '" + extension + "'", "known: .cpp, .cu, .py");
   }
   constexpr std::size_t kHash = 8;

@@ -19,9 +19,9 @@ std::string trouble_of(const std::function<void()>& action) {
     action();
     return "";
   } catch (const UserError& error) {
-    return error.what() + (error.hint().empty() ? "" : "\n" + error.hint());
+    return with_hint(error, "\n");
   } catch (const EnvironmentError& error) {
-    return error.what() + (error.hint().empty() ? "" : "\n" + error.hint());
+    return with_hint(error, "\n");
   } catch (const std::exception& error) {
     return std::string("internal error: ") + error.what();
   }

@@ -31,10 +31,6 @@ Offer offer_of(const std::string& version) {
   return offer;
 }
 
-std::string words_of(const UserError& error) {
-  return error.what() + (error.hint().empty() ? "" : "\n" + error.hint());
-}
-
 }  // namespace
 
 Server::Server(ServerOptions options)
@@ -67,7 +63,7 @@ void Server::call_tool(CallId call, const std::string& name, const Json& argumen
       start(work);
     }
   } catch (const UserError& error) {
-    refuse(call, name + ": " + words_of(error));
+    refuse(call, name + ": " + with_hint(error, "\n"));
   }
 }
 
@@ -81,7 +77,7 @@ void Server::read_resource(CallId call, const std::string& uri) {
     work.resource = *resource;
     start(work);
   } catch (const UserError& error) {
-    session_.fail(call, ProtocolError(kInternalError, words_of(error)));
+    session_.fail(call, ProtocolError(kInternalError, with_hint(error, "\n")));
   }
 }
 

@@ -6,12 +6,12 @@
 #include <algorithm>
 
 #include "harness/core/error.h"
+#include "harness/core/sources.h"
 #include "harness/core/text.h"
 
 namespace apo::mcp {
 namespace {
 
-constexpr std::size_t kLongestSource = std::size_t{1} << 20;  // as 'apo evaluate' has it
 constexpr std::size_t kLongestWord = 4096;
 
 std::string text_of(const Json& value) {
@@ -80,7 +80,7 @@ CommandWords& CommandWords::candidate(const std::string& word) {
     return *this;
   }
   line_.input = text_of(arguments_["source"]);
-  if (line_.input.empty() || line_.input.size() > kLongestSource) {
+  if (line_.input.empty() || line_.input.size() > kLongestCandidate) {
     throw UserError(line_.input.empty() ? "'source' is empty" : "'source' is longer than 1 MiB",
                     "give the text of one source file");
   }

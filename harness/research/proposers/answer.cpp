@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "harness/core/sources.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -14,7 +15,6 @@ namespace {
 
 using Line = nlohmann::json;
 
-constexpr std::size_t kLongestSource = std::size_t{1} << 20;
 constexpr std::size_t kLongestText = 500;
 constexpr std::size_t kMostTechniques = 16;
 
@@ -104,7 +104,7 @@ ProposalCost cost_of(const Line& line) {
 
 ProposedCandidate candidate_of(const Line& line) {
   check_keys(line);
-  ProposedCandidate candidate{.source = text_at(line, "source", kLongestSource),
+  ProposedCandidate candidate{.source = text_at(line, "source", kLongestCandidate),
                               .file = text_at(line, "file"),
                               .extension = text_at(line, "extension"),
                               .variant = text_at(line, "variant"),
@@ -120,8 +120,7 @@ ProposedCandidate candidate_of(const Line& line) {
   if (given != 1) {
     throw Unreadable{"a candidate has one of 'source', 'file' and 'variant'"};
   }
-  if (!candidate.extension.empty() && candidate.extension != ".cpp" && candidate.extension != ".cu" &&
-      candidate.extension != ".py") {
+  if (!candidate.extension.empty() && !is_source_extension(candidate.extension)) {
     throw Unreadable{"'extension' is '.cpp', '.cu' or '.py'"};
   }
   return candidate;
