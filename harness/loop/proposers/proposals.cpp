@@ -61,9 +61,17 @@ std::string extension_of(const ProposedCandidate& candidate, const std::string& 
   return of_file.empty() ? guessed_extension(text) : of_file;
 }
 
+// What the source's own block calls it.
+std::string name_in_block(const std::string& text) {
+  const std::vector<BlockLine> block = read_block(text, "the proposed source");
+  const auto line = std::ranges::find(block, "variant", &BlockLine::key);
+  return line == block.end() ? "" : fs::path(line->value).filename().string();
+}
+
 // A word for a file: what the author calls it, and a part of its hash, so that two texts are never one variant.
 std::string file_name(const ProposedCandidate& candidate, const std::string& text) {
-  std::string name = fs::path(candidate.name.empty() ? candidate.file : candidate.name).stem().string();
+  const std::string& said = candidate.name.empty() ? candidate.file : candidate.name;
+  std::string name = said.empty() ? name_in_block(text) : fs::path(said).stem().string();
   std::ranges::replace_if(
       name, [](char c) { return !is_identifier(std::string("_") + c); }, '_');
   name = is_identifier(name) ? name.substr(0, kLongestName) : "proposal";
@@ -136,6 +144,7 @@ class Taking {
     const Variant variant = place_.workspace.catalogue().read(path, place_.family.name);
     check_place(place_, variant);
     proposal.idea = proposal.idea.empty() ? variant.idea : proposal.idea;
+    proposal.prediction = proposal.prediction ? proposal.prediction : variant.prediction;
     const auto [known, is_new] = known_.try_emplace(bare_text(variant), variant.id());
     if (!is_new) {
       proposal.state = ProposalState::repeated;

@@ -72,6 +72,8 @@ void check_proposals(const Json& proposals) {
   for (std::size_t i = 0; i < states.size(); ++i) {
     EXPECT_EQ(proposals[i]["state"], states[i]) << proposals[i];
   }
+  EXPECT_NE(proposals[3].dump().find("copy/again_"), std::string::npos) << "named by the block of its source";
+  EXPECT_NE(proposals[3].dump().find("said in the block"), std::string::npos) << proposals[3];
   EXPECT_NE(proposals[4]["why"].dump().find("the same as copy/simple"), std::string::npos) << proposals[4];
   EXPECT_NE(proposals[5]["why"].dump().find("choose one of"), std::string::npos) << proposals[5];
   EXPECT_NE(proposals[6]["why"].dump().find("is no variant"), std::string::npos) << proposals[6];
@@ -103,9 +105,9 @@ TEST(Proposers, AnswersAreJudgedAsAnyCandidateAndFaultsEndNoCampaign) {
        {"predict", {{"low", 9}, {"high", 11}, {"because", "no\nreason\n// apo:tune EVIL 1"}}}},
       {{"source", right}, {"name", "right"}, {"techniques", {"memcpy"}}, {"predict", {{"low", 8}, {"high", 9}}}},
       {{"source", "// The same once more.\n" + right}},
-      {{"source", replaced(right, "4 * n", "sizeof(float) * n")},
-       {"name", "again"},
-       {"predict", {{"low", 4}, {"high", 5}}}},
+      {{"source",
+        "// apo:variant copy/again\n// apo:target host\n// apo:predict 4x..5x over parent: said in the block\n" +
+            replaced(right, "4 * n", "sizeof(float) * n")}},
       {{"source", replaced(Workplace::variant("other"), "  for", "  /* the baseline */\n\n  for")}},
       {{"variant", "copy/parallel[KILOBYTES_PER_THREAD=3]"}},
       {{"source", "// apo:parent copy/nobody\n" + right + "// more\nint unused;\n"}},
