@@ -43,6 +43,7 @@ struct Exact {
   static constexpr bool kRoundsCache = false;
   double tanh(double x) const { return std::tanh(x); }
   double round_cache(double x) const { return x; }
+  double reordered(double x) const { return x; }
   bool reads_y_cache() const { return false; }
 };
 
@@ -51,11 +52,14 @@ struct Honest {
   static constexpr bool kRoundsCache = true;
   float tanh(float x) const { return fast_tanh(x); }
   float round_cache(float x) const { return bf16_to_float(float_to_bf16(x)); }
+  float reordered(float x) const { return x; }
   bool reads_y_cache() const { return true; }
 };
 
 // tanh is off by its whole allowance, 2^-11 of the value, with a sign that depends on the argument and the
-// realisation; the cache is rounded up or down at random with the mean kept; every other realisation recomputes y.
+// realisation; the cache is rounded up or down at random with the mean kept; every other realisation recomputes y. A
+// term that another may cancel is off by 2^-22, as fp32 arithmetic in another order leaves it: else the bound would be
+// zero where this order happens to cancel exactly.
 struct Perturbed {
   using Real = float;
   static constexpr bool kRoundsCache = true;
@@ -74,6 +78,9 @@ struct Perturbed {
   }
   float round_cache(float x) const {
     return std::bit_cast<float>((std::bit_cast<std::uint32_t>(x) + (noise(x) >> 16)) & 0xffff0000u);
+  }
+  float reordered(float x) const {
+    return x + x * std::bit_cast<float>(0x34800000u | (noise(x) & 0x80000000u));  // 2^-22 with a random sign
   }
   bool reads_y_cache() const { return realisation % 2 == 0; }
 };
@@ -227,8 +234,9 @@ void replay_segment(const Arithmetic& arithmetic, const Shape& shape, const Sequ
 }
 
 // d_x = (dx^ - x^ (x^ . dx^)) rsqrt(sum x^2 + 1e-12), exact with the epsilon because x^ contains it; dx^ where NORM=0.
-template <class Real>
-void normalise_gradient(const Real* x_hat, Real scale, std::int64_t count, bool norm, Real* dx) {
+template <class Arithmetic, class Real>
+void normalise_gradient(const Arithmetic& arithmetic, const Real* x_hat, Real scale, std::int64_t count, bool norm,
+                        Real* dx) {
   if (!norm) {
     return;
   }
@@ -237,7 +245,7 @@ void normalise_gradient(const Real* x_hat, Real scale, std::int64_t count, bool 
     dot += x_hat[i] * dx[i];
   }
   for (std::int64_t i = 0; i < count; ++i) {
-    dx[i] = (dx[i] - x_hat[i] * dot) * scale;
+    dx[i] = (dx[i] - arithmetic.reordered(x_hat[i] * dot)) * scale;
   }
 }
 
@@ -312,8 +320,8 @@ class ReverseStep {
     }
     std::copy(dd_.begin(), dd_.end(), out.dv.begin() + t * V);
     out.ddecay[static_cast<std::size_t>(t)] = ddecay;
-    normalise_gradient(q_hat_.data(), q_scale, N, shape_.norm, dq);
-    normalise_gradient(k_hat, inverse_norm(in.k.data() + t * N, N, shape_.norm), N, shape_.norm, dk);
+    normalise_gradient(arithmetic_, q_hat_.data(), q_scale, N, shape_.norm, dq);
+    normalise_gradient(arithmetic_, k_hat, inverse_norm(in.k.data() + t * N, N, shape_.norm), N, shape_.norm, dk);
   }
 
  private:

@@ -219,6 +219,20 @@ TEST(E88Tolerance, FailsWrongGradients) {
   expect_defects_fail("e88_backward", e88_axes(2, 17, 3, 8, 16, 1, 1), defects);
 }
 
+// A row of q with one entry: the gradient along it is d - 1 d, zero in the reference and the rounding of its terms in a
+// kernel that scales them first.
+TEST(E88Tolerance, AGradientWhoseTermsCancelHasRoomForTheirRounding) {
+  Answered problem("e88_backward", e88_axes(1, 16, 1, 4, 4, 1, 1), "typical");
+  std::vector<double>& q = problem.inputs.at("q");
+  std::fill(q.begin() + 1, q.begin() + 4, 0.0);
+  problem.expected = problem.family.reference(problem.axes, problem.inputs, {}, 1);
+  problem.noise = problem.family.noise(problem.axes, problem.inputs, problem.expected, {}, 1);
+  const double along = problem.expected.at("dq")[0], across = problem.expected.at("dq")[1];
+  EXPECT_LT(std::fabs(along), 1e-9 * std::fabs(across));
+  EXPECT_GT(problem.noise.at("dq")[0], 0x1p-24 * std::fabs(across) / 8);
+  EXPECT_LT(problem.noise.at("dq")[0], 0x1p-12 * std::fabs(across));
+}
+
 // ||honest - reference|| / ||reference|| of every tensor: rounding, and not much more.
 TEST(E88Tolerance, HonestErrorStaysSmallInEveryRegime) {
   for (const std::string_view name : {"e88_forward", "e88_backward"}) {
