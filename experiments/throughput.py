@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""experiments/throughput.py [CANDIDATES] - candidates an hour through `apo evaluate --stream`, and where their time goes.
+"""experiments/throughput.py [CANDIDATES] [cuda] - candidates an hour through `apo evaluate --stream`, and where their time goes.
 
 Candidates are right and differ from each other in text and machine code. Prints a markdown table, a row for each workload
-and judge; the first candidate of a stream, which pays for roofs, inputs and the check of the machine, is left out. APO
-names the program (default: build/release/bin/apo).
+and judge; the first candidate of a stream, which pays for roofs, inputs and the check of the machine, is left out. With `cuda`
+they run on a GPU. APO names the program (default: build/release/bin/apo).
 """
 import json
 import os
@@ -16,7 +16,7 @@ import time
 
 HOME = pathlib.Path(__file__).resolve().parent.parent
 APO = os.environ.get("APO", str(HOME / "build/release/bin/apo"))
-GATES = ["build", "correctness", "sanitizers", "timing", "confirmation"]
+GATES = ["executor", "build", "correctness", "sanitizers", "timing", "confirmation"]
 
 
 def copy_candidate(i):
@@ -33,6 +33,19 @@ def forward_candidate(i):
     return "\n".join(kept) + f"\nint number_of_candidate() {{ return {i}; }}\n"
 
 
+def backward_candidate(i):
+    text = (HOME / "variants/e88_backward/cuda_best.cu").read_text()
+    kept = "\n".join(line for line in text.splitlines() if "apo:variant" not in line)
+    place = "const TilePlace p(threadIdx.x);"
+    return kept.replace(place, f"{place}\n  if (a.T == -{i + 2}) {{\n    return;\n  }}") + "\n"
+
+
+ROWS = {
+    "host": [("copy", "n4k", copy_candidate), ("e88_forward", "b2_t64_h4_n32", forward_candidate)],
+    "cuda": [("e88_backward", "b8_t128_h83_n32", backward_candidate)],
+}
+
+
 def answers(family, workload, judge, sources):
     """Each answer with the seconds since the one before."""
     with tempfile.TemporaryDirectory() as folder:
@@ -46,6 +59,8 @@ def answers(family, workload, judge, sources):
             process.stdin.flush()
             answer = json.loads(process.stdout.readline())
             end = time.monotonic()
+            if answer["verdict"] == "not_judged":
+                sys.exit(f"not judged: {answer['feedback']}")
             yield answer, end - begin
             begin = end
         process.stdin.close()
@@ -68,8 +83,7 @@ def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     heads = ["family", "workload", "judge", "n", "an hour", "s each", *GATES, "rest", "verdicts"]
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
-    for family, workload, candidate in (("copy", "n4k", copy_candidate),
-                                        ("e88_forward", "b2_t64_h4_n32", forward_candidate)):
+    for family, workload, candidate in ROWS[sys.argv[2] if len(sys.argv) > 2 else "host"]:
         for judge in ("quick", "auto"):
             print(row(family, workload, judge, candidate, count), flush=True)
 

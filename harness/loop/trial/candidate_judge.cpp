@@ -134,8 +134,8 @@ void CandidateJudge::judge(const Judged& candidate, const std::string& judge, Ca
   }
   // The word of the policy is judged as the policy says.
   add_experiment(answer, variant, trial.judge(variant, judge == trial.policy().judge_preset ? "" : judge), trial);
-  if (has_effect(*answer.experiment)) {
-    diagnose(variant, trial, answer);
+  if (has_effect(*answer.experiment) && answer.verdict != CandidateVerdict::ranked) {
+    diagnose(variant, trial, answer);  // a rank is to be cheap: no profile for it
   }
   if (answer.experiment->outcome == Outcome::valid && answer.verdict != CandidateVerdict::ranked) {
     keep(variant);
