@@ -1,0 +1,23 @@
+// cuda/absent.cpp - stands in for cuda/run.cpp where there is no CUDA toolkit.
+#include "cuda/run.h"
+#include "data/error.h"
+
+namespace e88_lm {
+namespace {
+
+[[noreturn]] void refuse() {
+  throw UserError("this program was built without CUDA",
+                  "configure it again where nvcc is found, or train a small model with --device host");
+}
+
+}  // namespace
+
+Summary train_on_cuda(const Settings&, const Corpus&, const std::function<void(const StepResult&)>&) {
+  refuse();
+}
+
+int check_on_cuda(const Settings&) {
+  refuse();
+}
+
+}  // namespace e88_lm

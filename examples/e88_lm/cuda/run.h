@@ -1,0 +1,18 @@
+// cuda/run.h - what main() asks of the GPU; a program that was built without CUDA says so.
+#pragma once
+
+#include <functional>
+
+#include "data/corpus.h"
+#include "training/output.h"
+#include "training/settings.h"
+
+namespace e88_lm {
+
+Summary train_on_cuda(const Settings& settings, const Corpus& corpus,
+                      const std::function<void(const StepResult&)>& report);
+
+// Prints a line a comparison; returns 0 when all hold, else 3.
+int check_on_cuda(const Settings& settings);
+
+}  // namespace e88_lm

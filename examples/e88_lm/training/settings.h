@@ -1,0 +1,44 @@
+// training/settings.h - what a run is asked to do: flags, and the environment that overrides them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/formulas.h"
+#include "model/size.h"
+
+namespace e88_lm {
+
+struct Settings {
+  std::string device = "cuda";
+  ModelSize size;
+  StepShape shape;
+  std::int64_t steps = 200;
+  std::int64_t warmup_steps = 0;  // before those; they are printed and train like the others
+  double seconds = 0;             // > 0: no step begins later than this after the first
+  std::uint64_t seed = 42;
+  double rate = 6.4e-4;
+  std::int64_t rate_steps = 100;  // over which the rate rises from 0
+  AdamSettings adam;
+  std::string checkpoint;             // a file
+  std::int64_t checkpoint_every = 0;  // steps; 0: at the end only
+  bool resume = false;
+  std::int64_t evaluate = 0;  // batches of held-out text after the last step; -1: all
+  bool fused_projection = false;
+  bool graph = false;
+  bool check = false;  // the gradients and kernels of a GPU against the host's, instead of training
+  bool help = false;
+  std::vector<std::string> texts;
+
+  std::int64_t last_step() const { return warmup_steps + steps; }
+};
+
+// APO_SEED, APO_STEPS, APO_WARMUP_STEPS and APO_SECONDS win over the flags. Throws UserError.
+Settings parse_settings(const std::vector<std::string>& arguments,
+                        const std::function<const char*(const char*)>& environment);
+
+std::string help_text();
+
+}  // namespace e88_lm
