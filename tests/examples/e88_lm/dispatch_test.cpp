@@ -1,0 +1,100 @@
+// tests/examples/e88_lm/dispatch_test.cpp - the tables that apo exports, as the language model reads them.
+#include <gtest/gtest.h>
+
+#include "data/error.h"
+#include "dispatch/command.h"
+#include "dispatch/table.h"
+#include "harness/core/system/process.h"
+#include "tests/examples/e88_lm/small_model.h"
+
+namespace e88_lm {
+namespace {
+
+const DeviceFacts kH200 = {
+    .id = "", .model = "NVIDIA H200", .compute_capability = 90, .sms = 132, .shared_max = 232448, .max_threads = 1024};
+const std::vector<std::int64_t> kProduction = {16, 512, 83, 32, 32, 1, 1};
+
+// Both tables of the recorded campaigns in one folder.
+class E88LmDispatch : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("E88_LM_CACHE", (folder_ / "cache").c_str(), 1);
+    for (const std::string direction : {"forward", "backward"}) {
+      const std::string journal =
+          std::string(APO_SOURCE_FOLDER) + "/experiments/nvidia-h200/b16_t512_h83_n32/" + direction + ".db";
+      apo::ProcessOptions options;
+      options.timeout_s = 60;
+      options.environment = {"APO_HOME=" APO_SOURCE_FOLDER};
+      const apo::ProcessResult result =
+          apo::run_process({APO_PROGRAM, "export", "--dispatch", "e88_" + direction, "--journal", journal, "--output",
+                            tables().string(), "--with-sources"},
+                           options);
+      ASSERT_EQ(result.exit_code, 0) << result.error;
+    }
+  }
+  void TearDown() override { unsetenv("E88_LM_CACHE"); }
+
+  std::filesystem::path tables() const { return folder_ / "tables of the model"; }
+
+  const test::Folder folder_;
+};
+
+TEST_F(E88LmDispatch, TheTableChoosesWhatWasMeasuredAndSaysHowItIsLaunched) {
+  const PlannedKernel forward = plan_kernel(tables(), "e88_forward", kProduction, kH200);
+  EXPECT_EQ(forward.variant, "e88_forward/cuda_best");
+  ASSERT_EQ(forward.launches.size(), 1U);
+  EXPECT_EQ(forward.launches[0].grid[0], 1328);
+  EXPECT_TRUE(std::filesystem::exists(forward.source));
+  const PlannedKernel backward = plan_kernel(tables(), "e88_backward", kProduction, kH200);
+  EXPECT_EQ(backward.launches.at(0).shared_bytes, 226336);
+  EXPECT_EQ(backward.scratch, (std::vector<std::int64_t>{21757952, 1359872}));
+  EXPECT_EQ(backward.constants, (std::vector<std::string>{"kN=32", "kV=32", "kGATE=1", "kNORM=1", "SEQUENCES=11"}));
+}
+
+TEST_F(E88LmDispatch, SizesDevicesAndFamiliesWithoutARowAreErrorsWithTheFix) {
+  DeviceFacts other = kH200;
+  other.model = "NVIDIA A100";
+  EXPECT_THROW(plan_kernel(tables(), "e88_forward", {64, 4096, 83, 32, 32, 1, 1}, kH200), UserError);
+  EXPECT_THROW(plan_kernel(tables(), "e88_forward", kProduction, other), UserError);
+  EXPECT_THROW(plan_kernel(tables(), "e88_sideways", kProduction, kH200), UserError);
+}
+
+TEST_F(E88LmDispatch, TheSameTableInAnotherPlaceIsNotCompiledAgain) {
+  plan_kernel(tables(), "e88_forward", kProduction, kH200);
+  std::filesystem::rename(tables(), folder_ / "elsewhere");
+  const auto files = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder_ / "cache"), std::filesystem::directory_iterator());
+  };
+  ASSERT_EQ(files(), 1);
+  const PlannedKernel kernel = plan_kernel(folder_ / "elsewhere", "e88_forward", kProduction, kH200);
+  EXPECT_EQ(files(), 1);
+  EXPECT_TRUE(std::filesystem::exists(kernel.source)) << "but its sources are where the table is now";
+}
+
+TEST_F(E88LmDispatch, TheSourceCompilesToACubinWithItsConstants) {
+  if (run_command({"nvcc", "--version"}).status != 0) {
+    GTEST_SKIP() << "no nvcc";
+  }
+  const PlannedKernel kernel = plan_kernel(tables(), "e88_forward", kProduction, kH200);
+  EXPECT_GT(std::filesystem::file_size(build_kernel(kernel, 90)), 1000U);
+}
+
+TEST(E88LmCommand, AFailedCompilationShowsItsLogAndLeavesNoFile) {
+  const test::Folder folder;
+  setenv("E88_LM_CACHE", folder.path().c_str(), 1);
+  try {
+    built({"g++", "no such file.cpp"}, {"key"});
+    ADD_FAILURE();
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("no such file.cpp"), std::string::npos);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  unsetenv("E88_LM_CACHE");
+}
+
+TEST(E88LmCommand, WordsReachTheProgramAsTheyAre) {
+  EXPECT_EQ(run_command({"printf", "%s|", "it's", "$HOME", "two words"}).output, "it's|$HOME|two words|");
+}
+
+}  // namespace
+}  // namespace e88_lm

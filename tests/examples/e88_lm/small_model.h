@@ -1,0 +1,57 @@
+// tests/examples/e88_lm/small_model.h - texts, settings and folders for the tests of the language model.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "data/corpus.h"
+#include "host/host.h"
+#include "training/trainer.h"
+
+namespace e88_lm::test {
+
+inline const char kEnd = static_cast<char>(kSeparator);
+
+inline Settings small_settings() {
+  Settings settings;
+  settings.device = "host";
+  settings.size = {.dim = 16, .depth = 2, .heads = 3, .state = 8};
+  settings.shape = {.batch = 2, .length = 21};
+  settings.steps = 4;
+  return settings;
+}
+
+// Sentences about numbers, one a document.
+inline Corpus small_corpus(int documents = 300) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < documents; ++i) {
+    texts.push_back("the square of " + std::to_string(i) + " is " + std::to_string(i * i) + ".\n");
+  }
+  return split(texts);
+}
+
+inline std::vector<StepResult> run(const Settings& settings, const Corpus& corpus) {
+  std::vector<StepResult> steps;
+  Host<float> host;
+  train(host, settings, corpus, [&](const StepResult& step) { steps.push_back(step); });
+  return steps;
+}
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "e88_lm_test.XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace e88_lm::test
