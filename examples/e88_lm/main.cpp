@@ -24,17 +24,17 @@ std::vector<fs::path> texts_of(const Settings& settings) {
   return texts;
 }
 
-int run(const Settings& settings) {
+int run(const Settings& settings, Clock::time_point began) {
   if (settings.check) {
     return check_on_cuda(settings);
   }
   const Corpus corpus = split(read_documents(texts_of(settings)));
   const auto report = [](const StepResult& result) { print_step(stdout, result); };
   if (settings.device == "cuda") {
-    print_summary(stderr, train_on_cuda(settings, corpus, report));
+    print_summary(stderr, train_on_cuda(settings, corpus, began, report));
   } else {
     Host<float> host;
-    print_summary(stderr, train(host, settings, corpus, report));
+    print_summary(stderr, train(host, settings, corpus, began, report));
   }
   return 0;
 }
@@ -42,6 +42,7 @@ int run(const Settings& settings) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  const Clock::time_point began = Clock::now();
   try {
     const Settings settings =
         parse_settings({arguments + 1, arguments + count}, [](const char* name) { return std::getenv(name); });
@@ -49,7 +50,7 @@ int main(int count, char** arguments) {
       std::fputs(help_text().c_str(), stdout);
       return 0;
     }
-    return run(settings);
+    return run(settings, began);
   } catch (const UserError& error) {
     std::fprintf(stderr, "e88_lm: %s\n", error.what());
     return 1;

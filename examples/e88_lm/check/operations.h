@@ -11,7 +11,7 @@
 namespace e88_lm {
 
 // Odd where it may be: rows beyond the blocks that share sums, a last group of eight in the middle of a block.
-constexpr ModelSize kCheckedSize = {.dim = 200, .depth = 2, .heads = 5, .state = 32};
+constexpr ModelSize kCheckedSize = {.dim = 104, .depth = 2, .heads = 5, .state = 32};
 constexpr StepShape kCheckedShape = {.batch = 3, .length = 100};
 
 template <class Backend>

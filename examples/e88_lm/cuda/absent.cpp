@@ -12,7 +12,8 @@ namespace {
 
 }  // namespace
 
-Summary train_on_cuda(const Settings&, const Corpus&, const std::function<void(const StepResult&)>&) {
+Summary train_on_cuda(const Settings&, const Corpus&, std::chrono::steady_clock::time_point,
+                      const std::function<void(const StepResult&)>&) {
   refuse();
 }
 

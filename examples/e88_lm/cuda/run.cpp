@@ -41,11 +41,11 @@ bool check_step(Cuda& cuda, bool fused) {
 
 }  // namespace
 
-Summary train_on_cuda(const Settings& settings, const Corpus& corpus,
+Summary train_on_cuda(const Settings& settings, const Corpus& corpus, std::chrono::steady_clock::time_point began,
                       const std::function<void(const StepResult&)>& report) {
   Cuda cuda(dispatch_folder(), settings.size, settings.shape, settings.graph);
   std::fprintf(stderr, "e88_lm: %s\n", cuda.kernels().c_str());
-  return train(cuda, settings, corpus, report);
+  return train(cuda, settings, corpus, began, report);
 }
 
 int check_on_cuda(const Settings&) {

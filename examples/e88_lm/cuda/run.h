@@ -1,6 +1,7 @@
 // cuda/run.h - what main() asks of the GPU; a program that was built without CUDA says so.
 #pragma once
 
+#include <chrono>
 #include <functional>
 
 #include "data/corpus.h"
@@ -9,7 +10,7 @@
 
 namespace e88_lm {
 
-Summary train_on_cuda(const Settings& settings, const Corpus& corpus,
+Summary train_on_cuda(const Settings& settings, const Corpus& corpus, std::chrono::steady_clock::time_point began,
                       const std::function<void(const StepResult&)>& report);
 
 // Prints a line a comparison; returns 0 when all hold, else 3.

@@ -72,7 +72,8 @@ void take_line(const fs::path& folder, const std::string& line, PlannedKernel& k
 
 std::string nvcc() {
   const char* home = std::getenv("CUDA_HOME");
-  return home == nullptr ? "nvcc" : std::string(home) + "/bin/nvcc";
+  const std::string usual = "/usr/local/cuda/bin/nvcc";
+  return home != nullptr ? std::string(home) + "/bin/nvcc" : fs::exists(usual) ? usual : "nvcc";
 }
 
 std::vector<std::string> texts_beside(const fs::path& source) {

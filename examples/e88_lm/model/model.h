@@ -118,15 +118,14 @@ class Model {
   }
 
   Projection<Half> allocate_projection() {
-    const std::int64_t width = size_.key_width(), all = size_.projection_width();
-    Half* data = per_row<Half>(all);
+    const std::int64_t width = size_.key_width(), all = size_.projection_width(), alpha = size_.alpha_width();
     if (fused_) {
+      Half* data = per_row<Half>(all);
       return {.qkv = {data, all}, .gate = {data + 3 * width, all}, .alpha = {data + 4 * width, all}};
     }
-    const std::int64_t rows = shape_.rows();
-    return {.qkv = {data, 3 * width},
-            .gate = {data + rows * 3 * width, width},
-            .alpha = {data + rows * 4 * width, size_.alpha_width()}};
+    return {.qkv = {per_row<Half>(3 * width), 3 * width},
+            .gate = {per_row<Half>(width), width},
+            .alpha = {per_row<Half>(alpha), alpha}};
   }
 
   Layer allocate_layer() {

@@ -1,6 +1,7 @@
 // training/output.h - what the program prints: a JSON line a step on stdout, a summary on stderr.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -8,29 +9,36 @@
 namespace e88_lm {
 
 struct StepResult {
-  std::int64_t step = 0;  // from 1
-  double seconds = 0;     // since the end of the step before
-  double loss = 0;        // mean over the scored bytes, in nats a byte, before the step's update
+  std::int64_t step = 0;     // from 1
+  double seconds = 0;        // since the end of the step before
+  double loss = 0;           // mean over the scored bytes, in nats a byte, before the step's update
+  double gradient_norm = 0;  // before clipping
+  std::int64_t bytes = 0;    // that the model read
+
+  bool is_finite() const { return std::isfinite(loss) && std::isfinite(gradient_norm); }
 };
 
-// The one place that knows the protocol of the program that judges this one.
+// The one place that knows the protocol of the program that judges this one. A number that is not finite is printed as
+// it is: the judge has to see it.
 inline void print_step(std::FILE* out, const StepResult& result) {
-  std::fprintf(out, "{\"apo_step\": %lld, \"seconds\": %.9g, \"loss\": %.9g}\n", static_cast<long long>(result.step),
-               result.seconds, result.loss);
-  std::fflush(out);
+  std::fprintf(out,
+               "{\"apo_step\": %lld, \"seconds\": %.9g, \"loss\": %.9g, \"gradient_norm\": %.9g, \"bytes\": %lld}\n",
+               static_cast<long long>(result.step), result.seconds, result.loss, result.gradient_norm,
+               static_cast<long long>(result.bytes));
+  std::fflush(out);  // the judge times the line
 }
 
 struct Summary {
   std::int64_t parameters = 0;
-  std::int64_t steps = 0;
-  double seconds = 0;  // of all steps
+  std::int64_t steps = 0;  // after the warm-up
+  double seconds = 0;      // that they took
   std::int64_t bytes = 0;
   std::optional<double> held_out_loss;
   double byte_frequency_loss = 0;
 };
 
 inline void print_summary(std::FILE* out, const Summary& s) {
-  std::fprintf(out, "e88_lm: %lld parameters, %lld steps in %.3f s, %.0f bytes/s\n",
+  std::fprintf(out, "e88_lm: %lld parameters; after the warm-up %lld steps in %.3f s, %.0f bytes/s\n",
                static_cast<long long>(s.parameters), static_cast<long long>(s.steps), s.seconds,
                s.seconds > 0 ? static_cast<double>(s.bytes) / s.seconds : 0.0);
   if (s.held_out_loss) {

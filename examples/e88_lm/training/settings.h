@@ -16,8 +16,8 @@ struct Settings {
   ModelSize size;
   StepShape shape;
   std::int64_t steps = 200;
-  std::int64_t warmup_steps = 0;  // before those; they are printed and train like the others
-  double seconds = 0;             // > 0: no step begins later than this after the first
+  std::int64_t warmup_steps = 0;  // of these; the summary's speed leaves them out
+  double seconds = 0;             // > 0: in place of `steps`, no step begins later than this after the program
   std::uint64_t seed = 42;
   double rate = 6.4e-4;
   std::int64_t rate_steps = 100;  // over which the rate rises from 0
@@ -31,8 +31,6 @@ struct Settings {
   bool check = false;  // the gradients and kernels of a GPU against the host's, instead of training
   bool help = false;
   std::vector<std::string> texts;
-
-  std::int64_t last_step() const { return warmup_steps + steps; }
 };
 
 // APO_SEED, APO_STEPS, APO_WARMUP_STEPS and APO_SECONDS win over the flags. Throws UserError.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include "data/batches.h"
 #include "data/corpus.h"
@@ -20,9 +21,10 @@ namespace e88_lm {
 
 // Ends a training whose loss or gradient is no number: nothing after it would mean anything.
 struct NotFinite : std::runtime_error {
-  NotFinite(std::int64_t step, double loss, double norm)
-      : std::runtime_error("step " + std::to_string(step) + " is not finite: loss " + std::to_string(loss) +
-                           ", norm of the gradient " + std::to_string(norm)) {}
+  explicit NotFinite(const StepResult& result)
+      : std::runtime_error("step " + std::to_string(result.step) + " is not finite: loss " +
+                           std::to_string(result.loss) + ", norm of the gradient " +
+                           std::to_string(result.gradient_norm)) {}
 };
 
 template <class Backend>
@@ -46,8 +48,8 @@ class Trainer {
   Model<Backend>& model() { return model_; }
   std::int64_t step() const { return step_; }
 
-  // The mean loss of the step's bytes, before the weights change. Throws NotFinite.
-  double train_step() {
+  // Without its seconds.
+  StepResult train_step() {
     const Batch batch = training_batch(corpus_.train, settings_.shape, settings_.seed, step_ + 1);
     upload(batch, step_ + 1);
     backend_.repeat([this] {
@@ -57,11 +59,7 @@ class Trainer {
     });
     ++step_;
     const double loss = read(model_.loss_sum()) / static_cast<double>(std::max<std::int64_t>(batch.scored, 1));
-    const double norm = std::sqrt(read(squares_));
-    if (!std::isfinite(loss) || !std::isfinite(norm)) {
-      throw NotFinite(step_, loss, norm);
-    }
-    return loss;
+    return {.step = step_, .loss = loss, .gradient_norm = std::sqrt(read(squares_)), .bytes = settings_.shape.rows()};
   }
 
   // Over the first `batches` of the held-out windows, or all where that is negative.
@@ -153,31 +151,43 @@ class Trainer {
   std::int64_t step_ = 0;
 };
 
-inline double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+using Clock = std::chrono::steady_clock;
+
+inline double seconds_between(Clock::time_point start, Clock::time_point end) {
+  return std::chrono::duration<double>(end - start).count();
 }
 
-// Trains as `settings` say and calls `report` after each step.
+inline bool is_done(const Settings& settings, std::int64_t step, Clock::time_point began) {
+  return settings.seconds > 0 ? seconds_between(began, Clock::now()) >= settings.seconds : step >= settings.steps;
+}
+
+// Trains as `settings` say and calls `report` after each step. `began`: when the program did. Throws NotFinite after
+// the report of such a step.
 template <class Backend>
-Summary train(Backend& backend, const Settings& settings, const Corpus& corpus,
+Summary train(Backend& backend, const Settings& settings, const Corpus& corpus, Clock::time_point began,
               const std::function<void(const StepResult&)>& report) {
   Trainer<Backend> trainer(backend, settings, corpus);
   if (settings.resume) {
     trainer.restore(read_checkpoint(settings.checkpoint, trainer.identity()));
   }
   Summary summary = {.parameters = trainer.model().parameters().count()};
-  const auto start = std::chrono::steady_clock::now();
-  while (trainer.step() < settings.last_step() && (settings.seconds <= 0 || summary.seconds < settings.seconds)) {
-    const double loss = trainer.train_step();
-    const double seconds = seconds_since(start) - summary.seconds;
-    summary.seconds += seconds;
-    ++summary.steps;
-    report({.step = trainer.step(), .seconds = seconds, .loss = loss});
-    if (settings.checkpoint_every > 0 && trainer.step() % settings.checkpoint_every == 0) {
+  for (Clock::time_point last = Clock::now(); !is_done(settings, trainer.step(), began);) {
+    StepResult result = trainer.train_step();
+    const Clock::time_point now = Clock::now();
+    result.seconds = seconds_between(std::exchange(last, now), now);
+    report(result);
+    if (!result.is_finite()) {
+      throw NotFinite(result);
+    }
+    if (result.step > settings.warmup_steps) {
+      ++summary.steps;
+      summary.seconds += result.seconds;
+      summary.bytes += result.bytes;
+    }
+    if (settings.checkpoint_every > 0 && result.step % settings.checkpoint_every == 0) {
       write_checkpoint(settings.checkpoint, trainer.state());
     }
   }
-  summary.bytes = summary.steps * settings.shape.rows();
   if (!settings.checkpoint.empty()) {
     write_checkpoint(settings.checkpoint, trainer.state());
   }

@@ -40,43 +40,34 @@ class E88LmDispatch : public testing::Test {
 };
 
 TEST_F(E88LmDispatch, TheTableChoosesWhatWasMeasuredAndSaysHowItIsLaunched) {
-  const PlannedKernel forward = plan_kernel(tables(), "e88_forward", kProduction, kH200);
-  EXPECT_EQ(forward.variant, "e88_forward/cuda_best");
-  ASSERT_EQ(forward.launches.size(), 1U);
-  EXPECT_EQ(forward.launches[0].grid[0], 1328);
-  EXPECT_TRUE(std::filesystem::exists(forward.source));
   const PlannedKernel backward = plan_kernel(tables(), "e88_backward", kProduction, kH200);
-  EXPECT_EQ(backward.launches.at(0).shared_bytes, 226336);
+  EXPECT_EQ(backward.variant, "e88_backward/cuda_best");
+  EXPECT_TRUE(std::filesystem::exists(backward.source));
+  ASSERT_EQ(backward.launches.size(), 1U);
+  EXPECT_EQ(backward.launches[0].grid[0], 121);
+  EXPECT_EQ(backward.launches[0].shared_bytes, 226336);
   EXPECT_EQ(backward.scratch, (std::vector<std::int64_t>{21757952, 1359872}));
   EXPECT_EQ(backward.constants, (std::vector<std::string>{"kN=32", "kV=32", "kGATE=1", "kNORM=1", "SEQUENCES=11"}));
 }
 
-TEST_F(E88LmDispatch, SizesDevicesAndFamiliesWithoutARowAreErrorsWithTheFix) {
+TEST_F(E88LmDispatch, SizesDevicesAndFamiliesWithoutARowAreErrorsAndOthersCompileOnce) {
   DeviceFacts other = kH200;
   other.model = "NVIDIA A100";
   EXPECT_THROW(plan_kernel(tables(), "e88_forward", {64, 4096, 83, 32, 32, 1, 1}, kH200), UserError);
   EXPECT_THROW(plan_kernel(tables(), "e88_forward", kProduction, other), UserError);
   EXPECT_THROW(plan_kernel(tables(), "e88_sideways", kProduction, kH200), UserError);
-}
 
-TEST_F(E88LmDispatch, TheSameTableInAnotherPlaceIsNotCompiledAgain) {
-  plan_kernel(tables(), "e88_forward", kProduction, kH200);
   std::filesystem::rename(tables(), folder_ / "elsewhere");
   const auto files = [&] {
     return std::distance(std::filesystem::directory_iterator(folder_ / "cache"), std::filesystem::directory_iterator());
   };
   ASSERT_EQ(files(), 1);
   const PlannedKernel kernel = plan_kernel(folder_ / "elsewhere", "e88_forward", kProduction, kH200);
-  EXPECT_EQ(files(), 1);
+  EXPECT_EQ(files(), 1) << "the same table in another place is the same program";
   EXPECT_TRUE(std::filesystem::exists(kernel.source)) << "but its sources are where the table is now";
-}
-
-TEST_F(E88LmDispatch, TheSourceCompilesToACubinWithItsConstants) {
-  if (run_command({"nvcc", "--version"}).status != 0) {
-    GTEST_SKIP() << "no nvcc";
+  if (run_command({"/usr/local/cuda/bin/nvcc", "--version"}).status == 0) {
+    EXPECT_GT(std::filesystem::file_size(build_kernel(kernel, 90)), 1000U) << "a cubin";
   }
-  const PlannedKernel kernel = plan_kernel(tables(), "e88_forward", kProduction, kH200);
-  EXPECT_GT(std::filesystem::file_size(build_kernel(kernel, 90)), 1000U);
 }
 
 TEST(E88LmCommand, AFailedCompilationShowsItsLogAndLeavesNoFile) {

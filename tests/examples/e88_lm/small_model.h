@@ -34,7 +34,7 @@ inline Corpus small_corpus(int documents = 300) {
 inline std::vector<StepResult> run(const Settings& settings, const Corpus& corpus) {
   std::vector<StepResult> steps;
   Host<float> host;
-  train(host, settings, corpus, [&](const StepResult& step) { steps.push_back(step); });
+  train(host, settings, corpus, Clock::now(), [&](const StepResult& step) { steps.push_back(step); });
   return steps;
 }
 
