@@ -10,7 +10,7 @@
 
 namespace {
 
-using namespace e88_lm;
+using namespace byte_lm;
 namespace fs = std::filesystem;
 
 std::vector<fs::path> texts_of(const Settings& settings) {
@@ -29,6 +29,7 @@ int run(const Settings& settings, Clock::time_point began) {
     return check_on_cuda(settings);
   }
   const Corpus corpus = split(read_documents(texts_of(settings)));
+  print_corpus(stderr, corpus);
   const auto report = [](const StepResult& result) { print_step(stdout, result); };
   if (settings.device == "cuda") {
     print_summary(stderr, train_on_cuda(settings, corpus, began, report));

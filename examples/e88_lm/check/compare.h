@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace e88_lm {
+namespace byte_lm {
 
 struct NamedValues {
   std::string name;
@@ -83,4 +83,4 @@ inline bool print_comparisons(std::FILE* out, const std::vector<Comparison>& com
   return all;
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

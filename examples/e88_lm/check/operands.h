@@ -12,7 +12,7 @@
 #include "host/rounding.h"
 #include "model/random.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 template <class Type>
 Type to_number(double value) {
@@ -91,4 +91,4 @@ class Operands {
   std::vector<std::function<NamedValues()>> wanted_;
 };
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -8,7 +8,7 @@
 #include "model/model.h"
 #include "training/upload.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 // Odd where it may be: rows beyond the blocks that share sums, a last group of eight in the middle of a block.
 constexpr ModelSize kCheckedSize = {.dim = 104, .depth = 2, .heads = 5, .state = 32};
@@ -232,4 +232,4 @@ std::vector<NamedValues> step_results(Backend& backend, const ModelSize& size, c
   return results;
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

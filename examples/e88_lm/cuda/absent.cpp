@@ -2,7 +2,7 @@
 #include "cuda/run.h"
 #include "data/error.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace {
 
 [[noreturn]] void refuse() {
@@ -21,4 +21,4 @@ int check_on_cuda(const Settings&) {
   refuse();
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace e88_lm {
+namespace byte_lm {
 
 inline void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) {
@@ -23,4 +23,4 @@ inline void check(CUresult status, const std::string& what) {
   }
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace e88_lm {
+namespace byte_lm {
 namespace {
 
 Recurrence extents_of(const ModelSize& size, const StepShape& shape) {
@@ -56,4 +56,4 @@ void Cuda::end_recording() {
   check(cudaGraphDestroy(graph), "cudaGraphDestroy");
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

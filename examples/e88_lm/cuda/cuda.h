@@ -15,7 +15,7 @@
 #include "cuda/gemm.h"
 #include "cuda/launch.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 class Cuda {
  public:
@@ -180,4 +180,4 @@ class Cuda {
   cudaGraphExec_t graph_ = nullptr;
 };
 
-}  // namespace e88_lm
+}  // namespace byte_lm

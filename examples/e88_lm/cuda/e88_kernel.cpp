@@ -8,7 +8,7 @@
 #include "cuda/check_status.h"
 #include "data/error.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace {
 
 std::int64_t attribute(cudaDeviceAttr which) {
@@ -150,4 +150,4 @@ void E88Kernel::launch(const PlannedLaunch& launch, CUfunction function, cudaStr
   check(cuLaunchKernelEx(&config, function, parameters, nullptr), plan_.variant + ", kernel " + launch.kernel);
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -11,7 +11,7 @@
 #include "dispatch/table.h"
 #include "model/views.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 // Of the current device.
 DeviceFacts device_facts();
@@ -38,4 +38,4 @@ class E88Kernel {
   std::vector<void*> scratch_;
 };
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -5,7 +5,7 @@
 
 #include "cuda/check_status.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace {
 
 constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20;
@@ -66,4 +66,4 @@ template void Gemm::input_gradient(std::int64_t, std::int64_t, std::int64_t, Vie
 template void Gemm::input_gradient(std::int64_t, std::int64_t, std::int64_t, View<const bf16>, const bf16*, float*,
                                    bool);
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -8,7 +8,7 @@
 
 #include "model/views.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 class Gemm {
  public:
@@ -45,4 +45,4 @@ class Gemm {
   void* workspace_ = nullptr;  // our own: recorded graphs and bit-wise repeatable results need it
 };
 
-}  // namespace e88_lm
+}  // namespace byte_lm

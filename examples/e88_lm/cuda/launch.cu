@@ -11,7 +11,7 @@
 #include "kernels/norm.cuh"
 #include "kernels/optimizer.cuh"
 
-namespace e88_lm::launch {
+namespace byte_lm::launch {
 namespace {
 
 constexpr int kThreads = 256;
@@ -189,4 +189,4 @@ void round_weights(cudaStream_t stream, std::int64_t count, const float* masters
   launched("round_weights");
 }
 
-}  // namespace e88_lm::launch
+}  // namespace byte_lm::launch

@@ -9,7 +9,7 @@
 #include "kernels/formulas.h"
 #include "model/views.h"
 
-namespace e88_lm::launch {
+namespace byte_lm::launch {
 
 using bf16 = __nv_bfloat16;
 
@@ -43,4 +43,4 @@ void adamw(cudaStream_t stream, std::int64_t count, std::int64_t matrices, const
            float* second, bf16* weights);
 void round_weights(cudaStream_t stream, std::int64_t count, const float* masters, bf16* weights);
 
-}  // namespace e88_lm::launch
+}  // namespace byte_lm::launch

@@ -9,7 +9,7 @@
 #include "host/host.h"
 #include "training/trainer.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace {
 
 std::filesystem::path dispatch_folder() {
@@ -60,4 +60,4 @@ int check_on_cuda(const Settings&) {
   return all ? 0 : 3;
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

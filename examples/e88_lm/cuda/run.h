@@ -8,7 +8,7 @@
 #include "training/output.h"
 #include "training/settings.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 Summary train_on_cuda(const Settings& settings, const Corpus& corpus, std::chrono::steady_clock::time_point began,
                       const std::function<void(const StepResult&)>& report);
@@ -16,4 +16,4 @@ Summary train_on_cuda(const Settings& settings, const Corpus& corpus, std::chron
 // Prints a line a comparison; returns 0 when all hold, else 3.
 int check_on_cuda(const Settings& settings);
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -7,7 +7,7 @@
 #include "data/corpus.h"
 #include "model/random.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace {
 
 std::int32_t byte_at(std::string_view stream, std::int64_t place) {
@@ -63,4 +63,4 @@ std::int64_t window_batches(std::string_view stream, const StepShape& shape) {
   return (static_cast<std::int64_t>(stream.size()) - 1 + shape.rows() - 1) / shape.rows();
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

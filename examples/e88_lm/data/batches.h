@@ -7,7 +7,7 @@
 
 #include "model/size.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 constexpr std::int32_t kNotScored = -1;
 
@@ -31,4 +31,4 @@ Batch training_batch(std::string_view stream, const StepShape& shape, std::uint6
 Batch window_batch(std::string_view stream, const StepShape& shape, std::int64_t index);
 std::int64_t window_batches(std::string_view stream, const StepShape& shape);
 
-}  // namespace e88_lm
+}  // namespace byte_lm

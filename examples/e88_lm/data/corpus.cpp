@@ -11,7 +11,7 @@
 #include "data/read_file.h"
 #include "model/random.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace fs = std::filesystem;
 namespace {
 
@@ -110,4 +110,4 @@ double byte_frequency_loss(const Corpus& corpus) {
   return loss / static_cast<double>(scored_bytes(corpus.held_out));
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace e88_lm {
+namespace byte_lm {
 
 // Stands between documents, as in the Pile's raw text; read by the model, never scored.
 constexpr unsigned char kSeparator = 0x1e;
@@ -38,4 +38,4 @@ std::int64_t scored_bytes(std::string_view stream);
 // The loss on held-out bytes, in nats a byte, of a model that knows only how often each byte is in train.
 double byte_frequency_loss(const Corpus& corpus);
 
-}  // namespace e88_lm
+}  // namespace byte_lm

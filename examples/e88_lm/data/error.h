@@ -4,11 +4,11 @@
 #include <stdexcept>
 #include <string>
 
-namespace e88_lm {
+namespace byte_lm {
 
 struct UserError : std::runtime_error {
   explicit UserError(const std::string& what, const std::string& fix = "")
       : std::runtime_error(fix.empty() ? what : what + "\n  " + fix) {}
 };
 
-}  // namespace e88_lm
+}  // namespace byte_lm

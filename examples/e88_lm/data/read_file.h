@@ -8,7 +8,7 @@
 
 #include "data/error.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 // Throws UserError for what is no readable file.
 inline std::string read_file(const std::filesystem::path& path) {
@@ -19,4 +19,4 @@ inline std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -11,7 +11,7 @@
 
 #include "model/random.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace fs = std::filesystem;
 namespace {
 
@@ -86,4 +86,4 @@ fs::path built(const std::vector<std::string>& command, const std::vector<std::s
   return file;
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

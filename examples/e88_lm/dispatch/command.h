@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace e88_lm {
+namespace byte_lm {
 
 struct Ran {
   int status = 0;      // 0: done
@@ -20,4 +20,4 @@ Ran run_command(const std::vector<std::string>& words);
 // time. Throws std::runtime_error with the compiler's log.
 std::filesystem::path built(const std::vector<std::string>& command, const std::vector<std::string>& key);
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -9,7 +9,7 @@
 #include "data/read_file.h"
 #include "dispatch/command.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace fs = std::filesystem;
 namespace {
 
@@ -132,4 +132,4 @@ fs::path build_kernel(const PlannedKernel& kernel, std::int64_t compute_capabili
   return built(command, key);
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace e88_lm {
+namespace byte_lm {
 
 struct DeviceFacts {
   std::string id;                       // "GPU-..."
@@ -43,4 +43,4 @@ PlannedKernel plan_kernel(const std::filesystem::path& folder, const std::string
 // A cubin of the kernel, compiled with nvcc.
 std::filesystem::path build_kernel(const PlannedKernel& kernel, std::int64_t compute_capability);
 
-}  // namespace e88_lm
+}  // namespace byte_lm

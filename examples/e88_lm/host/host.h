@@ -13,7 +13,7 @@
 #include "kernels/formulas.h"
 #include "model/views.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 template <class Real, class Rounding = Exact>
 class Host {
@@ -95,23 +95,23 @@ class Host {
 
   void linear(std::int64_t rows, std::int64_t outputs, std::int64_t inputs, const Half* x, const Half* w,
               View<Half> y) {
-    e88_lm::linear<Rounding>(rows, outputs, inputs, x, w, y);
+    byte_lm::linear<Rounding>(rows, outputs, inputs, x, w, y);
   }
   void linear_full(std::int64_t rows, std::int64_t outputs, std::int64_t inputs, const Half* x, const Half* w,
                    Full* y) {
-    e88_lm::linear<Exact>(rows, outputs, inputs, x, w, View<Full>{y, outputs});
+    byte_lm::linear<Exact>(rows, outputs, inputs, x, w, View<Full>{y, outputs});
   }
   void linear_input_gradient(std::int64_t rows, std::int64_t outputs, std::int64_t inputs, View<const Half> dy,
                              const Half* w, Half* dx) {
-    e88_lm::linear_input_gradient<Rounding>(rows, outputs, inputs, dy, w, dx, false);
+    byte_lm::linear_input_gradient<Rounding>(rows, outputs, inputs, dy, w, dx, false);
   }
   void linear_input_gradient_full(std::int64_t rows, std::int64_t outputs, std::int64_t inputs, View<const Half> dy,
                                   const Half* w, Full* dx, bool adds) {
-    e88_lm::linear_input_gradient<Exact>(rows, outputs, inputs, dy, w, dx, adds);
+    byte_lm::linear_input_gradient<Exact>(rows, outputs, inputs, dy, w, dx, adds);
   }
   void linear_weight_gradient(std::int64_t rows, std::int64_t outputs, std::int64_t inputs, View<const Half> dy,
                               const Half* x, Full* dw) {
-    e88_lm::linear_weight_gradient(rows, outputs, inputs, dy, x, dw);
+    byte_lm::linear_weight_gradient(rows, outputs, inputs, dy, x, dw);
   }
 
   // q, k and v are silu() of their parts of `p`; the gate is copied to `gate` unless it stands there already.
@@ -227,7 +227,7 @@ class Host {
              const double* squares, Full* masters, const Full* gradients, Full* first, Full* second, Half* weights) {
     const Real factor = Real(clip_factor(settings, *squares));
     for (std::int64_t i = 0; i < count; ++i) {
-      e88_lm::adamw(settings, *scalars, gradients[i] * factor, i < matrices, masters[i], first[i], second[i]);
+      byte_lm::adamw(settings, *scalars, gradients[i] * factor, i < matrices, masters[i], first[i], second[i]);
       weights[i] = Rounding::half(masters[i]);
     }
   }
@@ -236,4 +236,4 @@ class Host {
   std::vector<std::unique_ptr<std::byte[]>> memory_;
 };
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -6,7 +6,7 @@
 
 #include "model/views.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 // In eight chains, so that it vectorises without reordering by the compiler.
 template <class Real>
@@ -72,4 +72,4 @@ void linear_weight_gradient(std::int64_t rows, std::int64_t outputs, std::int64_
   }
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

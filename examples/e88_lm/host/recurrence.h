@@ -16,7 +16,7 @@
 #include "kernels/formulas.h"
 #include "model/views.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 // Row `t` of a [batch, length, heads, width] tensor for one (batch, head).
 struct HeadRows {
@@ -166,4 +166,4 @@ class HeadRecurrence {
   std::vector<std::vector<Real>> history_;  // the states before each step of a segment, and after its last
 };
 
-}  // namespace e88_lm
+}  // namespace byte_lm

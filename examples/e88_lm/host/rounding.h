@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace e88_lm {
+namespace byte_lm {
 
 struct Exact {
   template <class Real>
@@ -24,4 +24,4 @@ struct Bf16 {
   }
 };
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -6,5 +6,5 @@
 #include "activations.cuh"
 
 extern "C" __global__ void activate(const activate_args a) {
-  e88_lm::activate_eight(a.rows, a.width, a.qkv, 3 * a.width, nullptr, 0, a.q, a.k, a.v, nullptr);
+  byte_lm::activate_eight(a.rows, a.width, a.qkv, 3 * a.width, nullptr, 0, a.q, a.k, a.v, nullptr);
 }

@@ -6,6 +6,6 @@
 #include "activations.cuh"
 
 extern "C" __global__ void activate_backward(const activate_backward_args a) {
-  e88_lm::activate_backward_eight(a.rows, a.width, a.qkv, 3 * a.width, a.dq, a.dk, a.dv, a.d_gate, a.d_projection,
+  byte_lm::activate_backward_eight(a.rows, a.width, a.qkv, 3 * a.width, a.dq, a.dk, a.dv, a.d_gate, a.d_projection,
                                   4 * a.width, a.d_projection + 3 * a.width, 4 * a.width);
 }

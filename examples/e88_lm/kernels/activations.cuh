@@ -4,7 +4,7 @@
 #include "formulas.h"
 #include "vectors.cuh"
 
-namespace e88_lm {
+namespace byte_lm {
 
 // What a thread of a [rows, 4 width / 8] grid works on: eight elements of q, k, v or the gate.
 struct ActivationPlace {
@@ -58,4 +58,4 @@ inline __device__ void activate_backward_eight(long long rows, long long width, 
   store_eight(d, d_qkv + at.row * d_qkv_stride + place);
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

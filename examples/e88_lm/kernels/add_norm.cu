@@ -6,5 +6,5 @@
 #include "norm.cuh"
 
 extern "C" __global__ void __launch_bounds__(256) add_norm(const add_norm_args a) {
-  e88_lm::add_norm_row(a.dim, a.x, a.before, a.after, a.weight, a.normed, a.inverse_rms);
+  byte_lm::add_norm_row(a.dim, a.x, a.before, a.after, a.weight, a.normed, a.inverse_rms);
 }

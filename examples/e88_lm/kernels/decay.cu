@@ -6,5 +6,5 @@
 #include "decay.cuh"
 
 extern "C" __global__ void decay(const decay_args a) {
-  e88_lm::decay_element(a.rows, a.heads, a.alpha, a.heads, a.a_log, a.dt_bias, a.decay);
+  byte_lm::decay_element(a.rows, a.heads, a.alpha, a.heads, a.a_log, a.dt_bias, a.decay);
 }

@@ -3,7 +3,7 @@
 #include "formulas.h"
 #include "vectors.cuh"
 
-namespace e88_lm {
+namespace byte_lm {
 
 inline __device__ void decay_element(long long rows, long long heads, const bf16* alpha, long long stride,
                                      const float* a_log, const float* dt_bias, bf16* decay) {
@@ -35,4 +35,4 @@ inline __device__ void decay_backward_rows(long long rows, long long heads, cons
   }
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -8,12 +8,12 @@
 #include "decay.cuh"
 
 extern "C" __global__ void rows(const decay_backward_args a) {
-  e88_lm::decay_backward_rows(a.rows, a.heads, a.alpha, a.heads, a.a_log, a.dt_bias, a.d_decay, a.d_alpha, a.heads,
+  byte_lm::decay_backward_rows(a.rows, a.heads, a.alpha, a.heads, a.a_log, a.dt_bias, a.d_decay, a.d_alpha, a.heads,
                               reinterpret_cast<float*>(a.partials));
 }
 
 extern "C" __global__ void sums(const decay_backward_args a) {
   const long long blocks = a.rows < 256 ? a.rows : 256;
   const float* partials = reinterpret_cast<const float*>(a.partials) + blockIdx.y * a.heads;
-  e88_lm::column_sums(blocks, a.heads, 2 * a.heads, partials, blockIdx.y == 0 ? a.d_a_log : a.d_dt_bias);
+  byte_lm::column_sums(blocks, a.heads, 2 * a.heads, partials, blockIdx.y == 0 ? a.d_a_log : a.d_dt_bias);
 }

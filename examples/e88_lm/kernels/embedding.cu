@@ -13,5 +13,5 @@ extern "C" __global__ void copy(const embedding_gradient_args a) {
 }
 
 extern "C" __global__ void add(const embedding_gradient_args a) {
-  e88_lm::embedding_gradient_column(a.dim, a.order, a.starts, a.d_residual, a.d_embedding);
+  byte_lm::embedding_gradient_column(a.dim, a.order, a.starts, a.d_residual, a.d_embedding);
 }

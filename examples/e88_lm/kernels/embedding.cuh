@@ -2,7 +2,7 @@
 #pragma once
 #include "vectors.cuh"
 
-namespace e88_lm {
+namespace byte_lm {
 
 inline __device__ void embed_eight(long long rows, long long dim, const int* tokens, const bf16* embedding,
                                    float* residual) {
@@ -35,4 +35,4 @@ inline __device__ void embedding_gradient_column(long long dim, const int* order
   d_embedding[blockIdx.x * dim + column] += (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -9,7 +9,7 @@
 #define E88_LM_BOTH
 #endif
 
-namespace e88_lm {
+namespace byte_lm {
 
 constexpr double kNormEpsilon = 1e-5;   // of RMSNorm
 constexpr double kKeyEpsilon = 1e-12;   // of the E88 kernels' normalisation of k and q
@@ -111,4 +111,4 @@ E88_LM_BOTH void adamw(const AdamSettings& settings, const StepScalars& scalars,
   master -= shrink * master + Real(scalars.rate / scalars.correction1) * first / scale;
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -6,5 +6,5 @@
 #include "loss.cuh"
 
 extern "C" __global__ void cross_entropy(const cross_entropy_args a) {
-  e88_lm::cross_entropy_row(a.rows, a.logits, a.targets, a.inverse_scored, a.losses, a.d_logits);
+  byte_lm::cross_entropy_row(a.rows, a.logits, a.targets, a.inverse_scored, a.losses, a.d_logits);
 }

@@ -2,7 +2,7 @@
 #pragma once
 #include "vectors.cuh"
 
-namespace e88_lm {
+namespace byte_lm {
 
 inline __device__ float warp_max(float value) {
 #pragma unroll
@@ -48,4 +48,4 @@ inline __device__ void cross_entropy_row(long long rows, const float* logits, co
   }
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

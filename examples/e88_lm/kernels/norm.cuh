@@ -3,7 +3,7 @@
 #include "formulas.h"
 #include "vectors.cuh"
 
-namespace e88_lm {
+namespace byte_lm {
 
 // A block a row: after = before + x where x is given, else `after` holds the sum already; normed = after / rms * weight.
 inline __device__ void add_norm_row(long long dim, const bf16* x, const float* before, float* after,
@@ -82,4 +82,4 @@ inline __device__ void norm_backward_rows(long long rows, long long dim, const f
   }
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -9,10 +9,10 @@
 
 extern "C" __global__ void __launch_bounds__(256) rows(const norm_backward_args a) {
   extern __shared__ float4 shared[];
-  e88_lm::norm_backward_rows(a.rows, a.dim, a.d_normed, a.residual, a.inverse_rms, a.weight, a.arrived, a.d_residual,
+  byte_lm::norm_backward_rows(a.rows, a.dim, a.d_normed, a.residual, a.inverse_rms, a.weight, a.arrived, a.d_residual,
                              a.d_x, reinterpret_cast<float*>(a.partials), reinterpret_cast<float*>(shared));
 }
 
 extern "C" __global__ void sums(const norm_backward_args a) {
-  e88_lm::column_sums(min(a.rows, static_cast<decltype(a.rows)>(256)), a.dim, a.dim, reinterpret_cast<float*>(a.partials), a.d_weight);
+  byte_lm::column_sums(min(a.rows, static_cast<decltype(a.rows)>(256)), a.dim, a.dim, reinterpret_cast<float*>(a.partials), a.d_weight);
 }

@@ -11,11 +11,11 @@
 #include "optimizer.cuh"
 
 extern "C" __global__ void partial(const adamw_args a) {
-  e88_lm::partial_sum(true, a.count, a.gradients, reinterpret_cast<double*>(a.partials));
+  byte_lm::partial_sum(true, a.count, a.gradients, reinterpret_cast<double*>(a.partials));
 }
 
 extern "C" __global__ void total(const adamw_args a) {
-  e88_lm::sum_of_partials(256, reinterpret_cast<const double*>(a.partials), reinterpret_cast<double*>(a.squares));
+  byte_lm::sum_of_partials(256, reinterpret_cast<const double*>(a.partials), reinterpret_cast<double*>(a.squares));
 }
 
 // The model steps in place; here inputs stay.
@@ -29,7 +29,7 @@ extern "C" __global__ void copy(const adamw_args a) {
 }
 
 extern "C" __global__ void update(const adamw_args a) {
-  const e88_lm::StepScalars scalars = {1, a.rate, a.correction1, a.correction2};
-  e88_lm::adamw_eight(a.count, a.matrices, e88_lm::AdamSettings(), &scalars, reinterpret_cast<double*>(a.squares),
+  const byte_lm::StepScalars scalars = {1, a.rate, a.correction1, a.correction2};
+  byte_lm::adamw_eight(a.count, a.matrices, byte_lm::AdamSettings(), &scalars, reinterpret_cast<double*>(a.squares),
                       a.new_masters, a.gradients, a.new_first, a.new_second, a.weights);
 }

@@ -3,7 +3,7 @@
 #include "formulas.h"
 #include "vectors.cuh"
 
-namespace e88_lm {
+namespace byte_lm {
 
 // partials[block] = the block's share of sum values, or of sum values^2.
 inline __device__ void partial_sum(bool squares, long long count, const float* values, double* partials) {
@@ -64,4 +64,4 @@ inline __device__ void round_eight(long long count, const float* from, bf16* to)
   }
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

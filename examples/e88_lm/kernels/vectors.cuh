@@ -2,7 +2,7 @@
 #pragma once
 #include <cuda_bf16.h>
 
-namespace e88_lm {
+namespace byte_lm {
 
 typedef __nv_bfloat16 bf16;
 
@@ -79,4 +79,4 @@ inline __device__ void column_sums(long long rows, long long columns, long long 
   out[column] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

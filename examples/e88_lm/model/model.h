@@ -11,7 +11,7 @@
 #include "model/parameters.h"
 #include "model/views.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 // A step's bytes and numbers where the backend computes.
 struct StepInputs {
@@ -314,4 +314,4 @@ class Model {
   Projection<Half> d_projection_;
 };
 
-}  // namespace e88_lm
+}  // namespace byte_lm

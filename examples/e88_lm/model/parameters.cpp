@@ -6,7 +6,7 @@
 
 #include "model/random.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace {
 
 class Layout {
@@ -118,4 +118,4 @@ std::vector<float> initial_masters(const ModelSize& size, std::uint64_t seed) {
   return masters;
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -7,7 +7,7 @@
 
 #include "model/size.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 // A matrix [padded_rows, columns], of which the rows from `rows` on are zero.
 struct Parameter {
@@ -43,4 +43,4 @@ struct Parameters {
 // The masters of a new model; a function of the seed.
 std::vector<float> initial_masters(const ModelSize& size, std::uint64_t seed);
 
-}  // namespace e88_lm
+}  // namespace byte_lm

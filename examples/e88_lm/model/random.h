@@ -6,7 +6,7 @@
 #include <numbers>
 #include <string_view>
 
-namespace e88_lm {
+namespace byte_lm {
 
 // The finaliser of splitmix64 (Steele, Lea & Flood 2014).
 inline std::uint64_t mix(std::uint64_t bits) {
@@ -40,4 +40,4 @@ class Random {
   std::uint64_t key_;
 };
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace e88_lm {
+namespace byte_lm {
 
 constexpr std::int64_t kVocabulary = 256;  // bytes
 constexpr std::int64_t kSegment = 16;      // the E88 kernels keep the state before every so many time steps
@@ -29,4 +29,4 @@ struct StepShape {
   constexpr std::int64_t segments() const { return (length + kSegment - 1) / kSegment; }
 };
 
-}  // namespace e88_lm
+}  // namespace byte_lm

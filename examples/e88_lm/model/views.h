@@ -8,7 +8,7 @@
 
 #include "model/size.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 // A matrix whose rows are `stride` elements apart.
 template <class Type>
@@ -66,4 +66,4 @@ struct DecayGradient {
   Full *d_a_log, *d_dt_bias;
 };
 
-}  // namespace e88_lm
+}  // namespace byte_lm

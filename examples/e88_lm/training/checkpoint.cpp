@@ -14,7 +14,7 @@
 #include "data/error.h"
 #include "model/random.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace {
 
 struct Header {
@@ -121,4 +121,4 @@ TrainingState read_checkpoint(const std::filesystem::path& file, const TrainingI
   return state;
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -8,7 +8,7 @@
 
 #include "model/size.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 // What must be the same for a training to go on.
 struct TrainingIdentity {
@@ -33,4 +33,4 @@ void write_checkpoint(const std::filesystem::path& file, const TrainingState& st
 // Throws UserError for a file that is absent, damaged or of another training.
 TrainingState read_checkpoint(const std::filesystem::path& file, const TrainingIdentity& expected);
 
-}  // namespace e88_lm
+}  // namespace byte_lm

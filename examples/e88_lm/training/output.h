@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <optional>
 
-namespace e88_lm {
+#include "data/corpus.h"
+
+namespace byte_lm {
 
 struct StepResult {
   std::int64_t step = 0;     // from 1
@@ -28,6 +30,14 @@ inline void print_step(std::FILE* out, const StepResult& result) {
   std::fflush(out);  // the judge times the line
 }
 
+// What decides the bytes of a run besides its seed: two runs that print the same hash have the same text.
+inline void print_corpus(std::FILE* out, const Corpus& corpus) {
+  std::fprintf(out, "e88_lm: text %016llx: %lld documents of %lld bytes to train on, %lld of %lld held out\n",
+               static_cast<unsigned long long>(corpus.hash()), static_cast<long long>(corpus.train_documents),
+               static_cast<long long>(scored_bytes(corpus.train)), static_cast<long long>(corpus.held_out_documents),
+               static_cast<long long>(scored_bytes(corpus.held_out)));
+}
+
 struct Summary {
   std::int64_t parameters = 0;
   std::int64_t steps = 0;  // after the warm-up
@@ -47,4 +57,4 @@ inline void print_summary(std::FILE* out, const Summary& s) {
   }
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

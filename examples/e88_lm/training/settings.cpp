@@ -7,7 +7,7 @@
 
 #include "data/error.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace {
 
 using Target = std::variant<bool*, std::int64_t*, std::uint64_t*, double*, std::string*>;
@@ -157,4 +157,4 @@ std::string help_text() {
   return text;
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

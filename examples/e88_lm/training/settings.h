@@ -9,7 +9,7 @@
 #include "kernels/formulas.h"
 #include "model/size.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 struct Settings {
   std::string device = "cuda";
@@ -39,4 +39,4 @@ Settings parse_settings(const std::vector<std::string>& arguments,
 
 std::string help_text();
 
-}  // namespace e88_lm
+}  // namespace byte_lm

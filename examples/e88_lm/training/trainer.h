@@ -17,7 +17,7 @@
 #include "training/settings.h"
 #include "training/upload.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 // Ends a training whose loss or gradient is no number: nothing after it would mean anything.
 struct NotFinite : std::runtime_error {
@@ -122,7 +122,7 @@ class Trainer {
   }
 
   void upload(const Batch& batch, std::int64_t step) {
-    e88_lm::upload(backend_, batch, scalars(batch, step), model_.inputs());
+    byte_lm::upload(backend_, batch, scalars(batch, step), model_.inputs());
   }
 
   StepScalars scalars(const Batch& batch, std::int64_t step) const {
@@ -198,4 +198,4 @@ Summary train(Backend& backend, const Settings& settings, const Corpus& corpus, 
   return summary;
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -4,7 +4,7 @@
 #include "data/batches.h"
 #include "model/model.h"
 
-namespace e88_lm {
+namespace byte_lm {
 
 template <class Backend>
 void upload(Backend& backend, const Batch& batch, const StepScalars& scalars, const StepInputs& to) {
@@ -17,4 +17,4 @@ void upload(Backend& backend, const Batch& batch, const StepScalars& scalars, co
   backend.upload(&scalars, 1, to.scalars);
 }
 
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -4,7 +4,7 @@
 #include "check/operations.h"
 #include "tests/examples/e88_lm/small_model.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace {
 
 using Honest = Host<float, Bf16>;
@@ -93,4 +93,4 @@ TEST(E88LmCheck, NanNeverPasses) {
 }
 
 }  // namespace
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -6,7 +6,7 @@
 #include "data/read_file.h"
 #include "tests/examples/e88_lm/small_model.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace {
 
 std::string what_of(const std::function<void()>& action) {
@@ -101,4 +101,4 @@ TEST_F(E88LmCheckpoint, AnotherTrainingIsRefused) {
 }
 
 }  // namespace
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -5,7 +5,7 @@
 
 #include "tests/examples/e88_lm/small_model.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace {
 
 using test::kEnd;
@@ -117,4 +117,4 @@ TEST(E88LmData, ByteFrequenciesOfALikelyTextCostItsEntropy) {
 }
 
 }  // namespace
-}  // namespace e88_lm
+}  // namespace byte_lm

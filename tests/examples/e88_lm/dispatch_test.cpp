@@ -7,7 +7,7 @@
 #include "harness/core/system/process.h"
 #include "tests/examples/e88_lm/small_model.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace {
 
 const DeviceFacts kH200 = {
@@ -88,4 +88,4 @@ TEST(E88LmCommand, WordsReachTheProgramAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -4,7 +4,7 @@
 #include "check/operations.h"
 #include "tests/examples/e88_lm/small_model.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace {
 
 TEST(E88LmModel, HasTheParametersOfItsDefinition) {
@@ -107,4 +107,4 @@ TEST(E88LmGradient, OneProjectionGivesTheLossOfThree) {
 }
 
 }  // namespace
-}  // namespace e88_lm
+}  // namespace byte_lm

@@ -4,7 +4,7 @@
 
 #include "harness/core/system/process.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace {
 
 struct Kernel {
@@ -35,4 +35,4 @@ INSTANTIATE_TEST_SUITE_P(All, E88LmKernels,
                          [](const testing::TestParamInfo<Kernel>& kernel) { return std::string(kernel.param.file); });
 
 }  // namespace
-}  // namespace e88_lm
+}  // namespace byte_lm

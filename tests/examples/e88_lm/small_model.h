@@ -9,7 +9,7 @@
 #include "host/host.h"
 #include "training/trainer.h"
 
-namespace e88_lm::test {
+namespace byte_lm::test {
 
 inline const char kEnd = static_cast<char>(kSeparator);
 
@@ -54,4 +54,4 @@ class Folder {
   std::filesystem::path path_;
 };
 
-}  // namespace e88_lm::test
+}  // namespace byte_lm::test

@@ -9,7 +9,7 @@
 #include "harness/core/system/process.h"
 #include "tests/examples/e88_lm/small_model.h"
 
-namespace e88_lm {
+namespace byte_lm {
 namespace {
 
 TEST(E88LmTraining, HeldOutLossFallsBelowByteFrequencies) {
@@ -21,7 +21,7 @@ TEST(E88LmTraining, HeldOutLossFallsBelowByteFrequencies) {
   settings.rate_steps = 20;
   settings.evaluate = 20;
   Host<float> host;
-  const Corpus corpus = split(read_documents({std::filesystem::path(E88_LM_REPOSITORY) / "docs"}));
+  const Corpus corpus = split(read_documents({std::filesystem::path(E88_LM_REPOSITORY) / "harness"}));
   double first = 0;
   const Summary summary = train(host, settings, corpus, Clock::now(),
                                 [&](const StepResult& step) { first = step.step == 1 ? step.loss : first; });
@@ -79,7 +79,7 @@ TEST(E88LmTraining, ANanEndsTheRunAndLeavesTheCheckpoint) {
 apo::ProcessResult run_program(std::vector<std::string> flags, std::vector<std::string> environment = {}) {
   flags.insert(flags.begin(), {E88_LM_PROGRAM, "--device", "host", "--dim", "16", "--depth", "1", "--heads", "2",
                                "--state", "8", "--batch", "2", "--length", "16"});
-  flags.push_back(std::string(E88_LM_REPOSITORY) + "/docs");
+  flags.push_back(std::string(E88_LM_REPOSITORY) + "/harness");
   apo::ProcessOptions options;
   options.timeout_s = 60;
   options.environment = std::move(environment);
@@ -164,4 +164,4 @@ TEST(E88LmProgram, MistakesAreNamedWithTheirFix) {
 }
 
 }  // namespace
-}  // namespace e88_lm
+}  // namespace byte_lm
