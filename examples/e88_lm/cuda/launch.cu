@@ -1,9 +1,8 @@
 // cuda/launch.cu - the kernels of kernels/ as __global__ functions, and their grids.
-#include "cuda/launch.h"
-
 #include <algorithm>
 
 #include "cuda/check_status.h"
+#include "cuda/launch.h"
 #include "kernels/activations.cuh"
 #include "kernels/decay.cuh"
 #include "kernels/embedding.cuh"
@@ -15,6 +14,7 @@ namespace byte_lm::launch {
 namespace {
 
 constexpr int kThreads = 256;
+constexpr int kActivationThreads = 128;
 
 __global__ void embed_kernel(long long rows, long long dim, const int* tokens, const bf16* embedding, float* residual) {
   embed_eight(rows, dim, tokens, embedding, residual);
@@ -38,20 +38,19 @@ __global__ void __launch_bounds__(kThreads)
                      g.d_residual, g.d_x, partials, reinterpret_cast<float*>(shared));
 }
 
-__global__ void column_sums_kernel(long long rows, long long columns, long long stride, const float* partials,
-                                   float* out) {
+__global__ void __launch_bounds__(kThreads)
+    column_sums_kernel(long long rows, long long columns, long long stride, const float* partials, float* out) {
   column_sums(rows, columns, stride, partials, out);
 }
 
-__global__ void activate_kernel(long long rows, long long width, Projection<bf16> p, bf16* q, bf16* k, bf16* v,
-                                bf16* gate) {
-  activate_eight(rows, width, p.qkv.data, p.qkv.stride, p.gate.data, p.gate.stride, q, k, v, gate);
+__global__ void activate_kernel(long long width, Projection<bf16> p, bf16* q, bf16* k, bf16* v, bf16* gate) {
+  activate_eight(width, p.qkv.data, p.qkv.stride, p.gate.data, p.gate.stride, q, k, v, gate);
 }
 
-__global__ void activate_backward_kernel(long long rows, long long width, Projection<bf16> p, const bf16* dq,
-                                         const bf16* dk, const bf16* dv, const bf16* d_gate, Projection<bf16> d) {
-  activate_backward_eight(rows, width, p.qkv.data, p.qkv.stride, dq, dk, dv, d_gate, d.qkv.data, d.qkv.stride,
-                          d.gate.data, d.gate.stride);
+__global__ void activate_backward_kernel(long long width, Projection<bf16> p, const bf16* dq, const bf16* dk,
+                                         const bf16* dv, const bf16* d_gate, Projection<bf16> d) {
+  activate_backward_eight(width, p.qkv.data, p.qkv.stride, dq, dk, dv, d_gate, d.qkv.data, d.qkv.stride, d.gate.data,
+                          d.gate.stride);
 }
 
 __global__ void decay_kernel(long long rows, long long heads, View<const bf16> alpha, const float* a_log,
@@ -78,8 +77,8 @@ __global__ void sum_of_partials_kernel(int count, const double* partials, double
 }
 
 __global__ void adamw_kernel(long long count, long long matrices, AdamSettings settings, const StepScalars* scalars,
-                             const double* squares, float* masters, const float* gradients, float* first,
-                             float* second, bf16* weights) {
+                             const double* squares, float* masters, const float* gradients, float* first, float* second,
+                             bf16* weights) {
   adamw_eight(count, matrices, settings, scalars, squares, masters, gradients, first, second, weights);
 }
 
@@ -90,6 +89,16 @@ __global__ void round_kernel(long long count, const float* from, bf16* to) {
 // Blocks of kThreads that have a thread for each of `count`.
 unsigned blocks(std::int64_t count) {
   return static_cast<unsigned>((count + kThreads - 1) / kThreads);
+}
+
+unsigned sum_blocks(std::int64_t columns) {
+  return static_cast<unsigned>((columns + 31) / 32);
+}
+
+dim3 activation_grid(std::int64_t rows, std::int64_t width) {
+  const std::int64_t threads = width / 2;  // of eight elements of four parts
+  return dim3(static_cast<unsigned>(rows),
+              static_cast<unsigned>((threads + kActivationThreads - 1) / kActivationThreads));
 }
 
 unsigned partial_blocks(std::int64_t rows) {
@@ -126,18 +135,18 @@ void norm_backward(cudaStream_t stream, std::int64_t rows, std::int64_t dim, con
                    float* partials) {
   const unsigned grid = partial_blocks(rows);
   const std::size_t shared = sizeof(float) * static_cast<std::size_t>(dim);
-  check(cudaFuncSetAttribute(norm_backward_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(shared)),
-        "norm_backward");
+  check(
+      cudaFuncSetAttribute(norm_backward_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
+      "norm_backward");
   norm_backward_kernel<<<grid, kThreads, shared, stream>>>(rows, dim, g, partials);
-  column_sums_kernel<<<blocks(dim), kThreads, 0, stream>>>(grid, dim, dim, partials, g.d_weight);
+  column_sums_kernel<<<sum_blocks(dim), kThreads, 0, stream>>>(grid, dim, dim, partials, g.d_weight);
   launched("norm_backward");
 }
 
 void activate(cudaStream_t stream, std::int64_t rows, std::int64_t width, const Projection<bf16>& p, bf16* q, bf16* k,
               bf16* v, bf16* gate) {
   bf16* moved = gate == p.gate.data ? nullptr : gate;
-  activate_kernel<<<blocks(rows * width / 2), kThreads, 0, stream>>>(rows, width, p, q, k, v, moved);
+  activate_kernel<<<activation_grid(rows, width), kActivationThreads, 0, stream>>>(width, p, q, k, v, moved);
   launched("activate");
 }
 
@@ -145,7 +154,8 @@ void activate_backward(cudaStream_t stream, std::int64_t rows, std::int64_t widt
                        const bf16* dq, const bf16* dk, const bf16* dv, const bf16* d_gate, const Projection<bf16>& d) {
   Projection<bf16> to = d;
   to.gate.data = d_gate == d.gate.data ? nullptr : d.gate.data;
-  activate_backward_kernel<<<blocks(rows * width / 2), kThreads, 0, stream>>>(rows, width, p, dq, dk, dv, d_gate, to);
+  activate_backward_kernel<<<activation_grid(rows, width), kActivationThreads, 0, stream>>>(width, p, dq, dk, dv,
+                                                                                            d_gate, to);
   launched("activate_backward");
 }
 
@@ -159,8 +169,8 @@ void decay_backward(cudaStream_t stream, std::int64_t rows, std::int64_t heads, 
                     float* partials) {
   const unsigned grid = partial_blocks(rows);
   decay_backward_kernel<<<grid, 128, 0, stream>>>(rows, heads, g, partials);
-  column_sums_kernel<<<blocks(heads), kThreads, 0, stream>>>(grid, heads, 2 * heads, partials, g.d_a_log);
-  column_sums_kernel<<<blocks(heads), kThreads, 0, stream>>>(grid, heads, 2 * heads, partials + heads, g.d_dt_bias);
+  column_sums_kernel<<<sum_blocks(heads), kThreads, 0, stream>>>(grid, heads, 2 * heads, partials, g.d_a_log);
+  column_sums_kernel<<<sum_blocks(heads), kThreads, 0, stream>>>(grid, heads, 2 * heads, partials + heads, g.d_dt_bias);
   launched("decay_backward");
 }
 

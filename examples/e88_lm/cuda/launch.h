@@ -13,7 +13,7 @@ namespace byte_lm::launch {
 
 using bf16 = __nv_bfloat16;
 
-// Rows of partial sums; enough blocks to fill a GPU twice.
+// Rows of partial sums: two blocks for each multiprocessor of a large GPU.
 constexpr int kPartials = 256;
 
 void embed(cudaStream_t stream, std::int64_t rows, std::int64_t dim, const std::int32_t* tokens, const bf16* embedding,

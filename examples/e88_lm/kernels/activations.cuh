@@ -6,20 +6,24 @@
 
 namespace byte_lm {
 
-// What a thread of a [rows, 4 width / 8] grid works on: eight elements of q, k, v or the gate.
+// What a thread works on: eight elements of q, k, v or the gate (parts 0 to 3) of the row blockIdx.x, or nothing
+// (more). The divisions are of 32 bits: those of 64 would take longer than the memory does.
 struct ActivationPlace {
-  long long row, part, column;
+  long long row;
+  unsigned part, column;
 
-  __device__ ActivationPlace(long long index, long long width)
-      : row(index / (width / 2)), part(index % (width / 2) / (width / 8)), column(index % (width / 8) * 8) {}
+  __device__ explicit ActivationPlace(long long width) : row(blockIdx.x) {
+    const unsigned eighth = static_cast<unsigned>(width / 8), index = blockIdx.y * blockDim.x + threadIdx.x;
+    part = index / eighth;
+    column = index % eighth * 8;
+  }
 };
 
-// Without `gate_out` the gate stays where it is.
-inline __device__ void activate_eight(long long rows, long long width, const bf16* qkv, long long qkv_stride,
-                                      const bf16* gate, long long gate_stride, bf16* q, bf16* k, bf16* v,
-                                      bf16* gate_out) {
-  const ActivationPlace at(static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x, width);
-  if (at.row >= rows || (at.part == 3 && gate_out == nullptr)) {
+// Without `gate_out` the gate stays where it is. The grid is [rows, width / 2 / block].
+inline __device__ void activate_eight(long long width, const bf16* qkv, long long qkv_stride, const bf16* gate,
+                                      long long gate_stride, bf16* q, bf16* k, bf16* v, bf16* gate_out) {
+  const ActivationPlace at(width);
+  if (at.part > 3 || (at.part == 3 && gate_out == nullptr)) {
     return;
   }
   const long long to = at.row * width + at.column;
@@ -35,12 +39,11 @@ inline __device__ void activate_eight(long long rows, long long width, const bf1
   store_eight(values, (at.part == 0 ? q : at.part == 1 ? k : v) + to);
 }
 
-inline __device__ void activate_backward_eight(long long rows, long long width, const bf16* qkv, long long qkv_stride,
-                                               const bf16* dq, const bf16* dk, const bf16* dv, const bf16* d_gate,
-                                               bf16* d_qkv, long long d_qkv_stride, bf16* d_gate_out,
-                                               long long d_gate_stride) {
-  const ActivationPlace at(static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x, width);
-  if (at.row >= rows || (at.part == 3 && d_gate_out == nullptr)) {
+inline __device__ void activate_backward_eight(long long width, const bf16* qkv, long long qkv_stride, const bf16* dq,
+                                               const bf16* dk, const bf16* dv, const bf16* d_gate, bf16* d_qkv,
+                                               long long d_qkv_stride, bf16* d_gate_out, long long d_gate_stride) {
+  const ActivationPlace at(width);
+  if (at.part > 3 || (at.part == 3 && d_gate_out == nullptr)) {
     return;
   }
   const long long from = at.row * width + at.column;

@@ -15,11 +15,11 @@ inline __device__ void decay_element(long long rows, long long heads, const bf16
   }
 }
 
-// A thread a head; rows are dealt out to the blocks. `partials` gets a row a block: heads sums for a_log, then heads for
-// dt_bias.
+// A thread a head; rows are dealt out to the blocks. `partials` gets a row a block: heads sums for a_log, then heads
+// for dt_bias.
 inline __device__ void decay_backward_rows(long long rows, long long heads, const bf16* alpha, long long stride,
-                                           const float* a_log, const float* dt_bias, const bf16* d_decay,
-                                           bf16* d_alpha, long long d_stride, float* partials) {
+                                           const float* a_log, const float* dt_bias, const bf16* d_decay, bf16* d_alpha,
+                                           long long d_stride, float* partials) {
   for (long long head = threadIdx.x; head < heads; head += blockDim.x) {
     float d_a_log = 0, d_dt_bias = 0;
     for (long long row = blockIdx.x; row < rows; row += gridDim.x) {

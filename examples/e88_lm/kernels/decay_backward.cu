@@ -3,7 +3,7 @@
 // apo:idea       A thread sums a head over the rows of its block; a second kernel adds the blocks up.
 // apo:scratch    partials 8*min(rows,256)*heads
 // apo:launch     rows grid=min(rows,256) block=128
-// apo:launch     sums grid=ceil_div(heads,256),2 block=256
+// apo:launch     sums grid=ceil_div(heads,32),2 block=256
 #include "decay_backward.args.h"
 #include "decay.cuh"
 

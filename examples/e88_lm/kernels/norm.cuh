@@ -5,7 +5,8 @@
 
 namespace byte_lm {
 
-// A block a row: after = before + x where x is given, else `after` holds the sum already; normed = after / rms * weight.
+// A block a row: after = before + x where x is given, else `after` holds the sum already; normed = after / rms *
+// weight.
 inline __device__ void add_norm_row(long long dim, const bf16* x, const float* before, float* after,
                                     const float* weight, bf16* normed, float* inverse_rms) {
   const long long row = blockIdx.x, first = row * dim;
@@ -41,8 +42,8 @@ inline __device__ void add_norm_row(long long dim, const bf16* x, const float* b
 }
 
 // Rows are dealt out to the blocks. With u = residual / rms, e = d_normed: d = (e w - u mean(e w u)) / rms is added to
-// `arrived` where that is given, and d_weight = sum over rows of e u, of which `partials` gets a row a block. `sums` has
-// dim floats of shared memory; a thread uses its own columns only.
+// `arrived` where that is given, and d_weight = sum over rows of e u, of which `partials` gets a row a block. `sums`
+// has dim floats of shared memory; a thread uses its own columns only.
 inline __device__ void norm_backward_rows(long long rows, long long dim, const float* d_normed, const float* residual,
                                           const float* inverse_rms, const float* weight, const float* arrived,
                                           float* d_residual, bf16* d_x, float* partials, float* sums) {
@@ -55,7 +56,8 @@ inline __device__ void norm_backward_rows(long long rows, long long dim, const f
     const long long first = row * dim;
     float along = 0;
     for (long long i = begin; i < dim; i += stride) {
-      const Eight e = load_eight(d_normed + first + i), r = load_eight(residual + first + i), w = load_eight(weight + i);
+      const Eight e = load_eight(d_normed + first + i), r = load_eight(residual + first + i),
+                  w = load_eight(weight + i);
       Eight sum = load_eight(sums + i);
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
@@ -67,7 +69,8 @@ inline __device__ void norm_backward_rows(long long rows, long long dim, const f
     }
     const float mean = block_sum(along) / static_cast<float>(dim);
     for (long long i = begin; i < dim; i += stride) {
-      const Eight e = load_eight(d_normed + first + i), r = load_eight(residual + first + i), w = load_eight(weight + i);
+      const Eight e = load_eight(d_normed + first + i), r = load_eight(residual + first + i),
+                  w = load_eight(weight + i);
       Eight d = arrived == nullptr ? Eight{} : load_eight(arrived + first + i);
 #pragma unroll
       for (int j = 0; j < 8; ++j) {

@@ -3,7 +3,7 @@
 // apo:idea       Rows are dealt out to 256 blocks; each keeps its share of the weight's gradient in shared memory, and a second kernel adds these up.
 // apo:scratch    partials 4*min(rows,256)*dim
 // apo:launch     rows grid=min(rows,256) block=256 shared=4*dim
-// apo:launch     sums grid=ceil_div(dim,256) block=256
+// apo:launch     sums grid=ceil_div(dim,32) block=256
 #include "norm_backward.args.h"
 #include "norm.cuh"
 
@@ -14,5 +14,6 @@ extern "C" __global__ void __launch_bounds__(256) rows(const norm_backward_args 
 }
 
 extern "C" __global__ void sums(const norm_backward_args a) {
-  byte_lm::column_sums(min(a.rows, static_cast<decltype(a.rows)>(256)), a.dim, a.dim, reinterpret_cast<float*>(a.partials), a.d_weight);
+  const long long blocks = a.rows < 256 ? a.rows : 256;
+  byte_lm::column_sums(blocks, a.dim, a.dim, reinterpret_cast<const float*>(a.partials), a.d_weight);
 }

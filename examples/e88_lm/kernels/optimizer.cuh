@@ -8,8 +8,17 @@ namespace byte_lm {
 // partials[block] = the block's share of sum values, or of sum values^2.
 inline __device__ void partial_sum(bool squares, long long count, const float* values, double* partials) {
   double sum = 0;
-  const long long threads = static_cast<long long>(gridDim.x) * blockDim.x;
-  for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += threads) {
+  const long long threads = static_cast<long long>(gridDim.x) * blockDim.x, whole = count / 8;
+  const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  for (long long i = thread; i < whole; i += threads) {
+    const Eight eight = load_eight(values + 8 * i);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const double value = eight.x[j];
+      sum += squares ? value * value : value;
+    }
+  }
+  for (long long i = 8 * whole + thread; i < count; i += threads) {
     const double value = values[i];
     sum += squares ? value * value : value;
   }

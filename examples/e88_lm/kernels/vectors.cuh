@@ -65,18 +65,29 @@ inline __device__ Type block_sum(Type value) {
   return warp_sum(lane < warps ? sums[lane] : Type(0));
 }
 
-// Blocks leave their partial sums as rows of `partials`; a thread adds up a column, always in the same order.
+// Blocks leave their partial sums as rows of `partials`; a block of 256 threads adds up 32 columns, eight rows at a
+// time and always in the same order.
 inline __device__ void column_sums(long long rows, long long columns, long long stride, const float* partials,
                                    float* out) {
-  const long long column = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (column >= columns) {
-    return;
+  __shared__ float sums[8][32];
+  const int lane = threadIdx.x % 32, group = threadIdx.x / 32;
+  const long long column = 32ll * blockIdx.x + lane;
+  float sum = 0;
+  if (column < columns) {
+#pragma unroll 4
+    for (long long row = group; row < rows; row += 8) {
+      sum += partials[row * stride + column];
+    }
   }
-  float sums[4] = {};
-  for (long long row = 0; row < rows; ++row) {
-    sums[row % 4] += partials[row * stride + column];
+  sums[group][lane] = sum;
+  __syncthreads();
+  if (group == 0 && column < columns) {
+#pragma unroll
+    for (int i = 1; i < 8; ++i) {
+      sum += sums[i][lane];
+    }
+    out[column] = sum;
   }
-  out[column] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 }  // namespace byte_lm

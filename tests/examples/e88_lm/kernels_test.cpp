@@ -12,6 +12,10 @@ struct Kernel {
   const char* workload;
 };
 
+void PrintTo(const Kernel& kernel, std::ostream* out) {
+  *out << kernel.file << " on " << kernel.workload;
+}
+
 class E88LmKernels : public testing::TestWithParam<Kernel> {};
 
 TEST_P(E88LmKernels, AreRightOnTheCpuExecutor) {
@@ -31,8 +35,10 @@ INSTANTIATE_TEST_SUITE_P(All, E88LmKernels,
                                          Kernel{"add_norm", "r5_d4104"}, Kernel{"decay", "r37_h5"},
                                          Kernel{"decay_backward", "r300_h130"}, Kernel{"embedding", "r37_d200"},
                                          Kernel{"loss", "r37"}, Kernel{"norm_backward", "r5_d4104"},
-                                         Kernel{"optimizer", "n5000"}),
-                         [](const testing::TestParamInfo<Kernel>& kernel) { return std::string(kernel.param.file); });
+                                         Kernel{"norm_backward", "r300_d8"}, Kernel{"optimizer", "n5000"}),
+                         [](const testing::TestParamInfo<Kernel>& kernel) {
+                           return std::string(kernel.param.file) + "_" + kernel.param.workload;
+                         });
 
 }  // namespace
 }  // namespace byte_lm
