@@ -28,6 +28,9 @@ int run(const Settings& settings, Clock::time_point began) {
   if (settings.check) {
     return check_on_cuda(settings);
   }
+  if (settings.prepare) {
+    return prepare_on_cuda(settings);
+  }
   const Corpus corpus = split(read_documents(texts_of(settings)));
   print_corpus(stderr, corpus);
   const auto report = [](const StepResult& result) { print_step(stdout, result); };

@@ -17,6 +17,10 @@ Summary train_on_cuda(const Settings&, const Corpus&, std::chrono::steady_clock:
   refuse();
 }
 
+int prepare_on_cuda(const Settings&) {
+  refuse();
+}
+
 int check_on_cuda(const Settings&) {
   refuse();
 }

@@ -4,13 +4,6 @@
 #include <algorithm>
 
 namespace byte_lm {
-namespace {
-
-Recurrence extents_of(const ModelSize& size, const StepShape& shape) {
-  return {.batch = shape.batch, .length = shape.length, .heads = size.heads, .state = size.state};
-}
-
-}  // namespace
 
 Cuda::Cuda(const std::filesystem::path& dispatch, const ModelSize& size, const StepShape& shape, bool records)
     : gemm_(stream_),

@@ -17,6 +17,10 @@
 
 namespace byte_lm {
 
+inline Recurrence extents_of(const ModelSize& size, const StepShape& shape) {
+  return {.batch = shape.batch, .length = shape.length, .heads = size.heads, .state = size.state};
+}
+
 class Cuda {
  public:
   using Half = __nv_bfloat16;

@@ -48,6 +48,15 @@ Summary train_on_cuda(const Settings& settings, const Corpus& corpus, std::chron
   return train(cuda, settings, corpus, began, report);
 }
 
+int prepare_on_cuda(const Settings& settings) {
+  check(cudaSetDevice(0), "cudaSetDevice");  // a context, which loading a kernel needs
+  const Recurrence extents = extents_of(settings.size, settings.shape);
+  for (const char* family : {"e88_forward", "e88_backward"}) {
+    std::fprintf(stderr, "e88_lm: %s\n", E88Kernel(dispatch_folder(), family, extents).variant().c_str());
+  }
+  return 0;
+}
+
 int check_on_cuda(const Settings&) {
   Cuda cuda(dispatch_folder(), kCheckedSize, kCheckedShape, false);
   Host<double> exact;

@@ -45,6 +45,7 @@ std::vector<Flag> flags_of(Settings& s) {
       {"--fused-projection", &s.fused_projection, "one GEMM for q, k, v, gate and alpha"},
       {"--graph", &s.graph, "replay a step as one CUDA graph"},
       {"--check", &s.check, "compare gradients and kernels with fp64 on the host, at a small size"},
+      {"--prepare", &s.prepare, "compile the kernels of APO_DISPATCH for these sizes, and end"},
       {"--help", &s.help, "this text"},
   };
 }
@@ -121,8 +122,10 @@ void refuse_contradictions(const Settings& s) {
   if (s.checkpoint.empty() && (s.resume || s.checkpoint_every > 0)) {
     throw UserError("no checkpoint file", "name one with --checkpoint FILE");
   }
-  if (s.device == "host" && (s.graph || s.check)) {
-    throw UserError(s.graph ? "--graph needs --device cuda" : "--check needs --device cuda");
+  for (const auto& [name, is_on] : {std::pair{"--graph", s.graph}, {"--check", s.check}, {"--prepare", s.prepare}}) {
+    if (is_on && s.device == "host") {
+      throw UserError(std::string(name) + " needs --device cuda");
+    }
   }
 }
 

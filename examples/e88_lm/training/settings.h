@@ -28,7 +28,8 @@ struct Settings {
   std::int64_t evaluate = 0;  // batches of held-out text after the last step; -1: all
   bool fused_projection = false;
   bool graph = false;
-  bool check = false;  // the gradients and kernels of a GPU against the host's, instead of training
+  bool check = false;    // the gradients and kernels of a GPU against the host's, instead of training
+  bool prepare = false;  // compile the kernels of the dispatch folder, and end
   bool help = false;
   std::vector<std::string> texts;
 };

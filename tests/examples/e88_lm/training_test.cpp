@@ -151,7 +151,8 @@ TEST(E88LmProgram, MistakesAreNamedWithTheirFix) {
                                                      {{"--seed", "99999999999999999999"}, "whole number"},
                                                      {{"--device", "tpu"}, "needed cuda or host"},
                                                      {{"--resume"}, "--checkpoint FILE"},
-                                                     {{"--check"}, "--device cuda"},
+                                                     {{"--check"}, "--check needs --device cuda"},
+                                                     {{"--prepare"}, "--prepare needs --device cuda"},
                                                      {{"--device", "cuda"}, "without CUDA"}}) {
     const apo::ProcessResult result = run_program(mistake.flags);
     EXPECT_EQ(result.exit_code, 1) << mistake.what;
