@@ -8,8 +8,8 @@ folder=${1:?usage: experiments/bundle.sh FOLDER}
 "$root/apo" --version >/dev/null
 mkdir -p "$folder/lib"
 cp "$root/build/release/bin/apo" "$folder/apo"
-# What experiments/profile_defects.sh needs, where the tests were built.
-for file in libapo_inject.so libapo_zoo_families.so variant_launcher launcher_program; do
+# What experiments/profile_defects.sh and experiments/lost_gpu.sh need, where the tests were built.
+for file in libapo_inject.so libapo_zoo_families.so variant_launcher launcher_program liblosing_driver.so; do
   [ ! -e "$root/build/release/bin/$file" ] || cp "$root/build/release/bin/$file" "$folder/"
 done
 # The C and C++ run-time libraries are the other machine's own.

@@ -29,6 +29,12 @@ class EnvironmentError : public std::runtime_error {
   std::string hint_;
 };
 
+// A device failed or vanished while a candidate ran on it, which says nothing about the candidate.
+class DeviceLost : public EnvironmentError {
+ public:
+  using EnvironmentError::EnvironmentError;
+};
+
 // The text of either error with its hint, where it has one.
 template <class Error>
 std::string with_hint(const Error& error, const std::string& separator = "; ") {

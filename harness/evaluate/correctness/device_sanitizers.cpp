@@ -111,6 +111,8 @@ SanitizerTools::ToolRun SanitizerTools::watch(Tool& tool, const Configuration& c
         GateSteps parts;
         run.result = check_in(*tool.worker, runtime_, configuration, build, one, inputs, seed_, parts);
       }
+    } catch (const DeviceLost&) {
+      throw;
     } catch (const EnvironmentError& error) {
       failure = error.what();
     }

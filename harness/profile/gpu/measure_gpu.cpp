@@ -69,6 +69,8 @@ Report ask_fresh_process(const CudaSubject& subject, ProfileProcesses& processes
     Report report = or_missing<Report>(ask(candidate.worker()));
     processes.end(candidate);
     return report;
+  } catch (const DeviceLost&) {
+    throw;
   } catch (const EnvironmentError& error) {
     return {.missing = error.what()};
   }

@@ -34,6 +34,29 @@ Outcome outcome_of(cuda::Result error) {
   }
 }
 
+// Errors that no kernel can cause: the GPU, its context or the server that shares it is gone, or its memory is broken.
+// A launch failure or an unknown error may be either's; the parent finds out (gpu_check.h).
+bool is_of_device(cuda::Result error) {
+  switch (error) {
+    case cuda::kDeinitialized:
+    case cuda::kDeviceUnavailable:
+    case cuda::kNoDevice:
+    case cuda::kInvalidDevice:
+    case cuda::kInvalidContext:
+    case cuda::kEccUncorrectable:
+    case cuda::kNvlinkUncorrectable:
+    case cuda::kContained:
+    case cuda::kContextIsDestroyed:
+    case cuda::kSystemNotReady:
+    case cuda::kMpsRpcFailure:
+    case cuda::kMpsServerNotReady:
+    case cuda::kMpsClientTerminated:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::optional<Failure> load_kernel(const cuda::Driver& driver, CudaModule& loaded, const KernelLaunch& launch,
                                    int slot) {
   CudaKernel kernel{.launch = launch};
@@ -85,7 +108,7 @@ std::optional<Failure> cuda_failure(const cuda::Driver& driver, cuda::Result err
   if (error == cuda::kSuccess) {
     return std::nullopt;
   }
-  return Failure{outcome_of(error), what + ": " + cuda::describe(driver, error), slot};
+  return Failure{outcome_of(error), what + ": " + cuda::describe(driver, error), slot, is_of_device(error)};
 }
 
 std::optional<Failure> load_module(const cuda::Driver& driver, CudaModule& loaded, int slot) {

@@ -209,7 +209,11 @@ int ChildProcess::end() {
   // Before the leader is reaped, so that its number cannot belong to another group yet.
   kill(-pid_, SIGKILL);
   kill(pid_, SIGKILL);
-  while (waitpid(pid_, &wait_status_, 0) < 0 && errno == EINTR) {
+  // A process that hangs in a driver may never end. Waiting for it would hang this program too.
+  constexpr std::chrono::seconds kPatience(30);
+  wait_for_exit(kPatience);
+  wait_status_ = SIGKILL;  // unless there is another to collect
+  while (waitpid(pid_, &wait_status_, WNOHANG) < 0 && errno == EINTR) {
   }
   pid_ = -1;
   constexpr int kReads = 16;  // more than a pipe holds

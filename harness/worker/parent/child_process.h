@@ -40,7 +40,8 @@ class ChildProcess {
   // False when it could not be stopped, or has continued or ended since, even if it stopped again.
   bool stayed_frozen() const;
 
-  // Kills the group if it still exists. Returns the wait status, and the same one when called again.
+  // Kills the group if it still exists. Returns the wait status, and the same one when called again. A process that a
+  // driver holds is left behind after 30 s.
   int end();
   bool alive() const { return pid_ > 0; }
   pid_t pid() const { return pid_; }

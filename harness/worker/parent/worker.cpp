@@ -26,6 +26,13 @@ using Milliseconds = std::chrono::milliseconds;
 constexpr Milliseconds kStartDeadline{20'000};
 constexpr Milliseconds kCudaStartDeadline{120'000};  // the first process on an idle machine wakes up every GPU
 
+Milliseconds start_deadline(const WorkerOptions& options) {
+  if (options.start_deadline.count() > 0) {
+    return options.start_deadline;
+  }
+  return options.target == Target::cuda ? kCudaStartDeadline : kStartDeadline;
+}
+
 }  // namespace
 
 Worker::Worker(WorkerOptions options) : options_(std::move(options)), folder_("apo-worker") {
@@ -65,7 +72,7 @@ void Worker::start() {
                                 .executor = options_.executor,
                                 .seed = options_.layout_seed,
                                 .guards_off = guards_off()},
-                   "its start", options_.target == Target::cuda ? kCudaStartDeadline : kStartDeadline);
+                   "its start", start_deadline(options_));
   hello_->attached_fd = status_file_.get();
   if (const auto sent = ask(*hello_); !sent) {
     throw EnvironmentError("the worker '" + options_.program.string() + "' does not start: " + sent.failure().evidence);

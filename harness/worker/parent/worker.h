@@ -6,7 +6,8 @@
 //   auto samples = worker.run(request, inspect);  // samples, or the candidate's failure
 //
 // Everything that a candidate can do wrong comes back as a Failure. After one that ended the process alive() is false
-// and a new Worker is needed; `refused` and `wrong_abi` leave it running.
+// and a new Worker is needed; `refused` and `wrong_abi` leave it running. A GPU that is lost meanwhile is no failure of
+// the candidate: every request may throw DeviceLost (gpu_check.h).
 //
 // worker.cpp has its process, worker_exchange.cpp a request and its reply. What is asked: worker_loading.cpp,
 // worker_run.cpp, worker_window.cpp, worker_profile.cpp. What the parent sees without asking: worker_checks.cpp.
@@ -137,6 +138,7 @@ class Worker {
   std::optional<Failure> look(const RunRequest& request, const Inspect& inspect, Deadline deadline);
   Failure fail(Failure failure);
   Failure ended(const std::string& during);
+  void require_own_gpu(const Failure& failure) const;
   // Of an exchange that brought no message: the process ended `in_time`, or the time is over.
   Failure without_message(bool in_time, const Exchange& exchange);
   Failure forged(const std::string& how);

@@ -9,6 +9,7 @@
 #include "harness/core/guards.h"
 #include "harness/worker/parent/child_process.h"
 #include "harness/worker/parent/evidence.h"
+#include "harness/worker/parent/gpu_check.h"
 #include "harness/worker/parent/worker.h"
 #include "kernels/random.h"
 
@@ -85,7 +86,8 @@ Result<Reply> Worker::await(const Exchange& exchange) {
   }
   Failure failure{.outcome = reply->failure->outcome,
                   .evidence = printable_tail(reply->failure->evidence),
-                  .slot = reply->failure->slot};
+                  .slot = reply->failure->slot,
+                  .of_device = reply->failure->of_device};
   if (failure.outcome == Outcome::refused || failure.outcome == Outcome::wrong_abi) {
     return failure;  // in good order: the worker lives on
   }
@@ -108,7 +110,15 @@ Failure Worker::fail(Failure failure) {
   } else {
     failure.evidence = with_output(failure.evidence, printed());
   }
+  require_own_gpu(failure);
   return failure;
+}
+
+// A worker that is still starting has no candidate to blame.
+void Worker::require_own_gpu(const Failure& failure) const {
+  if (device_ && !watch_) {
+    require_gpu(options_, *device_, failure, code_.has_host_code());
+  }
 }
 
 Failure Worker::forged(const std::string& how) {
@@ -119,18 +129,20 @@ Failure Worker::forged(const std::string& how) {
 Failure Worker::ended(const std::string& during) {
   if (process_->wait_for_exit(options_.watcher.empty() ? kGrace : kWatcherGrace)) {
     const int status = process_->end();
-    return explain({.wait_status = status,
-                    .during = during,
-                    .printed = printed(),
-                    .signal = status_->signal.load(),
-                    .address = status_->address.load(),
-                    .stack_overflow = status_->stack_overflow.load() != 0,
-                    .forbidden_call = status_->forbidden_call.load(),
-                    .address_space = status_->address_space.load(),
-                    .address_space_limit = address_space_limit(),
-                    .tensors_base = tensors_base_,
-                    .tensors_bytes = tensors_bytes_,
-                    .slot = status_->running_slot.load()});
+    Failure failure = explain({.wait_status = status,
+                               .during = during,
+                               .printed = printed(),
+                               .signal = status_->signal.load(),
+                               .address = status_->address.load(),
+                               .stack_overflow = status_->stack_overflow.load() != 0,
+                               .forbidden_call = status_->forbidden_call.load(),
+                               .address_space = status_->address_space.load(),
+                               .address_space_limit = address_space_limit(),
+                               .tensors_base = tensors_base_,
+                               .tensors_bytes = tensors_bytes_,
+                               .slot = status_->running_slot.load()});
+    require_own_gpu(failure);
+    return failure;
   }
   return fail({.evidence = "closed the worker's connection during " + during});
 }

@@ -24,8 +24,9 @@ struct WorkerOptions {
   std::int64_t memory_limit_bytes = std::int64_t{16} << 30;  // address space beyond the tensors; 0 = no limit
   std::vector<std::string> environment;                      // "NAME=value", added to the worker's short one
   std::string preload;                                       // libasan, for candidates built with sanitizers
-  std::chrono::milliseconds deadline{9'000};  // of a request that names none: what hangs is gone within ten seconds
-  std::uint64_t layout_seed = 0;              // draws 0 to 4 KiB of environment padding
+  std::chrono::milliseconds deadline{9'000};   // of a request that names none: what hangs is gone within ten seconds
+  std::chrono::milliseconds start_deadline{};  // of the first answer; 0 = that of the target
+  std::uint64_t layout_seed = 0;               // draws 0 to 4 KiB of environment padding
   // On target cuda, asks the driver through CUPTI which machine code it has loaded. Times are meaningless then.
   bool watch_modules = false;
   bool await_start = true;  // false: the constructor returns at once, and await_start() comes before the first request

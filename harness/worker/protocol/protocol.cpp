@@ -146,7 +146,8 @@ Failure failure_from(const Json& json) {
   if (!outcome || *outcome == Outcome::valid) {
     throw std::runtime_error("not the outcome of a failure");
   }
-  return {.outcome = *outcome, .evidence = json.at("evidence"), .slot = json.at("slot")};
+  return {
+      .outcome = *outcome, .evidence = json.at("evidence"), .slot = json.at("slot"), .of_device = json.at("of_device")};
 }
 
 Json body_of(const Request& request) {
@@ -226,7 +227,8 @@ std::string encode(const Reply& reply) {
   if (reply.failure) {
     json["failure"] = {{"outcome", to_string(reply.failure->outcome)},
                        {"evidence", reply.failure->evidence},
-                       {"slot", reply.failure->slot}};
+                       {"slot", reply.failure->slot},
+                       {"of_device", reply.failure->of_device}};
   }
   if (!reply.samples.empty()) {
     Json& samples = json["samples"] = Json::array();

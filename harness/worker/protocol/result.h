@@ -11,8 +11,9 @@ namespace apo {
 
 struct Failure {
   Outcome outcome = Outcome::faulted;
-  std::string evidence;  // one sentence, printable
-  int slot = -1;         // which slot's code was running; -1 when none was, or nobody knows
+  std::string evidence;    // one sentence, printable
+  int slot = -1;           // which slot's code was running; -1 when none was, or nobody knows
+  bool of_device = false;  // the error names the GPU or its context, whatever ran on it
 };
 
 // The value of an operation that only succeeds or fails.

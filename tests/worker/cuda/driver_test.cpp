@@ -98,6 +98,17 @@ TEST(CudaDeclarations, ValuesAreThoseOfTheHeader) {
 TEST(CudaDeclarations, ErrorsAreThoseOfTheHeader) {
   EXPECT_EQ(cuda::kInvalidValue, int{CUDA_ERROR_INVALID_VALUE});
   EXPECT_EQ(cuda::kOutOfMemory, int{CUDA_ERROR_OUT_OF_MEMORY});
+  EXPECT_EQ(cuda::kDeinitialized, int{CUDA_ERROR_DEINITIALIZED});
+  EXPECT_EQ(cuda::kDeviceUnavailable, int{CUDA_ERROR_DEVICE_UNAVAILABLE});
+  EXPECT_EQ(cuda::kNoDevice, int{CUDA_ERROR_NO_DEVICE});
+  EXPECT_EQ(cuda::kInvalidDevice, int{CUDA_ERROR_INVALID_DEVICE});
+  EXPECT_EQ(cuda::kInvalidContext, int{CUDA_ERROR_INVALID_CONTEXT});
+  EXPECT_EQ(cuda::kEccUncorrectable, int{CUDA_ERROR_ECC_UNCORRECTABLE});
+  EXPECT_EQ(cuda::kNvlinkUncorrectable, int{CUDA_ERROR_NVLINK_UNCORRECTABLE});
+  EXPECT_EQ(cuda::kContextIsDestroyed, int{CUDA_ERROR_CONTEXT_IS_DESTROYED});
+  EXPECT_EQ(cuda::kSystemNotReady, int{CUDA_ERROR_SYSTEM_NOT_READY});
+  EXPECT_EQ(cuda::kMpsRpcFailure, int{CUDA_ERROR_MPS_RPC_FAILURE});
+  EXPECT_EQ(cuda::kMpsServerNotReady, int{CUDA_ERROR_MPS_SERVER_NOT_READY});
   EXPECT_EQ(cuda::kInvalidImage, int{CUDA_ERROR_INVALID_IMAGE});
   EXPECT_EQ(cuda::kNoBinaryForGpu, int{CUDA_ERROR_NO_BINARY_FOR_GPU});
   EXPECT_EQ(cuda::kInvalidPtx, int{CUDA_ERROR_INVALID_PTX});
