@@ -154,11 +154,11 @@ std::size_t control_length(std::string_view text) {
   if (c < 0x20 || c == 0x7f) {
     return 1;
   }
-  if (is_between(text.substr(0, 2), "\xc2\x80", "\xc2\x9f")) {
+  if (is_between(text.substr(0, 2), "\xc2\x80", "\xc2\x9f") || text.starts_with("\xd8\x9c")) {
     return 2;
   }
   const std::string_view three = text.substr(0, 3);
-  return is_between(three, "\xe2\x80\x8b", "\xe2\x80\x8f") || is_between(three, "\xe2\x80\xaa", "\xe2\x80\xae") ||
+  return is_between(three, "\xe2\x80\x8b", "\xe2\x80\x8f") || is_between(three, "\xe2\x80\xa8", "\xe2\x80\xae") ||
                  is_between(three, "\xe2\x81\xa0", "\xe2\x81\xaf") || three == "\xef\xbb\xbf"
              ? 3
              : 0;
@@ -172,6 +172,25 @@ std::string one_line(std::string_view text) {
     text.remove_prefix(std::max<std::size_t>(control, 1));
   }
   return line;
+}
+
+std::string clean_lines(std::string_view text) {
+  std::string clean;
+  while (!text.empty()) {
+    const std::size_t control = text.front() == '\n' || text.front() == '\t' ? 0 : control_length(text);
+    const std::size_t length = utf8_length(text.substr(0, 4));
+    clean += control > 0 ? " " : length == 0 ? "?" : text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>({control, length, 1}));
+  }
+  return clean;
+}
+
+std::string as_quotation(std::string_view text) {
+  std::string quotation;
+  for (const std::string& line : text.empty() ? std::vector<std::string>() : split(trim(text), '\n')) {
+    quotation += "  " + line + "\n";
+  }
+  return quotation;
 }
 
 bool is_identifier(std::string_view text) {

@@ -22,10 +22,15 @@ std::vector<std::string> each_once(const std::vector<std::string>& texts);
 std::size_t utf8_length(std::string_view text);
 bool is_utf8(std::string_view text);
 // Length of the character that no line of text should hold at the start of `text`: a control character, also of those
-// of UTF-8 that terminals obey (C1), one that nobody sees, or one that turns the order of words round. 0: none.
+// of UTF-8 that terminals obey (C1), one that ends a line, that nobody sees, or that turns the order of words round. 0:
+// none.
 std::size_t control_length(std::string_view text);
 std::string one_line(std::string_view text);  // with a space in place of each of them
-bool is_identifier(std::string_view text);    // [A-Za-z_][A-Za-z0-9_]*
+// The same of each line of a text; tabs stay, and bytes that are not UTF-8 become '?'.
+std::string clean_lines(std::string_view text);
+// Each line of a text behind two blanks, so that nobody takes the words of a candidate for ours.
+std::string as_quotation(std::string_view text);
+bool is_identifier(std::string_view text);  // [A-Za-z_][A-Za-z0-9_]*
 
 std::optional<std::int64_t> parse_int(std::string_view text);  // the whole text, decimal, optional sign
 std::optional<double> parse_double(std::string_view text);     // the whole text, finite

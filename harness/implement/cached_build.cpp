@@ -95,10 +95,10 @@ Built cached_build(const BuildCache& cache, const BuildRecipe& recipe, const Com
   const auto start = std::chrono::steady_clock::now();
   CompileStep step = compile(draft.path(), built);
   build.seconds = seconds_since(start);
-  build.log = step.log.substr(0, kLongestLog);
+  build.log = clean_lines(std::string_view(step.log).substr(0, kLongestLog));
   if (!step.ok) {
     build.outcome = Outcome::build_failed;
-    build.evidence = step.evidence.empty() ? "the compiler said nothing" : step.evidence;
+    build.evidence = step.evidence.empty() ? "the compiler said nothing" : one_line(step.evidence);
     return built;
   }
   build.object_hash = sha256(read_file(draft.path() / recipe.object));

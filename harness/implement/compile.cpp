@@ -7,6 +7,7 @@
 #include "harness/core/sources.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
+#include "harness/implement/read_files.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -80,8 +81,10 @@ CompileStep run_step(const Words& command, const fs::path& folder, double timeou
       run_process(argv, {.timeout_s = timeout_s,
                          .working_folder = folder.string(),
                          .environment = {"LC_ALL=C", "TMPDIR=" + folder.string(), "SOURCE_DATE_EPOCH=0"}});
-  CompileStep step{
-      .ok = result.ok(), .log = cut(result.output + result.error), .evidence = "", .timed_out = result.timed_out};
+  CompileStep step{.ok = result.ok(),
+                   .log = without_foreign_text(cut(result.output + result.error), folder),
+                   .evidence = "",
+                   .timed_out = result.timed_out};
   if (!step.ok) {
     check_environment(step.log, command.front());
     step.evidence = evidence_of(result, step.log, timeout_s);

@@ -13,6 +13,7 @@
 #include "harness/implement/includes.h"
 #include "harness/implement/nvrtc.h"
 #include "harness/implement/object/cubin.h"
+#include "harness/implement/read_files.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/include_folders.h"
@@ -82,8 +83,10 @@ CompileStep run_nvcc(const Words& command, const fs::path& folder, double timeou
       run_process(command, {.timeout_s = timeout_s,
                             .working_folder = folder.string(),
                             .environment = {"LC_ALL=C", "TMPDIR=" + folder.string(), "SOURCE_DATE_EPOCH=0"}});
-  CompileStep step{
-      .ok = result.ok(), .log = result.output + result.error, .evidence = "", .timed_out = result.timed_out};
+  CompileStep step{.ok = result.ok(),
+                   .log = without_foreign_text(result.output + result.error, folder),
+                   .evidence = "",
+                   .timed_out = result.timed_out};
   if (!step.ok) {
     step.evidence =
         result.timed_out ? "nvcc did not finish in " + format_seconds(timeout_s) : first_cuda_error(step.log);

@@ -27,4 +27,8 @@ struct ReadableFolders {
 // draft.
 std::string foreign_file(const std::vector<std::string>& files, const ReadableFolders& readable);
 
+// Returns what a compiler and an assembler said without the text of files outside of the draft. A compiler shows the
+// line of whatever file `#line` names, and an assembler quotes what it cannot read of a file that `.include` names.
+std::string without_foreign_text(const std::string& log, const std::filesystem::path& draft);
+
 }  // namespace apo

@@ -106,5 +106,16 @@ TEST(Records, AConfigurationNamesItsSettings) {
   EXPECT_EQ((Configuration{"copy/simple", {{"B", 2}, {"A", 1}}}.label()), "copy/simple[A=1,B=2]");
 }
 
+TEST(CleanLines, KeepLineEndsAndTabsAndNothingThatATerminalObeys) {
+  EXPECT_EQ(clean_lines("a\tb\n\033[31mc\r\n"), "a\tb\n [31mc \n");
+  EXPECT_EQ(clean_lines("\xe2\x80\xae turned \xe2\x80\xa8 ended \xd8\x9c"), "  turned   ended  ");
+  EXPECT_EQ(clean_lines("caf\xc3\xa9 \xff"), "caf\xc3\xa9 ?");
+}
+
+TEST(Quotation, EveryLineIsIndented) {
+  EXPECT_EQ(as_quotation("one\nverdict: accepted\n"), "  one\n  verdict: accepted\n");
+  EXPECT_EQ(as_quotation(""), "");
+}
+
 }  // namespace
 }  // namespace apo

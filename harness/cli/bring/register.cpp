@@ -61,7 +61,7 @@ void print_result(const RegistrationResult& result) {
   }
   if (result.state == RegistrationState::refused) {
     const GateResult& last = result.gates.back();
-    std::fputs(last.outcome == Outcome::build_failed ? result.log.c_str() : "", stderr);
+    std::fputs(last.outcome == Outcome::build_failed ? as_quotation(result.log).c_str() : "", stderr);
     std::fprintf(stderr, "apo: %s is not registered: gate %s says %s\n", result.variant.id().c_str(), last.gate.c_str(),
                  std::string(to_string(last.outcome)).c_str());
   } else if (result.path.empty()) {

@@ -212,8 +212,8 @@ std::string diff_of(const ExperimentView& view) {
 }
 
 std::string logs_text(const Experiment& experiment) {
-  return heading("candidate build log") + experiment.candidate_build.log + heading("incumbent build log") +
-         experiment.incumbent_build.log;
+  return heading("candidate build log") + as_quotation(experiment.candidate_build.log) +
+         heading("incumbent build log") + as_quotation(experiment.incumbent_build.log);
 }
 
 std::string experiment_text(const ExperimentView& view) {

@@ -48,8 +48,17 @@ std::map<std::string, std::string> known_texts(const ProposalPlace& place) {
   return known;
 }
 
+// A model's text may name any file of this machine, or a pipe that never ends; only a source gets into the journal.
 std::string text_of(const ProposedCandidate& candidate) {
-  return candidate.file.empty() ? candidate.source : candidate_text(candidate.file);
+  if (candidate.file.empty()) {
+    return candidate.source;
+  }
+  std::error_code error;  // what cannot be looked at is no regular file
+  if (!is_source_extension(fs::path(candidate.file).extension().string()) ||
+      !fs::is_regular_file(candidate.file, error)) {
+    throw UserError(fmt::format("'{}' is no source file", candidate.file), "its name ends with .cpp, .cu or .py");
+  }
+  return candidate_text(candidate.file);
 }
 
 // Where neither the author nor the file's name says it: what only a source of that language has.

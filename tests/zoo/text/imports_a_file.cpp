@@ -1,0 +1,8 @@
+// zoo: expect wrong
+// zoo: says cannot name a header of a variant
+#import </etc/passwd>
+void copy(const float* x, float* y, long n) {
+  for (long i = 0; i < n; ++i) {
+    y[i] = x[i];
+  }
+}

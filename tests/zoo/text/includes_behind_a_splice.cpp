@@ -1,0 +1,6 @@
+// zoo: expect wrong
+// zoo: says cannot name a header of a variant
+// clang-format off
+#inc\
+lude </etc/passwd>
+void copy(const float* x, float* y, long n) { for (long i = 0; i < n; ++i) y[i] = x[i]; }

@@ -1,0 +1,9 @@
+// zoo: expect wrong
+// zoo: says cannot name a header of a variant
+#define PLACE </etc/passwd>
+#include PLACE
+void copy(const float* x, float* y, long n) {
+  for (long i = 0; i < n; ++i) {
+    y[i] = x[i];
+  }
+}
