@@ -25,7 +25,7 @@ std::string piped_source() {
 
 }  // namespace
 
-CandidateFile candidate_file(const std::string& file, const TemporaryFolder& folder) {
+GivenCandidate candidate_file(const std::string& file, const TemporaryFolder& folder) {
   if (file == "-") {
     return file_of_source(piped_source(), "", folder.path());
   }

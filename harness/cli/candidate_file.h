@@ -10,6 +10,6 @@ namespace apo {
 
 // `file`, or for "-" a file in the folder with the text of standard input, named by its text. Throws UserError for one
 // that is empty or longer than 1 MiB.
-CandidateFile candidate_file(const std::string& file, const TemporaryFolder& folder);
+GivenCandidate candidate_file(const std::string& file, const TemporaryFolder& folder);
 
 }  // namespace apo

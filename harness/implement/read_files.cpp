@@ -12,10 +12,6 @@ namespace apo {
 namespace fs = std::filesystem;
 namespace {
 
-bool lies_in(const fs::path& file, const fs::path& folder) {
-  return std::ranges::mismatch(folder, file).in1 == folder.end();
-}
-
 fs::path real(const fs::path& path) {
   std::error_code error;
   const fs::path found = fs::weakly_canonical(path, error);

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -20,7 +21,7 @@ namespace apo {
 namespace {
 
 struct EvaluateOptions {
-  std::string file;
+  std::string candidate;
   TrialChoice choice;
   double at_least = 0;
   bool stream = false;
@@ -62,9 +63,19 @@ int exit_code_of(const CandidateAnswer& answer, double at_least) {
   return answer.score < at_least ? kGateFailed : kDone;
 }
 
-int evaluate_file(const EvaluateOptions& options, CandidateJudge& judge, const Globals& globals) {
+// "copy/simple[BLOCK=64]" in place of a file.
+bool names_a_variant(const std::string& word) {
+  if (word == "-") {
+    return false;
+  }
+  return word.ends_with(']') || (std::filesystem::path(word).extension().empty() && !std::filesystem::exists(word));
+}
+
+int evaluate_one(const EvaluateOptions& options, CandidateJudge& judge, const Globals& globals) {
   const TemporaryFolder folder;
-  const CandidateAnswer answer = judge.answer(candidate_file(options.file, folder));
+  const CandidateAnswer answer =
+      judge.answer(names_a_variant(options.candidate) ? GivenCandidate{.variant = options.candidate}
+                                                      : candidate_file(options.candidate, folder));
   judge.finish();
   if (globals.json) {
     print_json(to_document(answer));
@@ -75,17 +86,17 @@ int evaluate_file(const EvaluateOptions& options, CandidateJudge& judge, const G
 }
 
 int evaluate_candidates(const EvaluateOptions& options, const Globals& globals) {
-  if (options.stream == !options.file.empty()) {
-    throw UserError(options.stream
-                        ? "--stream reads its candidates from standard input, and '" + options.file + "' is a file"
-                        : "no candidate was given",
-                    "give one file, or - for standard input, or --stream for JSON lines on standard input");
+  if (options.stream == !options.candidate.empty()) {
+    throw UserError(options.stream ? "--stream reads its candidates from standard input, and '" + options.candidate +
+                                         "' was given too"
+                                   : "no candidate was given",
+                    "give one file or variant, or - for standard input, or --stream for JSON lines on standard input");
   }
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   CandidateJudge judge(workspace, options.choice, observer);
   if (!options.stream) {
-    return evaluate_file(options, judge, globals);
+    return evaluate_one(options, judge, globals);
   }
   answer_lines(judge, stdin, print_json_line);
   judge.finish();
@@ -96,7 +107,9 @@ int evaluate_candidates(const EvaluateOptions& options, const Globals& globals) 
 
 Action define_evaluate(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<EvaluateOptions>();
-  app.add_option("file", options->file, "the candidate's source file; - reads it from standard input");
+  app.add_option("candidate", options->candidate,
+                 "the candidate: a source file, - for one on standard input, or a known variant with settings, "
+                 "FAMILY/NAME[SETTING=VALUE]");
   app.add_option("--family", options->choice.family, "the operation that it computes; 'apo list' shows them")
       ->required();
   app.add_option("--workload", options->choice.workloads, "workload to judge on (default: the first for the target)")
@@ -104,7 +117,8 @@ Action define_evaluate(CLI::App& app, Globals& globals) {
   app.add_option("--at-least", options->at_least, "exit with 3 when the score is below this ratio")
       ->check(CLI::PositiveNumber);
   app.add_flag("--stream", options->stream,
-               "candidates from standard input, as JSON lines {\"source\": \"...\"}; an answer a line")
+               "candidates from standard input, as JSON lines {\"source\": \"...\"} or "
+               "{\"variant\": \"...\"}; an answer a line")
       ->excludes("--at-least");
   app.add_option("--cache", options->choice.cache,
                  "cold (flush the caches before every sample) or warm (default: cold)");

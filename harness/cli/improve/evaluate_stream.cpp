@@ -16,6 +16,7 @@
 #include "harness/core/text.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/trial/candidate_source.h"
+#include "harness/research/proposers/answer.h"
 
 namespace apo {
 namespace {
@@ -25,7 +26,7 @@ using Json = nlohmann::ordered_json;
 // A source of 1 MiB, each byte of it written as \u00XX, and room for the rest.
 constexpr std::size_t kLongestLine = 6 * kLongestCandidate + (std::size_t{1} << 16);
 
-const std::vector<std::string> kKeysOfLine = {"source", "name", "extension", "judge"};
+const std::vector<std::string> kKeysOfLine = {"source", "variant", "name", "extension", "judge"};
 
 struct InputLine {
   std::string text;  // without its end
@@ -48,14 +49,14 @@ std::optional<InputLine> next_line(std::FILE* input) {
   return line;
 }
 
-Json parsed(const InputLine& line) {
+nlohmann::json parsed(const InputLine& line) {
   if (line.too_long) {
     throw UserError(fmt::format("the line is longer than {} bytes", kLongestLine));
   }
-  Json json;
+  nlohmann::json json;
   try {
-    json = Json::parse(line.text);
-  } catch (const Json::exception& error) {
+    json = nlohmann::json::parse(line.text);
+  } catch (const nlohmann::json::exception& error) {
     throw UserError(std::string("the line is not JSON: ") + error.what(), R"(write {"source": "..."} on one line)");
   }
   if (!json.is_object()) {
@@ -64,42 +65,22 @@ Json parsed(const InputLine& line) {
   return json;
 }
 
-std::string text_at(const Json& json, const std::string& key) {
-  if (!json.contains(key)) {
-    return "";
+GivenCandidate given_by(const ProposedCandidate& line, const TemporaryFolder& folder) {
+  GivenCandidate given{.variant = line.variant};
+  if (line.variant.empty()) {
+    given = file_of_source(line.source, line.extension, folder.path());
   }
-  if (!json[key].is_string()) {
-    throw UserError("'" + key + "' is not a string");
+  given.judge = line.judge;
+  if (!given.judge.empty()) {
+    check_candidate_judge(given.judge);
   }
-  return json[key].get<std::string>();
-}
-
-void check_keys(const Json& json) {
-  for (const auto& [key, value] : json.items()) {
-    if (std::ranges::find(kKeysOfLine, key) == kKeysOfLine.end()) {
-      throw UserError("unknown key '" + key + "'",
-                      did_you_mean(key, kKeysOfLine) + " known: " + join(kKeysOfLine, ", "));
-    }
-  }
-  if (!json.contains("source")) {
-    throw UserError("the line has no 'source'");
-  }
-}
-
-CandidateFile file_of(const Json& json, const TemporaryFolder& folder) {
-  check_keys(json);
-  CandidateFile file = file_of_source(text_at(json, "source"), text_at(json, "extension"), folder.path());
-  file.judge = text_at(json, "judge");
-  if (!file.judge.empty()) {
-    check_candidate_judge(file.judge);
-  }
-  return file;
+  return given;
 }
 
 // What is neither the line's fault nor the candidate's, as a journal that somebody holds, may be gone at the next line.
-CandidateAnswer answer_of(CandidateJudge& judge, const CandidateFile& file) {
+CandidateAnswer answer_of(CandidateJudge& judge, const GivenCandidate& given) {
   try {
-    return judge.answer(file);
+    return judge.answer(given);
   } catch (const UserError& error) {
     CandidateAnswer answer;
     fail_for(answer, EnvironmentError(error.what(), error.hint()));
@@ -115,12 +96,9 @@ void answer_lines(CandidateJudge& judge, std::FILE* input, const std::function<v
     Json name;
     CandidateAnswer one;
     try {
-      const Json json = parsed(*line);
-      if (json.contains("name")) {
-        name = json["name"];
-        static_cast<void>(text_at(json, "name"));
-      }
-      one = answer_of(judge, file_of(json, folder));
+      const nlohmann::json json = parsed(*line);
+      name = json.value("name", nlohmann::json());
+      one = answer_of(judge, given_by(candidate_of(json, kKeysOfLine), folder));
     } catch (const UserError& error) {
       fail_for(one, error);
     }

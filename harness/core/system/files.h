@@ -12,6 +12,8 @@ namespace apo {
 
 // Throws UserError with the path and the system's reason when the file cannot be read or is larger than 2 GiB.
 std::string read_file(const std::filesystem::path& path);
+// True for the folder itself too. By the names: links are the caller's to follow.
+bool lies_in(const std::filesystem::path& file, const std::filesystem::path& folder);
 // Writes beside the target, syncs and renames: a reader sees the old file or the new one, never half of one. Follows a
 // link to its target, and refuses what is not a regular file.
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);

@@ -36,16 +36,13 @@ void feed(FileDescriptor& fd, std::string_view& input) {
 }
 
 // What is beyond the limit is read all the same, so that the child goes on as it would.
-void drain(FileDescriptor& fd, std::string& text, std::size_t limit, bool& cut) {
-  std::array<char, 65536> buffer;
-  const ssize_t got = read(fd.get(), buffer.data(), buffer.size());
-  if (got > 0) {
-    const auto bytes = static_cast<std::size_t>(got);
-    const std::size_t kept = limit == 0 ? bytes : std::min(bytes, limit - text.size());
-    text.append(buffer.data(), kept);
-    cut = cut || kept < bytes;
-  } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+void drain_up_to(std::size_t limit, FileDescriptor& fd, std::string& text, bool& cut) {
+  if (!drain(fd, text)) {
     fd.reset();
+  }
+  if (limit > 0 && text.size() > limit) {
+    text.resize(limit);
+    cut = true;
   }
 }
 
@@ -65,10 +62,10 @@ bool pump(FileDescriptor& in, FileDescriptor& out, FileDescriptor& err, const Pr
       return true;
     }
     if (out && fds[0].revents != 0) {
-      drain(out, result.output, options.output_limit, result.cut);
+      drain_up_to(options.output_limit, out, result.output, result.cut);
     }
     if (err && fds[1].revents != 0) {
-      drain(err, result.error, options.output_limit, result.cut);
+      drain_up_to(options.output_limit, err, result.error, result.cut);
     }
     if (in && fds[2].revents != 0) {
       feed(in, input);

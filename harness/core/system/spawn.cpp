@@ -175,6 +175,19 @@ int SpawnedProcess::end(bool now) {
 }
 
 // A child that closed its input must not end us by SIGPIPE, nor may the signal's disposition of the program change.
+bool drain(const FileDescriptor& pipe, std::string& text) {
+  constexpr int kMostReads = 64;
+  std::array<char, 65536> buffer;
+  for (int i = 0; i < kMostReads; ++i) {
+    const ssize_t got = read(pipe.get(), buffer.data(), buffer.size());
+    if (got <= 0) {
+      return got < 0 && (errno == EAGAIN || errno == EINTR);
+    }
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  return true;
+}
+
 ssize_t write_without_sigpipe(int fd, std::string_view bytes) {
   sigset_t pipe_signal;
   sigset_t before;

@@ -59,6 +59,10 @@ class SpawnedProcess {
 // written to the descriptor `report` as an errno, and the child ends. Calls nothing that is not async-signal-safe.
 [[noreturn]] void execute(const char* program, char* const* argv, char* const* environment, int failure, int report);
 
+// Appends what a pipe that does not block has now, a few megabytes at most, so that others have their turn. False at
+// its end.
+bool drain(const FileDescriptor& pipe, std::string& text);
+
 // Writes as much as fits and returns how much, or -1. A reader that is gone does not end us by SIGPIPE.
 ssize_t write_without_sigpipe(int fd, std::string_view bytes);
 

@@ -123,8 +123,7 @@ void check_includes(const Variant& variant, const fs::path& folder) {
 }
 
 bool is_below(const Variant& variant, const fs::path& root) {
-  const fs::path folder = fs::absolute(root).lexically_normal();
-  return std::ranges::mismatch(folder, fs::path(variant.path)).in1 == folder.end();
+  return lies_in(variant.path, fs::absolute(root).lexically_normal());
 }
 
 std::string unknown_parent(const Variant& variant) {

@@ -52,9 +52,26 @@ CandidateJudge::CandidateJudge(Workspace& workspace, TrialChoice choice, Observe
   static_cast<void>(trial_policy(workspace_, choice_, Target::host));
 }
 
-CandidateJudge::Judged CandidateJudge::read(const CandidateFile& file) const {
+CandidateJudge::Judged CandidateJudge::read(const GivenCandidate& given) const {
+  Judged judged = given.variant.empty() ? read_file(given.path) : known(given.variant);
+  if (judged.settings.empty()) {
+    judged.settings = default_settings(judged.variant);
+  }
+  return judged;
+}
+
+CandidateJudge::Judged CandidateJudge::known(const std::string& text) const {
+  const Configuration configuration = of_candidate([&] { return workspace_.catalogue().configuration(text); });
+  const Variant& variant = workspace_.catalogue().get(configuration.variant);
+  if (variant.family != choice_.family) {
+    throw InvalidCandidate(variant.id() + " is not of family " + choice_.family, "name a variant of this family");
+  }
+  return {.variant = variant, .settings = configuration.settings, .is_known = true};
+}
+
+CandidateJudge::Judged CandidateJudge::read_file(const std::string& path) const {
   const Catalogue& catalogue = workspace_.catalogue();
-  Variant variant = of_candidate([&] { return catalogue.read(file.path, choice_.family); });
+  Variant variant = of_candidate([&] { return catalogue.read(path, choice_.family); });
   if (const Variant* known = catalogue.with_text(variant.source_hash)) {
     return {.variant = *known, .is_known = true};
   }
@@ -64,15 +81,16 @@ CandidateJudge::Judged CandidateJudge::read(const CandidateFile& file) const {
   return {.variant = std::move(variant)};
 }
 
-CandidateAnswer CandidateJudge::answer(const CandidateFile& file) {
-  const std::string& word = file.judge.empty() ? choice_.judge : file.judge;
+CandidateAnswer CandidateJudge::answer(const GivenCandidate& given) {
+  const std::string& word = given.judge.empty() ? choice_.judge : given.judge;
   if (!word.empty()) {
     check_candidate_judge(word);
   }
   CandidateAnswer answer;
   try {
-    const Judged candidate = read(file);
-    answer.variant = candidate.variant.id();
+    const Judged candidate = read(given);
+    answer.variant = given.variant.empty() ? candidate.variant.id()
+                                           : Configuration{candidate.variant.id(), candidate.settings}.label();
     if (check_device(candidate, answer)) {
       judge(candidate, word, answer);
     }
@@ -82,10 +100,12 @@ CandidateAnswer CandidateJudge::answer(const CandidateFile& file) {
   } catch (const InvalidCandidate& invalid) {
     fail_for(answer, invalid);
   }
-  const std::string path = std::filesystem::absolute(file.path).lexically_normal().string();
-  name_users_file(answer.gates, path, file.shown);
-  for (std::string& line : answer.feedback) {
-    line = replace_all(replace_all(line, path, file.shown), file.path, file.shown);
+  if (!given.path.empty()) {
+    const std::string path = std::filesystem::absolute(given.path).lexically_normal().string();
+    name_users_file(answer.gates, path, given.shown);
+    for (std::string& line : answer.feedback) {
+      line = replace_all(replace_all(line, path, given.shown), given.path, given.shown);
+    }
   }
   return answer;
 }
@@ -126,16 +146,17 @@ void CandidateJudge::judge(const Judged& candidate, const std::string& judge, Ca
   Catalogue& catalogue = workspace_.catalogue();
   const Variant& variant = candidate.is_known ? catalogue.get(candidate.variant.id())
                                               : *of_candidate([&] { return catalogue.add(candidate.variant).variant; });
-  if (trial.is_incumbent(variant)) {
+  const Configuration configuration{variant.id(), candidate.settings};
+  if (configuration == trial.incumbent()) {
     answer.verdict = CandidateVerdict::incumbent;
     answer.score = 1;
     answer.feedback.emplace_back("is the incumbent already: nothing to judge it against");
     return;
   }
   // The word of the policy is judged as the policy says.
-  add_experiment(answer, variant, trial.judge(variant, judge == trial.policy().judge_preset ? "" : judge), trial);
+  add_experiment(answer, variant, trial.judge(configuration, judge == trial.policy().judge_preset ? "" : judge), trial);
   if (has_effect(*answer.experiment) && answer.verdict != CandidateVerdict::ranked) {
-    diagnose(variant, trial, answer);  // a rank is to be cheap: no profile for it
+    diagnose(configuration, trial, answer);  // a rank is to be cheap: no profile for it
   }
   if (answer.experiment->outcome == Outcome::valid && answer.verdict != CandidateVerdict::ranked) {
     keep(variant);
@@ -143,12 +164,12 @@ void CandidateJudge::judge(const Judged& candidate, const std::string& judge, Ca
 }
 
 // A profile of the candidate itself, which research finds in the journal should it become the incumbent.
-void CandidateJudge::diagnose(const Variant& variant, const Trial& trial, CandidateAnswer& answer) {
+void CandidateJudge::diagnose(const Configuration& configuration, const Trial& trial, CandidateAnswer& answer) {
   const Policy& policy = trial.policy();
   const Family& family = workspace_.family(policy.family);
   const Workload& workload = workspace_.workload(family, policy.workloads.front());
-  const Profile profile = kept_or_measured_profile(workspace_, family, {variant.id(), default_settings(variant)},
-                                                   workload, policy.cache_policy, false, observer_);
+  const Profile profile =
+      kept_or_measured_profile(workspace_, family, configuration, workload, policy.cache_policy, false, observer_);
   add_bottlenecks(answer, apo::diagnose(diagnosis_of(workspace_, trial.runtime(), workload, profile)));
 }
 

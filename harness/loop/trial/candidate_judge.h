@@ -12,10 +12,12 @@
 
 namespace apo {
 
-struct CandidateFile {
-  std::string path;
-  std::string shown;       // in evidence, in place of the whole path
-  std::string judge = {};  // the word of a preset; "" is that of the choice
+// A file, or a known variant with settings.
+struct GivenCandidate {
+  std::string path = {};
+  std::string shown = {};    // in evidence, in place of the whole path
+  std::string variant = {};  // "family/name[SETTING=VALUE]"
+  std::string judge = {};    // the word of a preset; "" is that of the choice
 };
 
 // All candidates for one target share a campaign, the build of the incumbent, and the check of the machine. A candidate
@@ -29,20 +31,23 @@ class CandidateJudge {
 
   // What is no valid variant, and what this machine lacks, are answers. UserError for a mistake that is not the
   // candidate's.
-  CandidateAnswer answer(const CandidateFile& file);
+  CandidateAnswer answer(const GivenCandidate& given);
   // Certifies what was accepted, and ends the campaigns.
   std::vector<TrialSummary> finish();
 
  private:
   struct Judged {  // a variant of the catalogue, or one that is about to join it
     Variant variant;
+    Settings settings = {};  // but for a known one those that the variant has by default
     bool is_known = false;
   };
-  Judged read(const CandidateFile& file) const;
+  Judged read(const GivenCandidate& given) const;
+  Judged read_file(const std::string& path) const;
+  Judged known(const std::string& configuration) const;
   Trial& trial_for(Target target);
   bool check_device(const Judged& candidate, CandidateAnswer& answer);
   void judge(const Judged& candidate, const std::string& judge, CandidateAnswer& answer);
-  void diagnose(const Variant& variant, const Trial& trial, CandidateAnswer& answer);
+  void diagnose(const Configuration& configuration, const Trial& trial, CandidateAnswer& answer);
   void keep(const Variant& variant);
 
   Workspace& workspace_;

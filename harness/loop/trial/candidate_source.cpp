@@ -8,8 +8,8 @@
 
 namespace apo {
 
-CandidateFile file_of_source(const std::string& source, const std::string& extension,
-                             const std::filesystem::path& folder) {
+GivenCandidate file_of_source(const std::string& source, const std::string& extension,
+                              const std::filesystem::path& folder) {
   check_source_size(source.size(), "the source");
   if (!extension.empty() && !is_source_extension(extension)) {
     throw UserError("unknown extension '" + extension + "'", "known: .cpp, .cu, .py");

@@ -11,7 +11,7 @@ namespace apo {
 // Writes the text to a file of `folder` that is named by it, so that the same text is the same variant. `extension` is
 // ".cpp", ".cu" or ".py"; "" goes by what only a source of that language has. Throws UserError for a text that is empty
 // or too long, and for another extension.
-CandidateFile file_of_source(const std::string& source, const std::string& extension,
-                             const std::filesystem::path& folder);
+GivenCandidate file_of_source(const std::string& source, const std::string& extension,
+                              const std::filesystem::path& folder);
 
 }  // namespace apo

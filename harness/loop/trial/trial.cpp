@@ -56,10 +56,6 @@ Trial::Trial(Workspace& workspace, const Policy& policy, Observer& observer)
       frame_(make_frame(workspace, journal_, observer, begin_trial(workspace, journal_, policy, observer), false)),
       state_(make_state(frame_)) {}
 
-bool Trial::is_incumbent(const Variant& variant) const {
-  return state_.incumbent == Configuration{variant.id(), default_settings(variant)};
-}
-
 bool Trial::relies_on(const std::string& variant) const {
   return variant == state_.incumbent.variant || variant == frame_.baseline.variant;
 }
@@ -69,16 +65,19 @@ double Trial::floor_ns() const {
   return floor == state_.plan.floor_ns.end() ? 0 : floor->second;
 }
 
-Experiment Trial::judge(const Variant& variant, const std::string& judge) {
+Experiment Trial::judge(const Configuration& configuration, const std::string& judge) {
   if (state_.since_sentinel >= kSentinelEveryCandidates) {
     state_.machine_checked = false;
   }
   const std::int64_t iteration = journal_.begin_iteration(
       {.campaign = frame_.campaign, .index = ++iterations_, .incumbent = state_.incumbent, .started_at = utc_now()});
   const Variant& incumbent = frame_.workspace.catalogue().get(state_.incumbent.variant);
-  const Candidate candidate{.configuration = {variant.id(), default_settings(variant)},
+  const Variant& variant = frame_.workspace.catalogue().get(configuration.variant);
+  const Candidate candidate{.configuration = configuration,
                             .techniques = variant.techniques,
-                            .prediction = prediction_over(variant, incumbent),
+                            .prediction = configuration.settings == default_settings(variant)
+                                              ? prediction_over(variant, incumbent)
+                                              : Prediction(),  // the author said nothing of other settings
                             .why = "named on the command line",
                             .origin = Origin::registered};
   try {

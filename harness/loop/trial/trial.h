@@ -43,15 +43,14 @@ class Trial {
   const Runtime& runtime() const { return frame_.runtime; }
   Journal& journal() { return journal_; }
   const Configuration& incumbent() const { return state_.incumbent; }
-  bool is_incumbent(const Variant& variant) const;
   // True for a variant that others are judged against: the incumbent, or the baseline that certifies it.
   bool relies_on(const std::string& variant) const;
   // That no call of the first workload can undercut; 0 where it is not known.
   double floor_ns() const;
 
-  // Of a variant of the workspace's catalogue, for its target and not the incumbent. `judge`, the word of a preset,
+  // Of a variant of the workspace's catalogue, for its target, and not the incumbent. `judge`, the word of a preset,
   // judges it otherwise than the policy. Throws EnvironmentError when this machine cannot judge.
-  Experiment judge(const Variant& variant, const std::string& judge = "");
+  Experiment judge(const Configuration& configuration, const std::string& judge = "");
   // Certifies what was accepted, and ends the campaign.
   TrialSummary finish();
 

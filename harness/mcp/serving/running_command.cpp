@@ -26,20 +26,6 @@ std::vector<std::string> argv_of(const CommandLine& line) {
   return argv;
 }
 
-// Appends what is there. False at its end.
-bool drain(const FileDescriptor& file, std::string& text) {
-  constexpr int kMostReads = 64;  // others want their turn
-  std::array<char, 65536> buffer;
-  for (int i = 0; i < kMostReads; ++i) {
-    const ssize_t got = read(file.get(), buffer.data(), buffer.size());
-    if (got <= 0) {
-      return got < 0 && (errno == EAGAIN || errno == EINTR);
-    }
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-  return true;
-}
-
 // Whole characters of the end.
 std::string last_part(const std::string& text, std::size_t most) {
   std::size_t begin = text.size() > most ? text.size() - most : 0;

@@ -136,16 +136,18 @@ Tool evaluate_tool() {
           "lower end of the "
           "speed-up's interval, which is what can be claimed; 'feedback' says what to act on. Takes minutes: "
           "a job.",
-      .input_schema =
-          arguments_schema({path_argument(),
-                            source_argument(),
-                            family_argument(true),
-                            workload_argument("the first for the target"),
-                            {"at_least", at_least},
-                            cache_argument(),
-                            {"judge", word_schema("judge preset (default: auto); quick ranks candidates without a "
-                                                  "decision, in seconds",
-                                                  kEvaluateJudges)}}),
+      .input_schema = arguments_schema(
+          {{"variant", text_schema("a known variant with settings, FAMILY/NAME[SETTING=VALUE]; or give "
+                                   "'path' or 'source'")},
+           path_argument(),
+           source_argument(),
+           family_argument(true),
+           workload_argument("the first for the target"),
+           {"at_least", at_least},
+           cache_argument(),
+           {"judge", word_schema("judge preset (default: auto); quick ranks candidates without a "
+                                 "decision, in seconds",
+                                 kEvaluateJudges)}}),
       .output_schema = job_schema(gates_schema({{"variant", "string", "FAMILY/NAME"},
                                                 {"verdict", "string", "see above"},
                                                 {"score", "number", "a ratio; 0 for a wrong candidate"},
@@ -157,8 +159,8 @@ Tool evaluate_tool() {
       .answers = {0, 1, 3},
       .command =
           [](const Json& arguments, const Root& root) {
-            return CommandWords("evaluate", arguments, root)
-                .candidate("")
+            CommandWords words("evaluate", arguments, root);
+            return (arguments.contains("variant") ? words.position("variant") : words.candidate(""))
                 .option("family")
                 .option("workload")
                 .option("at_least")

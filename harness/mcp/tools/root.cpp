@@ -1,19 +1,11 @@
 // harness/mcp/tools/root.cpp - follows links before it compares.
 #include "harness/mcp/tools/root.h"
 
-#include <algorithm>
-
 #include "harness/core/error.h"
+#include "harness/core/system/files.h"
 
 namespace apo::mcp {
 namespace fs = std::filesystem;
-namespace {
-
-bool is_below(const fs::path& path, const fs::path& folder) {
-  return std::mismatch(path.begin(), path.end(), folder.begin(), folder.end()).second == folder.end();
-}
-
-}  // namespace
 
 Root::Root(const fs::path& folder) : folder_(fs::canonical(folder)) {}
 
@@ -21,7 +13,7 @@ std::string Root::file(const std::string& path) const {
   std::error_code error;
   // What does not exist is judged by its name, so that the answer tells nothing about files outside.
   const fs::path whole = fs::weakly_canonical(folder_ / path, error);
-  if (error || !is_below(whole, folder_)) {
+  if (error || !lies_in(whole, folder_)) {
     throw UserError("'" + path + "' is outside of '" + folder_.string() + "', where this server was started",
                     "name a file below that folder, or give its text as 'source'");
   }

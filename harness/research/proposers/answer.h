@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,8 +25,12 @@ struct ProposedCandidate {
   std::string idea;
   std::vector<std::string> techniques;
   std::optional<Prediction> prediction;
+  std::string judge;  // the word of a preset; "" where nobody said it
   ProposalCost cost;
 };
+
+// Reads the candidate of one line, whoever sent it; `keys` are those that its sender may use. Throws UserError.
+ProposedCandidate candidate_of(const nlohmann::json& line, const std::vector<std::string>& keys);
 
 struct UnreadLine {
   int line = 0;

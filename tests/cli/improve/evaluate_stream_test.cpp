@@ -44,11 +44,11 @@ TEST(EvaluateStream, EachLineGetsItsAnswerInOrderUnderOneCampaign) {
                                        line_of({{"name", "first"}, {"source", wrong}}) +
                                            line_of({{"name", "second"}, {"source", slow}, {"judge", "quick"}}) +
                                            line_of({{"name", "third"}, {"source", source_of(" y[0] = z;")}}) +
-                                           line_of({{"source", wrong}}),
+                                           line_of({{"source", wrong}}) + line_of({{"variant", "copy/simple"}}),
                                        kStreamPatienceS);
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   const std::vector<Json> answers = answers_of(ran);
-  ASSERT_EQ(answers.size(), 4U) << ran.out;
+  ASSERT_EQ(answers.size(), 5U) << ran.out;
   EXPECT_EQ(answers[0]["name"], "first");
   EXPECT_EQ(answers[0]["verdict"], "wrong");
   EXPECT_EQ(answers[1]["name"], "second");
@@ -58,6 +58,7 @@ TEST(EvaluateStream, EachLineGetsItsAnswerInOrderUnderOneCampaign) {
   EXPECT_NE(answers[2]["feedback"].dump().find("'z' was not declared"), std::string::npos);
   EXPECT_TRUE(answers[3]["name"].is_null());
   EXPECT_EQ(answers[3]["variant"], answers[0]["variant"]) << "the same text is the same variant";
+  EXPECT_EQ(answers[4]["verdict"], "incumbent");
   Journal journal = Journal::open(place.path(".apo/journal.db"), Access::read_only);
   EXPECT_EQ(journal.experiments(1).size(), 4U);
   EXPECT_FALSE(journal.campaign(2));
@@ -71,15 +72,19 @@ TEST(EvaluateStream, ABadLineIsAnsweredAndTheStreamGoesOn) {
       {"nonsense", "not JSON"},
       {"", "not JSON"},
       {"[1, 2]", "no JSON object"},
-      {R"({"name":"x"})", "no 'source'"},
-      {R"({"source":""})", "empty"},
-      {R"({"source":5})", "'source' is not a string"},
-      {R"({"source":"int x;","name":7})", "'name' is not a string"},
+      {R"({"name":"x"})", "a candidate has one of 'source' and 'variant'"},
+      {R"({"source":""})", "a candidate has one of"},
+      {R"({"source":"int x;","variant":"copy/simple"})", "a candidate has one of"},
+      {R"({"variant":"copy/simpel"})", "did you mean 'copy/simple'?"},
+      {R"({"variant":"copy/parallel[KILOBYTES_PER_THREAD=3]"})", "choose one of"},
+      {R"({"file":"/etc/passwd"})", "unknown key 'file'"},
+      {R"({"source":5})", "'source' is no text"},
+      {R"({"source":"int x;","name":7})", "'name' is no text"},
       {"{\"source\":\"\xff\xfe\"}", "not JSON"},
-      {"{\"source\":\"" + mebibyte + " \"}", "longer than 1 MiB"},
+      {"{\"source\":\"" + mebibyte + " \"}", "longer than 1048576 bytes"},
       {std::string(7 << 20, '['), "the line is longer than"},
       {std::string(1 << 20, '['), "not JSON"},
-      {R"({"source":"int x;","extension":".rs"})", "known: .cpp, .cu, .py"},
+      {R"({"source":"int x;","extension":".rs"})", "'extension' is '.cpp', '.cu' or '.py'"},
       {R"({"source":"int x;","judge":"qick"})", "did you mean 'quick'?"},
       {R"({"source":"int x;","judg":"quick"})", "did you mean 'judge'?"},
       {R"({"source":"int \u0000x;"})", "NUL byte"},

@@ -165,5 +165,22 @@ TEST(Evaluate, MistakesAreNamed) {
   EXPECT_NE(error({"evaluate", "empty.cpp"}).find("--family"), std::string::npos);
 }
 
+TEST(Evaluate, AKnownVariantIsJudgedWithSettings) {
+  const Workplace place;
+  const Ran ran = place.apo({"evaluate", "copy/parallel[KILOBYTES_PER_THREAD=256]", "--family", "copy", "--workload",
+                             "n4k", "--judge", "quick", "--json"},
+                            kPatienceS);
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const Json document = only_document(ran);
+  EXPECT_EQ(document["variant"], "copy/parallel[KILOBYTES_PER_THREAD=256]");
+  EXPECT_EQ(document["verdict"], "ranked");
+  EXPECT_EQ(document["experiment"]["candidate"]["settings"]["KILOBYTES_PER_THREAD"], 256);
+  const Ran other = place.apo({"evaluate", "e88_forward/simple", "--family", "copy"});
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_NE(other.out.find("e88_forward/simple is not of family copy"), std::string::npos) << other.out;
+  EXPECT_NE(place.apo({"evaluate", "copy/simpel", "--family", "copy"}).out.find("did you mean 'copy/simple'?"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace apo

@@ -42,6 +42,8 @@ TEST_F(CommandLines, ASourceIsGivenOnStandardInput) {
   const CommandLine evaluate =
       line("evaluate", {{"source", source}, {"family", "copy"}, {"at_least", 1.5}, {"judge", "strict"}});
   EXPECT_EQ(evaluate.words, (Words{"evaluate", "-", "--family=copy", "--at-least=1.5", "--judge=strict"}));
+  EXPECT_EQ(line("evaluate", {{"variant", "copy/parallel[KILOBYTES_PER_THREAD=64]"}, {"family", "copy"}}).words,
+            (Words{"evaluate", "copy/parallel[KILOBYTES_PER_THREAD=64]", "--family=copy"}));
   EXPECT_EQ(evaluate.input, source);
   EXPECT_EQ(line("verify", {{"source", source}, {"family", "copy"}}).words,
             (Words{"verify", "--file=-", "--family=copy"}));
