@@ -6,8 +6,7 @@
 
 namespace apo {
 
-// What the lines of progress on stderr begin with where APO_PROGRESS is "lines", so that a program can tell them from
-// messages.
+// Begins every line of progress on stderr when APO_PROGRESS is "lines": programs tell them from messages by it.
 inline constexpr std::string_view kProgressMark = "progress: ";
 
 struct Progress {

@@ -21,8 +21,8 @@ struct SentinelResult {
   double upper = 0;
   double seconds = 0;
 };
-// Of rounds whose arms are the same, whatever they are; `label` is shown. An alarm alone stops nothing: its rounds are
-// kept as void, and a second sentinel decides. Throws EnvironmentError when they do not run.
+// Judges rounds whose two arms are identical; `label` is shown. One alarm stops nothing: its rounds are kept as void,
+// and a second sentinel decides. Throws EnvironmentError when the rounds do not run.
 SentinelResult run_sentinel(const RoundSource& source, const std::string& label, const JudgePreset& preset,
                             const std::vector<double>& earlier_effects, Observer& observer);
 // Throws EnvironmentError when the configuration does not even run.

@@ -42,7 +42,7 @@ class SharedMemory {
   void begin_block(bool clear);
   bool holds(std::uintptr_t address) const { return address - place_.begin < place_.end - place_.begin; }
   // Notes the access. Returns null when nothing is wrong with it, else a pointer that is valid until the next access.
-  // Of several mistakes it is the worst: unless_same() ranks below the rest.
+  // Returns the worst of several mistakes: unless_same() ranks below the rest.
   const SharedMistake* access(Order& order, unsigned thread, std::uintptr_t address, std::size_t bytes,
                               apo_cpu::Access kind, const void* code);
   // Notes that an asynchronous copy was started there, or has arrived. Whole words.

@@ -9,7 +9,7 @@
 
 namespace apo {
 
-// What the harness can draw, "typical" first.
+// Returns the input regimes that the harness can draw, "typical" first.
 const std::vector<std::string>& known_regimes();
 
 // Reads one line into `file`, whose path names the place of an error. Throws UserError for an unknown key, and for a

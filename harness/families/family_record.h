@@ -46,7 +46,7 @@ struct FileTolerance {
   double absolute = 0;
 };
 
-// What a reference in another language computes in: what it is given, or the dtypes of the contract.
+// The precision in which a reference in another language computes; `declared`: the dtypes of the contract.
 enum class ReferencePrecision : std::uint8_t { float64, float32, declared };
 
 struct FamilyFile {

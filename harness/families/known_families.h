@@ -22,7 +22,7 @@ std::vector<FamilyProblem> add_known_families(const std::filesystem::path& regis
 // The family of one file. Throws UserError, also when the name is taken.
 void add_family_file(const std::string& path, const OracleOptions& options);
 
-// Of a family that came from a file; nullptr for the others.
+// Returns the file of a family that was read from one, else nullptr.
 const FamilyFile* find_family_file(std::string_view name);
 
 }  // namespace apo

@@ -58,7 +58,7 @@ class Builder {
   CompileStep compile_and_link(const Family& family, const Variant& variant, const IncludeFolders& others,
                                const Words& included, const std::filesystem::path& folder) const;
   Build with_layout(const Build& base) const;
-  // What the compilation in the folder read that is neither the variant's nor the compiler's; "" when there is nothing.
+  // Returns a file that the compilation read and that belongs to neither the variant nor the compiler, else "".
   std::string read_besides(const std::filesystem::path& folder, const IncludeFolders& others,
                            const std::vector<std::string>& included) const;
   CompileStep link(const Build& base, std::uint64_t layout_seed, const std::filesystem::path& folder) const;

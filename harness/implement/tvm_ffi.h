@@ -22,7 +22,7 @@ inline constexpr const char* kFfiStub = ".stub.cpp";
 std::vector<SourceFile> ffi_sources(const Family& family, const Variant& variant, const Axes& axes);
 // The object, in the folder that a worker copies with the build (kCompanions).
 SourceFile ffi_object(const Variant& variant);
-// Of the stub, as seen from the build's folder.
+// Returns the path of the stub relative to the folder of the build.
 std::string ffi_stub_path(const Variant& variant);
 // Links with the stub in the folder of a build that has one; empty for other builds.
 Words ffi_link_flags(const std::filesystem::path& built);

@@ -9,7 +9,7 @@
 
 namespace apo {
 
-// Of a gain that this machine resolves: what has less is not tried.
+// The least probability of a gain that this machine can resolve: less likely candidates are not tried.
 inline constexpr double kLeastChance = 0.05;
 
 // Pure and deterministic in its inputs (the seed orders equals).

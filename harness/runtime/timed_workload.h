@@ -30,7 +30,7 @@ class InputPool {
   void draw(std::size_t count, bool with_expected = false) const;
   std::size_t size() const { return drawn_ == nullptr ? 0 : drawn_->size(); }
   // Whether outputs for these inputs may be compared: nobody can tell, because the choice is as secret as the inputs.
-  // Of a large pool a few, because each has to be computed by the reference first.
+  // Selects a few inputs of a large pool: the reference has to compute each of them first.
   bool is_looked_at(std::size_t index) const;
   const CheckedPointer& operator[](std::size_t index) const { return drawn_->at(index); }
 

@@ -28,7 +28,7 @@ std::string samples_text(const std::vector<Round>& rounds);
 std::string logs_text(const Experiment& experiment);
 std::string source_text(const Variant& variant);
 
-// What an accepted candidate changed in the incumbent's sources; "" for any other.
+// Returns the difference between the sources of an accepted candidate and its incumbent, else "".
 std::string diff_of(const ExperimentView& view);
 
 }  // namespace apo

@@ -51,7 +51,7 @@ std::optional<CommandPurpose> command_purpose_from(std::string_view word);
 std::string verdict_word(const CommandComparison& comparison);
 // "faster"; empty for a gate and while there is none.
 std::string reason_word(const CommandComparison& comparison);
-// What may be said about correctness, as a sentence.
+// Returns one sentence about the correctness of the two commands.
 std::string correctness_text(const CommandComparison& comparison);
 
 }  // namespace apo

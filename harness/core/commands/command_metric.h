@@ -26,7 +26,7 @@ struct CommandMetric {
 // wrong with it.
 CommandMetric parse_metric(const std::string& text);
 
-// Of an expression that parse_metric() took.
+// Compiles an expression that parse_metric() accepted.
 std::regex metric_regex(const std::string& expression);
 
 // "1.234 ms" of a time, else the bare number.

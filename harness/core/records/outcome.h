@@ -41,7 +41,7 @@ enum class Reason : std::uint8_t {
   interrupted,
 };
 
-// Of `apo gate`.
+// The verdict of `apo gate` on one variant.
 enum class GateVerdict : std::uint8_t {
   passed,     // not slower than the margin allows, or the same machine code
   regressed,  // slower by more than the margin

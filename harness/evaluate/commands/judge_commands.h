@@ -26,7 +26,7 @@ struct CommandHooks {
 void judge_commands(CommandComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
                     Observer& observer, const CommandHooks& hooks = {});
 
-// What a gate of two commands found, for those who print gates. Pure.
+// Convert a comparison of two commands into the records of `apo gate`. Pure.
 GateRule command_gate_rule(const CommandComparison& comparison);
 RegressionResult regression_result(const CommandComparison& comparison);
 

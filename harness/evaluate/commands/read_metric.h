@@ -10,11 +10,12 @@
 
 namespace apo {
 
-// What `sh -c` gets: the command, with the flags behind it that make a benchmark program write JSON. NVBench writes it
-// to `file`.
+// Returns the text for `sh -c`: the command, then the flags that make a benchmark program write JSON. NVBench writes
+// it to `file`.
 std::string shell_command(const CommandMetric& metric, const std::string& command, const std::filesystem::path& file);
 
-// Of a run that ended well; `file_text` is what it wrote to the file. A positive number, else Outcome::no_metric.
+// Reads the metric of a run that succeeded: a positive number, else Outcome::no_metric. `file_text` is the content of
+// the file that the run wrote.
 Result<double> read_metric(const CommandMetric& metric, const ProcessResult& run, const std::string& file_text);
 
 }  // namespace apo

@@ -10,11 +10,11 @@
 
 namespace apo {
 
-// What speaks against the claim of these rounds on a GPU, as a sentence; "" when nothing does. Calls on inputs that
-// were made right before them have to save a quarter of what the timed calls save, workload by workload: a candidate
-// that gains only where inputs or outputs come again saves nothing there. Not all of it is asked for, because a single
-// call has costs that calls in a row share. It speaks up only where the bound at guard_alpha of the difference says so.
-// Every call of host code is on new inputs, so that its rounds have no such figures.
+// Returns the objection to the claim of these rounds on a GPU as one sentence, else "". For each workload, calls on
+// inputs written right before them must save at least a quarter of what the timed calls save: a candidate that gains
+// only on repeated inputs or outputs saves nothing there. A quarter is enough because a single call has costs that
+// calls in a row share. The objection needs the bound of the difference at guard_alpha. Rounds of host code have no
+// such figures: each of their calls is on new inputs.
 std::string claim_failure(const std::vector<Round>& rounds, const JudgePreset& preset);
 
 }  // namespace apo

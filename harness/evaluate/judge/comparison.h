@@ -10,7 +10,7 @@
 
 namespace apo {
 
-// What a sentence calls a gain, a loss, and what a round consists of.
+// The words for a gain and a loss in a sentence, and the unit of a round.
 struct Wording {
   std::string better = "faster";
   std::string worse = "slower";

@@ -9,8 +9,8 @@
 
 namespace apo {
 
-// What speaks against an accept, as a sentence; "" when nothing does. `rounds`: those that count, of both stages, all
-// with the same workloads.
+// Returns the objection to an accept as one sentence, else "". `rounds` are the valid ones of both stages, all with the
+// same workloads.
 // - Workload: its lower bound has to be above -guard_margin (non-inferiority; as every workload has to pass, no
 //   correction for their number is needed).
 // - Tail: the estimated ratio of 90th percentiles must not be below -guard_margin. It is the estimate, not its bound,

@@ -46,9 +46,8 @@ struct JudgePreset {
   double round_s = 0.165;
   int blocks_min = 6;
   int blocks_max = 40;
-  // Of a host, whose samples are windows. The hand-over of a window takes some 20 us, which are taken off. A longer
-  // window than that is more often interrupted by what else runs on its CPU; many short ones are better than few long
-  // ones.
+  // Windows are the samples of host code. The hand-over of a window takes some 20 us, which are subtracted. Other
+  // programs on the CPU interrupt long windows more often, so many short ones are better than a few long ones.
   double window_s = 0.00015;
   int window_blocks_min = 2;
   int window_blocks_max = 20;

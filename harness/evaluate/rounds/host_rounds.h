@@ -25,7 +25,7 @@ class HostRounds {
   // Adds what it sees of the machine to the round's environment. A Failure names a slot.
   Result<RoundWorkload> measure(std::size_t which, Round& round, std::uint64_t order_seed);
   void end_round() { age_ = (age_ + 1) % options_.rounds_per_process; }
-  // Of each workload, chosen when it is asked for first, which has to be before measure(). A Failure names an arm.
+  // Returns the plan of a workload, which the first call chooses; call it before measure(). A Failure names an arm.
   Result<WindowPlan> plan(std::size_t which);
   std::vector<WindowPlan> plans() const;  // the default where none was chosen
   // Ends the processes of a round that failed.

@@ -23,7 +23,7 @@ struct WindowPlan {
   bool one_cpu = true;
   int blocks = 2;      // in a round, behind one that warms up
   double call_ns = 0;  // of the quicker arm
-  // That a process needs to see none twice.
+  // Returns the number of inputs with which no process sees one twice.
   std::size_t inputs() const { return static_cast<std::size_t>(calls * (2 + 2 * blocks)); }
 };
 

@@ -22,8 +22,8 @@ struct Looks {
 };
 
 // From a seed that no worker ever gets, for a round of so many blocks with so many `unseen` inputs in the pool.
-// Of a GPU's large tensors every look is `costly`, as much as all the timing: a round has either kind, nobody can
-// foresee which. Else the fresh calls are spread over the round, the last one behind the last block.
+// For large tensors on a GPU a look is `costly`, as much as all the timing: a round then has one kind of look, and
+// which one cannot be foreseen. Otherwise the fresh calls are spread over the round, the last one after the last block.
 Looks draw_looks(std::uint64_t seed, int blocks, int unseen, bool costly);
 
 }  // namespace apo

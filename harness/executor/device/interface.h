@@ -10,8 +10,8 @@ static_assert(sizeof(Address) == sizeof(void*), "64-bit machines only");
 
 inline constexpr unsigned kInterface = 1;  // raised with every change in this file
 inline constexpr unsigned kWarp = 32;
-// Of one emulated thread. A power of two, and stacks are aligned to it: an address that shares its upper bits with the
-// stack pointer is the thread's own local memory, and what Thread says is found from the stack pointer alone.
+// The stack of one emulated thread. A power of two to which stacks are aligned: an address with the upper bits of the
+// stack pointer is local memory of the thread, and the stack pointer alone leads to its Thread.
 inline constexpr Address kStackBytes = Address{128} << 10;
 
 struct Triple {
@@ -37,7 +37,7 @@ inline constexpr bool is_atomic(Access kind) {
   return kind != Access::read && kind != Access::write;
 }
 
-// Of the source, in the variant's own file or in one of its headers.
+// A line of the variant's file or of one of its headers.
 struct Line {
   const char* file;
   int number;

@@ -23,8 +23,8 @@ struct CubinFacts {
   // comments, and to debug information.
   std::string code_hash;
   std::vector<KernelFacts> kernels;  // in the cubin's order
-  // Of the kernel that uses most: registers, local_bytes, shared_bytes, constant_bytes; sums: text_bytes,
-  // writable_bytes (variables that outlive a launch, __constant__ ones too).
+  // The maximum over kernels of registers, local_bytes, shared_bytes and constant_bytes; the sum of text_bytes and
+  // writable_bytes (variables that outlive a launch, __constant__ ones included).
   std::map<std::string, std::int64_t> resources;
 };
 

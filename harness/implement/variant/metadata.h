@@ -11,7 +11,7 @@
 
 namespace apo {
 
-// What a file is where its block does not say.
+// The identity of a file whose block does not name one.
 struct FileIdentity {
   std::string family;
   std::string name;

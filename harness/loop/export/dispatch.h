@@ -72,7 +72,7 @@ Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const Dispa
 // The device's values in expressions: SMS, SHARED_MAX, MAX_THREADS.
 DeviceFacts device_facts(const Machine& machine);
 
-// What a row says of its evidence: "measured".
+// Returns the evidence of a row in words, for example "measured".
 std::string statement_of(const DispatchRow& row);
 
 }  // namespace apo

@@ -13,7 +13,7 @@
 
 namespace apo {
 
-// What answers are held against.
+// The campaign that answers are checked against.
 struct ProposalPlace {
   Workspace& workspace;
   Journal& journal;

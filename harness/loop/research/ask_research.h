@@ -12,7 +12,7 @@ struct ResearchAnswer {
   ResearchBrief brief;
 };
 
-// What the next iteration of this campaign would be told, from where it would start. The policy's target is the
+// Returns the research of the next iteration of this campaign, from its starting point. The policy's target is the
 // workspace's. Takes the incumbent's profile from the journal, or measures and keeps one; nothing else is written.
 ResearchAnswer ask_research(Workspace& workspace, const Policy& policy, Observer& observer);
 

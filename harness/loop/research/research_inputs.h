@@ -12,7 +12,7 @@
 
 namespace apo {
 
-// What is to become faster, and where.
+// The subject of research: what has to become faster, and where.
 struct ResearchSubject {
   Workspace& workspace;  // its target is chosen
   Journal& journal;
@@ -29,12 +29,12 @@ struct ResearchSubject {
 
 // The judged ones with the machines that they ran on.
 std::vector<PastResult> past_results(Journal& journal, const std::vector<Experiment>& judged);
-// What a call has to do, and where.
+// Adds the work of a call and the machine to a diagnosis.
 void describe_work(const Family& family, const Axes& axes, const Machine& machine, Diagnosis& diagnosis);
-// Of a profile on the workspace's target, and of the variant that it is about.
+// Diagnoses a profile of a variant on the workspace's target.
 Diagnosis diagnosis_of(const Workspace& workspace, const Runtime& runtime, const Workload& workload,
                        const Profile& profile);
-// Where candidates will be judged.
+// Adds machine and conditions under which candidates will be judged.
 void describe_place(const Machine& machine, const Policy& policy, ResearchInputs& inputs);
 
 // The operation and the place of these inputs, for a brief.

@@ -24,7 +24,7 @@ enum class CandidateVerdict : std::uint8_t {
   not_judged,  // this machine cannot judge it, which says nothing about the candidate
 };
 std::string_view to_string(CandidateVerdict verdict);
-// Of a finished experiment.
+// Returns the verdict on the candidate of a finished experiment.
 CandidateVerdict verdict_of(const Experiment& experiment);
 
 struct CandidateAnswer {

@@ -29,8 +29,8 @@ class CandidateJudge {
   // UserError for an unknown family, workload or word.
   CandidateJudge(Workspace& workspace, TrialChoice choice, Observer& observer);
 
-  // What is no valid variant, and what this machine lacks, are answers. UserError for a mistake that is not the
-  // candidate's.
+  // Answers for an invalid variant and for a missing capability of this machine too. Throws UserError only for a
+  // mistake outside the candidate.
   CandidateAnswer answer(const GivenCandidate& given);
   // Certifies what was accepted, and ends the campaigns.
   std::vector<TrialSummary> finish();

@@ -13,7 +13,7 @@
 
 namespace apo {
 
-// What a command says of how to judge; "" and no workload are the defaults.
+// How to judge, as a command line chooses it; empty members mean the defaults.
 struct TrialChoice {
   std::string family;
   std::vector<std::string> workloads;  // default: the first for the target
@@ -36,7 +36,7 @@ struct TrialSummary {
 // finished is marked as abandoned by the next command.
 class Trial {
  public:
-  // Of the workspace's target, which must not change meanwhile. `policy` is complete but for its iterations.
+  // Judges on the workspace's target, which must not change meanwhile. `policy` needs no iterations.
   Trial(Workspace& workspace, const Policy& policy, Observer& observer);
 
   const Policy& policy() const { return frame_.policy; }
@@ -45,11 +45,11 @@ class Trial {
   const Configuration& incumbent() const { return state_.incumbent; }
   // True for a variant that others are judged against: the incumbent, or the baseline that certifies it.
   bool relies_on(const std::string& variant) const;
-  // That no call of the first workload can undercut; 0 where it is not known.
+  // Returns the shortest possible time of a call of the first workload; 0 when it is not known.
   double floor_ns() const;
 
-  // Of a variant of the workspace's catalogue, for its target, and not the incumbent. `judge`, the word of a preset,
-  // judges it otherwise than the policy. Throws EnvironmentError when this machine cannot judge.
+  // Judges a configuration of the workspace's catalogue that is not the incumbent. `judge` names a preset in place of
+  // the policy's. Throws EnvironmentError when this machine cannot judge.
   Experiment judge(const Configuration& configuration, const std::string& judge = "");
   // Certifies what was accepted, and ends the campaign.
   TrialSummary finish();
@@ -61,7 +61,7 @@ class Trial {
   int iterations_ = 0;
 };
 
-// What the author said of the candidate over this very incumbent; else nothing.
+// Returns the author's prediction when it is about this incumbent, else none.
 Prediction prediction_over(const Variant& candidate, const Variant& incumbent);
 
 }  // namespace apo

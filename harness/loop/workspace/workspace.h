@@ -66,7 +66,7 @@ class Workspace {
   // Measures the target's roofs, which the caller stores. Takes about a second and a half.
   std::vector<Roof> measure_roofs();
 
-  // Of the target: one for all of its runtimes.
+  // Returns the turns of the target's device, which all its runtimes share.
   std::shared_ptr<DeviceTurns> turns();
 
   // Returns what the evaluate stage needs. Keeps a reference to this. `sources`, by variant name, take precedence over

@@ -69,7 +69,7 @@ std::optional<Message> message_of(const Json& json);
 // The id of a request that is malformed otherwise; null where it has none that can be told.
 Json id_in(const Json& json);
 
-// Of an answer without `id` the field is left out.
+// Build messages; an answer without an `id` has no such field.
 Json result_message(const Json& id, Json result);
 Json error_message(const std::optional<Json>& id, const ProtocolError& error);
 Json notification(const std::string& method, Json params);

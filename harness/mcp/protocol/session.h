@@ -15,7 +15,7 @@
 
 namespace apo::mcp {
 
-// What the server has, as the lists of the protocol hold it; it never changes.
+// The capabilities of the server in the form of the protocol's lists; they never change.
 struct Offer {
   std::string version;       // of the program
   std::string instructions;  // for the model
@@ -28,7 +28,7 @@ struct Offer {
 // A call that the session passed on. It is never given twice.
 using CallId = std::uint64_t;
 
-// What carries out the calls. It answers through the session, at once or later.
+// Executes calls and answers through the session, at once or later.
 class Service {
  public:
   Service() = default;

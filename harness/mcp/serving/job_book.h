@@ -57,7 +57,7 @@ class JobBook {
   std::deque<Delivery> done_;
   bool busy_ = false;
   bool ends_ = false;
-  // Of the thread alone. Open while jobs run: it is what tells others that they do.
+  // Used by the thread alone. An open journal tells other processes that jobs run.
   std::optional<Journal> journal_;
   std::set<std::int64_t> running_;
   std::thread thread_;

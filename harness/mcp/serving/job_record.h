@@ -24,9 +24,9 @@ JobEnd end_of(const Tool& tool, const Json& arguments, const CommandEnd& end);
 
 ToolAnswer running_answer(const std::string& job, const std::string& tool, double seconds, const std::string& progress);
 ToolAnswer ended_answer(const std::string& job, const std::string& tool, const JobEnd& end);
-// Of a job without an end, whose server is gone.
+// Returns the answer for a job whose server ended before the job did.
 ToolAnswer interrupted_answer(const JobRow& job);
-// Of a tool that is no job.
+// Returns the answer of a tool that runs without a job.
 ToolAnswer plain_answer(const JobEnd& end);
 
 }  // namespace apo::mcp

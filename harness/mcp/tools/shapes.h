@@ -7,9 +7,9 @@ namespace apo::mcp {
 
 // The gates without the time of each of their steps, here and in an `experiment`.
 Json without_steps(Json document);
-// Of `apo list`: of each family its name, what it computes, the names of its workloads and how many variants it has.
+// Shortens `apo list`: each family with its name, its summary, its workloads and the number of its variants.
 Json overview(const Json& document);
-// Of `apo show`: without the rounds, which are nine tenths of it.
+// Shortens `apo show`: without the rounds, nine tenths of the document.
 Json without_rounds(Json document);
 
 }  // namespace apo::mcp

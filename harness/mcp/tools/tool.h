@@ -31,7 +31,7 @@ struct Tool {
   std::vector<int> answers;
   // Throws UserError. Null for those that the server carries out by itself.
   CommandLine (*command)(const Json& arguments, const Root& root) = nullptr;
-  // What of the command's document is passed on; null: all of it.
+  // Selects the part of the command's document that is passed on; null passes on all of it.
   Json (*shape)(const Json& document, const Json& arguments) = nullptr;
 };
 

@@ -14,7 +14,7 @@ namespace apo {
 // other.
 std::vector<Metric> counter_metrics(const CounterReport& report, int calls);
 
-// What follows from the counters and samples in profile.metrics and from the work; what cannot be computed is absent:
+// Returns the metrics that follow from counters, samples and work, as far as they can be computed:
 //   bytes_moved (DRAM, read and written), bytes_over_compulsory, dram_utilisation, l2_hit_rate
 //   achieved_occupancy, issue_utilisation, threads_per_instruction
 //   bank_conflict_share (of the wavefronts of shared memory), load_efficiency, store_efficiency (bytes used of those

@@ -59,10 +59,10 @@ struct ProfileInputs {
 // fp32_fma; a GPU's call that undercuts that uses its tensor cores, and is held against theirs.
 Profile assemble_profile(const ProfileInputs& inputs);
 
-// What no call can undercut, whatever its algorithm does with special functions: compulsory flops over the fastest
+// The physical floor of a call, whatever its algorithm does with special functions: compulsory flops over the fastest
 // arithmetic roof (tensor cores count twice what mma.sync reaches, since there are faster instructions) and bytes over
-// the fastest copy roof there is. 0 where those roofs were not measured. The judge refuses faster calls,
-// so the slack of kPhysicalSlack covers roofs that were measured while a neighbour was busy.
+// the fastest copy roof. 0 when those roofs were not measured. The judge refuses faster calls; kPhysicalSlack covers
+// roofs that were measured beside other work.
 inline constexpr double kPhysicalSlack = 0.8;
 inline constexpr double kTensorSlack = 2;
 double physical_floor_ns(const Work& work, const std::vector<Roof>& roofs);

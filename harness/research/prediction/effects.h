@@ -8,7 +8,7 @@
 
 namespace apo {
 
-// What a statement rests on.
+// The evidence behind a statement.
 enum class Basis : std::uint8_t {
   here,       // a judgement on this machine and workload class
   elsewhere,  // a judgement on another one

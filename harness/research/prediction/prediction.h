@@ -9,7 +9,7 @@ namespace apo {
 // The most that a variant counts as where the floor is not known.
 inline constexpr double kUnknownFloorBound = 4.0;
 
-// What is foretold of one configuration.
+// The prediction for one configuration.
 struct Forecast {
   double effect = 0;  // log speed-up over the incumbent
   double sd = 0;      // its standard deviation

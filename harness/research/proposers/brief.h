@@ -19,7 +19,7 @@ struct BriefSubject {
   std::string argument_header;  // as the incumbent includes it
 };
 
-// What a proposer is asked for, and how its earlier answers of this campaign fared.
+// The request to a proposer, with the outcomes of its earlier answers in this campaign.
 struct BriefRequest {
   int most = 8;              // candidates that are read
   double timeout_s = 600;    // of the call

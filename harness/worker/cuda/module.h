@@ -32,7 +32,7 @@ struct CudaModule {
   bool restorable = false;          // they are known: else only loading the module anew restores them
 };
 
-// Of its launches, in their order.
+// Return the kernels and the warps of the launches, in their order.
 std::vector<std::string> kernel_names(const CudaModule& loaded);
 std::vector<std::int64_t> launched_warps(const LaunchPlan& plan);
 

@@ -38,7 +38,7 @@ class ChildProcess;
 // Inspects the shared tensors while the worker is stopped right after a sample. A Failure ends the run and the worker.
 using Inspect = std::function<std::optional<Failure>(int sample)>;
 
-// Of one window of host code.
+// The duration of one window of host code.
 struct WindowTimes {
   std::int64_t ns = 0;      // by the parent's clock, from before the process could run to when its answer was there
   std::int64_t cpu_ns = 0;  // of all its threads
@@ -139,7 +139,7 @@ class Worker {
   Failure fail(Failure failure);
   Failure ended(const std::string& during);
   void require_own_gpu(const Failure& failure) const;
-  // Of an exchange that brought no message: the process ended `in_time`, or the time is over.
+  // Returns the failure of an exchange without a message: the process ended `in_time`, or the deadline passed.
   Failure without_message(bool in_time, const Exchange& exchange);
   Failure forged(const std::string& how);
   Exchange prepare(decltype(Request::body) body, std::string during, Deadline deadline);

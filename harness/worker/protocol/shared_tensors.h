@@ -56,10 +56,10 @@ struct SharedTensorsLayout {
   std::vector<BufferPlace> buffers;  // each (role, owner) in the order of the contract
   std::vector<std::int64_t> words;
   bool fenced = false;
-  // Of a window's tensors: the whole layout lies there so many times, so many bytes apart.
+  // A window has several copies of the whole layout, `stride` bytes apart.
   int copies = 1;
   std::int64_t stride = 0;
-  // Of everything that the file holds.
+  // Returns the size of the file with all copies.
   std::int64_t file_bytes() const { return bytes + (copies > 1 ? copies - 1 : 0) * stride; }
 };
 
