@@ -63,6 +63,6 @@ done
 row "the driver hangs" "$((samples / 2)) hangs" 2 "verdict: not_judged" "${evaluate[@]}" "$out/honest.cu"
 row "the context is destroyed from outside" "$((samples / 2)) fails 709" 2 "verdict: not_judged" "${evaluate[@]}" "$out/honest.cu"
 row "memory error (ECC)" "$((samples / 2)) fails 214" 2 "verdict: not_judged" "${evaluate[@]}" "$out/honest.cu"
-row "a campaign loses the GPU" "$((samples / 2)) vanishes" 2 "GPU was lost" run copy --target cuda --workload n1m --iterations 1 --quiet
+row "a campaign loses the GPU" "$((samples / 2)) vanishes" 2 "the GPU " run copy --target cuda --workload n1m --iterations 1 --quiet
 row "the same command when it is back" "" 0 "resum" run copy --target cuda --workload n1m --iterations 1
 exit "$failed"

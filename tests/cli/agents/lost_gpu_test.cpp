@@ -39,10 +39,11 @@ TEST_F(LostGpuCommand, EvaluateDoesNotJudgeAndGivesTheExperimentBack) {
   EXPECT_EQ(ran.exit_code, 2) << ran.err;
   const auto document = only_document(ran);
   EXPECT_EQ(document["verdict"], "not_judged");
-  EXPECT_NE(document["feedback"].dump().find("the GPU was lost"), std::string::npos) << document["feedback"];
+  // "lost" or "failed": of two workers the second may find no device at all.
+  EXPECT_NE(document["feedback"].dump().find("GPU of a test"), std::string::npos) << document["feedback"];
   EXPECT_NE(document["feedback"].dump().find("apo doctor"), std::string::npos) << document["feedback"];
   const auto rows = only_document(apo({"query", "--json", "--sql", "SELECT why FROM abandonment"}));
-  EXPECT_NE(rows.dump().find("the GPU was lost"), std::string::npos) << rows;
+  EXPECT_NE(rows.dump().find("GPU of a test"), std::string::npos) << rows;
 }
 
 TEST_F(LostGpuCommand, ACampaignStopsAndIsResumed) {
@@ -50,8 +51,9 @@ TEST_F(LostGpuCommand, ACampaignStopsAndIsResumed) {
   const std::vector<std::string> run = {"run", "copy", "--target", "cuda", "--iterations", "1"};
   const Ran lost = apo(run);
   EXPECT_EQ(lost.exit_code, 2);
-  EXPECT_NE(lost.err.find("the GPU was lost, GPU of a test"), std::string::npos) << lost.err;
+  EXPECT_NE(lost.err.find("GPU of a test"), std::string::npos) << lost.err;
   EXPECT_NE(lost.err.find("the same command goes on"), std::string::npos) << lost.err;
+  driver_.bring_back();
   const Ran again = apo(run);
   EXPECT_EQ(again.exit_code, 2);
   EXPECT_NE(again.err.find("resuming campaign"), std::string::npos) << again.err;

@@ -18,6 +18,8 @@ class LosingDriver {
   }
   // "3 vanishes": see losing_driver.cpp.
   void plan(const std::string& text) const { write_file_atomically(folder_.path() / "plan", text); }
+  // Until the plan takes it away again, which is due at once.
+  void bring_back() const { std::filesystem::remove(folder_.path() / "gone"); }
   // Of a process that is to find this driver.
   std::string environment() const { return "LD_LIBRARY_PATH=" + library_path_; }
 
