@@ -43,7 +43,7 @@ row() {
     verdict=NO failed=1
   fi
   printf '| %s | %s | %s | %s | %s | %s |\n' "$what" "${due:-none}" "$code" "$verdict" "$(($(date +%s) - start))" \
-    "$(grep -hE 'GPU was lost|GPU failed|^verdict|^feedback' "$out/stdout" "$out/stderr" | head -2 | tr '|\n' '/ ' | cut -c 1-300)" |
+    "$(grep -hE 'GPU was lost|GPU failed|^verdict|^feedback|^correctness' "$out/stdout" "$out/stderr" | head -2 | tr '|\n' '/ ' | cut -c 1-300)" |
     tee -a "$table"
 }
 
@@ -52,8 +52,8 @@ evaluate=(evaluate --family copy --workload n1m --quiet)
   echo "| what | plan | exit code | as expected | seconds | said |"
   echo "|---|---|---|---|---|---|"
 } | tee "$table"
-row "a kernel that traps" "" 1 "verdict: wrong" "${evaluate[@]}" "$out/traps.cu"
-row "a kernel without end" "" 1 "verdict: wrong" "${evaluate[@]}" "$out/endless.cu"
+row "a kernel that traps" "" 3 "gate correctness says faulted" register --family copy --no-executor --quiet "$out/traps.cu"
+row "a kernel without end" "" 3 "gate correctness says timed_out" register --family copy --no-executor --quiet "$out/endless.cu"
 row "nothing happens" "" 0 "verdict: " "${evaluate[@]}" "$out/honest.cu"
 samples=$(wc -c <"$driver/samples")
 for share in 2 50 95; do

@@ -2,7 +2,8 @@
 // GPU does to a judgement.
 //
 // Found through LD_LIBRARY_PATH. Beside it lie
-//   real    the path of the driver that does the work; without it the GPU is this process's memory and runs no kernel
+//   real    the path of the driver that does the work; without it the GPU is this process's memory, and neither
+//           kernels nor copies within it run
 //   plan    what happens once AFTER samples have finished: "AFTER vanishes", "AFTER hangs" in every process, or, in
 //           this process alone, "AFTER stalls" or "AFTER fails CODE"
 //   samples a byte for each sample that has finished, in all processes
@@ -207,7 +208,7 @@ APO_DRIVER_FUNCTION(cuMemcpyHtoD_v2, copy_to_device, (Pointer to, const void* fr
 APO_DRIVER_FUNCTION(cuMemcpyDtoH_v2, copy_to_host, (void* to, Pointer from, std::size_t bytes),
                     copied(to, at(from), bytes), to, from, bytes)
 APO_DRIVER_FUNCTION(cuMemcpyDtoDAsync_v2, copy_on_device, (Pointer to, Pointer from, std::size_t bytes, Stream stream),
-                    copied(at(to), at(from), bytes), to, from, bytes, stream)
+                    kSuccess, to, from, bytes, stream)
 APO_DRIVER_FUNCTION(cuMemsetD8Async, fill, (Pointer to, unsigned char value, std::size_t bytes, Stream stream),
                     (std::memset(at(to), value, bytes), kSuccess), to, value, bytes, stream)
 APO_DRIVER_FUNCTION(cuStreamCreate, create_stream, (Stream * stream, unsigned flags), put(stream, Stream{nullptr}),
