@@ -2,7 +2,6 @@
 #include "harness/core/system/foreground.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,16 +9,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
-#include <fstream>
-#include <thread>
 
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/c_strings.h"
 #include "harness/core/system/files.h"
+#include "harness/core/system/orphans.h"
 #include "harness/core/system/process.h"
 #include "harness/core/system/spawn.h"
 
@@ -27,10 +24,6 @@ extern char** environ;
 
 namespace apo {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-constexpr auto kGrace = std::chrono::seconds(2);     // from SIGTERM to SIGKILL, for what is left behind
-constexpr auto kPatience = std::chrono::seconds(5);  // then the kernel does not let go of it, and neither can we
 
 volatile std::sig_atomic_t child_to_tell = 0;
 
@@ -96,35 +89,6 @@ std::vector<std::string> environment_with(const std::vector<std::string>& additi
   execute(program, argv, environment, failure, report);
 }
 
-std::vector<pid_t> children() {
-  std::vector<pid_t> found;
-  std::ifstream list(fmt::format("/proc/self/task/{}/children", getpid()));
-  for (pid_t pid = 0; list >> pid;) {
-    found.push_back(pid);
-  }
-  return found;
-}
-
-void reap_finished() {
-  while (waitpid(-1, nullptr, WNOHANG) > 0) {
-  }
-}
-
-// Its orphans became children of ours. How many there were.
-int end_what_is_left() {
-  reap_finished();
-  const auto first = children();
-  const auto start = Clock::now();
-  for (auto left = first; !left.empty() && Clock::now() < start + kPatience; left = children()) {
-    for (const pid_t pid : left) {
-      kill(pid, Clock::now() < start + kGrace ? SIGTERM : SIGKILL);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    reap_finished();
-  }
-  return static_cast<int>(first.size());
-}
-
 int wait_for(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -152,7 +116,7 @@ ForegroundResult run_foreground(const std::vector<std::string>& argv, const Fore
   }
   const FileDescriptor reader(report[0]);
   FileDescriptor writer(report[1]);
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const Orphans orphans;
   const SignalsForChild signals;
   const auto start = Clock::now();
   const pid_t parent = getpid();
@@ -180,7 +144,7 @@ ForegroundResult run_foreground(const std::vector<std::string>& argv, const Fore
   return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
           .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
           .seconds = seconds,
-          .left_behind = end_what_is_left()};
+          .left_behind = orphans.end_all({child})};
 }
 
 }  // namespace apo

@@ -20,7 +20,7 @@ struct ForegroundOptions {
 
 // Searches PATH for argv[0]; throws UserError when there is no such program or it does not start. While it runs, Ctrl-C
 // and Ctrl-\ reach only the command, and SIGTERM and SIGHUP are passed on to it. It is killed when this process dies,
-// and processes that it leaves running are ended. Not for a process with several threads or other children.
+// and processes that it leaves running are ended. Not for a process with several threads.
 ForegroundResult run_foreground(const std::vector<std::string>& argv, const ForegroundOptions& options = {});
 
 }  // namespace apo

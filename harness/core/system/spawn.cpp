@@ -163,6 +163,10 @@ SpawnedProcess::~SpawnedProcess() {
   }
 }
 
+std::vector<pid_t> SpawnedProcess::pids() const {
+  return {pid_, guard_->pid()};
+}
+
 int SpawnedProcess::end(bool now) {
   if (now) {
     kill(-pid_, SIGKILL);

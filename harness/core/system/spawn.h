@@ -26,6 +26,7 @@ class GroupGuard {
   GroupGuard(const GroupGuard&) = delete;
   GroupGuard& operator=(const GroupGuard&) = delete;
   ~GroupGuard();
+  pid_t pid() const { return process_; }
 
  private:
   pid_t process_;
@@ -43,6 +44,10 @@ class SpawnedProcess {
   FileDescriptor& in() { return in_; }
   FileDescriptor& out() { return out_; }
   FileDescriptor& err() { return err_; }
+
+  pid_t pid() const { return pid_; }
+  // It and its guard: the children of ours that it is known by.
+  std::vector<pid_t> pids() const;
 
   // Waits for its end, and ends what it left behind. Returns the status of waitpid(). With `now` it is killed first.
   int end(bool now);

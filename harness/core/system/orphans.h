@@ -1,0 +1,27 @@
+// harness/core/system/orphans.h - finds and ends the processes that a program left running when it ended.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <vector>
+
+namespace apo {
+
+// Made before the program starts: from then on what outlives its parent becomes a child of this process, whatever group
+// or session it is in. Children that this process has already, and those that are named, are left alone. No other
+// thread may start processes meanwhile.
+class Orphans {
+ public:
+  Orphans();
+  // How many still run after the grace. A finished one counts for nothing.
+  int count(const std::vector<pid_t>& except, std::chrono::milliseconds grace) const;
+  // Asks them to end, then ends them, with what these leave. Returns how many there were.
+  int end_all(const std::vector<pid_t>& except) const;
+
+ private:
+  std::vector<pid_t> running(const std::vector<pid_t>& except) const;
+  std::vector<pid_t> before_;
+};
+
+}  // namespace apo
