@@ -43,10 +43,6 @@ double sample_spread(const std::vector<Round>& rounds) {
   return robust_sd(std::move(differences));
 }
 
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 // Means of every `size` values in a row, and the sum of squares of the values round them.
 std::vector<double> group_means(const std::vector<double>& values, int size, double& squares) {
   std::vector<double> means;

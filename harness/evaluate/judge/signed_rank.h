@@ -36,5 +36,6 @@ class WalshAverages {
 
 double standard_deviation(std::span<const double> values);  // n - 1; 0 below two values; the order does not matter
 double median(std::vector<double> values);                  // at least one value
+double mean(std::span<const double> values);                // at least one value
 
 }  // namespace apo
