@@ -176,6 +176,10 @@ std::string encode(const std::map<std::string, std::string>& texts) {
   return texts.empty() ? "{}" : dump(texts);
 }
 
+std::string encode(const std::map<std::string, double>& numbers) {
+  return numbers.empty() ? "{}" : dump(numbers);
+}
+
 std::string encode(const std::vector<double>& numbers) {
   Json list = Json::array();
   for (const double number : numbers) {
@@ -218,6 +222,10 @@ Settings decode_settings(const std::string& json) {
 
 std::map<std::string, std::string> decode_texts(const std::string& json) {
   return parsed(json, [](const Json& value) { return value.get<std::map<std::string, std::string>>(); });
+}
+
+std::map<std::string, double> decode_numbers(const std::string& json) {
+  return parsed(json, [](const Json& value) { return value.get<std::map<std::string, double>>(); });
 }
 
 std::vector<double> decode_number_list(const std::string& json) {

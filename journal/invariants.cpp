@@ -71,6 +71,20 @@ constexpr Invariant kInvariants[] = {
     {"the rounds of two commands are numbered from 0 without a hole",
      "SELECT comparison FROM command_round GROUP BY comparison HAVING max(position) <> count(*) - 1 OR"
      " min(position) <> 0"},
+    {"a verdict by an application has the pairs that it counts",
+     "SELECT s.comparison FROM application_speed s WHERE 2 * s.pairs > (SELECT count(*) FROM application_run r"
+     " WHERE r.comparison = s.comparison AND r.view = s.view AND r.outcome = 'valid')"},
+    {"what an application accepts was timed, did not fail and kept its quality",
+     "SELECT v.comparison FROM application_verdict v WHERE v.verdict = 'accepted' AND (v.failed <> '' OR NOT EXISTS"
+     " (SELECT 1 FROM application_speed s WHERE s.comparison = v.comparison) OR EXISTS (SELECT 1 FROM"
+     " application_quality q WHERE q.comparison = v.comparison AND q.view = 'fixed_steps' AND q.finding IN"
+     " ('worse', 'inconclusive')))"},
+    {"a run of an application has metrics where it is valid, and evidence where it is not",
+     "SELECT comparison FROM application_run WHERE (outcome = 'valid') <> (evidence = '') OR"
+     " (outcome = 'valid') = (metrics = '{}')"},
+    {"the runs of an application are numbered from 0 without a hole",
+     "SELECT comparison FROM application_run GROUP BY comparison HAVING max(position) <> count(*) - 1 OR"
+     " min(position) <> 0"},
     {"an experiment of a job began after it",
      "SELECT x.experiment FROM job_experiment x JOIN job j ON j.id = x.job JOIN experiment e ON e.id = x.experiment"
      " WHERE e.started_at < j.started_at"},

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/applications/application_comparison.h"
 #include "harness/core/commands/command_comparison.h"
 #include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
@@ -344,6 +345,13 @@ class Journal {
   CommandComparison load_command_comparison(std::int64_t id);  // with its rounds; UserError when there is none
   // Of that machine, "" for any, in order.
   std::vector<CommandComparison> command_comparisons(const std::string& machine = "", Detail detail = Detail::summary);
+
+  // ---- judgements of two dispatches by an application
+  std::int64_t begin_application_comparison(const ApplicationComparison& comparison);
+  void add_application_run(std::int64_t comparison, const ApplicationRun& run);  // in order
+  void finish_application_comparison(const ApplicationComparison& comparison);
+  // Of that campaign, 0 for those that were asked for alone, in order; with their runs.
+  std::vector<ApplicationComparison> application_comparisons(std::int64_t campaign);
 
   // ---- calls of `apo mcp`. Experiments that a process with APO_JOB=<id> in its environment begins belong to that job.
   std::int64_t begin_job(const JobRow& job);  // and takes it, until this journal is closed

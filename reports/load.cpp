@@ -59,6 +59,17 @@ std::map<std::int64_t, std::string> diff_sources(Journal& journal, const std::ve
   return diffs;
 }
 
+// The campaign's own, then those on its machine that were asked for alone.
+std::vector<ApplicationComparison> application_comparisons(Journal& journal, const Campaign& campaign) {
+  std::vector<ApplicationComparison> all = journal.application_comparisons(campaign.id);
+  for (ApplicationComparison& alone : journal.application_comparisons(0)) {
+    if (alone.machine == campaign.machine) {
+      all.push_back(std::move(alone));
+    }
+  }
+  return all;
+}
+
 std::string known_campaigns(Journal& journal) {
   std::vector<std::string> names;
   for (const Campaign& campaign : journal.campaigns()) {
@@ -85,6 +96,7 @@ ReportModel load_model(Journal& journal, std::int64_t campaign) {
   records.abandonments = journal.abandoned_experiments(campaign);
   records.applications = journal.applications_of(campaign);
   records.commands = journal.command_comparisons(found->machine);
+  records.application_comparisons = application_comparisons(journal, *found);
   records.proposer_calls = journal.proposer_calls(campaign);
   records.diffs = diff_sources(journal, records.experiments);
   if (const auto end = journal.campaign_end(campaign)) {

@@ -206,6 +206,7 @@ ReportModel build_model(CampaignRecords records) {
   model.sentinels = std::move(records.sentinels);
   model.applications = std::move(records.applications);
   model.commands = std::move(records.commands);
+  model.application_comparisons = std::move(records.application_comparisons);
   model.proposer_calls = std::move(records.proposer_calls);
   model.diffs = std::move(records.diffs);
   sort_by(model.iterations, [](const IterationRecord& one) { return std::pair(one.index, one.id); });

@@ -59,8 +59,9 @@ struct CampaignRecords {
   std::map<std::int64_t, std::string> abandonments;  // experiment -> why it will not be finished
   std::vector<Application> applications;             // newest first
   std::vector<CommandComparison> commands;           // two commands judged on the campaign's machine, without rounds
-  std::vector<ProposerCall> proposer_calls;          // in order
-  std::map<std::int64_t, std::string> diffs;         // accepted experiment -> what it changed in its incumbent's source
+  std::vector<ApplicationComparison> application_comparisons;  // that ended it, and those on its machine alone
+  std::vector<ProposerCall> proposer_calls;                    // in order
+  std::map<std::int64_t, std::string> diffs;  // accepted experiment -> what it changed in its incumbent's source
 };
 
 // Where the campaign stood after one judged experiment. Index 0 is the baseline.
@@ -130,9 +131,10 @@ struct ReportModel {
   std::vector<Sentinel> sentinels;     // by time
   std::vector<PredictionOutcome> predictions;
   PredictionScore prediction_score;
-  std::vector<Application> applications;      // newest first
-  std::vector<CommandComparison> commands;    // in order
-  std::vector<ProposerCall> proposer_calls;   // in order
+  std::vector<Application> applications;                       // newest first
+  std::vector<CommandComparison> commands;                     // in order
+  std::vector<ApplicationComparison> application_comparisons;  // its own first
+  std::vector<ProposerCall> proposer_calls;                    // in order
   std::map<std::int64_t, std::string> diffs;  // as in CampaignRecords; "" where the sources are the same
 };
 

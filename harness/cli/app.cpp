@@ -77,6 +77,8 @@ constexpr std::array kCommands = {
             define_replay},
     Command{"gate", kTrust,
             "Fail when a variant became slower than a stored baseline, or a command than another, for CI", define_gate},
+    Command{"application", kTrust,
+            "Judge one dispatch against another by a program that uses them, its quality included", define_application},
     Command{"selftest", kTrust, "Measure what this machine resolves, on identical code and known differences",
             define_selftest},
     Command{"doctor", kTrust, "Check this machine and the journal, and name the fixes", define_doctor},

@@ -45,6 +45,7 @@ struct Command {
   Action (*define)(CLI::App& app, Globals& globals);  // adds the options; the action reads them when it runs
 };
 
+Action define_application(CLI::App& app, Globals& globals);
 Action define_bench(CLI::App& app, Globals& globals);
 Action define_evaluate(CLI::App& app, Globals& globals);
 Action define_compare(CLI::App& app, Globals& globals);

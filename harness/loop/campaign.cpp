@@ -124,6 +124,11 @@ void report_campaign(const CampaignFrame& frame, CampaignSummary& summary) {
 
 }  // namespace
 
+bool refused_by_application(const CampaignSummary& summary) {
+  const auto& comparison = summary.application.comparison;
+  return comparison && comparison->verdict == Verdict::reverted;
+}
+
 CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& request, Observer& observer) {
   const auto started = Clock::now();
   Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
@@ -141,6 +146,7 @@ CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& reques
   check_machine(frame, state);
   iterate(frame, state, opened, started, summary);
   certify_incumbent(frame, state, summary.certifications);
+  summary.application = judge_campaign_by_application(frame, state.incumbent);
   summary.untried = untried(frame, state, summary.iterations);
   summary.proposer_calls = journal.proposer_calls(frame.campaign);
   journal.finish_campaign(frame.campaign, frame.policy.seed, summary.stopped);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "harness/core/applications/application_document.h"
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
@@ -20,7 +21,7 @@ using Json = nlohmann::json;
 const std::vector<std::string> kKeys = {
     "family", "workloads", "baseline",     "iterations",   "candidates_per_iteration",
     "budget", "target",    "cache_policy", "judge_preset", "application_kernels",
-    "layout", "solo_run",  "comment"};
+    "layout", "solo_run",  "application",  "comment"};
 const std::vector<std::string> kJudgePresets = {"auto", "standard", "extended", "strict", "strict-extended", "precise"};
 
 std::vector<std::string> family_names() {
@@ -126,6 +127,8 @@ void read_keys(const Json& json, Policy& policy, const Places& places) {
       } catch (const UserError& error) {
         throw UserError(std::string(error.what()) + " in " + places.of(key), error.hint());
       }
+    } else if (key == "application") {
+      policy.application = read_application(value, " in " + places.of(key));
     } else if (key == "budget") {
       policy.budget_s = budget_seconds(text_value(json, key, places), "budget", " in " + places.of(key));
     }
@@ -197,6 +200,9 @@ Policy load_policy(const std::filesystem::path& file) {
   read_keys(json, policy, places);
   for (const std::string& workload : policy.workloads) {
     check_word(workload, workload_names(*find_family(name)), "workload", " in " + places.of(workload));
+  }
+  if (policy.application && policy.application->kernels.empty()) {
+    policy.application->kernels = policy.application_kernels;
   }
   complete_policy(policy, " in " + file.string());
   return policy;

@@ -76,6 +76,7 @@ Policy resumed_policy(const Campaign& interrupted, const CampaignRequest& reques
   policy.budget_s = request.typed.budget ? asked.budget_s : policy.budget_s;
   policy.solo_run_s = asked.solo_run_s;
   policy.application_kernels = asked.application_kernels;
+  policy.application = asked.application;
   return policy;
 }
 

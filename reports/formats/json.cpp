@@ -114,6 +114,7 @@ std::string render_json(const ReportModel& model) {
                        {"sentinels", list_of(model.sentinels, sentinel_document)},
                        {"applications", list_of(model.applications, application_document)},
                        {"commands", to_documents(model.commands)},
+                       {"application_comparisons", to_documents(model.application_comparisons)},
                        {"proposer_calls", to_documents(model.proposer_calls)}};
   // Bytes that are no UTF-8 become U+FFFD instead of an exception.
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -60,6 +60,17 @@ void append_certified(const ReportModel& model, Line& line) {
             products_text(model)));
 }
 
+// Of the campaign's own end; the sections have all of them.
+void append_application(const ReportModel& model, Line& line) {
+  for (const ApplicationComparison& one : model.application_comparisons) {
+    if (one.campaign != 0 && one.verdict && *one.verdict != Verdict::accepted) {
+      line.push_back(strong(*one.verdict == Verdict::reverted ? " The application refuses the incumbent: "
+                                                              : " The application does not confirm the incumbent: "));
+      line.push_back(plain(one.sentence));
+    }
+  }
+}
+
 Line certified_claim(const Certification& claim) {
   return {strong(certified_figure(claim)),
           plain(fmt::format(" {} ({:.3g} % interval): ", claim.clock_coupled() ? "solo runs" : "rounds",
@@ -127,6 +138,7 @@ Line summarise(const ReportModel& model) {
   } else if (model.improved) {
     line.push_back(plain("The naive product of the accepted effects, " + products_text(model)));
   }
+  append_application(model, line);
   return line;
 }
 
@@ -138,6 +150,7 @@ void write_document(const ReportModel& model, Writer& writer) {
   write_trajectory(model, writer);
   write_experiments(model, writer);
   write_certification(model, writer);
+  write_application_comparisons(model, writer);
   write_profile(model, writer);
   write_applications(model, writer);
   write_commands(model, writer);

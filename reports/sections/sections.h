@@ -14,6 +14,7 @@ void write_trajectory(const ReportModel& model, Writer& writer);
 void write_experiments(const ReportModel& model, Writer& writer);
 void write_profile(const ReportModel& model, Writer& writer);
 void write_applications(const ReportModel& model, Writer& writer);
+void write_application_comparisons(const ReportModel& model, Writer& writer);
 void write_commands(const ReportModel& model, Writer& writer);
 void write_proposals(const ReportModel& model, Writer& writer);
 void write_lessons(const ReportModel& model, Writer& writer);

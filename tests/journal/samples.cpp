@@ -165,6 +165,14 @@ Experiment an_experiment(std::int64_t campaign, std::int64_t iteration) {
   return experiment;
 }
 
+DeclaredApplication an_application() {
+  return {.command = {"./train", kAwkward},
+          .metrics = {{.name = "step", .unit = "s", .role = MetricRole::speed},
+                      {.name = "loss", .role = MetricRole::quality, .margin = 0.01, .last = 2}},
+          .steps = 4,
+          .seeds = {-7, 2}};
+}
+
 Lesson a_lesson(const Experiment& experiment) {
   return {.experiment = experiment.id,
           .family = experiment.family,

@@ -23,6 +23,7 @@ Campaign a_campaign();
 // An experiment with every field set, against sources that `prepare` has registered; judged.
 Experiment an_experiment(std::int64_t campaign, std::int64_t iteration);
 Lesson a_lesson(const Experiment& experiment);
+DeclaredApplication an_application();  // of a step's time and a loss
 
 // Registers a machine and two variants, simple and padded_cache.
 void prepare(Journal& journal);

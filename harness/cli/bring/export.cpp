@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/app.h"
-#include "harness/cli/bring/dispatch_document.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -19,8 +18,7 @@
 #include "harness/families/known_families.h"
 #include "harness/loop/exchange/export_definition.h"
 #include "harness/loop/exchange/traces.h"
-#include "harness/loop/export/dispatch_header.h"
-#include "harness/loop/export/dispatch_sources.h"
+#include "harness/loop/export/dispatch_document.h"
 #include "harness/loop/export/torch/torch_op.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
@@ -71,12 +69,8 @@ void append(std::vector<NamedText>& files, std::vector<NamedText> more) {
 }
 
 std::vector<NamedText> files_of(const Dispatch& dispatch, const ExportOptions& options, const fs::path& home) {
-  std::vector<NamedText> files = {{"dispatch.json", json_text(to_document(dispatch))}};
+  std::vector<NamedText> files = dispatch_files(dispatch, options.with_sources || options.torch);
   for (const DispatchTable& table : dispatch.tables) {
-    files.push_back({dispatch_header_name(*table.family), dispatch_header(table)});
-    if (options.with_sources || options.torch) {
-      append(files, dispatch_sources(table));
-    }
     if (options.torch) {
       append(files, torch_files(table, home, static_cast<int>(usable_cpus().size())));
     }

@@ -100,6 +100,13 @@ std::string interrupt_text(const std::vector<std::string>& words) {
          command_line(again);
 }
 
+Json application_document(const CampaignApplication& application) {
+  if (!application.missing.empty()) {
+    return {{"missing", application.missing}};
+  }
+  return application.comparison ? to_document(*application.comparison) : Json(nullptr);
+}
+
 Json summary_document(const CampaignSummary& summary) {
   Json iterations = Json::array();
   for (const IterationSummary& iteration : summary.iterations) {
@@ -126,6 +133,7 @@ Json summary_document(const CampaignSummary& summary) {
           {"untried", untried},
           {"proposer_calls", to_documents(summary.proposer_calls)},
           {"certifications", to_documents(summary.certifications)},
+          {"application", application_document(summary.application)},
           {"naive_product", ratio_or_null(summary.naive_effect)},
           {"shrunken_product", ratio_or_null(summary.shrunken_effect)},
           {"report", summary.report},
@@ -154,7 +162,7 @@ int run(const RunOptions& options, const Globals& globals) {
   } else {
     print(summary_text(summary));
   }
-  return kDone;
+  return refused_by_application(summary) ? kGateFailed : kDone;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "harness/cli/console.h"
+#include "harness/cli/trust/application_comparison_text.h"
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
 
@@ -26,6 +27,20 @@ std::string verdict_text(Verdict verdict, bool withdrawn) {
   }
   const char* colour = verdict == Verdict::accepted ? "green" : verdict == Verdict::reverted ? "red" : "yellow";
   return paint(std::string(to_string(verdict)), colour);
+}
+
+std::string application_lines(const CampaignSummary& summary) {
+  if (!summary.application.missing.empty()) {
+    return "application: not run: " + summary.application.missing + "\n";
+  }
+  if (!summary.application.comparison) {
+    return "";
+  }
+  const std::string refused =
+      refused_by_application(summary)
+          ? "the application refuses the incumbent: " + summary.baseline.label() + " is what it gains nothing over\n"
+          : "";
+  return application_comparison_text(*summary.application.comparison) + refused;
 }
 
 std::string experiments_text(const CampaignSummary& summary) {
@@ -55,6 +70,7 @@ std::string summary_text(const CampaignSummary& summary) {
     text += fmt::format("not claimed: the product of the accepted effects is {}, {} when shrunk for selection bias\n",
                         format_ratio(std::exp(summary.naive_effect)), format_ratio(std::exp(summary.shrunken_effect)));
   }
+  text += application_lines(summary);
   return text + "incumbent: " + summary.champion.label() + "\nreport:    " + summary.report + "\n";
 }
 

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/core/applications/application_document.h"
+#include "harness/core/applications/application_comparison.h"
 #include "harness/core/commands/command_comparison.h"
 #include "harness/core/json/values.h"
 #include "harness/core/recording/application_profile.h"
@@ -37,6 +39,9 @@ nlohmann::ordered_json to_document_with_rounds(const Experiment& experiment);
 // ---- judgements of two commands
 nlohmann::ordered_json to_document(const CommandComparison& comparison);
 nlohmann::ordered_json to_document_with_runs(const CommandComparison& comparison);
+
+// ---- judgements of two dispatches by an application
+nlohmann::ordered_json to_document(const ApplicationComparison& comparison);  // with its runs
 
 // ---- what was seen, and what it led to
 nlohmann::ordered_json to_document(const Roof& roof);

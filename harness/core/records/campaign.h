@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/applications/declared_application.h"
 #include "harness/core/records/conditions.h"
 #include "harness/core/records/machine.h"
 #include "harness/core/records/variant.h"
@@ -39,6 +40,8 @@ struct Policy {
   // The kernels of an application that this family stands for; empty means that the family is the whole
   // application. Not stored in the journal: a resumed campaign reads it from its file.
   std::string application_kernels;
+  // Judges what the campaign ends with. Not stored with the campaign either.
+  std::optional<DeclaredApplication> application = {};
 };
 
 enum class CampaignState : std::uint8_t { open, finished, abandoned };

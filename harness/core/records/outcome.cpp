@@ -6,7 +6,7 @@
 namespace apo {
 namespace {
 
-constexpr Words<Outcome, 11> kOutcomes = {{{Outcome::valid, "valid"},
+constexpr Words<Outcome, 13> kOutcomes = {{{Outcome::valid, "valid"},
                                            {Outcome::refused, "refused"},
                                            {Outcome::build_failed, "build_failed"},
                                            {Outcome::no_change, "no_change"},
@@ -16,16 +16,19 @@ constexpr Words<Outcome, 11> kOutcomes = {{{Outcome::valid, "valid"},
                                            {Outcome::timed_out, "timed_out"},
                                            {Outcome::out_of_memory, "out_of_memory"},
                                            {Outcome::unstable_clock, "unstable_clock"},
-                                           {Outcome::no_metric, "no_metric"}}};
+                                           {Outcome::no_metric, "no_metric"},
+                                           {Outcome::not_finite, "not_finite"},
+                                           {Outcome::left_processes, "left_processes"}}};
 constexpr Words<Verdict, 3> kVerdicts = {
     {{Verdict::accepted, "accepted"}, {Verdict::reverted, "reverted"}, {Verdict::inconclusive, "inconclusive"}}};
-constexpr Words<Reason, 11> kReasons = {{{Reason::faster, "faster"},
+constexpr Words<Reason, 12> kReasons = {{{Reason::faster, "faster"},
                                          {Reason::regression, "regression"},
                                          {Reason::equivalent, "equivalent"},
                                          {Reason::no_gain, "no_gain"},
                                          {Reason::confirm_failed, "confirm_failed"},
                                          {Reason::guard_failed, "guard_failed"},
                                          {Reason::gate_failed, "gate_failed"},
+                                         {Reason::quality_lost, "quality_lost"},
                                          {Reason::unresolved, "unresolved"},
                                          {Reason::ranked, "ranked"},
                                          {Reason::noisy, "noisy"},

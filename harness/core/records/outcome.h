@@ -22,6 +22,8 @@ enum class Outcome : std::uint8_t {
   out_of_memory,
   unstable_clock,  // the clocks disagree about its calls
   no_metric,       // a command ended well and gave no number, or more than one
+  not_finite,      // an application's step has a NaN or an infinity
+  left_processes,  // an application ended, and what it started did not
 };
 
 enum class Verdict : std::uint8_t { accepted, reverted, inconclusive };
@@ -35,6 +37,7 @@ enum class Reason : std::uint8_t {
   confirm_failed,  // the gain did not come back in fresh processes
   guard_failed,    // one workload or the tail got worse
   gate_failed,     // never timed: `Outcome` says why
+  quality_lost,    // the application's quality got worse, whatever its speed
   unresolved,      // the budget ran out before the interval was narrow enough
   ranked,          // timed in a few rounds to be compared with other candidates: no decision was asked for
   noisy,           // the machine was too noisy to judge on

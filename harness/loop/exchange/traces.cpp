@@ -40,6 +40,8 @@ const char* status_of(const Experiment& experiment) {
       return "RUNTIME_ERROR";
     case Outcome::no_change:
     case Outcome::no_metric:
+    case Outcome::not_finite:
+    case Outcome::left_processes:
       return nullptr;
   }
   return nullptr;

@@ -1,7 +1,9 @@
-// harness/cli/bring/dispatch_document.cpp - writes the rows of each family and device, with their expressions and
+// harness/loop/export/dispatch_document.cpp - writes the rows of each family and device, with their expressions and
 // evidence.
-#include "harness/cli/bring/dispatch_document.h"
+#include "harness/loop/export/dispatch_document.h"
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "harness/core/json/records_json.h"
@@ -12,9 +14,9 @@
 namespace apo {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Document = nlohmann::ordered_json;
 
-Json evidence_document(const DispatchRow& row) {
+Document evidence_document(const DispatchRow& row) {
   if (!row.measured) {
     return {{"kind", "unmeasured"}, {"statement", statement_of(row)}};
   }
@@ -32,19 +34,19 @@ Json evidence_document(const DispatchRow& row) {
           {"build", to_document(evidence.build)}};
 }
 
-Json row_document(const Family& family, const DispatchRow& row) {
-  Json launches = Json::array();
+Document row_document(const Family& family, const DispatchRow& row) {
+  Document launches = Document::array();
   for (const Launch& launch : row.variant.launches) {
-    Json one = launch.attributes;
+    Document one = launch.attributes;
     one["kernel"] = launch.kernel;
     launches.push_back(std::move(one));
   }
-  Json scratch = Json::array();
+  Document scratch = Document::array();
   for (const ScratchBuffer& buffer : row.variant.scratch) {
     scratch.push_back({{"name", buffer.name}, {"bytes", buffer.bytes}});
   }
   const Configuration configuration{.variant = row.variant.id(), .settings = row.settings};
-  return {{"class", row.workload_class.empty() ? Json(nullptr) : Json(row.workload_class)},
+  return {{"class", row.workload_class.empty() ? Document(nullptr) : Document(row.workload_class)},
           {"region", row.region},
           {"requires", row.variant.requires_expression},
           {"configuration", to_document(configuration)},
@@ -59,16 +61,16 @@ Json row_document(const Family& family, const DispatchRow& row) {
 
 }  // namespace
 
-Json to_document(const Dispatch& dispatch) {
-  Json families = Json::array();
+Document to_document(const Dispatch& dispatch) {
+  Document families = Document::array();
   for (const DispatchTable& table : dispatch.tables) {
-    Json axes = Json::array();
+    Document axes = Document::array();
     for (const AxisSpec& axis : table.family->axes) {
       axes.push_back({{"name", axis.name}, {"min", axis.min}, {"max", axis.max}, {"specialised", axis.specialised}});
     }
-    Json devices = Json::array();
+    Document devices = Document::array();
     for (const DispatchDevice& device : table.devices) {
-      Json rows = Json::array();
+      Document rows = Document::array();
       for (const DispatchRow& row : device.rows) {
         rows.push_back(row_document(*table.family, row));
       }
@@ -79,12 +81,24 @@ Json to_document(const Dispatch& dispatch) {
                         {"axes", axes},
                         {"devices", devices}});
   }
-  Json left_out = Json::array();
+  Document left_out = Document::array();
   for (const DispatchGap& gap : dispatch.gaps) {
     left_out.push_back(
         {{"family", gap.family}, {"class", gap.workload_class}, {"device", gap.machine}, {"why", gap.why}});
   }
   return {{"format", kRecordsFormat}, {"families", families}, {"left_out", left_out}};
+}
+
+std::vector<NamedText> dispatch_files(const Dispatch& dispatch, bool with_sources) {
+  const std::string document = to_document(dispatch).dump(2, ' ', false, Document::error_handler_t::replace) + "\n";
+  std::vector<NamedText> files = {{"dispatch.json", document}};
+  for (const DispatchTable& table : dispatch.tables) {
+    files.push_back({dispatch_header_name(*table.family), dispatch_header(table)});
+    if (with_sources) {
+      std::ranges::move(dispatch_sources(table), std::back_inserter(files));
+    }
+  }
+  return files;
 }
 
 }  // namespace apo

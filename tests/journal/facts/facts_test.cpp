@@ -69,6 +69,12 @@ std::int64_t fill(Journal& journal) {
   commands.id = journal.begin_command_comparison(commands);
   journal.add_command_round(commands.id, {.commands = CommandRuns{.runs = {{false, 1}, {true, 1}}}});
   journal.finish_command_comparison(commands);
+  ApplicationComparison application{.application = an_application(), .machine = "cpu-1", .verdict = Verdict::reverted};
+  application.id = journal.begin_application_comparison(application);
+  journal.add_application_run(application.id, {.values = {{"step", 1}, {"loss", 1}}});
+  application.speeds = {{.pairs = 0}};
+  application.qualities = {{.metric = "loss"}};
+  journal.finish_application_comparison(application);
   return experiment.id;
 }
 
@@ -322,6 +328,8 @@ TEST(Certifications, OfAJournalOfBeforeSoloRunsHaveNone) {
              "DROP VIEW command_comparisons; DROP TABLE command_verdict; DROP TABLE command_round;"
              "DROP TABLE command_comparison; DROP TABLE output_error; DROP TABLE proposal; DROP TABLE proposer_call;"
              "DROP VIEW jobs; DROP TABLE job_experiment; DROP TABLE job_end; DROP TABLE job;"
+             "DROP VIEW application_comparisons; DROP TABLE application_quality; DROP TABLE application_speed;"
+             "DROP TABLE application_verdict; DROP TABLE application_run; DROP TABLE application_comparison;"
              "PRAGMA user_version = 7"),
       "");
   for (const Access access : {Access::read_only, Access::read_write}) {

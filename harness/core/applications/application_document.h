@@ -1,0 +1,22 @@
+// harness/core/applications/application_document.h - reads what a campaign file declares of an application, and writes
+// it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "harness/core/applications/declared_application.h"
+
+namespace apo {
+
+// Of the value of the key "application". Throws UserError that ends with `where`.
+DeclaredApplication read_application(const nlohmann::json& json, const std::string& where);
+// Of a file with that key: a campaign file, or one with nothing else but application_kernels.
+DeclaredApplication load_application(const std::string& file);
+
+// What read_application() reads, with the kernels.
+nlohmann::ordered_json to_document(const DeclaredApplication& application);
+// What the journal keeps of to_document().
+DeclaredApplication application_from_document(const std::string& json);
+
+}  // namespace apo

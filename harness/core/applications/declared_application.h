@@ -1,0 +1,52 @@
+// harness/core/applications/declared_application.h - what a campaign file declares of an application: how it runs with
+// a dispatch, and by which of its numbers it is judged.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace apo {
+
+enum class MetricRole : std::uint8_t {
+  speed,    // by apo's clock: the time of a step, or a rate
+  quality,  // what a step's line says, which may not get worse by more than a margin
+};
+std::string_view to_string(MetricRole role);
+std::optional<MetricRole> metric_role_from(std::string_view word);
+
+struct ApplicationMetric {
+  std::string name;  // of a quality or of a rate: the key in the lines of steps
+  std::string unit;
+  MetricRole role = MetricRole::speed;
+  bool higher_is_better = false;  // of speed: the key's sum over the steps for each second
+  double margin = 0;              // of a quality
+  bool margin_is_share = false;   // of what A has
+  int last = 0;                   // of a quality: the mean over so many last steps; 0: over all but the warm-up
+};
+
+inline constexpr int kApplicationPairs = 14;
+
+// The words of its commands; a text of the file is `sh -c` and that text.
+struct DeclaredApplication {
+  std::vector<std::string> command;
+  std::vector<std::string> prepare;  // runs once for each dispatch, in which it may build; empty: nothing to do
+  std::string dispatch_variable = "APO_DISPATCH";  // names the folder or the library to the program
+  std::vector<ApplicationMetric> metrics;          // one of speed, one of quality or more
+  int warmup_steps = 1;
+  int steps = 0;  // after the warm-up
+  std::vector<std::int64_t> seeds;
+  int pairs = kApplicationPairs;
+  double fixed_time_s = 0;    // of the second view; 0: none
+  double time_limit_s = 600;  // of one run
+  std::string kernels;        // application_kernels of the file: a pattern of names in its profile
+
+  const ApplicationMetric& speed() const;
+  std::vector<ApplicationMetric> qualities() const;
+};
+
+inline constexpr int kLeastPairs = 10;  // fewer cannot reach the judge's level, whatever they say
+
+}  // namespace apo

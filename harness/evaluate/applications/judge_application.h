@@ -1,0 +1,26 @@
+// harness/evaluate/applications/judge_application.h - judges two dispatches by an application: pairs of fresh runs of
+// both.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "harness/core/applications/application_comparison.h"
+#include "harness/core/observer.h"
+#include "harness/core/system/device_turns.h"
+
+namespace apo {
+
+struct ApplicationHooks {
+  std::function<void()> on_begin = {};                     // A is prepared
+  std::function<void(const ApplicationRun&)> on_run = {};  // as it ended
+};
+
+// Prepares both, and runs the declared number of pairs of each view: fresh processes with the same seed, in an order
+// that `seed` draws. Ends with the first pair in which a run fails. Fills runs and verdict. Throws UserError, before
+// on_begin, where a dispatch is not there or A cannot be prepared.
+void judge_application(ApplicationComparison& comparison, std::uint64_t seed, std::shared_ptr<DeviceTurns> turns,
+                       Observer& observer, const ApplicationHooks& hooks = {});
+
+}  // namespace apo
