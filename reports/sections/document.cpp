@@ -64,8 +64,9 @@ void append_certified(const ReportModel& model, Line& line) {
 void append_application(const ReportModel& model, Line& line) {
   for (const ApplicationComparison& one : model.application_comparisons) {
     if (one.campaign != 0 && one.verdict && *one.verdict != Verdict::accepted) {
-      line.push_back(strong(*one.verdict == Verdict::reverted ? " The application refuses the incumbent: "
-                                                              : " The application does not confirm the incumbent: "));
+      line.push_back(plain(" "));
+      line.push_back(strong(*one.verdict == Verdict::reverted ? "The application refuses the incumbent: "
+                                                              : "The application does not confirm the incumbent: "));
       line.push_back(plain(one.sentence));
     }
   }

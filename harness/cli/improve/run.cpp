@@ -195,6 +195,7 @@ Action define_run(CLI::App& app, Globals& globals) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_flag("--remeasure", options->remeasure, "measure the roofs again, even if the journal has them");
+  app.footer("Exit code: 3 when the application that the campaign file declares refuses what the campaign ends with.");
   app.add_flag("--new", options->begin_anew, "begin a campaign even if an interrupted one could go on");
   return [options, &globals] { return run(*options, globals); };
 }

@@ -36,11 +36,12 @@ std::string application_lines(const CampaignSummary& summary) {
   if (!summary.application.comparison) {
     return "";
   }
+  const ApplicationComparison& comparison = *summary.application.comparison;
   const std::string refused =
       refused_by_application(summary)
-          ? "the application refuses the incumbent: " + summary.baseline.label() + " is what it gains nothing over\n"
+          ? "REFUSED by the application; the table with the baseline instead: " + comparison.dispatch[0] + "\n"
           : "";
-  return application_comparison_text(*summary.application.comparison) + refused;
+  return application_comparison_text(comparison) + refused;
 }
 
 std::string experiments_text(const CampaignSummary& summary) {

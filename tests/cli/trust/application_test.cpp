@@ -37,8 +37,9 @@ void row_softmax(const float* x, float* y, int64_t rows, int64_t cols) {
   )" + first +
          R"(
   for (int64_t r = 0; r < rows; ++r) {
-    float sum = 0;
-    for (int64_t c = 0; c < cols; ++c) sum += y[r * cols + c] = std::exp(x[r * cols + c]);
+    float sum = 0, largest = x[r * cols];
+    for (int64_t c = 0; c < cols; ++c) largest = x[r * cols + c] > largest ? x[r * cols + c] : largest;
+    for (int64_t c = 0; c < cols; ++c) sum += y[r * cols + c] = std::exp(x[r * cols + c] - largest);
     for (int64_t c = 0; c < cols; ++c) y[r * cols + c] /= sum;
   }
   )" + last +
@@ -283,6 +284,52 @@ TEST_F(ApplicationCommand, ALibraryMayBeNamedInPlaceOfAFolder) {
   declare("command", "mkdir -p d$$ && cp \"$APO_DISPATCH\" d$$/kernel.so && APO_DISPATCH=$PWD/d$$ right/training");
   const Json judged = compare("right/kernel.so", "right/kernel.so");
   EXPECT_EQ(judged["outcome"], "valid") << judged["sentence"];
+}
+
+// Faster where the campaign measures it, and slower at the size that the program uses.
+TEST_F(ApplicationCommand, ACampaignEndsWithTheApplicationAndSaysThatItRefuses) {
+  const auto variant = [](const std::string& name, const std::string& source) {
+    return "// apo:variant    row_softmax/" + name + "\n// apo:target     host\n// apo:technique  " + name +
+           "\n// apo:idea       Takes its time.\n" + source;
+  };
+  for (const char* folder : {"kernels", "harness"}) {
+    fs::create_directory_symlink(kSource / folder, place.path(folder));
+  }
+  place.write("variants/row_softmax/slow.cpp", variant("slow", replaced(kSlow, "i < 4", "i < 1")));
+  place.write(
+      "variants/row_softmax/tuned.cpp",
+      variant("tuned", kernel("for (volatile int i = 0; rows == 128 && i < 12; i = i + 1) { float s = 0; for "
+                              "(int64_t k = 0; k < rows * cols; ++k) s += y[k] = std::exp(x[k]); y[0] = s; }")));
+  declare("prepare", "sh '" + kExample + "/prepare.sh'");
+  Json campaign = Json::parse(read_file(place.path("application.json")));
+  campaign.update(Json{{"family", "row_softmax"},
+                       {"workloads", {"r256_c4096"}},
+                       {"baseline", "row_softmax/slow"},
+                       {"judge_preset", "standard"},
+                       {"target", "host"}});
+  place.write("campaign.json", campaign.dump());
+  const ProcessResult ran =
+      run_process({APO_PROGRAM, "run", "--campaign", "campaign.json", "--iterations", "1", "--json", "-q"},
+                  {.timeout_s = 250,
+                   .working_folder = place.path(""),
+                   .environment = {"APO_HOME=" + place.path("").string(),
+                                   "APO_JOURNAL=", "XDG_RUNTIME_DIR=" + place.path("").string()}});
+  if (ran.exit_code == 2 && ran.error.find("A/A sentinel") != std::string::npos) {
+    GTEST_SKIP() << ran.error;  // this machine is too restless to judge on
+  }
+  ASSERT_EQ(ran.exit_code, 3) << ran.output << ran.error;
+  const Json summary = Json::parse(ran.output);
+  EXPECT_EQ(summary["champion"]["variant"], "row_softmax/tuned");
+  const Json& judged = summary["application"];
+  EXPECT_EQ(judged["verdict"], "reverted") << judged["sentence"];
+  EXPECT_EQ(judged["reason"], "regression");
+  EXPECT_EQ(judged["campaign"], summary["campaign"]);
+  const std::string report = read_file(summary["report"].get<std::string>());
+  EXPECT_NE(report.find("The application refuses the incumbent"), std::string::npos);
+  EXPECT_NE(report.find("## Application"), std::string::npos);
+  const Ran rows =
+      place.apo({"query", "--csv", "-q", "--sql", "SELECT campaign, verdict FROM application_comparisons"});
+  EXPECT_EQ(rows.out, "campaign,verdict\r\n1,reverted\r\n") << rows.err;
 }
 
 TEST_F(ApplicationCommand, MistakesNameTheFix) {
