@@ -350,8 +350,8 @@ class Journal {
   std::int64_t begin_application_comparison(const ApplicationComparison& comparison);
   void add_application_run(std::int64_t comparison, const ApplicationRun& run);  // in order
   void finish_application_comparison(const ApplicationComparison& comparison);
-  // Of that campaign, 0 for those that were asked for alone, in order; with their runs.
-  std::vector<ApplicationComparison> application_comparisons(std::int64_t campaign);
+  // All, or of that campaign, 0 for those that were asked for alone; in order, with their runs.
+  std::vector<ApplicationComparison> application_comparisons(std::optional<std::int64_t> campaign = std::nullopt);
 
   // ---- calls of `apo mcp`. Experiments that a process with APO_JOB=<id> in its environment begins belong to that job.
   std::int64_t begin_job(const JobRow& job);  // and takes it, until this journal is closed

@@ -207,12 +207,13 @@ void Journal::finish_application_comparison(const ApplicationComparison& compari
   transaction.commit();
 }
 
-std::vector<ApplicationComparison> Journal::application_comparisons(std::int64_t campaign) {
+std::vector<ApplicationComparison> Journal::application_comparisons(std::optional<std::int64_t> campaign) {
   std::vector<ApplicationComparison> all;
   Statement rows = self_->database.query(
       "SELECT c.id, coalesce(campaign, 0), m.key, dispatch_a, dispatch_b, folder, application, started_at"
-      " FROM application_comparison c JOIN machine m ON m.id = c.machine WHERE coalesce(campaign, 0) = ? ORDER BY c.id",
-      {campaign});
+      " FROM application_comparison c JOIN machine m ON m.id = c.machine WHERE ? IN (-1, coalesce(campaign, 0)) ORDER "
+      "BY c.id",
+      {campaign.value_or(-1)});
   while (rows.step()) {
     ApplicationComparison comparison{.id = rows.integer(), .campaign = rows.integer()};
     comparison.machine = rows.text();

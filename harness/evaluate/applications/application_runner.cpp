@@ -12,6 +12,7 @@
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/applications/step_lines.h"
+#include "harness/evaluate/commands/command_runner.h"
 #include "harness/worker/parent/evidence.h"
 
 namespace apo {
@@ -80,6 +81,10 @@ std::optional<Failure> bad_end(const LineProcessResult& result, double limit_s) 
                  .evidence = how + and_printed(result.printed)};
 }
 
+std::string dispatch_variable(const DeclaredApplication& application, const fs::path& dispatch) {
+  return application.dispatch_variable + "=" + dispatch.string();
+}
+
 }  // namespace
 
 ApplicationRunner::ApplicationRunner(DeclaredApplication application, fs::path folder,
@@ -89,18 +94,15 @@ ApplicationRunner::ApplicationRunner(DeclaredApplication application, fs::path f
       copies_{TemporaryFolder(kCopyPrefix), TemporaryFolder(kCopyPrefix)},
       dispatch_{first_copy(copies_[0], dispatch[0]), first_copy(copies_[1], dispatch[1])} {}
 
-std::vector<std::string> ApplicationRunner::environment(const fs::path& dispatch) const {
-  return {application_.dispatch_variable + "=" + dispatch.string()};
-}
-
 Result<Done> ApplicationRunner::prepare(int arm) const {
   if (application_.prepare.empty()) {
     return Done{};
   }
   const ProcessResult run =
-      run_process(application_.prepare, {.timeout_s = application_.time_limit_s,
-                                         .working_folder = folder_.string(),
-                                         .environment = environment(dispatch_.at(static_cast<std::size_t>(arm)))});
+      run_process(application_.prepare,
+                  {.timeout_s = application_.time_limit_s,
+                   .working_folder = folder_.string(),
+                   .environment = {dispatch_variable(application_, dispatch_.at(static_cast<std::size_t>(arm)))}});
   if (run.ok()) {
     return Done{};
   }
@@ -111,8 +113,7 @@ Result<Done> ApplicationRunner::prepare(int arm) const {
                  .evidence = "its preparation " + how + and_printed(trim(run.error).empty() ? run.output : run.error)};
 }
 
-std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run, const fs::path& dispatch) const {
-  std::vector<std::string> variables = environment(dispatch);
+std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run, std::vector<std::string> variables) const {
   variables.push_back(fmt::format("APO_SEED={}", run.seed));
   variables.push_back(run.view == ApplicationView::fixed_steps
                           ? fmt::format("APO_STEPS={}", application_.warmup_steps + application_.steps)
@@ -141,11 +142,12 @@ std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run, const f
   return failure;
 }
 
-ApplicationRun ApplicationRunner::run(ApplicationView view, int arm, std::int64_t seed) const {
+ApplicationRun ApplicationRunner::run(ApplicationView view, int arm, std::int64_t seed,
+                                      std::uint64_t layout_seed) const {
   const TemporaryFolder folder(kCopyPrefix);
   const fs::path dispatch = copy_into(folder.path(), dispatch_.at(static_cast<std::size_t>(arm)));
   ApplicationRun run{.view = view, .of_b = arm == 1, .seed = seed};
-  if (const auto failure = run_steps(run, dispatch)) {
+  if (const auto failure = run_steps(run, {dispatch_variable(application_, dispatch), drawn_padding(layout_seed)})) {
     run.outcome = failure->outcome;
     run.evidence = failure->evidence;
     run.values.clear();

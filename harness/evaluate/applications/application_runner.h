@@ -3,9 +3,11 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/core/applications/application_comparison.h"
 #include "harness/core/system/files.h"
@@ -23,11 +25,11 @@ class ApplicationRunner {
 
   // Runs the declared preparation of A (0) or B (1), once, in the copy from which the runs get theirs.
   Result<Done> prepare(int arm) const;
-  ApplicationRun run(ApplicationView view, int arm, std::int64_t seed) const;
+  // `layout_seed` draws the size of its environment.
+  ApplicationRun run(ApplicationView view, int arm, std::int64_t seed, std::uint64_t layout_seed) const;
 
  private:
-  std::vector<std::string> environment(const std::filesystem::path& dispatch) const;
-  std::optional<Failure> run_steps(ApplicationRun& run, const std::filesystem::path& dispatch) const;
+  std::optional<Failure> run_steps(ApplicationRun& run, std::vector<std::string> variables) const;
 
   DeclaredApplication application_;
   std::filesystem::path folder_;

@@ -218,6 +218,15 @@ void note_failures(ApplicationComparison& comparison) {
   }
 }
 
+bool same_speed(const SpeedEffect& a, const SpeedEffect& b) {
+  return a.view == b.view && a.effect == b.effect && a.lower == b.lower && a.upper == b.upper && a.pairs == b.pairs;
+}
+
+bool same_quality(const QualityChange& a, const QualityChange& b) {
+  return a.view == b.view && a.metric == b.metric && a.change == b.change && a.lower == b.lower && a.upper == b.upper &&
+         a.finding == b.finding;
+}
+
 }  // namespace
 
 std::vector<ApplicationView> views_of(const DeclaredApplication& application) {
@@ -251,6 +260,19 @@ void decide(ApplicationComparison& comparison) {
   failed ? decide_failed(comparison) : decide_timed(comparison, speed);
   comparison.sentence = failed ? failure_sentence(comparison) : timed_sentence(comparison);
   comparison.rule_version = std::string(kRuleVersion);
+}
+
+std::string difference_on_replay(const ApplicationComparison& comparison) {
+  if (!comparison.verdict || comparison.runs.empty() || comparison.rule_version != kRuleVersion) {
+    return "";
+  }
+  ApplicationComparison again = comparison;
+  decide(again);
+  const bool same = again.verdict == comparison.verdict && again.reason == comparison.reason &&
+                    again.sentence == comparison.sentence &&
+                    std::ranges::equal(again.speeds, comparison.speeds, same_speed) &&
+                    std::ranges::is_permutation(again.qualities, comparison.qualities, same_quality);
+  return same ? "" : "its runs give " + again.sentence + " where it says " + comparison.sentence;
 }
 
 }  // namespace apo

@@ -48,10 +48,11 @@ bool run_pair(const Running& running, ApplicationView view, int pair) {
                                : running.turns->take([&](const std::string& line) { running.observer.say(line); });
   const std::vector<std::int64_t>& seeds = running.comparison.application.seeds;
   const std::int64_t seed = seeds[static_cast<std::size_t>(pair) % seeds.size()];
-  const int first = Random(derive_seed(running.seed, to_string(view), static_cast<std::uint64_t>(pair))).coin() ? 1 : 0;
+  Random random(derive_seed(running.seed, to_string(view), static_cast<std::uint64_t>(pair)));
+  const int first = random.coin() ? 1 : 0;
   bool valid = true;
   for (const int arm : {first, 1 - first}) {
-    keep_run(running, running.runner.run(view, arm, seed), pair);
+    keep_run(running, running.runner.run(view, arm, seed, random.next()), pair);
     valid = valid && running.comparison.runs.back().outcome == Outcome::valid;
   }
   return valid;

@@ -26,12 +26,6 @@ constexpr std::size_t kMostOutput = std::size_t{64} << 20U;
 constexpr std::size_t kShownOutput = 300;
 constexpr std::uint64_t kMostPadding = 4096;
 
-// Moves the stack, and with it what lies on it, by what the seed draws.
-std::vector<std::string> padding(std::uint64_t seed) {
-  Random random(derive_seed(seed, "environment"));
-  return {"APO_PADDING=" + std::string(random.below(kMostPadding), 'x')};
-}
-
 std::string end_of_output(const ProcessResult& run) {
   const std::string& printed = trim(run.error).empty() ? run.output : run.error;
   const std::string end = printable_tail(printed, kShownOutput);
@@ -54,6 +48,11 @@ Failure failed(const ProcessResult& run, double timeout_s, Side side) {
 
 }  // namespace
 
+std::string drawn_padding(std::uint64_t seed) {
+  Random random(derive_seed(seed, "environment"));
+  return "APO_PADDING=" + std::string(random.below(kMostPadding), 'x');
+}
+
 std::string_view to_string(Side side) {
   return side == Side::a ? "A" : "B";
 }
@@ -70,7 +69,8 @@ ProcessResult CommandRunner::execute(Side side, std::uint64_t padding_seed, std:
       run_process({"sh", "-c", shell_command(pair_.metric, pair_.commands[static_cast<std::size_t>(side)], file)},
                   {.timeout_s = pair_.timeout_s,
                    .working_folder = pair_.folder,
-                   .environment = pair_.layout == Layout::random ? padding(padding_seed) : std::vector<std::string>(),
+                   .environment = pair_.layout == Layout::random ? std::vector{drawn_padding(padding_seed)}
+                                                                 : std::vector<std::string>(),
                    .output_limit = kMostOutput});
   file_text = scratch && std::filesystem::is_regular_file(file) ? read_file(file) : "";
   return run;

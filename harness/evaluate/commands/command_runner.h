@@ -17,6 +17,9 @@ enum class Side : std::uint8_t { a, b };  // A is the incumbent and B the candid
 
 std::string_view to_string(Side side);  // "A"
 
+// An addition to the environment of a run, whose drawn length moves the stack, and with it what lies on it.
+std::string drawn_padding(std::uint64_t seed);
+
 struct CommandPair {
   std::array<std::string, 2> commands;  // by Side
   std::string folder;

@@ -118,6 +118,16 @@ TEST(DecideApplication, ARateIsFasterWhereItIsHigher) {
   EXPECT_EQ(judged.reason, Reason::regression);
 }
 
+TEST(DecideApplication, TheRunsGiveTheRecordedVerdictAgainAndAForgedOneIsFound) {
+  ApplicationComparison judged = measured({.speedup = 1.05, .loss_change = 0.05});
+  EXPECT_EQ(difference_on_replay(judged), "");
+  judged.verdict = Verdict::accepted;
+  EXPECT_NE(difference_on_replay(judged), "");
+  judged = measured({.speedup = 1.05});
+  judged.runs[0].values["step"] *= 1.001;
+  EXPECT_NE(difference_on_replay(judged), "");
+}
+
 TEST(DecideApplication, AFailureIsTheDispatchesWhereOnlyOneArmHasIt) {
   ApplicationComparison judged = measured({.speedup = 1.05, .pairs = 2});
   judged.runs.back().outcome = Outcome::not_finite;
