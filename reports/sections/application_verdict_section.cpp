@@ -67,9 +67,9 @@ void write_runs(const ApplicationComparison& comparison, Writer& writer) {
          {plain(std::to_string(run.pair))},
          {plain(run.of_b ? "B" : "A")},
          {plain(std::to_string(run.seed))},
-         {plain(format_seconds(run.start_up_s))},
+         {plain(time_text(1e9 * run.start_up_s))},
          {plain(std::to_string(run.steps))},
-         {plain(format_seconds(run.seconds))},
+         {plain(time_text(1e9 * run.seconds))},
          {plain(std::string(to_string(run.outcome)) + (run.evidence.empty() ? "" : ": " + run.evidence))}});
   }
   if (!table.rows.empty()) {

@@ -47,6 +47,21 @@ TEST_F(PolicyTest, EveryKeyIsRead) {
   EXPECT_EQ(policy.layout, Layout::fixed);
   EXPECT_EQ(policy.solo_run_s, 0.02);
   EXPECT_EQ(policy.application_kernels, "e88.*backward");
+  EXPECT_FALSE(policy.application);
+}
+
+TEST_F(PolicyTest, AnApplicationIsDeclaredInTheCampaignFileAndHasTheCampaignsKernels) {
+  const Policy example =
+      load_policy(std::filesystem::path(APO_SOURCE_FOLDER) / "examples" / "softmax_training" / "campaign.json");
+  ASSERT_TRUE(example.application);
+  EXPECT_EQ(example.application->seeds.size(), 5U);
+  write_file_atomically(file, R"({"family": "copy", "application_kernels": "copy_", "application": {"command": "train",
+    "metrics": [{"name": "step", "role": "speed"}, {"name": "loss", "role": "quality", "margin": 1}], "steps": 2,
+    "seeds": [1]}})");
+  EXPECT_EQ(load_policy(file).application->kernels, "copy_");
+  EXPECT_NE(
+      error_of(R"({"family": "copy", "application": {"steps": 1}})").find("'command' of the application is missing"),
+      std::string::npos);
 }
 
 TEST_F(PolicyTest, AMisspeltFamilyNamesFileLineAndTheNearestOne) {

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "harness/core/applications/application_document.h"
 #include "harness/core/applications/application_comparison.h"
+#include "harness/core/applications/application_document.h"
 #include "harness/core/commands/command_comparison.h"
 #include "harness/core/json/values.h"
 #include "harness/core/recording/application_profile.h"

@@ -115,6 +115,7 @@ Result<Done> ApplicationRunner::prepare(int arm) const {
 
 std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run, std::vector<std::string> variables) const {
   variables.push_back(fmt::format("APO_SEED={}", run.seed));
+  variables.push_back(fmt::format("APO_WARMUP_STEPS={}", application_.warmup_steps));
   variables.push_back(run.view == ApplicationView::fixed_steps
                           ? fmt::format("APO_STEPS={}", application_.warmup_steps + application_.steps)
                           : fmt::format("APO_SECONDS={}", application_.fixed_time_s));

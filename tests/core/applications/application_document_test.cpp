@@ -60,7 +60,8 @@ TEST(DeclaredApplication, ComesBackFromItsDocument) {
 TEST(DeclaredApplication, MistakesNameTheKeyAndThePlace) {
   const std::pair<std::string, std::pair<Declaration, std::string>> cases[] = {
       {"comand", {1, "unknown key 'comand' of the application in file:1; did you mean 'command'?"}},
-      {"command", {Declaration::array(), "'command' of the application is not a list with an element or more in file:1"}},
+      {"command",
+       {Declaration::array(), "'command' of the application is not a list with an element or more in file:1"}},
       {"command", {Declaration({1}), "neither a text nor a list of words"}},
       {"steps", {0, "'steps' of the application is not a whole number from 1"}},
       {"warmup_steps", {0, "'warmup_steps' of the application is not a whole number from 1"}},
@@ -76,7 +77,8 @@ TEST(DeclaredApplication, MistakesNameTheKeyAndThePlace) {
       {"metrics.name", {"loss", "has two of the name 'loss'"}},
       {"metrics",
        {Declaration::parse(R"([{"name": "loss", "role": "quality", "margin": 1}])"), "one with the role \"speed\""}},
-      {"metrics", {Declaration::parse(R"([{"name": "step", "role": "speed"}])"), "needs one with the role \"quality\""}},
+      {"metrics",
+       {Declaration::parse(R"([{"name": "step", "role": "speed"}])"), "needs one with the role \"quality\""}},
       {"steps", {4, "a mean over the last 5 of 4 steps"}},
   };
   for (const auto& [key, wrong] : cases) {
