@@ -22,7 +22,7 @@ const std::vector<Group> kGroups = {
     {"Bring kernels in, take results out", {"new", "init", "family", "register", "unregister", "import", "export"}},
     {"Look at kernels and results",
      {"list", "show", "query", "diff", "lessons", "research", "report", "profile", "explain", "bench"}},
-    {"Trust a result", {"verify", "confirm", "replay", "gate", "selftest", "doctor"}},
+    {"Trust a result", {"verify", "confirm", "replay", "gate", "application", "selftest", "doctor"}},
     {"Work with agents", {"evaluate", "mcp"}},
 };
 
