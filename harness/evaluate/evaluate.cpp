@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <future>
 #include <optional>
 #include <string>
 #include <utility>
@@ -82,7 +84,9 @@ bool pass_resources(const Evaluation& evaluation, const Pairs& pairs) {
   return add_gate(evaluation, std::move(gate));
 }
 
-bool pass_correctness(const Evaluation& evaluation) {
+// `on_cpu` may have no state. What it says stands before what the GPU says: it has the line of a race or a stray
+// access.
+bool pass_correctness(const Evaluation& evaluation, std::future<std::vector<GateResult>> on_cpu) {
   const Runtime& runtime = evaluation.runtime;
   const Experiment& experiment = evaluation.experiment;
   const EvaluatePlan& plan = evaluation.plan;
@@ -94,21 +98,28 @@ bool pass_correctness(const Evaluation& evaluation) {
   const std::uint64_t group = inputs_group(*runtime.family, plan.workloads.front()->axes, experiment.id);
   const auto cases =
       correctness_plan(runtime, candidate, names_of(plan.workloads), seed, derive_seed(plan.seed, "shared", group));
-  return run_correctness_gates(runtime, candidate, cases, seed, plan.sanitize, evaluation.observer,
-                               [&](GateResult gate) { return add_gate(evaluation, std::move(gate)); });
+  std::vector<GateResult> gates;
+  run_correctness_gates(runtime, candidate, cases, seed, plan.sanitize, evaluation.observer, [&](GateResult gate) {
+    gates.push_back(std::move(gate));
+    return gates.back().outcome == Outcome::valid;
+  });
+  if (on_cpu.valid()) {
+    std::vector<GateResult> first = on_cpu.get();
+    gates.insert(gates.begin(), std::move_iterator(first.begin()), std::move_iterator(first.end()));
+  }
+  return std::ranges::all_of(gates, [&](GateResult& gate) { return add_gate(evaluation, std::move(gate)); });
 }
 
 std::optional<Pairs> pass_untimed_gates(const Evaluation& evaluation) {
-  for (const GateResult& gate : evaluation.plan.first_gates) {
-    if (!add_gate(evaluation, gate)) {
-      return std::nullopt;
-    }
+  std::future<std::vector<GateResult>> on_cpu;
+  if (evaluation.plan.check_on_cpu) {
+    on_cpu = std::async(std::launch::async, evaluation.plan.check_on_cpu);
   }
   if (!pass_metadata(evaluation)) {
     return std::nullopt;
   }
   std::optional<Pairs> pairs = pass_build(evaluation);
-  if (!pairs || !pass_resources(evaluation, *pairs) || !pass_correctness(evaluation)) {
+  if (!pairs || !pass_resources(evaluation, *pairs) || !pass_correctness(evaluation, std::move(on_cpu))) {
     return std::nullopt;
   }
   return pairs;

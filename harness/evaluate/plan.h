@@ -32,7 +32,9 @@ struct EvaluatePlan {
   // Says of the first workload's machine code, candidate and incumbent, what an earlier experiment made of the two:
   // then there is nothing to time. "" where none did.
   std::function<std::string(const Build& candidate, const Build& incumbent)> judged_before = {};
-  std::vector<GateResult> first_gates = {};  // that the candidate has gone through before all others
+  // What a CPU says of a candidate for a GPU. It is asked on cores that the GPU leaves idle, and has answered before
+  // anything is timed.
+  std::function<std::vector<GateResult>()> check_on_cpu = {};
 };
 
 // Lays out rounds of these workloads. They share processes as the plan says, except where several workloads take turns

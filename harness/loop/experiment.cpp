@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "harness/core/error.h"
 #include "harness/core/interval.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/text.h"
@@ -114,19 +115,28 @@ std::string judged_before(const CampaignFrame& frame, const Build& candidate, co
                      experiment.judgement->sentence);
 }
 
-// What somebody has just proposed goes through what registered variants have been through, and a proposer that repeats
-// itself in other words is not timed again.
-void add_checks_of_proposal(const CampaignFrame& frame, const Experiment& experiment, EvaluatePlan& plan) {
-  const Variant& variant = frame.workspace.catalogue().get(experiment.candidate.variant);
-  if (!is_waiting_proposal(frame.workspace, variant)) {
-    return;
-  }
-  plan.judged_before = [&frame](const Build& candidate, const Build& incumbent) {
-    return judged_before(frame, candidate, incumbent);
-  };
-  if (is_device_variant(variant)) {
+// In a thread of its own, so that a mistake of the candidate is a gate too.
+std::vector<GateResult> ask_cpu(const Paths& paths, const Variant& variant) {
+  try {
+    SilentObserver silent;
     std::string log;
-    plan.first_gates = check_on_cpu(frame.workspace.paths(), variant, true, frame.observer, log);
+    return check_on_cpu(paths, variant, true, silent, log);
+  } catch (const UserError& error) {
+    return {{.gate = "executor", .outcome = Outcome::refused, .evidence = one_line(with_hint(error))}};
+  }
+}
+
+// What somebody has just written goes through what registered variants have been through, and a proposer that repeats
+// itself in other words is not timed again.
+void add_checks_of_new_text(const CampaignFrame& frame, const Experiment& experiment, EvaluatePlan& plan) {
+  const Variant& variant = frame.workspace.catalogue().get(experiment.candidate.variant);
+  if (is_waiting_proposal(frame.workspace, variant)) {
+    plan.judged_before = [&frame](const Build& candidate, const Build& incumbent) {
+      return judged_before(frame, candidate, incumbent);
+    };
+  }
+  if (is_device_variant(variant) && !frame.workspace.catalogue().is_scanned(variant)) {
+    plan.check_on_cpu = [paths = frame.workspace.paths(), variant] { return ask_cpu(paths, variant); };
   }
 }
 
@@ -135,7 +145,7 @@ void judge_candidate(const CampaignFrame& frame, CampaignProgress& state, Experi
   const StageRange range("evaluate " + experiment.candidate.label());
   const EvaluateHooks hooks = journal_hooks(frame.journal, experiment.id);
   EvaluatePlan untimed = plan_for(state, experiment, judge);
-  add_checks_of_proposal(frame, experiment, untimed);
+  add_checks_of_new_text(frame, experiment, untimed);
   std::optional<ReadyToTime> ready = run_untimed_gates({frame.runtime, experiment, untimed, frame.observer, hooks});
   if (!ready) {
     return;

@@ -174,6 +174,15 @@ TEST_F(EvaluateTest, AResultThatIsKeptForAnAddressIsWrongOnceOtherInputsStandThe
       << experiment.gates.back().evidence;
 }
 
+TEST_F(EvaluateTest, WhatTheCpuFoundStopsACandidateBeforeItIsTimedAndStandsBeforeItsOutputs) {
+  plan.check_on_cpu = [] {
+    return std::vector<GateResult>{{.gate = "executor", .outcome = Outcome::incorrect, .evidence = "a race"}};
+  };
+  expect_stopped(evaluate_candidate("copy/sixteen_times"), "executor", Outcome::incorrect);
+  EXPECT_EQ(gates_seen, (std::vector<std::string>{"metadata", "build", "resources", "executor"}));
+  EXPECT_EQ(rounds_seen, 0);
+}
+
 TEST_F(EvaluateTest, AReadPastTheEndIsFoundBySanitizers) {
   plan.sanitize = true;
   const Experiment experiment = evaluate_candidate("copy/reads_past_the_end");

@@ -40,6 +40,8 @@ class Catalogue {
   const Variant& get(std::string_view id) const;
   // Where the campaigns of a family start on a target; nullptr when it has no variant there.
   const Variant* baseline(const std::string& family, Target target) const;
+  // Whether its file lies in one of the folders: one that was added from elsewhere is new, and nobody has checked it.
+  bool is_scanned(const Variant& variant) const;
   // Returns the variants in order of names.
   std::vector<const Variant*> of_family(std::string_view family) const;
   std::vector<std::string> ids() const;
@@ -69,7 +71,6 @@ class Catalogue {
   void load_file(const std::filesystem::path& path);
   bool has_known_parent(const Variant& variant) const;
   bool is_registered(const Variant& variant) const;
-  bool is_scanned(const Variant& variant) const;
   bool may_be_replaced(const Variant& variant) const;
   const Variant* same(const Variant& variant) const;
   void adopt(Variant& variant) const;

@@ -110,30 +110,28 @@ CandidateAnswer CandidateJudge::answer(const GivenCandidate& given) {
   return answer;
 }
 
-// What the CPU says of a candidate for a GPU. False ends the answer.
+// Without a GPU, what the CPU says of a candidate for one is the answer; with one the experiment asks it. False ends
+// the answer.
 bool CandidateJudge::check_device(const Judged& candidate, CandidateAnswer& answer) {
   const Variant& variant = candidate.variant;
-  if (variant.target != Target::cuda) {
+  std::string missing;
+  if (variant.target != Target::cuda || workspace_.has_gpu(&missing)) {
     return true;
   }
-  std::string missing;
-  const bool has_gpu = workspace_.has_gpu(&missing);
   if (is_device_variant(variant) && !candidate.is_known) {
     std::string log;
-    answer.gates = of_candidate([&] { return check_on_cpu(workspace_.paths(), variant, has_gpu, observer_, log); });
+    answer.gates = of_candidate([&] { return check_on_cpu(workspace_.paths(), variant, false, observer_, log); });
     if (!answer.gates.empty() && answer.gates.back().outcome != Outcome::valid) {
       fail_at_gate(answer, log);
       return false;
     }
-    if (!has_gpu && !answer.gates.empty()) {
+    if (!answer.gates.empty()) {
       keep(variant);
       answer.feedback.push_back("it is registered, and 'apo verify " + variant.id() + " --on cpu' checks it");
     }
   }
-  if (!has_gpu) {
-    answer.feedback.push_back("its time needs a GPU: " + missing);
-  }
-  return has_gpu;
+  answer.feedback.push_back("its time needs a GPU: " + missing);
+  return false;
 }
 
 void CandidateJudge::judge(const Judged& candidate, const std::string& judge, CandidateAnswer& answer) {
