@@ -36,7 +36,8 @@ std::string mean_seconds(const Tally& tally) {
 }
 
 std::string share(const Tally& tally, apo::Reason reason) {
-  return apo::format_g(100.0 * tally.reasons.at(static_cast<std::size_t>(reason)) / tally.trials, 3);
+  const auto found = tally.reasons.find(reason);
+  return apo::format_g(100.0 * (found == tally.reasons.end() ? 0 : found->second) / tally.trials, 3);
 }
 
 void print_ends(const Tally& tally) {

@@ -300,7 +300,7 @@ Tally run_trials(const NoiseModel& model, double effect, const JudgePreset& pres
   for (int i = 0; i < trials; ++i) {
     const Trial trial =
         run_trial(model, effect, preset, derive_seed(seed, model.name, static_cast<std::uint64_t>(i)), without);
-    ++tally.reasons.at(static_cast<std::size_t>(trial.reason));
+    ++tally.reasons[trial.reason];
     tally.accepted += trial.verdict == Verdict::accepted ? 1 : 0;
     tally.claimed_sum += trial.verdict == Verdict::accepted ? trial.claimed : 0;
     tally.kernel_s_sum += trial.kernel_s;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -104,8 +105,8 @@ Judge run_comparison(const NoiseModel& model, double effect, const JudgePlan& pl
 struct Tally {
   int trials = 0;
   int accepted = 0;
-  std::array<int, 10> reasons{};  // by Reason
-  double claimed_sum = 0;         // of the accepted
+  std::map<Reason, int> reasons;
+  double claimed_sum = 0;  // of the accepted
   double kernel_s_sum = 0;
   double processes_sum = 0;
 
