@@ -73,6 +73,14 @@ struct Incumbent {
   std::string since;
 };
 
+// The incumbent of one workload: what was accepted last there, or what stood there against a configuration that was
+// accepted on this or another workload of the class.
+struct WorkloadIncumbent {
+  std::string workload;
+  Incumbent incumbent;  // `experiment` decided it
+  bool stood = false;   // as the incumbent of that experiment, whose candidate was slower
+};
+
 // What a killed process left open.
 struct Unfinished {
   enum class Kind : std::uint8_t { experiment, iteration, campaign };
@@ -244,6 +252,9 @@ class Journal {
   std::optional<Incumbent> incumbent(const std::string& family, const std::string& workload_class,
                                      const std::string& machine);
   std::vector<Incumbent> incumbents();  // of every family, workload class and machine, in that order
+  // Of the workloads on which campaigns decided one, the newest decision first.
+  std::vector<WorkloadIncumbent> workload_incumbents(const std::string& family, const std::string& workload_class,
+                                                     const std::string& machine);
 
   // ---- iterations: profile and research
   std::int64_t begin_iteration(const IterationRow& iteration);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "harness/core/error.h"
+#include "harness/loop/workspace/incumbents.h"
 
 namespace apo {
 namespace {
@@ -34,14 +35,20 @@ Configuration starting_point(const Workspace& workspace, Journal& journal, const
   if (auto named = named_baseline(workspace, policy)) {
     return *named;
   }
-  if (const auto incumbent = journal.incumbent(policy.family, policy.workload_class, workspace.machine().id)) {
-    const Variant* variant = workspace.catalogue().find(incumbent->configuration.variant);
-    if (variant != nullptr && variant->source_hash == incumbent->source_hash) {
-      return incumbent->configuration;
+  const auto nearest = nearest_incumbent(journal, *find_family(policy.family), policy.workload_class,
+                                         workspace.machine().id, policy.workloads);
+  if (nearest) {
+    const Incumbent& incumbent = nearest->incumbent;
+    const Variant* variant = workspace.catalogue().find(incumbent.configuration.variant);
+    if (variant != nullptr && variant->source_hash == incumbent.source_hash) {
+      if (!nearest->because.empty()) {
+        observer.say(incumbent.configuration.label() + " is " + nearest->because);
+      }
+      return incumbent.configuration;
     }
     observer.say(
         fmt::format("the incumbent {} changed or is gone since it was accepted; starting from the family's root",
-                    incumbent->configuration.label()));
+                    incumbent.configuration.label()));
   }
   return root_configuration(workspace, policy.family);
 }

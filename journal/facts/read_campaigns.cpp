@@ -1,7 +1,4 @@
-// journal/facts/read_campaigns.cpp - reads campaigns, iterations and incumbents back into the records.
-#include <map>
-#include <tuple>
-
+// journal/facts/read_campaigns.cpp - reads campaigns and iterations back into the records.
 #include "journal/encode.h"
 #include "journal/implementation.h"
 
@@ -79,53 +76,6 @@ std::optional<Campaign> Journal::open_campaign(const std::string& family, const 
       *self_, " WHERE c.family = ? AND c.workload_class = ? AND m.key = ? AND z.campaign IS NULL AND a.id IS NULL",
       {family, workload_class, machine});
   return found.empty() ? std::nullopt : std::optional(std::move(found.back()));
-}
-
-// As the view `incumbents` says it, without putting every acceptance and every campaign in order: the newest of each is
-// looked up. The condition is one on family, workload class and machine key.
-std::vector<Incumbent> Journal::Implementation::incumbents(const std::string& of_scope,
-                                                           const std::vector<Value>& scope) {
-  std::vector<Value> twice = scope;
-  twice.insert(twice.end(), scope.begin(), scope.end());
-  Statement rows = database.query(
-      "SELECT e.family, e.workload_class, m.key, e.candidate, e.candidate_source, e.id, e.campaign, j.finished_at"
-      " FROM (SELECT max((SELECT b.experiment FROM facet_member b JOIN experiment e ON e.id = b.experiment"
-      " WHERE b.facet = s.id AND e.campaign IS NOT NULL"
-      " AND (e.campaign NOT IN (SELECT campaign FROM certification WHERE alarm = 1)"
-      " OR e.id NOT IN (SELECT experiment FROM withdrawn)) ORDER BY b.experiment DESC LIMIT 1)) AS id"
-      " FROM facet s JOIN machine m ON m.id = s.machine WHERE s.verdict = 'accepted'" +
-          of_scope +
-          " GROUP BY s.family, s.workload_class, m.key) newest"
-          " JOIN experiment e ON e.id = newest.id JOIN judgement j ON j.experiment = e.id"
-          " JOIN machine m ON m.id = e.machine"
-          " UNION ALL SELECT c.family, c.workload_class, m.key, c.baseline, coalesce(c.baseline_source, ''), 0, c.id,"
-          " c.started_at FROM (SELECT max(s.id) AS id FROM campaign s JOIN machine m ON m.id = s.machine WHERE 1" +
-          of_scope +
-          " GROUP BY s.family, s.workload_class, m.key) newest"
-          " JOIN campaign c ON c.id = newest.id JOIN machine m ON m.id = c.machine",
-      twice);
-  std::map<std::tuple<std::string, std::string, std::string>, Incumbent> found;
-  while (rows.step()) {  // the accepted come first
-    Incumbent one{rows.text(), rows.text(),    rows.text(),    configuration(rows.integer()),
-                  rows.text(), rows.integer(), rows.integer(), rows.text()};
-    found.try_emplace({one.family, one.workload_class, one.machine}, one);
-  }
-  std::vector<Incumbent> result;
-  for (auto& [key, incumbent] : found) {
-    result.push_back(std::move(incumbent));
-  }
-  return result;
-}
-
-std::optional<Incumbent> Journal::incumbent(const std::string& family, const std::string& workload_class,
-                                            const std::string& machine) {
-  std::vector<Incumbent> found =
-      self_->incumbents(" AND s.family = ? AND s.workload_class = ? AND m.key = ?", {family, workload_class, machine});
-  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
-}
-
-std::vector<Incumbent> Journal::incumbents() {
-  return self_->incumbents("", {});
 }
 
 std::vector<IterationRow> Journal::iterations(std::int64_t campaign) {

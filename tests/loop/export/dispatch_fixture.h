@@ -16,6 +16,10 @@ inline constexpr const char* kHostile =
     "\"; } */ // \\\n#error hostile\n\xff%s?"
     "?/";
 
+// Two configurations that could be the answers of one class.
+inline constexpr const char* kBest = "e88_backward/cuda_best[SEQUENCES=11]";
+inline constexpr const char* kTiles = "e88_backward/cuda_lane_tiling[SEQUENCES=7]";
+
 Machine a_gpu(const std::string& id, const std::string& model = "NVIDIA H200");
 const Catalogue& shipped_variants();
 
