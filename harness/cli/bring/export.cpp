@@ -44,10 +44,9 @@ std::string evidence_text(const DispatchRow& row) {
   if (!row.measured) {
     return statement_of(row);
   }
-  const Judgement& judgement = row.measured->judgement;
+  const Ratio ratio = ratio_of(*row.measured);
   return fmt::format("{}: experiment {}, {} over {}", statement_of(row), row.measured->experiment,
-                     format_interval(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper()).all(),
-                     row.measured->replaced.label());
+                     format_interval(ratio.middle, ratio.lower, ratio.upper).all(), row.measured->other.label());
 }
 
 void print_tables(const Dispatch& dispatch) {

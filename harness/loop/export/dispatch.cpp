@@ -10,67 +10,11 @@
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/settings.h"
+#include "harness/loop/export/region.h"
+#include "harness/loop/workspace/incumbents.h"
 
 namespace apo {
 namespace {
-
-// "(N == 32 && V == 32)" for every one of the workloads.
-std::string exact_sizes(const Family& family, const std::vector<std::string>& workloads) {
-  std::vector<std::string> sizes;
-  for (const std::string& name : workloads) {
-    const Workload* workload = find_workload(family, name);
-    if (workload == nullptr) {
-      continue;  // measured when the family still had it
-    }
-    std::vector<std::string> terms;
-    for (const auto& [axis, value] : workload->axes) {
-      terms.push_back(fmt::format("{} == {}", axis, value));
-    }
-    sizes.push_back("(" + join(terms, " && ") + ")");
-  }
-  return join(sizes, " || ");
-}
-
-// "B <= 16 && T <= 512": no axis beyond what was verified, which is every small and ragged workload and what was
-// measured.
-std::string verified_sizes(const Family& family, const std::vector<std::string>& measured) {
-  std::vector<std::string> terms;
-  for (const AxisSpec& axis : family.axes) {
-    std::int64_t most = axis.min;
-    for (const Workload& workload : family.workloads) {
-      if (is_small(workload) || std::ranges::find(measured, workload.name) != measured.end()) {
-        most = std::max(most, workload.axes.at(axis.name));
-      }
-    }
-    if (most < axis.max) {
-      terms.push_back(fmt::format("{} <= {}", axis.name, most));
-    }
-  }
-  return join(terms, " && ");
-}
-
-struct Region {
-  std::string expression;  // "" when nothing says which sizes were meant
-  bool unchecked = false;  // goes beyond the sizes that were verified
-};
-
-Region region_of(const Family& family, const std::string& workload_class, const std::vector<std::string>& workloads,
-                 bool unchecked) {
-  const auto found = std::find_if(family.classes.begin(), family.classes.end(),
-                                  [&](const WorkloadClass& one) { return one.name == workload_class; });
-  if (family.legal.empty() || found == family.classes.end()) {
-    return {.expression = exact_sizes(family, workloads)};
-  }
-  std::vector<std::string> terms = {"(" + found->condition + ")"};
-  if (family.legal != "1") {
-    terms.push_back("(" + family.legal + ")");
-  }
-  const std::string verified = verified_sizes(family, workloads);
-  if (!unchecked && !verified.empty()) {
-    terms.push_back(verified);
-  }
-  return {.expression = join(terms, " && "), .unchecked = unchecked && !verified.empty()};
-}
 
 std::size_t place_of(const Family& family, const std::string& workload_class) {
   const auto found = std::find_if(family.classes.begin(), family.classes.end(),
@@ -78,16 +22,17 @@ std::size_t place_of(const Family& family, const std::string& workload_class) {
   return static_cast<std::size_t>(found - family.classes.begin());
 }
 
-DispatchEvidence evidence_of(Journal& journal, const Incumbent& incumbent) {
+DispatchEvidence evidence_of(Journal& journal, const Incumbent& incumbent, bool stood) {
   const Experiment experiment = journal.load_experiment(incumbent.experiment, Detail::summary);
   DispatchEvidence evidence{.experiment = experiment.id,
                             .campaign = experiment.campaign,
                             .since = incumbent.since,
-                            .replaced = experiment.incumbent,
+                            .stood = stood,
+                            .other = stood ? experiment.candidate : experiment.incumbent,
                             .judgement = *experiment.judgement,
                             .workloads = experiment.workloads,
                             .machine = *journal.machine_of(experiment.id),
-                            .build = experiment.candidate_build};
+                            .build = stood ? experiment.incumbent_build : experiment.candidate_build};
   for (const Certification& one : journal.certifications(experiment.campaign)) {
     if (one.champion == incumbent.configuration && !one.alarm) {
       evidence.certifications.push_back(one);
@@ -102,14 +47,14 @@ std::int64_t static_shared(const Build& build) {
 }
 
 // The row, or why there is none.
-std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, const Incumbent& incumbent,
+std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, const Incumbent& incumbent, bool stood,
                                         bool unchecked, std::string& why) {
   if (incumbent.experiment == 0) {
     why = "it is a campaign's baseline, and nothing was accepted over it";
     return std::nullopt;
   }
   std::optional<Variant> variant = journal.variant(incumbent.source_hash);
-  DispatchEvidence evidence = evidence_of(journal, incumbent);
+  DispatchEvidence evidence = evidence_of(journal, incumbent, stood);
   Region region = region_of(family, incumbent.workload_class, evidence.workloads, unchecked);
   const bool triton = variant && is_python(variant->source);
   if (!variant || region.expression.empty() || triton) {
@@ -127,6 +72,42 @@ std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, 
                      .static_shared_bytes = shared,
                      .measured = std::move(evidence),
                      .unchecked = region.unchecked};
+}
+
+struct ClassRows {
+  std::vector<DispatchRow> rows;
+  std::vector<std::string> gaps;  // why an incumbent has no row
+};
+
+void add_row(ClassRows& found, Journal& journal, const Family& family, const Incumbent& incumbent, bool stood,
+             bool unchecked) {
+  std::string why;
+  if (std::optional<DispatchRow> row = measured_row(journal, family, incumbent, stood, unchecked, why)) {
+    found.rows.push_back(*std::move(row));
+  } else {
+    found.gaps.push_back(why);
+  }
+}
+
+// One row, or where workloads differ in their answer one for each experiment that decided the answer of some.
+ClassRows rows_of_class(Journal& journal, const Family& family, const Incumbent& of_class, bool unchecked) {
+  ClassRows found;
+  const std::vector<WorkloadIncumbent> differing = differing_incumbents(journal, family, of_class);
+  if (differing.empty()) {
+    add_row(found, journal, family, of_class, false, unchecked);
+    return found;
+  }
+  std::set<std::int64_t> experiments;
+  for (const WorkloadIncumbent& one : differing) {
+    if (experiments.insert(one.incumbent.experiment).second) {
+      add_row(found, journal, family, one.incumbent, one.stood, unchecked);
+    }
+  }
+  for (DispatchRow& row : found.rows) {
+    row.nearest_only = true;
+  }
+  leave_sizes_to_nearer_rows(family, found.rows);
+  return found;
 }
 
 DispatchTable& table_of(Dispatch& dispatch, const Family& family) {
@@ -253,12 +234,14 @@ Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const Dispa
       continue;
     }
     const Family* family = find_family(incumbent.family);
-    std::string why = "this program does not know the family: load it with --families";
-    std::optional<DispatchRow> row =
-        family == nullptr ? std::nullopt : measured_row(journal, *family, incumbent, request.unchecked, why);
-    if (row) {
-      device_of(table_of(dispatch, *family), machine).rows.push_back(*std::move(row));
-    } else {
+    const ClassRows found =
+        family == nullptr
+            ? ClassRows{.rows = {}, .gaps = {"this program does not know the family: load it with --families"}}
+            : rows_of_class(journal, *family, incumbent, request.unchecked);
+    for (const DispatchRow& row : found.rows) {
+      device_of(table_of(dispatch, *family), machine).rows.push_back(row);
+    }
+    for (const std::string& why : found.gaps) {
       dispatch.gaps.push_back({incumbent.family, incumbent.workload_class, incumbent.machine, why});
     }
   }
@@ -277,9 +260,17 @@ Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const Dispa
 }
 
 std::string statement_of(const DispatchRow& row) {
-  return !row.measured   ? "unmeasured, correct by apo:requires"
-         : row.unchecked ? "measured, and not verified at all sizes of the region"
-                         : "measured";
+  if (!row.measured) {
+    return "unmeasured, correct by apo:requires";
+  }
+  return "measured" + (row.nearest_only ? " at " + join(row.measured->workloads, ", ") : "") +
+         (row.unchecked ? ", and not verified at all sizes of the region" : "");
+}
+
+Ratio ratio_of(const DispatchEvidence& evidence) {
+  const Judgement& judgement = evidence.judgement;
+  return evidence.stood ? Ratio{1 / judgement.speedup(), 1 / judgement.speedup_upper(), 1 / judgement.speedup_lower()}
+                        : Ratio{judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper()};
 }
 
 DeviceFacts device_facts(const Machine& machine) {

@@ -12,12 +12,14 @@
 
 namespace apo {
 
-// The journal's evidence for a configuration: the experiment that made it the incumbent of its class.
+// The journal's evidence for a configuration: the experiment that made it the incumbent of its class or workloads, or
+// in which it stood as their incumbent.
 struct DispatchEvidence {
   std::int64_t experiment = 0;
   std::int64_t campaign = 0;
   std::string since;
-  Configuration replaced;  // the incumbent it was judged against
+  bool stood = false;   // it was the incumbent, and the candidate was slower
+  Configuration other;  // the incumbent it was judged against, or the candidate against which it stood
   Judgement judgement;
   std::vector<std::string> workloads;  // measured
   Machine machine;                     // in the state it was in
@@ -34,6 +36,7 @@ struct DispatchRow {
   std::int64_t static_shared_bytes = 0;      // of the kernel that has most, as built when it was measured
   std::optional<DispatchEvidence> measured;  // absent: apo:requires alone vouches for it
   bool unchecked = false;                    // measured, but the region goes beyond the sizes that were verified
+  bool nearest_only = false;  // its class has several answers: it serves what is nearest to its workloads
 };
 
 struct DispatchDevice {
@@ -74,5 +77,13 @@ DeviceFacts device_facts(const Machine& machine);
 
 // Returns the evidence of a row in words, for example "measured".
 std::string statement_of(const DispatchRow& row);
+
+struct Ratio {
+  double middle = 1;
+  double lower = 1;
+  double upper = 1;
+};
+// Returns how many times faster the row's configuration is than the other one.
+Ratio ratio_of(const DispatchEvidence& evidence);
 
 }  // namespace apo

@@ -27,7 +27,7 @@ Document evidence_document(const DispatchRow& row) {
           {"campaign", evidence.campaign},
           {"since", evidence.since},
           {"workloads", evidence.workloads},
-          {"replaced", to_document(evidence.replaced)},
+          {evidence.stood ? "stood_against" : "replaced", to_document(evidence.other)},
           {"judgement", to_document(evidence.judgement)},
           {"certifications", to_documents(evidence.certifications)},
           {"device", to_document(evidence.machine)},

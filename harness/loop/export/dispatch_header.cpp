@@ -103,15 +103,15 @@ std::string evidence_text(const DispatchRow& row, std::size_t index) {
   }
   const DispatchEvidence& evidence = *row.measured;
   const Judgement& judgement = evidence.judgement;
+  const Ratio ratio = ratio_of(evidence);
   const std::string list = evidence.workloads.empty() ? "List{}"
                                                       : "List{" + indexed("detail::kWorkloads", index) + ", " +
                                                             std::to_string(evidence.workloads.size()) + "}";
-  std::string text =
-      "Evidence{true, " + cpp_literal(statement_of(row)) + ", " + std::to_string(evidence.experiment) + ", " +
-      std::to_string(evidence.campaign) + ",\n     " +
-      speedup_text(judgement.speedup(), judgement.speedup_lower(), judgement.speedup_upper(), judgement.rounds,
-                   evidence.replaced, judgement.cache_policy.value_or(CachePolicy::cold)) +
-      ",\n     " + certified_text(evidence.certifications) + ",\n     " + list;
+  std::string text = "Evidence{true, " + cpp_literal(statement_of(row)) + ", " + std::to_string(evidence.experiment) +
+                     ", " + std::to_string(evidence.campaign) + ",\n     " +
+                     speedup_text(ratio.middle, ratio.lower, ratio.upper, judgement.rounds, evidence.other,
+                                  judgement.cache_policy.value_or(CachePolicy::cold)) +
+                     ",\n     " + certified_text(evidence.certifications) + ",\n     " + list;
   for (const std::string& word :
        {evidence.machine.model, evidence.machine.id, evidence.machine.driver, evidence.build.toolchain.version,
         join(evidence.build.flags, " "), evidence.build.code_hash, judgement.rule_version, evidence.since}) {

@@ -16,6 +16,7 @@ namespace apo {
 namespace {
 
 using test::DispatchJournal;
+using test::kTiles;
 using test::run_with_headers;
 
 std::string braces(const Family& family, const Axes& axes) {
@@ -216,6 +217,65 @@ TEST(DispatchHeader, ServesTheSizesOfItsClassAndThrowsForTheRest) {
             "V == 32 && SEQUENCES*20576 <= SHARED_MAX && B*H <= 2147483647) (e88_backward/cuda_best)\n"
             "  n64 on 'NVIDIA H200': ((max(N,V) > 32 && max(N,V) <= 64) && (NORM == 0 || N > 1)) && (N <= 64 && "
             "V <= 64 && B*H <= 2147483647) (e88_backward/cuda_register_tiled)\n");
+}
+
+constexpr const char* kAsk = R"text(
+  void ask(const e88_backward::Axes& axes) {
+    const auto* choice = e88_backward::find(axes);
+    std::printf("%s\n", choice == nullptr ? "none" : choice->variant.data());
+  }
+)text";
+constexpr const char* kBoth = R"text(
+  const e88_backward::Choice& choice = e88_backward::choose({1, 16384, 83, 32, 32, 1, 1});
+  std::printf("%s, %.3f over %s\n", choice.evidence.statement.data(), choice.evidence.speedup.ratio,
+              choice.evidence.speedup.over.data());
+  ask({8, 128, 83, 32, 32, 1, 1});
+  ask({1, 511, 83, 32, 32, 1, 1});
+  ask({1, 513, 83, 32, 32, 1, 1});
+  ask({2, 1024, 83, 32, 32, 1, 1});
+  ask({2, 1025, 83, 32, 32, 1, 1});
+  ask({16, 128, 83, 32, 32, 1, 1});
+)text";
+
+// Few and long sequences against many short ones: the border is T == 512 * B.
+void judge_both(DispatchJournal& journal) {
+  journal.accept({.candidate = kTiles, .workloads = {"b1_t16384_h83_n32"}});
+  journal.accept({.candidate = "e88_backward/cuda_best", .workloads = {"b8_t128_h83_n32"}});
+}
+
+TEST(DispatchHeader, SizesOnBothSidesOfABorderGetTheirKernelsUpToWhatWasVerified) {
+  DispatchJournal journal;
+  judge_both(journal);
+  EXPECT_EQ(run_with_headers(journal.load(), kBoth, kAsk),
+            "measured at b1_t16384_h83_n32, 1.649 over e88_backward/cuda_simple\n"
+            "e88_backward/cuda_best\n"
+            "e88_backward/cuda_lane_tiling\n"  // T = 511 is nearer to the other, which was verified up to 128
+            "e88_backward/cuda_lane_tiling\ne88_backward/cuda_lane_tiling\ne88_backward/cuda_lane_tiling\nnone\n");
+}
+
+TEST(DispatchHeader, UncheckedRowsMeetAtTheBorder) {
+  DispatchJournal journal;
+  judge_both(journal);
+  EXPECT_EQ(run_with_headers(journal.load({.unchecked = true}), kBoth, kAsk),
+            "measured at b1_t16384_h83_n32, and not verified at all sizes of the region, 1.649 over "
+            "e88_backward/cuda_simple\n"
+            "e88_backward/cuda_best\ne88_backward/cuda_best\ne88_backward/cuda_lane_tiling\ne88_backward/cuda_best\n"
+            "e88_backward/cuda_lane_tiling\ne88_backward/cuda_best\n");
+}
+
+TEST(DispatchHeader, ASizeThatTheNearestRowCannotServeGoesToTheNextNearest) {
+  DispatchJournal journal;
+  journal.accept({.candidate = "e88_backward/cuda_best", .workloads = {"b8_t128_h83_n32"}});
+  journal.accept({.candidate = "e88_backward/cuda_register_tiled", .workloads = {"b16_t512_h83_n32"}});
+  EXPECT_EQ(run_with_headers(journal.load(),
+                             "ask({8, 128, 83, 32, 32, 1, 1});\nask({8, 128, 83, 31, 32, 1, 1});\n"
+                             "ask({9, 128, 83, 32, 32, 1, 1});\nask({16, 512, 83, 32, 32, 1, 1});\n"
+                             "ask({17, 512, 83, 32, 32, 1, 1});",
+                             kAsk),
+            "e88_backward/cuda_best\n"
+            "e88_backward/cuda_register_tiled\n"  // cuda_best requires N == 32
+            "e88_backward/cuda_register_tiled\n"  // cuda_best was verified up to B = 8
+            "e88_backward/cuda_register_tiled\nnone\n");
 }
 
 TEST(DispatchHeader, EachDeviceGetsItsOwnRowAndAnUnknownOneNone) {

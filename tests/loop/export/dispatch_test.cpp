@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "harness/core/error.h"
 #include "harness/implement/variant/expression.h"
 #include "harness/loop/export/dispatch_sources.h"
@@ -13,6 +15,8 @@ namespace apo {
 namespace {
 
 using test::DispatchJournal;
+using test::kBest;
+using test::kTiles;
 
 std::string error_of(DispatchJournal& journal, const DispatchRequest& request) {
   try {
@@ -44,7 +48,7 @@ TEST(Dispatch, ARowCarriesTheEvidenceOfItsExperiment) {
   EXPECT_EQ(row.measured->experiment, experiment);
   EXPECT_EQ(row.measured->campaign, campaign);
   EXPECT_EQ(row.measured->workloads, accept.workloads);
-  EXPECT_EQ(row.measured->replaced.variant, "e88_backward/cuda_simple");
+  EXPECT_EQ(row.measured->other.variant, "e88_backward/cuda_simple");
   EXPECT_EQ(row.measured->machine.driver, accept.driver);
   EXPECT_EQ(row.measured->build.code_hash.size(), 64U);
   ASSERT_EQ(row.measured->certifications.size(), 1U);
@@ -146,6 +150,56 @@ TEST(Dispatch, ARowOfExactSizesIsVerifiedAtAllOfThem) {
   const DispatchRow row = journal.load({.unchecked = true}).tables.at(0).devices.at(0).rows.at(0);
   expect_contains(row.region, "T == 128");
   EXPECT_FALSE(row.unchecked);
+}
+
+TEST(Dispatch, AClassWithTwoAnswersHasARowForEachThatSaysWhereItWasMeasured) {
+  DispatchJournal journal;
+  journal.accept({.candidate = kTiles, .baseline = kBest, .workloads = {"b8_t128_h83_n32"}, .effect = 0.05});
+  const std::int64_t stood = journal.accept({.candidate = kTiles,
+                                             .baseline = kBest,
+                                             .workloads = {"b16_t512_h83_n32"},
+                                             .verdict = Verdict::reverted,
+                                             .effect = -0.4});
+  const std::vector<DispatchRow> rows = journal.load().tables.at(0).devices.at(0).rows;
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].variant.id(), "e88_backward/cuda_best");
+  EXPECT_EQ(statement_of(rows[0]), "measured at b16_t512_h83_n32");
+  EXPECT_EQ(rows[0].measured->experiment, stood);
+  EXPECT_EQ(rows[0].measured->other.label(), kTiles);
+  EXPECT_NEAR(ratio_of(*rows[0].measured).middle, std::exp(0.4), 1e-9) << "of the kernel that stood";
+  EXPECT_NEAR(ratio_of(*rows[0].measured).lower, std::exp(0.39), 1e-9);
+  EXPECT_EQ(statement_of(rows[1]), "measured at b8_t128_h83_n32");
+  EXPECT_EQ(rows[1].region.find("min(max("), std::string::npos) << "what reaches the last row is its own";
+}
+
+TEST(Dispatch, OneAnswerOnSeveralWorkloadsIsTheRowThatItWas) {
+  DispatchJournal journal;
+  journal.accept({.workloads = {"b8_t128_h83_n32"}});
+  journal.accept({.workloads = {"b16_t512_h83_n32"}});
+  const std::vector<DispatchRow> rows = journal.load().tables.at(0).devices.at(0).rows;
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(statement_of(rows[0]), "measured");
+  EXPECT_EQ(rows[0].region,
+            "(max(N,V) > 16 && max(N,V) <= 32) && (NORM == 0 || N > 1) && B <= 16 && T <= 512 && H <= 83");
+}
+
+TEST(Dispatch, AfterContradictoryJudgementsTheRowIsWhatTheNewestOneDecided) {
+  DispatchJournal journal;
+  journal.accept({.candidate = kTiles, .baseline = kBest, .effect = 0.05});
+  journal.accept({.candidate = kTiles, .baseline = kBest, .verdict = Verdict::reverted, .effect = -0.05});
+  const std::vector<DispatchRow> rows = journal.load().tables.at(0).devices.at(0).rows;
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].variant.id(), "e88_backward/cuda_best");
+  EXPECT_TRUE(rows[0].measured->stood);
+}
+
+TEST(Dispatch, AnswersOfAClassThatTheFamilyDoesNotListServeTheirWorkloadsOnly) {
+  DispatchJournal journal;
+  journal.accept({.candidate = kBest, .workload_class = "bespoke", .workloads = {"b8_t128_h83_n32"}});
+  journal.accept({.candidate = kTiles, .workload_class = "bespoke", .workloads = {"b16_t512_h83_n32"}});
+  const std::vector<DispatchRow> rows = journal.load().tables.at(0).devices.at(0).rows;
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].region, "(B == 16 && GATE == 1 && H == 83 && N == 32 && NORM == 1 && T == 512 && V == 32)");
 }
 
 TEST(Dispatch, AFallbackComesLastAndSaysThatNobodyMeasuredIt) {

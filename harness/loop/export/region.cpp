@@ -1,0 +1,145 @@
+// harness/loop/export/region.cpp - writes what was verified and what is nearest as integer expressions over the axes.
+#include "harness/loop/export/region.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "harness/core/text.h"
+#include "harness/loop/workspace/nearest_workload.h"
+
+namespace apo {
+namespace {
+
+// "(N == 32 && V == 32)" for every one of the workloads.
+std::string exact_sizes(const Family& family, const std::vector<std::string>& workloads) {
+  std::vector<std::string> sizes;
+  for (const std::string& name : workloads) {
+    const Workload* workload = find_workload(family, name);
+    if (workload == nullptr) {
+      continue;  // measured when the family still had it
+    }
+    std::vector<std::string> terms;
+    for (const auto& [axis, value] : workload->axes) {
+      terms.push_back(fmt::format("{} == {}", axis, value));
+    }
+    sizes.push_back("(" + join(terms, " && ") + ")");
+  }
+  return join(sizes, " || ");
+}
+
+// "B <= 16 && T <= 512": no axis beyond what was verified, which is every small and ragged workload and what was
+// measured.
+std::string verified_sizes(const Family& family, const std::vector<std::string>& measured) {
+  std::vector<std::string> terms;
+  for (const AxisSpec& axis : family.axes) {
+    std::int64_t most = axis.min;
+    for (const Workload& workload : family.workloads) {
+      if (is_small(workload) || std::ranges::find(measured, workload.name) != measured.end()) {
+        most = std::max(most, workload.axes.at(axis.name));
+      }
+    }
+    if (most < axis.max) {
+      terms.push_back(fmt::format("{} <= {}", axis.name, most));
+    }
+  }
+  return join(terms, " && ");
+}
+
+// None where nothing says which sizes are of the class.
+const WorkloadClass* class_with_sizes(const Family& family, const std::string& workload_class) {
+  const auto found = std::ranges::find(family.classes, workload_class, &WorkloadClass::name);
+  return family.legal.empty() || found == family.classes.end() ? nullptr : &*found;
+}
+
+std::vector<const Workload*> measured_workloads(const Family& family, const DispatchRow& row) {
+  std::vector<const Workload*> workloads;
+  for (const std::string& name : row.measured->workloads) {
+    if (const Workload* workload = find_workload(family, name)) {
+      workloads.push_back(workload);
+    }
+  }
+  return workloads;
+}
+
+// One of the row's workloads is nearer than every one of the other's.
+std::string nearer_row(const Family& family, const DispatchRow& row, const DispatchRow& other) {
+  std::vector<std::string> any;
+  for (const Workload* own : measured_workloads(family, row)) {
+    std::vector<std::string> all;
+    for (const Workload* its : measured_workloads(family, other)) {
+      all.push_back(nearer_condition(family, own->axes, its->axes));
+    }
+    any.push_back(join(all, " && "));
+  }
+  return join(any, " || ");
+}
+
+bool is_part_of_a_name(char letter) {
+  return letter == '_' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
+}
+
+// The expression with the values of its tunables, which another row does not know.
+std::string with_settings(std::string_view expression, const Settings& settings) {
+  std::string text;
+  while (!expression.empty()) {
+    const auto end = std::ranges::find_if_not(expression, is_part_of_a_name);
+    const std::string word(expression.begin(), end);
+    const auto found = settings.find(word);
+    text += found == settings.end() ? word : std::to_string(found->second);
+    expression.remove_prefix(word.size());
+    if (!expression.empty()) {
+      text += expression.front();
+      expression.remove_prefix(1);
+    }
+  }
+  return text;
+}
+
+// What the row asks beyond its class: the verified sizes, and what its variant requires.
+std::string limits_of(const Family& family, const DispatchRow& row) {
+  std::vector<std::string> terms;
+  if (const std::string verified = verified_sizes(family, row.measured->workloads);
+      !row.unchecked && !verified.empty()) {
+    terms.push_back(verified);
+  }
+  if (!row.variant.requires_expression.empty()) {
+    terms.push_back("(" + with_settings(row.variant.requires_expression, row.settings) + ")");
+  }
+  return join(terms, " && ");
+}
+
+}  // namespace
+
+Region region_of(const Family& family, const std::string& workload_class, const std::vector<std::string>& workloads,
+                 bool unchecked) {
+  const WorkloadClass* found = class_with_sizes(family, workload_class);
+  if (found == nullptr) {
+    return {.expression = exact_sizes(family, workloads)};
+  }
+  std::vector<std::string> terms = {"(" + found->condition + ")"};
+  if (family.legal != "1") {
+    terms.push_back("(" + family.legal + ")");
+  }
+  const std::string verified = verified_sizes(family, workloads);
+  if (!unchecked && !verified.empty()) {
+    terms.push_back(verified);
+  }
+  return {.expression = join(terms, " && "), .unchecked = unchecked && !verified.empty()};
+}
+
+void leave_sizes_to_nearer_rows(const Family& family, std::vector<DispatchRow>& rows) {
+  if (rows.empty() || class_with_sizes(family, rows.front().workload_class) == nullptr) {
+    return;  // they serve their workloads alone
+  }
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    for (std::size_t later = row + 1; later < rows.size(); ++later) {
+      const std::string limits = limits_of(family, rows[later]);
+      const std::string nearer = nearer_row(family, rows[row], rows[later]);
+      rows[row].region += limits.empty() ? " && (" + nearer + ")" : " && (!(" + limits + ") || " + nearer + ")";
+    }
+  }
+}
+
+}  // namespace apo
