@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "harness/cli/app.h"
@@ -14,6 +15,7 @@
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
+#include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 
@@ -79,10 +81,21 @@ bool changed(const Workspace& workspace, const std::string& variant, const std::
   return now == nullptr || now->source_hash != source_hash;
 }
 
+// Where it was learnt.
+std::optional<Incumbent> incumbent_of(const Lesson& lesson, Journal& journal) {
+  const Family* family = find_family(lesson.family);
+  if (family == nullptr || lesson.experiment == 0) {
+    return journal.incumbent(lesson.family, lesson.workload_class, lesson.machine);
+  }
+  const auto nearest = nearest_incumbent(journal, *family, lesson.workload_class, lesson.machine,
+                                         journal.load_experiment(lesson.experiment, Detail::summary).workloads);
+  return nearest ? std::optional(nearest->incumbent) : std::nullopt;
+}
+
 // "" while the lesson's precondition holds, else what is different now. What gained over something gains over it still
 // when both are left behind.
 std::string expired(const Lesson& lesson, const Workspace& workspace, Journal& journal) {
-  const auto incumbent = journal.incumbent(lesson.family, lesson.workload_class, lesson.machine);
+  const auto incumbent = incumbent_of(lesson, journal);
   if (lesson.verdict != Verdict::accepted && incumbent && !(incumbent->configuration == lesson.incumbent)) {
     return incumbent->configuration.label() + " is the incumbent now";
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
@@ -17,6 +18,7 @@
 #include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/workspace.h"
 #include "journal/journal.h"
 
@@ -25,8 +27,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Variant -> "incumbent of class n32 on NVIDIA H200 (cuda) as e88_backward/simple[CHUNK=16]", one a workload class and
-// device that the journal knows.
+// Variant -> "incumbent of class n32 on NVIDIA H200 (cuda) as e88_backward/simple[CHUNK=16]", one a workload class, or
+// workload where those of the class differ, and device that the journal knows.
 using Incumbents = std::map<std::string, std::vector<std::string>>;
 
 std::string device_text(Journal& journal, const Workspace& workspace, const std::string& id) {
@@ -37,6 +39,20 @@ std::string device_text(Journal& journal, const Workspace& workspace, const std:
   return machine ? machine->model + " (" + std::string(to_string(machine->target)) + ")" : id;
 }
 
+// Where each stands: in the class, or where its workloads differ on each of them.
+std::vector<std::pair<std::string, Incumbent>> incumbents_of(Journal& journal, const Incumbent& of_class) {
+  std::vector<std::pair<std::string, Incumbent>> found;
+  if (const Family* family = find_family(of_class.family)) {
+    for (const WorkloadIncumbent& one : differing_incumbents(journal, *family, of_class)) {
+      found.emplace_back(one.workload, one.incumbent);
+    }
+  }
+  if (found.empty()) {
+    found.emplace_back("class " + of_class.workload_class, of_class);
+  }
+  return found;
+}
+
 Incumbents load_incumbents(const Workspace& workspace) {
   Incumbents incumbents;
   if (is_absent(workspace.paths().journal)) {
@@ -45,9 +61,11 @@ Incumbents load_incumbents(const Workspace& workspace) {
   try {
     Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
     for (const Incumbent& one : journal.incumbents()) {
-      incumbents[one.configuration.variant].push_back("incumbent of class " + one.workload_class + " on " +
-                                                      device_text(journal, workspace, one.machine) + " as " +
-                                                      one.configuration.label());
+      for (const auto& [where, incumbent] : incumbents_of(journal, one)) {
+        incumbents[incumbent.configuration.variant].push_back("incumbent of " + where + " on " +
+                                                              device_text(journal, workspace, one.machine) + " as " +
+                                                              incumbent.configuration.label());
+      }
     }
   } catch (const UserError& error) {
     // The list itself needs no journal.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "harness/core/interval.h"
@@ -38,13 +39,18 @@ std::string interval_text(double effect, double lower, double upper) {
 }  // namespace
 
 Evidence::Evidence(const ResearchInputs& inputs) : machine_(inputs.machine), workload_class_(inputs.workload_class) {
+  std::set<std::int64_t> of_other_workloads;  // one workload of a class may like what another one does not
   for (PastResult past : inputs.past) {
+    if (is_here(past) && !past.workload.empty() && past.workload != inputs.diagnosis.profile.workload) {
+      of_other_workloads.insert(past.experiment);
+    }
     normalise(inputs, past.candidate, past.candidate_source_hash);
     normalise(inputs, past.incumbent, past.incumbent_source_hash);
     results_.push_back(std::move(past));
   }
   for (Lesson lesson : inputs.lessons) {
-    if (lesson.machine == inputs.machine && lesson.workload_class == inputs.workload_class) {
+    if (lesson.machine == inputs.machine && lesson.workload_class == inputs.workload_class &&
+        !of_other_workloads.contains(lesson.experiment)) {
       normalise(inputs, lesson.configuration, lesson.source_hash);
       normalise(inputs, lesson.incumbent, lesson.incumbent_source_hash);
       lessons_.push_back(std::move(lesson));

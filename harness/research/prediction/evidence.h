@@ -23,8 +23,8 @@ class Evidence {
   // Normalises settings in `past` and `lessons` with the metadata in `inputs.variants` where the source is the same.
   explicit Evidence(const ResearchInputs& inputs);
 
-  // Returns why `candidate` need not be tried against `incumbent`: a reverted experiment of exactly these two, or a
-  // gate that this source failed. "" when nothing refutes it.
+  // Returns why `candidate` need not be tried against `incumbent`: a reverted experiment of exactly these two on this
+  // workload, or a gate that this source failed. "" when nothing refutes it.
   std::string refuted(const Subject& candidate, const Subject& incumbent) const;
 
   // Counts how often this source of this variant was the candidate of an experiment here, timed or not.
@@ -41,7 +41,7 @@ class Evidence {
   std::string machine_;
   std::string workload_class_;
   std::vector<PastResult> results_;
-  std::vector<Lesson> lessons_;  // of this machine and class
+  std::vector<Lesson> lessons_;  // of this machine and class, and of this workload where theirs is known
 };
 
 // Returns "experiments 3, 7".

@@ -57,6 +57,14 @@ TEST(Evidence, ARefutationExpiresWithEachThingItDependsOn) {
   EXPECT_EQ(Evidence(other_class).refuted(subject("a"), subject("simple")), "") << "the workload class";
 }
 
+TEST(Evidence, ALossOnAnotherWorkloadOfTheClassRefutesNothingHere) {
+  PastResult past = result(12, "a", "simple", 0.66, Verdict::reverted);
+  past.workload = "w";
+  EXPECT_NE(Evidence(research_of({past}, true)).refuted(subject("a"), subject("simple")), "");
+  past.workload = "another";
+  EXPECT_EQ(Evidence(research_of({past}, true)).refuted(subject("a"), subject("simple")), "");
+}
+
 TEST(Evidence, AFailedGateRefutesAgainstAnyIncumbent) {
   PastResult past = result(5, "a", "simple", 1, Verdict::reverted);
   past.timed = false;
