@@ -35,14 +35,14 @@ Configuration starting_point(const Workspace& workspace, Journal& journal, const
   if (auto named = named_baseline(workspace, policy)) {
     return *named;
   }
-  const auto nearest = nearest_incumbent(journal, *find_family(policy.family), policy.workload_class,
-                                         workspace.machine().id, policy.workloads);
-  if (nearest) {
-    const Incumbent& incumbent = nearest->incumbent;
+  if (const auto of_class = journal.incumbent(policy.family, policy.workload_class, workspace.machine().id)) {
+    const Family& family = workspace.family(policy.family);
+    const auto [incumbent, because] =
+        nearest_incumbent(family, class_incumbents(journal, family, *of_class), policy.workloads);
     const Variant* variant = workspace.catalogue().find(incumbent.configuration.variant);
     if (variant != nullptr && variant->source_hash == incumbent.source_hash) {
-      if (!nearest->because.empty()) {
-        observer.say(incumbent.configuration.label() + " is " + nearest->because);
+      if (!because.empty()) {
+        observer.say(incumbent.configuration.label() + " is " + because);
       }
       return incumbent.configuration;
     }

@@ -163,6 +163,9 @@ std::function<void(Journal&)> answers(Result&& result) {
 }
 BENCHMARK_CAPTURE(step, incumbent, answers([](Journal& j) { return j.incumbent("e88_backward", "n32", "cpu-1"); }))
     ->Unit(kUnit);
+BENCHMARK_CAPTURE(step, workload_incumbents,
+                  answers([](Journal& j) { return j.workload_incumbents("e88_backward", "n32", "cpu-1"); }))
+    ->Unit(kUnit);
 BENCHMARK_CAPTURE(step, incumbents, answers([](Journal& j) { return j.incumbents(); }))->Unit(kUnit);
 BENCHMARK_CAPTURE(step, show, answers([](Journal& j) { return j.load_experiment(54321); }))->Unit(kUnit);
 BENCHMARK_CAPTURE(step, lessons_of_campaign, answers([](Journal& j) { return j.lessons({.campaign = 77}); }))

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
@@ -81,21 +82,38 @@ bool changed(const Workspace& workspace, const std::string& variant, const std::
   return now == nullptr || now->source_hash != source_hash;
 }
 
-// Where it was learnt.
-std::optional<Incumbent> incumbent_of(const Lesson& lesson, Journal& journal) {
-  const Family* family = find_family(lesson.family);
-  if (family == nullptr || lesson.experiment == 0) {
-    return journal.incumbent(lesson.family, lesson.workload_class, lesson.machine);
+// The incumbents of now, read once a class.
+class CurrentIncumbents {
+ public:
+  explicit CurrentIncumbents(Journal& journal) : journal_(journal) {}
+
+  // Where the lesson was learnt.
+  std::optional<Incumbent> of(const Lesson& lesson) {
+    const auto [known, added] = known_.try_emplace({lesson.family, lesson.workload_class, lesson.machine});
+    const Family* family = find_family(lesson.family);
+    if (added) {
+      const auto of_class = journal_.incumbent(lesson.family, lesson.workload_class, lesson.machine);
+      if (of_class) {
+        known->second =
+            family == nullptr ? ClassIncumbents{*of_class, {}} : class_incumbents(journal_, *family, *of_class);
+      }
+    }
+    if (!known->second || known->second->differing.empty()) {
+      return known->second ? std::optional(known->second->of_class) : std::nullopt;
+    }
+    const Experiment experiment = journal_.load_experiment(lesson.experiment, Detail::summary);
+    return nearest_incumbent(*family, *known->second, experiment.workloads).incumbent;
   }
-  const auto nearest = nearest_incumbent(journal, *family, lesson.workload_class, lesson.machine,
-                                         journal.load_experiment(lesson.experiment, Detail::summary).workloads);
-  return nearest ? std::optional(nearest->incumbent) : std::nullopt;
-}
+
+ private:
+  Journal& journal_;
+  std::map<std::tuple<std::string, std::string, std::string>, std::optional<ClassIncumbents>> known_;
+};
 
 // "" while the lesson's precondition holds, else what is different now. What gained over something gains over it still
 // when both are left behind.
-std::string expired(const Lesson& lesson, const Workspace& workspace, Journal& journal) {
-  const auto incumbent = incumbent_of(lesson, journal);
+std::string expired(const Lesson& lesson, const Workspace& workspace, CurrentIncumbents& incumbents) {
+  const auto incumbent = incumbents.of(lesson);
   if (lesson.verdict != Verdict::accepted && incumbent && !(incumbent->configuration == lesson.incumbent)) {
     return incumbent->configuration.label() + " is the incumbent now";
   }
@@ -167,12 +185,13 @@ std::string place_of(const Lesson& lesson, Journal& journal) {
 std::string lessons_text(const std::vector<Lesson>& found, const Workspace& workspace, Journal& journal) {
   std::vector<std::string> places;
   std::map<std::string, std::string> texts;
+  CurrentIncumbents incumbents(journal);
   for (const Lesson& lesson : found) {
     const std::string place = place_of(lesson, journal);
     if (texts.try_emplace(place).second) {
       places.push_back(place);
     }
-    const std::string why = expired(lesson, workspace, journal);
+    const std::string why = expired(lesson, workspace, incumbents);
     texts[place] += fmt::format("  {}  {}: {}\n         {} (experiment {})\n{}", advice_of(lesson),
                                 lesson.configuration.variant.substr(lesson.family.size() + 1),
                                 change_of(lesson, journal), one_line(finding_of(lesson)), lesson.experiment,
@@ -194,9 +213,10 @@ int lessons(const LessonOptions& options, const Globals& globals) {
       {.family = options.family, .variant = options.variant, .technique = options.technique, .verdict = verdict});
   if (globals.json) {
     nlohmann::ordered_json documents = nlohmann::ordered_json::array();
+    CurrentIncumbents incumbents(journal);
     for (const Lesson& lesson : found) {
       documents.push_back(to_document(lesson));
-      documents.back()["expired"] = expired(lesson, workspace, journal);
+      documents.back()["expired"] = expired(lesson, workspace, incumbents);
     }
     print_json({{"lessons", documents}});
     return kDone;

@@ -43,7 +43,7 @@ std::string device_text(Journal& journal, const Workspace& workspace, const std:
 std::vector<std::pair<std::string, Incumbent>> incumbents_of(Journal& journal, const Incumbent& of_class) {
   std::vector<std::pair<std::string, Incumbent>> found;
   if (const Family* family = find_family(of_class.family)) {
-    for (const WorkloadIncumbent& one : differing_incumbents(journal, *family, of_class)) {
+    for (const WorkloadIncumbent& one : class_incumbents(journal, *family, of_class).differing) {
       found.emplace_back(one.workload, one.incumbent);
     }
   }

@@ -92,7 +92,7 @@ void add_row(ClassRows& found, Journal& journal, const Family& family, const Inc
 // One row, or where workloads differ in their answer one for each experiment that decided the answer of some.
 ClassRows rows_of_class(Journal& journal, const Family& family, const Incumbent& of_class, bool unchecked) {
   ClassRows found;
-  const std::vector<WorkloadIncumbent> differing = differing_incumbents(journal, family, of_class);
+  const std::vector<WorkloadIncumbent> differing = class_incumbents(journal, family, of_class).differing;
   if (differing.empty()) {
     add_row(found, journal, family, of_class, false, unchecked);
     return found;

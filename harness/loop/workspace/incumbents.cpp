@@ -37,29 +37,24 @@ std::string reason(const WorkloadIncumbent& nearest, const std::vector<WorkloadI
 
 }  // namespace
 
-std::vector<WorkloadIncumbent> differing_incumbents(Journal& journal, const Family& family, const Incumbent& of_class) {
+ClassIncumbents class_incumbents(Journal& journal, const Family& family, const Incumbent& of_class) {
   std::vector<WorkloadIncumbent> all =
       journal.workload_incumbents(of_class.family, of_class.workload_class, of_class.machine);
   std::erase_if(all, [&](const WorkloadIncumbent& one) { return find_workload(family, one.workload) == nullptr; });
-  const bool agree =
-      std::ranges::all_of(all, [&](const WorkloadIncumbent& one) { return is_same(one.incumbent, of_class); });
-  return agree ? std::vector<WorkloadIncumbent>() : all;
+  if (std::ranges::all_of(all, [&](const WorkloadIncumbent& one) { return is_same(one.incumbent, of_class); })) {
+    all.clear();
+  }
+  return {of_class, std::move(all)};
 }
 
-std::optional<NearestIncumbent> nearest_incumbent(Journal& journal, const Family& family,
-                                                  const std::string& workload_class, const std::string& machine,
-                                                  const std::vector<std::string>& workloads) {
-  const std::optional<Incumbent> of_class = journal.incumbent(family.name, workload_class, machine);
-  if (!of_class) {
-    return std::nullopt;
-  }
-  const std::vector<WorkloadIncumbent> differing = differing_incumbents(journal, family, *of_class);
-  if (differing.empty()) {
-    return NearestIncumbent{*of_class, ""};
+NearestIncumbent nearest_incumbent(const Family& family, const ClassIncumbents& all,
+                                   const std::vector<std::string>& workloads) {
+  if (all.differing.empty()) {
+    return {all.of_class, ""};
   }
   const WorkloadIncumbent& nearest = *std::ranges::min_element(
-      differing, {}, [&](const WorkloadIncumbent& one) { return total_distance(family, one.workload, workloads); });
-  return NearestIncumbent{nearest.incumbent, reason(nearest, differing)};
+      all.differing, {}, [&](const WorkloadIncumbent& one) { return total_distance(family, one.workload, workloads); });
+  return {nearest.incumbent, reason(nearest, all.differing)};
 }
 
 }  // namespace apo

@@ -1,7 +1,6 @@
 // harness/loop/workspace/incumbents.h - incumbents of a class whose workloads differ in their answer.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +9,13 @@
 
 namespace apo {
 
-// Returns the incumbents of the class's workloads that the family still has, the newest decision first; none where all
-// of them have the incumbent of the class.
-std::vector<WorkloadIncumbent> differing_incumbents(Journal& journal, const Family& family, const Incumbent& of_class);
+struct ClassIncumbents {
+  Incumbent of_class;
+  // Of the class's workloads that the family still has, the newest decision first; none where all have that of the
+  // class.
+  std::vector<WorkloadIncumbent> differing;
+};
+ClassIncumbents class_incumbents(Journal& journal, const Family& family, const Incumbent& of_class);
 
 struct NearestIncumbent {
   Incumbent incumbent;
@@ -20,8 +23,7 @@ struct NearestIncumbent {
 };
 
 // Returns the incumbent of the workload that is nearest to `workloads`, by the sum of the distances.
-std::optional<NearestIncumbent> nearest_incumbent(Journal& journal, const Family& family,
-                                                  const std::string& workload_class, const std::string& machine,
-                                                  const std::vector<std::string>& workloads);
+NearestIncumbent nearest_incumbent(const Family& family, const ClassIncumbents& all,
+                                   const std::vector<std::string>& workloads);
 
 }  // namespace apo

@@ -74,6 +74,34 @@ TEST(Export, JsonIsOneDocumentAndTheSameAsTheFile) {
   EXPECT_EQ(row["evidence"]["device"]["driver"], "580.159.04 (CUDA 13.0)");
 }
 
+TEST(Export, ARecordedClassWithTwoAnswersGivesEachSizeTheKernelOfItsNearestWorkload) {
+  const Workplace place;
+  fs::copy_file(APO_SOURCE_FOLDER "/experiments/nvidia-h200/agent/campaigns.db", place.path("agent.db"));
+  const Ran ran = place.apo({"export", "--dispatch", "--journal", "agent.db", "--output", "table", "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const auto rows = only_document(ran)["families"][0]["devices"][0]["rows"];
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["evidence"]["statement"], "measured at b16_t512_h83_n32");
+  EXPECT_EQ(rows[0]["evidence"]["stood_against"], rows[1]["configuration"]);
+  EXPECT_EQ(rows[1]["evidence"]["replaced"], rows[0]["configuration"]);
+  place.write("main.cpp", R"(#include "table/e88_backward_dispatch.h"
+#include <cstdio>
+int main() {
+  for (const long long B : {4, 8, 12, 16}) {
+    std::puts(apo_dispatch::e88_backward::choose({B, B < 16 ? 128 : 512, 83, 32, 32, 1, 1}).variant.data());
+  }
+}
+)");
+  const ProcessResult built =
+      run_process({"g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "main.cpp", "-o", "main"},
+                  {.timeout_s = 100, .working_folder = place.path("")});
+  ASSERT_TRUE(built.ok()) << built.error;
+  EXPECT_EQ(run_process({place.path("main").string()}).output,
+            "e88_backward/proposal_27671155\ne88_backward/proposal_27671155\n"
+            "e88_backward/cuda_best\n"  // the other one was verified up to B = 8
+            "e88_backward/cuda_best\n");
+}
+
 TEST(Export, MistakesSayWhatIsNeeded) {
   const Workplace place;
   const std::string journal = recorded(place);

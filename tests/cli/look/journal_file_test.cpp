@@ -171,6 +171,19 @@ TEST(JournalFile, ALessonUnderAnotherIncumbentIsNoLongerKnownToHold) {
       << "a gain over what was left behind is one still";
 }
 
+TEST(JournalFile, ListShowsTheIncumbentOfEachWorkloadWhereTheyDiffer) {
+  const Workplace place;
+  std::filesystem::copy_file(APO_SOURCE_FOLDER "/experiments/nvidia-h200/agent/campaigns.db",
+                             place.path("recorded.db"));
+  const Ran list = place.apo({"list", "e88_backward", "--journal", "recorded.db"});
+  EXPECT_NE(list.out.find("* incumbent of b16_t512_h83_n32 on NVIDIA H200 (cuda) as e88_backward/cuda_best"),
+            std::string::npos)
+      << list.out;
+  const Ran lessons = place.apo({"lessons", "--family", "e88_backward", "--journal", "recorded.db"});
+  EXPECT_EQ(lessons.exit_code, 0) << lessons.err;
+  EXPECT_EQ(lessons.out.find("is the incumbent now"), std::string::npos) << lessons.out;
+}
+
 TEST(JournalFile, ListShowsTheIncumbentsOfEveryDeviceInIt) {
   const Workplace place;
   std::filesystem::copy_file(APO_SOURCE_FOLDER "/experiments/nvidia-h200/b8_t128_h83_n32/journal.db",

@@ -18,18 +18,20 @@ const std::vector<std::string> kShort = {"b8_t128_h83_n32"};
 const std::vector<std::string> kWide = {"b16_t512_h83_n32"};
 const std::vector<std::string> kLong = {"b1_t16384_h83_n32"};
 
-std::optional<NearestIncumbent> nearest(DispatchJournal& journal, const std::string& workload) {
-  return nearest_incumbent(journal.journal(), *find_family("e88_backward"), "n32", "GPU-1", {workload});
+NearestIncumbent nearest(DispatchJournal& journal, const std::string& workload) {
+  const Family& family = *find_family("e88_backward");
+  const Incumbent of_class = *journal.journal().incumbent(family.name, "n32", "GPU-1");
+  return nearest_incumbent(family, class_incumbents(journal.journal(), family, of_class), {workload});
 }
 
 TEST(Incumbents, EachWorkloadHasWhatWasAcceptedLastThere) {
   DispatchJournal journal;
   journal.accept({.candidate = kTiles, .workloads = kLong});
   journal.accept({.candidate = kBest, .workloads = kWide});
-  EXPECT_EQ(nearest(journal, "b1_t16384_h83_n32")->incumbent.configuration.label(), kTiles);
+  EXPECT_EQ(nearest(journal, "b1_t16384_h83_n32").incumbent.configuration.label(), kTiles);
   const auto found = nearest(journal, "b8_t512_h386_n32");
-  EXPECT_EQ(found->incumbent.configuration.label(), kBest);
-  EXPECT_EQ(found->because, std::string("the incumbent of b16_t512_h83_n32; at b1_t16384_h83_n32 it is ") + kTiles);
+  EXPECT_EQ(found.incumbent.configuration.label(), kBest);
+  EXPECT_EQ(found.because, std::string("the incumbent of b16_t512_h83_n32; at b1_t16384_h83_n32 it is ") + kTiles);
 }
 
 TEST(Incumbents, WhatAnAcceptedConfigurationLostToStandsOnThatWorkload) {
@@ -37,8 +39,8 @@ TEST(Incumbents, WhatAnAcceptedConfigurationLostToStandsOnThatWorkload) {
   journal.accept({.candidate = kTiles, .baseline = kBest, .workloads = kShort, .effect = 0.05});
   journal.accept(
       {.candidate = kTiles, .baseline = kBest, .workloads = kWide, .verdict = Verdict::reverted, .effect = -0.4});
-  EXPECT_EQ(nearest(journal, kShort[0])->incumbent.configuration.label(), kTiles);
-  EXPECT_EQ(nearest(journal, kWide[0])->incumbent.configuration.label(), kBest);
+  EXPECT_EQ(nearest(journal, kShort[0]).incumbent.configuration.label(), kTiles);
+  EXPECT_EQ(nearest(journal, kWide[0]).incumbent.configuration.label(), kBest);
 }
 
 TEST(Incumbents, ALossOfWhatWasNeverAcceptedSaysNothing) {
@@ -50,8 +52,8 @@ TEST(Incumbents, ALossOfWhatWasNeverAcceptedSaysNothing) {
                   .verdict = Verdict::reverted,
                   .effect = -0.4});
   const auto found = nearest(journal, kWide[0]);
-  EXPECT_EQ(found->incumbent.configuration.label(), kTiles);
-  EXPECT_EQ(found->because, "");
+  EXPECT_EQ(found.incumbent.configuration.label(), kTiles);
+  EXPECT_EQ(found.because, "");
 }
 
 TEST(Incumbents, OfContradictoryJudgementsOnOneWorkloadTheNewestDecides) {
@@ -59,9 +61,9 @@ TEST(Incumbents, OfContradictoryJudgementsOnOneWorkloadTheNewestDecides) {
   journal.accept({.candidate = kTiles, .baseline = kBest, .workloads = kShort, .effect = 0.05});
   journal.accept(
       {.candidate = kTiles, .baseline = kBest, .workloads = kShort, .verdict = Verdict::reverted, .effect = -0.05});
-  EXPECT_EQ(nearest(journal, kShort[0])->incumbent.configuration.label(), kBest);
+  EXPECT_EQ(nearest(journal, kShort[0]).incumbent.configuration.label(), kBest);
   journal.accept({.candidate = kTiles, .baseline = kBest, .workloads = kShort, .effect = 0.05});
-  EXPECT_EQ(nearest(journal, kShort[0])->incumbent.configuration.label(), kTiles);
+  EXPECT_EQ(nearest(journal, kShort[0]).incumbent.configuration.label(), kTiles);
 }
 
 TEST(Incumbents, WhatAnAlarmWithdrewIsThatOfNoWorkload) {
@@ -71,7 +73,7 @@ TEST(Incumbents, WhatAnAlarmWithdrewIsThatOfNoWorkload) {
   const std::int64_t campaign = journal.campaign(withdrawn);
   journal.accept(withdrawn, campaign);
   journal.certify(campaign, withdrawn, true);
-  EXPECT_EQ(nearest(journal, kLong[0])->incumbent.configuration.label(), kBest);
+  EXPECT_EQ(nearest(journal, kLong[0]).incumbent.configuration.label(), kBest);
 }
 
 TEST(Incumbents, OneAnswerOnAllWorkloadsIsTheClasssOwn) {
@@ -79,8 +81,8 @@ TEST(Incumbents, OneAnswerOnAllWorkloadsIsTheClasssOwn) {
   journal.accept({.candidate = kBest, .workloads = kShort});
   const std::int64_t newest = journal.accept({.candidate = kBest, .workloads = kWide});
   const auto found = nearest(journal, kShort[0]);
-  EXPECT_EQ(found->incumbent.experiment, newest);
-  EXPECT_EQ(found->because, "");
+  EXPECT_EQ(found.incumbent.experiment, newest);
+  EXPECT_EQ(found.because, "");
 }
 
 class IncumbentListener : public SilentObserver {
