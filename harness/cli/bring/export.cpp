@@ -18,6 +18,7 @@
 #include "harness/families/known_families.h"
 #include "harness/loop/exchange/export_definition.h"
 #include "harness/loop/exchange/traces.h"
+#include "harness/loop/export/dispatch.h"
 #include "harness/loop/export/dispatch_document.h"
 #include "harness/loop/export/torch/torch_op.h"
 #include "harness/loop/workspace/workspace.h"

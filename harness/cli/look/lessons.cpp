@@ -98,7 +98,7 @@ class CurrentIncumbents {
             family == nullptr ? ClassIncumbents{*of_class, {}} : class_incumbents(journal_, *family, *of_class);
       }
     }
-    if (!known->second || known->second->differing.empty()) {
+    if (!known->second || known->second->differing.empty() || lesson.experiment == 0) {
       return known->second ? std::optional(known->second->of_class) : std::nullopt;
     }
     const Experiment experiment = journal_.load_experiment(lesson.experiment, Detail::summary);

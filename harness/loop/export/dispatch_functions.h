@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "harness/loop/export/dispatch.h"
+#include "harness/loop/export/dispatch_table.h"
 
 namespace apo {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "harness/loop/export/dispatch.h"
+#include "harness/loop/export/dispatch_table.h"
 
 namespace apo {
 

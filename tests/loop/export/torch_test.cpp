@@ -117,6 +117,19 @@ TEST(TorchOp, ConstantsOfABuildComeFromTheSizesAndSizesWithoutARowAreRefused) {
   expect_part(tested.output, "e88_forward on cpu: 4 cases right; not served: b1_t32_h2_n32, ");
 }
 
+TEST(TorchOp, HasTheSourcesOfBothAnswersOfAClass) {
+  DispatchJournal journal;
+  journal.accept(accept_here("e88_forward/simple", "e88_forward/column_vectorised", "n32", "b1_t256_h8_n32"));
+  journal.accept(accept_here("e88_forward/column_vectorised", "e88_forward/simple", "n32", "b2_t64_h4_n32"));
+  const DispatchTable table = journal.load().tables.at(0);
+  const Exported exported(table);
+  const auto op = nlohmann::json::parse(read_file(exported.path() / "e88_forward_op.json"));
+  ASSERT_EQ(op["sources"].size(), 2U);
+  for (const DispatchRow& row : table.devices.at(0).rows) {
+    EXPECT_TRUE(std::filesystem::exists(exported.path() / source_folder(row) / source_file(row)));
+  }
+}
+
 TEST(TorchOp, AWrongKernelFailsTheTestAndOneThatDoesNotCompileSaysWhy) {
   if (!has_torch()) {
     GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "harness/core/system/files.h"
-#include "harness/loop/export/dispatch.h"
+#include "harness/loop/export/dispatch_table.h"
 #include "harness/loop/export/torch/torch_contract.h"
 
 namespace apo {
