@@ -80,12 +80,12 @@ struct ClassRows {
 };
 
 void add_row(ClassRows& found, Journal& journal, const Family& family, const Incumbent& incumbent, bool stood,
-             bool unchecked) {
+             bool unchecked, const std::string& where = "") {
   std::string why;
   if (std::optional<DispatchRow> row = measured_row(journal, family, incumbent, stood, unchecked, why)) {
     found.rows.push_back(*std::move(row));
   } else {
-    found.gaps.push_back(why);
+    found.gaps.push_back(where + why);
   }
 }
 
@@ -100,7 +100,7 @@ ClassRows rows_of_class(Journal& journal, const Family& family, const Incumbent&
   std::set<std::int64_t> experiments;
   for (const WorkloadIncumbent& one : differing) {
     if (experiments.insert(one.incumbent.experiment).second) {
-      add_row(found, journal, family, one.incumbent, one.stood, unchecked);
+      add_row(found, journal, family, one.incumbent, one.stood, unchecked, "at " + one.workload + " ");
     }
   }
   for (DispatchRow& row : found.rows) {
