@@ -59,7 +59,8 @@ pid_t command_of(const Workplace& place) {
   while (std::chrono::steady_clock::now() < until) {
     for (const pid_t process : processes_of(place)) {
       std::ifstream stream("/proc/" + std::to_string(process) + "/cmdline", std::ios::binary);
-      const std::string words{std::istreambuf_iterator<char>(stream), {}};
+      std::string words;
+      std::getline(stream, words);  // nothing where the process is gone by now; an iterator would throw
       if (words.starts_with(std::string("apo\0compare", 11))) {
         return process;
       }

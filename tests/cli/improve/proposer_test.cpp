@@ -45,7 +45,8 @@ Words run_with(const std::vector<std::string>& proposers) {
 bool is_running(const std::string& argument) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     std::ifstream file(entry.path() / "cmdline");
-    const std::string line((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    std::string line;
+    std::getline(file, line);  // nothing where the process is gone by now; an iterator would throw
     if (line.find(argument) != std::string::npos && line.starts_with("sleep")) {
       return true;
     }

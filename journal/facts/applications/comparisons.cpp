@@ -1,4 +1,4 @@
-// journal/facts/application_comparisons.cpp - writes judgements by an application as they run, and reads them.
+// journal/facts/applications/comparisons.cpp - writes judgements by an application as they run, and reads them.
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>

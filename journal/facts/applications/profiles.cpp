@@ -1,4 +1,4 @@
-// journal/facts/application_profiles.cpp - writes and reads profiles of whole applications.
+// journal/facts/applications/profiles.cpp - writes and reads profiles of whole applications.
 #include <limits>
 
 #include "journal/encode.h"
