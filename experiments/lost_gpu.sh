@@ -56,7 +56,7 @@ row "a kernel that traps" "" 3 "gate correctness says faulted" register --family
 row "a kernel without end" "" 3 "gate correctness says timed_out" register --family copy --no-executor --quiet "$out/endless.cu"
 row "nothing happens" "" 0 "verdict: " "${evaluate[@]}" "$out/honest.cu"
 samples=$(wc -c <"$driver/samples")
-for share in 2 50 95; do
+for share in 2 50 80; do
   after=$((samples * share / 100))
   row "lost after $share % of the samples" "$after vanishes" 2 "verdict: not_judged" "${evaluate[@]}" "$out/honest.cu"
 done

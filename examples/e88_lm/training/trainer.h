@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "data/batches.h"
@@ -42,7 +43,11 @@ class Trainer {
         second_(backend.template allocate<Full>(count_)),
         squares_(backend.template allocate<double>(1)) {
     const std::vector<float> drawn = initial_masters(settings.size, settings.seed);
-    set_masters(std::vector<Full>(drawn.begin(), drawn.end()));
+    if constexpr (std::is_same_v<Full, float>) {
+      set_masters(drawn);
+    } else {
+      set_masters({drawn.begin(), drawn.end()});
+    }
   }
 
   Model<Backend>& model() { return model_; }

@@ -143,12 +143,14 @@ std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run, std::ve
   return failure;
 }
 
-ApplicationRun ApplicationRunner::run(ApplicationView view, int arm, std::int64_t seed,
-                                      std::uint64_t layout_seed) const {
+ApplicationRun ApplicationRunner::run(ApplicationView view, int arm, std::int64_t seed, std::uint64_t layout_seed,
+                                      const std::vector<std::string>& more) const {
   const TemporaryFolder folder(kCopyPrefix);
   const fs::path dispatch = copy_into(folder.path(), dispatch_.at(static_cast<std::size_t>(arm)));
   ApplicationRun run{.view = view, .of_b = arm == 1, .seed = seed};
-  if (const auto failure = run_steps(run, {dispatch_variable(application_, dispatch), drawn_padding(layout_seed)})) {
+  std::vector<std::string> variables = {dispatch_variable(application_, dispatch), drawn_padding(layout_seed)};
+  variables.insert(variables.end(), more.begin(), more.end());
+  if (const auto failure = run_steps(run, std::move(variables))) {
     run.outcome = failure->outcome;
     run.evidence = failure->evidence;
     run.values.clear();

@@ -25,8 +25,9 @@ class ApplicationRunner {
 
   // Runs the declared preparation of A (0) or B (1), once, in the copy from which the runs get theirs.
   Result<Done> prepare(int arm) const;
-  // `layout_seed` draws the size of its environment.
-  ApplicationRun run(ApplicationView view, int arm, std::int64_t seed, std::uint64_t layout_seed) const;
+  // `layout_seed` draws the size of its environment, to which `more` is added.
+  ApplicationRun run(ApplicationView view, int arm, std::int64_t seed, std::uint64_t layout_seed,
+                     const std::vector<std::string>& more = {}) const;
 
  private:
   std::optional<Failure> run_steps(ApplicationRun& run, std::vector<std::string> variables) const;

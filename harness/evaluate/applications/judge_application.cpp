@@ -41,11 +41,14 @@ void keep_run(const Running& running, ApplicationRun run, int pair) {
   }
 }
 
+DeviceTurns::Turn turn_of(const Running& running) {
+  return running.turns == nullptr ? DeviceTurns::Turn()
+                                  : running.turns->take([&](const std::string& line) { running.observer.say(line); });
+}
+
 // Both runs, even where the first fails: that of one dispatch is the dispatch's, that of both the application's.
 bool run_pair(const Running& running, ApplicationView view, int pair) {
-  const DeviceTurns::Turn turn =
-      running.turns == nullptr ? DeviceTurns::Turn()
-                               : running.turns->take([&](const std::string& line) { running.observer.say(line); });
+  const DeviceTurns::Turn turn = turn_of(running);
   const std::vector<std::int64_t>& seeds = running.comparison.application.seeds;
   const std::int64_t seed = seeds[static_cast<std::size_t>(pair) % seeds.size()];
   Random random(derive_seed(running.seed, to_string(view), static_cast<std::uint64_t>(pair)));
@@ -58,7 +61,8 @@ bool run_pair(const Running& running, ApplicationView view, int pair) {
   return valid;
 }
 
-void run_pairs(const Running& running) {
+// Whether all of them ended well.
+bool run_pairs(const Running& running) {
   const std::vector<ApplicationView> views = views_of(running.comparison.application);
   const int pairs = pairs_of(running.comparison.application);
   const auto all = pairs * static_cast<int>(views.size());
@@ -71,9 +75,20 @@ void run_pairs(const Running& running) {
                                  .expected = all,
                                  .seconds_left = done == 0 ? 0 : seconds_since(start) / done * (all - done)});
       if (!run_pair(running, view, pair)) {
-        return;
+        return false;
       }
     }
+  }
+  return true;
+}
+
+void run_once_more(const Running& running) {
+  if (running.hooks.on_pairs) {
+    const DeviceTurns::Turn turn = turn_of(running);
+    running.hooks.on_pairs([&](const std::vector<std::string>& variables) {
+      return running.runner.run(ApplicationView::fixed_steps, 0, running.comparison.application.seeds.front(),
+                                running.seed, variables);
+    });
   }
 }
 
@@ -103,7 +118,10 @@ void judge_application(ApplicationComparison& comparison, std::uint64_t seed, st
   if (const auto prepared = runner.prepare(1); !prepared) {
     fail_preparation(comparison, prepared.failure());
   } else {
-    run_pairs({comparison, runner, seed, std::move(turns), observer, hooks});
+    const Running running = {comparison, runner, seed, std::move(turns), observer, hooks};
+    if (run_pairs(running)) {
+      run_once_more(running);
+    }
     decide(comparison);
   }
   comparison.seconds = seconds_since(start);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "harness/core/applications/application_comparison.h"
 #include "harness/core/observer.h"
@@ -12,9 +14,13 @@
 
 namespace apo {
 
+// One more run of A, whose environment has these variables too; it counts for nothing.
+using RunOfA = std::function<ApplicationRun(const std::vector<std::string>& variables)>;
+
 struct ApplicationHooks {
   std::function<void()> on_begin = {};                     // A is prepared
   std::function<void(const ApplicationRun&)> on_run = {};  // as it ended
+  std::function<void(const RunOfA&)> on_pairs = {};        // all of them ended well
 };
 
 // Prepares both, and runs the declared number of pairs of each view: fresh processes with the same seed, in an order

@@ -24,13 +24,16 @@ struct Difference {
   Json configuration_a;
 };
 
-// The rows of that machine, by family.
-std::map<std::string, Json> rows_of(const Json& dispatch, const std::string& machine) {
+// What serves that machine, by family: its own rows, else those of the first device of its model, as the header
+// chooses.
+std::map<std::string, Json> rows_of(const Json& dispatch, const Machine& machine) {
   std::map<std::string, Json> rows;
   for (const Json& family : dispatch.at("families")) {
-    for (const Json& device : family.at("devices")) {
-      if (device.at("device").at("id") == machine) {
-        rows[family.at("family").get<std::string>()] = device.at("rows");
+    for (const char* key : {"id", "model"}) {
+      for (const Json& device : family.at("devices")) {
+        if (device.at("device").at(key) == (key == std::string_view("id") ? machine.id : machine.model)) {
+          rows.emplace(family.at("family").get<std::string>(), device.at("rows"));
+        }
       }
     }
   }
@@ -47,7 +50,7 @@ Json configuration_for(const Json& rows, const Json& workload_class) {
   return nullptr;
 }
 
-std::vector<Difference> differences_of(const Json& a, const Json& b, const std::string& machine) {
+std::vector<Difference> differences_of(const Json& a, const Json& b, const Machine& machine) {
   const std::map<std::string, Json> rows_a = rows_of(a, machine);
   std::vector<Difference> differences;
   for (const auto& [family, rows] : rows_of(b, machine)) {
@@ -106,13 +109,13 @@ ApplicationExpectation nothing_expected(const std::string& why) {
 
 }  // namespace
 
-KernelEffect kernel_effect(const std::string& dispatch_a, const std::string& dispatch_b, const std::string& machine) {
+KernelEffect kernel_effect(const std::string& dispatch_a, const std::string& dispatch_b, const Machine& machine) {
   const Json a = Json::parse(dispatch_a, nullptr, false);
   const Json b = Json::parse(dispatch_b, nullptr, false);
   try {
     const std::vector<Difference> differences = differences_of(a, b, machine);
     if (differences.size() != 1) {
-      return unknown_effect(differences.empty() ? "the dispatches have the same kernels for this machine"
+      return unknown_effect(differences.empty() ? "the dispatches do not differ in what they have for this machine"
                                                 : fmt::format("the dispatches differ in {} rows", differences.size()));
     }
     auto effect = measured_effect(differences.front());
@@ -127,22 +130,23 @@ KernelEffect kernel_effect(const std::string& dispatch_a, const std::string& dis
 }
 
 ApplicationExpectation expectation_of(const KernelEffect& kernel, const std::string& kernels,
-                                      const std::optional<ApplicationRow>& profile, const SpeedEffect* measured) {
+                                      const RecordedSteps& recorded, double step_s, const SpeedEffect* measured) {
   if (!kernel.missing.empty()) {
     return nothing_expected(kernel.missing);
   }
   if (kernels.empty()) {
     return nothing_expected("the application does not name its kernels (\"kernels\" or \"application_kernels\")");
   }
-  if (!profile) {
-    return nothing_expected("the journal has no profile of the application ('apo profile -- COMMAND' makes one)");
+  if (!recorded.missing.empty()) {
+    return nothing_expected("no step was recorded: " + recorded.missing);
   }
-  const double share = share_of(profile->summary, NamePattern(kernels));
+  const double kernels_s = 1e-9 * static_cast<double>(time_of(recorded.summary, NamePattern(kernels)));
+  const double share = std::min(1.0, kernels_s / recorded.steps / step_s);
   if (!(share > 0)) {
-    return nothing_expected(fmt::format("nothing in application profile {} is called '{}'", profile->id, kernels));
+    return nothing_expected(fmt::format("nothing that A runs on a GPU is called '{}'", kernels));
   }
   const auto of_step = [&](double effect) { return std::log(amdahl(share, std::exp(effect))); };
-  ApplicationExpectation expectation{.profile = profile->id,
+  ApplicationExpectation expectation{.profile = recorded.profile,
                                      .share = share,
                                      .kernel = kernel.kernel,
                                      .kernel_effect = kernel.effect,

@@ -1,11 +1,12 @@
 // harness/loop/applications/expectation.h - what the kernel's effect lets expect of an application, by Amdahl's law.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
 
 #include "harness/core/applications/application_comparison.h"
-#include "journal/journal.h"
+#include "harness/core/recording/application_profile.h"
+#include "harness/core/records/machine.h"
 
 namespace apo {
 
@@ -18,10 +19,19 @@ struct KernelEffect {
   double lower = 0;
   double upper = 0;
 };
-KernelEffect kernel_effect(const std::string& dispatch_a, const std::string& dispatch_b, const std::string& machine);
+KernelEffect kernel_effect(const std::string& dispatch_a, const std::string& dispatch_b, const Machine& machine);
 
-// With the share of the declared kernels in the newest application profile, held against the speed that was measured.
+// A run of A that was recorded: the time of its kernels, for a step.
+struct RecordedSteps {
+  std::string missing;       // why there is none; the rest is empty then
+  std::int64_t profile = 0;  // in the journal
+  ApplicationSummary summary;
+  int steps = 0;  // all of the run
+};
+
+// With the share of the declared kernels in a step of A, that takes `step_s` where nothing is recorded, held against
+// the speed that was measured.
 ApplicationExpectation expectation_of(const KernelEffect& kernel, const std::string& kernels,
-                                      const std::optional<ApplicationRow>& profile, const SpeedEffect* measured);
+                                      const RecordedSteps& recorded, double step_s, const SpeedEffect* measured);
 
 }  // namespace apo

@@ -199,12 +199,16 @@ ApplicationSummary summarise(const ApplicationProfile& profile, const Categories
   return summary;
 }
 
-double share_of(const ApplicationSummary& summary, const NamePattern& pattern) {
+std::int64_t time_of(const ApplicationSummary& summary, const NamePattern& pattern) {
   std::int64_t found_ns = 0;
   for (const WorkRow& row : summary.work) {
     found_ns += pattern.found_in(row.work.name) ? row.work.total_ns : 0;
   }
-  return share_of_total(found_ns, std::max(summary.total_ns, summary.span_ns));
+  return found_ns;
+}
+
+double share_of(const ApplicationSummary& summary, const NamePattern& pattern) {
+  return share_of_total(time_of(summary, pattern), std::max(summary.total_ns, summary.span_ns));
 }
 
 }  // namespace apo

@@ -1,6 +1,7 @@
 // harness/profile/application/application_summary.h - computes an application's shares, categories and ceilings.
 #pragma once
 
+#include <cstdint>
 #include <regex>
 #include <string>
 #include <string_view>
@@ -40,6 +41,9 @@ class Categories {
 };
 
 ApplicationSummary summarise(const ApplicationProfile& profile, const Categories& categories);
+
+// Nanoseconds of all work with a matching name.
+std::int64_t time_of(const ApplicationSummary& summary, const NamePattern& pattern);
 
 // Returns the share of the application's time that work with a matching name takes: of the span of its GPUs, idle time
 // included, or of all work where that is more.

@@ -19,6 +19,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostRecordings = 512;  // with 115 days each, sums stay below 2^63
 constexpr std::uintmax_t kLargestFile = std::uintmax_t{64} << 20;
+constexpr const char* kRangeTool = "NVTX_INJECTION64_PATH";
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
 
 std::string process_name(const ProcessRecording& process) {
   return fmt::format("process {} ({:.60})", process.pid, process.program);
@@ -90,21 +96,24 @@ void collect_recordings(const fs::path& folder, ApplicationProfile& profile) {
   }
 }
 
-ApplicationProfile run_application(const std::vector<std::string>& command, bool output_to_stderr) {
-  const char* other = std::getenv("CUDA_INJECTION64_PATH");
-  if (other != nullptr && *other != '\0') {
-    throw UserError("CUDA_INJECTION64_PATH is set to '" + std::string(other) + "': another profiler is at work",
-                    "run without it: 'env -u CUDA_INJECTION64_PATH apo profile -- ...'");
+std::vector<std::string> recorder_environment(const fs::path& folder) {
+  if (is_set("CUDA_INJECTION64_PATH")) {
+    throw UserError("CUDA_INJECTION64_PATH is set to '" + std::string(std::getenv("CUDA_INJECTION64_PATH")) +
+                        "': another profiler is at work",
+                    "run without it: 'env -u CUDA_INJECTION64_PATH apo ...'");
   }
-  const TemporaryFolder folder("apo-recordings");
   const std::string library = injection_library().string();
   std::vector<std::string> environment = {"CUDA_INJECTION64_PATH=" + library,
-                                          "APO_RECORDINGS=" + fs::absolute(folder.path()).string()};
-  const char* tool = std::getenv("NVTX_INJECTION64_PATH");
-  const bool other_tool = tool != nullptr && *tool != '\0';
-  if (!other_tool) {
-    environment.push_back("NVTX_INJECTION64_PATH=" + library);
+                                          "APO_RECORDINGS=" + fs::absolute(folder).string()};
+  if (!is_set(kRangeTool)) {
+    environment.push_back(std::string(kRangeTool) + "=" + library);
   }
+  return environment;
+}
+
+ApplicationProfile run_application(const std::vector<std::string>& command, bool output_to_stderr) {
+  const TemporaryFolder folder("apo-recordings");
+  const std::vector<std::string> environment = recorder_environment(folder.path());
   const ForegroundResult ran =
       run_foreground(command, {.environment = environment, .output_to_stderr = output_to_stderr});
   ApplicationProfile profile{
@@ -113,8 +122,8 @@ ApplicationProfile run_application(const std::vector<std::string>& command, bool
     profile.exit_code = ran.exit_code;
   }
   collect_recordings(folder.path(), profile);
-  if (other_tool) {
-    profile.notes.push_back("without NVTX ranges: NVTX_INJECTION64_PATH is set to '" + std::string(tool) + "'");
+  if (is_set(kRangeTool)) {
+    profile.notes.push_back(fmt::format("without NVTX ranges: {} is set to '{}'", kRangeTool, std::getenv(kRangeTool)));
   }
   if (profile.processes.empty()) {
     profile.notes.emplace_back("no process started CUDA, so nothing was launched");

@@ -25,25 +25,26 @@ std::string measured(const std::string& replaced, const std::string& baseline) {
 }
 
 std::string dispatch_of(const std::string& rows) {
-  return R"({"families": [{"family": "f", "devices": [{"device": {"id": "other"}, "rows": []},
-                                                      {"device": {"id": "gpu"}, "rows": [)" +
+  return R"({"families": [{"family": "f", "devices": [{"device": {"id": "other", "model": "M"}, "rows": []},
+                                                      {"device": {"id": "gpu", "model": "H"}, "rows": [)" +
          rows + "]}]}]}";
 }
 
+const Machine kGpu = {.id = "gpu", .model = "H"};
 const std::string kSimple = row("f/simple", "", kUnmeasured);
 
-ApplicationRow a_profile() {
-  ApplicationRow profile{.id = 4, .command = "train"};
-  profile.summary.total_ns = 100;
-  profile.summary.span_ns = 100;
-  profile.summary.work = {{.work = {.name = "f_kernel", .calls = 1, .total_ns = 40}, .share = 0.4},
-                          {.work = {.name = "gemm", .calls = 1, .total_ns = 60}, .share = 0.6}};
-  return profile;
+// Two steps, each 20 ns of the kernels: 40 % of a step of 50 ns.
+constexpr double kStep = 50e-9;
+RecordedSteps two_steps() {
+  RecordedSteps recorded{.profile = 4, .steps = 2};
+  recorded.summary.work = {{.work = {.name = "f_kernel", .calls = 2, .total_ns = 40}},
+                           {.work = {.name = "gemm", .calls = 2, .total_ns = 60}}};
+  return recorded;
 }
 
 KernelEffect threefold() {
   return kernel_effect(dispatch_of(kSimple),
-                       dispatch_of(row("f/best", "c", measured("f/old", "f/simple")) + "," + kSimple), "gpu");
+                       dispatch_of(row("f/best", "c", measured("f/old", "f/simple")) + "," + kSimple), kGpu);
 }
 
 TEST(Expectation, TheKernelsEffectIsTheCertifiedOneAgainstWhatAHas) {
@@ -54,28 +55,39 @@ TEST(Expectation, TheKernelsEffectIsTheCertifiedOneAgainstWhatAHas) {
   EXPECT_DOUBLE_EQ(effect.lower, std::log(2.5));
 }
 
+TEST(Expectation, ATableServesOtherDevicesOfItsModel) {
+  const auto missing_for = [](const Machine& machine) {
+    return kernel_effect(dispatch_of(kSimple), dispatch_of(row("f/best", "c", measured("f/old", "f/simple"))), machine)
+        .missing;
+  };
+  EXPECT_EQ(missing_for({.id = "another", .model = "H"}), "");
+  EXPECT_NE(missing_for({.id = "another", .model = "N"}).find("do not differ"), std::string::npos);
+}
+
 TEST(Expectation, WithoutACertificateItIsThatOfTheJudgementAgainstWhatAHas) {
   const KernelEffect effect = kernel_effect(dispatch_of(row("f/old", "c", kUnmeasured)),
-                                            dispatch_of(row("f/best", "c", measured("f/old", "f/simple"))), "gpu");
+                                            dispatch_of(row("f/best", "c", measured("f/old", "f/simple"))), kGpu);
   EXPECT_DOUBLE_EQ(effect.effect, std::log(1.5));
 }
 
 TEST(Expectation, WhatIsNotKnownIsSaid) {
-  EXPECT_NE(kernel_effect(dispatch_of(kSimple), dispatch_of(kSimple), "gpu").missing.find("same kernels"),
+  EXPECT_NE(kernel_effect(dispatch_of(kSimple), dispatch_of(kSimple), kGpu).missing.find("do not differ"),
             std::string::npos);
-  EXPECT_NE(kernel_effect(dispatch_of(kSimple), dispatch_of(row("f/new", "", kUnmeasured)), "gpu")
+  EXPECT_NE(kernel_effect(dispatch_of(kSimple), dispatch_of(row("f/new", "", kUnmeasured)), kGpu)
                 .missing.find("nothing in B's table says"),
             std::string::npos);
-  EXPECT_NE(kernel_effect("", dispatch_of(kSimple), "gpu").missing.find("dispatch.json"), std::string::npos);
+  EXPECT_NE(kernel_effect("", dispatch_of(kSimple), kGpu).missing.find("dispatch.json"), std::string::npos);
   const SpeedEffect measured{};
-  EXPECT_NE(expectation_of(threefold(), "", a_profile(), &measured).missing, "");
-  EXPECT_NE(expectation_of(threefold(), "f_", std::nullopt, &measured).missing.find("apo profile"), std::string::npos);
-  EXPECT_NE(expectation_of(threefold(), "absent", a_profile(), &measured).missing.find("'absent'"), std::string::npos);
+  EXPECT_NE(expectation_of(threefold(), "", two_steps(), kStep, &measured).missing, "");
+  EXPECT_NE(expectation_of(threefold(), "f_", {.missing = "no recorder"}, kStep, &measured).missing.find("no recorder"),
+            std::string::npos);
+  EXPECT_NE(expectation_of(threefold(), "absent", two_steps(), kStep, &measured).missing.find("'absent'"),
+            std::string::npos);
 }
 
 TEST(Expectation, AmdahlsLawGivesTheStepAndItsInterval) {
   const SpeedEffect measured{.effect = std::log(1.35), .lower = std::log(1.3), .upper = std::log(1.4)};
-  const ApplicationExpectation expectation = expectation_of(threefold(), "f_kernel", a_profile(), &measured);
+  const ApplicationExpectation expectation = expectation_of(threefold(), "f_kernel", two_steps(), kStep, &measured);
   EXPECT_EQ(expectation.missing, "");
   EXPECT_DOUBLE_EQ(expectation.share, 0.4);
   EXPECT_DOUBLE_EQ(std::exp(expectation.effect), 1 / (0.6 + 0.4 / 3));
@@ -86,7 +98,7 @@ TEST(Expectation, AmdahlsLawGivesTheStepAndItsInterval) {
 
 TEST(Expectation, ADisagreementIsNamed) {
   const SpeedEffect slower{.effect = -0.1, .lower = -0.12, .upper = -0.08};
-  const ApplicationExpectation expectation = expectation_of(threefold(), "f_kernel", a_profile(), &slower);
+  const ApplicationExpectation expectation = expectation_of(threefold(), "f_kernel", two_steps(), kStep, &slower);
   EXPECT_FALSE(expectation.agrees);
   EXPECT_NE(expectation_text(expectation).find("DISAGREES"), std::string::npos);
 }
