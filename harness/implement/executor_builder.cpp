@@ -54,8 +54,10 @@ Words checked_compile_flags(bool sanitize) {
   return joined(flags, mode);
 }
 
+// -Bsymbolic: a kernel and a variable of it may be called what one of the C library is called, such as step. Without it
+// the library's would be taken, which the program has loaded before.
 Words checked_link_flags(bool sanitize) {
-  const Words flags = {"-shared", "-Wl,--build-id=none", "-Wl,-z,now", "-nostartfiles"};
+  const Words flags = {"-shared", "-Wl,--build-id=none", "-Wl,-z,now", "-Wl,-Bsymbolic", "-nostartfiles"};
   return sanitize ? joined(flags, {"-fsanitize=address,undefined"}) : flags;
 }
 

@@ -103,7 +103,7 @@ TEST(Executor, TheSameSeedGivesTheSameFinding) {
 }
 
 TEST(Executor, SanitizedBuildOfHonestCodeIsSilent) {
-  for (const char* name : {"honest_double_buffer", "honest_shuffles", "honest_two_kernels"}) {
+  for (const char* name : {"honest_double_buffer", "honest_name_of_libc", "honest_shuffles", "honest_two_kernels"}) {
     const CheckResult result = check(name, 1, true);
     EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
   }
