@@ -361,6 +361,7 @@ class Journal {
   std::int64_t begin_application_comparison(const ApplicationComparison& comparison);
   void add_application_run(std::int64_t comparison, const ApplicationRun& run);  // in order
   void finish_application_comparison(const ApplicationComparison& comparison);
+  ApplicationComparison load_application_comparison(std::int64_t id);  // with its runs; UserError when there is none
   // All, or of that campaign, 0 for those that were asked for alone; in order, with their runs.
   std::vector<ApplicationComparison> application_comparisons(std::optional<std::int64_t> campaign = std::nullopt);
 

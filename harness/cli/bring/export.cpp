@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -62,6 +63,15 @@ void print_tables(const Dispatch& dispatch) {
     }
   }
   print(format_table(rows));
+}
+
+void tell_refused(const RefusedIncumbent& one) {
+  const Incumbent& incumbent = one.incumbent;
+  std::fprintf(stderr, "apo: %s, %s class %s on %s: its application refused %s (%s); 'apo show a%lld' tells why%s\n",
+               one.exported ? "exported" : "left out", incumbent.family.c_str(), incumbent.workload_class.c_str(),
+               incumbent.machine.c_str(), incumbent.configuration.label().c_str(),
+               std::string(to_string(one.refusal.reason)).c_str(), static_cast<long long>(one.refusal.comparison),
+               one.exported ? "" : ", --refused exports it all the same");
 }
 
 void append(std::vector<NamedText>& files, std::vector<NamedText> more) {
@@ -156,6 +166,7 @@ int export_dispatch(const ExportOptions& options, const Globals& globals) {
     std::fprintf(stderr, "apo: no row for %s class %s on %s: %s\n", gap.family.c_str(), gap.workload_class.c_str(),
                  gap.machine.c_str(), gap.why.c_str());
   }
+  std::ranges::for_each(dispatch.refused, tell_refused);
   print_tables(dispatch);
   for (const NamedText& file : files) {
     print(file.path.string() + "\n");
@@ -185,6 +196,9 @@ Action define_export(CLI::App& app, Globals& globals) {
          "variant for sizes without a measured row, or for a family without one, marked as unmeasured; may repeat, "
          "first match wins")
       ->allow_extra_args(false);
+  app.add_flag("--refused", options->request.refused,
+               "also export what the application of its campaign refused; without it the class has what was accepted "
+               "before");
   app.add_flag("--unchecked", options->request.unchecked,
                "let measured rows serve their whole class, beyond the sizes on which they were verified; marked so");
   app.add_flag("--with-sources", options->with_sources,

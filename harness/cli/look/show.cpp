@@ -1,4 +1,4 @@
-// harness/cli/look/show.cpp - `apo show`: prints one experiment or one variant in full.
+// harness/cli/look/show.cpp - `apo show`: prints one experiment, comparison or variant in full.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +12,7 @@
 #include "harness/cli/console.h"
 #include "harness/cli/look/experiment_text.h"
 #include "harness/cli/look/variant_text.h"
+#include "harness/cli/trust/application_comparison_text.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/sources.h"
@@ -184,11 +185,28 @@ int show_variant(const ShowOptions& options, const Globals& globals) {
   return kDone;
 }
 
-int show_commands(std::int64_t id, const ShowOptions& options, const Globals& globals) {
+// Comparisons of commands and of dispatches.
+void check_prints_runs(const ShowOptions& options, const std::string& of) {
   if (options.samples || options.log || options.source) {
-    throw UserError(fmt::format("comparison c{} is of two commands: it has no samples, source or log", id),
+    throw UserError("comparison " + options.what + " is of two " + of + ": it has no samples, source or log",
                     "without these options 'apo show' prints every run");
   }
+}
+
+int show_application(std::int64_t id, const ShowOptions& options, const Globals& globals) {
+  check_prints_runs(options, "dispatches");
+  Journal journal = Journal::open(make_paths(globals.journal).journal, Access::read_only);
+  const ApplicationComparison comparison = journal.load_application_comparison(id);
+  if (globals.json) {
+    print_json(to_document(comparison));
+  } else {
+    print(application_comparison_in_full(comparison));
+  }
+  return kDone;
+}
+
+int show_commands(std::int64_t id, const ShowOptions& options, const Globals& globals) {
+  check_prints_runs(options, "commands");
   Journal journal = Journal::open(make_paths(globals.journal).journal, Access::read_only);
   const CommandComparison comparison = journal.load_command_comparison(id);
   if (globals.json) {
@@ -203,6 +221,9 @@ int show(const ShowOptions& options, const Globals& globals) {
   if (const auto command = command_number(options.what)) {
     return show_commands(*command, options, globals);
   }
+  if (const auto application = application_number(options.what)) {
+    return show_application(*application, options, globals);
+  }
   const auto id = parse_int(options.what);
   return id ? show_experiment(*id, options, globals) : show_variant(options, globals);
 }
@@ -212,7 +233,8 @@ int show(const ShowOptions& options, const Globals& globals) {
 Action define_show(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ShowOptions>();
   app.add_option("what", options->what,
-                 "number of an experiment, c and the number of a comparison of commands, or a variant FAMILY/NAME")
+                 "number of an experiment, c and the number of a comparison of commands, a and that of a comparison by "
+                 "an application, or a variant FAMILY/NAME")
       ->required();
   app.add_flag("--samples", options->samples, "print every timed sample of the experiment");
   app.add_flag("--source", options->source, "print the source");

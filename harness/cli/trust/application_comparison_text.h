@@ -1,6 +1,8 @@
 // harness/cli/trust/application_comparison_text.h - prints a judgement by an application for people.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "harness/core/applications/application_comparison.h"
@@ -9,5 +11,10 @@ namespace apo {
 
 // A row for each view, a row for each quality, what was expected, and the verdict.
 std::string application_comparison_text(const ApplicationComparison& comparison);
+// With what was asked, and every run.
+std::string application_comparison_in_full(const ApplicationComparison& comparison);
+
+// The number of "a3"; nullopt for anything else.
+std::optional<std::int64_t> application_number(const std::string& word);
 
 }  // namespace apo

@@ -12,10 +12,12 @@
 #include "harness/cli/command.h"
 #include "harness/cli/command_options.h"
 #include "harness/cli/console.h"
+#include "harness/cli/trust/application_comparison_text.h"
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
+#include "harness/loop/applications/replay_application.h"
 
 namespace apo {
 namespace {
@@ -94,6 +96,41 @@ int two_commands(std::int64_t id, const Globals& globals) {
   }
   print(text + (replay.reproduction.reproduced ? "reproduced: " : "not reproduced: ") +
         fmt::format("{}; 'apo show c{}' shows it in full\n", replay.reproduction.why, replay.again.id));
+  return replay.reproduction.reproduced ? kDone : kGateFailed;
+}
+
+std::string result_text(const ApplicationComparison& comparison) {
+  const SpeedEffect* speed = deciding_speed(comparison);
+  return fmt::format("{} ({}), {}", to_string(*comparison.verdict), to_string(comparison.reason),
+                     speed == nullptr ? std::string(to_string(comparison.outcome)) : speed_text(comparison, *speed));
+}
+
+std::string replay_text(const ApplicationReplay& replay) {
+  const ApplicationComparison& original = replay.original;
+  std::string text =
+      fmt::format("comparison a{}: {} against {}\n", original.id, original.dispatch[1], original.dispatch[0]);
+  text += format_table({{"then", result_text(original)}, {"now", result_text(replay.again)}});
+  for (const std::string& line : replay.differences) {
+    text += "changed since: " + line + "\n";
+  }
+  return text + (replay.reproduction.reproduced ? "reproduced: " : "not reproduced: ") +
+         fmt::format("{}; 'apo show a{}' shows it in full\n", replay.reproduction.why, replay.again.id);
+}
+
+int by_application(std::int64_t id, const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  ConsoleObserver observer(globals);
+  const ApplicationReplay replay = replay_application(workspace, id, observer);
+  if (globals.json) {
+    print_json({{"original", to_document(replay.original)},
+                {"comparison", to_document(replay.again)},
+                {"kind", "replay"},
+                {"reproduced", replay.reproduction.reproduced},
+                {"because", replay.reproduction.why},
+                {"differences", replay.differences}});
+  } else {
+    print(replay_text(replay));
+  }
   return replay.reproduction.reproduced ? kDone : kGateFailed;
 }
 
@@ -211,8 +248,10 @@ Action define_confirm(CLI::App& app, Globals& globals) {
 Action define_replay(CLI::App& app, Globals& globals) {
   const auto what = std::make_shared<std::string>();
   const auto every = std::make_shared<bool>(false);
-  auto* number = app.add_option("experiment", *what,
-                                "number of an experiment with any verdict, or c and that of a comparison of commands");
+  auto* number =
+      app.add_option("experiment", *what,
+                     "number of an experiment with any verdict, c and that of a comparison of commands, or a "
+                     "and that of a comparison by an application");
   app.add_flag("--all", *every, "replay every judged experiment of the journal and print a table")->excludes(number);
   app.footer(kRule);
   return [what, every, number, &globals] {
@@ -225,11 +264,14 @@ Action define_replay(CLI::App& app, Globals& globals) {
     if (const auto command = command_number(*what)) {
       return two_commands(*command, globals);
     }
+    if (const auto application = application_number(*what)) {
+      return by_application(*application, globals);
+    }
     const auto id = parse_int(*what);
     if (!id) {
-      throw UserError(
-          "'" + *what + "' is neither the number of an experiment nor c and that of a comparison of commands",
-          "'apo query' lists experiments, 'apo query --commands' comparisons");
+      throw UserError("'" + *what + "' is neither the number of an experiment nor c or a and that of a comparison",
+                      "'apo query' lists experiments, 'apo query --commands' comparisons of commands, view "
+                      "application_comparisons those by an application");
     }
     return one(*id, Kind::replay, globals);
   };

@@ -12,6 +12,7 @@
 #include "harness/loop/applications/compare_dispatches.h"
 #include "harness/loop/export/dispatch.h"
 #include "harness/loop/export/dispatch_document.h"
+#include "harness/loop/export/refusal.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -51,6 +52,15 @@ std::string write_dispatch(const Dispatch& dispatch, const fs::path& folder) {
   return folder.string();
 }
 
+// A baseline that an application refused before would vouch for its own faults.
+Configuration standard_of(const CampaignFrame& frame) {
+  return before_refusals(frame.journal, {.family = frame.policy.family,
+                                         .workload_class = frame.policy.workload_class,
+                                         .machine = frame.workspace.machine().id,
+                                         .configuration = frame.baseline,
+                                         .campaign = frame.campaign});
+}
+
 }  // namespace
 
 CampaignApplication judge_campaign_by_application(const CampaignFrame& frame, const Configuration& incumbent) {
@@ -59,9 +69,9 @@ CampaignApplication judge_campaign_by_application(const CampaignFrame& frame, co
     return {};
   }
   try {
-    const Dispatch dispatch =
-        load_dispatch(frame.journal, frame.workspace.catalogue(),
-                      {.device = frame.workspace.machine().id, .fallbacks = {frame.baseline.label()}});
+    const Configuration standard = standard_of(frame);
+    const Dispatch dispatch = load_dispatch(frame.journal, frame.workspace.catalogue(),
+                                            {.device = frame.workspace.machine().id, .fallbacks = {standard.label()}});
     if (!serves_incumbent(dispatch, policy)) {
       return {.missing = "no dispatch can have the incumbent: 'apo export --dispatch' says why"};
     }
@@ -71,7 +81,7 @@ CampaignApplication judge_campaign_by_application(const CampaignFrame& frame, co
         .application = *policy.application,
         .dispatch = {write_dispatch(without_incumbent(dispatch, policy), folder / "dispatch-of-baseline"),
                      write_dispatch(dispatch, folder / "dispatch-of-incumbent")}};
-    frame.observer.say("application: " + incumbent.label() + " against " + frame.baseline.label());
+    frame.observer.say("application: " + incumbent.label() + " against " + standard.label());
     CampaignApplication judged{
         .comparison = compare_dispatches(frame.workspace, frame.journal, std::move(asked), frame.observer)};
     frame.observer.say("application: " + judged.comparison->sentence);

@@ -78,7 +78,7 @@ ApplicationComparison compare_dispatches(Workspace& workspace, Journal& journal,
                                          Observer& observer) {
   ApplicationComparison comparison = std::move(asked);
   comparison.started_at = utc_now();
-  comparison.folder = fs::current_path().string();
+  comparison.folder = comparison.folder.empty() ? fs::current_path().string() : comparison.folder;
   const Machine machine = workspace.machine();
   comparison.machine = machine.id;
   const KernelEffect kernel = kernel_effect(comparison, machine);

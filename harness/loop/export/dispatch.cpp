@@ -10,6 +10,7 @@
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/settings.h"
+#include "harness/loop/export/refusal.h"
 #include "harness/loop/export/region.h"
 #include "harness/loop/workspace/incumbents.h"
 
@@ -77,38 +78,66 @@ std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, 
 struct ClassRows {
   std::vector<DispatchRow> rows;
   std::vector<std::string> gaps;  // why an incumbent has no row
+  std::vector<RefusedIncumbent> refused;
 };
 
-void add_row(ClassRows& found, Journal& journal, const Family& family, const Incumbent& incumbent, bool stood,
-             bool unchecked, const std::string& where = "") {
-  std::string why;
-  if (std::optional<DispatchRow> row = measured_row(journal, family, incumbent, stood, unchecked, why)) {
-    found.rows.push_back(*std::move(row));
-  } else {
-    found.gaps.push_back(where + why);
-  }
-}
+// What the classes of one journal are read with.
+struct ClassReader {
+  Journal& journal;
+  const DispatchRequest& request;
+  Refusals refusals;
 
-// One row, or where workloads differ in their answer one for each experiment that decided the answer of some.
-ClassRows rows_of_class(Journal& journal, const Family& family, const Incumbent& of_class, bool unchecked) {
-  ClassRows found;
-  const std::vector<WorkloadIncumbent> differing = class_incumbents(journal, family, of_class).differing;
-  if (differing.empty()) {
-    add_row(found, journal, family, of_class, false, unchecked);
-    return found;
-  }
-  std::set<std::int64_t> experiments;
-  for (const WorkloadIncumbent& one : differing) {
-    if (experiments.insert(one.incumbent.experiment).second) {
-      add_row(found, journal, family, one.incumbent, one.stood, unchecked, "at " + one.workload + " ");
+  void add_row(ClassRows& found, const Family& family, const Incumbent& incumbent, bool stood,
+               const std::string& where = "") const {
+    std::string why;
+    if (std::optional<DispatchRow> row = measured_row(journal, family, incumbent, stood, request.unchecked, why)) {
+      row->refused = refusal_of(journal, refusals, incumbent);
+      found.rows.push_back(*std::move(row));
+    } else {
+      found.gaps.push_back(where + why);
     }
   }
-  for (DispatchRow& row : found.rows) {
-    row.nearest_only = true;
+
+  // Of what was accepted before, where the application refused it.
+  void add_answer(ClassRows& found, const Family& family, const Incumbent& incumbent, bool stood,
+                  const std::string& where = "") const {
+    const std::optional<Refusal> refusal = refusal_of(journal, refusals, incumbent);
+    if (refusal) {
+      found.refused.push_back({incumbent, *refusal, request.refused});
+    }
+    if (!refusal || request.refused) {
+      return add_row(found, family, incumbent, stood, where);
+    }
+    const std::optional<Incumbent> before = incumbent_before(journal, refusals, incumbent);
+    const bool is_there = before && std::ranges::any_of(found.rows, [&](const DispatchRow& row) {
+                            return row.measured->experiment == before->experiment;
+                          });
+    if (before && !is_there) {
+      add_row(found, family, *before, false, where);
+    }
   }
-  leave_sizes_to_nearer_rows(family, found.rows);
-  return found;
-}
+
+  // One row, or where workloads differ in their answer one for each experiment that decided the answer of some.
+  ClassRows rows_of_class(const Family& family, const Incumbent& of_class) const {
+    ClassRows found;
+    const std::vector<WorkloadIncumbent> differing = class_incumbents(journal, family, of_class).differing;
+    if (differing.empty()) {
+      add_answer(found, family, of_class, false);
+      return found;
+    }
+    std::set<std::int64_t> experiments;
+    for (const WorkloadIncumbent& one : differing) {
+      if (experiments.insert(one.incumbent.experiment).second) {
+        add_answer(found, family, one.incumbent, one.stood, "at " + one.workload + " ");
+      }
+    }
+    for (DispatchRow& row : found.rows) {
+      row.nearest_only = true;
+    }
+    leave_sizes_to_nearer_rows(family, found.rows);
+    return found;
+  }
+};
 
 DispatchTable& table_of(Dispatch& dispatch, const Family& family) {
   for (DispatchTable& table : dispatch.tables) {
@@ -207,6 +236,15 @@ void put_in_order(Dispatch& dispatch) {
                   (guess.empty() ? "" : guess + "\n") + "it knows: " + join(names, ", "));
 }
 
+[[noreturn]] void all_refused(const Journal& journal, const RefusedIncumbent& one) {
+  throw UserError(
+      fmt::format("the application of campaign {} refused {}, and '{}' has no accepted configuration but what "
+                  "an application refused",
+                  one.refusal.campaign, one.incumbent.configuration.label(), journal.path().string()),
+      fmt::format("'apo show a{}' tells why; --refused exports it all the same, --fallback another variant",
+                  one.refusal.comparison));
+}
+
 [[noreturn]] void nothing_accepted(const Journal& journal, const DispatchRequest& request) {
   const std::string of = request.family.empty() ? "" : " for family " + request.family;
   const std::string on = request.device.empty() ? "" : " on device '" + request.device + "'";
@@ -222,6 +260,7 @@ Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const Dispa
   std::vector<Machine> machines;
   std::set<std::string> known_devices;
   bool known = false;
+  const ClassReader reader{journal, request, refusals_in(journal)};
   for (const Incumbent& incumbent : journal.incumbents()) {
     const Machine machine = *journal.machine(incumbent.machine);
     known_devices.insert({machine.id, machine.model});
@@ -234,19 +273,22 @@ Dispatch load_dispatch(Journal& journal, const Catalogue& catalogue, const Dispa
       continue;
     }
     const Family* family = find_family(incumbent.family);
-    const ClassRows found =
-        family == nullptr
-            ? ClassRows{.rows = {}, .gaps = {"this program does not know the family: load it with --families"}}
-            : rows_of_class(journal, *family, incumbent, request.unchecked);
+    const ClassRows found = family == nullptr
+                                ? ClassRows{.gaps = {"this program does not know the family: load it with --families"}}
+                                : reader.rows_of_class(*family, incumbent);
     for (const DispatchRow& row : found.rows) {
       device_of(table_of(dispatch, *family), machine).rows.push_back(row);
     }
+    dispatch.refused.insert(dispatch.refused.end(), found.refused.begin(), found.refused.end());
     for (const std::string& why : found.gaps) {
       dispatch.gaps.push_back({incumbent.family, incumbent.workload_class, incumbent.machine, why});
     }
   }
   if (!known && !known_devices.empty()) {
     unknown_device(request.device, known_devices);
+  }
+  if (dispatch.tables.empty() && request.fallbacks.empty() && !dispatch.refused.empty()) {
+    all_refused(journal, dispatch.refused.front());
   }
   if (dispatch.tables.empty() && request.fallbacks.empty()) {
     nothing_accepted(journal, request);

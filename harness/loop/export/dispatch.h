@@ -14,6 +14,7 @@ struct DispatchRequest {
   std::string family;                  // "" = all
   std::string device;                  // Machine::id or model; "" = all
   std::vector<std::string> fallbacks;  // configurations, in order, after the measured rows of their family, if any
+  bool refused = false;                // also what its application refused
   bool unchecked = false;              // measured rows serve their whole class, beyond the sizes that were verified
 };
 

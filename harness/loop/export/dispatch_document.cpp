@@ -59,6 +59,13 @@ Document row_document(const Family& family, const DispatchRow& row) {
           {"evidence", evidence_document(row)}};
 }
 
+Document refused_document(const RefusedIncumbent& one) {
+  return {{"family", one.incumbent.family},          {"class", one.incumbent.workload_class},
+          {"device", one.incumbent.machine},         {"configuration", to_document(one.incumbent.configuration)},
+          {"comparison", one.refusal.comparison},    {"campaign", one.refusal.campaign},
+          {"reason", to_string(one.refusal.reason)}, {"exported", one.exported}};
+}
+
 }  // namespace
 
 Document to_document(const Dispatch& dispatch) {
@@ -86,7 +93,10 @@ Document to_document(const Dispatch& dispatch) {
     left_out.push_back(
         {{"family", gap.family}, {"class", gap.workload_class}, {"device", gap.machine}, {"why", gap.why}});
   }
-  return {{"format", kRecordsFormat}, {"families", families}, {"left_out", left_out}};
+  return {{"format", kRecordsFormat},
+          {"families", families},
+          {"left_out", left_out},
+          {"refused", list_of(dispatch.refused, refused_document)}};
 }
 
 std::vector<NamedText> dispatch_files(const Dispatch& dispatch, bool with_sources) {

@@ -1,6 +1,8 @@
 // harness/loop/export/dispatch_table.cpp - says in words and numbers what a row rests on.
 #include "harness/loop/export/dispatch_table.h"
 
+#include <fmt/format.h>
+
 #include "harness/core/text.h"
 
 namespace apo {
@@ -10,7 +12,9 @@ std::string statement_of(const DispatchRow& row) {
     return "unmeasured, correct by apo:requires";
   }
   return "measured" + (row.nearest_only ? " at " + join(row.measured->workloads, ", ") : "") +
-         (row.unchecked ? ", and not verified at all sizes of the region" : "");
+         (row.unchecked ? ", and not verified at all sizes of the region" : "") +
+         (row.refused ? fmt::format(", and refused by its application in comparison a{}", row.refused->comparison)
+                      : "");
 }
 
 Ratio ratio_of(const DispatchEvidence& evidence) {

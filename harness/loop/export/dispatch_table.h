@@ -8,6 +8,7 @@
 
 #include "harness/core/records/device_facts.h"
 #include "harness/core/records/records.h"
+#include "journal/journal.h"
 #include "kernels/family.h"
 
 namespace apo {
@@ -27,6 +28,13 @@ struct DispatchEvidence {
   std::vector<Certification> certifications;  // of this configuration against its campaign's baseline, without alarm
 };
 
+// The application of the campaign that accepted a configuration judged the campaign's incumbent, and refused it.
+struct Refusal {
+  std::int64_t comparison = 0;
+  std::int64_t campaign = 0;
+  Reason reason = Reason::interrupted;
+};
+
 // A row serves the sizes for which `region` and the variant's apo:requires hold and every launch fits the device.
 struct DispatchRow {
   std::string workload_class;  // "" for a fallback
@@ -36,6 +44,7 @@ struct DispatchRow {
   std::int64_t static_shared_bytes = 0;      // of the kernel that has most, as built when it was measured
   std::optional<DispatchEvidence> measured;  // absent: apo:requires alone vouches for it
   bool unchecked = false;                    // measured, but the region goes beyond the sizes that were verified
+  std::optional<Refusal> refused;            // exported all the same
   bool nearest_only = false;  // its class has several answers: it serves what is nearest to its workloads
 };
 
@@ -57,9 +66,17 @@ struct DispatchGap {
   std::string why;
 };
 
+// An incumbent that its application refused.
+struct RefusedIncumbent {
+  Incumbent incumbent;
+  Refusal refusal;
+  bool exported = false;  // else the class has the row of what was accepted before, if anything was
+};
+
 struct Dispatch {
   std::vector<DispatchTable> tables;  // in order of names
   std::vector<DispatchGap> gaps;
+  std::vector<RefusedIncumbent> refused;
 };
 
 // The device's values in expressions: SMS, SHARED_MAX, MAX_THREADS.

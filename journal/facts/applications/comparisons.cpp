@@ -1,9 +1,12 @@
 // journal/facts/applications/comparisons.cpp - writes judgements by an application as they run, and reads them.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "harness/core/applications/application_document.h"
+#include "harness/core/error.h"
 #include "journal/encode.h"
 #include "journal/implementation.h"
 
@@ -207,13 +210,16 @@ void Journal::finish_application_comparison(const ApplicationComparison& compari
   transaction.commit();
 }
 
-std::vector<ApplicationComparison> Journal::application_comparisons(std::optional<std::int64_t> campaign) {
+namespace {
+
+// `condition` is one on the comparison c.
+std::vector<ApplicationComparison> read_all(Database& database, const std::string& condition, std::int64_t value) {
   std::vector<ApplicationComparison> all;
-  Statement rows = self_->database.query(
+  Statement rows = database.query(
       "SELECT c.id, coalesce(campaign, 0), m.key, dispatch_a, dispatch_b, folder, application, started_at"
-      " FROM application_comparison c JOIN machine m ON m.id = c.machine WHERE ? IN (-1, coalesce(campaign, 0)) ORDER "
-      "BY c.id",
-      {campaign.value_or(-1)});
+      " FROM application_comparison c JOIN machine m ON m.id = c.machine WHERE " +
+          condition + " ORDER BY c.id",
+      {value});
   while (rows.step()) {
     ApplicationComparison comparison{.id = rows.integer(), .campaign = rows.integer()};
     comparison.machine = rows.text();
@@ -222,13 +228,28 @@ std::vector<ApplicationComparison> Journal::application_comparisons(std::optiona
     comparison.folder = rows.text();
     comparison.application = application_from_document(rows.text());
     comparison.started_at = rows.text();
-    comparison.runs = application_runs(self_->database, comparison.id);
-    comparison.speeds = speeds_of(self_->database, comparison.id);
-    comparison.qualities = qualities_of(self_->database, comparison.id);
-    read_verdict_of(self_->database, comparison);
+    comparison.runs = application_runs(database, comparison.id);
+    comparison.speeds = speeds_of(database, comparison.id);
+    comparison.qualities = qualities_of(database, comparison.id);
+    read_verdict_of(database, comparison);
     all.push_back(std::move(comparison));
   }
   return all;
+}
+
+}  // namespace
+
+ApplicationComparison Journal::load_application_comparison(std::int64_t id) {
+  std::vector<ApplicationComparison> found = read_all(self_->database, "c.id = ?", id);
+  if (found.empty()) {
+    throw UserError(fmt::format("there is no comparison a{} by an application in '{}'", id, self_->path.string()),
+                    "'apo query --sql \"SELECT id, verdict, sentence FROM application_comparisons\"' lists them");
+  }
+  return std::move(found.front());
+}
+
+std::vector<ApplicationComparison> Journal::application_comparisons(std::optional<std::int64_t> campaign) {
+  return read_all(self_->database, "? IN (-1, coalesce(campaign, 0))", campaign.value_or(-1));
 }
 
 }  // namespace apo

@@ -152,6 +152,26 @@ TEST_F(ApplicationCommand, TheSameDispatchTwiceIsNotAccepted) {
   EXPECT_NE(compare("right", "right")["verdict"], "accepted");
 }
 
+TEST_F(ApplicationCommand, AComparisonIsShownWithItsRunsAndRepeated) {
+  const Json judged = compare_with_fault(kernel("if (calls == 9) abort();"));
+  const Ran shown = place.apo({"show", "a1"});
+  for (const char* part : {"comparison a1 of two dispatches", "faulted", "SIGABRT", "loss "}) {
+    EXPECT_NE(shown.out.find(part), std::string::npos) << part << " is not in " << shown.out << shown.err;
+  }
+  EXPECT_EQ(only_document(place.apo({"show", "a1", "--json"})), judged);
+  const Json again = only_document(place.apo({"replay", "a1", "-q", "--json"}, 120));
+  EXPECT_EQ(again["reproduced"], true) << again["because"];
+  EXPECT_EQ(again["comparison"]["id"], 2);
+  EXPECT_NE(again["comparison"]["dispatch_b"], "") << again;
+
+  fs::remove_all(place.path("fault"));
+  const Ran gone = place.apo({"replay", "a1", "-q"});
+  EXPECT_EQ(gone.exit_code, 1);
+  EXPECT_NE(gone.err.find("which is gone"), std::string::npos) << gone.err;
+  EXPECT_NE(place.apo({"show", "a9"}).err.find("there is no comparison a9"), std::string::npos);
+  EXPECT_NE(place.apo({"show", "a1", "--log"}).err.find("prints every run"), std::string::npos);
+}
+
 TEST_F(ApplicationCommand, AFasterKernelWithAWrongGradientLosesByItsQuality) {
   declare();
   dispatch("slow", kSlow);
@@ -330,6 +350,9 @@ TEST_F(ApplicationCommand, ACampaignEndsWithTheApplicationAndSaysThatItRefuses) 
   const Ran rows =
       place.apo({"query", "--csv", "-q", "--sql", "SELECT campaign, verdict FROM application_comparisons"});
   EXPECT_EQ(rows.out, "campaign,verdict\r\n1,reverted\r\n") << rows.err;
+  const Ran withdrawn = place.apo({"export", "--dispatch", "row_softmax", "--json"});
+  EXPECT_EQ(withdrawn.exit_code, 1);
+  EXPECT_NE(withdrawn.err.find("refused row_softmax/tuned"), std::string::npos) << withdrawn.err;
 }
 
 TEST_F(ApplicationCommand, MistakesNameTheFix) {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "journal/query/queries.h"
 #include "tests/journal/samples.h"
@@ -85,6 +86,8 @@ TEST(ApplicationComparisons, ComeBackWholeUnderTheirCampaign) {
   ASSERT_EQ(journal.application_comparisons(0).size(), 1U);
   EXPECT_EQ(to_document(journal.application_comparisons(campaign)[0]), to_document(of_campaign));
   EXPECT_EQ(to_document(journal.application_comparisons(0)[0]), to_document(alone));
+  EXPECT_EQ(to_document(journal.load_application_comparison(alone.id)), to_document(alone));
+  EXPECT_THROW(journal.load_application_comparison(alone.id + 1), UserError);
   EXPECT_EQ(journal.check_invariants(), std::vector<std::string>());
 }
 

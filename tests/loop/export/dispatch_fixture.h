@@ -41,6 +41,8 @@ class DispatchJournal {
   std::int64_t campaign(const Accept& accept);                       // begun only
   std::int64_t accept(const Accept& accept, std::int64_t campaign);  // the experiment
   std::int64_t accept(const Accept& one) { return accept(one, campaign(one)); }
+  // The application of the campaign; the number of its comparison.
+  std::int64_t judge_by_application(std::int64_t campaign, Verdict verdict);
   void certify(std::int64_t campaign, const Accept& accept, bool alarm);
   Dispatch load(const DispatchRequest& request = {}) { return load_dispatch(journal_, shipped_variants(), request); }
   Journal& journal() { return journal_; }

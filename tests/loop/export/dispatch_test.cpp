@@ -8,6 +8,7 @@
 #include "harness/core/error.h"
 #include "harness/implement/variant/expression.h"
 #include "harness/loop/export/dispatch_sources.h"
+#include "harness/loop/export/refusal.h"
 #include "tests/loop/export/dispatch_fixture.h"
 #include "tests/shipped_families.h"
 
@@ -86,6 +87,75 @@ TEST(Dispatch, WhatAnAlarmWithdrewIsNoRow) {
   journal.accept(accept, campaign);
   journal.certify(campaign, accept, true);
   expect_contains(error_of(journal, {}), "has no accepted configuration");
+}
+
+std::vector<std::string> rows_of(const Dispatch& dispatch) {
+  std::vector<std::string> rows;
+  for (const DispatchRow& row : dispatch.tables.at(0).devices.at(0).rows) {
+    rows.push_back(Configuration{.variant = row.variant.id(), .settings = row.settings}.label());
+  }
+  return rows;
+}
+
+// Two campaigns, each of which accepts one and begins with what the one before left.
+struct RefusedJournal : DispatchJournal {
+  std::int64_t first = campaign({.candidate = kTiles});
+  std::int64_t of_tiles = accept({.candidate = kTiles}, first);
+  std::int64_t second = campaign({.candidate = kBest, .baseline = kTiles});
+  std::int64_t of_best = accept({.candidate = kBest, .baseline = kTiles}, second);
+};
+
+TEST(Dispatch, WhatTheApplicationRefusedLeavesTheClassToWhatWasAcceptedBefore) {
+  RefusedJournal journal;
+  const std::int64_t comparison = journal.judge_by_application(journal.second, Verdict::reverted);
+  const Dispatch dispatch = journal.load();
+  EXPECT_EQ(rows_of(dispatch), std::vector<std::string>{kTiles});
+  EXPECT_EQ(dispatch.tables[0].devices[0].rows[0].measured->experiment, journal.of_tiles);
+  ASSERT_EQ(dispatch.refused.size(), 1U);
+  EXPECT_EQ(dispatch.refused[0].incumbent.configuration.label(), kBest);
+  EXPECT_EQ(dispatch.refused[0].refusal.comparison, comparison);
+  EXPECT_EQ(dispatch.refused[0].refusal.reason, Reason::quality_lost);
+  EXPECT_FALSE(dispatch.refused[0].exported);
+}
+
+TEST(Dispatch, WhatTheApplicationRefusedIsExportedOnlyOnRequestAndSaysSo) {
+  RefusedJournal journal;
+  const std::int64_t comparison = journal.judge_by_application(journal.second, Verdict::reverted);
+  const Dispatch dispatch = journal.load({.refused = true});
+  EXPECT_EQ(rows_of(dispatch), std::vector<std::string>{kBest});
+  EXPECT_TRUE(dispatch.refused.at(0).exported);
+  expect_contains(statement_of(dispatch.tables[0].devices[0].rows[0]),
+                  "refused by its application in comparison a" + std::to_string(comparison));
+}
+
+TEST(Dispatch, WhereTheApplicationRefusedEverythingTheErrorNamesTheComparison) {
+  RefusedJournal journal;
+  journal.judge_by_application(journal.first, Verdict::reverted);
+  journal.judge_by_application(journal.second, Verdict::reverted);
+  expect_contains(error_of(journal, {}), "'apo show a2' tells why; --refused exports it");
+  const Dispatch fallback = journal.load({.fallbacks = {"e88_backward/cuda_simple"}});
+  EXPECT_EQ(rows_of(fallback), std::vector<std::string>{"e88_backward/cuda_simple"});
+}
+
+TEST(Dispatch, OnlyTheNewestVerdictOfTheCampaignsApplicationCounts) {
+  RefusedJournal journal;
+  journal.judge_by_application(journal.second, Verdict::reverted);
+  journal.judge_by_application(journal.second, Verdict::accepted);
+  journal.judge_by_application(journal.first, Verdict::inconclusive);
+  EXPECT_EQ(rows_of(journal.load()), std::vector<std::string>{kBest});
+  EXPECT_TRUE(journal.load().refused.empty());
+}
+
+TEST(Dispatch, ARefusedBaselineIsNoStandardForTheNextApplication) {
+  RefusedJournal journal;
+  const Incumbent tiles{.family = "e88_backward",
+                        .workload_class = "n32",
+                        .machine = "GPU-1",
+                        .configuration = test::shipped_variants().configuration(kTiles),
+                        .campaign = journal.second};
+  EXPECT_EQ(before_refusals(journal.journal(), tiles).label(), kTiles);
+  journal.judge_by_application(journal.first, Verdict::reverted);
+  EXPECT_EQ(before_refusals(journal.journal(), tiles).label(), "e88_backward/cuda_simple");
 }
 
 TEST(Dispatch, ABaselineThatNothingBeatIsAGapWithItsReason) {

@@ -1,0 +1,28 @@
+// harness/loop/export/refusal.h - what a campaign accepted and its application refused afterwards.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "harness/loop/export/dispatch_table.h"
+#include "journal/journal.h"
+
+namespace apo {
+
+// By campaign; of one that was judged more than once, the newest verdict counts.
+using Refusals = std::map<std::int64_t, Refusal>;
+Refusals refusals_in(Journal& journal);
+
+// Returns the refusal of the campaign that accepted the configuration, where there is one.
+std::optional<Refusal> refusal_of(Journal& journal, const Refusals& refusals, const Incumbent& incumbent);
+
+// Returns what the class had before the campaign that accepted `refused`, as accepted by an earlier one and not refused
+// either; nullopt where there is none.
+std::optional<Incumbent> incumbent_before(Journal& journal, const Refusals& refusals, const Incumbent& refused);
+
+// Returns the configuration, or the baseline that the refused campaigns which led to it began with.
+Configuration before_refusals(Journal& journal, const Incumbent& incumbent);
+
+}  // namespace apo
