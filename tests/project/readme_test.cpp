@@ -23,7 +23,7 @@ const fs::path kProgram = APO_PROGRAM;
 
 std::vector<fs::path> documents() {
   std::vector<fs::path> found = {kRoot / "README.md"};
-  for (const char* folder : {"docs", "examples/agent", "examples/e88_lm"}) {
+  for (const char* folder : {"docs", "examples/agent", "examples/e88_lm", "examples/pytorch_e88"}) {
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
       if (entry.path().extension() == ".md") {
         found.push_back(entry.path());

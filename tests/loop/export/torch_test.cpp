@@ -8,6 +8,7 @@
 #include "harness/loop/export/dispatch_header.h"
 #include "harness/loop/export/dispatch_sources.h"
 #include "harness/loop/export/torch/torch_contract.h"
+#include "harness/loop/export/torch/torch_gradient.h"
 #include "harness/loop/export/torch/torch_op.h"
 #include "tests/loop/export/dispatch_fixture.h"
 #include "tests/shipped_families.h"
@@ -27,10 +28,12 @@ void expect_part(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << "wanted: " << part << "\ngot: " << text;
 }
 
-// A folder as `apo export --torch FAMILY` writes it.
+// A folder as `apo export --torch FAMILY` writes it, once or for several families.
 class Exported {
  public:
-  explicit Exported(const DispatchTable& table) : family_(table.family->name) {
+  explicit Exported(const DispatchTable& table) : family_(table.family->name) { add(table); }
+
+  void add(const DispatchTable& table) const {
     std::vector<NamedText> files = {{dispatch_header_name(*table.family), dispatch_header(table)}};
     for (std::vector<NamedText> more : {dispatch_sources(table), torch_files(table, APO_SOURCE_FOLDER, 1)}) {
       files.insert(files.end(), more.begin(), more.end());
@@ -45,7 +48,16 @@ class Exported {
   ProcessResult run(const std::vector<std::string>& words) const {
     std::vector<std::string> argv = {kPython};
     argv.insert(argv.end(), words.begin(), words.end());
-    return run_process(argv, {.timeout_s = 200, .working_folder = path().string()});
+    return run_process(argv, {.timeout_s = 200,
+                              .working_folder = path().string(),
+                              .environment = {"APO_DISPATCH=" + path().string(), "PYTHONDONTWRITEBYTECODE=1"}});
+  }
+  // With modules of this interpreter alone.
+  ProcessResult compile_python(const std::vector<std::string>& files) const {
+    std::vector<std::string> words = {"-c",
+                                      "import sys\nfor file in sys.argv[1:]: compile(open(file).read(), file, 'exec')"};
+    words.insert(words.end(), files.begin(), files.end());
+    return run(words);
   }
   ProcessResult run_test() const { return run({"test_" + family_ + ".py"}); }
 
@@ -85,6 +97,77 @@ TEST(TorchOp, AShapeThatIsNoTextOfExpressionsIsRefused) {
   EXPECT_THROW(torch_contract(family), UserError);
   family.tensors[0].shape_text = "[n+1]";  // says something else than the function
   EXPECT_THROW(torch_contract(family), UserError);
+}
+
+TEST(TorchOp, AGradientIsAFamilyThatTakesAndGivesNothingElse) {
+  using Is = GradientInput::Is;
+  const auto gradient = torch_gradient(torch_contract(*find_family("e88_forward")));
+  ASSERT_TRUE(gradient);
+  EXPECT_EQ(gradient->contract.family->name, "e88_backward");
+  std::vector<Is> inputs;
+  for (const GradientInput& input : gradient->inputs) {
+    inputs.push_back(input.is);
+  }
+  EXPECT_EQ(inputs, (std::vector<Is>{Is::input, Is::input, Is::input, Is::input, Is::input, Is::gradient, Is::gradient,
+                                     Is::output, Is::output}));
+  EXPECT_EQ(gradient->inputs[6].index, 3U) << "d_s_final arrives at the last output";
+  EXPECT_EQ(gradient->outputs, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(gradient->arguments, (std::vector<std::string>{"GATE", "NORM"}));
+  for (const char* other : {"e88_backward", "copy", "lse_backward"}) {
+    EXPECT_FALSE(torch_gradient(torch_contract(*find_family(other)))) << other;
+  }
+}
+
+DispatchTable host_fallback(const std::string& variant) {
+  static DispatchJournal journal;
+  const std::string family = variant.substr(0, variant.find('/'));
+  static const std::int64_t any =
+      journal.campaign(accept_here("copy/simple", "copy/memcpy", find_family("copy")->workloads[0].workload_class,
+                                   find_family("copy")->workloads[0].name));
+  EXPECT_GT(any, 0) << "the journal knows this computer";
+  return journal.load({.family = family, .fallbacks = {variant}}).tables.at(0);
+}
+
+// What needs no PyTorch: the Python files are Python, and the table is compiled, asked and called through ctypes.
+TEST(TorchOp, TheTableIsCalledThroughCtypesWithoutPyTorch) {
+  const Exported exported(host_fallback("copy/simple"));
+  const ProcessResult python = exported.compile_python({"copy_op.py", "test_copy.py"});
+  EXPECT_TRUE(python.ok()) << python.error;
+  const ProcessResult called = exported.run({APO_SOURCE_FOLDER "/tests/loop/export/call_copy.py"});
+  EXPECT_TRUE(called.ok()) << called.output << called.error;
+  expect_part(called.output, "copied 1001 numbers");
+  expect_part(called.output, "refused: no shape for n=-1");
+}
+
+TEST(TorchOp, TheFilesOfTheExampleArePython) {
+  const Exported exported(host_fallback("copy/simple"));
+  const std::string folder = APO_SOURCE_FOLDER "/examples/pytorch_e88/";
+  const ProcessResult python = exported.compile_python({folder + "e88.py", folder + "train.py", folder + "check.py"});
+  EXPECT_TRUE(python.ok()) << python.error;
+  if (!has_torch()) {
+    const ProcessResult trained = exported.run({folder + "train.py"});
+    EXPECT_EQ(trained.exit_code, 1);
+    expect_part(trained.error, "PyTorch is not installed");
+  }
+}
+
+// Both ops in one folder: the forward has a gradient, which is right, and a model learns with it.
+TEST(TorchOp, AnExportedPairIsDifferentiableAndTrainsTheExample) {
+  if (!has_torch()) {
+    GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
+  }
+  const Exported exported(host_fallback("e88_forward/column_vectorised"));
+  exported.add(host_fallback("e88_backward/column_vectorised"));
+  const ProcessResult tested = exported.run_test();
+  EXPECT_TRUE(tested.ok()) << tested.error;
+  expect_part(tested.output, "gradient of e88_forward on cpu: 12 cases right; not served: none");
+  const std::string folder = APO_SOURCE_FOLDER "/examples/pytorch_e88/";
+  const ProcessResult checked = exported.run({folder + "check.py", "."});
+  EXPECT_TRUE(checked.ok()) << checked.output << checked.error;
+  expect_part(checked.output, "cpu: wrong: none");
+  const ProcessResult trained = exported.run({folder + "train.py", "--steps", "3", "--length", "32"});
+  EXPECT_TRUE(trained.ok()) << trained.error;
+  expect_part(trained.output, "{\"apo_step\": 3, \"seconds\": ");
 }
 
 // Scalars, derived inputs, three dtypes, fallback rows.

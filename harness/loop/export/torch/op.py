@@ -6,14 +6,19 @@
 Written by 'apo export --torch': do not edit. A call checks its tensors against the contract, and calls the kernel that
 the dispatch table has for their sizes on their device: on the current stream, with outputs and scratch from PyTorch's
 allocator. Importing compiles the table, and the first call of a kernel the kernel, into build/ beside this file.
+
+Where the op of the family's gradient was exported to this folder too, the op has a gradient for autograd.
 """
+import contextlib
 import ctypes
 import functools
 import hashlib
+import importlib.util
 import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -102,7 +107,8 @@ def compile_kernel(folder, constants, capability):
     """The source of a row with the constants of a call, as a cubin or a shared object."""
     source = OP["sources"][folder]
     text = (HERE / folder / source["file"]).read_text()
-    defined = [f"-DAPO_{constant}" for constant in constants.split()] + [f"-I{HERE}", "-I."]
+    # Relative, so that a copy of this folder finds what was built in the first.
+    defined = [f"-DAPO_{constant}" for constant in constants.split()] + [f"-I{os.path.relpath(HERE, HERE / folder)}", "-I."]
     if source["kernels"]:
         commands = [nvcc(source, capability) + defined + ["-cubin", source["file"]]]
     else:
@@ -228,11 +234,20 @@ class Prepared:
 PREPARED = {}
 
 
+def plain(value):
+    """torch.compile may pass symbols; a kernel is for one size."""
+    return float(value) if isinstance(value, (float, torch.SymFloat)) else int(value)
+
+
 def call(*inputs, **arguments):
     device = inputs[0].device
     for tensor, spec, dtype in zip(inputs, OP["inputs"], DTYPES):
         check_input(tensor, spec, dtype, device)
-    key = (device, tuple(tensor.shape for tensor in inputs), tuple(arguments.items()))
+    shapes = tuple(tensor.shape for tensor in inputs)
+    if inputs[0].is_meta and hasattr(torch, "SymInt"):
+        shapes = tuple(tuple(int(extent) for extent in shape) for shape in shapes)
+        arguments = {name: plain(value) for name, value in arguments.items()}
+    key = (device, shapes, tuple(arguments.items()))
     prepared = PREPARED.get(key)
     if prepared is None:
         prepared = PREPARED[key] = Prepared(inputs, arguments)
@@ -240,11 +255,93 @@ def call(*inputs, **arguments):
     return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
 
-# In PyTorch 1 a namespace is one library: there a process loads one family.
-LIBRARY = torch.library.Library("apo", "DEF" if torch.__version__.startswith("1.") else "FRAGMENT")
+# ---------------------------------------------------------------- gradient
+
+
+def gradient_op():
+    """The op that computes the gradient, if it was exported to this folder too."""
+    name = f"{OP['gradient']['op']}_op" if OP["gradient"] else ""
+    if not name or not (HERE / f"{name}.py").exists():
+        return None
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return getattr(sys.modules[name], OP["gradient"]["op"])
+
+
+def whole(tensor):
+    """As an op takes it: a gradient may arrive as a view."""
+    aligned = tensor.storage_offset() * tensor.element_size() % ALIGNMENT == 0
+    return tensor if tensor.is_contiguous() and aligned else tensor.clone(memory_format=torch.contiguous_format)
+
+
+def as_input(gradient, shape):
+    """An input has the gradient's extents, without leading ones of 1, or is empty because the call does not read it."""
+    if gradient.shape == shape:
+        return gradient
+    return gradient.reshape(shape) if gradient.numel() == shape.numel() else None
+
+
+@contextlib.contextmanager
+def below_autograd():
+    """In it the op is the kernel, and not the function below again."""
+    guard = torch._C._AutoDispatchBelowAutograd()
+    if hasattr(guard, "__enter__"):
+        with guard:
+            yield
+    else:  # in PyTorch 1 its life is the scope
+        yield
+        del guard
+
+
+class Differentiable(torch.autograd.Function):
+    """The op, and as its gradient the other op. What no gradient can arrive at is kept for it, or a dead end."""
+
+    @staticmethod
+    def forward(ctx, arguments, *inputs):
+        with below_autograd():
+            outputs = getattr(torch.ops.apo, FAMILY)(*inputs, **arguments)
+        known = {"input": inputs, "output": outputs if isinstance(outputs, tuple) else (outputs,)}
+        sources = OP["gradient"]["inputs"]
+        ctx.save_for_backward(*(known[kind][index] for kind, index in sources if kind != "gradient"))
+        ctx.arguments = {name: arguments[name] for name in OP["gradient"]["arguments"] if name in arguments}
+        ctx.shapes = [tensor.shape for tensor in inputs]
+        ctx.mark_non_differentiable(*(output for index, output in enumerate(known["output"]) if ["gradient", index] not in sources))
+        return outputs
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, *arriving):
+        kept = iter(ctx.saved_tensors)
+        inputs = [whole(arriving[index]) if kind == "gradient" else next(kept) for kind, index in OP["gradient"]["inputs"]]
+        found = getattr(torch.ops.apo, OP["gradient"]["op"])(*inputs, **ctx.arguments)
+        gradients = [None] * len(ctx.shapes)
+        for index, gradient in zip(OP["gradient"]["outputs"], found if isinstance(found, tuple) else (found,)):
+            if ctx.needs_input_grad[1 + index]:
+                gradients[index] = as_input(gradient, ctx.shapes[index])
+        return None, *gradients
+
+
+# ---------------------------------------------------------------- the op
+
+
+def library():
+    """The namespace; in PyTorch 1 it is one object of the process."""
+    if not torch.__version__.startswith("1."):
+        return torch.library.Library("apo", "FRAGMENT")
+    if not hasattr(torch.library, "apo"):
+        torch.library.apo = torch.library.Library("apo", "DEF")
+    return torch.library.apo
+
+
+LIBRARY = library()
 LIBRARY.define(OP["schema"])
 for backend in ("CPU", "CUDA", "Meta"):
     LIBRARY.impl(FAMILY, call, backend)
+HAS_GRADIENT = gradient_op() is not None
+if HAS_GRADIENT:
+    LIBRARY.impl(FAMILY, lambda *inputs, **arguments: Differentiable.apply(arguments, *inputs), "Autograd")
 table()
 
 

@@ -5,6 +5,8 @@
 Written by 'apo export --torch': do not edit. The cases are the family's small and ragged workloads; those of sizes that
 the dispatch table does not serve have to be refused with an error that says so.
 """
+import contextlib
+import importlib
 import json
 import unittest
 from pathlib import Path
@@ -12,11 +14,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from @FAMILY@_op import @FAMILY@
+from @FAMILY@_op import HAS_GRADIENT, @FAMILY@
 
 CASES = Path(__file__).resolve().parent / "@FAMILY@_cases"
 CONTRACT = json.loads((CASES / "cases.json").read_text())
 DEVICES = [device for device in CONTRACT["devices"] if device == "cpu" or torch.cuda.is_available()]
+COMPILES = hasattr(torch, "compile")  # PyTorch 2
 
 
 def load(case, tensor):
@@ -39,43 +42,77 @@ def closeness(actual, expected, scale, rule):
     return element.max(), ratio(rms, np.float64(rule["rms_factor"]))
 
 
-def call(case, device):
-    inputs = [load(case, tensor).to(device) for tensor in CONTRACT["inputs"]]
-    outputs = @FAMILY@(*inputs, **case["arguments"])
+def call_op(inputs, arguments):
+    outputs = @FAMILY@(*inputs, **arguments)
     return outputs if isinstance(outputs, tuple) else (outputs,)
 
 
-class Cases(unittest.TestCase):
-    def check(self, case, outputs):
-        for tensor, output in zip(CONTRACT["outputs"], outputs):
-            self.assertEqual(output.dtype, getattr(torch, tensor["dtype"]))
-            actual = output.double().cpu().numpy()
-            folder = CASES / case["name"]
-            expected, scale = (np.load(folder / f"{tensor['name']}.{what}.npy") for what in ("expected", "scale"))
-            self.assertEqual(actual.shape, expected.shape)
-            if actual.size:
-                rule = case["tolerances"][tensor["name"]]
-                self.assertTrue(np.isfinite(actual).all(), f"{tensor['name']} is not finite")
-                element, rms = closeness(actual, expected, scale, rule)
-                self.assertLessEqual(element, 1, f"an element of {tensor['name']} is off")
-                self.assertLessEqual(rms, 1, f"{tensor['name']} as a whole is off")
+def inputs_of(case, device, gradients=False):
+    inputs = [load(case, tensor).to(device) for tensor in CONTRACT["inputs"]]
+    return [tensor.requires_grad_(gradients and tensor.is_floating_point()) for tensor in inputs]
 
+
+def call(case, device, op=call_op):
+    return op(inputs_of(case, device), case["arguments"])
+
+
+def compiled():
+    importlib.import_module("torch._dynamo").reset()  # each case would be one more to recompile for, and there is a limit
+    return torch.compile(call_op, backend="aot_eager", fullgraph=True)
+
+
+def served(device, differentiable=False):
+    """The cases that the dispatch table has a kernel for."""
+    cases = []
+    for case in CONTRACT["cases"]:
+        with contextlib.suppress(RuntimeError):
+            call(case, device)
+            cases += [case] if case["differentiable"] or not differentiable else []
+    if not cases:
+        raise unittest.SkipTest(f"the dispatch table serves no such case on {device}")
+    return cases
+
+
+class Near(unittest.TestCase):
+    """Holds results against what the contract expects."""
+
+    def check(self, case, tensor, output):
+        self.assertEqual(output.dtype, getattr(torch, tensor["dtype"]))
+        actual = output.detach().double().cpu().numpy()
+        folder = CASES / case["name"]
+        expected, scale = (np.load(folder / f"{tensor['name']}.{what}.npy") for what in ("expected", "scale"))
+        self.assertEqual(actual.shape, expected.shape)
+        if actual.size:
+            rule = case["tolerances"][tensor["name"]]
+            self.assertTrue(np.isfinite(actual).all(), f"{tensor['name']} is not finite")
+            element, rms = closeness(actual, expected, scale, rule)
+            self.assertLessEqual(element, 1, f"an element of {tensor['name']} is off")
+            self.assertLessEqual(rms, 1, f"{tensor['name']} as a whole is off")
+
+    def each_case(self, device, compute, tensors, what):
+        """`compute` gives the tensors of each case that the dispatch table serves."""
+        right, refused = 0, []
+        for case in CONTRACT["cases"]:
+            with self.subTest(case=case["name"], device=device):
+                try:
+                    outputs = compute(case, device)
+                except RuntimeError as error:
+                    if "no kernel of" not in str(error):
+                        raise
+                    refused.append(case["name"])
+                    continue
+                if outputs is not None:
+                    for tensor, output in zip(tensors, outputs):
+                        self.check(case, tensor, output)
+                    right += 1
+        print(f"{what} on {device}: {right} cases right; not served: {', '.join(refused) or 'none'}")
+        self.assertGreater(right, 0, f"the dispatch table serves no case on {device}")
+
+
+class Cases(Near):
     def test_outputs_are_as_near_as_the_contract_asks(self):
         for device in DEVICES:
-            right, refused = 0, []
-            for case in CONTRACT["cases"]:
-                with self.subTest(case=case["name"], device=device):
-                    try:
-                        outputs = call(case, device)
-                    except RuntimeError as error:
-                        if "no kernel of @FAMILY@ is known" not in str(error):
-                            raise
-                        refused.append(case["name"])
-                        continue
-                    self.check(case, outputs)
-                    right += 1
-            print(f"@FAMILY@ on {device}: {right} cases right; not served: {', '.join(refused) or 'none'}")
-            self.assertGreater(right, 0, f"the dispatch table serves no case on {device}")
+            self.each_case(device, call, CONTRACT["outputs"], "@FAMILY@")
 
     def test_another_stream_gives_the_same(self):
         if "cuda" not in DEVICES:
@@ -92,11 +129,73 @@ class Cases(unittest.TestCase):
                 self.assertEqual(tuple(output.shape), expected.shape)
 
 
+    @unittest.skipUnless(COMPILES, "needs PyTorch 2")
+    def test_compiled_gives_the_same(self):
+        for device in DEVICES:
+            self.each_case(device, lambda case, device: call(case, device, compiled()), CONTRACT["outputs"], "@FAMILY@ compiled")
+
+    @unittest.skipUnless(COMPILES, "needs PyTorch 2")
+    def test_compiled_for_one_size_it_takes_another(self):
+        for device in DEVICES:
+            op, cases = compiled(), served(device)
+            for case in cases[:2] + cases[:1]:
+                for tensor, output in zip(CONTRACT["outputs"], call(case, device, op)):
+                    self.check(case, tensor, output)
+
+    @unittest.skipUnless(hasattr(torch.library, "opcheck"), "needs PyTorch 2.4")
+    def test_is_registered_as_pytorch_asks(self):
+        for device in DEVICES:
+            case = served(device)[0]
+            inputs = inputs_of(case, device, gradients=HAS_GRADIENT)
+            tests = ("test_schema", "test_faketensor") + (("test_autograd_registration",) if HAS_GRADIENT else ())
+            torch.library.opcheck(torch.ops.apo.@FAMILY@.default, tuple(inputs), case["arguments"], test_utils=tests)
+
+
+@unittest.skipUnless(HAS_GRADIENT, "no op of the gradient is in this folder")
+class Gradients(Near):
+    """What autograd gives, against the expected values of the gradient's contract in fp64."""
+
+    def compute(self, case, device, op=None):
+        if not case["differentiable"]:
+            return None
+        inputs = inputs_of(case, device, gradients=True)
+        outputs = (op or call_op)(inputs, case["arguments"])
+        ends = [outputs[tensor["output"]] for tensor in CONTRACT["arriving"]]
+        arriving = [load(case, tensor).to(device) for tensor in CONTRACT["arriving"]]
+        return torch.autograd.grad(ends, [inputs[tensor["input"]] for tensor in CONTRACT["gradients"]], arriving)
+
+    def test_gradients_are_as_near_as_the_contract_asks(self):
+        for device in DEVICES:
+            self.each_case(device, self.compute, CONTRACT["gradients"], "gradient of @FAMILY@")
+
+    @unittest.skipUnless(COMPILES, "needs PyTorch 2")
+    def test_compiled_gradients_are_as_near(self):
+        for device in DEVICES:
+            self.each_case(device, lambda case, device: self.compute(case, device, compiled()), CONTRACT["gradients"], "gradient of @FAMILY@ compiled")
+
+    def test_gradients_may_arrive_as_views(self):
+        for device in DEVICES:
+            case = served(device, differentiable=True)[0]
+            inputs = inputs_of(case, device, gradients=True)
+            wanted = [inputs[tensor["input"]] for tensor in CONTRACT["gradients"]]
+            end = call_op(inputs, case["arguments"])[CONTRACT["arriving"][0]["output"]]
+            whole = torch.autograd.grad(end, wanted, torch.ones_like(end), retain_graph=True)
+            expanded = torch.autograd.grad(end.sum(), wanted)  # arrives as one element with strides of 0
+            for one, other in zip(whole, expanded):
+                torch.testing.assert_close(one, other)
+
+    def test_what_no_gradient_can_reach_is_a_dead_end(self):
+        case = served(DEVICES[0], differentiable=True)[0]
+        outputs = call_op(inputs_of(case, DEVICES[0], gradients=True), case["arguments"])
+        reached = {tensor["output"] for tensor in CONTRACT["arriving"]}
+        self.assertEqual([output.requires_grad for output in outputs], [index in reached for index in range(len(outputs))])
+
+
 class Errors(unittest.TestCase):
     def setUp(self):
         name = CONTRACT["inputs"][0]["name"]
         self.case = max(CONTRACT["cases"], key=lambda case: np.load(CASES / case["name"] / f"{name}.npy").size)
-        self.inputs = [load(self.case, tensor).to(DEVICES[0]) for tensor in CONTRACT["inputs"]]
+        self.inputs = inputs_of(self.case, DEVICES[0])
 
     def refuse(self, first, pattern):
         with self.assertRaisesRegex(RuntimeError, pattern):

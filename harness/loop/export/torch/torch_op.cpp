@@ -15,6 +15,7 @@
 #include "harness/loop/export/dispatch_sources.h"
 #include "harness/loop/export/torch/torch_cases.h"
 #include "harness/loop/export/torch/torch_contract.h"
+#include "harness/loop/export/torch/torch_gradient.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -127,13 +128,28 @@ Document sources_document(const DispatchTable& table) {
   return sources;
 }
 
+Document gradient_document(const TorchGradient& gradient) {
+  Document inputs = Document::array();
+  for (const GradientInput& input : gradient.inputs) {
+    using Is = GradientInput::Is;
+    const char* is = input.is == Is::input ? "input" : input.is == Is::output ? "output" : "gradient";
+    inputs.push_back({is, input.index});
+  }
+  return {{"op", gradient.contract.family->name},
+          {"inputs", inputs},
+          {"outputs", gradient.outputs},
+          {"arguments", gradient.arguments}};
+}
+
 // What the Python file knows of the contract and of the table.
-Document op_document(const TorchContract& contract, const DispatchTable& table) {
+Document op_document(const TorchContract& contract, const std::optional<TorchGradient>& gradient,
+                     const DispatchTable& table) {
   return {{"schema", torch_schema(contract)},
           {"inputs", tensors_document(contract.inputs)},
           {"outputs", tensors_document(contract.outputs)},
           {"axes", axes_document(contract)},
           {"scalars", scalars_document(*contract.family)},
+          {"gradient", gradient ? gradient_document(*gradient) : Document(nullptr)},
           {"sources", sources_document(table)}};
 }
 
@@ -156,16 +172,17 @@ void add_calls(const DispatchTable& table, std::vector<NamedText>& files) {
 std::vector<NamedText> torch_files(const DispatchTable& table, const fs::path& home, int threads) {
   const std::string& family = table.family->name;
   const TorchContract contract = torch_contract(*table.family);
+  const std::optional<TorchGradient> gradient = torch_gradient(contract);
   const fs::path texts = home / "harness" / "loop" / "export" / "torch";
   std::vector<NamedText> files = {
       {family + "_op.cpp", op_text(contract)},
       {family + "_op.py", replace_all(read_file(texts / "op.py"), kFamilyPlace, family)},
       {"test_" + family + ".py", replace_all(read_file(texts / "test.py"), kFamilyPlace, family)},
-      {family + "_op.json", op_document(contract, table).dump(2) + "\n"},
+      {family + "_op.json", op_document(contract, gradient, table).dump(2) + "\n"},
       {"apo_op.hpp", read_file(texts / "apo_op.hpp")},
       {"kernels/abi.h", read_file(home / "kernels" / "abi.h")}};
   add_calls(table, files);
-  std::vector<NamedText> cases = torch_cases(contract, table, threads);
+  std::vector<NamedText> cases = torch_cases(contract, gradient, table, threads);
   files.insert(files.end(), std::make_move_iterator(cases.begin()), std::make_move_iterator(cases.end()));
   return files;
 }
