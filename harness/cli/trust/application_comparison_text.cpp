@@ -85,8 +85,7 @@ std::string application_comparison_in_full(const ApplicationComparison& comparis
   std::string text =
       paint(fmt::format("comparison a{}", comparison.id), "bold") + " of two dispatches\n" + asked_text(comparison);
   if (comparison.verdict) {
-    text +=
-        "\n" + paint("judgement", "bold") + "\n" + comparison.sentence + "\n" + application_comparison_text(comparison);
+    text += "\n" + paint("judgement", "bold") + "\n" + application_comparison_text(comparison);
   }
   return text + runs_text(comparison);
 }

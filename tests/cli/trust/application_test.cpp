@@ -353,6 +353,11 @@ TEST_F(ApplicationCommand, ACampaignEndsWithTheApplicationAndSaysThatItRefuses) 
   const Ran withdrawn = place.apo({"export", "--dispatch", "row_softmax", "--json"});
   EXPECT_EQ(withdrawn.exit_code, 1);
   EXPECT_NE(withdrawn.err.find("refused row_softmax/tuned"), std::string::npos) << withdrawn.err;
+  const Ran all_the_same = place.apo({"export", "--dispatch", "row_softmax", "--refused", "--output", "table"});
+  EXPECT_EQ(all_the_same.exit_code, 0);
+  EXPECT_NE(all_the_same.err.find("exported, row_softmax class"), std::string::npos) << all_the_same.err;
+  EXPECT_NE(all_the_same.out.find("refused by its application in comparison a1"), std::string::npos)
+      << all_the_same.out;
 }
 
 TEST_F(ApplicationCommand, MistakesNameTheFix) {

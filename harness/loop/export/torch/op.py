@@ -291,8 +291,10 @@ def below_autograd():
         with guard:
             yield
     else:  # in PyTorch 1 its life is the scope
-        yield
-        del guard
+        try:
+            yield
+        finally:
+            del guard
 
 
 class Differentiable(torch.autograd.Function):
