@@ -179,7 +179,7 @@ int export_dispatch(const ExportOptions& options, const Globals& globals) {
 Action define_export(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ExportOptions>();
   app.add_flag("--dispatch", options->dispatch,
-               "write the dispatch table: dispatch.json and one C++17 header a family");
+               "write the dispatch table: a JSON document and a C++17 header a family");
   app.add_flag("--torch", options->torch,
                "write the dispatch table, its sources, and for each family an op of PyTorch that calls what the table "
                "chose, with a test");

@@ -12,6 +12,7 @@
 #include "harness/evaluate/applications/judge_application.h"
 #include "harness/evaluate/judge/signed_rank.h"
 #include "harness/loop/applications/expectation.h"
+#include "harness/loop/export/dispatch_document.h"
 #include "harness/profile/application/application_summary.h"
 #include "harness/profile/application/run_application.h"
 
@@ -19,14 +20,21 @@ namespace apo {
 namespace fs = std::filesystem;
 namespace {
 
-// "" where there is none, as of a library.
-std::string table_of_dispatch(const fs::path& dispatch) {
-  const fs::path file = dispatch / "dispatch.json";
-  return fs::is_regular_file(file) ? read_file(file) : "";
+// One a family; none of a library.
+std::vector<std::string> documents_of(const fs::path& dispatch) {
+  std::vector<std::string> documents;
+  if (fs::is_directory(dispatch)) {
+    for (const fs::directory_entry& file : fs::directory_iterator(dispatch)) {
+      if (file.is_regular_file() && file.path().filename().string().ends_with(kDispatchDocument)) {
+        documents.push_back(read_file(file.path()));
+      }
+    }
+  }
+  return documents;
 }
 
 KernelEffect kernel_effect(const ApplicationComparison& comparison, const Machine& machine) {
-  return kernel_effect(table_of_dispatch(comparison.dispatch[0]), table_of_dispatch(comparison.dispatch[1]), machine);
+  return kernel_effect(documents_of(comparison.dispatch[0]), documents_of(comparison.dispatch[1]), machine);
 }
 
 // Of a step of A, the median over its runs.

@@ -26,15 +26,22 @@ struct Difference {
 
 // What serves that machine, by family: its own rows, else those of the first device of its model, as the header
 // chooses.
-std::map<std::string, Json> rows_of(const Json& dispatch, const Machine& machine) {
-  std::map<std::string, Json> rows;
-  for (const Json& family : dispatch.at("families")) {
-    for (const char* key : {"id", "model"}) {
-      for (const Json& device : family.at("devices")) {
-        if (device.at("device").at(key) == (key == std::string_view("id") ? machine.id : machine.model)) {
-          rows.emplace(family.at("family").get<std::string>(), device.at("rows"));
-        }
+void add_rows(const Json& family, const Machine& machine, std::map<std::string, Json>& rows) {
+  for (const char* key : {"id", "model"}) {
+    for (const Json& device : family.at("devices")) {
+      if (device.at("device").at(key) == (key == std::string_view("id") ? machine.id : machine.model)) {
+        rows.emplace(family.at("family").get<std::string>(), device.at("rows"));
       }
+    }
+  }
+}
+
+std::map<std::string, Json> rows_of(const std::vector<std::string>& documents, const Machine& machine) {
+  std::map<std::string, Json> rows;
+  for (const std::string& document : documents) {
+    const Json parsed = Json::parse(document);
+    for (const Json& family : parsed.at("families")) {
+      add_rows(family, machine, rows);
     }
   }
   return rows;
@@ -50,7 +57,8 @@ Json configuration_for(const Json& rows, const Json& workload_class) {
   return nullptr;
 }
 
-std::vector<Difference> differences_of(const Json& a, const Json& b, const Machine& machine) {
+std::vector<Difference> differences_of(const std::vector<std::string>& a, const std::vector<std::string>& b,
+                                       const Machine& machine) {
   const std::map<std::string, Json> rows_a = rows_of(a, machine);
   std::vector<Difference> differences;
   for (const auto& [family, rows] : rows_of(b, machine)) {
@@ -109,11 +117,13 @@ ApplicationExpectation nothing_expected(const std::string& why) {
 
 }  // namespace
 
-KernelEffect kernel_effect(const std::string& dispatch_a, const std::string& dispatch_b, const Machine& machine) {
-  const Json a = Json::parse(dispatch_a, nullptr, false);
-  const Json b = Json::parse(dispatch_b, nullptr, false);
+KernelEffect kernel_effect(const std::vector<std::string>& documents_a, const std::vector<std::string>& documents_b,
+                           const Machine& machine) {
+  if (documents_a.empty() || documents_b.empty()) {
+    return unknown_effect("a dispatch has no document of 'apo export'");
+  }
   try {
-    const std::vector<Difference> differences = differences_of(a, b, machine);
+    const std::vector<Difference> differences = differences_of(documents_a, documents_b, machine);
     if (differences.size() != 1) {
       return unknown_effect(differences.empty() ? "the dispatches do not differ in what they have for this machine"
                                                 : fmt::format("the dispatches differ in {} rows", differences.size()));
@@ -125,7 +135,7 @@ KernelEffect kernel_effect(const std::string& dispatch_a, const std::string& dis
     effect->kernel = name_of(differences.front());
     return *effect;
   } catch (const Json::exception&) {
-    return unknown_effect("a dispatch has no dispatch.json that this apo knows");
+    return unknown_effect("this apo does not know a document of a dispatch");
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "harness/core/applications/application_comparison.h"
 #include "harness/core/recording/application_profile.h"
@@ -10,7 +11,7 @@
 
 namespace apo {
 
-// The kernel in which two dispatches differ, and by how much it is faster, as the texts of their dispatch.json say for
+// The kernel in which two dispatches differ, and by how much it is faster, as their documents say, one a family, for
 // that machine: certified, or judged against the other one directly. Logs of ratios.
 struct KernelEffect {
   std::string missing;  // why it is not known; the rest is empty then
@@ -19,7 +20,8 @@ struct KernelEffect {
   double lower = 0;
   double upper = 0;
 };
-KernelEffect kernel_effect(const std::string& dispatch_a, const std::string& dispatch_b, const Machine& machine);
+KernelEffect kernel_effect(const std::vector<std::string>& documents_a, const std::vector<std::string>& documents_b,
+                           const Machine& machine);
 
 // A run of A that was recorded: the time of its kernels, for a step.
 struct RecordedSteps {

@@ -66,6 +66,14 @@ Document refused_document(const RefusedIncumbent& one) {
           {"reason", to_string(one.refusal.reason)}, {"exported", one.exported}};
 }
 
+Dispatch part_of(const Dispatch& dispatch, const DispatchTable& table) {
+  const std::string& family = table.family->name;
+  Dispatch part = {.tables = {table}, .gaps = dispatch.gaps, .refused = dispatch.refused};
+  std::erase_if(part.gaps, [&](const DispatchGap& gap) { return gap.family != family; });
+  std::erase_if(part.refused, [&](const RefusedIncumbent& one) { return one.incumbent.family != family; });
+  return part;
+}
+
 }  // namespace
 
 Document to_document(const Dispatch& dispatch) {
@@ -100,9 +108,12 @@ Document to_document(const Dispatch& dispatch) {
 }
 
 std::vector<NamedText> dispatch_files(const Dispatch& dispatch, bool with_sources) {
-  const std::string document = to_document(dispatch).dump(2, ' ', false, Document::error_handler_t::replace) + "\n";
-  std::vector<NamedText> files = {{"dispatch.json", document}};
+  std::vector<NamedText> files;
   for (const DispatchTable& table : dispatch.tables) {
+    const std::string& family = table.family->name;
+    files.push_back(
+        {family + std::string(kDispatchDocument),
+         to_document(part_of(dispatch, table)).dump(2, ' ', false, Document::error_handler_t::replace) + "\n"});
     files.push_back({dispatch_header_name(*table.family), dispatch_header(table)});
     if (with_sources) {
       std::ranges::move(dispatch_sources(table), std::back_inserter(files));

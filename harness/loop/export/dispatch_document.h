@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string_view>
 #include <vector>
 
 #include "harness/core/system/files.h"
@@ -11,8 +12,10 @@ namespace apo {
 
 nlohmann::ordered_json to_document(const Dispatch& dispatch);
 
-// dispatch.json, a header a family, and with sources what they are compiled from. The paths are those within the
-// folder.
+constexpr std::string_view kDispatchDocument = "_dispatch.json";  // behind the family's name
+
+// A document and a header a family, and with sources what they are compiled from: exports of several families fit in
+// one folder. The paths are those within it.
 std::vector<NamedText> dispatch_files(const Dispatch& dispatch, bool with_sources);
 
 }  // namespace apo

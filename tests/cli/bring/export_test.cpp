@@ -61,7 +61,7 @@ TEST(Export, JsonIsOneDocumentAndTheSameAsTheFile) {
   const Ran ran = place.apo({"export", "--dispatch", "e88_backward", "--device", "NVIDIA H200", "--json", "--journal",
                              recorded(place), "--output", "table"});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_EQ(ran.out, read_file(place.path("table/dispatch.json")));
+  EXPECT_EQ(ran.out, read_file(place.path("table/e88_backward_dispatch.json")));
   const auto document = only_document(ran);
   ASSERT_EQ(document["families"].size(), 1U);
   const auto& row = document["families"][0]["devices"][0]["rows"][0];
@@ -132,11 +132,11 @@ TEST(Export, AFolderThatCannotBeWrittenGetsNothing) {
   place.write("file", "not a folder");
   expect_error(place.apo({"export", "--dispatch", "--journal", journal, "--output", "file/table"}), 2, "file/table");
   // The last of the files cannot be written: none of them changes.
-  place.write("table/dispatch.json", "old");
+  place.write("table/e88_backward_dispatch.json", "old");
   fs::create_directory(place.path("table/e88_forward_dispatch.h"));
   expect_error(place.apo({"export", "--dispatch", "--journal", journal, "--output", "table"}), 2,
                "e88_forward_dispatch.h");
-  EXPECT_EQ(read_file(place.path("table/dispatch.json")), "old");
+  EXPECT_EQ(read_file(place.path("table/e88_backward_dispatch.json")), "old");
   EXPECT_EQ(std::distance(fs::directory_iterator(place.path("table")), fs::directory_iterator()), 2)
       << "a temporary file was left";
 }

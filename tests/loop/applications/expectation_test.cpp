@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "harness/core/text.h"
+
 namespace apo {
 namespace {
 
@@ -24,10 +26,10 @@ std::string measured(const std::string& replaced, const std::string& baseline) {
                      replaced, baseline, baseline);
 }
 
-std::string dispatch_of(const std::string& rows) {
-  return R"({"families": [{"family": "f", "devices": [{"device": {"id": "other", "model": "M"}, "rows": []},
+std::vector<std::string> dispatch_of(const std::string& rows) {
+  return {R"({"families": [{"family": "f", "devices": [{"device": {"id": "other", "model": "M"}, "rows": []},
                                                       {"device": {"id": "gpu", "model": "H"}, "rows": [)" +
-         rows + "]}]}]}";
+          rows + "]}]}]}"};
 }
 
 const Machine kGpu = {.id = "gpu", .model = "H"};
@@ -76,12 +78,25 @@ TEST(Expectation, WhatIsNotKnownIsSaid) {
   EXPECT_NE(kernel_effect(dispatch_of(kSimple), dispatch_of(row("f/new", "", kUnmeasured)), kGpu)
                 .missing.find("nothing in B's table says"),
             std::string::npos);
-  EXPECT_NE(kernel_effect("", dispatch_of(kSimple), kGpu).missing.find("dispatch.json"), std::string::npos);
+  EXPECT_NE(kernel_effect({}, dispatch_of(kSimple), kGpu).missing.find("no document"), std::string::npos);
   const SpeedEffect measured{};
   EXPECT_NE(expectation_of(threefold(), "", two_steps(), kStep, &measured).missing, "");
   EXPECT_NE(expectation_of(threefold(), "f_", {.missing = "no recorder"}, kStep, &measured).missing.find("no recorder"),
             std::string::npos);
   EXPECT_NE(expectation_of(threefold(), "absent", two_steps(), kStep, &measured).missing.find("'absent'"),
+            std::string::npos);
+}
+
+TEST(Expectation, ATableHasADocumentAFamily) {
+  const auto with_other = [](std::vector<std::string> documents, const std::string& configuration) {
+    const std::string other = dispatch_of(row(configuration, "", kUnmeasured)).front();
+    documents.push_back(replace_all(other, R"("family": "f")", R"("family": "g")"));
+    return documents;
+  };
+  const auto best = dispatch_of(row("f/best", "c", measured("f/old", "f/simple")));
+  EXPECT_EQ(kernel_effect(with_other(dispatch_of(kSimple), "g/a"), with_other(best, "g/a"), kGpu).missing, "");
+  EXPECT_NE(kernel_effect(with_other(dispatch_of(kSimple), "g/a"), with_other(best, "g/b"), kGpu)
+                .missing.find("differ in 2 rows"),
             std::string::npos);
 }
 
