@@ -15,17 +15,17 @@
 namespace apo {
 
 template <class Enum, std::size_t Size>
-using Words = std::array<std::pair<Enum, std::string_view>, Size>;
+using EnumWords = std::array<std::pair<Enum, std::string_view>, Size>;
 
 // Returns "?" for a value without a word.
 template <class Enum, std::size_t Size>
-constexpr std::string_view word_of(const Words<Enum, Size>& words, Enum value) {
+constexpr std::string_view word_of(const EnumWords<Enum, Size>& words, Enum value) {
   const auto found = std::find_if(words.begin(), words.end(), [&](const auto& entry) { return entry.first == value; });
   return found == words.end() ? "?" : found->second;
 }
 
 template <class Enum, std::size_t Size>
-constexpr std::optional<Enum> value_of(const Words<Enum, Size>& words, std::string_view word) {
+constexpr std::optional<Enum> value_of(const EnumWords<Enum, Size>& words, std::string_view word) {
   const auto found = std::find_if(words.begin(), words.end(), [&](const auto& entry) { return entry.second == word; });
   return found == words.end() ? std::nullopt : std::optional(found->first);
 }
@@ -33,7 +33,7 @@ constexpr std::optional<Enum> value_of(const Words<Enum, Size>& words, std::stri
 // Converts a word that a person wrote. Throws UserError that names `what` was read ("layout") and the nearest valid
 // word; `where` is "" or a place such as " in campaign.json:3".
 template <class Enum, std::size_t Size>
-Enum checked_value(const Words<Enum, Size>& words, const std::string& what, const std::string& word,
+Enum checked_value(const EnumWords<Enum, Size>& words, const std::string& what, const std::string& word,
                    const std::string& where) {
   if (const auto value = value_of(words, word)) {
     return *value;

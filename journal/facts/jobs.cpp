@@ -5,7 +5,7 @@
 namespace apo {
 namespace {
 
-constexpr Words<JobState, 3> kJobStates = {
+constexpr EnumWords<JobState, 3> kJobStates = {
     {{JobState::done, "done"}, {JobState::failed, "failed"}, {JobState::cancelled, "cancelled"}}};
 
 std::optional<JobEnd> read_end(Database& database, std::int64_t job) {

@@ -13,12 +13,12 @@
 namespace apo {
 namespace {
 
-constexpr Words<ApplicationView, 2> kViews = {
+constexpr EnumWords<ApplicationView, 2> kViews = {
     {{ApplicationView::fixed_steps, "fixed_steps"}, {ApplicationView::fixed_time, "fixed_time"}}};
-constexpr Words<QualityFinding, 4> kFindings = {{{QualityFinding::equivalent, "equivalent"},
-                                                 {QualityFinding::better, "better"},
-                                                 {QualityFinding::worse, "worse"},
-                                                 {QualityFinding::inconclusive, "inconclusive"}}};
+constexpr EnumWords<QualityFinding, 4> kFindings = {{{QualityFinding::equivalent, "equivalent"},
+                                                     {QualityFinding::better, "better"},
+                                                     {QualityFinding::worse, "worse"},
+                                                     {QualityFinding::inconclusive, "inconclusive"}}};
 
 std::string ratios(double effect, double lower, double upper) {
   return format_interval(std::exp(effect), std::exp(lower), std::exp(upper)).all();

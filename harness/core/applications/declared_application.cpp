@@ -10,7 +10,7 @@
 namespace apo {
 namespace {
 
-constexpr Words<MetricRole, 2> kMetricRoles = {{{MetricRole::speed, "speed"}, {MetricRole::quality, "quality"}}};
+constexpr EnumWords<MetricRole, 2> kMetricRoles = {{{MetricRole::speed, "speed"}, {MetricRole::quality, "quality"}}};
 
 }  // namespace
 

@@ -6,7 +6,8 @@
 namespace apo {
 namespace {
 
-constexpr Words<CommandPurpose, 2> kPurposes = {{{CommandPurpose::compare, "compare"}, {CommandPurpose::gate, "gate"}}};
+constexpr EnumWords<CommandPurpose, 2> kPurposes = {
+    {{CommandPurpose::compare, "compare"}, {CommandPurpose::gate, "gate"}}};
 
 }  // namespace
 

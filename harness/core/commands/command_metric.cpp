@@ -13,11 +13,11 @@
 namespace apo {
 namespace {
 
-constexpr Words<MetricKind, 5> kMetricKinds = {{{MetricKind::seconds, "seconds"},
-                                                {MetricKind::json, "json"},
-                                                {MetricKind::regex, "regex"},
-                                                {MetricKind::gbench, "gbench"},
-                                                {MetricKind::nvbench, "nvbench"}}};
+constexpr EnumWords<MetricKind, 5> kMetricKinds = {{{MetricKind::seconds, "seconds"},
+                                                    {MetricKind::json, "json"},
+                                                    {MetricKind::regex, "regex"},
+                                                    {MetricKind::gbench, "gbench"},
+                                                    {MetricKind::nvbench, "nvbench"}}};
 constexpr const char* kForms = "known: seconds, json:PATH, regex:EXPRESSION, gbench[:NAME], nvbench[:NAME]";
 
 MetricKind kind_of(const std::string& word, const std::string& text) {

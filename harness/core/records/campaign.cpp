@@ -12,7 +12,7 @@
 namespace apo {
 namespace {
 
-constexpr Words<CampaignState, 3> kStates = {
+constexpr EnumWords<CampaignState, 3> kStates = {
     {{CampaignState::open, "open"}, {CampaignState::finished, "finished"}, {CampaignState::abandoned, "abandoned"}}};
 
 }  // namespace

@@ -6,15 +6,15 @@
 namespace apo {
 namespace {
 
-constexpr Words<CachePolicy, 2> kCachePolicies = {{{CachePolicy::cold, "cold"}, {CachePolicy::warm, "warm"}}};
-constexpr Words<Layout, 2> kLayouts = {{{Layout::random, "random"}, {Layout::fixed, "fixed"}}};
-constexpr Words<RoundStage, 7> kStages = {{{RoundStage::search, "search"},
-                                           {RoundStage::confirm, "confirm"},
-                                           {RoundStage::certify, "certify"},
-                                           {RoundStage::sentinel, "sentinel"},
-                                           {RoundStage::noise, "noise"},
-                                           {RoundStage::gate, "gate"},
-                                           {RoundStage::solo_runs, "solo runs"}}};
+constexpr EnumWords<CachePolicy, 2> kCachePolicies = {{{CachePolicy::cold, "cold"}, {CachePolicy::warm, "warm"}}};
+constexpr EnumWords<Layout, 2> kLayouts = {{{Layout::random, "random"}, {Layout::fixed, "fixed"}}};
+constexpr EnumWords<RoundStage, 7> kStages = {{{RoundStage::search, "search"},
+                                               {RoundStage::confirm, "confirm"},
+                                               {RoundStage::certify, "certify"},
+                                               {RoundStage::sentinel, "sentinel"},
+                                               {RoundStage::noise, "noise"},
+                                               {RoundStage::gate, "gate"},
+                                               {RoundStage::solo_runs, "solo runs"}}};
 
 }  // namespace
 

@@ -6,37 +6,37 @@
 namespace apo {
 namespace {
 
-constexpr Words<Outcome, 13> kOutcomes = {{{Outcome::valid, "valid"},
-                                           {Outcome::refused, "refused"},
-                                           {Outcome::build_failed, "build_failed"},
-                                           {Outcome::no_change, "no_change"},
-                                           {Outcome::wrong_abi, "wrong_abi"},
-                                           {Outcome::incorrect, "incorrect"},
-                                           {Outcome::faulted, "faulted"},
-                                           {Outcome::timed_out, "timed_out"},
-                                           {Outcome::out_of_memory, "out_of_memory"},
-                                           {Outcome::unstable_clock, "unstable_clock"},
-                                           {Outcome::no_metric, "no_metric"},
-                                           {Outcome::not_finite, "not_finite"},
-                                           {Outcome::left_processes, "left_processes"}}};
-constexpr Words<Verdict, 3> kVerdicts = {
+constexpr EnumWords<Outcome, 13> kOutcomes = {{{Outcome::valid, "valid"},
+                                               {Outcome::refused, "refused"},
+                                               {Outcome::build_failed, "build_failed"},
+                                               {Outcome::no_change, "no_change"},
+                                               {Outcome::wrong_abi, "wrong_abi"},
+                                               {Outcome::incorrect, "incorrect"},
+                                               {Outcome::faulted, "faulted"},
+                                               {Outcome::timed_out, "timed_out"},
+                                               {Outcome::out_of_memory, "out_of_memory"},
+                                               {Outcome::unstable_clock, "unstable_clock"},
+                                               {Outcome::no_metric, "no_metric"},
+                                               {Outcome::not_finite, "not_finite"},
+                                               {Outcome::left_processes, "left_processes"}}};
+constexpr EnumWords<Verdict, 3> kVerdicts = {
     {{Verdict::accepted, "accepted"}, {Verdict::reverted, "reverted"}, {Verdict::inconclusive, "inconclusive"}}};
-constexpr Words<Reason, 12> kReasons = {{{Reason::faster, "faster"},
-                                         {Reason::regression, "regression"},
-                                         {Reason::equivalent, "equivalent"},
-                                         {Reason::no_gain, "no_gain"},
-                                         {Reason::confirm_failed, "confirm_failed"},
-                                         {Reason::guard_failed, "guard_failed"},
-                                         {Reason::gate_failed, "gate_failed"},
-                                         {Reason::quality_lost, "quality_lost"},
-                                         {Reason::unresolved, "unresolved"},
-                                         {Reason::ranked, "ranked"},
-                                         {Reason::noisy, "noisy"},
-                                         {Reason::interrupted, "interrupted"}}};
-constexpr Words<GateVerdict, 4> kGateVerdicts = {{{GateVerdict::passed, "passed"},
-                                                  {GateVerdict::regressed, "regressed"},
-                                                  {GateVerdict::failed, "failed"},
-                                                  {GateVerdict::undecided, "undecided"}}};
+constexpr EnumWords<Reason, 12> kReasons = {{{Reason::faster, "faster"},
+                                             {Reason::regression, "regression"},
+                                             {Reason::equivalent, "equivalent"},
+                                             {Reason::no_gain, "no_gain"},
+                                             {Reason::confirm_failed, "confirm_failed"},
+                                             {Reason::guard_failed, "guard_failed"},
+                                             {Reason::gate_failed, "gate_failed"},
+                                             {Reason::quality_lost, "quality_lost"},
+                                             {Reason::unresolved, "unresolved"},
+                                             {Reason::ranked, "ranked"},
+                                             {Reason::noisy, "noisy"},
+                                             {Reason::interrupted, "interrupted"}}};
+constexpr EnumWords<GateVerdict, 4> kGateVerdicts = {{{GateVerdict::passed, "passed"},
+                                                      {GateVerdict::regressed, "regressed"},
+                                                      {GateVerdict::failed, "failed"},
+                                                      {GateVerdict::undecided, "undecided"}}};
 
 }  // namespace
 

@@ -6,24 +6,24 @@
 namespace apo {
 namespace {
 
-constexpr Words<BottleneckKind, 4> kKinds = {{{BottleneckKind::cause, "cause"},
-                                              {BottleneckKind::limit, "limit"},
-                                              {BottleneckKind::remainder, "remainder"},
-                                              {BottleneckKind::unknown, "unknown"}}};
-constexpr Words<Origin, 3> kOrigins = {
+constexpr EnumWords<BottleneckKind, 4> kKinds = {{{BottleneckKind::cause, "cause"},
+                                                  {BottleneckKind::limit, "limit"},
+                                                  {BottleneckKind::remainder, "remainder"},
+                                                  {BottleneckKind::unknown, "unknown"}}};
+constexpr EnumWords<Origin, 3> kOrigins = {
     {{Origin::registered, "registered"}, {Origin::tuning, "tuning"}, {Origin::proposer, "proposer"}}};
-constexpr Words<LeftOutKind, 6> kLeftOutKinds = {{{LeftOutKind::other_target, "other_target"},
-                                                  {LeftOutKind::unsupported, "unsupported"},
-                                                  {LeftOutKind::incumbent, "incumbent"},
-                                                  {LeftOutKind::below_resolution, "below_resolution"},
-                                                  {LeftOutKind::refuted, "refuted"},
-                                                  {LeftOutKind::unknown, "unknown"}}};
-constexpr Words<ProposalState, 3> kProposalStates = {
+constexpr EnumWords<LeftOutKind, 6> kLeftOutKinds = {{{LeftOutKind::other_target, "other_target"},
+                                                      {LeftOutKind::unsupported, "unsupported"},
+                                                      {LeftOutKind::incumbent, "incumbent"},
+                                                      {LeftOutKind::below_resolution, "below_resolution"},
+                                                      {LeftOutKind::refuted, "refuted"},
+                                                      {LeftOutKind::unknown, "unknown"}}};
+constexpr EnumWords<ProposalState, 3> kProposalStates = {
     {{ProposalState::taken, "taken"}, {ProposalState::repeated, "repeated"}, {ProposalState::refused, "refused"}}};
-constexpr Words<ProposerOutcome, 4> kProposerOutcomes = {{{ProposerOutcome::answered, "answered"},
-                                                          {ProposerOutcome::failed, "failed"},
-                                                          {ProposerOutcome::timed_out, "timed_out"},
-                                                          {ProposerOutcome::flooded, "flooded"}}};
+constexpr EnumWords<ProposerOutcome, 4> kProposerOutcomes = {{{ProposerOutcome::answered, "answered"},
+                                                              {ProposerOutcome::failed, "failed"},
+                                                              {ProposerOutcome::timed_out, "timed_out"},
+                                                              {ProposerOutcome::flooded, "flooded"}}};
 
 }  // namespace
 

@@ -11,9 +11,9 @@
 namespace apo {
 namespace {
 
-constexpr Words<PredictionSource, 3> kPredictionSources = {{{PredictionSource::idea, "idea"},
-                                                            {PredictionSource::measurements, "measurements"},
-                                                            {PredictionSource::nothing, "nothing"}}};
+constexpr EnumWords<PredictionSource, 3> kPredictionSources = {{{PredictionSource::idea, "idea"},
+                                                                {PredictionSource::measurements, "measurements"},
+                                                                {PredictionSource::nothing, "nothing"}}};
 
 }  // namespace
 
