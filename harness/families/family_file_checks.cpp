@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "harness/core/expression/expression.h"
 #include "harness/core/text.h"
-#include "harness/implement/variant/expression.h"
 #include "harness/implement/variant/metadata_block.h"
 
 namespace apo {

@@ -9,9 +9,9 @@
 #include <regex>
 #include <set>
 
+#include "harness/core/expression/expression.h"
 #include "harness/core/text.h"
 #include "harness/families/family_file_checks.h"
-#include "harness/implement/variant/expression.h"
 
 namespace apo {
 namespace {

@@ -10,12 +10,12 @@
 #include <mutex>
 #include <utility>
 
+#include "harness/core/expression/expression.h"
 #include "harness/core/text.h"
 #include "harness/families/command_reference.h"
 #include "harness/families/draw_inputs.h"
 #include "harness/families/family_file.h"
 #include "harness/families/family_file_checks.h"
-#include "harness/implement/variant/expression.h"
 #include "kernels/random.h"
 
 namespace apo {

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "harness/core/error.h"
+#include "harness/core/expression/expression.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/system/process.h"
@@ -22,7 +23,6 @@
 #include "harness/implement/build_cache.h"
 #include "harness/implement/compile.h"
 #include "harness/implement/includes.h"
-#include "harness/implement/variant/expression.h"
 
 namespace apo {
 namespace fs = std::filesystem;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "harness/core/expression/expression.h"
 #include "harness/core/hash.h"
 #include "harness/core/sources.h"
 #include "harness/core/system/files.h"
@@ -16,7 +17,6 @@
 #include "harness/implement/cubin_builder.h"
 #include "harness/implement/object/cubin.h"
 #include "harness/implement/variant/args_header.h"
-#include "harness/implement/variant/expression.h"
 #include "harness/implement/variant/launch_plan.h"
 #include "harness/implement/variant/settings.h"
 

@@ -6,13 +6,13 @@
 #include <memory>
 #include <string>
 
+#include "harness/core/expression/expression.h"
 #include "harness/core/system/files.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/object/cubin.h"
 #include "harness/implement/toolkit.h"
 #include "harness/implement/variant/catalogue.h"
-#include "harness/implement/variant/expression.h"
 #include "harness/implement/variant/settings.h"
 #include "tests/shipped_families.h"
 

@@ -15,9 +15,9 @@
 #include <string>
 
 #include "harness/core/error.h"
+#include "harness/core/expression/expression.h"
 #include "harness/core/text.h"
 #include "harness/implement/builder.h"
-#include "harness/implement/variant/expression.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/runtime/runtime.h"

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <string>
 
+#include "harness/core/expression/expression.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/executor_builder.h"
 #include "harness/implement/variant/catalogue.h"
-#include "harness/implement/variant/expression.h"
 #include "harness/implement/variant/settings.h"
 
 namespace apo::testing {

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "harness/implement/variant/expression_tree.h"
+#include "harness/core/expression/expression_tree.h"
 
 namespace apo {
 std::string_view cpp_arithmetic() {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "harness/core/expression/expression.h"
 #include "harness/core/text.h"
-#include "harness/implement/variant/expression.h"
 #include "harness/implement/variant/settings.h"
 
 namespace apo {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "harness/core/expression/expression.h"
 #include "harness/core/records/records.h"
 #include "harness/implement/object/cubin.h"
-#include "harness/implement/variant/expression.h"
 
 namespace apo {
 

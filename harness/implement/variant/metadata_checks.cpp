@@ -8,9 +8,9 @@
 #include <array>
 #include <set>
 
+#include "harness/core/expression/expression.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/args_header.h"
-#include "harness/implement/variant/expression.h"
 #include "harness/implement/variant/form.h"
 #include "harness/implement/variant/settings.h"
 

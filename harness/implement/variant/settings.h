@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/expression/expression.h"
 #include "harness/core/records/records.h"
-#include "harness/implement/variant/expression.h"
 
 namespace apo {
 

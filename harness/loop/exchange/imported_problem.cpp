@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "harness/core/error.h"
+#include "harness/core/expression/expression.h"
+#include "harness/core/expression/expression_tree.h"
 #include "harness/core/text.h"
-#include "harness/implement/variant/expression.h"
-#include "harness/implement/variant/expression_tree.h"
 #include "harness/loop/exchange/python_expression.h"
 
 namespace apo {

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "harness/core/error.h"
+#include "harness/core/expression/expression.h"
 #include "harness/core/text.h"
-#include "harness/implement/variant/expression.h"
 #include "harness/implement/variant/expression_cpp.h"
 #include "harness/implement/variant/settings.h"
 

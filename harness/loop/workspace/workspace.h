@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/expression/expression.h"
 #include "harness/core/records/records.h"
 #include "harness/families/oracle_program.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/variant/catalogue.h"
-#include "harness/implement/variant/expression.h"
 #include "harness/runtime/runtime.h"
 
 namespace apo {

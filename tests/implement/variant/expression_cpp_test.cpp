@@ -6,9 +6,9 @@
 
 #include <random>
 
+#include "harness/core/expression/expression.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
-#include "harness/implement/variant/expression.h"
 #include "tests/implement/fixtures.h"
 
 namespace apo {

@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "harness/implement/variant/expression.h"
+#include "harness/core/expression/expression.h"
 
 namespace apo {
 namespace {

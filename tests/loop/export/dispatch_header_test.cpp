@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/core/expression/expression.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/args_header.h"
-#include "harness/implement/variant/expression.h"
 #include "harness/implement/variant/launch_plan.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/export/dispatch_sources.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "harness/core/error.h"
-#include "harness/implement/variant/expression.h"
+#include "harness/core/expression/expression.h"
 #include "harness/loop/export/dispatch_sources.h"
 #include "harness/loop/export/refusal.h"
 #include "tests/loop/export/dispatch_fixture.h"

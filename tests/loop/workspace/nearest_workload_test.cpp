@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "harness/implement/variant/expression.h"
+#include "harness/core/expression/expression.h"
 #include "tests/shipped_families.h"
 
 namespace apo {

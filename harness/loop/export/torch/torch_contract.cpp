@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "harness/core/error.h"
+#include "harness/core/expression/expression.h"
+#include "harness/core/expression/expression_tree.h"
 #include "harness/core/text.h"
 #include "harness/families/known_families.h"
-#include "harness/implement/variant/expression.h"
-#include "harness/implement/variant/expression_tree.h"
 
 namespace apo {
 namespace {

@@ -1,5 +1,5 @@
-// harness/implement/variant/expression.cpp - integer arithmetic that says where it has no value.
-#include "harness/implement/variant/expression.h"
+// harness/core/expression/expression.cpp - integer arithmetic that says where it has no value.
+#include "harness/core/expression/expression.h"
 
 #include <fmt/format.h>
 

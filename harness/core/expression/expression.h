@@ -1,4 +1,4 @@
-// harness/implement/variant/expression.h - the integer expressions of a metadata block, e.g.
+// harness/core/expression/expression.h - the integer expressions of a metadata block, e.g.
 // "B*ceil_div(H,HEADS_PER_BLOCK)".
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/implement/variant/expression_tree.h"
+#include "harness/core/expression/expression_tree.h"
 
 namespace apo {
 

@@ -1,5 +1,5 @@
-// tests/implement/variant/expression_test.cpp - exact integers, or a typed error; never undefined behaviour.
-#include "harness/implement/variant/expression.h"
+// tests/core/expression/expression_test.cpp - exact integers, or a typed error; never undefined behaviour.
+#include "harness/core/expression/expression.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// harness/implement/variant/expression_tree.cpp - precedence climbing over one table of operators.
-#include "harness/implement/variant/expression_tree.h"
+// harness/core/expression/expression_tree.cpp - precedence climbing over one table of operators.
+#include "harness/core/expression/expression_tree.h"
 
 #include <fmt/format.h>
 
