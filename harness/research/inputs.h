@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/hand_kept/hand_kept.h"
 #include "harness/core/records/records.h"
 #include "harness/research/diagnosis/diagnosis.h"
 
@@ -66,6 +67,7 @@ struct ResearchInputs {
   std::vector<ProposedSettings> proposed;
   std::vector<PastResult> past;  // of this family, the weightiest last
   std::vector<Lesson> lessons;   // those that were reverted against the incumbent's source, and any others
+  std::vector<HandKeptJournal> hand_kept = {};
   // The blocks that a call launches, 0 where that is not known. Empty on a host.
   std::function<std::int64_t(const Variant&, const Settings&)> blocks;
   std::int64_t sms = 0;

@@ -12,6 +12,7 @@
 
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
+#include "harness/research/catalogue/requirements.h"
 #include "harness/research/diagnosis/rules.h"
 #include "harness/research/prediction/evidence.h"
 #include "harness/research/prediction/prediction.h"
@@ -56,16 +57,22 @@ double ceiling(const Profile& profile) {
   return std::isfinite(bound) ? bound : kUnknownFloorBound;
 }
 
-std::vector<std::string> new_techniques(const Knowledge& known, const Option& option) {
-  return added_techniques(*option.variant, known.inputs.diagnosis.incumbent);
+// Those that cannot be applied here attack nothing.
+std::vector<std::string> applicable(const Knowledge& known, const Option& option, std::vector<std::string> techniques) {
+  std::erase_if(techniques, [&](const std::string& name) {
+    const Technique* technique = find_technique(name, option.variant->target);
+    return technique != nullptr && !why_not_here(*technique, known.inputs).empty();
+  });
+  return techniques;
 }
 
 // Savings of several bottlenecks add up, as far as the floor allows.
 Attack attack_of(const Knowledge& known, const Option& option) {
-  std::vector<std::string> techniques = new_techniques(known, option);
+  std::vector<std::string> techniques = added_techniques(*option.variant, known.inputs.diagnosis.incumbent);
   if (option.origin == Origin::tuning && techniques.empty()) {
     techniques = option.variant->techniques;
   }
+  techniques = applicable(known, option, std::move(techniques));
   Attack attack;
   double saved = 0;
   for (const Bottleneck& bottleneck : known.bottlenecks) {  // the largest first
@@ -99,12 +106,14 @@ Candidate candidate_of(const Knowledge& known, const Option& option, const Forec
   const bool unknown = forecast.band.source == PredictionSource::nothing;
   const bool tried = known.evidence.tries(option.variant->id(), option.variant->source_hash) > 0;
   const Attack attack = attack_of(known, option);
+  const std::string expired =
+      known.evidence.expired({option.configuration, option.variant->source_hash}, known.incumbent);
   return {.configuration = option.configuration,
           .techniques = option.variant->techniques,
           .prediction = unknown ? Prediction{.relative_to = "incumbent"} : forecast.band,
           .attacks = attack.bottlenecks.empty() ? "" : attack.bottlenecks.front(),
           .score = unknown ? std::numeric_limits<double>::quiet_NaN() : rounded(forecast.effect),
-          .why = sentence(option, attack, forecast.band, tried),
+          .why = sentence(option, attack, forecast.band, tried) + (expired.empty() ? "" : " Now " + expired + "."),
           .origin = option.origin};
 }
 
@@ -305,10 +314,13 @@ std::vector<Idea> unwritten_ideas(const ResearchInputs& inputs, const std::vecto
       const double middle = saving(std::sqrt(technique.low * technique.high));
       ideas.push_back({.technique = technique,
                        .attacks = found->name,
-                       .score = inputs.share * std::min(middle, saving(found->bound)) / technique.cost});
+                       .score = inputs.share * std::min(middle, saving(found->bound)) / technique.cost,
+                       .why_not = why_not_now(technique, inputs)});
     }
   }
-  std::stable_sort(ideas.begin(), ideas.end(), [](const Idea& a, const Idea& b) { return a.score > b.score; });
+  std::stable_sort(ideas.begin(), ideas.end(), [](const Idea& a, const Idea& b) {
+    return std::pair(a.why_not.empty(), a.score) > std::pair(b.why_not.empty(), b.score);
+  });
   return ideas;
 }
 

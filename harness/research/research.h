@@ -20,11 +20,13 @@ inline constexpr double kLeastChance = 0.05;
 // left out, unless it was edited since it was tried.
 ResearchBrief research(const ResearchInputs& inputs);
 
-// A technique that attacks a bottleneck found here and that no supported variant applies: something to write.
+// A technique that attacks a bottleneck found here and that no supported variant applies: something to write. Those
+// that cannot be applied here, or not to this incumbent, come last.
 struct Idea {
   Technique technique;
   std::string attacks;  // the bottleneck
   double score = 0;     // saving under the bound x prior / cost
+  std::string why_not;  // "it builds on chunk-prefetch, which the incumbent lacks"; empty: nothing is in its way
 };
 std::vector<Idea> unwritten_ideas(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks);
 

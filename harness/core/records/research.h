@@ -69,7 +69,16 @@ struct ResearchBrief {
   std::vector<LeftOut> left_out;
 };
 
-// The result of an experiment as knowledge. It holds while source, device, workload class and incumbent stay the same.
+// Where a lesson was learnt, beside the sources and the incumbent of it; empty where the journal does not tell.
+struct LessonCondition {
+  std::string model;                   // of the machine
+  std::vector<std::string> workloads;  // that it was judged on
+  std::string stall;                   // in which most of the incumbent's warps waited: "long_scoreboard"
+  double stall_share = 0;              // of the samples
+};
+
+// The result of an experiment as knowledge. It holds while source, device model, workload and incumbent stay the same,
+// and what the incumbent waits for does.
 struct Lesson {
   std::int64_t id = 0;
   std::int64_t experiment = 0;
@@ -83,7 +92,8 @@ struct Lesson {
   std::vector<std::string> techniques;
   Verdict verdict = Verdict::inconclusive;
   double speedup = 1.0;
-  std::string text;  // one sentence with its number and precondition
+  std::string text;                // one sentence with its number and precondition
+  LessonCondition condition = {};  // as the journal reads it from the experiment
 };
 
 std::string_view to_string(BottleneckKind kind);

@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/core/error.h"
+#include "harness/core/expression/expression.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/research/catalogue/requirement_facts.h"
 
 namespace apo {
 namespace {
@@ -16,8 +18,8 @@ namespace {
 using Parsed = nlohmann::json;
 
 constexpr const char* kFile = "harness/research/catalogue/techniques.json";
-const std::vector<std::string> kKeys = {"name", "target",       "attacks",  "cost",  "low",
-                                        "high", "precondition", "excludes", "source"};
+const std::vector<std::string> kKeys = {"name",         "target",   "attacks", "cost",     "low",      "high",
+                                        "precondition", "excludes", "source",  "families", "requires", "builds_on"};
 
 // One entry, with the place to name in an error.
 class Entry {
@@ -48,7 +50,10 @@ class Entry {
   std::vector<std::string> list(const std::string& key) const {
     return get<std::vector<std::string>>(key, "a list of texts");
   }
-  bool has(const std::string& key) const { return json_.contains(key); }
+  std::string string_or_none(const std::string& key) const { return json_.contains(key) ? string(key) : ""; }
+  std::vector<std::string> list_or_none(const std::string& key) const {
+    return json_.contains(key) ? list(key) : std::vector<std::string>();
+  }
 
   std::optional<Target> target() const {
     const std::string word = string("target");
@@ -75,13 +80,39 @@ class Entry {
   std::string place_;
 };
 
+// The facts, and the axes of the families that it is about. nullopt where this program has not read one of these.
+std::optional<std::vector<std::string>> names_for(const Technique& technique) {
+  std::vector<std::string> names = requirement_facts();
+  for (const std::string& name : technique.families) {
+    const Family* family = find_family(name);
+    if (family == nullptr) {
+      return std::nullopt;
+    }
+    for (const AxisSpec& axis : family->axes) {
+      names.push_back(axis.name);
+    }
+  }
+  return names;
+}
+
+void check_requirement(const Technique& technique, const Entry& entry) {
+  if (const auto names = names_for(technique); names && !technique.requires_expression.empty()) {
+    if (const std::string wrong = check_expression(technique.requires_expression, *names); !wrong.empty()) {
+      entry.fail("has a 'requires' that cannot be computed: " + wrong, "known: " + join(*names, ", "));
+    }
+  }
+}
+
 Technique read(const Entry& entry) {
   Technique technique{.name = entry.string("name"),
                       .target = entry.target(),
                       .attacks = entry.list("attacks"),
-                      .precondition = entry.has("precondition") ? entry.string("precondition") : "",
+                      .families = entry.list_or_none("families"),
+                      .requires_expression = entry.string_or_none("requires"),
+                      .precondition = entry.string_or_none("precondition"),
                       .cost = static_cast<int>(entry.number("cost")),
-                      .excludes = entry.has("excludes") ? entry.list("excludes") : std::vector<std::string>(),
+                      .excludes = entry.list_or_none("excludes"),
+                      .builds_on = entry.list_or_none("builds_on"),
                       .low = entry.number("low"),
                       .high = entry.number("high"),
                       .source = entry.string("source")};
@@ -91,6 +122,7 @@ Technique read(const Entry& entry) {
   if (!(technique.low > 0 && technique.low <= technique.high)) {
     entry.fail("has a band that is none: 0 < low <= high is needed");
   }
+  check_requirement(technique, entry);
   if (technique.source.empty()) {
     entry.fail("has no source", "say which document has the number, or what it is derived from");
   }
@@ -101,17 +133,46 @@ bool overlap(const Technique& a, const Technique& b) {
   return a.name == b.name && (!a.target || !b.target || *a.target == *b.target);
 }
 
-void check_exclusions(const Technique& technique, const std::vector<Technique>& all, const Entry& entry) {
+void check_names(const std::vector<std::string>& given, const std::string& verb, const Technique& technique,
+                 const std::vector<Technique>& all, const Entry& entry) {
   std::vector<std::string> names;
   for (const Technique& one : all) {
     names.push_back(one.name);
   }
-  for (const std::string& other : technique.excludes) {
+  for (const std::string& other : given) {
     if (other == technique.name) {
-      entry.fail("excludes itself");
+      entry.fail(verb + " itself");
     }
     if (std::ranges::find(names, other) == names.end()) {
-      entry.fail("excludes '" + other + "', which is no technique", did_you_mean(other, names));
+      entry.fail(verb + " '" + other + "', which is no technique", did_you_mean(other, names));
+    }
+  }
+}
+
+// The way from `technique` back to itself: "a, b, a"; "" without one.
+std::string way_round(const Technique& technique, const std::vector<Technique>& all, std::vector<std::string> way) {
+  way.push_back(technique.name);
+  for (const std::string& base : technique.builds_on) {
+    if (base == way.front()) {
+      return join(way, ", ") + ", " + base;
+    }
+    const bool been_there = std::ranges::find(way, base) != way.end();
+    const auto next = std::ranges::find_if(all, [&](const Technique& one) { return one.name == base; });
+    if (const std::string round = been_there ? "" : way_round(*next, all, way); !round.empty()) {
+      return round;
+    }
+  }
+  return "";
+}
+
+void check_relations(const std::vector<Technique>& all, const std::vector<Entry>& entries) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    check_names(all[i].excludes, "excludes", all[i], all, entries[i]);
+    check_names(all[i].builds_on, "builds on", all[i], all, entries[i]);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (const std::string round = way_round(all[i], all, {}); !round.empty()) {
+      entries[i].fail("builds on itself: " + round);
     }
   }
 }
@@ -138,9 +199,7 @@ std::vector<Technique> parse_techniques(const std::string& text, const std::stri
     }
     techniques.push_back(technique);
   }
-  for (std::size_t i = 0; i < techniques.size(); ++i) {
-    check_exclusions(techniques[i], techniques, entries[i]);
-  }
+  check_relations(techniques, entries);
   return techniques;
 }
 

@@ -40,14 +40,14 @@ const std::vector<std::string> kGlobal = {"long_scoreboard", "lg_throttle", "dra
 const std::vector<std::string> kShared = {"short_scoreboard", "mio_throttle"};
 
 // The machine's instructions, and where warps are sampled that wait for them or for room in their queue.
-using Words = std::vector<std::string>;
-const Words kLoads = {"LDG", "LD", "LDGSTS"};
-const Words kStores = {"STG", "ST"};
-const Words kLoadsAndStores = {"LDG", "LD", "LDGSTS", "STG", "ST"};
-const Words kLocal = {"LDL", "STL"};
-const Words kSharedAccess = {"LDS", "STS", "LDSM", "STSM", "ATOMS"};
-const Words kAtomics = {"ATOM", "ATOMG", "ATOMS", "RED"};
-const Words kMemoryWaits = {"long_scoreboard", "lg_throttle"};
+using Names = std::vector<std::string>;
+const Names kLoads = {"LDG", "LD", "LDGSTS"};
+const Names kStores = {"STG", "ST"};
+const Names kLoadsAndStores = {"LDG", "LD", "LDGSTS", "STG", "ST"};
+const Names kLocal = {"LDL", "STL"};
+const Names kSharedAccess = {"LDS", "STS", "LDSM", "STSM", "ATOMS"};
+const Names kAtomics = {"ATOM", "ATOMG", "ATOMS", "RED"};
+const Names kMemoryWaits = {"long_scoreboard", "lg_throttle"};
 
 // The part of the time for which warps wait on global memory; all of it where stalls are not known.
 double waits_for_memory(const Diagnosis& d) {

@@ -10,6 +10,7 @@
 
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
+#include "harness/research/memory/lesson_condition.h"
 
 namespace apo {
 namespace {
@@ -38,10 +39,14 @@ std::string interval_text(double effect, double lower, double upper) {
 
 }  // namespace
 
-Evidence::Evidence(const ResearchInputs& inputs) : machine_(inputs.machine), workload_class_(inputs.workload_class) {
+Evidence::Evidence(const ResearchInputs& inputs)
+    : machine_(inputs.machine),
+      model_(inputs.model),
+      workload_class_(inputs.workload_class),
+      profile_(inputs.diagnosis.profile) {
   std::set<std::int64_t> of_other_workloads;  // one workload of a class may like what another one does not
   for (PastResult past : inputs.past) {
-    if (is_here(past) && !past.workload.empty() && past.workload != inputs.diagnosis.profile.workload) {
+    if (!past.workload.empty() && past.workload != profile_.workload) {
       of_other_workloads.insert(past.experiment);
     }
     normalise(inputs, past.candidate, past.candidate_source_hash);
@@ -49,8 +54,11 @@ Evidence::Evidence(const ResearchInputs& inputs) : machine_(inputs.machine), wor
     results_.push_back(std::move(past));
   }
   for (Lesson lesson : inputs.lessons) {
-    if (lesson.machine == inputs.machine && lesson.workload_class == inputs.workload_class &&
-        !of_other_workloads.contains(lesson.experiment)) {
+    const std::vector<std::string>& workloads = lesson.condition.workloads;
+    const bool elsewhere =
+        workloads.empty() ? of_other_workloads.contains(lesson.experiment) : workloads.front() != profile_.workload;
+    if (is_alike(lesson.machine, lesson.condition.model) && lesson.workload_class == inputs.workload_class &&
+        !elsewhere) {
       normalise(inputs, lesson.configuration, lesson.source_hash);
       normalise(inputs, lesson.incumbent, lesson.incumbent_source_hash);
       lessons_.push_back(std::move(lesson));
@@ -62,19 +70,30 @@ bool Evidence::is_here(const PastResult& past) const {
   return past.machine == machine_ && past.workload_class == workload_class_;
 }
 
+bool Evidence::is_alike(const std::string& machine, const std::string& model) const {
+  return machine == machine_ || (!model.empty() && model == model_);
+}
+
+namespace {
+
+bool refutes(const Lesson& lesson, const Subject& candidate, const Subject& incumbent) {
+  return lesson.verdict == Verdict::reverted && lesson.configuration == candidate.configuration &&
+         lesson.source_hash == candidate.source_hash && lesson.incumbent == incumbent.configuration &&
+         lesson.incumbent_source_hash == incumbent.source_hash;
+}
+
+}  // namespace
+
 std::string Evidence::refuted(const Subject& candidate, const Subject& incumbent) const {
   for (const PastResult& past : results_) {
-    if (is_here(past) && is_lasting(past.outcome) && past.candidate == candidate.configuration &&
-        past.candidate_source_hash == candidate.source_hash) {
+    if (is_alike(past.machine, past.model) && past.workload_class == workload_class_ && is_lasting(past.outcome) &&
+        past.candidate == candidate.configuration && past.candidate_source_hash == candidate.source_hash) {
       return fmt::format("refuted by experiment {}: {}{}", past.experiment, to_string(past.outcome),
                          past.evidence.empty() ? "" : " (" + past.evidence + ")");
     }
   }
   for (const Lesson& lesson : lessons_) {
-    const bool holds = lesson.verdict == Verdict::reverted && lesson.configuration == candidate.configuration &&
-                       lesson.source_hash == candidate.source_hash && lesson.incumbent == incumbent.configuration &&
-                       lesson.incumbent_source_hash == incumbent.source_hash;
-    if (!holds) {
+    if (!refutes(lesson, candidate, incumbent) || !changed_stall(lesson.condition, profile_).empty()) {
       continue;
     }
     const auto past = std::find_if(results_.begin(), results_.end(), [&](const PastResult& result) {
@@ -83,6 +102,16 @@ std::string Evidence::refuted(const Subject& candidate, const Subject& incumbent
     const std::string number =
         past == results_.end() ? format_ratio(lesson.speedup) : interval_text(past->effect, past->lower, past->upper);
     return fmt::format("refuted by experiment {}: {}", lesson.experiment, number);
+  }
+  return "";
+}
+
+std::string Evidence::expired(const Subject& candidate, const Subject& incumbent) const {
+  for (const Lesson& lesson : lessons_) {
+    const std::string change = changed_stall(lesson.condition, profile_);
+    if (refutes(lesson, candidate, incumbent) && !change.empty()) {
+      return fmt::format("experiment {} refuted it, but {}", lesson.experiment, change);
+    }
   }
   return "";
 }

@@ -23,9 +23,13 @@ class Evidence {
   // Normalises settings in `past` and `lessons` with the metadata in `inputs.variants` where the source is the same.
   explicit Evidence(const ResearchInputs& inputs);
 
-  // Returns why `candidate` need not be tried against `incumbent`: a reverted experiment of exactly these two on this
-  // workload, or a gate that this source failed. "" when nothing refutes it.
+  // Returns why `candidate` need not be tried against `incumbent`: on a device of this model a reverted experiment of
+  // exactly these two on this workload, while the incumbent waits for the same, or a gate that this source failed. ""
+  // when nothing refutes it.
   std::string refuted(const Subject& candidate, const Subject& incumbent) const;
+  // Returns what is different since such an experiment: "experiment 12 refuted it, but the incumbent waited for
+  // barriers then and waits for global or local memory now". "" where none is, or it still holds.
+  std::string expired(const Subject& candidate, const Subject& incumbent) const;
 
   // Counts how often this source of this variant was the candidate of an experiment here, timed or not.
   int tries(const std::string& variant, const std::string& source_hash) const;
@@ -37,11 +41,14 @@ class Evidence {
 
  private:
   bool is_here(const PastResult& past) const;
+  bool is_alike(const std::string& machine, const std::string& model) const;  // a device of this model
 
   std::string machine_;
+  std::string model_;
   std::string workload_class_;
+  Profile profile_;  // of the incumbent
   std::vector<PastResult> results_;
-  std::vector<Lesson> lessons_;  // of this machine and class, and of this workload where theirs is known
+  std::vector<Lesson> lessons_;  // of this model and class, and of this workload where theirs is known
 };
 
 // Returns "experiments 3, 7".

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <set>
 
+#include "harness/research/catalogue/requirements.h"
 #include "harness/research/catalogue/techniques.h"
+#include "harness/research/memory/hand_kept_priors.h"
 
 namespace apo {
 namespace {
@@ -61,11 +63,13 @@ double sd_of(const ResearchInputs& inputs, const PastResult& past) {
   return std::sqrt(variance);
 }
 
-// The product of the priors of the techniques that `variant` adds; nothing when none of them has one.
-std::optional<double> prior_over(const Variant& variant, const Variant& base) {
+// The product of the priors of the techniques that `variant` adds and whose preconditions hold; nothing when none of
+// them has one.
+std::optional<double> prior_over(const Variant& variant, const Variant& base, const ResearchInputs& inputs) {
   std::optional<double> effect;
   for (const std::string& name : added_techniques(variant, base)) {
-    if (const Technique* technique = find_technique(name, variant.target)) {
+    const Technique* technique = find_technique(name, variant.target);
+    if (technique != nullptr && why_not_here(*technique, inputs).empty()) {
       effect = effect.value_or(0) + 0.5 * (std::log(technique->low) + std::log(technique->high));
     }
   }
@@ -130,6 +134,7 @@ KnownEffects::KnownEffects(const ResearchInputs& inputs, const Evidence& evidenc
   const Records records = all_records();
   state_promises(records);
   state_proposed(records);
+  state_hand_kept();
   state_relations();
 }
 
@@ -261,7 +266,7 @@ std::optional<KnownEffects::Promise> KnownEffects::promise_of(const Variant& var
     promise.base = over;
     return promise;
   }
-  const std::optional<double> prior = prior_over(variant, *over);
+  const std::optional<double> prior = prior_over(variant, *over, inputs_);
   return prior ? std::optional(Promise{.base = over, .effect = *prior, .sd = 0, .basis = Basis::technique})
                : std::nullopt;
 }
@@ -357,6 +362,30 @@ void KnownEffects::state_proposed(const Records& records) {
     const std::size_t to = nodes_.at({normalised(proposed.configuration, *variant).label(), variant->source_hash});
     if (to != incumbent()) {
       state_promise(incumbent(), to, promise_of(*proposed.prediction), records.at({Basis::author, proposed.author}));
+    }
+  }
+}
+
+// Of a variant that adds exactly those techniques to its parent: what one of them gave says little of five.
+void KnownEffects::state_hand_kept() {
+  const std::vector<HandKeptPrior> priors =
+      hand_kept_priors(inputs_.hand_kept, inputs_.diagnosis.incumbent.family, inputs_.diagnosis.axes);
+  for (const RegisteredVariant& registered : inputs_.variants) {
+    const Variant& variant = registered.variant;
+    const Variant* base = find(variant.parent);
+    if (base == nullptr || base->id() == variant.id()) {
+      continue;
+    }
+    std::vector<std::string> added = added_techniques(variant, *base);
+    std::ranges::sort(added);
+    for (const HandKeptPrior& prior : priors) {
+      if (added == prior.techniques) {
+        statements_.push_back({.from = nodes_.at({untuned(*base).configuration.label(), base->source_hash}),
+                               .to = nodes_.at({untuned(variant).configuration.label(), variant.source_hash}),
+                               .effect = prior.effect,
+                               .sd = prior.sd,
+                               .basis = Basis::hand_kept});
+      }
     }
   }
 }

@@ -27,8 +27,9 @@ std::vector<std::string> added_techniques(const Variant& variant, const Variant&
 int steps_between(const std::vector<Tunable>& tunables, const Settings& from, const Settings& to);
 
 // Judgements here; judgements on other machines and workloads of the family; each variant's apo:predict, or what its
-// techniques gave, shifted and widened by how such promises did, those of each proposer by how that one's did; equality
-// of two texts of one variant; the next setting of a tunable. known_effects.cpp has their standard deviations.
+// techniques gave, shifted and widened by how such promises did, those of each proposer by how that one's did; what
+// hand-kept journals say of the techniques that a variant adds to its parent; equality of two texts of one variant; the
+// next setting of a tunable. known_effects.cpp has their standard deviations.
 class KnownEffects {
  public:
   struct Step {  // from one setting to another
@@ -74,6 +75,7 @@ class KnownEffects {
   void state_promise(std::size_t from, std::size_t to, const Promise& promise, const Record& record);
   void state_promises(const Records& records);
   void state_proposed(const Records& records);  // the same of proposed settings
+  void state_hand_kept();
   void state_relations();
 
   const ResearchInputs& inputs_;

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "harness/core/json/records_json.h"
+#include "harness/research/memory/hand_kept_priors.h"
+#include "harness/research/prediction/known_effects.h"
 
 namespace apo {
 namespace {
@@ -37,11 +39,22 @@ Json idea_document(const Idea& idea) {
           {"attacks", idea.attacks},
           {"precondition", idea.technique.precondition},
           {"cost", idea.technique.cost},
+          {"requires", idea.technique.requires_expression},
           {"excludes", idea.technique.excludes},
+          {"builds_on", idea.technique.builds_on},
           {"low", idea.technique.low},
           {"high", idea.technique.high},
           {"source", idea.technique.source},
-          {"score", number_or_null(idea.score)}};
+          {"score", number_or_null(idea.score)},
+          {"why_not", idea.why_not}};
+}
+
+// A band of four effects of five, as those of predictions.
+Json prior_document(const HandKeptPrior& prior) {
+  return {{"techniques", prior.techniques},
+          {"low", ratio_or_null(prior.effect - kBandReach * prior.sd)},
+          {"high", ratio_or_null(prior.effect + kBandReach * prior.sd)},
+          {"source", prior.source}};
 }
 
 Json contract_of(const Family& family, const Axes& axes) {
@@ -150,6 +163,8 @@ std::string brief_to_json(const ResearchBrief& brief, const ResearchInputs& inpu
   document["ideas"] = list_of(unwritten_ideas(inputs, brief.bottlenecks), idea_document);
   document["tried"] = tried_here(inputs);
   document["lessons"] = list_of(inputs.lessons, [](const Lesson& lesson) { return Json(lesson.text); });
+  document["hand_kept"] =
+      list_of(hand_kept_priors(inputs.hand_kept, subject.family.name, inputs.diagnosis.axes), prior_document);
   document["rules"] = kRules;
   if (request) {
     document["request"] = request_document(*request);

@@ -53,11 +53,52 @@ TEST(Catalogue, AMistakeIsNamedWithItsLine) {
             std::string::npos);
   EXPECT_NE(second(entry("b", R"(, "excludes": ["b"])")).find("excludes itself"), std::string::npos);
   EXPECT_NE(second(entry("a")).find("stands there twice"), std::string::npos);
+  EXPECT_NE(second(entry("b", R"(, "builds_on": ["c"])")).find("t.json:2: 'b' builds on 'c', which is no technique"),
+            std::string::npos);
+  EXPECT_NE(
+      second(entry("b", R"(, "requires": "SM >=")")).find("t.json:2: 'b' has a 'requires' that cannot be computed"),
+      std::string::npos);
+  EXPECT_NE(second(entry("b", R"(, "requires": "SMM >= 80")")).find("SMM"), std::string::npos);
+  EXPECT_NE(second(entry("b", R"(, "requires": "N <= 32")")).find("N"), std::string::npos) << "an axis of no family";
+  EXPECT_NE(second(entry("b", R"(, "families": ["e88_backward"], "requires": "M <= 32")")).find("cannot be computed"),
+            std::string::npos);
+  EXPECT_EQ(second(entry("b", R"(, "families": ["e88_backward"], "requires": "N <= 32 && SM >= 80")")), "");
   EXPECT_NE(second(replaced(entry("b"), "\"any\"", "\"gpu\"")).find("is for target 'gpu'|known: any, host, cuda"),
             std::string::npos);
   EXPECT_NE(second(replaced(entry("b"), "\"cost\": 1", "\"cost\": 9")).find("has a cost"), std::string::npos);
   EXPECT_NE(second(replaced(entry("b"), "2.0", "0.5")).find("has a band that is none"), std::string::npos);
   EXPECT_NE(second(replaced(entry("b"), "derived: by hand", "")).find("has no source"), std::string::npos);
+}
+
+TEST(Catalogue, ATechniqueThatIsBuiltOnItselfIsAMistakeWithItsLine) {
+  const auto on = [](const std::string& name, const std::string& base) {
+    return entry(name, R"(, "builds_on": [")" + base + "\"]");
+  };
+  EXPECT_EQ(mistake("[" + on("a", "b") + ",\n" + entry("b") + "]"), "");
+  EXPECT_EQ(mistake("[" + entry("x") + ",\n" + on("a", "b") + ",\n" + on("b", "c") + ",\n" + on("c", "a") + "]"),
+            "t.json:2: 'a' builds on itself: a, b, c, a|");
+  EXPECT_NE(mistake("[" + on("a", "b") + ",\n" + on("b", "c") + ",\n" + on("c", "b") + "]")
+                .find("t.json:2: 'b' builds on itself"),
+            std::string::npos);
+}
+
+// What an entry says beyond "derived" is in a document of docs/sources.md, or in a file of this repository.
+TEST(Catalogue, EverySourceIsADocumentThatIsListedOrAFileThatIsThere) {
+  const std::string root = APO_SOURCE_FOLDER;
+  std::vector<std::string> known = {"derived", "measured", "CUTLASS"};
+  for (const std::string& line : split(read_file(root + "/docs/sources.md"), '\n')) {
+    if (line.starts_with("| ")) {
+      known.push_back(trim(split(line, '|')[1]));
+    }
+  }
+  for (const Technique& technique : technique_catalogue()) {
+    EXPECT_TRUE(std::ranges::any_of(known, [&](const std::string& name) { return technique.source.starts_with(name); }))
+        << technique.name << ": " << technique.source;
+    for (const std::string& word : split_words(replace_all(technique.source, ",", " "))) {
+      EXPECT_TRUE(!word.starts_with("experiments/") || std::filesystem::exists(root + "/" + word))
+          << technique.name << ": " << word;
+    }
+  }
 }
 
 // The name of a bottleneck that no rule says would never be found.
