@@ -14,6 +14,7 @@
 
 #include "harness/core/applications/application_comparison.h"
 #include "harness/core/commands/command_comparison.h"
+#include "harness/core/hand_kept/hand_kept.h"
 #include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
 #include "harness/core/records/selftest_record.h"
@@ -105,13 +106,14 @@ struct LessonFilter {  // empty = any
   std::string family;
   std::string workload_class;
   std::string machine;
+  std::string model;  // of the machine
   std::string variant;
   std::string technique;
   std::optional<Verdict> verdict;
   std::int64_t campaign = 0;
   std::int64_t experiment = 0;
   std::string incumbent_source;
-  std::int64_t newest = 0;  // only among so many newest ones of exactly this family, class and machine; 0: among all
+  std::int64_t newest = 0;  // only among so many newest ones of exactly this family, class and model; 0: among all
 };
 
 // A profile of an application, as far as research needs it: without categories, gaps, ranges, processes and metrics.
@@ -324,6 +326,10 @@ class Journal {
 
   std::int64_t add_lesson(const Lesson& lesson);
   std::vector<Lesson> lessons(const LessonFilter& filter = {});
+
+  // ---- journals that people kept by hand, apart from everything that was judged
+  std::int64_t add_hand_kept(const HandKeptJournal& journal);  // replaces an earlier import of the same title
+  std::vector<HandKeptJournal> hand_kept();                    // the newest import of each title, in that order
 
   // ---- what keeps the judge honest
   std::int64_t add_certification(const Certification& certification, const std::vector<Round>& rounds = {},

@@ -1,5 +1,4 @@
-// journal/facts/read_experiments.cpp - experiments with their builds, gates and rounds, and the lessons, back into the
-// records.
+// journal/facts/read_experiments.cpp - experiments with their builds, gates and rounds, back into the records.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -294,59 +293,6 @@ std::vector<Experiment> Journal::newest_judged(const std::string& family, const 
       experiment.gates.push_back({gates.text(), outcome_of(gates.text()), gates.text(), gates.real()});
     }
     result.push_back(std::move(experiment));
-  }
-  return result;
-}
-
-// Only what is asked for stands in the SQL, so that SQLite can start at an index.
-std::vector<Lesson> Journal::lessons(const LessonFilter& filter) {
-  std::string conditions = " WHERE 1";
-  std::vector<Value> values;
-  if (filter.newest > 0) {
-    conditions =
-        " WHERE l.id IN (SELECT id FROM lesson WHERE family = ? AND workload_class = ? AND machine = ?"
-        " ORDER BY id DESC LIMIT ?)";
-    values = {filter.family, filter.workload_class, filter.machine, filter.newest};
-  }
-  const auto add = [&](bool asked, const char* condition, const Value& value) {
-    if (asked) {
-      conditions += condition;
-      values.push_back(value);
-    }
-  };
-  add(!filter.family.empty(), " AND l.family = ?", filter.family);
-  add(!filter.workload_class.empty(), " AND l.workload_class = ?", filter.workload_class);
-  add(!filter.machine.empty(), " AND l.machine = ?", filter.machine);
-  add(!filter.variant.empty(), " AND l.configuration IN (SELECT id FROM configuration WHERE variant = ?)",
-      filter.variant);
-  add(!filter.technique.empty(), " AND ? IN (SELECT value FROM json_each(l.techniques))", filter.technique);
-  add(filter.verdict.has_value(), " AND l.verdict = ?",
-      filter.verdict ? to_string(*filter.verdict) : std::string_view());
-  add(!filter.incumbent_source.empty(), " AND l.incumbent_source = ?", filter.incumbent_source);
-  add(filter.experiment != 0, " AND l.experiment = ?", filter.experiment);
-  add(filter.campaign != 0, " AND l.experiment IN (SELECT id FROM experiment WHERE campaign = ?)", filter.campaign);
-  std::vector<Lesson> result;
-  Statement rows = self_->database.query(
-      "SELECT l.id, coalesce(l.experiment, 0), l.family, l.workload_class, l.machine, l.configuration, l.source_hash,"
-      " l.incumbent, l.incumbent_source, l.techniques, l.verdict, l.speedup, l.text FROM lesson l" +
-          conditions + " ORDER BY l.id",
-      values);
-  while (rows.step()) {
-    Lesson lesson;
-    lesson.id = rows.integer();
-    lesson.experiment = rows.integer();
-    lesson.family = rows.text();
-    lesson.workload_class = rows.text();
-    lesson.machine = rows.text();
-    lesson.configuration = self_->configuration(rows.integer());
-    lesson.source_hash = rows.text();
-    lesson.incumbent = self_->configuration(rows.integer());
-    lesson.incumbent_source_hash = rows.text();
-    lesson.techniques = decode_list(rows.text());
-    lesson.verdict = verdict_of(rows.text());
-    lesson.speedup = rows.real();
-    lesson.text = rows.text();
-    result.push_back(std::move(lesson));
   }
   return result;
 }

@@ -107,10 +107,11 @@ ResearchInputs research_inputs(const ResearchSubject& subject, const Profile& pr
   inputs.past = known_results(subject.journal, subject.family.name, inputs.workload_class, inputs.machine);
   inputs.lessons = subject.journal.lessons({.family = subject.family.name,
                                             .workload_class = inputs.workload_class,
-                                            .machine = inputs.machine,
+                                            .model = inputs.model,
                                             .verdict = Verdict::reverted,
                                             .incumbent_source = inputs.diagnosis.incumbent.source_hash,
                                             .newest = kRemembered});
+  inputs.hand_kept = subject.journal.hand_kept();
   if (subject.workspace.target() == Target::cuda) {
     inputs.blocks = [axes = subject.workload.axes, device = subject.workspace.device_symbols()](
                         const Variant& variant, const Settings& settings) {

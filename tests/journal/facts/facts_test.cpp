@@ -75,6 +75,7 @@ std::int64_t fill(Journal& journal) {
   application.speeds = {{.pairs = 0}};
   application.qualities = {{.metric = "loss"}};
   journal.finish_application_comparison(application);
+  journal.add_hand_kept({.title = "a journal", .rows = {{.line = 1}}});
   return experiment.id;
 }
 
@@ -330,6 +331,7 @@ TEST(Certifications, OfAJournalOfBeforeSoloRunsHaveNone) {
              "DROP VIEW jobs; DROP TABLE job_experiment; DROP TABLE job_end; DROP TABLE job;"
              "DROP VIEW application_comparisons; DROP TABLE application_quality; DROP TABLE application_speed;"
              "DROP TABLE application_verdict; DROP TABLE application_run; DROP TABLE application_comparison;"
+             "DROP VIEW hand_kept; DROP TABLE hand_kept_row; DROP TABLE hand_kept_journal;"
              "PRAGMA user_version = 7"),
       "");
   for (const Access access : {Access::read_only, Access::read_write}) {

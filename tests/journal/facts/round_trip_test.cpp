@@ -535,6 +535,7 @@ TEST(RoundTrip, LessonsAreFoundByEveryFilter) {
   const LessonFilter first_only[] = {{.family = "e88_backward"},
                                      {.workload_class = "n32"},
                                      {.machine = "cpu-1"},
+                                     {.model = a_machine().model},
                                      {.variant = "e88_backward/padded_cache"},
                                      {.technique = "adaptive-threads"},
                                      {.verdict = Verdict::accepted},
@@ -570,7 +571,7 @@ TEST(RoundTrip, LessonsAreOfTheNewestOfAScopeWhereThatIsAsked) {
     }
     return found;
   };
-  LessonFilter filter{.family = "e88_backward", .workload_class = "n32", .machine = "cpu-1", .newest = 2};
+  LessonFilter filter{.family = "e88_backward", .workload_class = "n32", .model = a_machine().model, .newest = 2};
   EXPECT_EQ(settings(filter), (std::vector<std::int64_t>{3, 4}));
   filter.verdict = Verdict::reverted;
   EXPECT_EQ(settings(filter), (std::vector<std::int64_t>{3})) << "the newest two, of which one is reverted";
