@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "harness/cli/app.h"
+#include "harness/cli/bring/hand_kept_text.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/core/error.h"
@@ -18,6 +19,8 @@
 #include "harness/core/text.h"
 #include "harness/loop/workspace/incumbents.h"
 #include "harness/loop/workspace/workspace.h"
+#include "harness/research/memory/contradictions.h"
+#include "harness/research/memory/lesson_condition.h"
 #include "journal/journal.h"
 
 namespace apo {
@@ -72,6 +75,12 @@ void check_names(const LessonOptions& options, Workspace& workspace, Journal& jo
     variants.insert(lesson.configuration.variant);
     techniques.insert(lesson.techniques.begin(), lesson.techniques.end());
   }
+  for (const HandKeptJournal& hand_kept : journal.hand_kept()) {
+    for (const HandKeptRow& row : hand_kept.rows) {
+      names.insert(row.subject);
+      techniques.insert(row.techniques.begin(), row.techniques.end());
+    }
+  }
   check_name("family", options.family, names);
   check_name("technique", options.technique, techniques);
   check_name("variant", options.variant, variants);
@@ -82,10 +91,24 @@ bool changed(const Workspace& workspace, const std::string& variant, const std::
   return now == nullptr || now->source_hash != source_hash;
 }
 
-// The incumbents of now, read once a class.
+// The incumbents of now, read once a class, and their newest profiles.
 class CurrentIncumbents {
  public:
   explicit CurrentIncumbents(Journal& journal) : journal_(journal) {}
+
+  // Of the lesson's incumbent on its workload.
+  const Profile& profile(const Lesson& lesson) {
+    const std::string workload = lesson.condition.workloads.empty() ? "" : lesson.condition.workloads.front();
+    const auto [known, added] =
+        profiles_.try_emplace({lesson.incumbent.label(), lesson.incumbent_source_hash, workload, lesson.machine});
+    if (added && !workload.empty()) {
+      known->second = journal_
+                          .newest_profile(lesson.incumbent, workload,
+                                          {.machine = lesson.machine, .source_hash = lesson.incumbent_source_hash})
+                          .value_or(Profile());
+    }
+    return known->second;
+  }
 
   // Where the lesson was learnt.
   std::optional<Incumbent> of(const Lesson& lesson) {
@@ -108,6 +131,7 @@ class CurrentIncumbents {
  private:
   Journal& journal_;
   std::map<std::tuple<std::string, std::string, std::string>, std::optional<ClassIncumbents>> known_;
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, Profile> profiles_;
 };
 
 // "" while the lesson's precondition holds, else what is different now. What gained over something gains over it still
@@ -123,7 +147,35 @@ std::string expired(const Lesson& lesson, const Workspace& workspace, CurrentInc
       return "the source of " + variant + " has changed since";
     }
   }
-  return "";
+  return changed_stall(lesson.condition, incumbents.profile(lesson));
+}
+
+// "b16_t512_h83_n32 (B=16 H=83 N=32 T=512 V=32)"
+std::string sizes_of(const Lesson& lesson) {
+  const Family* family = find_family(lesson.family);
+  std::vector<std::string> sizes;
+  for (const std::string& name : lesson.condition.workloads) {
+    std::vector<std::string> axes;
+    if (family != nullptr) {
+      const auto found = std::ranges::find(family->workloads, name, &Workload::name);
+      for (const auto& [axis, value] : found == family->workloads.end() ? Axes() : found->axes) {
+        axes.push_back(fmt::format("{}={}", axis, value));
+      }
+    }
+    sizes.push_back(name + (axes.empty() ? "" : " (" + join(axes, " ") + ")"));
+  }
+  return join(sizes, ", ");
+}
+
+// "on b16_t512_h83_n32 (...), while e88_backward/cuda_simple waits most for barriers (41 % of its samples)"
+std::string condition_of(const Lesson& lesson) {
+  const std::string sizes = sizes_of(lesson);
+  const LessonCondition& condition = lesson.condition;
+  return (sizes.empty() ? "on workloads of class " + lesson.workload_class : "on " + sizes) +
+         (condition.stall.empty()
+              ? ""
+              : fmt::format(", while {} waits most for {} ({} of its samples)", lesson.incumbent.label(),
+                            waiting_words(condition.stall), format_share(condition.stall_share)));
 }
 
 // Those that the incumbent does not have.
@@ -192,16 +244,37 @@ std::string lessons_text(const std::vector<Lesson>& found, const Workspace& work
       places.push_back(place);
     }
     const std::string why = expired(lesson, workspace, incumbents);
-    texts[place] += fmt::format("  {}  {}: {}\n         {} (experiment {})\n{}", advice_of(lesson),
+    texts[place] += fmt::format("  {}  {}: {}\n         {} (experiment {})\n         {}\n", advice_of(lesson),
                                 lesson.configuration.variant.substr(lesson.family.size() + 1),
                                 change_of(lesson, journal), one_line(finding_of(lesson)), lesson.experiment,
-                                why.empty() ? "" : "         no longer known to hold: " + why + "\n");
+                                why.empty() ? "holds " + condition_of(lesson) : "no longer known to hold: " + why);
   }
   std::string text;
   for (const std::string& place : places) {
     text += (text.empty() ? "" : "\n") + paint(place, "bold") + "\n" + texts[place];
   }
   return text;
+}
+
+nlohmann::ordered_json condition_document(const Lesson& lesson) {
+  const LessonCondition& condition = lesson.condition;
+  return {{"model", condition.model},
+          {"workloads", condition.workloads},
+          {"stall", condition.stall},
+          {"stall_share",
+           condition.stall.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(condition.stall_share)}};
+}
+
+// Of a variant of ours no such journal tells.
+std::vector<HandKeptJournal> hand_kept_lessons(Journal& journal, const LessonOptions& options,
+                                               const std::optional<Verdict>& verdict) {
+  return only_rows(journal.hand_kept(), [&](const HandKeptRow& row) {
+    const bool teaches = !row.techniques.empty() && (measured_effect(row) || predicted_effect(row) || row.verdict);
+    return teaches && options.variant.empty() && (options.family.empty() || row.subject == options.family) &&
+           (options.technique.empty() ||
+            std::ranges::find(row.techniques, options.technique) != row.techniques.end()) &&
+           (!verdict || row.verdict == verdict);
+  });
 }
 
 int lessons(const LessonOptions& options, const Globals& globals) {
@@ -211,18 +284,27 @@ int lessons(const LessonOptions& options, const Globals& globals) {
   check_names(options, workspace, journal);
   const std::vector<Lesson> found = journal.lessons(
       {.family = options.family, .variant = options.variant, .technique = options.technique, .verdict = verdict});
+  const std::vector<HandKeptJournal> hand_kept = hand_kept_lessons(journal, options, verdict);
+  const bool all = options.family.empty() && options.technique.empty() && options.variant.empty() && !verdict;
+  const std::vector<Contradiction> contradictions = find_contradictions(all ? journal.hand_kept() : hand_kept);
   if (globals.json) {
     nlohmann::ordered_json documents = nlohmann::ordered_json::array();
     CurrentIncumbents incumbents(journal);
     for (const Lesson& lesson : found) {
       documents.push_back(to_document(lesson));
       documents.back()["expired"] = expired(lesson, workspace, incumbents);
+      documents.back()["condition"] = condition_document(lesson);
     }
-    print_json({{"lessons", documents}});
+    print_json({{"lessons", documents},
+                {"hand_kept", hand_kept_documents(hand_kept)},
+                {"contradictions", to_documents(contradictions)}});
     return kDone;
   }
-  print(lessons_text(found, workspace, journal));
-  if (found.empty() && !globals.quiet) {
+  const std::string judged = lessons_text(found, workspace, journal);
+  const std::string by_hand = hand_kept_text(hand_kept);
+  print(judged + (judged.empty() || by_hand.empty() ? "" : "\n") + by_hand +
+        (contradictions.empty() ? "" : "\n" + contradictions_text(contradictions)));
+  if (found.empty() && hand_kept.empty() && !globals.quiet) {
     std::fprintf(stderr, "no lesson matches\n");
   }
   return kDone;

@@ -29,6 +29,7 @@ struct QueryOptions {
   bool csv = false;
   bool profiles = false;
   bool commands = false;
+  bool hand_kept = false;
 };
 
 // The shortest text that reads back as the same number.
@@ -159,6 +160,14 @@ Table find(const QueryOptions& options, const Paths& paths) {
     throw UserError(std::string("--commands and ") + (options.profiles ? "--profiles" : "--sql") + " were both given",
                     "choose one; in SQL, comparisons of commands are in the view command_comparisons");
   }
+  if (options.hand_kept && (options.profiles || options.commands || !options.sql.empty())) {
+    throw UserError(std::string("--hand-kept and ") +
+                        (options.profiles   ? "--profiles"
+                         : options.commands ? "--commands"
+                                            : "--sql") +
+                        " were both given",
+                    "choose one; in SQL, rows of hand-kept journals are in the view hand_kept");
+  }
   // Parsed first: a typing mistake is told without a journal too.
   const Query query = options.sql.empty() ? parse_query(words) : Query{};
   Journal journal = Journal::open(paths.journal, Access::read_only);
@@ -167,6 +176,9 @@ Table find(const QueryOptions& options, const Paths& paths) {
   }
   if (options.commands) {
     return query_commands(journal, query);
+  }
+  if (options.hand_kept) {
+    return query_hand_kept(journal, query);
   }
   return options.sql.empty() ? run_query(journal, query) : run_sql(paths.journal, options.sql);
 }
@@ -206,6 +218,7 @@ std::string help_on_keys() {
          "  apo query --commands verdict=accepted candidate~bench\n"
          "  apo query --profiles 'metric:dram__bytes_read.sum>1e9'\n"
          "  apo query bottleneck_kind=cause bottleneck_file=simple.cu columns=id,candidate,bottleneck,bottleneck_line\n"
+         "  apo query --hand-kept technique=fused-l2-norm\n"
          "  apo query --sql 'SELECT verdict, sum(experiments) FROM experiment_counts GROUP BY verdict'\n"
          "Queries use indexes and take milliseconds over a million experiments. These read every row: ~ on started_at\n"
          "and finished_at (use since and until), ~ on a sentence with fewer than three letters or letters beyond "
@@ -222,6 +235,7 @@ Action define_query(CLI::App& app, Globals& globals) {
   app.add_option("--sql", options->sql, "run one SELECT over the journal's tables and views instead");
   app.add_flag("--profiles", options->profiles, "search stored profiles instead of experiments");
   app.add_flag("--commands", options->commands, "search comparisons of two commands instead of experiments");
+  app.add_flag("--hand-kept", options->hand_kept, "search journals that were kept by hand instead of experiments");
   app.add_option("--columns", options->columns, "columns to show, separated by commas");
   app.add_option("--sort", options->sort, "keys to sort by, separated by commas; -KEY sorts descending");
   app.add_option("--limit", options->limit, "print at most this many rows, 0 for all (default: 50)");

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,11 +15,14 @@
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
+#include "harness/loop/exchange/hand_kept_table.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/research/ask_research.h"
 #include "harness/loop/research/recorded_campaigns.h"
 #include "harness/loop/research/research_inputs.h"
 #include "harness/loop/workspace/workspace.h"
+#include "harness/research/memory/hand_kept_priors.h"
+#include "harness/research/prediction/known_effects.h"
 
 namespace apo {
 namespace {
@@ -32,6 +36,7 @@ struct ResearchOptions {
   std::string target = "auto";
   std::string cache = "cold";
   std::vector<std::string> replay;
+  std::vector<std::string> hand_kept;
 };
 
 Json to_document(const Foresight& score) {
@@ -91,6 +96,29 @@ std::string family_of(const ResearchAnswer& answer) {
   return answer.inputs.diagnosis.incumbent.family;
 }
 
+std::string ideas_text(const std::vector<Idea>& ideas) {
+  std::string text = ideas.empty() ? "" : "\ntechniques that nobody has written for this\n";
+  for (const Idea& idea : ideas) {
+    text += fmt::format("  {} against {}, {}: {}{}\n", idea.technique.name, idea.attacks,
+                        format_band(idea.technique.low, idea.technique.high), idea.technique.source,
+                        idea.why_not.empty() ? "" : "; not now: " + idea.why_not);
+  }
+  return text;
+}
+
+std::string priors_text(const ResearchInputs& inputs) {
+  const std::vector<HandKeptPrior> priors =
+      hand_kept_priors(inputs.hand_kept, inputs.diagnosis.incumbent.family, inputs.diagnosis.axes);
+  std::string text = priors.empty() ? "" : "\nkept by hand, not judged here: weighed little\n";
+  for (const HandKeptPrior& one : priors) {
+    text +=
+        fmt::format("  {}: {} ({})\n", join(one.techniques, " + "),
+                    format_band(std::exp(one.effect - kBandReach * one.sd), std::exp(one.effect + kBandReach * one.sd)),
+                    one.source);
+  }
+  return text;
+}
+
 std::string brief_text(const ResearchAnswer& answer) {
   const Profile& profile = answer.inputs.diagnosis.profile;
   std::string text = fmt::format("{} on {} takes {}, the floor is {} ({})\n\nwhat its time goes to\n",
@@ -117,13 +145,7 @@ std::string brief_text(const ResearchAnswer& answer) {
                                 "'apo run {} --proposer COMMAND' ask for some\n",
                                 family_of(answer), family_of(answer));
   text += answer.brief.left_out.empty() ? "" : "left out: " + left_out_text(answer.brief) + "\n";
-  const std::vector<Idea> ideas = unwritten_ideas(answer.inputs, answer.brief.bottlenecks);
-  text += ideas.empty() ? "" : "\ntechniques that nobody has written for this\n";
-  for (const Idea& idea : ideas) {
-    text += fmt::format("  {} against {}, {}: {}\n", idea.technique.name, idea.attacks,
-                        format_band(idea.technique.low, idea.technique.high), idea.technique.source);
-  }
-  return text;
+  return text + ideas_text(unwritten_ideas(answer.inputs, answer.brief.bottlenecks)) + priors_text(answer.inputs);
 }
 
 int brief(const ResearchOptions& options, const Globals& globals) {
@@ -148,8 +170,12 @@ int brief(const ResearchOptions& options, const Globals& globals) {
 
 int replay(const ResearchOptions& options, const Globals& globals) {
   const Workspace workspace(make_paths(globals.journal));
+  std::vector<HandKeptJournal> hand_kept;
+  for (const std::string& file : options.hand_kept) {
+    hand_kept.push_back(read_hand_kept(file));
+  }
   const std::vector<RecordedCampaign> campaigns =
-      recorded_campaigns(workspace, {options.replay.begin(), options.replay.end()});
+      recorded_campaigns(workspace, {options.replay.begin(), options.replay.end()}, hand_kept);
   if (campaigns.empty()) {
     throw UserError("none of these journals has a campaign that timed a candidate",
                     "give journals of 'apo run', e.g. --replay experiments/*/*/*.db");
@@ -180,6 +206,12 @@ Action define_research(CLI::App& app, Globals& globals) {
           ->type_name("JOURNAL")
           ->check(CLI::ExistingFile)
           ->excludes(family);
+  app.add_option(
+         "--hand-kept", options->hand_kept,
+         "journals that were kept by hand, for the past of --replay; without it, those that were imported count")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile)
+      ->needs(replayed);
   app.add_option("--workload", options->workload, "the workload (default: the family's first one)")->excludes(replayed);
   app.add_option("--baseline", options->baseline, "look from this variant instead of the incumbent")
       ->excludes(replayed);

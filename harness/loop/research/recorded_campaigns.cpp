@@ -171,7 +171,8 @@ RecordedCampaign read_campaign(const Workspace& workspace, Journal& journal, con
 
 }  // namespace
 
-std::vector<RecordedCampaign> recorded_campaigns(const Workspace& workspace, const std::vector<fs::path>& journals) {
+std::vector<RecordedCampaign> recorded_campaigns(const Workspace& workspace, const std::vector<fs::path>& journals,
+                                                 const std::vector<HandKeptJournal>& hand_kept) {
   std::vector<Journal> open;
   std::vector<std::vector<PastResult>> judged;  // by journal
   for (const fs::path& path : journals) {
@@ -184,6 +185,9 @@ std::vector<RecordedCampaign> recorded_campaigns(const Workspace& workspace, con
     for (const Campaign& campaign : open[number].campaigns()) {
       RecordedCampaign recorded =
           read_campaign(workspace, open[number], campaign, of_family(past, campaign.policy.family));
+      for (RecordedStage& stage : recorded.stages) {
+        stage.inputs.hand_kept = hand_kept;
+      }
       if (!recorded.stages.empty()) {
         campaigns.push_back(std::move(recorded));
       }

@@ -12,9 +12,10 @@ namespace apo {
 
 // Every campaign of the journals that timed a candidate. Its past is what the other journals hold, and what the
 // campaign itself had judged before: the rest of its own journal is left out, and copies of its experiments in others
-// are too. Variants are as the journal has them where it judged them, else as the catalogue has them. Throws UserError
-// where a journal cannot be read.
+// are too. The hand-kept journals are known to all. Variants are as the journal has them where it judged them, else as
+// the catalogue has them. Throws UserError where a journal cannot be read.
 std::vector<RecordedCampaign> recorded_campaigns(const Workspace& workspace,
-                                                 const std::vector<std::filesystem::path>& journals);
+                                                 const std::vector<std::filesystem::path>& journals,
+                                                 const std::vector<HandKeptJournal>& hand_kept);
 
 }  // namespace apo
