@@ -294,6 +294,23 @@ ResearchBrief research(const ResearchInputs& inputs) {
   return brief;
 }
 
+std::vector<std::string> expired_refutations(const ResearchInputs& inputs, const ResearchBrief& brief) {
+  const Evidence evidence(inputs);
+  const Variant& own = inputs.diagnosis.incumbent;
+  const Subject incumbent{normalised(inputs.incumbent, own), own.source_hash};
+  std::vector<std::string> sentences;
+  for (const Candidate& candidate : brief.ranked) {
+    const auto found = std::ranges::find_if(inputs.variants, [&](const RegisteredVariant& registered) {
+      return registered.variant.id() == candidate.configuration.variant;
+    });
+    const std::string& hash = found == inputs.variants.end() ? own.source_hash : found->variant.source_hash;
+    if (const std::string expired = evidence.expired({candidate.configuration, hash}, incumbent); !expired.empty()) {
+      sentences.push_back(candidate.configuration.label() + ": " + expired);
+    }
+  }
+  return sentences;
+}
+
 std::vector<Idea> unwritten_ideas(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks) {
   const Variant& incumbent = inputs.diagnosis.incumbent;
   const auto written = [&](const std::string& name) {

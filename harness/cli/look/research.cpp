@@ -144,6 +144,9 @@ std::string brief_text(const ResearchAnswer& answer) {
                                 "\nnothing is left to try: write a variant and 'apo try {} FILE', or let "
                                 "'apo run {} --proposer COMMAND' ask for some\n",
                                 family_of(answer), family_of(answer));
+  for (const std::string& expired : expired_refutations(answer.inputs, answer.brief)) {
+    text += "again: " + expired + "\n";
+  }
   text += answer.brief.left_out.empty() ? "" : "left out: " + left_out_text(answer.brief) + "\n";
   return text + ideas_text(unwritten_ideas(answer.inputs, answer.brief.bottlenecks)) + priors_text(answer.inputs);
 }

@@ -21,12 +21,12 @@ constexpr double kLeastApart = 0.01;  // in logs: below this no journal without 
 constexpr double kTimesApart = 1.2;
 constexpr double kRounding = 0.02;  // of a change beside its two numbers: "10.4 % faster" may be 10.4 % less time
 
-constexpr Words<ContradictionKind, 6> kKinds = {{{ContradictionKind::effects, "effects"},
-                                                 {ContradictionKind::numbers, "numbers"},
-                                                 {ContradictionKind::devices, "devices"},
-                                                 {ContradictionKind::verdicts, "verdicts"},
-                                                 {ContradictionKind::left_in, "left_in"},
-                                                 {ContradictionKind::arithmetic, "arithmetic"}}};
+constexpr Words<ContradictionKind, 6> kContradictionKinds = {{{ContradictionKind::effects, "effects"},
+                                                              {ContradictionKind::numbers, "numbers"},
+                                                              {ContradictionKind::devices, "devices"},
+                                                              {ContradictionKind::verdicts, "verdicts"},
+                                                              {ContradictionKind::left_in, "left_in"},
+                                                              {ContradictionKind::arithmetic, "arithmetic"}}};
 
 struct Place {
   const HandKeptJournal* journal = nullptr;
@@ -261,7 +261,7 @@ std::vector<Contradiction> wrong_changes(const Group& rows) {
 }  // namespace
 
 std::string_view to_string(ContradictionKind kind) {
-  return word_of(kKinds, kind);
+  return word_of(kContradictionKinds, kind);
 }
 
 std::vector<Contradiction> find_contradictions(const std::vector<HandKeptJournal>& journals) {

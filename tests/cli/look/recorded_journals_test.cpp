@@ -66,7 +66,8 @@ bool has_campaign(const std::filesystem::path& path) {
 TEST(RecordedJournals, EveryReadingCommandWorks) {
   for (const std::filesystem::path& path : recorded_journals()) {
     SCOPED_TRACE(path);
-    std::vector<std::vector<std::string>> commands = {{"list"}, {"lessons"}, {"query"}, {"query", "--profiles"}};
+    std::vector<std::vector<std::string>> commands = {
+        {"list"}, {"lessons"}, {"query"}, {"query", "--profiles"}, {"query", "--hand-kept"}};
     for (const std::string& id : first_and_last_experiment(path)) {
       commands.push_back({"show", id});
     }
