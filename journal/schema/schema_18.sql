@@ -19,6 +19,7 @@ CREATE TABLE hand_kept_row (
   date            TEXT NOT NULL,
   device_claimed  TEXT NOT NULL,
   device_deduced  TEXT NOT NULL,
+  target          TEXT NOT NULL CHECK (target IN ('', 'host', 'cuda')),
   scope           TEXT NOT NULL CHECK (scope IN ('', 'kernel', 'layer', 'step')),
   subject         TEXT NOT NULL,  -- the name of a family where it is one
   axes            TEXT NOT NULL,  -- JSON: name -> size
@@ -57,7 +58,7 @@ CREATE VIEW hand_kept AS
 SELECT j.title AS document, r.line, r.date, r.subject, r.scope, r.axes, r.techniques, r.joint, r.baseline, r.quantity,
        r.unit, r.before_text AS before, r.after_text AS after, r.change_text AS change, r.speedup,
        r.predicted_text AS predicted, r.predicted_scope, r.samples, r.warm_up, nullif(r.verdict, '') AS verdict, r.in_code,
-       r.superseded_by, r.device_claimed, r.device_deduced, r.note, j.at AS imported_at
+       r.superseded_by, r.device_claimed, r.device_deduced, nullif(r.target, '') AS target, r.note, j.at AS imported_at
 FROM hand_kept_row r
 JOIN hand_kept_journal j ON j.id = r.journal
 WHERE j.id = (SELECT max(newer.id) FROM hand_kept_journal newer WHERE newer.title = j.title);

@@ -51,6 +51,7 @@ Json row_document(const HandKeptJournal& journal, const HandKeptRow& row) {
           {"date", row.date},
           {"device_claimed", row.device_claimed},
           {"device_deduced", row.device_deduced},
+          {"target", row.target ? Json(to_string(*row.target)) : Json(nullptr)},
           {"scope", to_string(row.scope)},
           {"subject", row.subject},
           {"axes", row.axes},

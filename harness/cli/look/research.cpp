@@ -107,8 +107,8 @@ std::string ideas_text(const std::vector<Idea>& ideas) {
 }
 
 std::string priors_text(const ResearchInputs& inputs) {
-  const std::vector<HandKeptPrior> priors =
-      hand_kept_priors(inputs.hand_kept, inputs.diagnosis.incumbent.family, inputs.diagnosis.axes);
+  const std::vector<HandKeptPrior> priors = hand_kept_priors(inputs.hand_kept, inputs.diagnosis.incumbent.family,
+                                                             inputs.diagnosis.incumbent.target, inputs.diagnosis.axes);
   std::string text = priors.empty() ? "" : "\nkept by hand, not judged here: weighed little\n";
   for (const HandKeptPrior& one : priors) {
     text +=

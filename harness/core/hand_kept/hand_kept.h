@@ -46,8 +46,9 @@ struct StatedBand {
 struct HandKeptRow {
   int line = 0;  // of the document
   std::string date;
-  std::string device_claimed;  // as the document names it at this place
-  std::string device_deduced;  // what all of its facts together allow
+  std::string device_claimed;    // as the document names it at this place
+  std::string device_deduced;    // what all of its facts together allow
+  std::optional<Target> target;  // a technique's name may mean another thing on the other one
   HandKeptScope scope = HandKeptScope::unsaid;
   std::string subject;  // what was timed; the name of a kernel family where it is one
   Axes axes;

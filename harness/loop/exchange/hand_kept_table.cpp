@@ -106,6 +106,13 @@ HandKeptScope scope_of(const std::string& field) {
   return known_word(hand_kept_scope_from(field), field, {"kernel", "layer", "step"});
 }
 
+Target target_of(const std::string& field) {
+  const auto target = field == "host"   ? std::optional(Target::host)
+                      : field == "cuda" ? std::optional(Target::cuda)
+                                        : std::nullopt;
+  return known_word(target, field, {"host", "cuda"});
+}
+
 HandKeptQuantity quantity_of(const std::string& field) {
   return known_word(hand_kept_quantity_from(field), field,
                     {"time", "throughput", "speed", "loss", "share", "count", "size"});
@@ -125,6 +132,7 @@ constexpr std::array kColumns = {
     Column{"date", [](const std::string& field, HandKeptRow& row) { row.date = date_of(field); }},
     Column{"device_claimed", [](const std::string& field, HandKeptRow& row) { row.device_claimed = field; }},
     Column{"device_deduced", [](const std::string& field, HandKeptRow& row) { row.device_deduced = field; }},
+    Column{"target", [](const std::string& field, HandKeptRow& row) { row.target = target_of(field); }},
     Column{"scope", [](const std::string& field, HandKeptRow& row) { row.scope = scope_of(field); }},
     Column{"subject", [](const std::string& field, HandKeptRow& row) { row.subject = field; }},
     Column{"axes", [](const std::string& field, HandKeptRow& row) { row.axes = axes_of(field); }},

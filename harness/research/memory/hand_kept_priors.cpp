@@ -90,12 +90,13 @@ HandKeptPrior prior_of(const std::vector<Evidenced>& evidence, const std::string
 }  // namespace
 
 std::vector<HandKeptPrior> hand_kept_priors(const std::vector<HandKeptJournal>& journals, const std::string& family,
-                                            const Axes& axes) {
+                                            Target target, const Axes& axes) {
   std::vector<HandKeptPrior> priors;
   for (const HandKeptJournal& journal : journals) {
     std::map<std::vector<std::string>, std::vector<const HandKeptRow*>> by_techniques;
     for (const HandKeptRow& row : journal.rows) {
-      if (row.subject == family && !row.techniques.empty() && row.superseded_by == 0) {
+      if (row.subject == family && row.target.value_or(target) == target && !row.techniques.empty() &&
+          row.superseded_by == 0) {
         std::vector<std::string> techniques = row.techniques;
         std::ranges::sort(techniques);
         by_techniques[techniques].push_back(&row);

@@ -163,8 +163,9 @@ std::string brief_to_json(const ResearchBrief& brief, const ResearchInputs& inpu
   document["ideas"] = list_of(unwritten_ideas(inputs, brief.bottlenecks), idea_document);
   document["tried"] = tried_here(inputs);
   document["lessons"] = list_of(inputs.lessons, [](const Lesson& lesson) { return Json(lesson.text); });
-  document["hand_kept"] =
-      list_of(hand_kept_priors(inputs.hand_kept, subject.family.name, inputs.diagnosis.axes), prior_document);
+  document["hand_kept"] = list_of(
+      hand_kept_priors(inputs.hand_kept, subject.family.name, inputs.diagnosis.incumbent.target, inputs.diagnosis.axes),
+      prior_document);
   document["rules"] = kRules;
   if (request) {
     document["request"] = request_document(*request);

@@ -25,19 +25,19 @@ void insert_row(Database& database, std::int64_t journal, int position, const Ha
   const std::string axes = encode(row.axes);
   const std::string techniques = encode(row.techniques);
   database.run(
-      "INSERT INTO hand_kept_row (journal, position, line, date, device_claimed, device_deduced, scope, subject, axes,"
-      " techniques, joint, baseline, quantity, unit, before_low, before_high, before_text, after_low, after_high,"
-      " after_text, change_low, change_high, change_text, predicted_low, predicted_high, predicted_text,"
+      "INSERT INTO hand_kept_row (journal, position, line, date, device_claimed, device_deduced, target, scope,"
+      " subject, axes, techniques, joint, baseline, quantity, unit, before_low, before_high, before_text, after_low,"
+      " after_high, after_text, change_low, change_high, change_text, predicted_low, predicted_high, predicted_text,"
       " predicted_scope, samples, warm_up, verdict, in_code, superseded_by, note, effect_low, effect_high, speedup)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-      "?,"
-      " ?)",
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+      " ?, ?, ?, ?)",
       {journal,
        position,
        row.line,
        row.date,
        row.device_claimed,
        row.device_deduced,
+       row.target ? to_string(*row.target) : std::string_view(),
        to_string(row.scope),
        row.subject,
        axes,
@@ -75,6 +75,9 @@ HandKeptRow next_row(Statement& row) {
   read.date = row.text();
   read.device_claimed = row.text();
   read.device_deduced = row.text();
+  if (const std::string target = row.text(); !target.empty()) {
+    read.target = target_from(target);
+  }
   const std::string scope = row.text();
   read.scope = known(hand_kept_scope_from(scope), scope);
   read.subject = row.text();
@@ -109,7 +112,8 @@ HandKeptRow next_row(Statement& row) {
 std::vector<HandKeptRow> rows_of(Database& database, std::int64_t journal) {
   std::vector<HandKeptRow> read;
   Statement rows = database.query(
-      "SELECT line, date, device_claimed, device_deduced, scope, subject, axes, techniques, joint, baseline, quantity,"
+      "SELECT line, date, device_claimed, device_deduced, target, scope, subject, axes, techniques, joint, baseline, "
+      "quantity,"
       " unit, before_low, before_high, before_text, after_low, after_high, after_text, change_low, change_high,"
       " change_text, predicted_low, predicted_high, predicted_text, predicted_scope, samples, warm_up, verdict, "
       "in_code,"

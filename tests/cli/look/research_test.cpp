@@ -57,21 +57,18 @@ TEST(ResearchCommand, TheScoreOfTheRecordedJournalsIsTheOneInTheDocuments) {
       words.push_back(entry.path().string());
     }
   }
-  const auto expect_documented = [&] {
-    const Ran ran = Workplace().apo(words);
-    ASSERT_EQ(ran.exit_code, 0) << ran.err;
-    EXPECT_NE(read_file(root / "docs" / "research.md").find(ran.out), std::string::npos)
-        << "docs/research.md has other figures than:\n"
-        << ran.out;
-  };
-  expect_documented();
+  const Ran ran = Workplace().apo(words);
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(read_file(root / "docs" / "research.md").find(ran.out), std::string::npos)
+      << "docs/research.md has other figures than:\n"
+      << ran.out;
   words.emplace_back("--hand-kept");
   for (const auto& entry : fs::directory_iterator(root / "experiments" / "hand-kept")) {
     if (entry.path().extension() == ".tsv") {
       words.push_back(entry.path().string());
     }
   }
-  expect_documented();
+  EXPECT_EQ(Workplace().apo(words).out, ran.out) << "journals that were kept by hand change nothing there";
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ HandKeptRow a_row() {
                   .date = "2026-02-17",
                   .device_claimed = "A100 80GB",
                   .device_deduced = "RTX 6000",
+                  .target = Target::cuda,
                   .scope = HandKeptScope::step,
                   .subject = "E88 training",
                   .axes = {{"B", 16}, {"steps", 200}},
@@ -60,6 +61,7 @@ TEST(HandKeptJournals, ARowReadsBackAsItWasWritten) {
   EXPECT_EQ(back.date, row.date);
   EXPECT_EQ(back.device_claimed, row.device_claimed);
   EXPECT_EQ(back.device_deduced, row.device_deduced);
+  EXPECT_EQ(back.target, row.target);
   EXPECT_EQ(back.scope, row.scope);
   EXPECT_EQ(back.subject, row.subject);
   EXPECT_EQ(back.axes, row.axes);

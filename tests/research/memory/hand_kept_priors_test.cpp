@@ -27,7 +27,7 @@ HandKeptRow measured(const std::string& change, int line = 1) {
 }
 
 std::vector<HandKeptPrior> priors(std::vector<HandKeptRow> rows) {
-  return hand_kept_priors({{.title = "j", .rows = std::move(rows)}}, "toy", {{"B", 16}});
+  return hand_kept_priors({{.title = "j", .rows = std::move(rows)}}, "toy", Target::host, {{"B", 16}});
 }
 
 double sd(const HandKeptRow& row) {
@@ -60,7 +60,7 @@ TEST(HandKeptPriors, RowsThatContradictEachOtherWidenThemAndMoreOfThemNarrowNoth
   EXPECT_EQ(priors({measured("10 %", 4), measured("10 %", 7)}).at(0).source, "j, lines 4, 7");
 }
 
-TEST(HandKeptPriors, WhatIsSupersededOrOfAnotherScopeOrFamilyIsNone) {
+TEST(HandKeptPriors, WhatIsSupersededOrOfAnotherScopeFamilyOrTargetIsNone) {
   HandKeptRow row = measured("10 %");
   row.superseded_by = 2;
   EXPECT_TRUE(priors({row}).empty());
@@ -70,6 +70,11 @@ TEST(HandKeptPriors, WhatIsSupersededOrOfAnotherScopeOrFamilyIsNone) {
   row = measured("10 %");
   row.subject = "other";
   EXPECT_TRUE(priors({row}).empty());
+  row = measured("10 %");
+  row.target = Target::cuda;
+  EXPECT_TRUE(priors({row}).empty()) << "adaptive-threads are other threads on a GPU";
+  row.target = Target::host;
+  EXPECT_FALSE(priors({row}).empty());
   EXPECT_TRUE(priors({}).empty());
 }
 
@@ -83,18 +88,20 @@ TEST(HandKeptPriors, APromiseCountsWhereNothingWasMeasuredAndLess) {
   EXPECT_NEAR(priors({promise, measured("10 %")}).at(0).effect, std::log(1.1), 1e-12);
 }
 
-TEST(Predictor, AHandKeptNumberMovesAForecastLittleAndIsNamed) {
-  ResearchInputs in = fixtures::inputs({variant("a", "x", 1.1, 1.1), variant("b", "y", 1.1, 1.1)});
+TEST(Predictor, AHandKeptNumberIsAWideForecastOfWhatNobodyPromised) {
+  ResearchInputs in = fixtures::inputs({variant("a", "x"), variant("b", "y"), variant("c", "x", 1.1, 1.1)});
   const auto forecast = [&](std::size_t index) {
-    return Predictor(in, Evidence(in))
-        .predict(in.variants[index].variant, {.variant = in.variants[index].variant.id()}, 1000);
+    const Variant& variant = in.variants[index].variant;
+    return Predictor(in, Evidence(in)).predict(variant, {.variant = variant.id(), .settings = {}}, 1000);
   };
-  const double before = forecast(0).effect;
+  const double promised = forecast(2).effect;
+  EXPECT_EQ(forecast(0).band.source, PredictionSource::nothing);
   in.hand_kept = {{.title = "j", .rows = {measured("100 %")}}};
-  EXPECT_GT(forecast(0).effect, before);
-  EXPECT_LT(forecast(0).effect, before + 0.5 * (std::log(2) - before));
-  EXPECT_NE(forecast(0).band.because.find("hand-kept journals"), std::string::npos) << forecast(0).band.because;
-  EXPECT_NEAR(forecast(1).effect, before, 1e-3) << "a technique that the journal does not name";
+  EXPECT_NEAR(forecast(0).effect, std::log(2), 1e-3);
+  EXPECT_LT(forecast(0).band.low, 1.4);
+  EXPECT_EQ(forecast(0).band.because, "100 % hand-kept journals");
+  EXPECT_EQ(forecast(1).band.source, PredictionSource::nothing) << "a technique that the journal does not name";
+  EXPECT_NEAR(forecast(2).effect, promised, 1e-3) << "its author knew the journal";
 }
 
 TEST(Predictor, AHandKeptNumberOfSeveralTechniquesSaysNothingOfOne) {
