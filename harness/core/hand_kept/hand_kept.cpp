@@ -12,18 +12,18 @@
 namespace apo {
 namespace {
 
-constexpr Words<HandKeptScope, 4> kScopes = {{{HandKeptScope::unsaid, ""},
-                                              {HandKeptScope::kernel, "kernel"},
-                                              {HandKeptScope::layer, "layer"},
-                                              {HandKeptScope::step, "step"}}};
-constexpr Words<HandKeptQuantity, 8> kQuantities = {{{HandKeptQuantity::unsaid, ""},
-                                                     {HandKeptQuantity::time, "time"},
-                                                     {HandKeptQuantity::throughput, "throughput"},
-                                                     {HandKeptQuantity::speed, "speed"},
-                                                     {HandKeptQuantity::loss, "loss"},
-                                                     {HandKeptQuantity::share, "share"},
-                                                     {HandKeptQuantity::count, "count"},
-                                                     {HandKeptQuantity::size, "size"}}};
+constexpr EnumWords<HandKeptScope, 4> kScopes = {{{HandKeptScope::unsaid, ""},
+                                                  {HandKeptScope::kernel, "kernel"},
+                                                  {HandKeptScope::layer, "layer"},
+                                                  {HandKeptScope::step, "step"}}};
+constexpr EnumWords<HandKeptQuantity, 8> kQuantities = {{{HandKeptQuantity::unsaid, ""},
+                                                         {HandKeptQuantity::time, "time"},
+                                                         {HandKeptQuantity::throughput, "throughput"},
+                                                         {HandKeptQuantity::speed, "speed"},
+                                                         {HandKeptQuantity::loss, "loss"},
+                                                         {HandKeptQuantity::share, "share"},
+                                                         {HandKeptQuantity::count, "count"},
+                                                         {HandKeptQuantity::size, "size"}}};
 
 double log_speedup(double number, bool percent) {
   return std::log(percent ? 1 + number / 100 : number);

@@ -21,12 +21,12 @@ constexpr double kLeastApart = 0.01;  // in logs: below this no journal without 
 constexpr double kTimesApart = 1.2;
 constexpr double kRounding = 0.02;  // of a change beside its two numbers: "10.4 % faster" may be 10.4 % less time
 
-constexpr Words<ContradictionKind, 6> kContradictionKinds = {{{ContradictionKind::effects, "effects"},
-                                                              {ContradictionKind::numbers, "numbers"},
-                                                              {ContradictionKind::devices, "devices"},
-                                                              {ContradictionKind::verdicts, "verdicts"},
-                                                              {ContradictionKind::left_in, "left_in"},
-                                                              {ContradictionKind::arithmetic, "arithmetic"}}};
+constexpr EnumWords<ContradictionKind, 6> kContradictionKinds = {{{ContradictionKind::effects, "effects"},
+                                                                  {ContradictionKind::numbers, "numbers"},
+                                                                  {ContradictionKind::devices, "devices"},
+                                                                  {ContradictionKind::verdicts, "verdicts"},
+                                                                  {ContradictionKind::left_in, "left_in"},
+                                                                  {ContradictionKind::arithmetic, "arithmetic"}}};
 
 struct Place {
   const HandKeptJournal* journal = nullptr;
