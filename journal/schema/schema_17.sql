@@ -1,4 +1,4 @@
--- journal/schema/schema_18.sql - version 18: journals that people kept by hand; the conventions are those of schema_1.sql.
+-- journal/schema/schema_17.sql - version 17: journals that people kept by hand; the conventions are those of schema_1.sql.
 --
 -- No judge of ours had a part in these rows, so that they stand apart: no view of experiments, lessons or incumbents reads them.
 
