@@ -102,6 +102,10 @@ std::optional<WriterLock> lock_for(const std::filesystem::path& path, Access acc
 
 }  // namespace
 
+int newest_journal_schema() {
+  return static_cast<int>(migrations().size());
+}
+
 void index_sentence(Database& database, std::int64_t experiment, const std::string& sentence) {
   database.run("INSERT INTO sentence_index (rowid, sentence) VALUES (?, ?)", {experiment, sentence});
 }
@@ -156,6 +160,12 @@ Journal::Batch::Batch(Journal& journal) : hidden_(new Hidden{Transaction(journal
 Journal::Batch::~Batch() = default;
 void Journal::Batch::commit() {
   hidden_->transaction.commit();
+}
+
+void Journal::write_compact_copy(const std::filesystem::path& path) {
+  // Most tables of a small journal are empty, and each takes a page.
+  self_->database.execute("PRAGMA page_size = 512");
+  self_->database.run("VACUUM INTO ?", {path.string()});
 }
 
 std::vector<std::string> Journal::check_integrity() {

@@ -28,6 +28,9 @@ struct Journal::Implementation {
   std::int64_t add_lesson(const Lesson& lesson);
   void take(Task what, std::int64_t id);  // what this process has just begun
   std::vector<Incumbent> incumbents(const std::string& of_scope, const std::vector<Value>& scope);
+  // JSON list of the keys of the machine and of those that have judged for one campaign together with it: they are of
+  // one model, and share incumbents and memory.
+  std::string peers(const std::string& machine);
   std::vector<Round> rounds(std::string_view owner_column, std::int64_t owner);
 };
 

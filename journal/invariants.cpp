@@ -88,6 +88,24 @@ constexpr Invariant kInvariants[] = {
     {"an experiment of a job began after it",
      "SELECT x.experiment FROM job_experiment x JOIN job j ON j.id = x.job JOIN experiment e ON e.id = x.experiment"
      " WHERE e.started_at < j.started_at"},
+    {"an answered placement is an experiment of its candidate against its incumbent, with its number and prediction",
+     "SELECT z.experiment FROM placement_end z JOIN placement p ON p.id = z.placement JOIN experiment e ON"
+     " e.id = z.experiment WHERE e.candidate <> p.candidate OR e.incumbent <> p.incumbent OR e.idx <> p.idx OR"
+     " (p.replicates IS NULL AND (e.iteration IS NOT p.iteration OR e.predicted_low IS NOT p.predicted_low OR"
+     " e.predicted_high IS NOT p.predicted_high))"},
+    {"what a worker judged was measured on its device",
+     "SELECT z.experiment FROM placement_end z JOIN placement p ON p.id = z.placement JOIN worker w ON w.id = p.worker"
+     " JOIN experiment e ON e.id = z.experiment JOIN machine m ON m.id = e.machine"
+     " JOIN machine h ON h.id = w.machine WHERE m.key <> h.key"},
+    {"a number of a campaign is that of one experiment alone",
+     "SELECT max(e.id) FROM experiment e JOIN judgement j ON j.experiment = e.id JOIN placement_end z ON"
+     " z.experiment = e.id WHERE e.campaign IS NOT NULL GROUP BY e.campaign, e.idx HAVING count(*) > 1"},
+    {"the workers of an ended campaign have ended",
+     "SELECT w.id FROM worker w JOIN campaign_end z ON z.campaign = w.campaign WHERE w.id NOT IN"
+     " (SELECT worker FROM worker_end)"},
+    {"what an ended worker was given is over",
+     "SELECT p.id FROM placement p JOIN worker_end z ON z.worker = p.worker WHERE p.id NOT IN"
+     " (SELECT placement FROM placement_end)"},
     {"a job that is done has a document", "SELECT job FROM job_end WHERE state = 'done' AND NOT json_valid(document)"},
     {"the rows of a hand-kept journal are numbered from 0 without a hole",
      "SELECT journal FROM hand_kept_row GROUP BY journal HAVING max(position) <> count(*) - 1 OR min(position) <> 0"},

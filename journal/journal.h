@@ -18,10 +18,14 @@
 #include "harness/core/recording/application_profile.h"
 #include "harness/core/records/records.h"
 #include "harness/core/records/selftest_record.h"
+#include "journal/workers.h"
 
 namespace apo {
 
 enum class Access : std::uint8_t { read_write, read_only };
+
+// The version of the schema that this program writes.
+int newest_journal_schema();
 
 // One turn of the loop.
 struct IterationRow {
@@ -376,6 +380,22 @@ class Journal {
   void finish_job(std::int64_t id, const JobEnd& end);
   std::optional<JobRow> job(std::int64_t id);
   bool job_has_server(std::int64_t id) const;  // false: nobody works on it any more
+
+  // ---- workers that judge for a campaign
+  std::int64_t add_worker(const WorkerRow& worker);
+  void end_worker(std::int64_t worker, WorkerEnd reason, const std::string& note);
+  std::vector<WorkerRow> workers(std::int64_t campaign);  // by number
+  std::vector<std::int64_t> campaigns_with_workers();     // the newest first
+  // Answers of its workers from their start until the last end, or until now; 0 without any.
+  double answers_an_hour(std::int64_t campaign);
+  // Before the worker measures; ended together with the experiment that its answer is.
+  std::int64_t begin_placement(const Placement& placement);
+  void end_placement(std::int64_t placement, const PlacementEnd& end);
+  std::optional<WorkerRow> worker_of(std::int64_t experiment);  // nullopt: no worker judged it
+  // Of a driver that was killed, with what they were given. Returns how many there were.
+  int end_interrupted_workers(std::int64_t campaign);
+  // A copy in as few bytes as it can have, to be sent elsewhere.
+  void write_compact_copy(const std::filesystem::path& path);
 
   // ---- after a kill
   std::vector<Unfinished> unfinished();

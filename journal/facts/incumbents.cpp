@@ -46,9 +46,18 @@ std::vector<Incumbent> Journal::Implementation::incumbents(const std::string& of
 
 std::optional<Incumbent> Journal::incumbent(const std::string& family, const std::string& workload_class,
                                             const std::string& machine) {
+  const std::string peers = self_->peers(machine);
   std::vector<Incumbent> found =
-      self_->incumbents(" AND s.family = ? AND s.workload_class = ? AND m.key = ?", {family, workload_class, machine});
-  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+      self_->incumbents(" AND s.family = ? AND s.workload_class = ? AND m.key IN (SELECT value FROM json_each(?))",
+                        {family, workload_class, peers});
+  if (found.empty()) {
+    return std::nullopt;
+  }
+  // What was accepted last on any of them, else the baseline of here.
+  Incumbent newest = *std::ranges::max_element(
+      found, {}, [&](const Incumbent& one) { return std::pair(one.experiment, one.machine == machine); });
+  newest.machine = machine;
+  return newest;
 }
 
 std::vector<Incumbent> Journal::incumbents() {
@@ -76,17 +85,18 @@ struct Decision {
 };
 
 std::vector<Decision> decisions(Database& database, const std::string& family, const std::string& workload_class,
-                                const std::string& machine) {
+                                const std::string& machines) {
   std::vector<Decision> result;
   Statement rows = database.query(
       "SELECT e.id, e.campaign, s.verdict = 'accepted', e.candidate, e.candidate_source, e.incumbent,"
       " e.incumbent_source, j.finished_at, w.workload FROM facet s JOIN machine m ON m.id = s.machine"
       " JOIN facet_member b ON b.facet = s.id JOIN experiment e ON e.id = b.experiment"
       " JOIN judgement j ON j.experiment = e.id JOIN experiment_workload w ON w.experiment = e.id"
-      " WHERE s.family = ? AND s.workload_class = ? AND m.key = ? AND (s.verdict = 'accepted' OR s.reason = "
+      " WHERE s.family = ? AND s.workload_class = ? AND m.key IN (SELECT value FROM json_each(?)) AND (s.verdict = "
+      "'accepted' OR s.reason = "
       "'regression')"
       " AND e.campaign IS NOT NULL AND e.id NOT IN (SELECT experiment FROM withdrawn) ORDER BY e.id, w.position",
-      {family, workload_class, machine});
+      {family, workload_class, machines});
   while (rows.step()) {
     result.push_back({rows.integer(), rows.integer(), rows.boolean(), rows.integer(), rows.text(), rows.integer(),
                       rows.text(), rows.text(), rows.text()});
@@ -120,7 +130,8 @@ std::vector<WorkloadIncumbent> Journal::workload_incumbents(const std::string& f
                                                             const std::string& workload_class,
                                                             const std::string& machine) {
   std::vector<WorkloadIncumbent> result;
-  for (const auto& [workload, decision] : last_decisions(decisions(self_->database, family, workload_class, machine))) {
+  for (const auto& [workload, decision] :
+       last_decisions(decisions(self_->database, family, workload_class, self_->peers(machine)))) {
     const auto& [configuration, source] = decision.winner();
     result.push_back({.workload = workload,
                       .incumbent = {family, workload_class, machine, self_->configuration(configuration), source,

@@ -218,13 +218,13 @@ namespace {
 
 // Of each combination of outcome, verdict, reason and so on the newest stand together; ascending.
 std::vector<std::int64_t> newest_judged_ids(Database& database, const std::string& family,
-                                            const std::string& workload_class, const std::string& machine,
+                                            const std::string& workload_class, const std::string& machines,
                                             Journal::Where where, std::int64_t most) {
   std::vector<std::int64_t> ids;
   Statement facets = database.query(
-      "SELECT f.id, f.workload_class = ? AND m.key = ? FROM facet f JOIN machine m ON m.id = f.machine"
-      " WHERE f.family = ? AND f.state = 'finished' AND f.reason <> 'ranked'",
-      {workload_class, machine, family});
+      "SELECT f.id, f.workload_class = ? AND m.key IN (SELECT value FROM json_each(?)) FROM facet f"
+      " JOIN machine m ON m.id = f.machine WHERE f.family = ? AND f.state = 'finished' AND f.reason <> 'ranked'",
+      {workload_class, machines, family});
   while (facets.step()) {
     const std::int64_t facet = facets.integer();
     const bool here = facets.integer() != 0;
@@ -262,7 +262,8 @@ std::vector<Experiment> Journal::newest_judged(const std::string& family, const 
     return known->second;
   };
   std::vector<Experiment> result;
-  for (const std::int64_t id : newest_judged_ids(database, family, workload_class, machine, where, most)) {
+  for (const std::int64_t id :
+       newest_judged_ids(database, family, workload_class, self_->peers(machine), where, most)) {
     Statement row = database.query(
         "SELECT m.key, e.workload_class, e.campaign, e.idx, e.candidate, e.incumbent, e.candidate_source,"
         " e.incumbent_source, e.predicted_low, e.predicted_high, e.predicted_over, e.predicted_because,"
