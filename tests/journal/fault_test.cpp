@@ -29,10 +29,10 @@ bool contains_text(const std::string& text, const std::string& part) {
 
 constexpr int kNoMount = 77;
 
-// In a mount namespace of its own: a file system of one megabyte is filled by the journal that lies on it.
+// In a mount namespace of its own: a file system of two megabytes is filled by the journal that lies on it.
 int fill_a_small_disk(const std::filesystem::path& folder) {
   if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-      mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=1m") != 0) {
+      mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=2m") != 0) {
     return kNoMount;
   }
   const std::filesystem::path path = folder / "journal.db";

@@ -49,6 +49,10 @@ std::int64_t fill(Journal& journal) {
   journal.implementation().job = 0;
   journal.finish_job(job, {.state = JobState::failed});
   journal.finish_experiment(experiment, a_lesson(experiment));
+  const std::int64_t worker = journal.add_worker({.campaign = campaign, .number = 1});
+  const std::int64_t placement = journal.begin_placement({.worker = worker, .iteration = iteration});
+  journal.end_placement(placement, {.experiment = experiment.id});
+  journal.end_worker(worker, WorkerEnd::dismissed, "");
   journal.add_certification({.campaign = campaign, .clock = ClockCoupling{}}, {}, {{.workload = "w"}});
   journal.add_sentinel({.machine = "cpu-1"});
   const std::int64_t open = journal.begin_replay(experiment, experiment.id, ReplayRow::Kind::replay);
@@ -332,6 +336,7 @@ TEST(Certifications, OfAJournalOfBeforeSoloRunsHaveNone) {
              "DROP VIEW application_comparisons; DROP TABLE application_quality; DROP TABLE application_speed;"
              "DROP TABLE application_verdict; DROP TABLE application_run; DROP TABLE application_comparison;"
              "DROP VIEW hand_kept; DROP TABLE hand_kept_row; DROP TABLE hand_kept_journal;"
+             "DROP VIEW workers; DROP TABLE placement_end; DROP TABLE placement; DROP TABLE worker_end; DROP TABLE worker;"
              "PRAGMA user_version = 7"),
       "");
   for (const Access access : {Access::read_only, Access::read_write}) {
