@@ -78,6 +78,17 @@ std::string known_campaigns(Journal& journal) {
   return names.empty() ? "it has none; 'apo run' makes one" : "it has " + join(names, ", ");
 }
 
+// Of those that workers judged.
+std::map<std::int64_t, std::string> judged_on(Journal& journal, const std::vector<Experiment>& experiments) {
+  std::map<std::int64_t, std::string> devices;
+  for (const Experiment& experiment : experiments) {
+    if (const auto worker = journal.worker_of(experiment.id)) {
+      devices[experiment.id] = worker->device;
+    }
+  }
+  return devices;
+}
+
 }  // namespace
 
 ReportModel load_model(Journal& journal, std::int64_t campaign) {
@@ -98,14 +109,17 @@ ReportModel load_model(Journal& journal, std::int64_t campaign) {
   records.commands = journal.command_comparisons(found->machine);
   records.application_comparisons = application_comparisons(journal, *found);
   records.proposer_calls = journal.proposer_calls(campaign);
+  records.workers = journal.workers(campaign);
+  records.judged_on = judged_on(journal, records.experiments);
   records.diffs = diff_sources(journal, records.experiments);
   if (const auto end = journal.campaign_end(campaign)) {
     records.ended_at = end->at;
     records.end_note = end->note;
   }
-  // The machine in the state that it was in; without an experiment, in its newest.
-  std::optional<Machine> machine =
-      records.experiments.empty() ? std::nullopt : journal.machine_of(records.experiments.front().id);
+  // The machine in the state that it was in; without an experiment, or where workers judged, in its newest.
+  std::optional<Machine> machine = records.experiments.empty() || !records.workers.empty()
+                                       ? std::nullopt
+                                       : journal.machine_of(records.experiments.front().id);
   machine = machine ? machine : journal.machine(found->machine);
   records.machine = machine.value_or(Machine{});
   return build_model(std::move(records));

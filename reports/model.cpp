@@ -208,6 +208,8 @@ ReportModel build_model(CampaignRecords records) {
   model.commands = std::move(records.commands);
   model.application_comparisons = std::move(records.application_comparisons);
   model.proposer_calls = std::move(records.proposer_calls);
+  model.workers = std::move(records.workers);
+  model.judged_on = std::move(records.judged_on);
   model.diffs = std::move(records.diffs);
   sort_by(model.iterations, [](const IterationRecord& one) { return std::pair(one.index, one.id); });
   sort_by(model.lessons, [](const Lesson& one) { return one.id; });

@@ -61,6 +61,8 @@ struct CampaignRecords {
   std::vector<CommandComparison> commands;           // two commands judged on the campaign's machine, without rounds
   std::vector<ApplicationComparison> application_comparisons;  // that ended it, and those on its machine alone
   std::vector<ProposerCall> proposer_calls;                    // in order
+  std::vector<WorkerRow> workers;                              // that judged for it
+  std::map<std::int64_t, std::string> judged_on;               // experiment -> the device of its worker
   std::map<std::int64_t, std::string> diffs;  // accepted experiment -> what it changed in its incumbent's source
 };
 
@@ -135,6 +137,8 @@ struct ReportModel {
   std::vector<CommandComparison> commands;                     // in order
   std::vector<ApplicationComparison> application_comparisons;  // its own first
   std::vector<ProposerCall> proposer_calls;                    // in order
+  std::vector<WorkerRow> workers;                              // that judged for it
+  std::map<std::int64_t, std::string> judged_on;               // experiment -> the device of its worker
   std::map<std::int64_t, std::string> diffs;  // as in CampaignRecords; "" where the sources are the same
 };
 

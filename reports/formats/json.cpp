@@ -91,6 +91,25 @@ Json product_document(double effect) {
   return {{"speedup", ratio_or_null(effect)}, {"is_a_claim", false}};
 }
 
+Json worker_document(const WorkerRow& worker) {
+  return {{"number", worker.number},
+          {"device", worker.device},
+          {"machine", worker.machine},
+          {"experiments", worker.experiments},
+          {"lost", worker.lost},
+          {"busy_s", number_or_null(worker.busy_s)},
+          {"end", worker.end ? Json(to_string(*worker.end)) : Json(nullptr)},
+          {"note", worker.note}};
+}
+
+Json judged_on_document(const ReportModel& model) {
+  Json document = Json::object();
+  for (const auto& [experiment, device] : model.judged_on) {
+    document[std::to_string(experiment)] = device;
+  }
+  return document;
+}
+
 }  // namespace
 
 std::string render_json(const ReportModel& model) {
@@ -115,7 +134,9 @@ std::string render_json(const ReportModel& model) {
                        {"applications", list_of(model.applications, application_document)},
                        {"commands", to_documents(model.commands)},
                        {"application_comparisons", to_documents(model.application_comparisons)},
-                       {"proposer_calls", to_documents(model.proposer_calls)}};
+                       {"proposer_calls", to_documents(model.proposer_calls)},
+                       {"workers", list_of(model.workers, worker_document)},
+                       {"judged_on", judged_on_document(model)}};
   // Bytes that are no UTF-8 become U+FFFD instead of an exception.
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

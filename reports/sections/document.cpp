@@ -156,6 +156,7 @@ void write_document(const ReportModel& model, Writer& writer) {
   write_applications(model, writer);
   write_commands(model, writer);
   write_proposals(model, writer);
+  write_devices(model, writer);
   write_lessons(model, writer);
   write_predictions(model, writer);
   write_left_out(model, writer);

@@ -17,6 +17,7 @@ void write_applications(const ReportModel& model, Writer& writer);
 void write_application_comparisons(const ReportModel& model, Writer& writer);
 void write_commands(const ReportModel& model, Writer& writer);
 void write_proposals(const ReportModel& model, Writer& writer);
+void write_devices(const ReportModel& model, Writer& writer);
 void write_lessons(const ReportModel& model, Writer& writer);
 void write_predictions(const ReportModel& model, Writer& writer);
 void write_certification(const ReportModel& model, Writer& writer);

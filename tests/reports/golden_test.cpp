@@ -83,6 +83,33 @@ TEST(GoldenReport, AnApplicationThatRefusesTheIncumbent) {
   EXPECT_EQ(nlohmann::json::parse(render_json(model))["application_comparisons"][0]["reason"], "quality_lost");
 }
 
+TEST(GoldenReport, CampaignOnSeveralDevices) {
+  CampaignRecords records = fixture::realistic_campaign();
+  const WorkerRow worker{.id = 1,
+                         .number = 1,
+                         .command = "ssh gpu1 apo worker --serve",
+                         .device = "GPU-1|a",
+                         .end = WorkerEnd::dismissed,
+                         .model = "NVIDIA H200",
+                         .experiments = 2,
+                         .busy_s = 75};
+  WorkerRow died = worker;
+  died.end = WorkerEnd::died;
+  died.note = "SIGKILL <b>";
+  died.experiments = 0;
+  died.lost = 1;
+  WorkerRow refused{
+      .id = 3, .number = 2, .command = "ssh gpu2", .end = WorkerEnd::not_started, .note = "exit code 255"};
+  records.workers = {worker, died, refused};
+  for (const Experiment& experiment : records.experiments) {
+    records.judged_on[experiment.id] = "GPU-1|a";
+  }
+  const ReportModel model = build_model(std::move(records));
+  expect_approved("on_workers.md", render_markdown(model, kPlots));
+  EXPECT_NE(render_html(model).find("Devices"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(render_json(model))["workers"][1]["end"], "died");
+}
+
 TEST(GoldenReport, RealisticCampaignInEveryFormat) {
   const ReportModel model = build_model(fixture::realistic_campaign());
   expect_approved("realistic/report.md", render_markdown(model, kPlots));

@@ -17,20 +17,21 @@ std::string heading(const std::string& text) {
   return "\n" + paint(text, "bold") + "\n";
 }
 
-std::string head_text(const Experiment& experiment, std::optional<Layout> layout, const std::string& abandoned_why) {
+std::string head_text(const ExperimentView& view) {
+  const Experiment& experiment = view.experiment;
   std::string text = fmt::format("{}: {} against {}\n", paint(fmt::format("experiment {}", experiment.id), "bold"),
                                  experiment.candidate.label(), experiment.incumbent.label());
   std::vector<std::vector<std::string>> rows = {
       {"  workloads", join(experiment.workloads, ", ") + " (class " + experiment.workload_class + ")"},
       {"  campaign", experiment.campaign == 0 ? "none: apo compare"
                                               : fmt::format("{}, candidate {}", experiment.campaign, experiment.index)},
-      {"  machine", experiment.machine},
-      {"  layout", layout ? std::string(to_string(*layout)) : "not known"},
+      {"  machine", experiment.machine + (view.device.empty() ? "" : ", " + view.device)},
+      {"  layout", view.layout ? std::string(to_string(*view.layout)) : "not known"},
       {"  techniques", join(experiment.techniques, ", ")},
       {"  started", experiment.started_at},
       {"  finished", !experiment.finished_at.empty() ? experiment.finished_at
-                     : abandoned_why.empty()         ? "not yet"
-                                                     : "never: " + abandoned_why},
+                     : view.abandoned.empty()        ? "not yet"
+                                                     : "never: " + view.abandoned},
       {"  candidate source", experiment.candidate_source_hash},
       {"  incumbent source", experiment.incumbent_source_hash}};
   return text + format_table(rows);
@@ -218,10 +219,10 @@ std::string logs_text(const Experiment& experiment) {
 
 std::string experiment_text(const ExperimentView& view) {
   const Experiment& experiment = view.experiment;
-  return head_text(experiment, view.layout, view.abandoned) + judgement_text(experiment) +
-         certifications_text(view.certifications) + replays_text(view) + shortcomings_text(view.bottlenecks) +
-         prediction_text(experiment) + gates_text(experiment) + build_text("candidate", experiment.candidate_build) +
-         build_text("incumbent", experiment.incumbent_build) + rounds_text(experiment.rounds) + diff_text(view);
+  return head_text(view) + judgement_text(experiment) + certifications_text(view.certifications) + replays_text(view) +
+         shortcomings_text(view.bottlenecks) + prediction_text(experiment) + gates_text(experiment) +
+         build_text("candidate", experiment.candidate_build) + build_text("incumbent", experiment.incumbent_build) +
+         rounds_text(experiment.rounds) + diff_text(view);
 }
 
 }  // namespace apo

@@ -13,6 +13,7 @@ namespace apo {
 struct ExperimentView {
   Experiment experiment;
   std::optional<Layout> layout;
+  std::string device;                         // of the worker that judged it; "" where none did
   std::string abandoned;                      // why it was never judged; "" for any other
   std::vector<Bottleneck> bottlenecks;        // of the incumbent
   std::vector<Certification> certifications;  // of the candidate as its campaign's champion

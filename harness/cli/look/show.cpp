@@ -73,10 +73,16 @@ std::vector<Certification> certifications_of(Journal& journal, const Experiment&
   return result;
 }
 
+std::string device_of(Journal& journal, const Experiment& experiment) {
+  const auto worker = journal.worker_of(experiment.id);
+  return worker ? worker->device : "";
+}
+
 ExperimentView load_view(Journal& journal, std::int64_t id) {
   const Experiment experiment = journal.load_experiment(id);
   return {.experiment = experiment,
           .layout = layout_of(journal, experiment),
+          .device = device_of(journal, experiment),
           .abandoned = why_abandoned(journal, experiment),
           .bottlenecks = bottlenecks_of(journal, experiment),
           .certifications = certifications_of(journal, experiment),
@@ -125,6 +131,7 @@ Json experiment_document(const ExperimentView& view, const ShowOptions& options)
   }
   document["bottlenecks"] = to_documents(view.bottlenecks);
   document["layout"] = view.layout ? Json(to_string(*view.layout)) : Json(nullptr);
+  document["device"] = view.device.empty() ? Json(nullptr) : Json(view.device);
   document["measured_again"] = replays_document(view);
   if (view.measures_again) {
     document["measures_again"] = view.measures_again->original;
