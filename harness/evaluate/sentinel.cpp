@@ -76,8 +76,8 @@ SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configu
 
 void check_passed(const SentinelCheck& check) {
   if (check.stop) {
-    throw EnvironmentError("the A/A sentinel failed: " + check.why,
-                           "identical code must not differ; stop other work on this machine and run again");
+    throw SentinelAlarm("the A/A sentinel failed: " + check.why,
+                        "identical code must not differ; stop other work on this machine and run again");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/error.h"
 #include "harness/core/observer.h"
 #include "harness/core/records/records.h"
 #include "harness/evaluate/judge/campaign_claims.h"
@@ -29,7 +30,12 @@ SentinelResult run_sentinel(const RoundSource& source, const std::string& label,
 SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
                             int index, const std::vector<double>& earlier_effects, Observer& observer);
 
-// Throws EnvironmentError when identical code seemed to differ: then nothing may be judged.
+// Identical code seemed to differ: then nothing may be judged.
+class SentinelAlarm : public EnvironmentError {
+ public:
+  using EnvironmentError::EnvironmentError;
+};
+// Throws SentinelAlarm.
 void check_passed(const SentinelCheck& check);
 
 // `processes` fresh processes of rounds in which both arms are the same, nested so that each level's share shows; of

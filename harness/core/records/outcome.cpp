@@ -21,7 +21,7 @@ constexpr EnumWords<Outcome, 13> kOutcomes = {{{Outcome::valid, "valid"},
                                                {Outcome::left_processes, "left_processes"}}};
 constexpr EnumWords<Verdict, 3> kVerdicts = {
     {{Verdict::accepted, "accepted"}, {Verdict::reverted, "reverted"}, {Verdict::inconclusive, "inconclusive"}}};
-constexpr EnumWords<Reason, 12> kReasons = {{{Reason::faster, "faster"},
+constexpr EnumWords<Reason, 13> kReasons = {{{Reason::faster, "faster"},
                                              {Reason::regression, "regression"},
                                              {Reason::equivalent, "equivalent"},
                                              {Reason::no_gain, "no_gain"},
@@ -29,6 +29,7 @@ constexpr EnumWords<Reason, 12> kReasons = {{{Reason::faster, "faster"},
                                              {Reason::guard_failed, "guard_failed"},
                                              {Reason::gate_failed, "gate_failed"},
                                              {Reason::quality_lost, "quality_lost"},
+                                             {Reason::not_replicated, "not_replicated"},
                                              {Reason::unresolved, "unresolved"},
                                              {Reason::ranked, "ranked"},
                                              {Reason::noisy, "noisy"},

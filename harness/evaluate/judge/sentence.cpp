@@ -88,7 +88,8 @@ std::string describe(const Judgement& judgement, const JudgePreset& preset, cons
     case Reason::interrupted:
       return fmt::format("Interrupted after {} processes: no verdict.", judgement.processes);
     case Reason::gate_failed:
-    case Reason::quality_lost:  // of an application, which has sentences of its own
+    case Reason::not_replicated:  // which devices say, and not a judge
+    case Reason::quality_lost:    // of an application, which has sentences of its own
       break;
   }
   return "Never timed.";
