@@ -33,13 +33,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The groups of `apo --help`, in this order; a command without a group is not shown.
+// The groups of `apo --help`, in this order.
 constexpr const char* kImprove = "Improve a kernel";
 constexpr const char* kBring = "Bring kernels in, take results out";
 constexpr const char* kLook = "Look at kernels and results";
 constexpr const char* kTrust = "Trust a result";
 constexpr const char* kAgents = "Work with agents";
-constexpr const char* kHidden = "";
+constexpr const char* kScale = "Use many devices";
 
 constexpr std::array kCommands = {
     Command{"run", kImprove, "Run iterations of the loop: profile, research, implement, evaluate", define_run},
@@ -86,7 +86,9 @@ constexpr std::array kCommands = {
     Command{"evaluate", kAgents, "Judge one candidate, with one document as the answer", define_evaluate},
     Command{"mcp", kAgents, "Serve the Model Context Protocol on standard input and output", define_mcp},
 
-    Command{"worker", kHidden, "internal: the isolated process that runs candidates", define_worker},
+    Command{"status", kScale, "Show the workers of campaigns: devices, what each judges, failures", define_status},
+    Command{"worker", kScale, "Hold one device and judge for a driver: worker --serve, which apo run --workers starts",
+            define_worker},
 };
 
 void add_globals(CLI::App& app, Globals& globals) {
@@ -133,9 +135,7 @@ int explain_parse_error(const CLI::App& app, const CLI::ParseError& error, int a
   }
   std::vector<std::string> names;
   for (const Command& command : kCommands) {
-    if (command.group != std::string_view(kHidden)) {
-      names.emplace_back(command.name);
-    }
+    names.emplace_back(command.name);
   }
   if (argc < 2) {
     return fail("no command given", "'apo --help' shows all commands; 'apo run' is the main one", kUserMistake);
@@ -195,10 +195,16 @@ std::string family_build_command(const fs::path& source) {
                      (source.parent_path() / ("lib" + source.stem().string() + ".so")).string());
 }
 
-// Files of the program and of .apo, then what the user names. A worker knows no family; a server of agents leaves them
-// to the commands that it starts.
+// The process that runs a candidate knows no family; a server of agents leaves them to the commands that it starts.
+bool needs_families(const Globals& globals) {
+  const std::vector<std::string>& words = globals.words;
+  const bool serves = std::find(words.begin(), words.end(), "--serve") != words.end();
+  return words.size() < 2 || (words[1] != "mcp" && (words[1] != "worker" || serves));
+}
+
+// Files of the program and of .apo, then what the user names.
 void load_families(const Globals& globals) {
-  if (globals.words.size() > 1 && (globals.words[1] == "worker" || globals.words[1] == "mcp")) {
+  if (!needs_families(globals)) {
     return;
   }
   const Paths paths = make_paths(globals.journal);

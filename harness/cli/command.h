@@ -40,7 +40,7 @@ using Action = std::function<int()>;
 
 struct Command {
   const char* name;
-  const char* group;                                  // its heading in `apo --help`; "" hides the command
+  const char* group;                                  // its heading in `apo --help`
   const char* summary;                                // one line of `apo --help`
   Action (*define)(CLI::App& app, Globals& globals);  // adds the options; the action reads them when it runs
 };
@@ -71,6 +71,7 @@ Action define_report(CLI::App& app, Globals& globals);
 Action define_run(CLI::App& app, Globals& globals);
 Action define_selftest(CLI::App& app, Globals& globals);
 Action define_show(CLI::App& app, Globals& globals);
+Action define_status(CLI::App& app, Globals& globals);
 Action define_try(CLI::App& app, Globals& globals);
 Action define_unregister(CLI::App& app, Globals& globals);
 Action define_verify(CLI::App& app, Globals& globals);

@@ -13,6 +13,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/loop/certify.h"
+#include "harness/loop/fleet/campaign_fleet.h"
 #include "harness/loop/machine_check.h"
 #include "harness/loop/proposers/proposals.h"
 #include "harness/loop/starting_point.h"
@@ -76,6 +77,7 @@ Opened open_campaign(const Workspace& workspace, Journal& journal, const Campaig
   const auto open = journal.open_campaign(policy.family, policy.workload_class, workspace.machine().id);
   if (open) {
     journal.take_campaign(*open);
+    journal.end_interrupted_workers(open->id);
   }
   if (open && request.begin_anew) {
     journal.mark_abandoned({.kind = Unfinished::Kind::campaign, .id = open->id}, "another one was begun with --new");
@@ -142,9 +144,17 @@ CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& reques
   if (!frame.proposers.commands.empty()) {
     take_waiting_proposals(workspace, frame.family);
   }
+  std::optional<CampaignFleet> fleet;
+  if (!request.fleet.options.commands.empty()) {
+    fleet.emplace(request.fleet, workspace.machine(), journal, observer, frame.campaign);
+    frame.fleet = &*fleet;
+  }
   CampaignProgress state = make_state(frame);
   check_machine(frame, state);
   iterate(frame, state, opened, started, summary);
+  if (fleet) {
+    fleet->dismiss();
+  }
   certify_incumbent(frame, state, summary.certifications);
   summary.application = judge_campaign_by_application(frame, state.incumbent);
   summary.untried = untried(frame, state, summary.iterations);

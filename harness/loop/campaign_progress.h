@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "harness/core/observer.h"
@@ -15,6 +16,8 @@
 #include "journal/journal.h"
 
 namespace apo {
+
+class CampaignFleet;
 
 // Stays the same while the campaign runs.
 struct CampaignFrame {
@@ -30,6 +33,8 @@ struct CampaignFrame {
   double application_share = 1;  // of the application's time that the family's kernels take
   ProposerOptions proposers = {};
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+  std::optional<ClaimFloor> given_floor = {};  // by a driver, whose journal has the selftests; else the journal's
+  CampaignFleet* fleet = nullptr;              // judges the candidates; else this process does
 };
 
 struct CampaignProgress {

@@ -23,31 +23,6 @@ namespace {
 
 constexpr double kQuietPatienceS = 60;
 
-Experiment begin_experiment(const CampaignFrame& frame, const CampaignProgress& state, std::int64_t iteration,
-                            const Candidate& candidate) {
-  const Catalogue& catalogue = frame.workspace.catalogue();
-  const Variant& variant = catalogue.get(candidate.configuration.variant);
-  const Variant& incumbent = catalogue.get(state.incumbent.variant);
-  frame.journal.add_variant(variant);
-  frame.journal.add_variant(incumbent);
-  Experiment experiment{.iteration = iteration,
-                        .campaign = frame.campaign,
-                        .index = state.timed_candidates + 1,
-                        .family = frame.family.name,
-                        .workload_class = frame.policy.workload_class,
-                        .workloads = frame.policy.workloads,
-                        .candidate = candidate.configuration,
-                        .incumbent = state.incumbent,
-                        .candidate_source_hash = variant.source_hash,
-                        .incumbent_source_hash = incumbent.source_hash,
-                        .techniques = variant.techniques,
-                        .prediction = candidate.prediction,
-                        .started_at = utc_now(),
-                        .machine = frame.workspace.machine().id};
-  experiment.id = frame.journal.begin_experiment(experiment);
-  return experiment;
-}
-
 // Of a candidate that is judged by another word than the campaign; "": by none.
 JudgePreset preset_of(const CampaignProgress& state, const std::string& judge) {
   if (judge.empty()) {
@@ -80,7 +55,8 @@ std::string lesson_text(const Experiment& experiment) {
   return text;
 }
 
-std::optional<Lesson> lesson_of(const Experiment& experiment) {
+// It holds on the campaign's machine, and so on the devices of its model that judge for the campaign.
+std::optional<Lesson> lesson_of(const CampaignFrame& frame, const Experiment& experiment) {
   const Judgement& judgement = *experiment.judgement;
   if (judgement.reason == Reason::interrupted || judgement.reason == Reason::noisy ||
       judgement.reason == Reason::ranked || experiment.outcome == Outcome::unstable_clock) {
@@ -89,7 +65,7 @@ std::optional<Lesson> lesson_of(const Experiment& experiment) {
   return Lesson{.experiment = experiment.id,
                 .family = experiment.family,
                 .workload_class = experiment.workload_class,
-                .machine = experiment.machine,
+                .machine = frame.workspace.machine().id,
                 .configuration = experiment.candidate,
                 .source_hash = experiment.candidate_source_hash,
                 .incumbent = experiment.incumbent,
@@ -173,9 +149,40 @@ void advance(CampaignProgress& state, const Experiment& experiment) {
 
 }  // namespace
 
+Experiment planned_experiment(const CampaignFrame& frame, const Configuration& incumbent, std::int64_t iteration,
+                              const Candidate& candidate, int index) {
+  const Catalogue& catalogue = frame.workspace.catalogue();
+  const Variant& variant = catalogue.get(candidate.configuration.variant);
+  return {.iteration = iteration,
+          .campaign = frame.campaign,
+          .index = index,
+          .family = frame.family.name,
+          .workload_class = frame.policy.workload_class,
+          .workloads = frame.policy.workloads,
+          .candidate = candidate.configuration,
+          .incumbent = incumbent,
+          .candidate_source_hash = variant.source_hash,
+          .incumbent_source_hash = catalogue.get(incumbent.variant).source_hash,
+          .techniques = variant.techniques,
+          .prediction = candidate.prediction,
+          .started_at = utc_now(),
+          .machine = frame.workspace.machine().id};
+}
+
+void keep_verdict(const CampaignFrame& frame, const Experiment& experiment) {
+  frame.journal.finish_experiment(experiment, lesson_of(frame, experiment));
+  settle_proposal(frame.workspace, experiment);
+  frame.observer.say(
+      fmt::format("    {}: {}", to_string(experiment.judgement->verdict), experiment.judgement->sentence));
+}
+
 Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration,
                           const Candidate& candidate, const std::string& judge) {
-  Experiment experiment = begin_experiment(frame, state, iteration, candidate);
+  Experiment experiment = planned_experiment(frame, state.incumbent, iteration, candidate, state.timed_candidates + 1);
+  const Catalogue& catalogue = frame.workspace.catalogue();
+  frame.journal.add_variant(catalogue.get(experiment.candidate.variant));
+  frame.journal.add_variant(catalogue.get(experiment.incumbent.variant));
+  experiment.id = frame.journal.begin_experiment(experiment);
   frame.observer.say(fmt::format("  experiment {}: {}, predicted {}", experiment.id, candidate.configuration.label(),
                                  format_band(candidate.prediction.low, candidate.prediction.high)));
   try {
@@ -184,10 +191,7 @@ Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, s
     frame.journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = experiment.id}, error.what());
     throw;
   }
-  frame.journal.finish_experiment(experiment, lesson_of(experiment));
-  settle_proposal(frame.workspace, experiment);
-  frame.observer.say(
-      fmt::format("    {}: {}", to_string(experiment.judgement->verdict), experiment.judgement->sentence));
+  keep_verdict(frame, experiment);
   advance(state, experiment);
   return experiment;
 }

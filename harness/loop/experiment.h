@@ -14,4 +14,10 @@ namespace apo {
 Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration,
                           const Candidate& candidate, const std::string& judge = "");
 
+// The same in steps, for a candidate that is judged elsewhere. Its record before it is judged, which has no id yet:
+Experiment planned_experiment(const CampaignFrame& frame, const Configuration& incumbent, std::int64_t iteration,
+                              const Candidate& candidate, int index);
+// The last step: stores the verdict of an experiment that was begun, with its lesson.
+void keep_verdict(const CampaignFrame& frame, const Experiment& experiment);
+
 }  // namespace apo

@@ -14,6 +14,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/loop/experiment.h"
+#include "harness/loop/fleet/placed_experiments.h"
 #include "harness/loop/machine_check.h"
 #include "harness/loop/proposers/propose.h"
 #include "harness/loop/research/research_inputs.h"
@@ -115,6 +116,37 @@ std::vector<Experiment> run_experiments(const CampaignFrame& frame, CampaignProg
   return experiments;
 }
 
+// The same on workers: as many candidates at once as they can take.
+std::vector<Experiment> place_experiments(const CampaignFrame& frame, CampaignProgress& state, const Profile& profile,
+                                          const IterationSummary& iteration) {
+  std::vector<Experiment> experiments;
+  std::set<std::string> tried;
+  std::vector<Candidate> ranked = iteration.ranked;
+  PlacedExperiments placed(frame, state, iteration.id);
+  const auto next = [&] {
+    return tried.size() < static_cast<std::size_t>(frame.policy.candidates_per_iteration)
+               ? next_candidate(ranked, tried)
+               : std::nullopt;
+  };
+  for (auto candidate = next(); candidate || !placed.is_empty(); candidate = next()) {
+    if (candidate && placed.can_take()) {
+      tried.insert(candidate->configuration.label());
+      placed.place(*candidate);
+      continue;
+    }
+    if (auto experiment = placed.wait()) {
+      experiment->rounds.clear();
+      experiments.push_back(std::move(*experiment));
+      if (experiments.back().judgement->verdict == Verdict::accepted) {
+        break;
+      }
+      ranked = research(inputs_of(frame, state, profile, iteration.index)).ranked;
+    }
+  }
+  placed.stop();
+  return experiments;
+}
+
 }  // namespace
 
 IterationSummary run_iteration(const CampaignFrame& frame, CampaignProgress& state, int index) {
@@ -132,7 +164,8 @@ IterationSummary run_iteration(const CampaignFrame& frame, CampaignProgress& sta
   summary.bottlenecks = brief.bottlenecks;
   summary.ranked = brief.ranked;
   summary.left_out = brief.left_out;
-  summary.experiments = run_experiments(frame, state, profiles.front(), summary);
+  const auto judge_all = frame.fleet != nullptr ? place_experiments : run_experiments;
+  summary.experiments = judge_all(frame, state, profiles.front(), summary);
   frame.journal.finish_iteration(summary.id);
   return summary;
 }

@@ -14,9 +14,13 @@
 namespace apo {
 namespace {
 
+// Of this machine: workers run theirs on others.
 std::vector<double> earlier_effects(const CampaignFrame& frame) {
   std::vector<double> effects;
   for (const SentinelRow& sentinel : frame.journal.sentinels(frame.campaign)) {
+    if (sentinel.machine != frame.workspace.machine().id) {
+      continue;
+    }
     for (const Round& round : frame.journal.sentinel_rounds(sentinel.id)) {
       if (round.void_why.empty()) {
         effects.push_back(round.effect);
@@ -59,7 +63,9 @@ void check_machine(const CampaignFrame& frame, CampaignProgress& state) {
   if (frame.policy.judge_preset == "auto") {
     plan.preset = state.auto_preset;
   }
-  state.claim_floor = claim_floor(frame.journal, frame.workspace.machine(), frame.family.name, frame.policy.workloads);
+  state.claim_floor = frame.given_floor ? *frame.given_floor
+                                        : claim_floor(frame.journal, frame.workspace.machine(), frame.family.name,
+                                                      frame.policy.workloads);
   apply_floor(plan, state.claim_floor);
   state.minimum_detectable = std::max(
       plan.preset.margin, minimum_detectable_effect(plan.preset, plan.preset.confirm_alpha, sentinel.check.sd));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/core/records/records.h"
+#include "harness/loop/fleet/campaign_fleet.h"
 #include "harness/loop/proposers/ask_proposers.h"
 
 namespace apo {
@@ -29,6 +30,7 @@ struct CampaignRequest {
   bool begin_anew = false;           // although an interrupted campaign could go on
   bool remeasure_roofs = false;      // although the journal has them
   ProposerOptions proposers = {};
+  FleetRequest fleet = {};  // without workers this process judges
 };
 
 // Returns the policy of the interrupted campaign with the iterations, candidates and budget that were typed. `baseline`

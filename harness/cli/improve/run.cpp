@@ -1,4 +1,6 @@
 // harness/cli/improve/run.cpp - `apo run`: runs iterations of the loop.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -13,6 +15,7 @@
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/campaign.h"
+#include "harness/loop/fleet/worker_commands.h"
 #include "harness/loop/policy.h"
 
 namespace apo {
@@ -37,6 +40,8 @@ struct RunOptions {
   bool begin_anew = false;
   ProposerOptions proposers;
   std::string proposer_time;
+  std::vector<std::string> workers;
+  int replicate = 1;
 };
 
 Policy policy_of(const RunOptions& options, const Paths& paths) {
@@ -90,6 +95,21 @@ ProposerOptions proposers_of(const RunOptions& options) {
     proposers.timeout_s = checked_duration("--proposer-time", options.proposer_time);
   }
   return proposers;
+}
+
+FleetRequest fleet_of(const RunOptions& options, const Globals& globals, const Workspace& workspace) {
+  FleetRequest fleet{
+      .options = {.commands = worker_commands(options.workers, {.program = own_program(),
+                                                                .families = globals.families,
+                                                                .builds_folder = workspace.paths().builds,
+                                                                .target = workspace.target()}),
+                  .version = APO_VERSION},
+      .replicate = options.replicate};
+  if (fleet.replicate > 1 && std::ssize(fleet.options.commands) < fleet.replicate) {
+    throw UserError(fmt::format("--replicate {} needs as many workers", fleet.replicate),
+                    fmt::format("add --workers, for example --workers local:{}", fleet.replicate));
+  }
+  return fleet;
 }
 
 // The same command goes on with what it was doing; with --new it would begin once more.
@@ -155,7 +175,8 @@ int run(const RunOptions& options, const Globals& globals) {
                                                 .command = globals.words,
                                                 .begin_anew = options.begin_anew,
                                                 .remeasure_roofs = options.remeasure,
-                                                .proposers = proposers_of(options)},
+                                                .proposers = proposers_of(options),
+                                                .fleet = fleet_of(options, globals, workspace)},
                                                observer);
   if (globals.json) {
     print_json(summary_document(summary));
@@ -193,6 +214,13 @@ Action define_run(CLI::App& app, Globals& globals) {
   app.add_option("--proposer-time", options->proposer_time, "end a proposer after this time (default: 10m)");
   app.add_option("--proposals", options->proposers.most, "read at most this many candidates of an answer")
       ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--workers", options->workers,
+                 "judge on these workers at once: local:all, local:N, a command such as 'ssh HOST apo worker --serve', "
+                 "N*COMMAND, or a .json file of them; may repeat (docs/scale.md)")
+      ->allow_extra_args(false);
+  app.add_option("--replicate", options->replicate, "accept a candidate only where this many devices agree")
+      ->check(CLI::Range(1, 100))
       ->capture_default_str();
   app.add_flag("--remeasure", options->remeasure, "measure the roofs again, even if the journal has them");
   app.footer("Exit code: 3 when the application that the campaign file declares refuses what the campaign ends with.");

@@ -75,7 +75,7 @@ TEST(Resources, OtherAddressesAreNone) {
 }
 
 TEST(Resources, ListsAndTemplatesNameDifferentAddresses) {
-  EXPECT_EQ(resource_documents().size(), 2u);
+  EXPECT_EQ(resource_documents().size(), 3u);
   EXPECT_EQ(template_documents().size(), 3u);
   for (const Json& resource : resource_documents()) {
     EXPECT_TRUE(resource_command(resource["uri"])) << resource;

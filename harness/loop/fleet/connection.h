@@ -1,0 +1,40 @@
+// harness/loop/fleet/connection.h - the process of one worker's command, and the lines to and from it.
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "harness/core/system/spawn.h"
+
+namespace apo {
+
+// Never waits. The process, and what it started here, ends with this object and with this program.
+class Connection {
+ public:
+  // `command` is for the shell. Throws EnvironmentError when there is no process to be had.
+  explicit Connection(const std::string& command);
+
+  void watch(std::vector<pollfd>& descriptors);
+  void send(const std::string& line);
+  // Moves what can be moved now. Returns the lines that came in.
+  std::vector<std::string> move();
+  // The end of input, at which a worker ends.
+  void hang_up() { process_.in().reset(); }
+  pid_t pid() const { return process_.pid(); }
+  bool is_over() const { return over_; }  // its output has ended
+  // The last line of stderr, how it ended, or both. Ends the process.
+  std::string end();
+
+ private:
+  void write_some();
+  SpawnedProcess process_;
+  std::string unsent_;
+  std::string line_;
+  std::string errors_;  // their end
+  bool over_ = false;
+};
+
+}  // namespace apo

@@ -1,0 +1,94 @@
+// harness/loop/fleet/fleet.h - the workers of one driver: starts them, hands tasks to them, and notices what fails.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/loop/fleet/connection.h"
+#include "harness/loop/fleet/messages.h"
+#include "journal/workers.h"
+
+namespace apo {
+
+struct FleetOptions {
+  std::vector<std::string> commands;  // one a worker
+  std::string version;                // of this program
+  double silence_s = 20;              // without a heartbeat: the worker is given up
+  double start_s = 120;               // until its first word: a batch system's queue is waited for elsewhere
+  double restart_after_s = 1;         // twice as long after each failure in a row
+  int most_failures = 5;              // in a row, after which a command is not started again
+};
+
+struct FleetEvent {
+  enum class Kind : std::uint8_t {
+    joined,     // it has said which device it holds, and waits for tasks
+    answered,   // `journal` is the answer to `task`
+    cancelled,  // it has stopped `task`, and waits for the next
+    left,       // it judges no more; `task` is to be judged elsewhere
+  };
+  Kind kind = Kind::joined;
+  std::size_t worker = 0;
+  std::int64_t task = 0;  // 0: it had none
+  std::string journal;
+  WorkerEnd why = WorkerEnd::dismissed;
+  std::string note;
+};
+
+// Single-threaded: everything happens within wait().
+class Fleet {
+ public:
+  // Takes workers on devices of this model alone.
+  Fleet(FleetOptions options, const Machine& model);
+  ~Fleet();
+  Fleet(const Fleet&) = delete;
+  Fleet& operator=(const Fleet&) = delete;
+
+  std::size_t size() const { return workers_.size(); }
+  const std::string& command(std::size_t worker) const { return options_.commands[worker]; }
+  bool is_idle(std::size_t worker) const;
+  bool is_out(std::size_t worker) const;         // and is not started again
+  std::int64_t task(std::size_t worker) const;   // that it judges; 0: none
+  const Hello* hello(std::size_t worker) const;  // nullptr: it has not joined
+  pid_t pid(std::size_t worker) const;           // of its command, which runs
+  // What is said of the work of those that judge now.
+  std::vector<std::string> doing() const;
+
+  // What a worker may ask for: sources by hash, families by name.
+  struct Sources {
+    std::function<Variant(const std::string& hash)> variant;
+    std::function<std::vector<SourceFile>(const std::string& family)> family;
+  };
+  void give(std::size_t worker, const Task& task, const Sources& sources);
+  // The worker stops its task soon, or is given up.
+  void cancel(std::size_t worker);
+  // What has happened, after at most that time.
+  std::vector<FleetEvent> wait(std::chrono::milliseconds longest);
+  // An answer that cannot be used.
+  FleetEvent refuse(std::size_t worker, WorkerEnd why, const std::string& note);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Worker;
+
+  void start(Worker& worker);
+  void poll_all(std::chrono::milliseconds longest);
+  void hear(std::size_t index, std::vector<FleetEvent>& events);
+  void on_message(std::size_t index, const Message& message, std::vector<FleetEvent>& events);
+  void on_hello(std::size_t index, const Message& message, std::vector<FleetEvent>& events);
+  void supply(Worker& worker, const Message& message);
+  void look_at_clock(std::size_t index, std::vector<FleetEvent>& events);
+  void leave(std::size_t index, WorkerEnd why, const std::string& note, std::vector<FleetEvent>& events);
+
+  FleetOptions options_;
+  Machine model_;
+  ProgramIdentity program_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+}  // namespace apo

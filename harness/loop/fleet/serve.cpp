@@ -1,0 +1,302 @@
+// harness/loop/fleet/serve.cpp - one thread judges, one reads, one sends heartbeats.
+#include "harness/loop/fleet/serve.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <ctime>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <thread>
+
+#include "harness/core/error.h"
+#include "harness/core/observer.h"
+#include "harness/core/system/machine.h"
+#include "harness/core/system/spawn.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/sentinel.h"
+#include "harness/loop/fleet/device_name.h"
+#include "harness/loop/fleet/task_judge.h"
+
+namespace apo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A driver that is gone, and a batch system that ends a job, wait no longer for a judgement that does not stop.
+constexpr auto kLastWords = std::chrono::seconds(5);
+constexpr auto kProgressEvery = std::chrono::milliseconds(500);
+
+// Thrown out of a judgement that is not wanted any more.
+class Stopped : public std::runtime_error {
+ public:
+  Stopped() : std::runtime_error("the driver asked to stop") {}
+};
+
+// The write end of a pipe that the reading thread waits for; a signal's handler can do no more.
+std::atomic<int> asked_to_end = -1;
+
+void on_end(int) {
+  const int saved = errno;
+  [[maybe_unused]] const ssize_t written = write(asked_to_end, "", 1);
+  errno = saved;
+}
+
+class TaskServer : public Observer {
+ public:
+  TaskServer(Workspace& workspace, const ServeOptions& options)
+      : workspace_(workspace), options_(options), judge_(workspace, *this) {}
+
+  int run();
+
+  void say(const std::string& line) override;
+  void progress(const Progress& progress) override;
+
+ private:
+  void send(const Message& message);
+  void beat();
+  void read_input(int asked);
+  void take_lines(std::string& text);
+  void close(bool terminated);
+  void leave_in_time();
+  std::optional<Message> next();
+  bool is_stopped();
+  void perform(const Message& message);
+  void fetch_sources(const Task& task);
+  void give_back();
+  void report(std::int64_t task, const char* type, const std::string& reason, const std::string& what);
+
+  Workspace& workspace_;
+  const ServeOptions& options_;
+  TaskJudge judge_;
+  const std::thread::id judging_ = std::this_thread::get_id();
+  std::mutex sending_;
+  Clock::time_point last_progress_;
+  std::mutex mutex_;  // of all below
+  std::condition_variable changed_;
+  std::deque<Message> inbox_;
+  std::set<std::int64_t> cancelled_;
+  std::int64_t task_ = 0;
+  bool closing_ = false;
+  bool terminated_ = false;  // by a signal: the driver still listens
+  bool finished_ = false;
+};
+
+void TaskServer::send(const Message& message) {
+  const std::string line = message.dump(-1, ' ', false, Message::error_handler_t::replace) + "\n";
+  const std::lock_guard lock(sending_);
+  for (std::string_view left = line; !left.empty();) {
+    const ssize_t wrote = write_without_sigpipe(options_.out, left);
+    if (wrote < 0 && errno != EINTR) {
+      return;  // the end of the input tells that the driver is gone
+    }
+    left.remove_prefix(wrote < 0 ? 0 : static_cast<std::size_t>(wrote));
+  }
+}
+
+void TaskServer::say(const std::string& line) {
+  send({{"type", "say"}, {"line", line}});
+}
+
+void TaskServer::progress(const Progress& progress) {
+  if (std::this_thread::get_id() != judging_) {
+    return;
+  }
+  if (is_stopped()) {
+    throw Stopped();
+  }
+  if (Clock::now() - last_progress_ >= kProgressEvery) {
+    last_progress_ = Clock::now();
+    send({{"type", "progress"},
+          {"what", progress.what},
+          {"done", progress.done},
+          {"expected", progress.expected},
+          {"seconds_left", progress.seconds_left}});
+  }
+}
+
+bool TaskServer::is_stopped() {
+  const std::lock_guard lock(mutex_);
+  return closing_ || cancelled_.contains(task_);
+}
+
+void TaskServer::beat() {
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, std::chrono::duration<double>(kHeartbeatEvery_s), [&] { return finished_; })) {
+    lock.unlock();
+    send({{"type", "heartbeat"}});
+    lock.lock();
+  }
+}
+
+void TaskServer::close(bool terminated) {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    terminated_ = terminated;
+  }
+  changed_.notify_all();
+  leave_in_time();
+}
+
+// What runs candidates dies with this process, and the next program removes its folders.
+void TaskServer::leave_in_time() {
+  std::unique_lock lock(mutex_);
+  if (changed_.wait_for(lock, kLastWords, [&] { return finished_; })) {
+    return;
+  }
+  const bool tell = terminated_;
+  lock.unlock();
+  if (tell) {
+    give_back();
+  }
+  _exit(0);
+}
+
+void TaskServer::read_input(int asked) {
+  std::string text;
+  std::array<char, 65536> buffer;
+  for (;;) {
+    std::array<pollfd, 2> ready = {pollfd{options_.in, POLLIN, 0}, pollfd{asked, POLLIN, 0}};
+    if (poll(ready.data(), ready.size(), -1) < 0) {
+      continue;  // EINTR: the pipe has the signal
+    }
+    if (ready[1].revents != 0) {
+      char why = 0;
+      return read(asked, &why, 1) == 1 && why == '\0' ? close(true) : void();
+    }
+    const ssize_t got = read(options_.in, buffer.data(), buffer.size());
+    if (got <= 0 && (got == 0 || errno != EINTR)) {
+      return close(false);
+    }
+    text.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    take_lines(text);
+  }
+}
+
+void TaskServer::take_lines(std::string& text) {
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    Message message = Message::parse(text.substr(begin, end - begin), nullptr, false);
+    begin = end + 1;
+    const std::lock_guard lock(mutex_);
+    if (message.is_object() && message.value("type", "") == "cancel") {
+      cancelled_.insert(message.value("id", std::int64_t{0}));
+    } else if (message.is_object()) {
+      inbox_.push_back(std::move(message));
+    }
+  }
+  text.erase(0, begin);
+  changed_.notify_all();
+}
+
+// nullopt when there will be no more.
+std::optional<Message> TaskServer::next() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return closing_ || cancelled_.contains(task_) || !inbox_.empty(); });
+  if (closing_ || inbox_.empty()) {
+    return std::nullopt;
+  }
+  Message message = std::move(inbox_.front());
+  inbox_.pop_front();
+  return message;
+}
+
+// The family first: a source is read with its contract.
+void TaskServer::fetch_sources(const Task& task) {
+  const Need need = judge_.lacking(task);
+  std::size_t wanted = need.sources.size() + (need.family.empty() ? 0 : 1);
+  if (wanted > 0) {
+    send(to_message(need, task.id));
+  }
+  for (; wanted > 0; --wanted) {
+    const std::optional<Message> message = next();
+    if (!message) {
+      throw Stopped();
+    }
+    if (message->at("type") == "family") {
+      judge_.take_family(message->at("name"), files_of(*message));
+    } else {
+      judge_.take_source(variant_of(*message));
+    }
+  }
+}
+
+void TaskServer::report(std::int64_t task, const char* type, const std::string& reason, const std::string& what) {
+  send({{"type", type}, {"id", task}, {"reason", reason}, {"what", one_line(what)}});
+}
+
+void TaskServer::perform(const Message& message) {
+  const Task task = task_of(message);
+  {
+    const std::lock_guard lock(mutex_);
+    task_ = task.id;
+  }
+  try {
+    fetch_sources(task);
+    send(answer_message(task.id, answer_journal(judge_.judge(task))));
+  } catch (const Stopped&) {
+    const std::lock_guard lock(mutex_);
+    if (!closing_) {
+      report(task.id, "cancelled", "", "");
+    }
+  } catch (const SentinelAlarm& error) {
+    report(task.id, "failed", "sentinel", error.what());
+  } catch (const EnvironmentError& error) {
+    report(task.id, "failed", "cannot_judge", with_hint(error));
+  } catch (const UserError& error) {
+    report(task.id, "failed", "cannot_judge", with_hint(error));
+  }
+  const std::lock_guard lock(mutex_);
+  task_ = 0;
+}
+
+void TaskServer::give_back() {
+  report(0, "given_back", "", "the process was asked to end");
+}
+
+int TaskServer::run() {
+  std::array<int, 2> asked{};
+  if (pipe(asked.data()) != 0) {
+    throw EnvironmentError("cannot create a pipe");
+  }
+  asked_to_end = asked[1];
+  std::signal(SIGTERM, on_end);
+  send(to_message(Hello{.program = identity_of_program(options_.version),
+                        .machine = workspace_.machine(),
+                        .device = device_name(workspace_.machine()),
+                        .time_s = std::time(nullptr)}));
+  std::thread reading([&] { read_input(asked[0]); });
+  std::thread beating([&] { beat(); });
+  while (const std::optional<Message> message = next()) {
+    perform(*message);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+  }
+  changed_.notify_all();
+  if (terminated_) {
+    give_back();
+  }
+  reading.join();
+  beating.join();
+  return 0;
+}
+
+}  // namespace
+
+int serve(Workspace& workspace, const ServeOptions& options) {
+  return TaskServer(workspace, options).run();
+}
+
+}  // namespace apo

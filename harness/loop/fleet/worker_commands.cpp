@@ -1,0 +1,147 @@
+// harness/loop/fleet/worker_commands.cpp - templates to commands.
+#include "harness/loop/fleet/worker_commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "harness/core/error.h"
+#include "harness/core/system/files.h"
+#include "harness/core/system/machine.h"
+#include "harness/core/text.h"
+
+namespace apo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostWorkers = 10'000;
+constexpr std::size_t kCpusOfAWorker = 2;  // one for the arm that is timed, one for what watches it
+
+std::string quoted(const std::string& word) {
+  return "'" + replace_all(word, "'", "'\\''") + "'";
+}
+
+std::string serve_command(const LocalWorkers& local, const std::string& before, const std::string& options) {
+  std::string families;
+  for (const std::string& file : local.families) {
+    families += " --families " + quoted(file);
+  }
+  return fmt::format("{}APO_CACHE={} exec {} worker --serve --target {}{}{}", before,
+                     quoted(local.builds_folder.parent_path().string()), quoted(local.program), to_string(local.target),
+                     options, families);
+}
+
+int checked_count(const std::string& text, const std::string& given) {
+  const auto count = parse_int(text);
+  if (!count || *count < 1 || *count > kMostWorkers) {
+    throw UserError(
+        fmt::format("'{}' names no number of workers", given),
+        fmt::format("write a number from 1 to {}, as in local:2 or '8*ssh gpu{{n}} apo worker --serve'", kMostWorkers));
+  }
+  return static_cast<int>(*count);
+}
+
+std::vector<std::string> on_gpus(const LocalWorkers& local, const std::string& count, const std::string& given) {
+  const std::vector<std::string> gpus = visible_gpus();
+  const auto wanted = count == "all" ? gpus.size() : static_cast<std::size_t>(checked_count(count, given));
+  if (gpus.empty() || wanted > gpus.size()) {
+    throw UserError(fmt::format("'{}' needs more GPUs than this machine has: {}", given, gpus.size()),
+                    "'apo doctor' shows them; another machine's: --workers 'ssh HOST apo worker --serve'");
+  }
+  std::vector<std::string> commands;
+  for (std::size_t i = 0; i < wanted; ++i) {
+    commands.push_back(serve_command(local, "CUDA_VISIBLE_DEVICES=" + quoted(gpus[i]) + " ", ""));
+  }
+  return commands;
+}
+
+// As equal as they can be; the first ones get what is left over.
+std::vector<std::string> on_cpus(const LocalWorkers& local, const std::string& count, const std::string& given) {
+  const std::vector<int> cpus = usable_cpus();
+  const std::size_t wanted = count == "all" ? std::max<std::size_t>(1, cpus.size() / kCpusOfAWorker)
+                                            : static_cast<std::size_t>(checked_count(count, given));
+  if (wanted > cpus.size()) {
+    throw UserError(fmt::format("'{}' needs more CPUs than this process may use: {}", given, cpus.size()),
+                    "two workers on one CPU would disturb each other");
+  }
+  std::vector<std::string> commands;
+  for (std::size_t i = 0; i < wanted; ++i) {
+    std::vector<std::string> own;
+    for (std::size_t k = i * cpus.size() / wanted; k < (i + 1) * cpus.size() / wanted; ++k) {
+      own.push_back(std::to_string(cpus[k]));
+    }
+    commands.push_back(serve_command(local, "", " --cpus " + join(own, ",")));
+  }
+  return commands;
+}
+
+std::vector<std::string> templates_in(const std::string& file) {
+  try {
+    const nlohmann::json document = nlohmann::json::parse(read_file(file));
+    return document.at("workers").get<std::vector<std::string>>();
+  } catch (const nlohmann::json::exception& error) {
+    throw UserError(fmt::format("'{}' is no list of workers: {}", file, error.what()),
+                    R"(write {"workers": ["local:all", "4*ssh gpu{n} apo worker --serve"]})");
+  }
+}
+
+// The number before a '*', else 1; the rest is the command.
+int repetitions(std::string& command) {
+  const std::size_t star = command.find('*');
+  if (star == std::string::npos || star == 0 || command.find_first_not_of("0123456789") != star) {
+    return 1;
+  }
+  const int count = checked_count(command.substr(0, star), command);
+  command.erase(0, star + 1);
+  return count;
+}
+
+std::vector<std::string> commands_of(const std::string& given, const LocalWorkers& local) {
+  constexpr std::string_view kLocal = "local:";
+  if (given.starts_with(kLocal)) {
+    const std::string count = given.substr(kLocal.size());
+    return local.target == Target::cuda ? on_gpus(local, count, given) : on_cpus(local, count, given);
+  }
+  std::string command = given;
+  const int count = repetitions(command);
+  return std::vector<std::string>(static_cast<std::size_t>(count), command);
+}
+
+}  // namespace
+
+std::string own_program() {
+  return fs::read_symlink("/proc/self/exe").string();
+}
+
+std::vector<std::string> visible_gpus() {
+  const char* named = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (named != nullptr) {
+    return *named == '\0' ? std::vector<std::string>() : split(named, ',');
+  }
+  std::vector<std::string> gpus;
+  std::error_code error;  // without NVIDIA's driver there is no such folder
+  for (const fs::directory_entry& gpu : fs::directory_iterator("/proc/driver/nvidia/gpus", error)) {
+    static_cast<void>(gpu);
+    gpus.push_back(std::to_string(gpus.size()));
+  }
+  return gpus;
+}
+
+std::vector<std::string> worker_commands(const std::vector<std::string>& templates, const LocalWorkers& local) {
+  std::vector<std::string> commands;
+  for (const std::string& one : templates) {
+    const std::vector<std::string> own =
+        one.ends_with(".json") ? worker_commands(templates_in(one), local) : commands_of(one, local);
+    commands.insert(commands.end(), own.begin(), own.end());
+  }
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    commands[i] = replace_all(commands[i], "{n}", std::to_string(i));
+  }
+  return commands;
+}
+
+}  // namespace apo

@@ -1,0 +1,177 @@
+// tests/cli/scale/workers_test.cpp - campaigns whose candidates are judged on workers. Nothing here depends on which
+// verdict the timings give.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "harness/core/stopwatch.h"
+#include "harness/core/system/machine.h"
+#include "harness/core/text.h"
+#include "journal/journal.h"
+#include "tests/cli/workplace.h"
+
+namespace apo {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+Words campaign(int candidates, const Words& more) {
+  Words words = {
+      "run",         "copy",    "--target", "host",         "--workload", "n4k",          "--baseline",
+      "copy/simple", "--judge", "standard", "--iterations", "1",          "--candidates", std::to_string(candidates)};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// A sentinel may stop a campaign, or take out its workers, on a machine that is too restless to judge on.
+bool too_restless(const Ran& ran) {
+  return ran.exit_code == 2 && ran.err.find("sentinel failed") != std::string::npos;
+}
+
+void expect_whole(const Workplace& place) {
+  Journal journal = Journal::open(place.path(".apo/journal.db"), Access::read_only);
+  EXPECT_EQ(journal.check_integrity(), Words());
+  EXPECT_EQ(journal.check_invariants(), Words());
+}
+
+std::vector<WorkerRow> workers_of(const Workplace& place) {
+  return Journal::open(place.path(".apo/journal.db"), Access::read_only).workers(1);
+}
+
+class Workers : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (usable_cpus().size() < 2) {
+      GTEST_SKIP() << "two workers on one CPU would disturb each other";
+    }
+  }
+  Workplace place_;
+};
+
+TEST_F(Workers, JudgeACampaignEachOnItsDevice) {
+  const Ran ran = place_.apo(campaign(3, {"--workers", "local:2", "--json"}), 280);
+  if (too_restless(ran)) {
+    GTEST_SKIP() << ran.err;
+  }
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_whole(place_);
+  Journal journal = Journal::open(place_.path(".apo/journal.db"), Access::read_only);
+  std::set<std::string> devices;
+  const Json summary = only_document(ran);
+  for (const Json& experiment : summary["iterations"][0]["experiments"]) {
+    const auto worker = journal.worker_of(experiment["id"]);
+    ASSERT_TRUE(worker);
+    devices.insert(worker->device);
+    EXPECT_FALSE(experiment["judgement"].is_null());
+  }
+  EXPECT_EQ(devices.empty(), journal.experiments(1).empty());
+  for (const WorkerRow& worker : workers_of(place_)) {
+    EXPECT_EQ(worker.end, WorkerEnd::dismissed) << worker.note;
+  }
+}
+
+TEST_F(Workers, AreShownWithTheirDevicesAndFailures) {
+  const Ran ran = place_.apo(campaign(1, {"--workers", "local:1", "--workers", "echo gone >&2; exit 3"}), 280);
+  if (too_restless(ran)) {
+    GTEST_SKIP() << ran.err;
+  }
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_whole(place_);
+  const Json status = only_document(place_.apo({"status", "--json"}));
+  const Json& workers = status["campaigns"][0]["workers"];
+  EXPECT_EQ(workers[0]["state"], "dismissed");
+  EXPECT_NE(workers[0]["device"].get<std::string>().find(" cpus "), std::string::npos) << workers[0];
+  EXPECT_EQ(workers[1]["number"], 2);
+  EXPECT_EQ(workers[1]["state"], "not_started");
+  EXPECT_EQ(workers[1]["note"], "exit code 3: gone");
+  EXPECT_TRUE(status["campaigns"][0]["run_by"].is_null());
+  const Ran table = place_.apo({"status"});
+  EXPECT_NE(table.out.find("not_started"), std::string::npos) << table.out;
+}
+
+TEST_F(Workers, AnAcceptanceThatHasToBeReplicatedIsJudgedOnAnotherDevice) {
+  const Ran ran = place_.apo(campaign(3, {"--workers", "local:2", "--replicate", "2", "--json"}), 280);
+  if (too_restless(ran)) {
+    GTEST_SKIP() << ran.err;
+  }
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  expect_whole(place_);
+  Journal journal = Journal::open(place_.path(".apo/journal.db"), Access::read_only);
+  const Json summary = only_document(ran);
+  for (const Json& one : summary["iterations"][0]["experiments"]) {
+    const std::int64_t id = one["id"];
+    if (one["judgement"]["verdict"] == "accepted" || one["judgement"]["reason"] == "not_replicated") {
+      ASSERT_EQ(journal.replays_of(id).size(), 1U);
+      EXPECT_NE(journal.worker_of(journal.replays_of(id)[0].experiment)->device, journal.worker_of(id)->device);
+    }
+  }
+}
+
+TEST_F(Workers, ThatCannotBeStartedAreNamedAndTheCampaignGoesOnLater) {
+  const Ran ran = place_.apo(campaign(1, {"--workers", "exit 4"}), 280);
+  if (too_restless(ran)) {
+    GTEST_SKIP() << ran.err;
+  }
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_NE(ran.err.find("no worker is left: worker 1: not_started: exit code 4"), std::string::npos) << ran.err;
+  const Ran again = place_.apo(campaign(1, {"--workers", "local:1"}), 280);
+  EXPECT_TRUE(again.exit_code == 0 || too_restless(again)) << again.err;
+  EXPECT_NE(again.err.find("resuming campaign 1"), std::string::npos) << again.err;
+  expect_whole(place_);
+}
+
+TEST_F(Workers, NeedToBeAsManyAsHaveToAgree) {
+  const Ran ran = place_.apo(campaign(1, {"--workers", "local:1", "--replicate", "2"}));
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_NE(ran.err.find("--replicate 2 needs as many workers"), std::string::npos) << ran.err;
+}
+
+// Processes of the program that have this word in their environment's folder for temporary files.
+std::vector<int> serving(const std::string& folder) {
+  std::vector<int> found;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const auto pid = parse_int(entry.path().filename().string());
+    std::ifstream command(entry.path() / "cmdline");
+    std::ifstream environment(entry.path() / "environ");
+    const std::string words(std::istreambuf_iterator<char>(command), {});
+    const std::string variables(std::istreambuf_iterator<char>(environment), {});
+    if (pid && words.find("--serve") != std::string::npos && variables.find(folder) != std::string::npos) {
+      found.push_back(static_cast<int>(*pid));
+    }
+  }
+  return found;
+}
+
+TEST_F(Workers, EndWithTheirDriverWithinTenSeconds) {
+  const std::string folder = place_.path("pid").parent_path().string();
+  pid_t driver = -1;
+  std::jthread run([&] {
+    place_.program({"/bin/sh", "-c",
+                    "echo $$ >pid; exec apo run copy --target host --workload n4k --judge standard "
+                    "--workers local:2"});
+  });
+  const auto start = std::chrono::steady_clock::now();
+  while (serving(folder).size() < 2 && seconds_since(start) < 60) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  std::ifstream(place_.path("pid")) >> driver;
+  ASSERT_GT(driver, 1);
+  ASSERT_EQ(serving(folder).size(), 2U);
+  kill(driver, SIGKILL);
+  const auto killed = std::chrono::steady_clock::now();
+  while (!serving(folder).empty() && seconds_since(killed) < 10) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_TRUE(serving(folder).empty());
+}
+
+}  // namespace
+}  // namespace apo
