@@ -34,7 +34,7 @@ killed_drivers=0 killed_workers=0 stopped_workers=0 asked_workers=0 lost=0 broke
 start
 for _ in $(seq "${KILLS:-200}"); do
   sleep "$((RANDOM % 20)).$((RANDOM % 10))"
-  if ! kill -0 "$driver" 2>/dev/null; then  # without any worker left it ends, and goes on when it is asked to
+  if ! kill -0 "$driver" 2>/dev/null; then  # the campaign is over, or no worker was left
     wait "$driver" || true
     restarts=$((restarts + 1))
     start
@@ -76,7 +76,7 @@ twice=$(sql "SELECT count(*) FROM (SELECT e.campaign, e.idx FROM experiment e JO
   echo "A campaign of family copy on \`--workers ${WORKERS:-local:2}\`. After every kill: every experiment that was finished is there and unchanged, and"
   echo "\`apo doctor\` checks integrity and the invariants of \`journal/invariants.cpp\`."
   echo
-  echo "| kills of the driver | of a worker: SIGKILL | SIGTERM | SIGSTOP | drivers that ended because no worker was left | experiments finished |"
+  echo "| kills of the driver | of a worker: SIGKILL | SIGTERM | SIGSTOP | drivers that ended by themselves | experiments finished |"
   echo "|---|---|---|---|---|---|"
   echo "| $killed_drivers | $killed_workers | $asked_workers | $stopped_workers | $restarts | $(wc -l <"$work/before") |"
   echo

@@ -41,6 +41,7 @@ struct RunOptions {
   ProposerOptions proposers;
   std::string proposer_time;
   std::vector<std::string> workers;
+  std::string slurm;
   int replicate = 1;
 };
 
@@ -98,13 +99,16 @@ ProposerOptions proposers_of(const RunOptions& options) {
 }
 
 FleetRequest fleet_of(const RunOptions& options, const Globals& globals, const Workspace& workspace) {
-  FleetRequest fleet{
-      .options = {.commands = worker_commands(options.workers, {.program = own_program(),
-                                                                .families = globals.families,
-                                                                .builds_folder = workspace.paths().builds,
-                                                                .target = workspace.target()}),
-                  .version = APO_VERSION},
-      .replicate = options.replicate};
+  const LocalWorkers local{.program = own_program(),
+                           .families = globals.families,
+                           .builds_folder = workspace.paths().builds,
+                           .target = workspace.target()};
+  std::vector<std::string> templates = options.workers;
+  if (!options.slurm.empty()) {
+    templates.push_back(slurm_template(options.slurm, local));
+  }
+  FleetRequest fleet{.options = {.commands = worker_commands(templates, local), .version = APO_VERSION},
+                     .replicate = options.replicate};
   if (fleet.replicate > 1 && std::ssize(fleet.options.commands) < fleet.replicate) {
     throw UserError(fmt::format("--replicate {} needs as many workers", fleet.replicate),
                     fmt::format("add --workers, for example --workers local:{}", fleet.replicate));
@@ -219,6 +223,8 @@ Action define_run(CLI::App& app, Globals& globals) {
                  "judge on these workers at once: local:all, local:N, a command such as 'ssh HOST apo worker --serve', "
                  "N*COMMAND, or a .json file of them; may repeat (docs/scale.md)")
       ->allow_extra_args(false);
+  app.add_option("--slurm", options->slurm,
+                 "judge on workers that Slurm places, for example 'partition=gpu gres=gpu:1 n=8 time=2:00:00'");
   app.add_option("--replicate", options->replicate, "accept a candidate only where this many devices agree")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();

@@ -143,7 +143,9 @@ SpawnedProcess::SpawnedProcess(const std::string& program, const std::vector<std
   }
   report.write.reset();
   setpgid(pid_, pid_);  // also done by the child: whoever comes first
-  guard_.emplace(pid_, parent);
+  if (options.guarded) {
+    guard_.emplace(pid_, parent);
+  }
   int failure = 0;
   if (read(report.read.get(), &failure, sizeof failure) == static_cast<ssize_t>(sizeof failure)) {
     end(false);
@@ -164,7 +166,7 @@ SpawnedProcess::~SpawnedProcess() {
 }
 
 std::vector<pid_t> SpawnedProcess::pids() const {
-  return {pid_, guard_->pid()};
+  return guard_ ? std::vector<pid_t>{pid_, guard_->pid()} : std::vector<pid_t>{pid_};
 }
 
 int SpawnedProcess::end(bool now) {

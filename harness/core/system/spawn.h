@@ -17,6 +17,8 @@ struct SpawnOptions {
   std::vector<std::string> environment;  // "NAME=value", added to ours
   // The system ends it when the thread that started it ends, at once; else only our death does, through a guard.
   bool bound_to_thread = true;
+  // Without a guard it learns of our death from the end of its input alone, and ends as it sees fit.
+  bool guarded = true;
 };
 
 // Kills a group of processes when this process dies.
@@ -46,7 +48,7 @@ class SpawnedProcess {
   FileDescriptor& err() { return err_; }
 
   pid_t pid() const { return pid_; }
-  // It and its guard: the children of ours that it is known by.
+  // It and its guard, where there is one: the children of ours that it is known by.
   std::vector<pid_t> pids() const;
 
   // Waits for its end, and ends what it left behind. Returns the status of waitpid(). With `now` it is killed first.

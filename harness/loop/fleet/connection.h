@@ -11,7 +11,8 @@
 
 namespace apo {
 
-// Never waits. The process, and what it started here, ends with this object and with this program.
+// Never waits. The process, and what it started here, ends with this object. When this program is killed its input
+// ends, at which a worker ends: a command of a batch system then has the time to end its job as well.
 class Connection {
  public:
   // `command` is for the shell. Throws EnvironmentError when there is no process to be had.

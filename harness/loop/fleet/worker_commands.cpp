@@ -113,6 +113,29 @@ std::vector<std::string> commands_of(const std::string& given, const LocalWorker
 
 }  // namespace
 
+std::string slurm_template(const std::string& options, const LocalWorkers& local) {
+  const char* const job = std::getenv("SLURM_JOB_ID");
+  std::string command = "exec srun --quiet --ntasks=1";
+  std::string count = "1";
+  if (job != nullptr) {
+    command += " --exact";  // as many at once as the job has room for
+  }
+  for (const std::string& word : split_words(options)) {
+    const std::size_t equals = word.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw UserError(fmt::format("'{}' in --slurm is no option", word),
+                      "write for example --slurm 'partition=gpu gres=gpu:1 n=8 time=2:00:00'");
+    }
+    if (word.starts_with("n=")) {
+      count = word.substr(equals + 1);
+    } else {
+      command += " " + quoted("--" + word);
+    }
+  }
+  return fmt::format("{}*{} {} worker --serve --target {}", checked_count(count, "n=" + count), command,
+                     quoted(local.program), to_string(local.target));
+}
+
 std::string own_program() {
   return fs::read_symlink("/proc/self/exe").string();
 }

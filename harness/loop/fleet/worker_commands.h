@@ -25,6 +25,12 @@ struct LocalWorkers {
 // `{n}` in a command is the place of the worker, from 0. Throws UserError.
 std::vector<std::string> worker_commands(const std::vector<std::string>& templates, const LocalWorkers& local);
 
+// The template of workers that Slurm places: 'partition=gpu gres=gpu:1 n=8 time=2:00:00' are options of srun, but for
+// n, the number of workers. Each is a job of its own, so that it may begin when its device is free; when its time is
+// up, it gives its candidate back and is started again, which is a new job. Within a job it is a step of that. Throws
+// UserError.
+std::string slurm_template(const std::string& options, const LocalWorkers& local);
+
 // The path of this program, by which it starts itself.
 std::string own_program();
 // The GPUs of this machine, as CUDA_VISIBLE_DEVICES names them; all of that variable's where it is set.

@@ -173,5 +173,22 @@ TEST_F(Workers, EndWithTheirDriverWithinTenSeconds) {
   EXPECT_TRUE(serving(folder).empty());
 }
 
+// The script says what it needs, and why it is skipped.
+void run_script(const std::string& name, const Workplace& place) {
+  const Ran ran = place.program({"bash", std::string(APO_SOURCE_FOLDER "/tests/cli/scale/") + name, APO_PROGRAM,
+                                 APO_BINARY_FOLDER "/test-packages/" + name, place.path("work").string()},
+                                560);
+  constexpr int kSkipped = 77;
+  if (ran.exit_code == kSkipped) {
+    GTEST_SKIP() << ran.out;
+  }
+  EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+}
+
+TEST(PlacedBy, SlurmWhoseJobsAreKilledDrainedAndCancelled) {
+  const Workplace place;
+  run_script("slurm_workers.sh", place);
+}
+
 }  // namespace
 }  // namespace apo

@@ -46,6 +46,21 @@ TEST(WorkerCommands, LocalOnesShareTheCpusOfAHostAndTheBuilds) {
   EXPECT_THROW(worker_commands({"local:none"}, kHere), UserError);
 }
 
+TEST(WorkerCommands, SlurmPlacesEachAsAJobOrAsAStepOfThisOne) {
+  unsetenv("SLURM_JOB_ID");
+  const std::string of_jobs = slurm_template("partition=gpu gres=gpu:1 n=2 time=2:00:00", kHere);
+  EXPECT_EQ(of_jobs,
+            "2*exec srun --quiet --ntasks=1 '--partition=gpu' '--gres=gpu:1' '--time=2:00:00' '/a place/apo' worker "
+            "--serve --target host");
+  EXPECT_EQ(worker_commands({of_jobs}, kHere).size(), 2U);
+  setenv("SLURM_JOB_ID", "7", 1);
+  EXPECT_EQ(slurm_template("n=1", kHere),
+            "1*exec srun --quiet --ntasks=1 --exact '/a place/apo' worker --serve --target host");
+  unsetenv("SLURM_JOB_ID");
+  EXPECT_THROW(slurm_template("gpu", kHere), UserError);
+  EXPECT_THROW(slurm_template("n=none", kHere), UserError);
+}
+
 TEST(WorkerCommands, LocalOnesOnGpusTakeOneEach) {
   setenv("CUDA_VISIBLE_DEVICES", "3,GPU-5", 1);
   LocalWorkers here = kHere;
