@@ -31,6 +31,12 @@ void fill(Journal& journal, const JudgedTask& judged) {
   batch.commit();
 }
 
+std::string empty_journal() {
+  const TemporaryFolder folder("apo-answer");
+  Journal::open(folder.path() / "whole.db", Access::read_write).write_compact_copy(folder.path() / "empty.db");
+  return read_file(folder.path() / "empty.db");
+}
+
 void check_whole(Journal& journal) {
   std::vector<std::string> findings = journal.check_integrity();
   if (findings.empty()) {
@@ -44,7 +50,10 @@ void check_whole(Journal& journal) {
 }  // namespace
 
 std::string answer_journal(const JudgedTask& judged) {
+  // To lay out the tables takes longer than to fill them.
+  static const std::string empty = empty_journal();
   const TemporaryFolder folder("apo-answer");
+  std::ofstream(folder.path() / "judged.db", std::ios::binary) << empty;
   Journal journal = Journal::open(folder.path() / "judged.db", Access::read_write);
   fill(journal, judged);
   journal.write_compact_copy(folder.path() / "answer.db");

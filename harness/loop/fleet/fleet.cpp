@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <deque>
+#include <iterator>
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
@@ -59,6 +61,7 @@ std::string refusal(const Hello& hello, const ProgramIdentity& program, const Ma
 struct Fleet::Worker {
   std::string command;
   std::unique_ptr<Connection> connection;
+  std::deque<std::string> lines;  // that nobody has looked at
   std::optional<Hello> hello;
   std::int64_t task = 0;
   bool cancelling = false;
@@ -151,14 +154,19 @@ void Fleet::cancel(std::size_t index) {
   worker.connection->send(Message{{"type", "cancel"}, {"id", worker.task}}.dump());
 }
 
+// At most one event of each worker: what it is found to be by whoever looks at the events is what they say.
 std::vector<FleetEvent> Fleet::wait(std::chrono::milliseconds longest) {
-  poll_all(longest);
+  const bool unread = std::ranges::any_of(workers_, [](const auto& worker) { return !worker->lines.empty(); });
+  poll_all(unread ? std::chrono::milliseconds(0) : longest);
   std::vector<FleetEvent> events;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
+    const std::size_t before = events.size();
     if (workers_[i]->connection != nullptr) {
       hear(i, events);
     }
-    look_at_clock(i, events);
+    if (events.size() == before) {
+      look_at_clock(i, events);
+    }
   }
   return events;
 }
@@ -175,10 +183,13 @@ void Fleet::poll_all(std::chrono::milliseconds longest) {
 
 void Fleet::hear(std::size_t index, std::vector<FleetEvent>& events) {
   Worker& worker = *workers_[index];
-  for (const std::string& line : worker.connection->move()) {
-    const Message message = Message::parse(line, nullptr, false);
-    if (!message.is_object() || worker.connection == nullptr) {
-      continue;  // what a login shell prints first, or what an ended worker still said
+  const std::size_t before = events.size();
+  std::ranges::move(worker.connection->move(), std::back_inserter(worker.lines));
+  while (!worker.lines.empty() && events.size() == before) {
+    const Message message = Message::parse(worker.lines.front(), nullptr, false);
+    worker.lines.pop_front();
+    if (!message.is_object()) {
+      continue;  // what a login shell prints first
     }
     try {
       on_message(index, message, events);
@@ -188,7 +199,7 @@ void Fleet::hear(std::size_t index, std::vector<FleetEvent>& events) {
       leave(index, WorkerEnd::bad_answer, error.what(), events);
     }
   }
-  if (worker.connection != nullptr && worker.connection->is_over()) {
+  if (events.size() == before && worker.connection->is_over()) {
     leave(index, worker.hello ? WorkerEnd::died : WorkerEnd::not_started, "", events);
   }
 }
@@ -277,6 +288,7 @@ void Fleet::leave(std::size_t index, WorkerEnd why, const std::string& note, std
   Worker& worker = *workers_[index];
   const std::string ended = worker.connection->end();
   worker.connection.reset();
+  worker.lines.clear();
   events.push_back({.kind = FleetEvent::Kind::left,
                     .worker = index,
                     .task = worker.task,

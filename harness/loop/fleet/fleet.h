@@ -20,7 +20,7 @@ struct FleetOptions {
   std::vector<std::string> commands;  // one a worker
   std::string version;                // of this program
   double silence_s = 20;              // without a heartbeat: the worker is given up
-  double start_s = 120;               // until its first word: a batch system's queue is waited for elsewhere
+  double start_s = 86400;             // until its first word: a batch system's queue may be long
   double restart_after_s = 1;         // twice as long after each failure in a row
   int most_failures = 5;              // in a row, after which a command is not started again
 };

@@ -38,8 +38,9 @@ void check_answer(const JudgedTask& judged, const Experiment& asked, const std::
 PlacedExperiments::PlacedExperiments(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration)
     : frame_(frame), state_(state), fleet_(*frame.fleet), iteration_(iteration) {}
 
+// Not before all events are known: a worker that has joined again is another row.
 bool PlacedExperiments::can_take() const {
-  if (!waiting_.empty()) {
+  if (!waiting_.empty() || !events_.empty()) {
     return false;
   }
   for (std::size_t i = 0; i < fleet_.workers().size(); ++i) {
