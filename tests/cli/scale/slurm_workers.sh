@@ -22,12 +22,19 @@ fi
 root=$cache/root libraries=$cache/root/usr/lib/x86_64-linux-gnu host=$(hostname)
 port=$((20000 + RANDOM % 20000))
 pids=()
+# Asked first: slurmctld then ends what it started.
 stop() {
+  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; done
+  for _ in $(seq 50); do kill -0 "${pids[@]}" 2>/dev/null || break; sleep 0.1; done
   for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null; done
 }
 trap stop EXIT
 slurm() { LD_LIBRARY_PATH=$libraries:$libraries/slurm-wlm SLURM_CONF=$work/slurm.conf "$@"; }
-started() { slurm "$@" >>"$work/daemons.log" 2>&1 & pids+=($!); }
+# No function call: $! is to be the program itself.
+started() {
+  LD_LIBRARY_PATH=$libraries:$libraries/slurm-wlm SLURM_CONF=$work/slurm.conf "$@" >>"$work/daemons.log" 2>&1 &
+  pids+=($!)
+}
 
 mkdir -p "$work/munge" "$work/state" "$work/apo"
 chmod 711 "$work/munge"
