@@ -8,23 +8,23 @@
 namespace apo {
 namespace {
 
-constexpr Words<WorkerEnd, 13> kWorkerEnds = {{{WorkerEnd::dismissed, "dismissed"},
-                                               {WorkerEnd::not_started, "not_started"},
-                                               {WorkerEnd::died, "died"},
-                                               {WorkerEnd::silent, "silent"},
-                                               {WorkerEnd::gave_back, "gave_back"},
-                                               {WorkerEnd::wrong_version, "wrong_version"},
-                                               {WorkerEnd::clock_off, "clock_off"},
-                                               {WorkerEnd::wrong_device, "wrong_device"},
-                                               {WorkerEnd::device_taken, "device_taken"},
-                                               {WorkerEnd::sentinel, "sentinel"},
-                                               {WorkerEnd::cannot_judge, "cannot_judge"},
-                                               {WorkerEnd::bad_answer, "bad_answer"},
-                                               {WorkerEnd::driver_ended, "driver_ended"}}};
-constexpr Words<PlacementState, 4> kPlacementStates = {{{PlacementState::answered, "answered"},
-                                                        {PlacementState::given_back, "given_back"},
-                                                        {PlacementState::rebased, "rebased"},
-                                                        {PlacementState::interrupted, "interrupted"}}};
+constexpr EnumWords<WorkerEnd, 13> kWorkerEnds = {{{WorkerEnd::dismissed, "dismissed"},
+                                                   {WorkerEnd::not_started, "not_started"},
+                                                   {WorkerEnd::died, "died"},
+                                                   {WorkerEnd::silent, "silent"},
+                                                   {WorkerEnd::gave_back, "gave_back"},
+                                                   {WorkerEnd::wrong_version, "wrong_version"},
+                                                   {WorkerEnd::clock_off, "clock_off"},
+                                                   {WorkerEnd::wrong_device, "wrong_device"},
+                                                   {WorkerEnd::device_taken, "device_taken"},
+                                                   {WorkerEnd::sentinel, "sentinel"},
+                                                   {WorkerEnd::cannot_judge, "cannot_judge"},
+                                                   {WorkerEnd::bad_answer, "bad_answer"},
+                                                   {WorkerEnd::driver_ended, "driver_ended"}}};
+constexpr EnumWords<PlacementState, 4> kPlacementStates = {{{PlacementState::answered, "answered"},
+                                                            {PlacementState::given_back, "given_back"},
+                                                            {PlacementState::rebased, "rebased"},
+                                                            {PlacementState::interrupted, "interrupted"}}};
 
 // The machines that judged for one campaign as this one did, and itself.
 constexpr std::string_view kPeers =
