@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "harness/core/text.h"
-#include "harness/research/catalogue/techniques.h"
+#include "harness/core/techniques/techniques.h"
 
 namespace apo::diagnosis {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "harness/research/catalogue/techniques.h"
+#include "harness/core/techniques/techniques.h"
 
 namespace apo {
 namespace {

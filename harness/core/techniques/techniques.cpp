@@ -1,5 +1,5 @@
-// harness/research/catalogue/techniques.cpp - reads and checks the catalogue, and finds a technique in it.
-#include "harness/research/catalogue/techniques.h"
+// harness/core/techniques/techniques.cpp - reads and checks the catalogue, and finds a technique in it.
+#include "harness/core/techniques/techniques.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using Parsed = nlohmann::json;
 
-constexpr const char* kFile = "harness/research/catalogue/techniques.json";
+constexpr const char* kFile = "harness/core/techniques/techniques.json";
 const std::vector<std::string> kKeys = {"name", "target",       "attacks",  "cost",  "low",
                                         "high", "precondition", "excludes", "source"};
 
