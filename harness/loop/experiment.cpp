@@ -40,7 +40,7 @@ Experiment begin_experiment(const CampaignFrame& frame, const CampaignProgress& 
                         .incumbent = state.incumbent,
                         .candidate_source_hash = variant.source_hash,
                         .incumbent_source_hash = incumbent.source_hash,
-                        .techniques = variant.techniques,
+                        .techniques = techniques_of(variant, candidate.configuration.settings),
                         .prediction = candidate.prediction,
                         .started_at = utc_now(),
                         .machine = frame.workspace.machine().id};

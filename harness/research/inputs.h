@@ -66,6 +66,8 @@ struct ResearchInputs {
   std::vector<ProposedSettings> proposed;
   std::vector<PastResult> past;  // of this family, the weightiest last
   std::vector<Lesson> lessons;   // those that were reverted against the incumbent's source, and any others
+  // Why a variant does not support settings on the workload; "": it does. Empty: all settings are supported.
+  std::function<std::string(const Variant&, const Settings&)> unsupported;
   // The blocks that a call launches, 0 where that is not known. Empty on a host.
   std::function<std::int64_t(const Variant&, const Settings&)> blocks;
   std::int64_t sms = 0;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "harness/core/text.h"
@@ -30,6 +31,18 @@ Settings default_settings(const Variant& variant) {
     settings[tunable.name] = tunable.values.front();
   }
   return settings;
+}
+
+std::vector<std::string> techniques_of(const Variant& variant, const Settings& settings) {
+  std::vector<std::string> techniques = variant.techniques;
+  for (const Tunable& tunable : variant.tunables) {
+    const auto value = settings.find(tunable.name);
+    const bool on = value != settings.end() && value->second != 0;
+    if (on && !tunable.technique.empty() && std::ranges::find(techniques, tunable.technique) == techniques.end()) {
+      techniques.push_back(tunable.technique);
+    }
+  }
+  return techniques;
 }
 
 std::string Configuration::label() const {

@@ -18,6 +18,10 @@ std::vector<Settings> settings_space(const Variant& variant);
 // `given` with the defaults filled in. Throws UserError for an unknown tunable or a value that is not in its list.
 Settings resolve_settings(const Variant& variant, const Settings& given);
 
+// The variant as `settings` make it, which may leave out defaults: with the techniques of the toggles that are on, and
+// with those launches and scratch buffers alone whose `when` holds.
+Variant as_set(const Variant& variant, const Settings& settings);
+
 // The symbols that the expressions of `variant` may use: axes, tunables, and on cuda the facts of the device.
 std::vector<std::string> symbol_names(const Family& family, const Variant& variant);
 // Facts of the device that expressions see on target cuda: SMS multiprocessors, SHARED_MAX bytes of shared memory and
