@@ -305,7 +305,8 @@ TEST(DispatchHeader, EachDeviceGetsItsOwnRowAndAnUnknownOneNone) {
 TEST(DispatchHeader, AFallbackIsMarkedAsUnmeasured) {
   DispatchJournal journal;
   journal.accept({});
-  EXPECT_EQ(run_with_headers(journal.load({.fallbacks = {"e88_backward/cuda_global_fallback"}}), R"text(
+  EXPECT_EQ(
+      run_with_headers(journal.load({.fallbacks = {"e88_backward/cuda_shared_fallback[GLOBAL_STATES=1]"}}), R"text(
               using namespace e88_backward;
               for (const Axes& axes : {Axes{8, 128, 83, 32, 32, 1, 1}, Axes{1, 5, 3, 128, 100, 1, 1}}) {
                 const Choice& choice = choose(axes);
@@ -313,8 +314,8 @@ TEST(DispatchHeader, AFallbackIsMarkedAsUnmeasured) {
               }
               std::puts(find({1, 5, 3, 129, 100, 1, 1}) == nullptr ? "none" : "?");
             )text"),
-            "e88_backward/cuda_best: 1 measured\n"
-            "e88_backward/cuda_global_fallback: 0 unmeasured, correct by apo:requires\nnone\n");
+      "e88_backward/cuda_best: 1 measured\n"
+      "e88_backward/cuda_shared_fallback: 0 unmeasured, correct by apo:requires\nnone\n");
 }
 
 TEST(DispatchHeader, CarriesTheEvidenceAndTwoFamiliesLiveSideBySide) {
