@@ -256,24 +256,29 @@ void judge_both(DispatchJournal& journal) {
   journal.accept({.candidate = "e88_backward/cuda_best", .workloads = {"b8_t128_h83_n32"}});
 }
 
+// With all of its settings.
+std::string baseline_label() {
+  return test::shipped_variants().configuration(DispatchJournal::Accept().baseline).label();
+}
+
 TEST(DispatchHeader, SizesOnBothSidesOfABorderGetTheirKernelsUpToWhatWasVerified) {
   DispatchJournal journal;
   judge_both(journal);
   EXPECT_EQ(run_with_headers(journal.load(), kBoth, kAsk),
-            "measured at b1_t16384_h83_n32, 1.649 over e88_backward/cuda_simple\n"
-            "e88_backward/cuda_best\n"
-            "e88_backward/cuda_lane_tiling\n"  // T = 511 is nearer to the other, which was verified up to 128
-            "e88_backward/cuda_lane_tiling\ne88_backward/cuda_lane_tiling\ne88_backward/cuda_lane_tiling\nnone\n");
+            "measured at b1_t16384_h83_n32, 1.649 over " + baseline_label() +
+                "\ne88_backward/cuda_best\n"
+                "e88_backward/cuda_lane_tiling\n"  // T = 511 is nearer to the other, which was verified up to 128
+                "e88_backward/cuda_lane_tiling\ne88_backward/cuda_lane_tiling\ne88_backward/cuda_lane_tiling\nnone\n");
 }
 
 TEST(DispatchHeader, UncheckedRowsMeetAtTheBorder) {
   DispatchJournal journal;
   judge_both(journal);
-  EXPECT_EQ(run_with_headers(journal.load({.unchecked = true}), kBoth, kAsk),
-            "measured at b1_t16384_h83_n32, and not verified at all sizes of the region, 1.649 over "
-            "e88_backward/cuda_simple\n"
-            "e88_backward/cuda_best\ne88_backward/cuda_best\ne88_backward/cuda_lane_tiling\ne88_backward/cuda_best\n"
-            "e88_backward/cuda_lane_tiling\ne88_backward/cuda_best\n");
+  EXPECT_EQ(
+      run_with_headers(journal.load({.unchecked = true}), kBoth, kAsk),
+      "measured at b1_t16384_h83_n32, and not verified at all sizes of the region, 1.649 over " + baseline_label() +
+          "\ne88_backward/cuda_best\ne88_backward/cuda_best\ne88_backward/cuda_lane_tiling\ne88_backward/cuda_best\n"
+          "e88_backward/cuda_lane_tiling\ne88_backward/cuda_best\n");
 }
 
 TEST(DispatchHeader, ASizeThatTheNearestRowCannotServeGoesToTheNextNearest) {
@@ -353,8 +358,9 @@ TEST(DispatchHeader, CarriesTheEvidenceAndTwoFamiliesLiveSideBySide) {
         std::printf("%s %s %s %s\n", evidence.device.data(), evidence.driver.data(), evidence.judge.data(), evidence.at.data());
         std::puts(e88_forward::choose({8, 128, 83, 32, 32, 1, 1}).variant.data());
       )text"),
-            "SEQUENCES=7 1.649 [1.632, 1.665] 14 e88_backward/cuda_simple\n2.718 cold\nb8_t128_h83_n32\n"
-            "NVIDIA H200 580.159.04 (CUDA 13.0) apo-judge-1 2026-02-03T04:05:06Z\ne88_forward/cuda_lane_tiling\n");
+            "SEQUENCES=7 1.649 [1.632, 1.665] 14 " + baseline_label() +
+                "\n2.718 cold\nb8_t128_h83_n32\n"
+                "NVIDIA H200 580.159.04 (CUDA 13.0) apo-judge-1 2026-02-03T04:05:06Z\ne88_forward/cuda_lane_tiling\n");
 }
 
 TEST(DispatchHeader, HostileTextStaysText) {
