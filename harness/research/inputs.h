@@ -79,7 +79,8 @@ struct ResearchInputs {
 // The part of the GPU's multiprocessors that have a block, 0..1; 1 where that is not known.
 double busy_part(const ResearchInputs& inputs, const Variant& variant, const Settings& settings);
 
-// `configuration` with every tunable of `variant` stated, so that "defaults left out" and "defaults written" are equal.
+// `configuration` with every tunable of `variant` stated, but for toggles that are off, so that "defaults left out" and
+// "defaults written" are equal.
 Configuration normalised(const Configuration& configuration, const Variant& variant);
 
 }  // namespace apo

@@ -216,7 +216,9 @@ std::vector<Settings> switched(const Knowledge& known, int count) {
     }
     for (std::size_t i = turned.size(); i-- > 0;) {
       Settings settings = turned[i];
-      settings[tunable.name] = 1 - settings[tunable.name];
+      if (settings.erase(tunable.name) == 0) {  // it was off
+        settings[tunable.name] = 1;
+      }
       (count == 1 || i > 0 ? all : turned).push_back(std::move(settings));
     }
   }
@@ -242,10 +244,10 @@ std::vector<Settings> spreading(const Knowledge& known) {
 
 void add_tuning(const Knowledge& known, const Variant& variant, const Settings& settings,
                 std::vector<Option>& options) {
-  const Configuration configuration{.variant = variant.id(), .settings = settings};
+  const Configuration configuration = normalised({.variant = variant.id(), .settings = settings}, variant);
   const bool is_new =
       std::ranges::none_of(options, [&](const Option& one) { return one.configuration == configuration; });
-  if (is_new && (!known.inputs.unsupported || known.inputs.unsupported(variant, settings).empty())) {
+  if (is_new && (!known.inputs.unsupported || known.inputs.unsupported(variant, configuration.settings).empty())) {
     options.push_back({.variant = &variant, .configuration = configuration, .origin = Origin::tuning});
   }
 }

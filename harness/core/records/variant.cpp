@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "harness/core/text.h"
 #include "harness/core/words.h"
@@ -29,6 +30,16 @@ Settings default_settings(const Variant& variant) {
   Settings settings;
   for (const Tunable& tunable : variant.tunables) {
     settings[tunable.name] = tunable.values.front();
+  }
+  return stated_settings(variant, std::move(settings));
+}
+
+Settings stated_settings(const Variant& variant, Settings settings) {
+  for (const Tunable& tunable : variant.tunables) {
+    if (const auto value = settings.find(tunable.name);
+        !tunable.technique.empty() && value != settings.end() && value->second == 0) {
+      settings.erase(value);
+    }
   }
   return settings;
 }

@@ -87,8 +87,10 @@ struct Variant {
 
 using Settings = std::map<std::string, std::int64_t, std::less<>>;  // tunable -> value
 
-// Takes the first value of each tunable.
+// Takes the first value of each tunable; toggles that are off are not stated.
 Settings default_settings(const Variant& variant);
+// `settings` without the toggles that are off, as a configuration states them.
+Settings stated_settings(const Variant& variant, Settings settings);
 // What a configuration of `variant` applies: its own techniques, then those of the toggles that `settings` turn on.
 std::vector<std::string> techniques_of(const Variant& variant, const Settings& settings);
 

@@ -70,7 +70,10 @@ std::vector<Settings> settings_space(const Variant& variant) {
 }
 
 Settings resolve_settings(const Variant& variant, const Settings& given) {
-  Settings settings = default_settings(variant);
+  Settings settings;
+  for (const Tunable& tunable : variant.tunables) {
+    settings[tunable.name] = tunable.values.front();
+  }
   for (const auto& [name, value] : given) {
     const Tunable* tunable = find_tunable(variant, name);
     if (tunable == nullptr) {

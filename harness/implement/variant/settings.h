@@ -15,7 +15,8 @@ inline constexpr std::int64_t kMaxConfigurations = 65536;
 
 // Every combination of the tunables, the default first, the last tunable changing fastest.
 std::vector<Settings> settings_space(const Variant& variant);
-// `given` with the defaults filled in. Throws UserError for an unknown tunable or a value that is not in its list.
+// `given` with the defaults filled in, toggles that are off too. Throws UserError for an unknown tunable or a value
+// that is not in its list.
 Settings resolve_settings(const Variant& variant, const Settings& given);
 
 // The variant as `settings` make it, which may leave out defaults: with the techniques of the toggles that are on, and

@@ -90,7 +90,9 @@ Variant toggled() {
 }
 
 TEST(Toggles, AreOffOrOn) {
-  EXPECT_EQ(default_settings(toggled()), (Settings{{"FUSED", 0}}));
+  EXPECT_EQ(default_settings(toggled()), Settings{});
+  EXPECT_EQ(resolve_settings(toggled(), {}), (Settings{{"FUSED", 0}}));
+  EXPECT_EQ(stated_settings(toggled(), {{"FUSED", 1}}), (Settings{{"FUSED", 1}}));
   expect_contains(error_of([] {
                     resolve_settings(toggled(), {{"FUSED", 2}});
                   }),

@@ -126,7 +126,7 @@ Dispatch every_configuration(const Family& family) {
       table.devices.back().rows.push_back({.workload_class = "all",
                                            .region = family.legal,
                                            .variant = as_set(*variant, settings),
-                                           .settings = settings,
+                                           .settings = resolve_settings(*variant, settings),
                                            .static_shared_bytes = 1024,
                                            .measured = {}});
     }

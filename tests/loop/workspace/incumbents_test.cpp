@@ -103,16 +103,16 @@ TEST(StartingPoint, IsTheIncumbentOfTheNearestWorkloadAndNamesThoseOfTheOthers) 
                     .workloads = {workload},
                     .driver = host.driver});
   };
-  accept("e88_backward/column_vectorised[LANES=8,REUSED_STATE=0]", "b1_t256_h8_n32");
-  accept("e88_backward/column_vectorised[LANES=16,REUSED_STATE=0]", "b2_t64_h4_n32");
+  accept("e88_backward/column_vectorised[LANES=8]", "b1_t256_h8_n32");
+  accept("e88_backward/column_vectorised[LANES=16]", "b2_t64_h4_n32");
   Policy policy{.family = "e88_backward", .workload_class = "n32", .workloads = {"b1_t256_h8_n32"}};
   IncumbentListener listener;
   EXPECT_EQ(starting_point(workspace, journal.journal(), policy, listener).label(),
-            "e88_backward/column_vectorised[LANES=8,REUSED_STATE=0]");
+            "e88_backward/column_vectorised[LANES=8]");
   EXPECT_EQ(listener.heard,
-            "e88_backward/column_vectorised[LANES=8,REUSED_STATE=0] is the incumbent of b1_t256_h8_n32; at "
+            "e88_backward/column_vectorised[LANES=8] is the incumbent of b1_t256_h8_n32; at "
             "b2_t64_h4_n32 it is "
-            "e88_backward/column_vectorised[LANES=16,REUSED_STATE=0]\n");
+            "e88_backward/column_vectorised[LANES=16]\n");
 }
 
 }  // namespace
