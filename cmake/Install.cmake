@@ -26,7 +26,7 @@ install(DIRECTORY harness/executor/device DESTINATION ${home}/harness/executor)
 install(FILES harness/implement/compile_triton.py DESTINATION ${home}/harness/implement)
 install(DIRECTORY harness/loop/export/torch DESTINATION ${home}/harness/loop/export FILES_MATCHING PATTERN "*.py"
         PATTERN "*.hpp")
-install(FILES harness/research/catalogue/techniques.json DESTINATION ${home}/harness/research/catalogue)
+install(FILES harness/core/techniques/techniques.json DESTINATION ${home}/harness/core/techniques)
 install(DIRECTORY examples/agent DESTINATION ${home}/examples)
 install(FILES experiments/default.json DESTINATION ${home}/experiments)
 

@@ -28,7 +28,7 @@ def copy_candidate(i):
 
 
 def forward_candidate(i):
-    text = (HOME / "variants/e88_forward/fused_gate.cpp").read_text()
+    text = (HOME / "variants/e88_forward/simple.cpp").read_text()
     kept = [line for line in text.splitlines() if "apo:variant" not in line]
     return "\n".join(kept) + f"\nint number_of_candidate() {{ return {i}; }}\n"
 

@@ -191,7 +191,11 @@ std::string encode(const std::vector<double>& numbers) {
 std::string encode(const std::vector<Tunable>& tunables) {
   Json json = Json::array();
   for (const Tunable& tunable : tunables) {
-    json.push_back(Json::array({tunable.name, tunable.values}));
+    Json entry = Json::array({tunable.name, tunable.values});
+    if (!tunable.technique.empty()) {
+      entry.push_back(tunable.technique);
+    }
+    json.push_back(std::move(entry));
   }
   return dump(json);
 }
@@ -199,7 +203,11 @@ std::string encode(const std::vector<Tunable>& tunables) {
 std::string encode(const std::vector<ScratchBuffer>& scratch) {
   Json json = Json::array();
   for (const ScratchBuffer& buffer : scratch) {
-    json.push_back(Json::array({buffer.name, buffer.bytes}));
+    Json entry = Json::array({buffer.name, buffer.bytes});
+    if (!buffer.when.empty()) {
+      entry.push_back(buffer.when);
+    }
+    json.push_back(std::move(entry));
   }
   return dump(json);
 }
@@ -242,7 +250,8 @@ std::vector<Tunable> decode_tunables(const std::string& json) {
   return parsed(json, [](const Json& value) {
     std::vector<Tunable> tunables;
     for (const Json& entry : value) {
-      tunables.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::vector<std::int64_t>>()});
+      tunables.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::vector<std::int64_t>>(),
+                          entry.size() > 2 ? entry.at(2).get<std::string>() : ""});
     }
     return tunables;
   });
@@ -252,7 +261,8 @@ std::vector<ScratchBuffer> decode_scratch(const std::string& json) {
   return parsed(json, [](const Json& value) {
     std::vector<ScratchBuffer> scratch;
     for (const Json& entry : value) {
-      scratch.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::string>()});
+      scratch.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::string>(),
+                         entry.size() > 2 ? entry.at(2).get<std::string>() : ""});
     }
     return scratch;
   });

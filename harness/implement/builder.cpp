@@ -129,10 +129,11 @@ Builder::Builder(BuildOptions options)
   options_.home = fs::canonical(options_.home);
 }
 
-Build Builder::build(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const {
+Build Builder::build(const Family& family, const Variant& whole, const Axes& axes, const Settings& settings) const {
   if (const std::string illegal = check_axes(family, axes); !illegal.empty()) {
     throw UserError(illegal, "'apo list " + family.name + "' shows the axes and their ranges");
   }
+  const Variant variant = as_set(whole, settings);
   if (!variant.object.empty()) {
     return build_object(family, variant, axes, settings);
   }

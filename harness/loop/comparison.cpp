@@ -109,7 +109,7 @@ Experiment compare_variants(Workspace& workspace, const ComparisonRequest& reque
                         .incumbent = request.incumbent,
                         .candidate_source_hash = candidate.source_hash,
                         .incumbent_source_hash = incumbent.source_hash,
-                        .techniques = candidate.techniques,
+                        .techniques = techniques_of(candidate, request.candidate.settings),
                         .prediction = prediction_over(candidate, incumbent),
                         .started_at = utc_now(),
                         .machine = workspace.machine().id};

@@ -163,7 +163,7 @@ Experiment planned_experiment(const CampaignFrame& frame, const Configuration& i
           .incumbent = incumbent,
           .candidate_source_hash = variant.source_hash,
           .incumbent_source_hash = catalogue.get(incumbent.variant).source_hash,
-          .techniques = variant.techniques,
+          .techniques = techniques_of(variant, candidate.configuration.settings),
           .prediction = candidate.prediction,
           .started_at = utc_now(),
           .machine = frame.workspace.machine().id};

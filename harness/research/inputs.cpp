@@ -2,6 +2,7 @@
 #include "harness/research/inputs.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace apo {
 
@@ -12,6 +13,7 @@ Configuration normalised(const Configuration& configuration, const Variant& vari
       full.settings.try_emplace(tunable.name, tunable.values.front());
     }
   }
+  full.settings = stated_settings(variant, std::move(full.settings));
   return full;
 }
 

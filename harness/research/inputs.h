@@ -68,6 +68,8 @@ struct ResearchInputs {
   std::vector<PastResult> past;  // of this family, the weightiest last
   std::vector<Lesson> lessons;   // those that were reverted against the incumbent's source, and any others
   std::vector<HandKeptJournal> hand_kept = {};
+  // Why a variant does not support settings on the workload; "": it does. Empty: all settings are supported.
+  std::function<std::string(const Variant&, const Settings&)> unsupported;
   // The blocks that a call launches, 0 where that is not known. Empty on a host.
   std::function<std::int64_t(const Variant&, const Settings&)> blocks;
   std::int64_t sms = 0;
@@ -79,7 +81,8 @@ struct ResearchInputs {
 // The part of the GPU's multiprocessors that have a block, 0..1; 1 where that is not known.
 double busy_part(const ResearchInputs& inputs, const Variant& variant, const Settings& settings);
 
-// `configuration` with every tunable of `variant` stated, so that "defaults left out" and "defaults written" are equal.
+// `configuration` with every tunable of `variant` stated, but for toggles that are off, so that "defaults left out" and
+// "defaults written" are equal.
 Configuration normalised(const Configuration& configuration, const Variant& variant);
 
 }  // namespace apo

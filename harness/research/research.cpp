@@ -36,6 +36,7 @@ struct Knowledge {
   const Evidence& evidence;
   const Predictor& predictor;
   Subject incumbent;
+  std::vector<std::string> techniques;  // of the incumbent
   std::vector<Bottleneck> bottlenecks;
 };
 
@@ -57,6 +58,14 @@ double ceiling(const Profile& profile) {
   return std::isfinite(bound) ? bound : kUnknownFloorBound;
 }
 
+std::vector<std::string> new_techniques(const Knowledge& known, const Option& option) {
+  std::vector<std::string> techniques = techniques_of(*option.variant, option.configuration.settings);
+  std::erase_if(techniques, [&](const std::string& technique) {
+    return std::ranges::find(known.techniques, technique) != known.techniques.end();
+  });
+  return techniques;
+}
+
 // Those that cannot be applied here attack nothing.
 std::vector<std::string> applicable(const Knowledge& known, const Option& option, std::vector<std::string> techniques) {
   std::erase_if(techniques, [&](const std::string& name) {
@@ -68,7 +77,7 @@ std::vector<std::string> applicable(const Knowledge& known, const Option& option
 
 // Savings of several bottlenecks add up, as far as the floor allows.
 Attack attack_of(const Knowledge& known, const Option& option) {
-  std::vector<std::string> techniques = added_techniques(*option.variant, known.inputs.diagnosis.incumbent);
+  std::vector<std::string> techniques = new_techniques(known, option);
   if (option.origin == Origin::tuning && techniques.empty()) {
     techniques = option.variant->techniques;
   }
@@ -109,7 +118,7 @@ Candidate candidate_of(const Knowledge& known, const Option& option, const Forec
   const std::string expired =
       known.evidence.expired({option.configuration, option.variant->source_hash}, known.incumbent);
   return {.configuration = option.configuration,
-          .techniques = option.variant->techniques,
+          .techniques = techniques_of(*option.variant, option.configuration.settings),
           .prediction = unknown ? Prediction{.relative_to = "incumbent"} : forecast.band,
           .attacks = attack.bottlenecks.empty() ? "" : attack.bottlenecks.front(),
           .score = unknown ? std::numeric_limits<double>::quiet_NaN() : rounded(forecast.effect),
@@ -210,6 +219,25 @@ std::vector<Settings> neighbours(const Knowledge& known, const Variant& variant,
   return strategy.propose(variant.tunables, centre, measured, known.inputs.seed, kNeighboursEach);
 }
 
+// The incumbent with one of its toggles turned, or with two.
+std::vector<Settings> switched(const Knowledge& known, int count) {
+  std::vector<Settings> turned = {known.incumbent.configuration.settings};
+  std::vector<Settings> all;
+  for (const Tunable& tunable : known.inputs.diagnosis.incumbent.tunables) {
+    if (tunable.technique.empty()) {
+      continue;
+    }
+    for (std::size_t i = turned.size(); i-- > 0;) {
+      Settings settings = turned[i];
+      if (settings.erase(tunable.name) == 0) {  // it was off
+        settings[tunable.name] = 1;
+      }
+      (count == 1 || i > 0 ? all : turned).push_back(std::move(settings));
+    }
+  }
+  return all;
+}
+
 // One value of the incumbent's settings changed so that more multiprocessors have work.
 std::vector<Settings> spreading(const Knowledge& known) {
   const Variant& variant = known.inputs.diagnosis.incumbent;
@@ -227,7 +255,32 @@ std::vector<Settings> spreading(const Knowledge& known) {
   return settings;
 }
 
-// What spreads the incumbent's work, its neighbours, then those of the variants that rank highest.
+void add_tuning(const Knowledge& known, const Variant& variant, const Settings& settings,
+                std::vector<Option>& options) {
+  const Configuration configuration = normalised({.variant = variant.id(), .settings = settings}, variant);
+  const bool is_new =
+      std::ranges::none_of(options, [&](const Option& one) { return one.configuration == configuration; });
+  if (is_new && (!known.inputs.unsupported || known.inputs.unsupported(variant, configuration.settings).empty())) {
+    options.push_back({.variant = &variant, .configuration = configuration, .origin = Origin::tuning});
+  }
+}
+
+// Two toggles of the incumbent at once, when none is left that might help by itself: some help only together.
+std::vector<Option> pair_options(const Knowledge& known, const std::vector<Candidate>& ranked) {
+  const std::vector<Settings> singles = switched(known, 1);
+  const bool exhausted = std::ranges::none_of(ranked, [&](const Candidate& candidate) {
+    return candidate.configuration.variant == known.incumbent.configuration.variant &&
+           std::ranges::find(singles, candidate.configuration.settings) != singles.end();
+  });
+  std::vector<Option> options;
+  for (const Settings& settings : exhausted ? switched(known, 2) : std::vector<Settings>()) {
+    add_tuning(known, known.inputs.diagnosis.incumbent, settings, options);
+  }
+  return options;
+}
+
+// The incumbent's toggles one by one, what spreads its work, its neighbours, then those of the variants that rank
+// highest.
 std::vector<Option> tuning_options(const Knowledge& known, const std::vector<Candidate>& ranked) {
   std::vector<std::pair<const Variant*, Settings>> centres = {
       {&known.inputs.diagnosis.incumbent, known.incumbent.configuration.settings}};
@@ -242,11 +295,11 @@ std::vector<Option> tuning_options(const Knowledge& known, const std::vector<Can
   }
   std::vector<Option> options;
   const auto add = [&](const Variant& variant, const Settings& settings) {
-    const Configuration configuration{.variant = variant.id(), .settings = settings};
-    if (std::ranges::none_of(options, [&](const Option& one) { return one.configuration == configuration; })) {
-      options.push_back({.variant = &variant, .configuration = configuration, .origin = Origin::tuning});
-    }
+    add_tuning(known, variant, settings, options);
   };
+  for (const Settings& settings : switched(known, 1)) {
+    add(known.inputs.diagnosis.incumbent, settings);
+  }
   for (const Settings& settings : spreading(known)) {
     add(known.inputs.diagnosis.incumbent, settings);
   }
@@ -256,6 +309,16 @@ std::vector<Option> tuning_options(const Knowledge& known, const std::vector<Can
     }
   }
   return options;
+}
+
+void consider_tuning(const Knowledge& known, const std::vector<Option>& options, ResearchBrief& brief) {
+  for (const Option& option : options) {
+    if (std::ranges::none_of(known.inputs.proposed, [&](const ProposedSettings& one) {
+          return normalised(one.configuration, *option.variant) == option.configuration;
+        })) {
+      consider(known, option, brief);
+    }
+  }
 }
 
 // The largest effect first; what nobody knows anything of comes last.
@@ -278,18 +341,14 @@ ResearchBrief research(const ResearchInputs& inputs) {
                         .evidence = evidence,
                         .predictor = predictor,
                         .incumbent = {normalised(inputs.incumbent, incumbent), incumbent.source_hash},
+                        .techniques = techniques_of(incumbent, inputs.incumbent.settings),
                         .bottlenecks = diagnose(inputs.diagnosis)};
   ResearchBrief brief{.bottlenecks = known.bottlenecks, .ranked = {}, .left_out = {}};
   consider_registered(known, brief);
   consider_proposed(known, brief);
   sort_by_score(brief.ranked, inputs.seed);
-  for (const Option& option : tuning_options(known, brief.ranked)) {
-    if (std::ranges::none_of(inputs.proposed, [&](const ProposedSettings& one) {
-          return normalised(one.configuration, *option.variant) == option.configuration;
-        })) {
-      consider(known, option, brief);
-    }
-  }
+  consider_tuning(known, tuning_options(known, brief.ranked), brief);
+  consider_tuning(known, pair_options(known, brief.ranked), brief);
   sort_by_score(brief.ranked, inputs.seed);
   return brief;
 }
@@ -315,7 +374,8 @@ std::vector<Idea> unwritten_ideas(const ResearchInputs& inputs, const std::vecto
   const Variant& incumbent = inputs.diagnosis.incumbent;
   const auto written = [&](const std::string& name) {
     const auto has = [&](const Variant& variant) {
-      return std::find(variant.techniques.begin(), variant.techniques.end(), name) != variant.techniques.end();
+      return std::ranges::find(variant.techniques, name) != variant.techniques.end() ||
+             std::ranges::find(variant.tunables, name, &Tunable::technique) != variant.tunables.end();
     };
     return has(incumbent) || std::any_of(inputs.variants.begin(), inputs.variants.end(),
                                          [&](const auto& one) { return one.supported && has(one.variant); });

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/research/catalogue/techniques.h"
+#include "harness/core/techniques/techniques.h"
 #include "harness/research/inputs.h"
 
 namespace apo {

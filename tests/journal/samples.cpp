@@ -39,8 +39,10 @@ Variant a_variant(const std::string& name, const std::string& family) {
   variant.idea = kAwkward;
   variant.prediction = Prediction{1.5, 1.8, "parent", "barriers vanish"};
   variant.requires_expression = "N <= 64 && V <= 32";
-  variant.tunables = {{"HEADS_PER_BLOCK", {1, 2, 4}}, {"CHUNK", {-1, std::numeric_limits<std::int64_t>::max()}}};
-  variant.scratch = {{"history", "2*B*H*16*(N*V+N+V+1)"}};
+  variant.tunables = {{"HEADS_PER_BLOCK", {1, 2, 4}},
+                      {"CHUNK", {-1, std::numeric_limits<std::int64_t>::max()}},
+                      {"FUSED", {0, 1}, "fused-l2-norm"}};
+  variant.scratch = {{"history", "2*B*H*16*(N*V+N+V+1)"}, {"unit", "4*N", "!FUSED"}};
   variant.launches = {{"backward", {{"grid", "B*ceil_div(H,2)"}, {"block", "64"}}}, {"reduce", {}}};
   variant.path = "/variants/" + name + ".cu";
   variant.source = "// apo:variant " + variant.id() + "\n" + kAwkward + std::string("\0\xff", 2);

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "harness/core/expression/expression.h"
-#include "harness/research/catalogue/requirement_facts.h"
+#include "harness/core/techniques/requirement_facts.h"
+#include "harness/core/techniques/techniques.h"
 #include "harness/research/catalogue/requirements.h"
-#include "harness/research/catalogue/techniques.h"
 #include "tests/shipped_families.h"
 
 namespace apo {

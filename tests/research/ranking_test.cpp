@@ -207,6 +207,67 @@ TEST(Research, TunesTheIncumbentAndThePromising) {
   EXPECT_EQ(why_left_out(brief, "toy/simple[UNROLL=1]"), "identical to the incumbent: same source, same settings");
 }
 
+// Two techniques of a host, switched by macros of toy/simple.
+ResearchInputs toggled_inputs() {
+  ResearchInputs in = inputs({});
+  in.diagnosis.incumbent.tunables = {{.name = "FAST", .values = {0, 1}, .technique = "fast-tanh"},
+                                     {.name = "PACKED", .values = {0, 1}, .technique = "chunk-prefetch"},
+                                     {.name = "PADDED", .values = {0, 1}, .technique = "padded-cache"}};
+  in.variants.back().variant = in.diagnosis.incumbent;
+  return in;
+}
+
+PastResult switched(std::int64_t id, const Settings& on, const Settings& over, double speedup) {
+  PastResult past = result(id, "simple", "simple", speedup, speedup > 1 ? Verdict::accepted : Verdict::reverted);
+  past.candidate.settings = on;
+  past.incumbent.settings = over;
+  return past;
+}
+
+TEST(Toggles, AreSwitchedOneByOneAsTheTechniquesThatTheyApply) {
+  const ResearchBrief brief = research(toggled_inputs());
+  ASSERT_FALSE(brief.ranked.empty());
+  const Candidate& first = brief.ranked.front();
+  EXPECT_EQ(first.configuration.label(), "toy/simple[FAST=1]");
+  EXPECT_EQ(first.techniques, (std::vector<std::string>{"segment-replay", "fast-tanh"}));
+  EXPECT_EQ(first.attacks, "libm-special-functions");
+  EXPECT_NE(first.why.find("what its techniques gave"), std::string::npos) << first.why;
+  EXPECT_NE(ranked(brief, "toy/simple[PACKED=1]"), nullptr);
+  EXPECT_EQ(ranked(brief, "toy/simple[FAST=1,PACKED=1]"), nullptr) << "no pair while one is left to try";
+}
+
+TEST(Toggles, WhatOneGaveIsExpectedInOtherSettings) {
+  ResearchInputs in = toggled_inputs();
+  in.past = {switched(1, {{"FAST", 1}, {"PACKED", 0}}, {}, 1.5), switched(2, {{"PACKED", 1}}, {{"PADDED", 0}}, 1.2)};
+  in.incumbent.settings["FAST"] = 1;
+  const ResearchBrief brief = research(in);
+  const Candidate* both = ranked(brief, "toy/simple[FAST=1,PACKED=1]");
+  ASSERT_NE(both, nullptr);
+  EXPECT_NEAR(std::exp(both->score), 1.2, 0.02);
+  EXPECT_EQ(both, &brief.ranked.front());
+}
+
+TEST(Toggles, PairsAreTriedWhenNoSingleOneIsLeft) {
+  ResearchInputs in = toggled_inputs();
+  for (const char* name : {"FAST", "PACKED", "PADDED"}) {
+    in.past.push_back(switched(std::ssize(in.past) + 1, {{name, 1}}, {}, 0.98));
+    in.lessons.push_back(lesson(in.past.back()));
+  }
+  const ResearchBrief brief = research(in);
+  EXPECT_EQ(brief.ranked.size(), 3u);
+  EXPECT_NE(ranked(brief, "toy/simple[FAST=1,PACKED=1]"), nullptr);
+}
+
+TEST(Toggles, SettingsThatTheVariantRefusesAreNoOptions) {
+  ResearchInputs in = toggled_inputs();
+  in.unsupported = [](const Variant&, const Settings& settings) {
+    return settings.contains("PACKED") && !settings.contains("FAST") ? "it requires FAST" : "";
+  };
+  EXPECT_EQ(ranked(research(in), "toy/simple[PACKED=1]"), nullptr);
+  in.incumbent.settings["FAST"] = 1;
+  EXPECT_NE(ranked(research(in), "toy/simple[FAST=1,PACKED=1]"), nullptr);
+}
+
 // 83 sequences, K of them a block, on 132 multiprocessors: K = 1 keeps ten times as many busy as K = 11.
 TEST(Research, WhatSpreadsOverIdleMultiprocessorsComesFirstHoweverFarAway) {
   ResearchInputs in = inputs({});
@@ -279,6 +340,9 @@ TEST(UnwrittenIdeas, AreTechniquesThatAttackWhatWasFoundAndNobodyWrote) {
   };
   EXPECT_TRUE(has("vectorised-tanh"));
   EXPECT_FALSE(has("fast-tanh")) << "it is written";
+  EXPECT_FALSE(std::ranges::any_of(unwritten_ideas(toggled_inputs(), research(in).bottlenecks), [](const Idea& idea) {
+    return idea.technique.name == "fast-tanh";
+  })) << "a toggle applies it";
   EXPECT_FALSE(has("register-owned")) << "it is for another target";
 }
 

@@ -1,5 +1,5 @@
 // variants/e88_backward/lane_columns.cuh - a lane has a column of S and dS in registers: gradients of k and q over the
-// lanes, and the walk of cuda_reduce_scatter, whose sums over lanes are exchanges that halve what a lane still holds.
+// lanes, by exchanges that halve what a lane still holds.
 #pragma once
 #include <cuda_fp16.h>
 
@@ -91,86 +91,6 @@ __device__ float step_back(int p, const __half* entry, int column, bool active, 
     dS[i] = decay * dS[i] - k[i] * d_delta;
   }
   return reduce_scatter<kLanes / 2>(x);
-}
-
-// Of `sequence`, which is (b, h) and which kLanes neighbouring lanes own; `lane` is one of these. Lanes that are not
-// `there` work along and write nothing. In shared memory: k^ and q^ of a step, and of a segment's steps delta of the
-// column, at `place`.
-template <int kLanes>
-__device__ void backward_by_columns(const e88_backward_args& a, long long sequence, long long b, long long h, int lane,
-                                    bool there, float* k, float* q, float (*deltas)[32], auto place) {
-  const bool active = lane < kColumns;
-  __half* history = static_cast<__half*>(a.history) + sequence * kSegment * kState;
-  float S[kRows], dS[kRows];
-#pragma unroll
-  for (int i = 0; i < kRows; ++i) {
-    dS[i] = active ? load(a.d_s_final[sequence * kState + i * kColumns + lane]) : 0.0f;
-  }
-  for (long long first = (a.T - 1) / kSegment * kSegment; first >= 0; first -= kSegment) {
-    const int steps = min(static_cast<long long>(kSegment), a.T - first);
-    load_column(a.checkpoints + ((first / kSegment * a.B + b) * a.H + h) * kState, lane, active, S);
-#pragma unroll 1
-    for (int s = 0; s < steps; ++s) {  // replay
-      const long long row = (b * a.T + first + s) * a.H + h;
-      __half* entry = history + s * kState;
-      const float decay = load(a.decay[row]);
-      share(load_unit<kLanes>(a.k + row * kRows), k);
-      const float v = active ? load(a.v[row * kColumns + lane]) : 0.0f;
-      __syncwarp();
-      if (there && active) {
-#pragma unroll
-        for (int i = 0; i < kRows; ++i) {
-          entry[i * kColumns + lane] = __float2half_rn(S[i]);
-        }
-      }
-      const float delta = retrieve_column(S, k, v);
-      deltas[s][place] = delta;
-      advance_column(S, k, delta, decay);
-      __syncwarp();
-    }
-#pragma unroll 1
-    for (int s = steps - 1; s >= 0; --s) {  // reverse; S is S_t at first
-      const long long row = (b * a.T + first + s) * a.H + h;
-      const __half* entry = history + s * kState;
-      const float decay = load(a.decay[row]);
-      const Unit<kLanes> unit_k = load_unit<kLanes>(a.k + row * kRows), unit_q = load_unit<kLanes>(a.q + row * kRows);
-      share(unit_k, k);
-      share(unit_q, q);
-      const float dy = active ? gate_gradient(a, row * kColumns + lane, there) : 0.0f;
-      const float delta = deltas[s][place];
-      __syncwarp();
-      float dq[unit_k.kPerLane], dk[unit_k.kPerLane], d_delta = 0, d_decay = 0;
-#pragma unroll
-      for (int p = 0; p < unit_k.kPerLane; ++p) {
-        dq[p] = sum_query_gradient<kLanes>(p, S, dy);
-      }
-#pragma unroll
-      for (int i = 0; i < kRows; ++i) {
-        dS[i] = (dS[i] + q[i] * dy) * (1.0f - S[i] * S[i]);
-        d_delta += dS[i] * k[i];
-      }
-#pragma unroll
-      for (int p = 0; p < unit_k.kPerLane; ++p) {
-        dk[p] = step_back<kLanes>(p, entry, lane, active, k, decay, delta, d_delta, S, dS, d_decay);
-      }
-      d_decay = sum_of_lanes<kLanes>(d_decay);
-      if (there && lane == 0) {
-        a.ddecay[row] = store(d_decay);
-      }
-      if (there && active) {
-        a.dv[row * kColumns + lane] = store(d_delta);
-      }
-      store_gradient(unit_q, dq, a.dq + row * kRows, there);
-      store_gradient(unit_k, dk, a.dk + row * kRows, there);
-      __syncwarp();
-    }
-  }
-  if (there && active) {
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-      a.ds0[sequence * kState + i * kColumns + lane] = store(dS[i]);
-    }
-  }
 }
 
 }  // namespace

@@ -1,51 +1,129 @@
-// variants/e88_backward/phases.cuh - the phases of cuda_simple, 256 threads a sequence, and the kernel that they make
-// up. A variant takes what it leaves as it is. What it defines anew for a struct Work of its own is what the functions
-// here call: they find it by its arguments. `in` has k, q and v of a step: the Work itself, or rows of a chunk of
-// inputs.
+// variants/e88_backward/phases.cuh - the phases of cuda_simple, a block a sequence, with what its toggles change in
+// them. `in` has k, q and v of a step: the Work itself, or rows of a chunk of inputs.
 #pragma once
-#include "e88_state.cuh"
+#include "segment_cache.cuh"
+#include "sequence.cuh"
 
 namespace {
 
+constexpr int kThreads = 256;
+
 // What the block of one sequence keeps in shared memory.
-struct SimpleWork {
-  static constexpr int kEntry = kState + kRows + kColumns + 1;  // cached per step: S_{t-1}, k^, v, a
-  float S[kRows * kStride], dS[kRows * kStride], next[kRows * kStride], slope[kRows * kStride];
-  float k[kRows], q[kRows], dk[kRows];
-  float v[kColumns], delta[kColumns], dy[kColumns], d_delta[kColumns];
+struct Work {
+#if DOUBLE_BUFFERED_CACHE
+  union {
+    float S[kRows * kStride];  // of the replay
+    float buffers[2][kRows * kStride];
+  };
+#else
+  float S[kRows * kStride];
+#endif
+  float dS[kRows * kStride], next[kRows * kStride];
+#if !REDUCED_SYNC
+  float slope[kRows * kStride];
+#endif
+#if CHUNK_PREFETCH
+  Chunk chunks[1 + CP_ASYNC];
+#else
+  float k[kRows], q[kRows];
+#endif
+#if FUSED_L2_NORM || !(FUSED_DK || REDUCED_SYNC)
+  float dk[kRows];
+#endif
+#if FUSED_L2_NORM
+  float dq[kRows];
+#if !RAW_K_CACHE
+  float unit_k[kRows];  // k^ before the cache rounded it
+#endif
+  float k_factor, q_factor;
+#endif
+#if !CHUNK_PREFETCH
+  float v[kColumns];
+#endif
+  float delta[kColumns], dy[kColumns], d_delta[kColumns];
   float d_decay[32];  // a warp each
 };
 
-// The sequence of a block.
-struct Sequence {
-  long long b, h, index;
-  __device__ explicit Sequence(const e88_backward_args& a)
-      : b(blockIdx.x / a.H), h(blockIdx.x % a.H), index(blockIdx.x) {}
-  // Of step t, in tensors [B,T,H,.].
-  __device__ long long row(const e88_backward_args& a, long long t) const { return (b * a.T + t) * a.H + h; }
-  // Of the segment whose first step is `first`.
-  __device__ const bf16* checkpoint(const e88_backward_args& a, long long first) const {
-    return a.checkpoints + ((first / kSegment * a.B + b) * a.H + h) * kState;
-  }
+// S_{t-1}, dL/dS_t, and where S_t goes.
+struct States {
+  float *S, *dS, *next;
 };
 
-// The first step of the last segment.
-inline __device__ long long last_segment(const e88_backward_args& a) {
-  return (a.T - 1) / kSegment * kSegment;
+// A barrier between two phases. REDUCED_SYNC does without the `optional` ones: phases that touch different arrays share
+// an interval, and the new dS goes to the dead S_t, so that no barrier is needed between its readers and its writers.
+inline __device__ void barrier() {
+  __syncthreads();
+}
+inline __device__ void optional_barrier() {
+#if !REDUCED_SYNC
+  __syncthreads();
+#endif
 }
 
-// Of the segment whose first step is `first`.
-inline __device__ int count_steps(const e88_backward_args& a, long long first) {
-  return min(static_cast<long long>(kSegment), a.T - first);
+// PARALLEL_REDUCTION: each sum is shared by neighbouring threads and joined by shuffles, so that no phase leaves most
+// threads idle.
+#if PARALLEL_REDUCTION
+constexpr int kWidest = kRows > kColumns ? kRows : kColumns;
+constexpr int kSharers = kWidest <= 8 ? 32 : kWidest <= 16 ? 16 : kWidest <= 32 ? 8 : kWidest <= 64 ? 4 : 2;
+static_assert(kWidest <= kThreads / kSharers);  // sums at a time
+
+// Calls write(i, sum) for each i below `outer`; sum(i) calls add(sum, i, j) for each j below `inner`.
+template <int outer, int inner, class Add, class Write>
+__device__ void sum_all(Add add, Write write) {
+  const int lane = threadIdx.x % kSharers, i = threadIdx.x / kSharers;
+  float sum = 0;
+  if (i < outer) {
+    for (int j = lane; j < inner; j += kSharers) {
+      add(sum, i, j);
+    }
+  }
+  sum = sum_of_lanes<kSharers>(sum);
+  if (lane == 0 && i < outer) {
+    write(i, [&](int) { return sum; });
+  }
+}
+#else
+template <int outer, int inner, class Add, class Write>
+__device__ void sum_all(Add add, Write write) {
+  for (int i = threadIdx.x; i < outer; i += blockDim.x) {
+    write(i, [&](int) {
+      float sum = 0;
+#pragma unroll 8
+      for (int j = 0; j < inner; ++j) {
+        add(sum, i, j);
+      }
+      return sum;
+    });
+  }
+}
+#endif
+
+// Calls write(j, sum) for each column, where sum(i) is sum_i S[i][j] x[i].
+template <class Write>
+__device__ void column_dots(const float* S, const float* x, Write write) {
+#if PARALLEL_REDUCTION
+  sum_all<kColumns, kRows>([&](float& sum, int j, int i) { sum += S[i * kStride + j] * x[i]; }, write);
+#else
+  for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
+    write(j, [=](int own) { return column_dot(S, own, x); });
+  }
+#endif
 }
 
-inline __device__ float* floats(void* scratch) {
-  return static_cast<float*>(scratch);
+// Calls write(i, sum) for each row, where sum(i) is sum_j S[i][j] x[j].
+template <class Write>
+__device__ void row_dots(const float* S, const float* x, Write write) {
+#if PARALLEL_REDUCTION
+  sum_all<kRows, kColumns>([&](float& sum, int i, int j) { sum += S[i * kStride + j] * x[j]; }, write);
+#else
+  for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
+    write(i, [=](int own) { return row_dot(S, own, x); });
+  }
+#endif
 }
 
 // S of the segment's beginning
-template <class Work>
-__device__ void load_checkpoint(const e88_backward_args& a, Work& w, const Sequence& z, long long first) {
+inline __device__ void load_checkpoint(const e88_backward_args& a, Work& w, const Sequence& z, long long first) {
   const bf16* checkpoint = z.checkpoint(a, first);
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
     w.S[place(e)] = load(checkpoint[e]);
@@ -53,158 +131,101 @@ __device__ void load_checkpoint(const e88_backward_args& a, Work& w, const Seque
 }
 
 // delta = v - S_{t-1}^T k^
-template <class Work, class In>
-__device__ void retrieve(Work& w, const In& in) {
-  for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-    w.delta[j] = load(in.v[j]) - column_dot(w.S, j, in.k);
-  }
-}
-
-// S = tanh(decay S + k^ delta^T)
-template <class Work>
-__device__ void advance(Work& w, float decay) {
-  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    float& S = w.S[place(e)];
-    S = tanhf(decay * S + w.k[e / kColumns] * w.delta[e % kColumns]);
-  }
-}
-
-// Leaves S_{t-1}, k^, v and a of each step of the segment in `history`.
-template <class Args, class Work>
-__device__ void replay_segment(const Args& a, Work& w, const Sequence& z, long long first, int steps, bf16* history) {
-  load_checkpoint(a, w, z, first);
-  for (int s = 0; s < steps; ++s) {
-    const long long row = z.row(a, first + s);
-    bf16* entry = history + s * Work::kEntry;
-    const float decay = load(a.decay[row]);
-    for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
-      w.k[i] = floats(a.unit_k)[row * kRows + i];
-      entry[kState + i] = store(w.k[i]);
-    }
-    for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-      w.v[j] = load(a.v[row * kColumns + j]);
-      entry[kState + kRows + j] = a.v[row * kColumns + j];
-    }
-    if (threadIdx.x == 0) {
-      entry[kState + kRows + kColumns] = a.decay[row];
-    }
-    __syncthreads();
-    for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-      entry[e] = store(w.S[place(e)]);
-    }
-    retrieve(w, w);
-    __syncthreads();
-    advance(w, decay);
-    __syncthreads();
-  }
-}
-
-// dy = d_output * silu(g), dg = d_output * y * silu'(g); without a gate o = y.
-inline __device__ float gate_gradient(const e88_backward_args& a, long long at) {
-  const float d_output = load(a.d_output[at]);
-  if (!kGATE) {
-    a.dg[at] = store(0.0f);
-    return d_output;
-  }
-  const float g = load(a.g[at]);
-  const float sigmoid = 1.0f / (1.0f + expf(-g));
-  a.dg[at] = store(d_output * load(a.y_cache[at]) * sigmoid * (1.0f + g * (1.0f - sigmoid)));
-  return d_output * g * sigmoid;
-}
-
-template <class Args, class Work>
-__device__ void load_keys(const Args& a, Work& w, long long row, const bf16* entry) {
-  for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
-    w.k[i] = load(entry[kState + i]);
-    w.q[i] = floats(a.unit_q)[row * kRows + i];
-  }
-}
-
-// From the cache and the inputs: k^, q^, v and dy; returns the decay.
-template <class Work>
-__device__ float load_vectors(const e88_backward_args& a, Work& w, long long row, const bf16* entry) {
-  load_keys(a, w, row, entry);
-  for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-    w.v[j] = load(entry[kState + kRows + j]);
-    w.dy[j] = gate_gradient(a, row * kColumns + j);
-  }
-  return load(entry[kState + kRows + kColumns]);
-}
-
-// The same, and S_{t-1}.
-template <class Work>
-__device__ float load_step(const e88_backward_args& a, Work& w, long long row, const bf16* entry) {
-  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    w.S[place(e)] = load(entry[e]);
-  }
-  return load_vectors(a, w, row, entry);
+template <class In>
+__device__ void retrieve(const float* S, Work& w, const In& in) {
+  column_dots(S, in.k, [&](int j, auto sum) { w.delta[j] = load(in.v[j]) - sum(j); });
 }
 
 // S_t and its slope, 1 - S_t^2
-template <class Work, class In>
-__device__ void step_again(Work& w, const In& in, float decay) {
+template <class In>
+__device__ void step_again(const States& z, Work& w, const In& in, float decay) {
+#if REDUCED_SYNC
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    const float next = tanhf(decay * w.S[place(e)] + in.k[e / kColumns] * w.delta[e % kColumns]);
-    w.next[place(e)] = next;
+    const float S = tanhf(decay * z.S[place(e)] + in.k[e / kColumns] * w.delta[e % kColumns]);
+    z.next[place(e)] = S;
+    z.dS[place(e)] = (z.dS[place(e)] + in.q[e / kColumns] * w.dy[e % kColumns]) * (1.0f - S * S);
+  }
+#else
+  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
+    const float next = tanhf(decay * z.S[place(e)] + in.k[e / kColumns] * w.delta[e % kColumns]);
+    z.next[place(e)] = next;
     w.slope[place(e)] = 1.0f - next * next;
   }
-}
-
-// A Work with dq keeps dq^ and dk^ until they are corrected.
-template <class Args, class Work>
-__device__ void store_query_gradient(const Args& a, Work& w, long long row) {
-  for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
-    if constexpr (requires { w.dq; }) {
-      w.dq[i] = row_dot(w.next, i, w.dy);
-    } else {
-      floats(a.gradient_q)[row * kRows + i] = row_dot(w.next, i, w.dy);
-    }
-  }
+#endif
 }
 
 // dS takes what comes from y, and goes back through tanh.
-template <class Work, class In>
-__device__ void back_through_tanh(Work& w, const In& in) {
+template <class In>
+__device__ void back_through_tanh(const States& z, Work& w, const In& in) {
+#if !REDUCED_SYNC
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    float& dS = w.dS[place(e)];
+    float& dS = z.dS[place(e)];
     dS = (dS + in.q[e / kColumns] * w.dy[e % kColumns]) * w.slope[place(e)];
   }
+#endif
+}
+
+// Where the gradients of k^ and q^ wait for the chain rule of the norm.
+inline __device__ void put_query_gradient(const e88_backward_args& a, Work& w, long long row, int i, float dq) {
+#if FUSED_L2_NORM
+  w.dq[i] = dq;
+#else
+  floats(a.gradient_q)[row * kRows + i] = dq;
+#endif
+}
+inline __device__ void put_key_gradient(const e88_backward_args& a, Work& w, long long row, int i, float dk) {
+#if FUSED_L2_NORM
+  w.dk[i] = dk;
+#else
+  floats(a.gradient_k)[row * kRows + i] = dk;
+#endif
+}
+
+inline __device__ void store_query_gradient(const e88_backward_args& a, const States& z, Work& w, long long row) {
+  row_dots(z.next, w.dy, [&](int i, auto sum) { put_query_gradient(a, w, row, i, sum(i)); });
 }
 
 // dv, which is dL/ddelta
-template <class Work, class In>
-__device__ void store_value_gradient(const e88_backward_args& a, Work& w, const In& in, long long row) {
-  for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
-    w.d_delta[j] = column_dot(w.dS, j, in.k);
+template <class In>
+__device__ void store_value_gradient(const e88_backward_args& a, const States& z, Work& w, const In& in,
+                                     long long row) {
+  column_dots(z.dS, in.k, [&](int j, auto sum) {
+    w.d_delta[j] = sum(j);
     a.dv[row * kColumns + j] = store(w.d_delta[j]);
-  }
+  });
 }
 
-// dk^ takes what comes through k^ delta^T, and behind a barrier what comes through delta.
-template <class Work>
-__device__ void sum_key_gradient(Work& w) {
-  for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
-    w.dk[i] = row_dot(w.dS, i, w.delta);
-  }
+// dk^ takes what comes through k^ delta^T, and behind a barrier what comes through delta. FUSED_DK sums both in one
+// loop once d_delta is there, which saves a phase and its barrier.
+inline __device__ void sum_key_gradient(const States& z, Work& w) {
+#if !FUSED_DK && !REDUCED_SYNC
+  row_dots(z.dS, w.delta, [&](int i, auto sum) { w.dk[i] = sum(i); });
+  barrier();
+#endif
+}
+inline __device__ void store_key_gradient(const e88_backward_args& a, const States& z, Work& w, long long row) {
+  const auto write = [&](int i, float dk) { put_key_gradient(a, w, row, i, dk); };
+#if FUSED_DK
+  sum_all<kRows, kColumns>(
+      [&](float& sum, int i, int j) {
+        sum += z.dS[i * kStride + j] * w.delta[j];
+        sum -= z.S[i * kStride + j] * w.d_delta[j];
+      },
+      [&](int i, auto sum) { write(i, sum(i)); });
+#elif REDUCED_SYNC
+  row_dots(z.dS, w.delta, [&](int i, auto sum) { write(i, sum(i) - row_dot(z.S, i, w.d_delta)); });
+#elif FUSED_L2_NORM
+  row_dots(z.S, w.d_delta, [&](int i, auto sum) { w.dk[i] -= sum(i); });
+#else
+  row_dots(z.S, w.d_delta, [&](int i, auto sum) { write(i, w.dk[i] - sum(i)); });
+#endif
 }
 
-template <class Args, class Work>
-__device__ void store_key_gradient(const Args& a, Work& w, long long row) {
-  for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
-    if constexpr (requires { w.dq; }) {
-      w.dk[i] -= row_dot(w.S, i, w.d_delta);
-    } else {
-      floats(a.gradient_k)[row * kRows + i] = w.dk[i] - row_dot(w.S, i, w.d_delta);
-    }
-  }
-}
-
-// The parts of ddecay, a warp each; `store_decay_gradient` adds them up behind a barrier.
-template <class Work>
-__device__ void sum_decay_gradient(Work& w) {
+// The parts of ddecay, a warp each.
+inline __device__ void sum_decay_gradient(const States& z, Work& w) {
   float d_decay = 0;
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    d_decay += w.dS[place(e)] * w.S[place(e)];
+    d_decay += z.dS[place(e)] * z.S[place(e)];
   }
   d_decay = sum_of_lanes(d_decay);
   if (threadIdx.x % 32 == 0) {
@@ -212,86 +233,63 @@ __device__ void sum_decay_gradient(Work& w) {
   }
 }
 
-template <class Work>
-__device__ void store_decay_gradient(const e88_backward_args& a, const Work& w, long long row) {
-  if (threadIdx.x == 0) {
-    float sum = 0;
-    for (int warp = 0; warp < blockDim.x / 32; ++warp) {
-      sum += w.d_decay[warp];
-    }
-    a.ddecay[row] = store(sum);
-  }
-}
-
 // dL/dS_{t-1} from what came back through tanh.
-template <class Work, class In>
-__device__ void back_to_state(Work& w, const In& in, float decay) {
+template <class In>
+__device__ void back_to_state(States& z, const Work& w, const In& in, float decay) {
+#if REDUCED_SYNC
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    float& dS = w.dS[place(e)];
+    z.next[place(e)] = decay * z.dS[place(e)] - in.k[e / kColumns] * w.d_delta[e % kColumns];
+  }
+#else
+  for (int e = threadIdx.x; e < kState; e += blockDim.x) {
+    float& dS = z.dS[place(e)];
     dS = decay * dS - in.k[e / kColumns] * w.d_delta[e % kColumns];
   }
+#endif
 }
 
-// The phases of a reverse step once its inputs are there, but for the last barrier: turns w.dS = dL/dS_t into
-// dL/dS_{t-1} and writes the gradients.
-template <class Work, class In>
-__device__ void reverse_phases(const e88_backward_args& a, Work& w, const In& in, long long row, float decay) {
-  retrieve(w, in);
-  __syncthreads();
-  step_again(w, in, decay);
-  __syncthreads();
-  store_query_gradient(a, w, row);
-  back_through_tanh(w, in);
-  __syncthreads();
-  store_value_gradient(a, w, in, row);
-  __syncthreads();
-  sum_key_gradient(w);
-  __syncthreads();
-  sum_decay_gradient(w);
-  __syncthreads();
+// The phases of a reverse step once its inputs are there, but for the last barrier: turns dL/dS_t into dL/dS_{t-1} and
+// writes the gradients.
+template <class In>
+__device__ void reverse_phases(const e88_backward_args& a, States& z, Work& w, const In& in, long long row,
+                               float decay) {
+  retrieve(z.S, w, in);
+  barrier();
+  step_again(z, w, in, decay);
+  barrier();
+  store_query_gradient(a, z, w, row);
+  back_through_tanh(z, w, in);
+  optional_barrier();
+  store_value_gradient(a, z, w, in, row);
+  optional_barrier();
+  sum_key_gradient(z, w);
+  sum_decay_gradient(z, w);
+  barrier();
   store_decay_gradient(a, w, row);
-  store_key_gradient(a, w, row);
-  __syncthreads();
-  back_to_state(w, in, decay);
+  store_key_gradient(a, z, w, row);
+  optional_barrier();
+  back_to_state(z, w, in, decay);
 }
 
-template <class Work>
-__device__ void reverse_step(const e88_backward_args& a, Work& w, long long row, const bf16* entry) {
-  const float decay = load_step(a, w, row, entry);
-  __syncthreads();
-  reverse_phases(a, w, w, row, decay);
-  __syncthreads();
+// After the last barrier of a reverse step: where REDUCED_SYNC left the new dS it is taken from.
+inline __device__ void finish_states(States& z) {
+#if REDUCED_SYNC
+  float* const finished = z.next;
+  z.next = z.dS;
+  z.dS = finished;
+#endif
 }
 
 // dL/dS behind the last step and before the first
-template <class Work>
-__device__ void load_last(const e88_backward_args& a, Work& w, const Sequence& z) {
+inline __device__ void load_last(const e88_backward_args& a, const States& z, const Sequence& sequence) {
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    w.dS[place(e)] = load(a.d_s_final[z.index * kState + e]);
+    z.dS[place(e)] = load(a.d_s_final[sequence.index * kState + e]);
   }
 }
-
-template <class Work>
-__device__ void store_first(const e88_backward_args& a, const Work& w, const Sequence& z) {
+inline __device__ void store_first(const e88_backward_args& a, const States& z, const Sequence& sequence) {
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
-    a.ds0[z.index * kState + e] = store(w.dS[place(e)]);
+    a.ds0[sequence.index * kState + e] = store(z.dS[place(e)]);
   }
-}
-
-// The kernel: the segments from the last to the first, each replayed and then walked back.
-template <class Work>
-__device__ void backward_by_phases(const e88_backward_args& a, Work& w) {
-  const Sequence z(a);
-  bf16* history = static_cast<bf16*>(a.history) + z.index * kSegment * Work::kEntry;
-  load_last(a, w, z);
-  for (long long first = last_segment(a); first >= 0; first -= kSegment) {
-    const int steps = count_steps(a, first);
-    replay_segment(a, w, z, first, steps, history);
-    for (int s = steps - 1; s >= 0; --s) {
-      reverse_step(a, w, z.row(a, first + s), history + s * Work::kEntry);
-    }
-  }
-  store_first(a, w, z);
 }
 
 }  // namespace

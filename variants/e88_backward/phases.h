@@ -49,9 +49,12 @@ void run_sequence(const e88_backward_args& a, int64_t b, int64_t h) {
   store(dS, a.ds0 + sequence * kN * kV);
 }
 
-// The norm passes before and after `work`. `a` is e88_backward_args, deduced because not every variant has that
-// scratch.
+// The norm passes before and after `work`, but for FUSED_L2_NORM, which does without. `a` is e88_backward_args, deduced
+// because not every variant has that scratch.
 [[gnu::always_inline]] inline void between_norm_passes(const auto& a, auto work) {
+#if FUSED_L2_NORM
+  work();
+#else
   const int64_t rows = a.B * a.T * a.H;
   auto* unit_k = static_cast<float*>(a.unit_k);
   auto* unit_q = static_cast<float*>(a.unit_q);
@@ -60,6 +63,7 @@ void run_sequence(const e88_backward_args& a, int64_t b, int64_t h) {
   work();
   chain_rule(a.k, unit_k, static_cast<const float*>(a.gradient_k), rows, a.dk);
   chain_rule(a.q, unit_q, static_cast<const float*>(a.gradient_q), rows, a.dq);
+#endif
 }
 
 }  // namespace

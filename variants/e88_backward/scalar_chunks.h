@@ -1,5 +1,5 @@
-// variants/e88_backward/scalar_chunks.h - the scalar backward on packed chunks of CHUNK steps; S alone is cached in
-// bf16.
+// variants/e88_backward/scalar_chunks.h - CHUNK_PREFETCH: the inputs of CHUNK steps are converted and packed at once,
+// and the recurrence reads fp32 from L1; S alone is cached, in bf16.
 #pragma once
 #include "scalar_phases.h"
 
@@ -55,7 +55,7 @@ void reverse_step(const e88_backward_args& a, int64_t row, const Chunk& chunk, i
   reverse(a, row, S, S_next, k, q, delta, dy, decay, slope, d_delta, dS);
 }
 
-void run_sequence(const e88_backward_args& a, int64_t b, int64_t h) {
+void run(const e88_backward_args& a, int64_t b, int64_t h) {
   const int64_t sequence = b * a.H + h;
   uint16_t* history = static_cast<uint16_t*>(a.history) + sequence * kSegment * kEntry;
   float S[kN * kV], dS[kN * kV];

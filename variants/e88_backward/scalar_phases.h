@@ -1,4 +1,4 @@
-// variants/e88_backward/scalar_phases.h - the phases of a step back in plain scalar code, and the bf16 cache.
+// variants/e88_backward/scalar_phases.h - the phases of a step back in plain scalar code.
 // A phase takes arrays by reference and is always inlined: a variant's code is as if the loops stood in its own step.
 #pragma once
 #include "e88_scalar.h"
@@ -65,6 +65,17 @@ void gate_gradient(const e88_backward_args& a, int64_t row, float* dy) {
   }
 }
 
+// dx = (dx^ - x^ (x^ . dx^)) factor: exact, because x^ carries the same epsilon.
+[[maybe_unused]] void chain_rule_row(const float* unit, float factor, const float* gradient, uint16_t* dx) {
+  float along = 0;
+  for (int64_t i = 0; i < kN; ++i) {
+    along += unit[i] * gradient[i];
+  }
+  for (int64_t i = 0; i < kN; ++i) {
+    dx[i] = store(kNORM ? (gradient[i] - unit[i] * along) * factor : gradient[i]);
+  }
+}
+
 // The sum over all elements of dS * S
 [[gnu::always_inline]] inline float dot(const auto& dS, const auto& S) {
   float sum = 0;
@@ -83,73 +94,52 @@ void gate_gradient(const e88_backward_args& a, int64_t row, float* dy) {
   }
 }
 
+// FUSED_DK: both terms of dk are summed in one pass over the rows, which reads S and dS side by side.
+[[gnu::always_inline]] inline void sum_both_terms(const auto& dS, const auto& delta, const auto& S, const auto& d_delta,
+                                                  auto& dk) {
+  for (int64_t i = 0; i < kN; ++i) {
+    float sum = 0;
+    for (int64_t j = 0; j < kV; ++j) {
+      sum += dS[i * kV + j] * delta[j] - S[i * kV + j] * d_delta[j];
+    }
+    dk[i] = sum;
+  }
+}
+
 // The phases in order: dS is the gradient of S_next before and of S after. The caller declares all arrays of its step,
 // the work arrays `slope` and `d_delta` (zeros) too: their order decides the stack frame.
 [[gnu::always_inline]] inline void reverse(const auto& a, int64_t row, const auto& S, const auto& S_next, const auto& k,
                                            const auto& q, const auto& delta, const auto& dy, float decay, auto& slope,
-                                           auto& d_delta, float* dS) {
+                                           auto& d_delta,
+#if FUSED_L2_NORM
+                                           auto& dk, auto& dq, float q_factor,
+#endif
+                                           float* dS) {
   differentiate_tanh(S_next, slope);
+#if !FUSED_L2_NORM
   float* dq = static_cast<float*>(a.gradient_q) + row * kN;
+#endif
   multiply(S_next, dy, dq);
   pass_tanh(q, dy, slope, dS);
   add_transposed_product(dS, k, d_delta);
+#if !FUSED_L2_NORM
   float* dk = static_cast<float*>(a.gradient_k) + row * kN;
+#endif
+#if FUSED_DK
+  sum_both_terms(dS, delta, S, d_delta, dk);
+  const float d_decay = dot(dS, S);
+#else
   multiply(dS, delta, dk);
   const float d_decay = dot(dS, S);
   subtract_product(S, d_delta, dk);
+#endif
   pass_update(k, d_delta, decay, dS);
+#if FUSED_L2_NORM
+  chain_rule_row(k, inverse_norm(a.k + row * kN), dk, a.dk + row * kN);
+  chain_rule_row(q, q_factor, dq, a.dq + row * kN);
+#endif
   store(d_delta, a.dv + row * kV);
   a.ddecay[row] = store(d_decay);
 }
-
-constexpr int64_t kUsed = kN * kV + kN + kV + 1;  // cached per step: S_{t-1}, k^, v, a
-
-// Entries in bf16, `stride` elements apart; reversing a step retrieves and updates once more. `a` is e88_backward_args,
-// deduced because a variant that replaces one of the two functions need not have its scratch.
-template <int64_t stride>
-struct Bf16Cache {
-  using Element = uint16_t;
-  static constexpr int64_t kEntry = stride, kEntries = kSegment;
-
-  [[gnu::always_inline]] static void write(const auto& S, const auto& k, const auto& v, const uint16_t& decay,
-                                           uint16_t* entry) {
-    store(S, entry);
-    store(k, entry + kN * kV);
-    store(v, entry + kN * kV + kN);
-    entry[kUsed - 1] = decay;
-  }
-
-  // Returns the decay.
-  [[gnu::always_inline]] static float read(const uint16_t* entry, auto& S, auto& k, auto& v) {
-    load(entry, S);
-    load(entry + kN * kV, k);
-    load(entry + kN * kV + kN, v);
-    return load(entry[kUsed - 1]);
-  }
-
-  static void replay_segment(const auto& a, int64_t b, int64_t h, int64_t first, int64_t steps, uint16_t* history) {
-    float S[kN * kV], k[kN], v[kV], delta[kV];
-    load(a.checkpoints + ((first / kSegment * a.B + b) * a.H + h) * kN * kV, S);
-    for (int64_t s = 0; s < steps; ++s) {
-      const int64_t row = (b * a.T + first + s) * a.H + h;
-      const float decay = load(a.decay[row]);
-      std::copy_n(static_cast<const float*>(a.unit_k) + row * kN, kN, k);
-      load(a.v + row * kV, v);
-      write(S, k, v, a.decay[row], history + s * kEntry);
-      retrieve(S, k, v, delta);
-      update(S, k, delta, decay, S);
-    }
-  }
-
-  static void reverse_step(const auto& a, int64_t row, const uint16_t* entry, float* dS) {
-    float S[kN * kV], S_next[kN * kV], slope[kN * kV], k[kN], q[kN], v[kV], delta[kV], dy[kV], d_delta[kV] = {};
-    const float decay = read(entry, S, k, v);
-    std::copy_n(static_cast<const float*>(a.unit_q) + row * kN, kN, q);
-    gate_gradient(a, row, dy);
-    retrieve(S, k, v, delta);
-    update(S, k, delta, decay, S_next);
-    reverse(a, row, S, S_next, k, q, delta, dy, decay, slope, d_delta, dS);
-  }
-};
 
 }  // namespace

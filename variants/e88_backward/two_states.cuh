@@ -2,11 +2,12 @@
 // warp takes a row through tanh, dq, dk and ddecay at once. A struct Work has kStride, the distance of two rows of a
 // state.
 #pragma once
-#include "phases.cuh"
+#include "sequence.cuh"
 
 namespace {
 
 constexpr int kThreads = 256;
+constexpr int kEntry = kState + kRows + kColumns + 1;                    // cached per step: S_{t-1}, k^, v, a
 constexpr int kGroup = kColumns <= 32 ? 32 : kColumns <= 64 ? 64 : 128;  // threads that take a row together
 
 // Where element e of a state, in row-major order, stands.
@@ -44,7 +45,7 @@ __device__ void replay_two_states(const e88_backward_args& a, Work& w, float* S,
   }
   for (int s = 0; s < steps; ++s) {
     const long long row = z.row(a, first + s);
-    bf16* entry = history + s * SimpleWork::kEntry;
+    bf16* entry = history + s * kEntry;
     const float decay = load(a.decay[row]);
     for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
       w.k[i] = floats(a.unit_k)[row * kRows + i];
@@ -55,7 +56,7 @@ __device__ void replay_two_states(const e88_backward_args& a, Work& w, float* S,
       entry[kState + kRows + j] = a.v[row * kColumns + j];
     }
     if (threadIdx.x == 0) {
-      entry[SimpleWork::kEntry - 1] = a.decay[row];
+      entry[kEntry - 1] = a.decay[row];
     }
     __syncthreads();
     column_dots(w, S, w.delta);
@@ -68,6 +69,20 @@ __device__ void replay_two_states(const e88_backward_args& a, Work& w, float* S,
     }
     __syncthreads();
   }
+}
+
+// From the cache and the inputs: k^, q^, v and dy; returns the decay.
+template <class Work>
+__device__ float load_vectors(const e88_backward_args& a, Work& w, long long row, const bf16* entry) {
+  for (int i = threadIdx.x; i < kRows; i += blockDim.x) {
+    w.k[i] = load(entry[kState + i]);
+    w.q[i] = floats(a.unit_q)[row * kRows + i];
+  }
+  for (int j = threadIdx.x; j < kColumns; j += blockDim.x) {
+    w.v[j] = load(entry[kState + kRows + j]);
+    w.dy[j] = gate_gradient(a, row * kColumns + j);
+  }
+  return load(entry[kState + kRows + kColumns]);
 }
 
 // Turns dS = dL/dS_t into dL/dS_{t-1} and writes the gradients of the step; a warp a row.
@@ -132,7 +147,7 @@ __device__ void reverse_two_states(const e88_backward_args& a, Work& w, float* S
 
 template <class Work>
 __device__ void backward_with_two_states(const e88_backward_args& a, Work& w, const Sequence& z, float* S, float* dS) {
-  bf16* history = static_cast<bf16*>(a.history) + z.index * kSegment * SimpleWork::kEntry;
+  bf16* history = static_cast<bf16*>(a.history) + z.index * kSegment * kEntry;
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {
     dS[place_in<Work>(e)] = load(a.d_s_final[z.index * kState + e]);
   }
@@ -140,7 +155,7 @@ __device__ void backward_with_two_states(const e88_backward_args& a, Work& w, co
     const int steps = count_steps(a, first);
     replay_two_states(a, w, S, z, first, steps, history);
     for (int s = steps - 1; s >= 0; --s) {
-      reverse_two_states(a, w, S, dS, z.row(a, first + s), history + s * SimpleWork::kEntry);
+      reverse_two_states(a, w, S, dS, z.row(a, first + s), history + s * kEntry);
     }
   }
   for (int e = threadIdx.x; e < kState; e += blockDim.x) {

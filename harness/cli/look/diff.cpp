@@ -12,6 +12,7 @@
 #include "harness/core/error.h"
 #include "harness/core/sources.h"
 #include "harness/core/text.h"
+#include "harness/implement/variant/settings.h"
 #include "harness/loop/workspace/workspace.h"
 
 namespace apo {
@@ -38,8 +39,9 @@ struct Change {
 Side side_of(Workspace& workspace, const std::string& text) {
   const std::string id = text.substr(0, text.find('['));
   const Variant variant = known_variant(workspace, id);
-  return {variant, text == id ? Configuration{id, default_settings(variant)}.label()
-                              : workspace.catalogue().configuration(text).label()};
+  const Configuration configuration =
+      text == id ? Configuration{id, default_settings(variant)} : workspace.catalogue().configuration(text);
+  return {as_set(variant, configuration.settings), configuration.label()};
 }
 
 Side base_of(Workspace& workspace, const DiffOptions& options, const Side& side) {

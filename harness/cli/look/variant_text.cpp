@@ -33,7 +33,8 @@ std::string launch_text(const Launch& launch) {
 std::string tunables_text(const Variant& variant) {
   std::vector<std::string> parts;
   for (const Tunable& tunable : variant.tunables) {
-    parts.push_back(tunable.name + " " + values_text(tunable.values));
+    parts.push_back(tunable.name + " " + values_text(tunable.values) +
+                    (tunable.technique.empty() ? "" : " (" + tunable.technique + ")"));
   }
   return join(parts, "; ");
 }
@@ -59,7 +60,8 @@ std::vector<VariantField> metadata_fields(const Variant& variant) {
     fields.push_back({"tunables", tunables_text(variant) + "  (the first value is the default)"});
   }
   for (const ScratchBuffer& scratch : variant.scratch) {
-    fields.push_back({"scratch", scratch.name + ": " + scratch.bytes + " bytes"});
+    fields.push_back({"scratch", scratch.name + ": " + scratch.bytes + " bytes" +
+                                     (scratch.when.empty() ? "" : " when " + scratch.when)});
   }
   for (const Launch& launch : variant.launches) {
     fields.push_back({"launch", launch_text(launch)});

@@ -23,7 +23,13 @@ Json to_document(const Prediction& prediction) {
 }
 
 Json to_document(const Variant& variant) {
-  const auto tunable_document = [](const Tunable& one) -> Json { return {{"name", one.name}, {"values", one.values}}; };
+  const auto tunable_document = [](const Tunable& one) {
+    Json document = {{"name", one.name}, {"values", one.values}};
+    if (!one.technique.empty()) {
+      document["technique"] = one.technique;
+    }
+    return document;
+  };
   return {{"id", variant.id()},
           {"target", to_string(variant.target)},
           {"techniques", variant.techniques},

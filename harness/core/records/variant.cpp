@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "harness/core/text.h"
 #include "harness/core/words.h"
@@ -29,7 +31,29 @@ Settings default_settings(const Variant& variant) {
   for (const Tunable& tunable : variant.tunables) {
     settings[tunable.name] = tunable.values.front();
   }
+  return stated_settings(variant, std::move(settings));
+}
+
+Settings stated_settings(const Variant& variant, Settings settings) {
+  for (const Tunable& tunable : variant.tunables) {
+    if (const auto value = settings.find(tunable.name);
+        !tunable.technique.empty() && value != settings.end() && value->second == 0) {
+      settings.erase(value);
+    }
+  }
   return settings;
+}
+
+std::vector<std::string> techniques_of(const Variant& variant, const Settings& settings) {
+  std::vector<std::string> techniques = variant.techniques;
+  for (const Tunable& tunable : variant.tunables) {
+    const auto value = settings.find(tunable.name);
+    const bool on = value != settings.end() && value->second != 0;
+    if (on && !tunable.technique.empty() && std::ranges::find(techniques, tunable.technique) == techniques.end()) {
+      techniques.push_back(tunable.technique);
+    }
+  }
+  return techniques;
 }
 
 std::string Configuration::label() const {

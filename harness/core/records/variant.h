@@ -17,11 +17,13 @@ namespace apo {
 struct Tunable {
   std::string name;
   std::vector<std::int64_t> values;  // the first one is the default
+  std::string technique = {};        // of a toggle: what 1 applies; empty for any other tunable
 };
 
 struct ScratchBuffer {
   std::string name;
-  std::string bytes;  // expression over axes and tunables
+  std::string bytes;      // expression over axes and tunables
+  std::string when = {};  // expression over tunables: whether there is one; empty: always
 };
 
 struct Launch {
@@ -85,15 +87,19 @@ struct Variant {
 
 using Settings = std::map<std::string, std::int64_t, std::less<>>;  // tunable -> value
 
-// Takes the first value of each tunable.
+// Takes the first value of each tunable; toggles that are off are not stated.
 Settings default_settings(const Variant& variant);
+// `settings` without the toggles that are off, as a configuration states them.
+Settings stated_settings(const Variant& variant, Settings settings);
+// What a configuration of `variant` applies: its own techniques, then those of the toggles that `settings` turn on.
+std::vector<std::string> techniques_of(const Variant& variant, const Settings& settings);
 
 // A variant with its tunables fixed.
 struct Configuration {
   std::string variant;  // "<family>/<name>"
   Settings settings;
 
-  // "e88_backward/chunk_prefetch" or "e88_backward/chunk_prefetch[CHUNK=16]"
+  // "copy/simple" or "e88_backward/cuda_best[SEQUENCES=11]"
   std::string label() const;
   bool operator==(const Configuration&) const = default;
 };

@@ -55,6 +55,19 @@ std::string constant(const Variant& variant, const std::string& name, const std:
   return "inline constexpr " + integer_type(variant) + " " + name + " = " + value + ";\n";
 }
 
+// A toggle is a macro, so that it may switch a whole kernel.
+std::string constant(const Variant& variant, const Tunable& tunable, const std::string& value) {
+  return tunable.technique.empty() ? constant(variant, tunable.name, value)
+                                   : "#define " + tunable.name + " " + value + "\n";
+}
+
+// #if takes a name that nobody defined for 0.
+std::string exported_constant(const Variant& variant, const Tunable& tunable) {
+  const std::string given = "APO_" + tunable.name;
+  return (tunable.technique.empty() ? "" : "#ifndef " + given + "\n#error \"" + given + " is missing\"\n#endif\n") +
+         constant(variant, tunable, given);
+}
+
 std::string end(const Variant& variant) {
   return is_device_variant(variant) ? "" : "#define APO_EXPORT extern \"C\" __attribute__((visibility(\"default\")))\n";
 }
@@ -135,16 +148,19 @@ std::string args_header(const Family& family, const Variant& variant, const Axes
   }
   const Settings resolved = resolve_settings(variant, settings);
   for (const Tunable& tunable : variant.tunables) {
-    text += constant(variant, tunable.name, std::to_string(resolved.at(tunable.name)));
+    text += constant(variant, tunable, std::to_string(resolved.at(tunable.name)));
   }
   return text + end(variant);
 }
 
 std::string exported_args_header(const Family& family, const Variant& variant) {
   std::string text = beginning(family, variant);
-  for (const std::string& name : constant_names(family, variant)) {
-    text +=
-        constant(variant, name, "APO_" + name);  // undeclared where -D is missing, and named in the compiler's error
+  for (const AxisSpec& axis : family.axes) {
+    // Undeclared where -D is missing, and named in the compiler's error.
+    text += axis.specialised ? constant(variant, "k" + axis.name, "APO_k" + axis.name) : "";
+  }
+  for (const Tunable& tunable : variant.tunables) {
+    text += exported_constant(variant, tunable);
   }
   return text + end(variant);
 }

@@ -243,7 +243,7 @@ Configuration Catalogue::configuration(std::string_view text) const {
       }
     }
   }
-  return {.variant = variant.id(), .settings = resolve_settings(variant, given)};
+  return {.variant = variant.id(), .settings = stated_settings(variant, resolve_settings(variant, given))};
 }
 
 void Catalogue::adopt(Variant& variant) const {

@@ -169,13 +169,14 @@ PlannedLaunches plan_launches(const Family& family, const Variant& variant, cons
 }
 
 std::int64_t blocks_of_call(const Variant& variant, const Axes& axes, const Settings& settings, const Symbols& device) {
-  if (variant.launches.size() != 1 || !variant.launches.front().attributes.contains("grid")) {
+  const std::vector<Launch> launches = as_set(variant, settings).launches;
+  if (launches.size() != 1 || !launches.front().attributes.contains("grid")) {
     return 0;
   }
   try {
     const Symbols symbols = expression_symbols(variant, axes, settings, device);
     std::int64_t blocks = 1;
-    for (const std::string& part : split_expressions(variant.launches.front().attributes.at("grid"))) {
+    for (const std::string& part : split_expressions(launches.front().attributes.at("grid"))) {
       blocks *= std::min(evaluate_size(part, symbols), kMaxGridX);
     }
     return blocks;

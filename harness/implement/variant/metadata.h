@@ -30,13 +30,14 @@ FileIdentity identity_of(const std::filesystem::path& path, const std::string& f
 //   idea TEXT
 //   parent [FAMILY/]NAME            the variant it grew from, of the same family
 //   predict 1.5x..1.8x over parent|NAME: REASON    (NAME becomes FAMILY/NAME)
-//   requires EXPRESSION             over axes, tunables and, on cuda, SMS, SHARED_MAX, MAX_THREADS
+//   requires EXPRESSION             over axes, tunables and, on cuda, SMS, SHARED_MAX, MAX_THREADS; may repeat
 //   tune NAME 1,2,4                 the first value is the default
-//   scratch NAME BYTES-EXPRESSION
+//   toggle NAME TECHNIQUE          a macro, 0 (the default) or 1, that applies a technique of the catalogue; may repeat
+//   scratch NAME BYTES-EXPRESSION [when=E]        E over tunables: there is no such buffer where it is 0
 //   link LIBRARY                    cublas, cublasLt or cudart, for host code on cuda
 //   include FOLDER | cccl           of other people's headers (include_folders.h); may repeat
 //   ffi OBJECT.so [NAME]            a shared object beside the file, whose function __tvm_ffi_NAME is called
-//   launch KERNEL grid=E[,E[,E]] block=E[,E[,E]] [shared=E] [cluster=E] [l2_persist=E] [cooperative=E]
+//   launch KERNEL grid=E[,E[,E]] block=E[,E[,E]] [shared=E] [cluster=E] [l2_persist=E] [cooperative=E] [when=E]
 //   launch KERNEL grid=E[,E[,E]] [args=NAME|E,...] [warps=E] [stages=E] [CONSTEXPR=E ...]      of a Triton kernel
 // Throws UserError naming path:line, what is wrong and how to fix it.
 Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers,

@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 #include <set>
 
+#include "harness/core/bare_source.h"
 #include "harness/core/expression/expression.h"
+#include "harness/core/sources.h"
 #include "harness/core/text.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/form.h"
@@ -34,7 +37,8 @@ constexpr std::array<std::string_view, 92> kKeywords = {
     "using",       "virtual",   "void",       "volatile",  "wchar_t",  "while",        "xor",
     "xor_eq"};
 
-const std::vector<std::string> kLaunchAttributes = {"grid", "block", "shared", "cluster", "l2_persist", "cooperative"};
+const std::vector<std::string> kLaunchAttributes = {"grid",       "block",       "shared", "cluster",
+                                                    "l2_persist", "cooperative", "when"};
 
 class Checker {
  public:
@@ -45,11 +49,15 @@ class Checker {
     check_names();
     check_space();
     check_prediction();
-    if (!variant_.requires_expression.empty()) {
-      check_expression_of("requires", 0, variant_.requires_expression, symbols_);
+    std::size_t conditions = 0;
+    for (const BlockLine& line : block_) {
+      if (line.key == "requires") {
+        check_expression_of("requires", conditions++, line.value, symbols_);
+      }
     }
     for (std::size_t i = 0; i < variant_.scratch.size(); ++i) {
       check_expression_of("scratch", i, variant_.scratch[i].bytes, symbols_);
+      check_when("scratch", i, variant_.scratch[i].when);
     }
     if (is_triton(variant_)) {
       check_triton();
@@ -62,10 +70,11 @@ class Checker {
   }
 
  private:
-  // The line of the index-th `key`.
+  // The line of the index-th `key`; tunables are the lines apo:tune and apo:toggle.
   int line_of(std::string_view key, std::size_t index = 0) const {
     for (const BlockLine& line : block_) {
-      if (line.key == key && index-- == 0) {
+      const bool is_tunable = line.key == "tune" || line.key == "toggle";
+      if ((line.key == key || (key == "tunable" && is_tunable)) && index-- == 0) {
         return line.number;
       }
     }
@@ -84,6 +93,17 @@ class Checker {
     }
   }
 
+  // Which buffers and kernels there are a build has to know.
+  void check_when(std::string_view key, std::size_t index, const std::string& expression) const {
+    std::vector<std::string> names;
+    for (const Tunable& tunable : variant_.tunables) {
+      names.push_back(tunable.name);
+    }
+    if (!expression.empty()) {
+      check_expression_of(key, index, expression, names);
+    }
+  }
+
   // Tunables become constants and scratch buffers become fields of the generated header.
   void check_names() const {
     std::set<std::string, std::less<>> taken = {"min",       "max",        "ceil_div",
@@ -96,7 +116,8 @@ class Checker {
       taken.insert(tensor.name);
     }
     for (std::size_t i = 0; i < variant_.tunables.size(); ++i) {
-      check_name("tune", i, variant_.tunables[i].name, taken);
+      check_name("tunable", i, variant_.tunables[i].name, taken);
+      check_toggle(variant_.tunables[i], i);
     }
     for (std::size_t i = 0; i < variant_.scratch.size(); ++i) {
       check_name("scratch", i, variant_.scratch[i].name, taken);
@@ -116,12 +137,37 @@ class Checker {
     }
   }
 
+  // A toggle that nothing reads would be judged as the technique that it names.
+  void check_toggle(const Tunable& tunable, std::size_t index) const {
+    if (!tunable.technique.empty() && !is_read(tunable.name)) {
+      fail("tunable", index, "no line reads the toggle '" + tunable.name + "'",
+           "switch '" + tunable.technique + "' by 'if constexpr (" + tunable.name + ")' or '#if " + tunable.name +
+               "', or in an apo:launch line");
+    }
+  }
+  bool is_read(const std::string& name) const {
+    const std::regex word("\\b" + name + "\\b");
+    const auto reads = [&](const std::string& text) { return std::regex_search(text, word); };
+    return std::ranges::any_of(all_sources(variant_), [&](const SourceFile& file) { return reads(code_of(file)); }) ||
+           std::ranges::any_of(variant_.launches, [&](const Launch& launch) {
+             return std::ranges::any_of(launch.attributes, [&](const auto& one) { return reads(one.second); });
+           });
+  }
+  // Without comments: the metadata block is one.
+  std::string code_of(const SourceFile& file) const {
+    std::string code;
+    for (const std::string& line : split(bare_source(file.text, is_python(variant_.source)), '\n')) {
+      code += line.find("apo:") == std::string::npos ? line + "\n" : "";
+    }
+    return code;
+  }
+
   void check_space() const {
     std::int64_t count = 1;
     for (std::size_t i = 0; i < variant_.tunables.size(); ++i) {
       count *= static_cast<std::int64_t>(variant_.tunables[i].values.size());
       if (count > kMaxConfigurations) {
-        fail("tune", i, fmt::format("the tunables give more than {} configurations", kMaxConfigurations),
+        fail("tunable", i, fmt::format("the tunables give more than {} configurations", kMaxConfigurations),
              "list fewer values");
       }
     }
@@ -136,13 +182,13 @@ class Checker {
 
   // Nothing of a workload or a configuration reaches code that is compiled already.
   void check_object() const {
-    for (const auto& [key, lines] : {std::pair{"tune", variant_.tunables.size()},
+    for (const auto& [key, lines] : {std::pair{"tunable", variant_.tunables.size()},
                                      {"scratch", variant_.scratch.size()},
                                      {"launch", variant_.launches.size()},
                                      {"link", variant_.libraries.size()},
                                      {"include", variant_.includes.size()}}) {
       if (lines > 0) {
-        fail(key, 0, std::string("an apo:ffi line and an apo:") + key + " line exclude each other",
+        fail(key, 0, "an apo:ffi line excludes this one",
              "the object gets the tensors and scalars of the contract and nothing else");
       }
     }
@@ -232,6 +278,10 @@ class Checker {
       const std::string guess = did_you_mean(name, kLaunchAttributes);
       fail("launch", index, "unknown launch attribute '" + name + "'",
            guess.empty() ? "the attributes: " + join(kLaunchAttributes, ", ") : guess);
+    }
+    if (name == "when") {
+      check_when("launch", index, expression);
+      return;
     }
     const bool dimensions = name == "grid" || name == "block" || name == "cluster";
     const std::vector<std::string> parts = split_expressions(expression);

@@ -7,6 +7,7 @@
 #include <array>
 #include <regex>
 
+#include "harness/core/techniques/techniques.h"
 #include "harness/core/text.h"
 #include "kernels/family.h"
 
@@ -125,7 +126,8 @@ void read_predict(Variant& variant, const Place& place, const std::string& value
 }
 
 void read_requires(Variant& variant, const Place&, const std::string& value) {
-  variant.requires_expression = value;
+  std::string& all = variant.requires_expression;
+  all = all.empty() ? value : "(" + all + ") && (" + value + ")";
 }
 
 void read_tune(Variant& variant, const Place& place, const std::string& value) {
@@ -148,12 +150,33 @@ void read_tune(Variant& variant, const Place& place, const std::string& value) {
   variant.tunables.push_back(std::move(tunable));
 }
 
+// A tunable of two values, off by default.
+void read_toggle(Variant& variant, const Place& place, const std::string& value) {
+  const std::vector<std::string> words = split_words(value);
+  const char* example = "e.g. '// apo:toggle FUSED_NORM fused-l2-norm'; its values are 0, the default, and 1";
+  if (words.size() != 2) {
+    place.fail("'" + value + "' is not a macro and the technique that it applies", example);
+  }
+  if (find_technique(words[1], variant.target) == nullptr) {
+    std::vector<std::string> known;
+    for (const Technique& technique : technique_catalogue()) {
+      known.push_back(technique.name);
+    }
+    const std::string guess = did_you_mean(words[1], known);
+    place.fail("the catalogue has no technique '" + words[1] + "' for target " + std::string(to_string(variant.target)),
+               guess.empty() ? example : guess);
+  }
+  variant.tunables.push_back({.name = words[0], .values = {0, 1}, .technique = words[1]});
+}
+
+// "NAME BYTES" or "NAME BYTES when=E"
 void read_scratch(Variant& variant, const Place& place, const std::string& value) {
-  const std::size_t space = value.find_first_of(" \t");
-  if (space == std::string::npos) {
+  static const std::regex kForm(R"((\S+)\s+(.*?)(?:\s+when=(.*))?)");
+  std::smatch parts;
+  if (!std::regex_match(value, parts, kForm) || parts[2].str().empty()) {
     place.fail("the scratch buffer '" + value + "' has no size", "e.g. '// apo:scratch history 4*B*H*N'");
   }
-  variant.scratch.push_back({.name = value.substr(0, space), .bytes = trim(value.substr(space))});
+  variant.scratch.push_back({.name = parts[1].str(), .bytes = trim(parts[2].str()), .when = trim(parts[3].str())});
 }
 
 // "grid=B * H block=32": a word that starts with NAME= opens an attribute, other words continue the one before.
@@ -217,14 +240,15 @@ struct Key {
   void (*read)(Variant&, const Place&, const std::string&);
 };
 
-constexpr std::array<Key, 13> kKeys = {{{"variant", false, read_variant},
+constexpr std::array<Key, 14> kKeys = {{{"variant", false, read_variant},
                                         {"target", false, read_target},
                                         {"technique", true, read_technique},
                                         {"parent", false, read_parent},
                                         {"idea", false, read_idea},
                                         {"predict", false, read_predict},
-                                        {"requires", false, read_requires},
+                                        {"requires", true, read_requires},
                                         {"tune", true, read_tune},
+                                        {"toggle", true, read_toggle},
                                         {"scratch", true, read_scratch},
                                         {"launch", true, read_launch},
                                         {"link", true, read_link},
@@ -257,13 +281,15 @@ void check_counts(const std::vector<BlockLine>& block, const std::string& path) 
   }
 }
 
-// The family and the name first: the other lines are read in their light.
+// The family, the name and the target first: the other lines are read in their light.
 void read_identity(Variant& variant, const std::vector<BlockLine>& block, const std::string& path) {
   int line = 1;
   for (const BlockLine& one : block) {
     if (one.key == "variant") {
       line = one.number;
       read_variant(variant, Place{path, line}, one.value);
+    } else if (one.key == "target") {
+      read_target(variant, Place{path, one.number}, one.value);
     }
   }
   const Place place{path, line};
@@ -282,7 +308,7 @@ void read_lines(Variant& variant, const std::vector<BlockLine>& block, const std
   check_counts(block, path);
   read_identity(variant, block, path);
   for (const BlockLine& line : block) {
-    if (line.key != "variant") {
+    if (line.key != "variant" && line.key != "target") {
       key_of(line, path).read(variant, Place{path, line.number}, line.value);
     }
   }

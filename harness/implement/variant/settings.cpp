@@ -70,7 +70,10 @@ std::vector<Settings> settings_space(const Variant& variant) {
 }
 
 Settings resolve_settings(const Variant& variant, const Settings& given) {
-  Settings settings = default_settings(variant);
+  Settings settings;
+  for (const Tunable& tunable : variant.tunables) {
+    settings[tunable.name] = tunable.values.front();
+  }
   for (const auto& [name, value] : given) {
     const Tunable* tunable = find_tunable(variant, name);
     if (tunable == nullptr) {
@@ -83,6 +86,20 @@ Settings resolve_settings(const Variant& variant, const Settings& given) {
     settings[name] = value;
   }
   return settings;
+}
+
+Variant as_set(const Variant& variant, const Settings& settings) {
+  const Settings resolved = resolve_settings(variant, settings);
+  const Symbols symbols(resolved.begin(), resolved.end());
+  const auto is_out = [&](const std::string& when) { return !when.empty() && evaluate(when, symbols) == 0; };
+  Variant set = variant;
+  set.techniques = techniques_of(variant, resolved);
+  std::erase_if(set.scratch, [&](const ScratchBuffer& buffer) { return is_out(buffer.when); });
+  std::erase_if(set.launches, [&](const Launch& launch) {
+    const auto when = launch.attributes.find("when");
+    return when != launch.attributes.end() && is_out(when->second);
+  });
+  return set;
 }
 
 const std::vector<std::string>& device_fact_names() {
@@ -145,7 +162,7 @@ std::vector<std::int64_t> scratch_bytes(const Variant& variant, const Axes& axes
                                         const Symbols& device) {
   const Symbols symbols = expression_symbols(variant, axes, settings, device);
   std::vector<std::int64_t> bytes;
-  for (const ScratchBuffer& buffer : variant.scratch) {
+  for (const ScratchBuffer& buffer : as_set(variant, settings).scratch) {
     bytes.push_back(evaluate_size(buffer.bytes, symbols));
   }
   return bytes;

@@ -15,8 +15,13 @@ inline constexpr std::int64_t kMaxConfigurations = 65536;
 
 // Every combination of the tunables, the default first, the last tunable changing fastest.
 std::vector<Settings> settings_space(const Variant& variant);
-// `given` with the defaults filled in. Throws UserError for an unknown tunable or a value that is not in its list.
+// `given` with the defaults filled in, toggles that are off too. Throws UserError for an unknown tunable or a value
+// that is not in its list.
 Settings resolve_settings(const Variant& variant, const Settings& given);
+
+// The variant as `settings` make it, which may leave out defaults: with the techniques of the toggles that are on, and
+// with those launches and scratch buffers alone whose `when` holds.
+Variant as_set(const Variant& variant, const Settings& settings);
 
 // The symbols that the expressions of `variant` may use: axes, tunables, and on cuda the facts of the device.
 std::vector<std::string> symbol_names(const Family& family, const Variant& variant);

@@ -68,7 +68,7 @@ std::optional<DispatchRow> measured_row(Journal& journal, const Family& family, 
   const std::int64_t shared = static_shared(evidence.build);
   return DispatchRow{.workload_class = incumbent.workload_class,
                      .region = std::move(region.expression),
-                     .variant = *std::move(variant),
+                     .variant = as_set(*variant, settings),
                      .settings = settings,
                      .static_shared_bytes = shared,
                      .measured = std::move(evidence),
@@ -171,7 +171,7 @@ DispatchRow fallback_row(const Family& family, const Variant& variant, const Set
   }
   return {.workload_class = "",
           .region = family.legal,
-          .variant = variant,
+          .variant = as_set(variant, settings),
           .settings = resolve_settings(variant, settings),
           .static_shared_bytes = 0,
           .measured = {}};

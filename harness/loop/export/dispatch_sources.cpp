@@ -16,7 +16,11 @@ std::string source_file(const DispatchRow& row) {
 }
 
 std::string source_folder(const DispatchRow& row) {
-  return row.variant.family + "/" + row.variant.name + "-" + row.variant.source_hash.substr(0, 12);
+  std::string folder = row.variant.family + "/" + row.variant.name + "-" + row.variant.source_hash.substr(0, 12);
+  for (const Tunable& tunable : row.variant.tunables) {  // toggles decide which buffers the arguments have
+    folder += !tunable.technique.empty() && row.settings.at(tunable.name) != 0 ? "-" + tunable.name : "";
+  }
+  return folder;
 }
 
 std::vector<NamedText> dispatch_sources(const DispatchTable& table) {

@@ -110,11 +110,12 @@ JudgedTask TaskJudge::judge(const Task& task) {
                                                            .incumbent = state.incumbent,
                                                            .started_at = utc_now()});
   const Variant& variant = workspace_.catalogue().get(task.candidate.configuration.variant);
-  const Experiment experiment = run_experiment(running.frame, state, iteration,
-                                               {.configuration = task.candidate.configuration,
-                                                .techniques = variant.techniques,
-                                                .prediction = task.prediction,
-                                                .why = "a driver asked"});
+  const Experiment experiment =
+      run_experiment(running.frame, state, iteration,
+                     {.configuration = task.candidate.configuration,
+                      .techniques = techniques_of(variant, task.candidate.configuration.settings),
+                      .prediction = task.prediction,
+                      .why = "a driver asked"});
   journal_.finish_iteration(iteration);
   return collect(experiment);
 }

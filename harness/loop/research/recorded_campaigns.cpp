@@ -132,6 +132,7 @@ RecordedStage begin_stage(const CampaignFacts& facts, const Experiment& experime
   for (const RegisteredVariant& one : inputs.variants) {
     if (one.variant.id() == experiment.incumbent.variant) {
       inputs.diagnosis.incumbent = one.variant;
+      inputs.diagnosis.incumbent.techniques = techniques_of(one.variant, experiment.incumbent.settings);
     }
   }
   const std::vector<Profile> profiles = facts.journal.profiles_of_iteration(experiment.iteration);

@@ -73,9 +73,10 @@ void describe_work(const Family& family, const Axes& axes, const Machine& machin
 Diagnosis diagnosis_of(const Workspace& workspace, const Runtime& runtime, const Workload& workload,
                        const Profile& profile) {
   const std::vector<std::int64_t> scratch = runtime.scratch(profile.configuration, workload.axes);
-  Diagnosis diagnosis{.profile = profile,
-                      .incumbent = workspace.catalogue().get(profile.configuration.variant),
-                      .scratch_bytes = std::accumulate(scratch.begin(), scratch.end(), 0.0)};
+  Diagnosis diagnosis{
+      .profile = profile,
+      .incumbent = as_set(workspace.catalogue().get(profile.configuration.variant), profile.configuration.settings),
+      .scratch_bytes = std::accumulate(scratch.begin(), scratch.end(), 0.0)};
   describe_work(*runtime.family, workload.axes, workspace.machine(), diagnosis);
   return diagnosis;
 }
@@ -112,6 +113,11 @@ ResearchInputs research_inputs(const ResearchSubject& subject, const Profile& pr
                                             .incumbent_source = inputs.diagnosis.incumbent.source_hash,
                                             .newest = kRemembered});
   inputs.hand_kept = subject.journal.hand_kept();
+  inputs.unsupported = [&family = subject.family, axes = subject.workload.axes,
+                        device = subject.workspace.device_symbols()](const Variant& variant, const Settings& settings) {
+    std::string why;
+    return supports(variant, family, axes, settings, &why, device) ? "" : why;
+  };
   if (subject.workspace.target() == Target::cuda) {
     inputs.blocks = [axes = subject.workload.axes, device = subject.workspace.device_symbols()](
                         const Variant& variant, const Settings& settings) {

@@ -74,7 +74,7 @@ Experiment Trial::judge(const Configuration& configuration, const std::string& j
   const Variant& incumbent = frame_.workspace.catalogue().get(state_.incumbent.variant);
   const Variant& variant = frame_.workspace.catalogue().get(configuration.variant);
   const Candidate candidate{.configuration = configuration,
-                            .techniques = variant.techniques,
+                            .techniques = techniques_of(variant, configuration.settings),
                             .prediction = configuration.settings == default_settings(variant)
                                               ? prediction_over(variant, incumbent)
                                               : Prediction(),  // the author said nothing of other settings

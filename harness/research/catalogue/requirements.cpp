@@ -8,8 +8,8 @@
 #include <cmath>
 #include <optional>
 
+#include "harness/core/techniques/techniques.h"
 #include "harness/core/text.h"
-#include "harness/research/catalogue/techniques.h"
 
 namespace apo {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "harness/core/expression/expression.h"
-#include "harness/research/catalogue/technique.h"
+#include "harness/core/techniques/technique.h"
 #include "harness/research/inputs.h"
 
 namespace apo {

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "harness/core/techniques/techniques.h"
 #include "harness/core/text.h"
-#include "harness/research/catalogue/techniques.h"
 
 namespace apo::diagnosis {
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/core/techniques/techniques.h"
 #include "harness/core/text.h"
-#include "harness/research/catalogue/techniques.h"
 #include "harness/research/diagnosis/rule_evidence.h"
 
 namespace apo {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include "harness/core/techniques/techniques.h"
 #include "harness/research/catalogue/requirements.h"
-#include "harness/research/catalogue/techniques.h"
 #include "harness/research/memory/hand_kept_priors.h"
 
 namespace apo {
@@ -24,6 +24,7 @@ constexpr double kOtherCaches = 0.2;       // cold against warm
 constexpr double kOtherText = 0.1;         // another text of one variant
 constexpr double kStep = 0.15;             // one step of a tunable,
 constexpr double kStepLoss = 0.04;         // which loses so much on average, away from the default
+constexpr double kSwitch = 0.1;            // a toggle that was judged in other settings
 constexpr double kSpread = 0.5;            // of multiprocessors that get work: this part of their logarithm is gained,
 constexpr double kSpreadOff = 0.3;         // give or take this part
 constexpr double kPromise = 0.3;           // a promise of which nothing came true or failed yet,
@@ -63,6 +64,10 @@ double sd_of(const ResearchInputs& inputs, const PastResult& past) {
   return std::sqrt(variance);
 }
 
+double prior_of(const Technique& technique) {
+  return 0.5 * (std::log(technique.low) + std::log(technique.high));
+}
+
 // The product of the priors of the techniques that `variant` adds and whose preconditions hold; nothing when none of
 // them has one.
 std::optional<double> prior_over(const Variant& variant, const Variant& base, const ResearchInputs& inputs) {
@@ -70,10 +75,25 @@ std::optional<double> prior_over(const Variant& variant, const Variant& base, co
   for (const std::string& name : added_techniques(variant, base)) {
     const Technique* technique = find_technique(name, variant.target);
     if (technique != nullptr && why_not_here(*technique, inputs).empty()) {
-      effect = effect.value_or(0) + 0.5 * (std::log(technique->low) + std::log(technique->high));
+      effect = effect.value_or(0) + prior_of(*technique);
     }
   }
   return effect;
+}
+
+std::vector<Tunable> toggles_of(const Variant& variant) {
+  std::vector<Tunable> toggles = variant.tunables;
+  std::erase_if(toggles, [](const Tunable& tunable) { return tunable.technique.empty(); });
+  return toggles;
+}
+
+// 1: on, -1: off, 0: neither.
+int turned(const Tunable& toggle, const Settings& from, const Settings& to) {
+  const auto is_on = [&](const Settings& settings) {
+    const auto value = settings.find(toggle.name);
+    return value != settings.end() && value->second != 0 ? 1 : 0;
+  };
+  return is_on(to) - is_on(from);
 }
 
 Subject untuned(const Variant& variant) {
@@ -131,9 +151,10 @@ KnownEffects::KnownEffects(const ResearchInputs& inputs, const Evidence& evidenc
   past_.erase(past_.begin(), past_.end() - static_cast<std::ptrdiff_t>(std::min(past_.size(), kNewest)));
   collect_nodes();
   state_judgements();
-  const Records records = all_records();
-  state_promises(records);
-  state_proposed(records);
+  collect_switches();
+  records_ = all_records();
+  state_promises();
+  state_proposed();
   state_hand_kept();
   state_relations();
 }
@@ -198,14 +219,68 @@ void KnownEffects::state_judgements() {
   }
 }
 
+// Judgements of two settings of a variant that differ in one toggle.
+void KnownEffects::collect_switches() {
+  struct Sums {
+    double weight = 0;
+    double effect = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Sums> sums;
+  for (const StatedEffect& one : statements_) {
+    const Configuration &from = subjects_[one.from].configuration, &to = subjects_[one.to].configuration;
+    const Variant* variant = from.variant == to.variant ? find(from.variant) : nullptr;
+    if (variant == nullptr || steps_between(variant->tunables, from.settings, to.settings) != 1) {
+      continue;
+    }
+    for (const Tunable& toggle : toggles_of(*variant)) {
+      if (const int turn = turned(toggle, from.settings, to.settings); turn != 0) {
+        const double weight = 1 / (square(std::max(one.sd, EffectNetwork::kSharpest)) + square(kSwitch));
+        Sums& sum = sums[{variant->id(), toggle.name}];
+        sum.weight += weight;
+        sum.effect += weight * turn * one.effect;
+      }
+    }
+  }
+  for (const auto& [toggle, sum] : sums) {
+    switches_[toggle] = {.effect = sum.effect / sum.weight, .sd = std::max(kSwitch, 1 / std::sqrt(sum.weight))};
+  }
+}
+
+// By its technique where nobody judged it.
+KnownEffects::Step KnownEffects::switch_on(const Variant& variant, const Tunable& toggle) const {
+  if (const auto judged = switches_.find({variant.id(), toggle.name}); judged != switches_.end()) {
+    return judged->second;
+  }
+  const Technique* technique = find_technique(toggle.technique, variant.target);
+  if (technique == nullptr) {
+    return {.sd = kPromise};
+  }
+  const Record& record = records_.at({Basis::technique, ""});
+  const double promised = prior_of(*technique);
+  return {.effect = promised + record.shift,
+          .sd = std::sqrt(square(record.sd) + square(kPromiseOfMiddle * promised)),
+          .basis = Basis::technique};
+}
+
 // What spreads over idle multiprocessors gains, whatever else it does.
 KnownEffects::Step KnownEffects::step(const Variant& variant, const Settings& from, const Settings& to) const {
   const Settings defaults = default_settings(variant);
-  const int away = steps_between(variant.tunables, defaults, to) - steps_between(variant.tunables, defaults, from);
+  std::vector<Tunable> parameters = variant.tunables;
+  std::erase_if(parameters, [](const Tunable& tunable) { return !tunable.technique.empty(); });
+  const int away = steps_between(parameters, defaults, to) - steps_between(parameters, defaults, from);
   const double spread = std::log(busy_part(inputs_, variant, to) / busy_part(inputs_, variant, from));
-  return {.effect = kSpread * spread - kStepLoss * away,
-          .sd = std::sqrt(square(kStep) * std::max(1, steps_between(variant.tunables, from, to)) +
-                          square(kSpreadOff * spread))};
+  Step step{.effect = kSpread * spread - kStepLoss * away};
+  double variance = square(kStep) * steps_between(parameters, from, to) + square(kSpreadOff * spread);
+  for (const Tunable& toggle : toggles_of(variant)) {
+    if (const int turn = turned(toggle, from, to); turn != 0) {
+      const Step one = switch_on(variant, toggle);
+      step.effect += turn * one.effect;
+      variance += square(one.sd);
+      step.basis = one.basis;
+    }
+  }
+  step.sd = std::sqrt(variance > 0 ? variance : square(kStep));
+  return step;
 }
 
 std::optional<KnownEffects::Nearest> KnownEffects::nearest(const Variant& variant, const Settings& settings,
@@ -271,18 +346,13 @@ std::optional<KnownEffects::Promise> KnownEffects::promise_of(const Variant& var
                : std::nullopt;
 }
 
-// Each variant counts once, with the mean of what was measured of it over its base.
-KnownEffects::Record KnownEffects::record_of(Basis basis, const std::string& author) const {
-  double count = kPriorWeight;
-  double sum = 0;
-  double squares = kPriorWeight * square(kPromise);
-  for (const RegisteredVariant& registered : inputs_.variants) {
-    const auto promise = promise_of(registered.variant);
-    if (!promise || promise->basis != basis || registered.author != author) {
-      continue;
-    }
-    const Configuration to = untuned(registered.variant).configuration;
-    const Configuration from = untuned(*promise->base).configuration;
+// How far off the variant's promise of this kind was, by the mean of what was measured of it over its base, and the
+// priors of its toggles were. Empty where nothing was measured.
+std::vector<double> KnownEffects::misses_of(const RegisteredVariant& registered, Basis basis) const {
+  std::vector<double> misses;
+  const Variant& variant = registered.variant;
+  if (const auto promise = promise_of(variant); promise && promise->basis == basis) {
+    const Configuration to = untuned(variant).configuration, from = untuned(*promise->base).configuration;
     double effect = 0;
     int judged = 0;
     for (const StatedEffect& one : statements_) {
@@ -292,7 +362,26 @@ KnownEffects::Record KnownEffects::record_of(Basis basis, const std::string& aut
       }
     }
     if (judged > 0) {
-      const double off = effect / judged - promise->effect;
+      misses.push_back(effect / judged - promise->effect);
+    }
+  }
+  for (const Tunable& toggle : basis == Basis::technique ? toggles_of(variant) : std::vector<Tunable>()) {
+    const auto judged = switches_.find({variant.id(), toggle.name});
+    const Technique* technique = find_technique(toggle.technique, variant.target);
+    if (judged != switches_.end() && technique != nullptr) {
+      misses.push_back(judged->second.effect - prior_of(*technique));
+    }
+  }
+  return misses;
+}
+
+// Each variant and each toggle counts once.
+KnownEffects::Record KnownEffects::record_of(Basis basis, const std::string& author) const {
+  double count = kPriorWeight;
+  double sum = 0;
+  double squares = kPriorWeight * square(kPromise);
+  for (const RegisteredVariant& registered : inputs_.variants) {
+    for (const double off : registered.author == author ? misses_of(registered, basis) : std::vector<double>()) {
       count += 1;
       sum += off;
       squares += square(off);
@@ -334,7 +423,7 @@ void KnownEffects::state_promise(std::size_t from, std::size_t to, const Promise
        .basis = promise.basis});
 }
 
-void KnownEffects::state_promises(const Records& records) {
+void KnownEffects::state_promises() {
   std::set<std::string> stated;
   const auto state = [&](const Variant& variant) {
     const auto promise = promise_of(variant);
@@ -344,7 +433,7 @@ void KnownEffects::state_promises(const Records& records) {
     const auto from = nodes_.find({untuned(*promise->base).configuration.label(), promise->base->source_hash});
     const auto to = nodes_.find({untuned(variant).configuration.label(), variant.source_hash});
     if (from != nodes_.end() && to != nodes_.end()) {
-      state_promise(from->second, to->second, *promise, records.at({promise->basis, author_of(variant)}));
+      state_promise(from->second, to->second, *promise, records_.at({promise->basis, author_of(variant)}));
     }
   };
   state(inputs_.diagnosis.incumbent);
@@ -353,7 +442,7 @@ void KnownEffects::state_promises(const Records& records) {
   }
 }
 
-void KnownEffects::state_proposed(const Records& records) {
+void KnownEffects::state_proposed() {
   for (const ProposedSettings& proposed : inputs_.proposed) {
     const Variant* variant = find(proposed.configuration.variant);
     if (variant == nullptr || !proposed.prediction || !is_band(*proposed.prediction)) {
@@ -361,7 +450,7 @@ void KnownEffects::state_proposed(const Records& records) {
     }
     const std::size_t to = nodes_.at({normalised(proposed.configuration, *variant).label(), variant->source_hash});
     if (to != incumbent()) {
-      state_promise(incumbent(), to, promise_of(*proposed.prediction), records.at({Basis::author, proposed.author}));
+      state_promise(incumbent(), to, promise_of(*proposed.prediction), records_.at({Basis::author, proposed.author}));
     }
   }
 }

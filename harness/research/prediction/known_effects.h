@@ -29,12 +29,14 @@ int steps_between(const std::vector<Tunable>& tunables, const Settings& from, co
 // Judgements here; judgements on other machines and workloads of the family; each variant's apo:predict, or what its
 // techniques gave, shifted and widened by how such promises did, those of each proposer by how that one's did; what
 // hand-kept journals say of the techniques that a variant adds to its parent; equality of two texts of one variant; the
-// next setting of a tunable. known_effects.cpp has their standard deviations.
+// next setting of a tunable; a toggle by what it gave in other settings, else by what its technique did.
+// known_effects.cpp has their standard deviations.
 class KnownEffects {
  public:
   struct Step {  // from one setting to another
     double effect = 0;
     double sd = 0;
+    Basis basis = Basis::relation;
   };
   struct Nearest {
     std::size_t node = 0;
@@ -63,18 +65,21 @@ class KnownEffects {
   };
   const Variant* find(const std::string& id) const;
   Step step(const Variant& variant, const Settings& from, const Settings& to) const;
+  void collect_switches();
+  Step switch_on(const Variant& variant, const Tunable& toggle) const;
   using Records = std::map<std::pair<Basis, std::string>, Record>;  // by whose they are
   static Promise promise_of(const Prediction& band);                // without a base
   std::optional<Promise> promise_of(const Variant& variant) const;
   std::string author_of(const Variant& variant) const;
+  std::vector<double> misses_of(const RegisteredVariant& registered, Basis basis) const;
   Record record_of(Basis basis, const std::string& author) const;
   Records all_records() const;
   std::size_t node(const Subject& subject);
   void collect_nodes();
   void state_judgements();
   void state_promise(std::size_t from, std::size_t to, const Promise& promise, const Record& record);
-  void state_promises(const Records& records);
-  void state_proposed(const Records& records);  // the same of proposed settings
+  void state_promises();
+  void state_proposed();  // the same of proposed settings
   void state_hand_kept();
   void state_relations();
 
@@ -84,6 +89,8 @@ class KnownEffects {
   std::map<std::pair<std::string, std::string>, std::size_t> nodes_;  // label and source
   std::vector<Subject> subjects_;                                     // by node
   std::vector<StatedEffect> statements_;
+  Records records_;
+  std::map<std::pair<std::string, std::string>, Step> switches_;  // judged ones, by variant and toggle: 1 over 0
 };
 
 }  // namespace apo

@@ -51,7 +51,7 @@ Estimate beyond(Estimate estimate, const KnownEffects::Step& step) {
   for (double& share : estimate.share) {
     share *= kept;
   }
-  estimate.share[static_cast<std::size_t>(Basis::relation)] += 1 - kept;
+  estimate.share[static_cast<std::size_t>(step.basis)] += 1 - kept;
   estimate.effect += step.effect;
   estimate.sd = std::sqrt(variance);
   return estimate;

@@ -26,7 +26,7 @@ void expect_error(const Ran& ran, int exit_code, const std::string& part) {
 TEST(Export, TheRecordedJournalBecomesAHeaderThatCompilesAndAnswers) {
   const Workplace place;
   const Ran ran = place.apo({"export", "--dispatch", "--journal", recorded(place), "--output", "table", "--fallback",
-                             "e88_backward/cuda_global_fallback", "--with-sources"});
+                             "e88_backward/cuda_shared_fallback[GLOBAL_STATES=1]", "--with-sources"});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_NE(ran.out.find("cuda_best[SEQUENCES=11]"), std::string::npos) << ran.out;
   place.write("main.cpp", R"(#include "table/e88_backward_dispatch.h"

@@ -61,6 +61,43 @@ TEST(Metadata, ReadsEveryKey) {
   EXPECT_FALSE(is_device_variant(variant));
 }
 
+TEST(Metadata, AToggleIsATunableThatAppliesATechnique) {
+  const Variant variant = parse_variant(cuda_source("// apo:toggle FUSED fused-l2-norm\n// apo:tune W 1,2\n"
+                                                    "// apo:requires !FUSED || n > 4\n// apo:requires W == 1 || n > 8\n"
+                                                    "// apo:scratch unit 4*n when=!FUSED\n"
+                                                    "// apo:launch k grid=1 block=32 when=!FUSED || W == 2\n"),
+                                        "a.cu");
+  ASSERT_EQ(variant.tunables.size(), 2u);
+  EXPECT_EQ(variant.tunables[0].values, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(variant.tunables[0].technique, "fused-l2-norm");
+  EXPECT_EQ(variant.tunables[1].technique, "");
+  EXPECT_EQ(variant.requires_expression, "(!FUSED || n > 4) && (W == 1 || n > 8)");
+  EXPECT_EQ(variant.scratch[0].bytes, "4*n");
+  EXPECT_EQ(variant.scratch[0].when, "!FUSED");
+  EXPECT_EQ(variant.launches[0].attributes.at("when"), "!FUSED || W == 2");
+}
+
+TEST(Metadata, AToggleNamesAMacroThatIsReadAndATechniqueOfTheCatalogue) {
+  const auto toggle = [](const std::string& rest) { return problem_with("// apo:toggle " + rest); };
+  expect_contains(toggle("FUSED fused-l2-nrm"),
+                  "dir/a.cpp:5: the catalogue has no technique 'fused-l2-nrm' for target host | did you mean");
+  expect_contains(toggle("FAST register-owned"), "has no technique 'register-owned' for target host");
+  expect_contains(toggle("FUSED 0,1"), "has no technique '0,1'");
+  expect_contains(toggle("FUSED"), "'FUSED' is not a macro and the technique that it applies");
+  expect_contains(toggle("FUSED fused-l2-norm 0,1"), "is not a macro and the technique that it applies");
+  expect_contains(toggle("FUSED fused-l2-norm"),
+                  "dir/a.cpp:5: no line reads the toggle 'FUSED' | switch 'fused-l2-norm' by 'if constexpr (FUSED)'");
+  expect_contains(toggle("n fused-l2-norm"), "is already taken");
+  expect_contains(cuda_problem("// apo:toggle A fused-l2-norm\n// apo:launch k grid=1 block=A when=n > 4"),
+                  "unknown symbol 'n'");
+}
+
+TEST(Metadata, AMacroInACommentIsNotRead) {
+  const std::string text = source("plain", "// apo:toggle FUSED fused-l2-norm\n");
+  expect_contains(problem(text + "// #if FUSED\n/* FUSED */\n"), "no line reads the toggle 'FUSED'");
+  EXPECT_EQ(problem(text + "#if FUSED\n#endif\n"), "");
+}
+
 TEST(Metadata, ReadsADeviceVariantWithItsLaunches) {
   const Variant variant = parse_variant(
       cuda_source("// apo:tune W 1,2\n// apo:requires SMS > 8 && SHARED_MAX > 0 && MAX_THREADS >= 32*W\n"
@@ -117,9 +154,8 @@ TEST(Metadata, ErrorsNameTheLine) {
 }
 
 TEST(Metadata, SingleLinesMayNotRepeat) {
-  for (const char* line :
-       {"variant copy/b", "target cuda", "idea x", "parent a\n// apo:parent b", "requires 1\n// apo:requires 1",
-        "predict 1x..1x over a: b\n// apo:predict 1x..1x over a: b"}) {
+  for (const char* line : {"variant copy/b", "target cuda", "idea x", "parent a\n// apo:parent b",
+                           "predict 1x..1x over a: b\n// apo:predict 1x..1x over a: b"}) {
     expect_contains(problem_with(std::string("// apo:") + line), "is repeated (first in line ");
   }
 }

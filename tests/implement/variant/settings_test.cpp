@@ -82,6 +82,44 @@ TEST(Settings, UnknownTunableAndForeignValueAreTheUsersMistake) {
   expect_contains(error_of([] { resolve_settings(variant(), {{"CHUNK", 7}}); }), "it has none at all");
 }
 
+Variant toggled() {
+  return parse_variant(cuda_source("// apo:toggle FUSED fused-l2-norm\n// apo:scratch unit 4*n when=!FUSED\n"
+                                   "// apo:scratch rest 8\n// apo:launch norm grid=1 block=1 when=!FUSED\n"
+                                   "// apo:launch k grid=n block=1\n"),
+                       "a.cu");
+}
+
+TEST(Toggles, AreOffOrOn) {
+  EXPECT_EQ(default_settings(toggled()), Settings{});
+  EXPECT_EQ(resolve_settings(toggled(), {}), (Settings{{"FUSED", 0}}));
+  EXPECT_EQ(stated_settings(toggled(), {{"FUSED", 1}}), (Settings{{"FUSED", 1}}));
+  expect_contains(error_of([] {
+                    resolve_settings(toggled(), {{"FUSED", 2}});
+                  }),
+                  "'copy/device' does not offer FUSED=2 | choose one of 0, 1");
+}
+
+TEST(Toggles, DecideWhichTechniquesBuffersAndLaunchesThereAre) {
+  const Variant off = as_set(toggled(), {}), on = as_set(toggled(), {{"FUSED", 1}});
+  EXPECT_EQ(off.scratch.size(), 2u);
+  EXPECT_EQ(off.launches.size(), 2u);
+  ASSERT_EQ(on.scratch.size(), 1u);
+  EXPECT_EQ(on.scratch[0].name, "rest");
+  ASSERT_EQ(on.launches.size(), 1u);
+  EXPECT_EQ(on.launches[0].kernel, "k");
+  EXPECT_EQ(on.techniques.back(), "fused-l2-norm");
+  EXPECT_EQ(off.techniques, toggled().techniques);
+  EXPECT_EQ(scratch_bytes(toggled(), {{"n", 3}}, {{"FUSED", 1}}), std::vector<std::int64_t>{8});
+}
+
+TEST(Toggles, AreMacrosOfTheGeneratedHeader) {
+  const std::string header = args_header(copy(), as_set(toggled(), {{"FUSED", 1}}), {{"n", 3}}, {{"FUSED", 1}});
+  expect_contains(header, "#define FUSED 1\n");
+  EXPECT_EQ(header.find("void* unit"), std::string::npos);
+  expect_contains(exported_args_header(copy(), toggled()),
+                  "#error \"APO_FUSED is missing\"\n#endif\n#define FUSED APO_FUSED\n");
+}
+
 TEST(Settings, RequiresDecidesPerWorkloadAndSetting) {
   std::string why;
   EXPECT_TRUE(supports(tuned(), copy(), {{"n", 32}}, {}, &why));

@@ -289,10 +289,14 @@ TEST(RoundTrip, VariantKeepsItsMetadataAndEveryByteOfItsSource) {
   ASSERT_TRUE(back.prediction);
   expect_same(*back.prediction, *variant.prediction);
   EXPECT_EQ(back.requires_expression, variant.requires_expression);
-  ASSERT_EQ(back.tunables.size(), 2u);
+  ASSERT_EQ(back.tunables.size(), 3u);
   EXPECT_EQ(back.tunables[1].name, "CHUNK");
   EXPECT_EQ(back.tunables[1].values, variant.tunables[1].values);
+  EXPECT_EQ(back.tunables[1].technique, "");
+  EXPECT_EQ(back.tunables[2].technique, "fused-l2-norm");
   EXPECT_EQ(back.scratch.at(0).bytes, variant.scratch[0].bytes);
+  EXPECT_EQ(back.scratch.at(0).when, "");
+  EXPECT_EQ(back.scratch.at(1).when, "!FUSED");
   EXPECT_EQ(back.launches.at(0).attributes, variant.launches[0].attributes);
   EXPECT_EQ(back.launches.at(1).kernel, "reduce");
   EXPECT_EQ(back.path, variant.path);

@@ -58,7 +58,7 @@ TEST(Dispatch, ARowCarriesTheEvidenceOfItsExperiment) {
 
 TEST(Dispatch, TheNewestAcceptReplacesTheIncumbent) {
   DispatchJournal journal;
-  journal.accept({.candidate = "e88_backward/cuda_multi_head"});
+  journal.accept({.candidate = "e88_backward/cuda_register_tiled"});
   const std::int64_t second = journal.accept({.candidate = "e88_backward/cuda_best"});
   journal.accept({.candidate = "e88_backward/cuda_tensor_core", .verdict = Verdict::reverted, .effect = -0.4});
   const Dispatch dispatch = journal.load();
@@ -275,14 +275,15 @@ TEST(Dispatch, AnswersOfAClassThatTheFamilyDoesNotListServeTheirWorkloadsOnly) {
 TEST(Dispatch, AFallbackComesLastAndSaysThatNobodyMeasuredIt) {
   DispatchJournal journal;
   journal.accept({});
-  const Dispatch dispatch =
-      journal.load({.fallbacks = {"e88_backward/cuda_register_tiled", "e88_backward/cuda_global_fallback"}});
+  const Dispatch dispatch = journal.load(
+      {.fallbacks = {"e88_backward/cuda_register_tiled", "e88_backward/cuda_shared_fallback[GLOBAL_STATES=1]"}});
   const std::vector<DispatchRow>& rows = dispatch.tables.at(0).devices.at(0).rows;
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_TRUE(rows[0].measured.has_value());
   EXPECT_EQ(rows[1].variant.name, "cuda_register_tiled");
   EXPECT_FALSE(rows[1].measured.has_value());
-  EXPECT_EQ(rows[2].variant.name, "cuda_global_fallback");
+  EXPECT_EQ(rows[2].variant.name, "cuda_shared_fallback");
+  EXPECT_EQ(rows[2].variant.scratch.back().name, "states") << "of the toggle that is on";
   EXPECT_EQ(rows[2].workload_class, "");
   expect_contains(error_of(journal, {.fallbacks = {"e88_backward/simple"}}), "target host");
   expect_contains(error_of(journal, {.family = "e88_backward", .fallbacks = {"e88_forward/cuda_simple"}}),

@@ -193,7 +193,7 @@ TEST(TorchOp, ConstantsOfABuildComeFromTheSizesAndSizesWithoutARowAreRefused) {
     GTEST_SKIP() << "needs PyTorch: apt-get install python3-torch";
   }
   DispatchJournal journal;
-  journal.accept(accept_here("e88_forward/column_vectorised", "e88_forward/simple", "n16", "b2_t32_h2_n16"));
+  journal.accept(accept_here("e88_forward/simple[COLUMN_VECTORISED=1]", "e88_forward/simple", "n16", "b2_t32_h2_n16"));
   const Exported exported(journal.load().tables.at(0));
   const ProcessResult tested = exported.run_test();
   EXPECT_TRUE(tested.ok()) << tested.error;
@@ -202,8 +202,8 @@ TEST(TorchOp, ConstantsOfABuildComeFromTheSizesAndSizesWithoutARowAreRefused) {
 
 TEST(TorchOp, HasTheSourcesOfBothAnswersOfAClass) {
   DispatchJournal journal;
-  journal.accept(accept_here("e88_forward/simple", "e88_forward/column_vectorised", "n32", "b1_t256_h8_n32"));
-  journal.accept(accept_here("e88_forward/column_vectorised", "e88_forward/simple", "n32", "b2_t64_h4_n32"));
+  journal.accept(accept_here("e88_forward/simple", "e88_forward/simple[COLUMN_VECTORISED=1]", "n32", "b1_t256_h8_n32"));
+  journal.accept(accept_here("e88_forward/simple[COLUMN_VECTORISED=1]", "e88_forward/simple", "n32", "b2_t64_h4_n32"));
   const DispatchTable table = journal.load().tables.at(0);
   const Exported exported(table);
   const auto op = nlohmann::json::parse(read_file(exported.path() / "e88_forward_op.json"));

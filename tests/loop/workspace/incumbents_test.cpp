@@ -46,7 +46,7 @@ TEST(Incumbents, WhatAnAcceptedConfigurationLostToStandsOnThatWorkload) {
 TEST(Incumbents, ALossOfWhatWasNeverAcceptedSaysNothing) {
   DispatchJournal journal;
   journal.accept({.candidate = kTiles, .workloads = kShort});
-  journal.accept({.candidate = "e88_backward/cuda_multi_head",
+  journal.accept({.candidate = "e88_backward/cuda_register_tiled",
                   .baseline = "e88_backward/cuda_simple",
                   .workloads = kWide,
                   .verdict = Verdict::reverted,
@@ -103,14 +103,16 @@ TEST(StartingPoint, IsTheIncumbentOfTheNearestWorkloadAndNamesThoseOfTheOthers) 
                     .workloads = {workload},
                     .driver = host.driver});
   };
-  accept("e88_backward/fused_dk", "b1_t256_h8_n32");
-  accept("e88_backward/padded_cache", "b2_t64_h4_n32");
+  accept("e88_backward/column_vectorised[LANES=8]", "b1_t256_h8_n32");
+  accept("e88_backward/column_vectorised[LANES=16]", "b2_t64_h4_n32");
   Policy policy{.family = "e88_backward", .workload_class = "n32", .workloads = {"b1_t256_h8_n32"}};
   IncumbentListener listener;
-  EXPECT_EQ(starting_point(workspace, journal.journal(), policy, listener).label(), "e88_backward/fused_dk");
+  EXPECT_EQ(starting_point(workspace, journal.journal(), policy, listener).label(),
+            "e88_backward/column_vectorised[LANES=8]");
   EXPECT_EQ(listener.heard,
-            "e88_backward/fused_dk is the incumbent of b1_t256_h8_n32; at b2_t64_h4_n32 it is "
-            "e88_backward/padded_cache\n");
+            "e88_backward/column_vectorised[LANES=8] is the incumbent of b1_t256_h8_n32; at "
+            "b2_t64_h4_n32 it is "
+            "e88_backward/column_vectorised[LANES=16]\n");
 }
 
 }  // namespace

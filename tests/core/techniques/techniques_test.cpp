@@ -1,4 +1,6 @@
-// tests/research/catalogue/catalogue_test.cpp - the catalogue is well formed and covers what the seeds tried.
+// tests/core/techniques/techniques_test.cpp - the catalogue is well formed and covers what the seeds tried.
+#include "harness/core/techniques/techniques.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
-#include "harness/research/catalogue/techniques.h"
 
 namespace apo {
 namespace {
@@ -157,7 +158,7 @@ TEST(Catalogue, KnowsTheTechniquesOfEveryVariantHere) {
     }
     const Target target = entry.path().extension() == ".cu" ? Target::cuda : Target::host;
     for (const std::string& line : split(read_file(entry.path()), '\n')) {
-      if (line.starts_with("// apo:technique")) {
+      if (line.starts_with("// apo:technique") || line.starts_with("// apo:toggle")) {
         ++lines;
         const std::string name = split_words(line).back();
         EXPECT_NE(find_technique(name, target), nullptr) << name << " of " << entry.path();

@@ -1,11 +1,11 @@
-// harness/research/catalogue/techniques.h - what is known of each technique before this machine tried it.
+// harness/core/techniques/techniques.h - what is known of each technique before this machine tried it.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "harness/research/catalogue/technique.h"
+#include "harness/core/techniques/technique.h"
 
 namespace apo {
 

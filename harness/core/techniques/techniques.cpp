@@ -1,5 +1,5 @@
-// harness/research/catalogue/techniques.cpp - reads and checks the catalogue, and finds a technique in it.
-#include "harness/research/catalogue/techniques.h"
+// harness/core/techniques/techniques.cpp - reads and checks the catalogue, and finds a technique in it.
+#include "harness/core/techniques/techniques.h"
 
 #include <fmt/format.h>
 
@@ -9,15 +9,15 @@
 #include "harness/core/error.h"
 #include "harness/core/expression/expression.h"
 #include "harness/core/system/files.h"
+#include "harness/core/techniques/requirement_facts.h"
 #include "harness/core/text.h"
-#include "harness/research/catalogue/requirement_facts.h"
 
 namespace apo {
 namespace {
 
 using Parsed = nlohmann::json;
 
-constexpr const char* kFile = "harness/research/catalogue/techniques.json";
+constexpr const char* kFile = "harness/core/techniques/techniques.json";
 const std::vector<std::string> kKeys = {"name",         "target",   "attacks", "cost",     "low",      "high",
                                         "precondition", "excludes", "source",  "families", "requires", "builds_on"};
 

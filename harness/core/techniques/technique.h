@@ -1,4 +1,4 @@
-// harness/research/catalogue/technique.h - one technique: what it attacks, what it costs, what it gave elsewhere.
+// harness/core/techniques/technique.h - one technique: what it attacks, what it costs, what it gave elsewhere.
 #pragma once
 
 #include <optional>

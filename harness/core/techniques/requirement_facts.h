@@ -1,4 +1,4 @@
-// harness/research/catalogue/requirement_facts.h - the names beside the axes that a technique's `requires` may use.
+// harness/core/techniques/requirement_facts.h - the names beside the axes that a technique's `requires` may use.
 #pragma once
 
 #include <string>
