@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 python=${PYTHON:-python3} apo=${APO:-./apo} ops=${1:-build/pytorch_e88}
 recorded=experiments/nvidia-h200/b16_t512_h83_n32
 forward_journal=${2:-$recorded/forward.db} backward_journal=${3:-$recorded/backward.db}
-forward=${4:-e88_forward/cuda_simple} backward=${5:-e88_backward/cuda_global_fallback}
+forward=${4:-e88_forward/cuda_simple} backward=${5:-e88_backward/cuda_shared_fallback[GLOBAL_STATES=1]}
 
 "$python" -c 'import torch' 2>/dev/null || {
   echo "check.sh: nothing was checked: $python has no PyTorch"
