@@ -76,9 +76,10 @@ std::string without_prompt(const std::string& text) {
   return line.starts_with("$ ") ? trim(std::string_view(line).substr(2)) : line;
 }
 
-// Words up to the first shell operator or comment.
+// Words up to the first shell operator or comment; what stands in quotes is another command's affair.
 std::vector<std::string> own_words(const std::string& command) {
-  std::vector<std::string> words = split_words(command);
+  static const std::regex kQuoted("'[^']*'");
+  std::vector<std::string> words = split_words(std::regex_replace(command, kQuoted, "''"));
   const auto end = std::find_if(words.begin(), words.end(), [](const std::string& word) {
     return word.find_first_of("|;&<>#") != std::string::npos && !word.starts_with("--");
   });

@@ -56,9 +56,9 @@ void print_tables(const Dispatch& dispatch) {
   for (const DispatchTable& table : dispatch.tables) {
     for (const DispatchDevice& device : table.devices) {
       for (const DispatchRow& row : device.rows) {
-        rows.push_back(
-            {table.family->name, device.machine.model, row.workload_class.empty() ? "fallback" : row.workload_class,
-             Configuration{.variant = row.variant.id(), .settings = row.settings}.label(), evidence_text(row)});
+        rows.push_back({table.family->name, device.machine.model,
+                        row.workload_class.empty() ? "fallback" : row.workload_class, configuration_of(row).label(),
+                        evidence_text(row)});
       }
     }
   }

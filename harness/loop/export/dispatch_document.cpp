@@ -45,11 +45,11 @@ Document row_document(const Family& family, const DispatchRow& row) {
   for (const ScratchBuffer& buffer : row.variant.scratch) {
     scratch.push_back({{"name", buffer.name}, {"bytes", buffer.bytes}});
   }
-  const Configuration configuration{.variant = row.variant.id(), .settings = row.settings};
   return {{"class", row.workload_class.empty() ? Document(nullptr) : Document(row.workload_class)},
           {"region", row.region},
           {"requires", row.variant.requires_expression},
-          {"configuration", to_document(configuration)},
+          {"configuration", to_document(configuration_of(row))},
+          {"settings", row.settings},
           {"source_hash", row.variant.source_hash},
           {"source_folder", source_folder(row)},
           {"static_shared_bytes", row.static_shared_bytes},

@@ -7,6 +7,10 @@
 
 namespace apo {
 
+Configuration configuration_of(const DispatchRow& row) {
+  return {.variant = row.variant.id(), .settings = stated_settings(row.variant, row.settings)};
+}
+
 std::string statement_of(const DispatchRow& row) {
   if (!row.measured) {
     return "unmeasured, correct by apo:requires";

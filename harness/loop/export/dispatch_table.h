@@ -48,6 +48,9 @@ struct DispatchRow {
   bool nearest_only = false;  // its class has several answers: it serves what is nearest to its workloads
 };
 
+// What the row takes, as configurations are named: toggles that are off are not stated.
+Configuration configuration_of(const DispatchRow& row);
+
 struct DispatchDevice {
   Machine machine;
   std::vector<DispatchRow> rows;  // the first that serves a size is taken; fallbacks come last

@@ -84,9 +84,8 @@ TEST_F(SharedObject, BesideAFileOfMetadataIsCalledAsItsLineSays) {
   expect_contains(refused("// apo:ffi none.so\n"), "there is no object 'none.so' beside the file");
   expect_contains(refused("// apo:ffi ../k.so\n"), "is not a shared object beside the file");
   expect_contains(refused("// apo:ffi k.so third\n"), "exports no __tvm_ffi_third | it exports copy, other");
-  expect_contains(refused("// apo:ffi k.so\n// apo:tune A 1,2\n"),
-                  "apo:ffi line and an apo:tune line exclude each other");
-  expect_contains(refused("// apo:ffi k.so\n// apo:scratch a 8*n\n"), "apo:scratch line exclude each other");
+  expect_contains(refused("// apo:ffi k.so\n// apo:tune A 1,2\n"), "mine.cpp:2: an apo:ffi line excludes this one");
+  expect_contains(refused("// apo:ffi k.so\n// apo:scratch a 8*n\n"), "mine.cpp:2: an apo:ffi line excludes this one");
 }
 
 TEST_F(SharedObject, ThatTheJournalLostIsNoReasonToCrash) {

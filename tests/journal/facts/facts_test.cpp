@@ -327,17 +327,18 @@ TEST(Certifications, OfAJournalOfBeforeSoloRunsHaveNone) {
     journal.add_certification({.campaign = journal.begin_campaign(a_campaign())});
   }
   ASSERT_EQ(
-      attack(scratch.path,
-             "DROP TABLE certification_clock; DROP TABLE certification_segment; DROP TABLE variant_file;"
-             "DROP TABLE experiment_prediction; DROP TABLE ranking_kind;"
-             "DROP VIEW command_comparisons; DROP TABLE command_verdict; DROP TABLE command_round;"
-             "DROP TABLE command_comparison; DROP TABLE output_error; DROP TABLE proposal; DROP TABLE proposer_call;"
-             "DROP VIEW jobs; DROP TABLE job_experiment; DROP TABLE job_end; DROP TABLE job;"
-             "DROP VIEW application_comparisons; DROP TABLE application_quality; DROP TABLE application_speed;"
-             "DROP TABLE application_verdict; DROP TABLE application_run; DROP TABLE application_comparison;"
-             "DROP VIEW hand_kept; DROP TABLE hand_kept_row; DROP TABLE hand_kept_journal;"
-             "DROP VIEW workers; DROP TABLE placement_end; DROP TABLE placement; DROP TABLE worker_end; DROP TABLE worker;"
-             "PRAGMA user_version = 7"),
+      attack(
+          scratch.path,
+          "DROP TABLE certification_clock; DROP TABLE certification_segment; DROP TABLE variant_file;"
+          "DROP TABLE experiment_prediction; DROP TABLE ranking_kind;"
+          "DROP VIEW command_comparisons; DROP TABLE command_verdict; DROP TABLE command_round;"
+          "DROP TABLE command_comparison; DROP TABLE output_error; DROP TABLE proposal; DROP TABLE proposer_call;"
+          "DROP VIEW jobs; DROP TABLE job_experiment; DROP TABLE job_end; DROP TABLE job;"
+          "DROP VIEW application_comparisons; DROP TABLE application_quality; DROP TABLE application_speed;"
+          "DROP TABLE application_verdict; DROP TABLE application_run; DROP TABLE application_comparison;"
+          "DROP VIEW hand_kept; DROP TABLE hand_kept_row; DROP TABLE hand_kept_journal;"
+          "DROP VIEW workers; DROP TABLE placement_end; DROP TABLE placement; DROP TABLE worker_end; DROP TABLE worker;"
+          "PRAGMA user_version = 7"),
       "");
   for (const Access access : {Access::read_only, Access::read_write}) {
     Journal journal = scratch.open(access);

@@ -92,7 +92,7 @@ TEST(Dispatch, WhatAnAlarmWithdrewIsNoRow) {
 std::vector<std::string> rows_of(const Dispatch& dispatch) {
   std::vector<std::string> rows;
   for (const DispatchRow& row : dispatch.tables.at(0).devices.at(0).rows) {
-    rows.push_back(Configuration{.variant = row.variant.id(), .settings = row.settings}.label());
+    rows.push_back(configuration_of(row).label());
   }
   return rows;
 }
@@ -134,7 +134,7 @@ TEST(Dispatch, WhereTheApplicationRefusedEverythingTheErrorNamesTheComparison) {
   journal.judge_by_application(journal.second, Verdict::reverted);
   expect_contains(error_of(journal, {}), "'apo show a2' tells why; --refused exports it");
   const Dispatch fallback = journal.load({.fallbacks = {"e88_backward/cuda_simple"}});
-  EXPECT_EQ(rows_of(fallback), std::vector<std::string>{"e88_backward/cuda_simple"});
+  EXPECT_EQ(rows_of(fallback), std::vector<std::string>{"e88_backward/cuda_simple[CHUNK=16,THREADS_PER_ROW=4]"});
 }
 
 TEST(Dispatch, OnlyTheNewestVerdictOfTheCampaignsApplicationCounts) {
@@ -155,7 +155,7 @@ TEST(Dispatch, ARefusedBaselineIsNoStandardForTheNextApplication) {
                         .campaign = journal.second};
   EXPECT_EQ(before_refusals(journal.journal(), tiles).label(), kTiles);
   journal.judge_by_application(journal.first, Verdict::reverted);
-  EXPECT_EQ(before_refusals(journal.journal(), tiles).label(), "e88_backward/cuda_simple");
+  EXPECT_EQ(before_refusals(journal.journal(), tiles).label(), "e88_backward/cuda_simple[CHUNK=16,THREADS_PER_ROW=4]");
 }
 
 TEST(Dispatch, ABaselineThatNothingBeatIsAGapWithItsReason) {
