@@ -40,32 +40,6 @@ std::string result_text(const Experiment& experiment) {
                      format_interval(one.speedup(), one.speedup_lower(), one.speedup_upper()).all(), one.rounds);
 }
 
-Json replay_document(const Replay& replay, Kind kind) {
-  return {{"original", to_document(replay.original)},
-          {"experiment", to_document(replay.again)},
-          {"kind", kind == Kind::confirm ? "confirm" : "replay"},
-          {"reproduced", replay.reproduction.reproduced},
-          {"because", replay.reproduction.why},
-          {"differences", replay.differences}};
-}
-
-std::string replay_text(const Replay& replay) {
-  std::string text = "experiment " + std::to_string(replay.original.id) + ": " + replay.original.candidate.label() +
-                     " against " + replay.original.incumbent.label() + " on " + join(replay.original.workloads, ", ") +
-                     "\n" + format_table({{"then", result_text(replay.original)}, {"now", result_text(replay.again)}});
-  for (const std::string& line : replay.differences) {
-    text += "changed since: " + line + "\n";
-  }
-  return text + (replay.reproduction.reproduced ? "reproduced: " : "not reproduced: ") +
-         fmt::format("{}; 'apo show {}' shows it in full\n", replay.reproduction.why, replay.again.id);
-}
-
-// The file has to be there before the writer's lock is taken: a mistyped path must not become an empty journal.
-Journal open_existing(const Workspace& workspace) {
-  { const Journal reader = Journal::open(workspace.paths().journal, Access::read_only); }
-  return Journal::open(workspace.paths().journal, Access::read_write);
-}
-
 std::string result_text(const CommandComparison& comparison) {
   const Judgement& one = *comparison.judgement;
   const std::string reason = reason_word(comparison);
@@ -75,63 +49,89 @@ std::string result_text(const CommandComparison& comparison) {
                                 " n=" + std::to_string(one.rounds));
 }
 
-int two_commands(std::int64_t id, const Globals& globals) {
-  Workspace workspace(make_paths(globals.journal));
-  ConsoleObserver observer(globals);
-  const CommandReplay replay = replay_commands(workspace, id, observer);
-  if (globals.json) {
-    print_json({{"original", to_document(replay.original)},
-                {"comparison", to_document(replay.again)},
-                {"kind", "replay"},
-                {"reproduced", replay.reproduction.reproduced},
-                {"because", replay.reproduction.why},
-                {"differences", replay.differences}});
-    return replay.reproduction.reproduced ? kDone : kGateFailed;
-  }
-  std::string text =
-      fmt::format("comparison c{}: {} against {}\n", id, replay.original.command_b, replay.original.command_a);
-  text += format_table({{"then", result_text(replay.original)}, {"now", result_text(replay.again)}});
-  for (const std::string& line : replay.differences) {
-    text += "changed since: " + line + "\n";
-  }
-  print(text + (replay.reproduction.reproduced ? "reproduced: " : "not reproduced: ") +
-        fmt::format("{}; 'apo show c{}' shows it in full\n", replay.reproduction.why, replay.again.id));
-  return replay.reproduction.reproduced ? kDone : kGateFailed;
-}
-
 std::string result_text(const ApplicationComparison& comparison) {
   const SpeedEffect* speed = deciding_speed(comparison);
   return fmt::format("{} ({}), {}", to_string(*comparison.verdict), to_string(comparison.reason),
                      speed == nullptr ? std::string(to_string(comparison.outcome)) : speed_text(comparison, *speed));
 }
 
-std::string replay_text(const ApplicationReplay& replay) {
-  const ApplicationComparison& original = replay.original;
+// The three kinds of replays have the same members; `again`: what a second one is called in the document.
+template <class Replayed>
+Json replay_document(const Replayed& replay, const char* again, const char* kind) {
+  return {{"original", to_document(replay.original)},
+          {again, to_document(replay.again)},
+          {"kind", kind},
+          {"reproduced", replay.reproduction.reproduced},
+          {"because", replay.reproduction.why},
+          {"differences", replay.differences}};
+}
+
+Json replay_document(const Replay& replay, Kind kind) {
+  return replay_document(replay, "experiment", kind == Kind::confirm ? "confirm" : "replay");
+}
+
+// `letter` stands before its number in `apo show`.
+template <class Replayed>
+std::string replay_text(const Replayed& replay, const std::string& heading, const char* letter) {
   std::string text =
-      fmt::format("comparison a{}: {} against {}\n", original.id, original.dispatch[1], original.dispatch[0]);
-  text += format_table({{"then", result_text(original)}, {"now", result_text(replay.again)}});
+      heading + "\n" + format_table({{"then", result_text(replay.original)}, {"now", result_text(replay.again)}});
   for (const std::string& line : replay.differences) {
     text += "changed since: " + line + "\n";
   }
   return text + (replay.reproduction.reproduced ? "reproduced: " : "not reproduced: ") +
-         fmt::format("{}; 'apo show a{}' shows it in full\n", replay.reproduction.why, replay.again.id);
+         fmt::format("{}; 'apo show {}{}' shows it in full\n", replay.reproduction.why, letter, replay.again.id);
 }
 
-int by_application(std::int64_t id, const Globals& globals) {
-  Workspace workspace(make_paths(globals.journal));
-  ConsoleObserver observer(globals);
-  const ApplicationReplay replay = replay_application(workspace, id, observer);
+std::string replay_text(const Replay& replay) {
+  const Experiment& original = replay.original;
+  return replay_text(replay,
+                     fmt::format("experiment {}: {} against {} on {}", original.id, original.candidate.label(),
+                                 original.incumbent.label(), join(original.workloads, ", ")),
+                     "");
+}
+
+std::string replay_text(const CommandReplay& replay) {
+  const CommandComparison& original = replay.original;
+  return replay_text(
+      replay, fmt::format("comparison c{}: {} against {}", original.id, original.command_b, original.command_a), "c");
+}
+
+std::string replay_text(const ApplicationReplay& replay) {
+  const ApplicationComparison& original = replay.original;
+  return replay_text(
+      replay, fmt::format("comparison a{}: {} against {}", original.id, original.dispatch[1], original.dispatch[0]),
+      "a");
+}
+
+// The file has to be there before the writer's lock is taken: a mistyped path must not become an empty journal.
+Journal open_existing(const Workspace& workspace) {
+  { const Journal reader = Journal::open(workspace.paths().journal, Access::read_only); }
+  return Journal::open(workspace.paths().journal, Access::read_write);
+}
+
+template <class Replayed>
+int shown(const Replayed& replay, const Json& document, const Globals& globals) {
   if (globals.json) {
-    print_json({{"original", to_document(replay.original)},
-                {"comparison", to_document(replay.again)},
-                {"kind", "replay"},
-                {"reproduced", replay.reproduction.reproduced},
-                {"because", replay.reproduction.why},
-                {"differences", replay.differences}});
+    print_json(document);
   } else {
     print(replay_text(replay));
   }
   return replay.reproduction.reproduced ? kDone : kGateFailed;
+}
+
+int two_commands(std::int64_t id, const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  ConsoleObserver observer(globals);
+  const CommandReplay replay = replay_commands(workspace, id, observer);
+  return shown(replay, replay_document(replay, "comparison", "replay"), globals);
+}
+
+int by_application(std::int64_t id, const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  Journal journal = open_existing(workspace);
+  ConsoleObserver observer(globals);
+  const ApplicationReplay replay = replay_application(workspace, journal, id, observer);
+  return shown(replay, replay_document(replay, "comparison", "replay"), globals);
 }
 
 int one(std::int64_t id, Kind kind, const Globals& globals) {
@@ -139,12 +139,7 @@ int one(std::int64_t id, Kind kind, const Globals& globals) {
   Journal journal = open_existing(workspace);
   ConsoleObserver observer(globals);
   const Replay replay = measure_again(workspace, journal, id, kind, observer);
-  if (globals.json) {
-    print_json(replay_document(replay, kind));
-  } else {
-    print(replay_text(replay));
-  }
-  return replay.reproduction.reproduced ? kDone : kGateFailed;
+  return shown(replay, replay_document(replay, kind), globals);
 }
 
 // What becomes of all experiments, one after the other.

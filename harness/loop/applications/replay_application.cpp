@@ -49,11 +49,6 @@ std::string interval_of(const SpeedEffect& speed) {
   return format_interval(std::exp(speed.effect), std::exp(speed.lower), std::exp(speed.upper)).all();
 }
 
-std::vector<std::string> rule_differences(const std::string& then, const std::string& now) {
-  return then == now ? std::vector<std::string>{}
-                     : std::vector<std::string>{fmt::format("rule of the judge: {} then, {} now", then, now)};
-}
-
 }  // namespace
 
 Reproduction reproduction_of(const ApplicationComparison& original, const ApplicationComparison& again) {
@@ -78,20 +73,13 @@ Reproduction reproduction_of(const ApplicationComparison& original, const Applic
   return {false, fmt::format("the same verdict, but {} does not overlap {}", interval_of(*now), interval_of(*then))};
 }
 
-ApplicationReplay replay_application(Workspace& workspace, std::int64_t id, Observer& observer) {
-  // The file has to be there before the writer's lock is taken: a mistyped path must not become an empty journal.
-  { const Journal reader = Journal::open(workspace.paths().journal, Access::read_only); }
-  Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
+ApplicationReplay replay_application(Workspace& workspace, Journal& journal, std::int64_t id, Observer& observer) {
   ApplicationReplay replay{.original = journal.load_application_comparison(id)};
   check_judged(replay.original);
   const std::optional<Machine> then = journal.machine(replay.original.machine);
   workspace.use(then && then->target == Target::cuda ? Target::cuda : Target::host);
   replay.again = compare_dispatches(workspace, journal, asked_by(replay.original), observer);
-  replay.differences = rule_differences(replay.original.rule_version, replay.again.rule_version);
-  if (then) {
-    const std::vector<std::string> of_machine = machine_differences(*then, workspace.machine());
-    replay.differences.insert(replay.differences.begin(), of_machine.begin(), of_machine.end());
-  }
+  replay.differences = judge_differences(then, workspace.machine(), replay.original.rule_version);
   replay.reproduction = reproduction_of(replay.original, replay.again);
   return replay;
 }

@@ -9,6 +9,7 @@
 #include "harness/core/observer.h"
 #include "harness/loop/replay/reproduction.h"
 #include "harness/loop/workspace/workspace.h"
+#include "journal/journal.h"
 
 namespace apo {
 
@@ -21,7 +22,7 @@ struct ApplicationReplay {
 
 // The recorded application and dispatches as they are now, in the recorded folder, with the recorded seeds. UserError:
 // no such comparison, never judged, or its folder or a dispatch is gone.
-ApplicationReplay replay_application(Workspace& workspace, std::int64_t id, Observer& observer);
+ApplicationReplay replay_application(Workspace& workspace, Journal& journal, std::int64_t id, Observer& observer);
 
 // Reproduced when the verdict is the same and the intervals of the speed overlap; of a failure, when the outcome and
 // the side are the same. Both are judged.

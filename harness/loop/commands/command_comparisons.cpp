@@ -108,13 +108,7 @@ CommandReplay replay_commands(Workspace& workspace, std::int64_t id, Observer& o
   request.asked.gate.reset();
   request.asked.outcome = Outcome::valid;
   replay.again = compare_commands(workspace, std::move(request), observer);
-  if (then) {
-    replay.differences = machine_differences(*then, workspace.machine());
-  }
-  if (original.judgement->rule_version != kRuleVersion) {
-    replay.differences.push_back("rule of the judge: " + original.judgement->rule_version + " then, " +
-                                 std::string(kRuleVersion) + " now");
-  }
+  replay.differences = judge_differences(then, workspace.machine(), original.judgement->rule_version);
   replay.reproduction = reproduction_of(original, replay.again);
   return replay;
 }

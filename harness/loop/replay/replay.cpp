@@ -169,19 +169,6 @@ void measure(const Runtime& runtime, const Configuration& incumbent, Experiment&
   journal.finish_experiment(again);
 }
 
-// What differs before anything is measured.
-std::vector<std::string> differences_of(Journal& journal, const Experiment& original, const Machine& machine) {
-  std::vector<std::string> differences;
-  if (const auto before = journal.machine_of(original.id)) {
-    differences = machine_differences(*before, machine);
-  }
-  const std::string& rule = original.judgement->rule_version;
-  if (!rule.empty() && rule != kRuleVersion) {
-    differences.push_back(fmt::format("rule of the judge: {} then, {} now", rule, kRuleVersion));
-  }
-  return differences;
-}
-
 }  // namespace
 
 Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t id, Kind kind, Observer& observer) {
@@ -191,7 +178,8 @@ Replay measure_again(Workspace& workspace, Journal& journal, std::int64_t id, Ki
   const Rebuilt rebuilt = rebuild(workspace, journal, original);
   const EvaluatePlan plan = plan_again(workspace, journal, rebuilt.family, original, kind);
   check_supported(rebuilt.runtime, original, rebuilt.incumbent, plan.workloads);
-  replay.differences = differences_of(journal, original, workspace.machine());
+  replay.differences =
+      judge_differences(journal.machine_of(original.id), workspace.machine(), original.judgement->rule_version);
   journal.add_machine(workspace.machine());
   replay.again = experiment_like(original, workspace.machine());
   replay.again.id = journal.begin_replay(replay.again, id, kind);

@@ -1,9 +1,12 @@
 // harness/loop/replay/reproduction.cpp - compares verdict, interval or outcome, and lists what differs.
 #include "harness/loop/replay/reproduction.h"
 
+#include <fmt/format.h>
+
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/judge/preset.h"
 
 namespace apo {
 namespace {
@@ -72,6 +75,15 @@ std::vector<std::string> machine_differences(const Machine& then, const Machine&
     if (!then.facts.contains(name)) {
       add_difference(lines, name, "", value);
     }
+  }
+  return lines;
+}
+
+std::vector<std::string> judge_differences(const std::optional<Machine>& then, const Machine& now,
+                                           const std::string& rule) {
+  std::vector<std::string> lines = then ? machine_differences(*then, now) : std::vector<std::string>();
+  if (!rule.empty() && rule != kRuleVersion) {
+    lines.push_back(fmt::format("rule of the judge: {} then, {} now", rule, kRuleVersion));
   }
   return lines;
 }

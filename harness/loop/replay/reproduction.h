@@ -1,6 +1,7 @@
 // harness/loop/replay/reproduction.h - decides whether a second measurement agrees with the first; pure functions.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ Reproduction reproduction_of(const Experiment& original, const Experiment& again
 
 // Lists the facts in which the machine differs, one per line; empty for the same machine in the same state.
 std::vector<std::string> machine_differences(const Machine& then, const Machine& now);
+// Those of the machine, where the old one is known, and of the judge's rule, where `rule` of then is.
+std::vector<std::string> judge_differences(const std::optional<Machine>& then, const Machine& now,
+                                           const std::string& rule);
 // Lists the differences in compiler, flags and machine code of the two arms.
 std::vector<std::string> build_differences(const Experiment& original, const Experiment& again);
 
