@@ -13,6 +13,7 @@
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "kernels/random.h"
+#include "tests/processes.h"
 
 namespace apo::testing {
 namespace {
@@ -179,27 +180,19 @@ std::optional<Failure> judge(const fs::path& object, const WorkerOptions& option
 
 std::vector<int> group_members(int group) {
   std::vector<int> members;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const auto pid = parse_int(entry.path().filename().string());
-    if (!pid) {
-      continue;
-    }
-    std::ifstream stream(entry.path() / "stat");
-    std::string line;
-    std::getline(stream, line);
+  for (const int pid : all_processes()) {
+    const std::string line = process_file(pid, "stat");
     // "PID (NAME) STATE PPID PGRP ...": the name may hold anything but ends at the last parenthesis.
     const std::vector<std::string> fields = split_words(line.substr(std::min(line.rfind(')') + 1, line.size())));
     if (fields.size() > 2 && fields[0] != "Z" && parse_int(fields[2]) == group) {
-      members.push_back(static_cast<int>(*pid));
+      members.push_back(pid);
     }
   }
   return members;
 }
 
 bool is_running(int pid) {
-  std::ifstream stream("/proc/" + std::to_string(pid) + "/stat");
-  std::string line;
-  std::getline(stream, line);
+  const std::string line = process_file(pid, "stat");
   const std::vector<std::string> fields = split_words(line.substr(std::min(line.rfind(')') + 1, line.size())));
   return !fields.empty() && fields[0] != "Z" && fields[0] != "X";
 }

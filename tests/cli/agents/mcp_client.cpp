@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "harness/core/text.h"
+#include "tests/processes.h"
 
 namespace apo {
 namespace {
@@ -31,19 +32,14 @@ std::vector<std::string> argv_of(const Workplace& workplace, const std::vector<s
   return argv;
 }
 
-std::string contents(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-bool is_of(const fs::path& process, const std::string& folder) {
+bool is_of(int pid, const std::string& folder) {
   std::error_code error;
-  const fs::path working = fs::read_symlink(process / "cwd", error);
-  const std::string stat = contents(process / "stat");
+  const fs::path working = fs::read_symlink("/proc/" + std::to_string(pid) + "/cwd", error);
+  const std::string stat = testing::process_file(pid, "stat");
   const std::size_t state = stat.rfind(") ");
   const bool lives = state != std::string::npos && stat[state + 2] != 'Z' && stat[state + 2] != 'X';
   return lives && ((!error && working.string().starts_with(folder)) ||
-                   contents(process / "cmdline").find(folder) != std::string::npos);
+                   testing::process_file(pid, "cmdline").find(folder) != std::string::npos);
 }
 
 }  // namespace
@@ -158,10 +154,9 @@ void McpClient::kill() {
 std::vector<pid_t> processes_of(const Workplace& workplace) {
   std::vector<pid_t> found;
   const std::string folder = fs::canonical(workplace.path("")).string();
-  for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
-    const auto pid = parse_int(entry.path().filename().string());
-    if (pid && *pid != getpid() && is_of(entry.path(), folder)) {
-      found.push_back(static_cast<pid_t>(*pid));
+  for (const int pid : testing::all_processes()) {
+    if (pid != getpid() && is_of(pid, folder)) {
+      found.push_back(pid);
     }
   }
   return found;

@@ -15,6 +15,7 @@
 #include "journal/database.h"
 #include "journal/journal.h"
 #include "tests/cli/agents/mcp_client.h"
+#include "tests/processes.h"
 
 namespace apo {
 namespace {
@@ -58,10 +59,7 @@ pid_t command_of(const Workplace& place) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (std::chrono::steady_clock::now() < until) {
     for (const pid_t process : processes_of(place)) {
-      std::ifstream stream("/proc/" + std::to_string(process) + "/cmdline", std::ios::binary);
-      std::string words;
-      std::getline(stream, words);  // nothing where the process is gone by now; an iterator would throw
-      if (words.starts_with(std::string("apo\0compare", 11))) {
+      if (testing::process_file(process, "cmdline").starts_with(std::string("apo\0compare", 11))) {
         return process;
       }
     }

@@ -9,6 +9,7 @@
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "tests/cli/workplace.h"
+#include "tests/processes.h"
 
 namespace apo {
 namespace {
@@ -43,10 +44,8 @@ Words run_with(const std::vector<std::string>& proposers) {
 }
 
 bool is_running(const std::string& argument) {
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    std::ifstream file(entry.path() / "cmdline");
-    std::string line;
-    std::getline(file, line);  // nothing where the process is gone by now; an iterator would throw
+  for (const int pid : testing::all_processes()) {
+    const std::string line = testing::process_file(pid, "cmdline");
     if (line.find(argument) != std::string::npos && line.starts_with("sleep")) {
       return true;
     }

@@ -15,6 +15,7 @@
 #include "harness/core/text.h"
 #include "journal/journal.h"
 #include "tests/cli/workplace.h"
+#include "tests/processes.h"
 
 namespace apo {
 namespace {
@@ -114,14 +115,10 @@ TEST_F(Workers, NeedToBeAsManyAsHaveToAgree) {
 // Processes of the program that have this word in their environment's folder for temporary files.
 std::vector<int> serving(const std::string& folder) {
   std::vector<int> found;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const auto pid = parse_int(entry.path().filename().string());
-    std::ifstream command(entry.path() / "cmdline");
-    std::ifstream environment(entry.path() / "environ");
-    const std::string words(std::istreambuf_iterator<char>(command), {});
-    const std::string variables(std::istreambuf_iterator<char>(environment), {});
-    if (pid && words.find("--serve") != std::string::npos && variables.find(folder) != std::string::npos) {
-      found.push_back(static_cast<int>(*pid));
+  for (const int pid : testing::all_processes()) {
+    if (testing::process_file(pid, "cmdline").find("--serve") != std::string::npos &&
+        testing::process_file(pid, "environ").find(folder) != std::string::npos) {
+      found.push_back(pid);
     }
   }
   return found;

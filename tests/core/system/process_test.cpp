@@ -13,16 +13,17 @@
 #include "harness/core/system/files.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
+#include "tests/processes.h"
 
 namespace apo {
 namespace {
 
 // Killed at once, but reaped by init whenever it gets to it: a zombie counts as gone.
 bool gone_soon(std::int64_t process) {
-  const std::string stat = "/proc/" + std::to_string(process) + "/stat";
   bool gone = false;
   for (int i = 0; i < 500 && !gone; ++i) {
-    gone = !std::filesystem::exists(stat) || read_file(stat).find(") Z") != std::string::npos;
+    const std::string stat = testing::process_file(static_cast<int>(process), "stat");
+    gone = stat.empty() || stat.find(") Z") != std::string::npos;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return gone;
