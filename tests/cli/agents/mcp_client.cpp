@@ -13,6 +13,7 @@
 #include <fstream>
 #include <thread>
 
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "tests/processes.h"
 
@@ -147,7 +148,7 @@ int McpClient::close() {
 }
 
 void McpClient::kill() {
-  ::kill(static_cast<pid_t>(parse_int(trim(contents(pid_file_))).value()), SIGKILL);
+  ::kill(static_cast<pid_t>(parse_int(trim(read_file(pid_file_))).value()), SIGKILL);
   process_->end(false);
 }
 
