@@ -116,8 +116,8 @@ struct ReportModel {
   std::string last_event_at;  // the latest time in the records
   Machine machine;
   std::vector<Toolchain> toolchains;  // sorted, each once
-  std::string champion;               // label of the incumbent that stands: accepted last and not withdrawn
-  bool improved = false;              // the champion came from an accept; false: it is the baseline itself
+  std::string incumbent;              // label of the incumbent that stands: accepted last and not withdrawn
+  bool improved = false;              // the final incumbent came from an accept; false: it is the baseline itself
   std::vector<TrajectoryPoint> trajectory;
   double naive_effect = 0;              // log of the product of the accepted effects: no claim
   double shrunken_effect = 0;           // the same with each effect's luck taken off (shrinkage.h): no claim either
@@ -129,8 +129,9 @@ struct ReportModel {
   std::vector<Profile> last_profiles;         // of the last one, where that is another iteration
   std::vector<Lesson> lessons;                // by id
   std::vector<Certification> certifications;  // by id
-  std::optional<Certification> claim;  // newest for the champion under the campaign's cache policy: the only claim
-  std::vector<Sentinel> sentinels;     // by time
+  std::optional<Certification>
+      claim;                        // newest for the final incumbent under the campaign's cache policy: the only claim
+  std::vector<Sentinel> sentinels;  // by time
   std::vector<PredictionOutcome> predictions;
   PredictionScore prediction_score;
   std::vector<Application> applications;                       // newest first

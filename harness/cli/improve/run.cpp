@@ -148,7 +148,7 @@ Json summary_document(const CampaignSummary& summary) {
           {"family", summary.policy.family},
           {"workloads", summary.policy.workloads},
           {"baseline", to_document(summary.baseline)},
-          {"champion", to_document(summary.champion)},
+          {"incumbent", to_document(summary.incumbent)},
           {"withdrawn", summary.withdrawn},
           {"resumed", summary.resumed},
           {"recovered", summary.recovered},

@@ -63,12 +63,12 @@ std::vector<Experiment> replays_of(Journal& journal, const Experiment& experimen
   return again;
 }
 
-// Of the experiment's candidate, once it had become its campaign's champion.
+// Of the experiment's candidate, once it had become its campaign's final incumbent.
 std::vector<Certification> certifications_of(Journal& journal, const Experiment& experiment) {
   std::vector<Certification> result;
   if (experiment.campaign != 0 && experiment.judgement && experiment.judgement->verdict == Verdict::accepted) {
     result = journal.certifications(experiment.campaign);
-    std::erase_if(result, [&](const Certification& one) { return !(one.champion == experiment.candidate); });
+    std::erase_if(result, [&](const Certification& one) { return !(one.incumbent == experiment.candidate); });
   }
   return result;
 }
