@@ -273,13 +273,6 @@ int without_command(int argc, char** argv, Globals& globals) {
 
 }  // namespace
 
-void check_target(const std::string& target) {
-  const std::vector<std::string> known = {"auto", "host", "cuda"};
-  if (std::find(known.begin(), known.end(), target) == known.end()) {
-    throw UserError("unknown target '" + target + "'", did_you_mean(target, known) + "\nknown: " + join(known, ", "));
-  }
-}
-
 double checked_duration(const std::string& option, const std::string& text) {
   const auto seconds = parse_duration(text);
   if (!seconds) {

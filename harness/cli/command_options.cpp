@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "harness/cli/console.h"
+#include "harness/cli/target_choice.h"
 #include "harness/core/commands/command_metric.h"
 #include "harness/core/error.h"
 #include "harness/core/text.h"
@@ -93,7 +94,6 @@ void add_command_options(CLI::App& app, CommandOptions& options, const std::vect
 CommandRequest command_request(const CommandOptions& options, CommandPurpose purpose, const std::string& judge,
                                const std::string& layout) {
   check_whole(options);
-  check_target(options.target);
   return {.asked = {.purpose = purpose,
                     .command_a = options.command_a,
                     .command_b = options.command_b,
@@ -105,7 +105,7 @@ CommandRequest command_request(const CommandOptions& options, CommandPurpose pur
                     .runs = options.runs,
                     .timeout_s = duration_or_none("--timeout", options.timeout),
                     .budget_s = duration_or_none("--budget", options.budget)},
-          .target = options.target};
+          .target = asked_target(options.target)};
 }
 
 std::optional<std::int64_t> command_number(const std::string& word) {

@@ -28,7 +28,7 @@ JudgePreset preset_of(const CampaignProgress& state, const std::string& judge) {
   if (judge.empty()) {
     return state.plan.preset;
   }
-  return with_floor(judge == "auto" ? state.auto_preset : any_preset_named(judge), state.claim_floor);
+  return with_floor(any_asked_preset(judge).value_or(state.auto_preset), state.claim_floor);
 }
 
 EvaluatePlan plan_for(const CampaignProgress& state, const Experiment& experiment, const std::string& judge) {

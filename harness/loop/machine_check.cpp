@@ -60,7 +60,7 @@ void check_machine(const CampaignFrame& frame, CampaignProgress& state) {
   state.machine_checked = true;
   EvaluatePlan& plan = state.plan;
   state.auto_preset = choose_preset(sentinel.check.sd, layout_control(plan.rounds.layout));
-  if (frame.policy.judge_preset == "auto") {
+  if (!any_asked_preset(frame.policy.judge_preset)) {
     plan.preset = state.auto_preset;
   }
   state.claim_floor = frame.given_floor ? *frame.given_floor

@@ -165,7 +165,7 @@ Json summary_document(const CampaignSummary& summary) {
 }
 
 int run(const RunOptions& options, const Globals& globals) {
-  check_target(options.target);
+  static_cast<void>(asked_target(options.target));
   const Paths paths = make_paths(globals.journal);
   Policy policy = policy_of(options, paths);
   Workspace workspace(paths);

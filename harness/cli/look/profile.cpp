@@ -11,6 +11,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/look/profile_application.h"
+#include "harness/cli/target_choice.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/records/stalls.h"
@@ -222,9 +223,7 @@ void print_profile(const Profile& profile, const std::vector<Bottleneck>& bottle
 // `apo profile --roofs`: no variant, only what the device can reach.
 int show_roofs(const ProfileOptions& options, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
-  if (options.target == "cuda" || (options.target == "auto" && workspace.has_gpu())) {
-    workspace.use(Target::cuda);
-  }
+  workspace.use(resolve_target(options.target, workspace));
   ConsoleObserver observer(globals);
   const std::vector<Roof> roofs = kept_or_measured_roofs(workspace, options.remeasure, observer);
   if (globals.json) {
@@ -249,7 +248,7 @@ int profile(const ProfileOptions& options, const Globals& globals) {
         "'apo profile --output FILE -- COMMAND' profiles an application; for a variant, redirect the output of --json");
   }
   const CachePolicy cache = checked_cache_policy(options.cache);
-  check_target(options.target);
+  static_cast<void>(asked_target(options.target));
   if (options.roofs_only) {
     return show_roofs(options, globals);
   }

@@ -153,7 +153,7 @@ std::string brief_text(const ResearchAnswer& answer) {
 }
 
 int brief(const ResearchOptions& options, const Globals& globals) {
-  check_target(options.target);
+  static_cast<void>(asked_target(options.target));
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   Policy policy = default_policy(options.family);

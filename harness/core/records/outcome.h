@@ -24,6 +24,7 @@ enum class Outcome : std::uint8_t {
   no_metric,       // a command ended well and gave no number, or more than one
   not_finite,      // an application's step has a NaN or an infinity
   left_processes,  // an application ended, and what it started did not
+  not_checkable,   // the CPU executor has no equivalent of what the source uses
 };
 
 enum class Verdict : std::uint8_t { accepted, reverted, inconclusive };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,10 @@
 namespace apo {
 
 struct CommandRequest {
-  CommandComparison asked;      // the folder: where they run; empty: here
-  std::string target = "auto";  // the device that is recorded, and whose turns are taken; auto: cuda for nvbench only
-  bool keep = true;             // record it in the journal
+  CommandComparison asked;  // the folder: where they run; empty: here
+  // The device that is recorded, and whose turns are taken; nullopt: a GPU for nvbench only.
+  std::optional<Target> target;
+  bool keep = true;  // record it in the journal
 };
 
 // The comparison with its verdict and number. UserError for a metric, preset or duration that makes no sense, for an A
