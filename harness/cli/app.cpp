@@ -13,11 +13,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <stdexcept>
 #include <string_view>
 
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/cli/help_format.h"
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
@@ -294,7 +296,7 @@ int run_app(int argc, char** argv) {
   app.footer("'apo COMMAND --help' shows the options of a command.");
   app.set_version_flag("--version", "apo " APO_VERSION);
   app.require_subcommand(1);
-  app.get_formatter()->column_width(28);
+  app.formatter(std::make_shared<HelpFormat>());
   Globals globals;
   globals.words.assign(argv, argv + argc);
   globals.words.front() = "apo";

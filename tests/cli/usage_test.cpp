@@ -70,6 +70,22 @@ TEST(Usage, EveryCommandHasHelpOnStdout) {
   }
 }
 
+TEST(Usage, HelpNamesWhatAnOptionExcludesOnlyWhereThatIsShort) {
+  const Workplace place;
+  for (const std::string& command : all_commands()) {
+    const std::string help = place.apo({command, "--help"}).out;
+    EXPECT_EQ(help.find("Excludes:"), std::string::npos) << help;
+    EXPECT_EQ(help.find(" in ["), std::string::npos) << help;
+    for (const std::string& line : split(help.substr(0, help.find("\n\n\n")), '\n')) {
+      EXPECT_LE(line.size(), 110U) << command;  // names may be longer than their column
+    }
+  }
+  const std::string compare = place.apo({"compare", "--help"}).out;
+  EXPECT_NE(compare.find("\nOptions for two commands:\n  --command-a TEXT "), std::string::npos) << compare;
+  EXPECT_NE(compare.find("--runs INT (1 to 100)"), std::string::npos) << compare;
+  EXPECT_NE(place.apo({"gate", "--help"}).out.find("(default: 2%) (not with --store)"), std::string::npos);
+}
+
 TEST(Usage, HelpOfQueryListsItsKeys) {
   const Ran ran = Workplace().apo({"query", "--help"});
   for (const char* key : {"family", "verdict", "technique", "speedup", "since", "metric:NAME"}) {
