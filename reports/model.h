@@ -66,7 +66,7 @@ struct CampaignRecords {
   std::map<std::int64_t, std::string> diffs;  // accepted experiment -> what it changed in its incumbent's source
 };
 
-// Where the campaign stood after one judged experiment. Index 0 is the baseline.
+// The state of the campaign after one judged experiment. Index 0 is the baseline.
 struct TrajectoryPoint {
   int index = 0;
   std::int64_t experiment = 0;
@@ -77,7 +77,7 @@ struct TrajectoryPoint {
   double candidate = kNotMeasured;  // log of where the candidate would have led: its incumbent's product x its effect
 };
 
-// What was said before measuring against what came out.
+// A prediction and the effect that was measured.
 struct PredictionOutcome {
   int index = 0;
   std::int64_t experiment = 0;

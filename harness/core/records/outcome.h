@@ -61,8 +61,8 @@ struct GateStep {
   double end_s = 0;
 };
 
-// How far the outputs of a candidate were from the reference on one workload, over all calls. The relative error of an
-// element is that to max(|reference|, 1e-2), as SOL-ExecBench has it.
+// The largest errors of a candidate's outputs on one workload, over all calls. The relative error of an element is
+// relative to max(|reference|, 1e-2), as in SOL-ExecBench.
 struct OutputErrors {
   std::string workload;
   double max_absolute = 0;  // of the finite elements

@@ -32,10 +32,11 @@ struct CommandReplay {
   std::vector<std::string> differences;  // of the machine and the judge's rule
 };
 
-// The recorded commands again, as they are now, in the recorded folder. UserError: no such comparison, or never judged.
+// Repeats a comparison in the recorded folder, with the commands as they are now. UserError when there is no such
+// comparison, or when it was never judged.
 CommandReplay replay_commands(Workspace& workspace, std::int64_t id, Observer& observer);
 
-// By the gate's or the judge's verdict, and by intervals that overlap. Both are judged.
+// Compares the verdicts and asks whether the intervals overlap. Both comparisons are judged.
 Reproduction reproduction_of(const CommandComparison& original, const CommandComparison& again);
 
 }  // namespace apo
