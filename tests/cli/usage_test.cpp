@@ -118,7 +118,7 @@ void PrintTo(const Mistake& mistake, std::ostream* out) {
   *out << mistake.name;
 }
 
-class Mistaken : public testing::TestWithParam<Mistake> {};
+class Mistaken : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(Mistaken, IsToldWhatIsWrongAndWhatToDo) {
   const Workplace place;
@@ -234,12 +234,12 @@ const Mistake kBadValues[] = {
     {"family_library", {"list", "--families", "nowhere.so"}, 1, {"nowhere.so"}},
 };
 
-std::string name_of_mistake(const testing::TestParamInfo<Mistake>& info) {
+std::string name_of_mistake(const ::testing::TestParamInfo<Mistake>& info) {
   return info.param.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(UnknownName, Mistaken, testing::ValuesIn(kUnknownNames), name_of_mistake);
-INSTANTIATE_TEST_SUITE_P(BadValue, Mistaken, testing::ValuesIn(kBadValues), name_of_mistake);
+INSTANTIATE_TEST_SUITE_P(UnknownName, Mistaken, ::testing::ValuesIn(kUnknownNames), name_of_mistake);
+INSTANTIATE_TEST_SUITE_P(BadValue, Mistaken, ::testing::ValuesIn(kBadValues), name_of_mistake);
 
 TEST(Usage, SourceOfAFamilyIsRefusedWithTheCommandThatBuildsItAndThatLibraryLoadsByItsNameAlone) {
   const Workplace place;
