@@ -65,7 +65,7 @@ std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump();
 }
 
-// What the program asks the object for: see harness/executor/module.h.
+// Symbols that the program asks the object for: see harness/executor/module.h.
 std::string exports(const Family& family, const Variant& variant) {
   std::string text = "\n# 1 \"" + std::string(kLaunches) + "\"\nextern \"C\" {\n";
   std::vector<std::string> kernels;
@@ -160,7 +160,7 @@ std::vector<KernelFacts> kernel_facts(const Variant& variant, const SharedVariab
   return kernels;
 }
 
-// What a compiler's message says about a source that a GPU's compiler may well take.
+// Reads the outcome from the message of g++ on a source that a GPU's compiler may well take.
 void classify(Build& build, const Variant& variant) {
   static const std::regex kUndeclared(R"('(__\w+)' was not declared)");
   static const std::regex kHeader(R"(fatal error: (\S+): No such file)");

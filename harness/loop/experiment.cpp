@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kQuietPatienceS = 60;
 
-// Of a candidate that is judged by another word than the campaign; "": by none.
+// The preset of a candidate that is judged by another word than the campaign; "": the campaign's.
 JudgePreset preset_of(const CampaignProgress& state, const std::string& judge) {
   if (judge.empty()) {
     return state.plan.preset;
@@ -91,7 +91,7 @@ std::string judged_before(const CampaignFrame& frame, const Build& candidate, co
                      experiment.judgement->sentence);
 }
 
-// In a thread of its own, so that a mistake of the candidate is a gate too.
+// Runs in a thread of its own, so that a mistake of the candidate is a gate too.
 std::vector<GateResult> ask_cpu(const Paths& paths, const Variant& variant) {
   try {
     SilentObserver silent;

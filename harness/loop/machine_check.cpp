@@ -14,7 +14,7 @@
 namespace apo {
 namespace {
 
-// Of this machine: workers run theirs on others.
+// Earlier sentinels of this machine: workers run theirs on others.
 std::vector<double> earlier_effects(const CampaignFrame& frame) {
   std::vector<double> effects;
   for (const SentinelRow& sentinel : frame.journal.sentinels(frame.campaign)) {

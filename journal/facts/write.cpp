@@ -64,7 +64,7 @@ bool was_timed(const Experiment& experiment) {
   return experiment.outcome == Outcome::valid && experiment.judgement->rounds > 0;
 }
 
-// What was measured but not written yet; the rest was added while it happened.
+// Writes results that are not in the journal yet; the rest was added while it happened.
 void add_missing_evidence(Journal& journal, Database& database, const Experiment& experiment) {
   const auto add_missing_build = [&](Journal::Role role, std::string_view name, const Build& build) {
     if (was_built(build) &&

@@ -60,7 +60,7 @@ void append_certified(const ReportModel& model, Line& line) {
             products_text(model)));
 }
 
-// Of the campaign's own end; the sections have all of them.
+// Comparisons at the campaign's own end; the sections have all of them.
 void append_application(const ReportModel& model, Line& line) {
   for (const ApplicationComparison& one : model.application_comparisons) {
     if (one.campaign != 0 && one.verdict && *one.verdict != Verdict::accepted) {

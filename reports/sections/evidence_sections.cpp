@@ -235,7 +235,7 @@ void write_predictions(const ReportModel& model, Writer& writer) {
 
 namespace {
 
-// How the final incumbent changes the clock, in few words.
+// Says in few words whether the final incumbent changes the clock.
 std::string clock_cell(const Certification& certification) {
   if (!certification.clock) {
     return "not looked at";

@@ -103,7 +103,7 @@ std::string bottlenecks_text(const std::vector<Bottleneck>& bottlenecks) {
   return text.empty() ? "  none of the rules found one\n" : text;
 }
 
-// What part of the time each unit would need for the compulsory work alone.
+// Prints the share of the time that each unit would need for the compulsory work alone.
 std::string busy_text(const Profile& profile) {
   std::vector<std::string> parts;
   for (const auto& [metric, what] :
@@ -116,7 +116,7 @@ std::string busy_text(const Profile& profile) {
   return parts.empty() ? "" : "  of it   " + join(parts, ", ") + "\n";
 }
 
-// How many of which the special functions are.
+// Prints the count of each special function.
 std::string special_text(const Profile& profile) {
   std::vector<std::string> parts;
   for (const Metric& metric : profile.metrics) {
@@ -127,7 +127,7 @@ std::string special_text(const Profile& profile) {
   return parts.empty() ? "" : "  special " + join(parts, ", ") + "\n";
 }
 
-// What the floor does not say.
+// Names the work that the floor does not count.
 std::string floor_note(const Profile& profile) {
   if (profile.metric("floor_flops") == 0 && profile.metric("floor_special") == 0) {
     return "          this family counts the bytes that must move and no arithmetic\n";
@@ -137,7 +137,7 @@ std::string floor_note(const Profile& profile) {
              : "";
 }
 
-// What the counters say about memory, occupancy and issue, each against what it should be; empty without counters.
+// Prints the counters of memory, occupancy and issue beside their ideal values; empty without counters.
 std::string counters_text(const Profile& profile) {
   std::string text;
   const auto line = [&](const char* name, std::vector<std::string> parts) {

@@ -29,7 +29,7 @@ bool is_known(const std::optional<Value>& value) {
   return value.has_value();
 }
 
-// Of the fields that were read.
+// Writes the fields that were read.
 struct Known {
   Json& document;
   template <class Field>

@@ -81,7 +81,7 @@ struct ClassRows {
   std::vector<RefusedIncumbent> refused;
 };
 
-// What the classes of one journal are read with.
+// Reads the classes of one journal.
 struct ClassReader {
   Journal& journal;
   const DispatchRequest& request;

@@ -52,7 +52,7 @@ std::string bare(const std::string& workload) {
   return workload.substr(workload.find('/') + 1);
 }
 
-// Which of the stored workloads are asked for.
+// Selects the stored workloads that are asked for.
 std::vector<const Workload*> asked_workloads(const Workspace& workspace, const StoredVariant& stored,
                                              const std::vector<std::string>& asked) {
   const Family& family = workspace.family(stored.variant.family);

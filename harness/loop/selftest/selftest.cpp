@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kShareInputs = 16;  // comparisons
 
-// What every comparison of a selftest is given, and adds to.
+// The state that all comparisons of a selftest share.
 struct Run {
   const SelftestRequest& request;
   Journal& journal;

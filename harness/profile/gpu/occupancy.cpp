@@ -10,8 +10,8 @@
 namespace apo {
 namespace {
 
-// Of compute capability 3.x to 9.x. Registers are handed out to whole warps, warps to the SM's four parts; a block's
-// shared memory includes a kibibyte of the system's from 8.0 on.
+// Holds for compute capability 3.x to 9.x. Registers are handed out to whole warps, warps to the SM's four parts; a
+// block's shared memory includes a kibibyte of the system's from 8.0 on.
 constexpr std::int64_t kWarp = 32;
 constexpr std::int64_t kParts = 4;
 constexpr std::int64_t kRegisterUnit = 256;
