@@ -13,11 +13,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <stdexcept>
 #include <string_view>
 
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/cli/help_format.h"
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
@@ -273,13 +275,6 @@ int without_command(int argc, char** argv, Globals& globals) {
 
 }  // namespace
 
-void check_target(const std::string& target) {
-  const std::vector<std::string> known = {"auto", "host", "cuda"};
-  if (std::find(known.begin(), known.end(), target) == known.end()) {
-    throw UserError("unknown target '" + target + "'", did_you_mean(target, known) + "\nknown: " + join(known, ", "));
-  }
-}
-
 double checked_duration(const std::string& option, const std::string& text) {
   const auto seconds = parse_duration(text);
   if (!seconds) {
@@ -301,7 +296,7 @@ int run_app(int argc, char** argv) {
   app.footer("'apo COMMAND --help' shows the options of a command.");
   app.set_version_flag("--version", "apo " APO_VERSION);
   app.require_subcommand(1);
-  app.get_formatter()->column_width(28);
+  app.formatter(std::make_shared<HelpFormat>());
   Globals globals;
   globals.words.assign(argv, argv + argc);
   globals.words.front() = "apo";

@@ -26,9 +26,6 @@ struct Globals {
   std::optional<std::vector<std::string>> command;
 };
 
-// Throws UserError unless it is auto, host or cuda.
-void check_target(const std::string& target);
-
 // Seconds of an option's "90s". Throws UserError.
 double checked_duration(const std::string& option, const std::string& text);
 

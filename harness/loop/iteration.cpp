@@ -67,7 +67,7 @@ ResearchInputs inputs_of(const CampaignFrame& frame, const CampaignProgress& sta
   return research_inputs(subject, profile);
 }
 
-// What proposers add is ranked with everything else.
+// Ranks the proposals with all other candidates.
 ResearchBrief research_incumbent(const CampaignFrame& frame, CampaignProgress& state, const Profile& profile,
                                  const IterationSummary& iteration) {
   const StageRange range("research");

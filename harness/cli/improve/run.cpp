@@ -148,7 +148,7 @@ Json summary_document(const CampaignSummary& summary) {
           {"family", summary.policy.family},
           {"workloads", summary.policy.workloads},
           {"baseline", to_document(summary.baseline)},
-          {"champion", to_document(summary.champion)},
+          {"incumbent", to_document(summary.incumbent)},
           {"withdrawn", summary.withdrawn},
           {"resumed", summary.resumed},
           {"recovered", summary.recovered},
@@ -165,7 +165,7 @@ Json summary_document(const CampaignSummary& summary) {
 }
 
 int run(const RunOptions& options, const Globals& globals) {
-  check_target(options.target);
+  static_cast<void>(asked_target(options.target));
   const Paths paths = make_paths(globals.journal);
   Policy policy = policy_of(options, paths);
   Workspace workspace(paths);

@@ -13,6 +13,7 @@
 #include "harness/cli/console.h"
 #include "harness/cli/target_choice.h"
 #include "harness/core/error.h"
+#include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/exchange/hand_kept_table.h"
@@ -42,8 +43,8 @@ struct ResearchOptions {
 Json to_document(const Foresight& score) {
   return {{"right_pairs", score.right_pairs},
           {"wrong_pairs", score.wrong_pairs},
-          {"until_champion", score.until_champion},
-          {"champions", score.champions},
+          {"until_final_incumbent", score.until_final},
+          {"improved_campaigns", score.improved},
           {"predicted", score.predicted},
           {"inside", score.inside},
           {"interval_score", score.interval_score},
@@ -64,7 +65,7 @@ std::string foresight_table(const ForesightReport& report) {
       {"measure", "recorded", "now"},
       row("pairs of later candidates in the right order",
           [](const Foresight& f) { return fmt::format("{} : {}", f.right_pairs, f.wrong_pairs); }),
-      row("experiments until the champion's variant", [&](const Foresight& f) { return number(f.until_champion); }),
+      row("experiments until the final incumbent", [&](const Foresight& f) { return number(f.until_final); }),
       row("effects inside the 80 % band",
           [](const Foresight& f) { return fmt::format("{} of {}", f.inside, f.predicted); }),
       row("interval score of the bands, in logs", [&](const Foresight& f) { return number(f.interval_score); }),
@@ -152,7 +153,7 @@ std::string brief_text(const ResearchAnswer& answer) {
 }
 
 int brief(const ResearchOptions& options, const Globals& globals) {
-  check_target(options.target);
+  static_cast<void>(asked_target(options.target));
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   Policy policy = default_policy(options.family);

@@ -6,6 +6,7 @@
 
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
+#include "harness/cli/target_choice.h"
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/machine.h"
@@ -36,14 +37,13 @@ Paths paths_of_worker(const fs::path& folder) {
 }
 
 int serve_driver(const ServeCommand& options) {
-  check_target(options.target);
+  static_cast<void>(asked_target(options.target));
   if (!options.cpus.empty() && !allow_cpus(options.cpus)) {
     throw EnvironmentError("the CPUs of --cpus cannot be used here");
   }
   const TemporaryFolder folder("apo-serve");
   Workspace workspace(paths_of_worker(folder.path()));
-  const bool gpu = options.target == "auto" ? workspace.has_gpu() : options.target == "cuda";
-  workspace.use(gpu ? Target::cuda : Target::host);
+  workspace.use(resolve_target(options.target, workspace));
   return serve(workspace, {.version = APO_VERSION});
 }
 

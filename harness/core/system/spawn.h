@@ -62,8 +62,8 @@ class SpawnedProcess {
   std::optional<GroupGuard> guard_;
 };
 
-// For a forked child: becomes the program, unless it has failed before (`failure` is an errno, or 0). What fails is
-// written to the descriptor `report` as an errno, and the child ends. Calls nothing that is not async-signal-safe.
+// Turns a forked child into the program, unless the child has failed before (`failure` is an errno, or 0). Writes the
+// errno of a failure to the descriptor `report` and ends the child. Calls nothing that is not async-signal-safe.
 [[noreturn]] void execute(const char* program, char* const* argv, char* const* environment, int failure, int report);
 
 // Appends what a pipe that does not block has now, a few megabytes at most, so that others have their turn. False at

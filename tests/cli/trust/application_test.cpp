@@ -369,7 +369,7 @@ TEST_F(ApplicationCommand, ACampaignEndsWithTheApplicationAndSaysThatItRefuses) 
   }
   ASSERT_EQ(ran.exit_code, 3) << ran.output << ran.error;
   const Json summary = Json::parse(ran.output);
-  EXPECT_EQ(summary["champion"]["variant"], "row_softmax/tuned");
+  EXPECT_EQ(summary["incumbent"]["variant"], "row_softmax/tuned");
   const Json& judged = summary["application"];
   EXPECT_EQ(judged["verdict"], "reverted") << judged["sentence"];
   EXPECT_EQ(judged["reason"], "regression");
