@@ -10,7 +10,6 @@ DeviceTurns::Turn take_turn(const Runtime& runtime, Observer& observer) {
 }
 
 Result<Round> take_round(const RunRound& run, RoundStage stage, int index) {
-  constexpr int kAgain = 1 << 20;  // behind all that are taken once: coins follow from the index
   const auto first = run(stage, index);
   if (first) {
     return first;

@@ -19,6 +19,9 @@ using RoundSource = std::function<Result<Round>(RoundStage stage, int index, dou
 
 using RunRound = std::function<Result<Round>(RoundStage stage, int index)>;
 
+// Added to the index of a round or a block that is taken again: its coins follow from the index.
+inline constexpr int kAgain = 1 << 20;
+
 // Takes a round that fails again, in new processes and with coins of its own. What fails twice in the same arm is that
 // arm's failure. A clock that failed once is the machine's, and the second round counts; after any other failure it
 // does not: code that is wrong now and then is never accepted, and not blamed for what one look saw.
