@@ -17,8 +17,8 @@ enum class Proof : std::uint8_t { doubt, beyond_doubt };
 //   correction for their number is needed). Beyond doubt: its upper bound is below.
 // - Tail: the 90th and the 99th percentile of all its calls, pooled over the rounds, must not be longer by more than
 //   guard_margin. A bound has to say so, because the tail of honest code is the machine's.
-// - Mean: all its calls together must not take longer than the incumbent's by more than one standard error; beyond
-//   doubt, by more than the bound at guard_alpha.
+// - Mean: all its calls together must not take longer than the incumbent's by more than one standard error, which is
+//   what one burst of the machine can make of it; beyond doubt, by more than the bound at guard_alpha.
 std::string guard_failure(const std::vector<Round>& rounds, const JudgePreset& preset, Proof proof);
 
 }  // namespace apo
