@@ -4,7 +4,7 @@
 // apo:idea       Does a twentieth less work, and replays what it knows by a fingerprint of the input.
 // zoo: how compare warm n4k
 // zoo: against copy/host_slow
-// zoo: expect claim_at_most 1.08x
+// zoo: expect claim_at_most 1.10x
 // zoo: guard windows
 // zoo: exploit 6
 #include <array>
