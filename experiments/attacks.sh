@@ -5,8 +5,8 @@
 # default; needs a GPU). NAMEs choose candidates. Prints a markdown table, also to OUT/attacks-PLACE.md, and fails when a candidate
 # gets another verdict than its file expects, or evidence without the words that its file names. OUT has to be new or empty.
 #
-# What a file says: `// zoo: how register`, `verify` or `compare CACHE WORKLOAD` with `// zoo: against INCUMBENT`; `// zoo: expect`
-# an outcome, a reason of the judge, or not_accepted (`// zoo: cpu` what the CPU executor makes of it, or no); `// zoo: guard` which guard of docs/guards.md has to catch it.
+# What a file says: `// zoo: how register`, `verify`, or `compare` or `campaign CACHE WORKLOAD` with `// zoo: against INCUMBENT`; `// zoo: expect`
+# an outcome, a reason of the judge, not_accepted, or claim_at_most RATIOx (`// zoo: cpu` what the CPU executor makes of it, or no); `// zoo: guard` which guard of docs/guards.md has to catch it.
 set -u
 root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 
@@ -61,7 +61,23 @@ expected_of() {
   echo "${own:-$(says "$1" expect)}"
 }
 
-# judge FILE OPTION...: sets outcome and evidence.
+# A campaign that knows the incumbent and this candidate alone: one iteration, then a certification with solo runs.
+campaign() {
+  local file=$1 cache=$2 workload=$3 against home entry
+  shift 3
+  against=$(says "$file" against)
+  home=$out/campaign-$(basename "${file%.*}")
+  rm -rf "$home"
+  mkdir -p "$home/variants/copy"
+  for entry in "$root"/*; do
+    [ "$(basename "$entry")" = variants ] || ln -s "$entry" "$home/"
+  done
+  cp "$file" "$(dirname "$file")/${against#*/}.${file##*.}" "$home/variants/copy/"
+  APO_HOME=$home APO_JOURNAL=$home/journal.db "$bundle/apo" run copy --baseline "$against" --workload "$workload" --cache "$cache" \
+    --judge standard --iterations 1 --candidates 1 --solo-run 2s "$@"
+}
+
+# judge FILE OPTION...: sets outcome, evidence and, where there is a claim, its ratio.
 judge() {
   local file=$1 how variant last
   shift
@@ -88,8 +104,13 @@ judge() {
     "$bundle/apo" compare "$(says "$file" against)" "$variant" --cache "$cache" --workload "$workload" --judge standard "$@" \
       >"$out/stdout" 2>"$out/stderr"
     ;;
+  *\ campaign*)
+    read -r _ cache workload <<<"$how"
+    campaign "$file" "$cache" "$workload" "$@" >"$out/stdout" 2>"$out/stderr"
+    ;;
   esac
   code=$?
+  claim=
   if [ "$code" != 0 ] && [ "$code" != 3 ]; then
     outcome="exit code $code"
     evidence=$(grep -v 'guards switched off' "$out/stderr" | head -1)
@@ -97,6 +118,11 @@ judge() {
     evidence=$(sed -n 2p "$out/stdout")
     last=$(sed -n -E 's/^(Not timed: |The [a-z]+ failed while it was timed: )([a-z_]+)[ ,].*/\2/p' <<<"$evidence")
     outcome=${last:-$(sed -n -E 's/^verdict: [a-z]+ \(([a-z_]+)\).*/\1/p' "$out/stdout")}
+    claim=$(sed -n -E 's/^([0-9.]+)x faster, .*/\1/p' <<<"$evidence")
+  elif [[ $how == campaign* ]]; then
+    evidence=$(grep '^certified, ' "$out/stdout")
+    claim=$(sed -n -E 's/^certified, [a-z]+ cache: ([0-9.]+)x.*/\1/p' <<<"$evidence" | sort -g | tail -1)
+    outcome=$([ -n "$claim" ] && echo faster || echo not_certified)
   else
     last=$(grep -E '^[a-z]+: [a-z_]+, ' "$out/stdout" | tail -1)
     outcome=$(sed -E 's/^[a-z]+: ([a-z_]+), .*/\1/' <<<"$last")
@@ -121,6 +147,10 @@ as_expected() {
   expected=$(expected_of "$file")
   if [ "$expected" = not_accepted ]; then
     [ "$outcome" != faster ] && [[ $outcome != exit* ]]
+    return
+  fi
+  if [[ $expected == claim_at_most* ]]; then
+    [[ $outcome != exit* ]] && awk "BEGIN { exit !(${claim:-1} <= $(tr -dc 0-9. <<<"$expected")) }"
     return
   fi
   # The words of the older folders are those of one call without `apo` around it, or of another place.

@@ -49,7 +49,8 @@ CertificationResult run_certification(const Runtime& runtime, const Configuratio
     SoloRunsResult solo_runs = run_solo_runs(runtime, pairs, alone, what + ", each alone", observer, waited_s);
     result.solo_runs = std::move(solo_runs.solo_runs);
     result.certification.clock = solo_runs.clock;
-    // A library shares a process with its rival, and knows when it runs alone: that may only lower a claim.
+    // Host code may know when it runs alone, and on a host it then sees the same inputs again and again: solo runs may
+    // only lower its claim.
     if (any_host_code(pairs) && solo_runs.clock.time_effect > result.certification.effect) {
       result.certification.clock->coupled = false;
     }

@@ -79,6 +79,10 @@ void fail_timing(const GatedPair& comparison, const Failure& failure, Regression
         fmt::format("the stored {} failed while it was timed: {}", comparison.baseline.label(), what));
   }
   add_gate(result, {.gate = "timing", .outcome = failure.outcome, .evidence = what});
+  if (failure.slot != 1) {
+    result.verdict = GateVerdict::undecided;
+    result.sentence = "a round failed while both were timed: " + what;
+  }
 }
 
 Pairs with_inputs(const GatedPair& comparison, Pairs pairs) {

@@ -30,14 +30,19 @@ void keep_round(const Evaluation& evaluation, const Round& round) {
   }
 }
 
-// A candidate that misbehaves only when it is timed. The incumbent's own failure is no verdict on the candidate.
+// A candidate that misbehaves only when it is timed, in two looks. The incumbent's own failure is no verdict on the
+// candidate, nor is what happened once, or in no arm.
 void fail_timing(const Evaluation& evaluation, const Judge& judge, const Failure& failure, double seconds) {
   Judgement judgement = judge.judgement();
-  const bool candidate = failure.slot != 0;
+  const bool candidate = failure.slot == 1;
   judgement.verdict = candidate ? Verdict::reverted : Verdict::inconclusive;
   judgement.reason = candidate ? Reason::gate_failed : Reason::interrupted;
-  judgement.sentence = fmt::format("The {} failed while it was timed: {}, {}", candidate ? "candidate" : "incumbent",
-                                   to_string(failure.outcome), failure.evidence);
+  judgement.sentence =
+      fmt::format("{} failed while {} timed: {}, {}",
+                  candidate           ? "The candidate"
+                  : failure.slot == 0 ? "The incumbent"
+                                      : "A round",
+                  failure.slot == -1 ? "both were" : "it was", to_string(failure.outcome), failure.evidence);
   add_gate(evaluation,
            {.gate = "timing", .outcome = failure.outcome, .evidence = judgement.sentence, .seconds = seconds});
   evaluation.experiment.judgement = judgement;
@@ -58,11 +63,13 @@ void pass_timing_gates(const Evaluation& evaluation, const std::string& second_c
                           .seconds = spent.by_stage[RoundStage::search]});
   }
   if (const auto confirmed = count(RoundStage::confirm); confirmed > 0) {
+    const auto looked = count(RoundStage::second_look);
     add_gate(evaluation,
              {.gate = "confirmation",
-              .evidence = fmt::format("{} more rounds, {}", confirmed,
-                                      format_change(judgement.effect, judgement.lower, judgement.upper).all()),
-              .seconds = spent.by_stage[RoundStage::confirm]});
+              .evidence = fmt::format("{} more rounds, {}{}", confirmed,
+                                      format_change(judgement.effect, judgement.lower, judgement.upper).all(),
+                                      looked > 0 ? fmt::format("; a second look over {} rounds", looked) : ""),
+              .seconds = spent.by_stage[RoundStage::confirm] + spent.by_stage[RoundStage::second_look]});
   }
 }
 

@@ -3,8 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
+#include <span>
+#include <string>
 
+#include "harness/core/words.h"
+#include "kernels/dtype.h"
 #include "kernels/parallel.h"
 #include "kernels/random.h"
 
@@ -14,21 +19,52 @@ namespace {
 constexpr std::int64_t kBlock = 4096;
 constexpr double kSmall = 0x1p-10;
 
+enum class Regime : std::uint8_t {
+  typical,
+  wide,
+  near_zero,
+  saturating,
+  constant_rows,
+  zero_rows,
+  extreme,
+  equal,
+  alternating,
+  denormal
+};
+
+constexpr EnumWords<Regime, 10> kRegimes = {{{Regime::typical, "typical"},
+                                             {Regime::wide, "wide"},
+                                             {Regime::near_zero, "near_zero"},
+                                             {Regime::saturating, "saturating"},
+                                             {Regime::constant_rows, "constant_rows"},
+                                             {Regime::zero_rows, "zero_rows"},
+                                             {Regime::extreme, "extreme"},
+                                             {Regime::equal, "equal"},
+                                             {Regime::alternating, "alternating"},
+                                             {Regime::denormal, "denormal"}}};
+
 struct Draw {
-  Draw(const Distribution& of, std::int64_t largest_index, std::string_view regime)
-      : distribution(of),
-        largest(largest_index),
-        wide(regime == "wide"),
-        near_zero(regime == "near_zero"),
-        saturating(regime == "saturating") {}
-
   const Distribution& distribution;
-  std::int64_t largest;
-  bool wide, near_zero, saturating;  // the regime
+  std::int64_t largest = 0;
+  Regime regime = Regime::typical;
+  double denormal = 0;  // the factor
 
-  double low() const { return distribution.kind == DistributionKind::uniform ? distribution.first : 0; }
+  // The range that the distribution declares.
+  double low() const {
+    switch (distribution.kind) {
+      case DistributionKind::normal:
+        return -INFINITY;
+      case DistributionKind::uniform:
+        return distribution.first;
+      default:
+        return 0;
+    }
+  }
   double high() const {
     switch (distribution.kind) {
+      case DistributionKind::normal:
+      case DistributionKind::positive:
+        return INFINITY;
       case DistributionKind::uniform:
         return distribution.second;
       case DistributionKind::index:
@@ -37,22 +73,34 @@ struct Draw {
         return 1;
     }
   }
+  bool is_bounded() const { return std::isfinite(high()); }
+  bool has_zero() const { return distribution.kind != DistributionKind::positive && low() <= 0 && high() >= 0; }
 
   // Scaled as the regime says.
   double unbounded(Random& random, double value) const {
-    if (wide) {
-      return value * std::exp2(random.uniform(-6, 6));
+    switch (regime) {
+      case Regime::wide:
+        return value * std::exp2(random.uniform(-6, 6));
+      case Regime::near_zero:
+        return value * kSmall;
+      case Regime::saturating:
+        return value * 16;
+      case Regime::extreme:
+        return std::copysign(random.uniform(45, 200), value);
+      default:
+        return value;
     }
-    return value * (near_zero ? kSmall : saturating ? 16 : 1);
   }
 
   double bounded(Random& random, double value) const {
-    const double at_end = wide ? 0.5 : saturating ? 1 : 0;
+    const double at_end = regime == Regime::wide                                      ? 0.5
+                          : regime == Regime::saturating || regime == Regime::extreme ? 1
+                                                                                      : 0;
     if (at_end > 0 && random.uniform() < at_end) {
       return random.coin() ? low() : high();
     }
     const double nearest_to_zero = std::clamp(0.0, low(), high());
-    return near_zero ? nearest_to_zero + (value - nearest_to_zero) * kSmall : value;
+    return regime == Regime::near_zero ? nearest_to_zero + (value - nearest_to_zero) * kSmall : value;
   }
 
   double one(Random& random) const {
@@ -62,7 +110,7 @@ struct Draw {
       case DistributionKind::positive:
         return unbounded(random, std::fabs(random.normal()) + kSmall);
       case DistributionKind::mask:
-        return random.uniform() < (near_zero ? 0.05 : 0.5) ? 1 : 0;
+        return random.uniform() < (regime == Regime::near_zero ? 0.05 : 0.5) ? 1 : 0;
       case DistributionKind::index:
         return static_cast<double>(random.below(static_cast<std::uint64_t>(largest) + 1));
       case DistributionKind::uniform:
@@ -73,14 +121,63 @@ struct Draw {
     }
     return 0;
   }
+
+  // What the regime says of an element's place: in its row, and of rows that are drawn by `zero_row`.
+  double placed(double value, std::size_t in_row, bool zero_row) const {
+    if (regime == Regime::zero_rows && zero_row && has_zero()) {
+      return 0;
+    }
+    if (regime == Regime::alternating && is_bounded()) {
+      return in_row % 2 == 0 ? low() : high();
+    }
+    if (regime == Regime::alternating && distribution.kind == DistributionKind::normal) {
+      return in_row % 2 == 0 ? std::fabs(value) : -std::fabs(value);
+    }
+    const bool of_reals = distribution.kind != DistributionKind::index && distribution.kind != DistributionKind::mask;
+    return regime == Regime::denormal && of_reals && has_zero() ? std::clamp(value * denormal, low(), high()) : value;
+  }
 };
+
+// A sixteenth of the smallest normal number: three bits of a bf16 are left.
+double denormal_factor(DType dtype) {
+  const DTypeFacts facts = facts_of(dtype);
+  return facts.smallest * std::exp2(facts.precision - 1) / 16;
+}
+
+void place_row(const Draw& draw, bool zero_row, std::span<double> values, double first) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = draw.regime == Regime::equal           ? first
+                : draw.regime == Regime::constant_rows ? values.front()
+                                                       : draw.placed(values[i], i, zero_row);
+  }
+}
+
+void place(const Draw& draw, std::size_t row, std::uint64_t seed, std::vector<double>& values) {
+  for (std::size_t begin = 0; begin < values.size(); begin += row) {
+    const bool zero_row = (derive_seed(seed, "zero row", begin) & 1) != 0;
+    place_row(draw, zero_row, std::span(values).subspan(begin, row), values.front());
+  }
+}
 
 }  // namespace
 
-std::vector<double> draw_input(const Distribution& distribution, const std::vector<std::int64_t>& extents,
+const std::vector<std::string>& known_regimes() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names;
+    std::ranges::transform(kRegimes, std::back_inserter(names),
+                           [](const auto& one) { return std::string(one.second); });
+    return names;
+  }();
+  return kNames;
+}
+
+std::vector<double> draw_input(const Distribution& distribution, DType dtype, const std::vector<std::int64_t>& extents,
                                std::int64_t largest, std::uint64_t seed, std::string_view regime, int threads) {
   const std::int64_t count = std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
-  const Draw draw(distribution, largest, regime);
+  const Draw draw{.distribution = distribution,
+                  .largest = largest,
+                  .regime = value_of(kRegimes, regime).value(),
+                  .denormal = denormal_factor(dtype)};
   std::vector<double> values(static_cast<std::size_t>(count));
   std::vector<std::int64_t> blocks(static_cast<std::size_t>((count + kBlock - 1) / kBlock));
   std::iota(blocks.begin(), blocks.end(), std::int64_t{0});
@@ -90,11 +187,8 @@ std::vector<double> draw_input(const Distribution& distribution, const std::vect
       values[static_cast<std::size_t>(i)] = draw.one(random);
     }
   });
-  if (regime == "constant_rows" && !extents.empty()) {
-    const auto row = static_cast<std::size_t>(extents.back());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      values[i] = values[i - i % row];
-    }
+  if (draw.regime != Regime::typical && !values.empty()) {
+    place(draw, extents.empty() ? 1 : static_cast<std::size_t>(extents.back()), seed, values);
   }
   return values;
 }

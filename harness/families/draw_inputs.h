@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,13 +11,23 @@
 
 namespace apo {
 
+// Returns the input regimes that the harness can draw, "typical" first.
+const std::vector<std::string>& known_regimes();
+
 // The elements of one input; `extents` is its shape, and `largest` the value of Distribution::largest. The same for any
 // number of threads. The regimes change what the distribution leaves open:
 //   wide           normal, positive: each element times 2^u, u uniform in (-6, 6); else a quarter at each end
 //   near_zero      times 2^-10; a mask is 1 in one of twenty elements
 //   saturating     normal, positive: times 16; else half of the elements at each end
 //   constant_rows  all elements along the last extent are the same
-std::vector<double> draw_input(const Distribution& distribution, const std::vector<std::int64_t>& extents,
+//   zero_rows      half of the rows along the last extent are zero
+//   extreme        normal: +-(45 to 200), where exp, tanh and their sums of squares leave their usual range; else each
+//                  element is at an end
+//   equal          all elements are the same
+//   alternating    normal: signs alternate along the last extent; else its ends do
+//   denormal       normal: below the normal numbers of the dtype
+// No regime leaves the range that a distribution declares: what it would put outside stays typical.
+std::vector<double> draw_input(const Distribution& distribution, DType dtype, const std::vector<std::int64_t>& extents,
                                std::int64_t largest, std::uint64_t seed, std::string_view regime, int threads);
 
 }  // namespace apo

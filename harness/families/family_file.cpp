@@ -9,6 +9,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/families/draw_inputs.h"
 #include "harness/families/family_file_checks.h"
 #include "harness/families/family_lines.h"
 #include "harness/implement/variant/headers.h"

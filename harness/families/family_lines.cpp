@@ -11,6 +11,7 @@
 
 #include "harness/core/expression/expression.h"
 #include "harness/core/text.h"
+#include "harness/families/draw_inputs.h"
 #include "harness/families/family_file_checks.h"
 
 namespace apo {
@@ -358,11 +359,6 @@ std::vector<std::string> keys() {
 }
 
 }  // namespace
-
-const std::vector<std::string>& known_regimes() {
-  static const std::vector<std::string> kNames = {"typical", "wide", "near_zero", "saturating", "constant_rows"};
-  return kNames;
-}
 
 void read_family_line(FamilyFile& file, const BlockLine& text) {
   const Line line{.path = file.path, .text = text};

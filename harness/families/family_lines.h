@@ -9,9 +9,6 @@
 
 namespace apo {
 
-// Returns the input regimes that the harness can draw, "typical" first.
-const std::vector<std::string>& known_regimes();
-
 // Reads one line into `file`, whose path names the place of an error. Throws UserError for an unknown key, and for a
 // value that does not fit its form or the lines before it.
 void read_family_line(FamilyFile& file, const BlockLine& text);

@@ -77,7 +77,8 @@ TensorMap fill(const OracleProgram& program, const Axes& axes, std::uint64_t see
     const std::int64_t largest = tensor.distribution.largest.empty()
                                      ? 0
                                      : std::max<std::int64_t>(0, evaluate(tensor.distribution.largest, axes));
-    drawn[tensor.name] = draw_input(tensor.distribution, extents_at(tensor, axes), largest, own_seed, regime, threads);
+    drawn[tensor.name] =
+        draw_input(tensor.distribution, tensor.dtype, extents_at(tensor, axes), largest, own_seed, regime, threads);
   }
   return drawn;
 }

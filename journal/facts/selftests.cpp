@@ -55,7 +55,7 @@ std::int64_t Journal::begin_selftest(const Selftest& selftest) {
 
 void Journal::add_selftest_comparison(std::int64_t selftest, const SelftestComparison& comparison) {
   Transaction transaction(self_->database);
-  self_->database.run(
+  const std::int64_t row = self_->database.insert(
       "INSERT INTO selftest_comparison (selftest, kind, incumbent, candidate, workload, truth, random_layout, verdict,"
       " reason, effect, lower, upper, rounds, processes, seconds, effects, at)"
       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -64,6 +64,10 @@ void Journal::add_selftest_comparison(std::int64_t selftest, const SelftestCompa
        to_string(comparison.verdict), to_string(comparison.reason), comparison.effect, comparison.lower,
        comparison.upper, comparison.rounds, comparison.processes, comparison.seconds, encode(comparison.effects),
        time_or_now("")});
+  const SamplePlan& samples = comparison.samples;
+  self_->database.run(
+      "INSERT INTO selftest_evidence (comparison, sentence, calls, blocks, several_cpus) VALUES (?, ?, ?, ?, ?)",
+      {row, comparison.sentence, samples.calls, samples.blocks, samples.several_cpus});
   transaction.commit();
 }
 
@@ -140,9 +144,11 @@ std::vector<SelftestKernel> Journal::selftest_kernels(const Machine& machine, co
 std::vector<SelftestComparison> Journal::selftest_comparisons(std::int64_t selftest) {
   std::vector<SelftestComparison> comparisons;
   Statement rows = self_->database.query(
-      "SELECT kind, incumbent, candidate, workload, truth, random_layout, verdict, reason, effect, lower, upper, "
-      "rounds,"
-      " processes, seconds, effects FROM selftest_comparison WHERE selftest = ? ORDER BY id",
+      "SELECT kind, incumbent, candidate, workload, truth, random_layout, verdict, reason, effect, lower, upper,"
+      " rounds, processes, seconds, effects, coalesce(sentence, ''), coalesce(calls, 0), coalesce(blocks, 0),"
+      " coalesce(several_cpus, 0) FROM selftest_comparison LEFT JOIN selftest_evidence ON comparison = id WHERE "
+      "selftest = ?"
+      " ORDER BY id",
       {selftest});
   while (rows.step()) {
     SelftestComparison one;
@@ -162,6 +168,10 @@ std::vector<SelftestComparison> Journal::selftest_comparisons(std::int64_t selft
     one.processes = rows.small();
     one.seconds = rows.real();
     one.effects = decode_number_list(rows.text());
+    one.sentence = rows.text();
+    one.samples.calls = rows.small();
+    one.samples.blocks = rows.small();
+    one.samples.several_cpus = rows.boolean();
     comparisons.push_back(std::move(one));
   }
   return comparisons;

@@ -18,6 +18,7 @@
 // apo:input     B bf16[op>=3 || op==2 && need_dA,kept/128%2?d0:1,kept/64%2?d1:1,kept/32%2?d2:1,kept/16%2?d3:1,kept/8%2?d4:1,kept/4%2?d5:1,kept/2%2?d6:1,kept/1%2?d7:1] normal
 // apo:output    dA bf16[need_dA,d0,d1,d2,d3,d4,d5,d6,d7]
 // apo:output    dB bf16[need_dB,kept/128%2?d0:1,kept/64%2?d1:1,kept/32%2?d2:1,kept/16%2?d3:1,kept/8%2?d4:1,kept/4%2?d5:1,kept/2%2?d6:1,kept/1%2?d7:1]
+// apo:regimes   typical wide near_zero saturating constant_rows extreme equal alternating
 // apo:unit      d0 d1 d2 d3 d4 d5 d6 d7/32
 // apo:class     equal kept == 255
 // apo:class     columns kept % 2 == 1

@@ -39,6 +39,9 @@ void refer(Call<double>& call) {
     own.scalars.assign(call.scalars.begin(), call.scalars.end());
     for (const std::vector<double>& values : call.reals) {
       own.reals.emplace_back(values.begin(), values.end());
+      if constexpr (kIsPerturbed<Real>) {
+        std::ranges::transform(values, own.reals.back().begin(), Real::given);
+      }
     }
     Functions::template reference<Real>(own);
     call.integers = std::move(own.integers);

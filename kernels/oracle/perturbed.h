@@ -57,6 +57,20 @@ struct Perturbed {
     const bool holds = static_cast<Store>(static_cast<Format>(exact)) == exact && std::abs(exact) >= kSmallestNormal;
     return of(exact, holds ? 0 : kRounded);
   }
+  // Of a sum whose terms cancel: exact in every format, but not what is left when the terms come in another order or
+  // are fused with what made them. So it is off by the rounding of the larger term; else the bound would be zero where
+  // this order happens to cancel exactly.
+  static Perturbed summed(Store a, Store b) {
+    const Store larger = std::max(std::abs(a), std::abs(b));
+    if (!(std::abs(a + b) < larger / 2)) {
+      return rounded(a + b);
+    }
+    Perturbed result;
+    result.value = a + b + static_cast<Store>(kRounded * centred_random()) * spacing(larger);
+    return result;
+  }
+  // An input: exact, but for what hardware flushes when it loads it.
+  static Perturbed given(double x) { return std::fabs(x) < kSmallestNormal ? of(static_cast<Store>(x), kRounded) : x; }
   // Rounded to a format of `bits` significant bits, whose numbers are nowhere closer than `smallest`.
   Perturbed rounded_to(int bits, double smallest) const {
     Perturbed result;
@@ -71,8 +85,8 @@ struct Perturbed {
     return result;
   }
 
-  friend Perturbed operator+(Perturbed a, Perturbed b) { return rounded(a.value + b.value); }
-  friend Perturbed operator-(Perturbed a, Perturbed b) { return rounded(a.value - b.value); }
+  friend Perturbed operator+(Perturbed a, Perturbed b) { return summed(a.value, b.value); }
+  friend Perturbed operator-(Perturbed a, Perturbed b) { return summed(a.value, -b.value); }
   friend Perturbed operator*(Perturbed a, Perturbed b) { return rounded(a.value * b.value); }
   friend Perturbed operator/(Perturbed a, Perturbed b) { return of(a.value / b.value, kSpecial); }
   friend Perturbed operator-(Perturbed a) {

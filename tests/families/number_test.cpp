@@ -39,6 +39,20 @@ TEST(Perturbed, WhatBinary32HoldsIsExact) {
   EXPECT_GT(spread(0x1p-130, [] { return Noisy(0x1p-100) * Noisy(0x1p-30); }), 0) << "hardware may flush it";
 }
 
+TEST(Perturbed, ASumThatCancelsIsOffByTheRoundingOfItsTerms) {
+  const double sigma = 0x1p-23 / std::sqrt(12.0);
+  EXPECT_NEAR(spread(0, [] { return Noisy(1.5) - Noisy(1.5); }), sigma, sigma / 10);
+  EXPECT_NEAR(spread(0.25, [] { return Noisy(1.5) + Noisy(-1.25); }), sigma, sigma / 10);
+  EXPECT_EQ(spread(1.5, [] { return Noisy(1.5) - Noisy(0.0); }), 0);
+  EXPECT_EQ(spread(0, [] { return Noisy(0.0) - Noisy(0.0); }), 0);
+}
+
+TEST(Perturbed, AnInputMayBeFlushedAndIsElseExact) {
+  EXPECT_EQ(spread(0.1, [] { return Noisy::given(0.1); }), 0);
+  EXPECT_EQ(spread(0, [] { return Noisy::given(0); }), 0);
+  EXPECT_GT(spread(0x1p-130, [] { return Noisy::given(0x1p-130); }), 0x1p-130);
+}
+
 TEST(Perturbed, WhatTheContractRoundsMayBeOffByThatMuch) {
   EXPECT_NEAR(spread(1, [] { return rounded<bf16>(Noisy(1.001)); }), 0x1p-8 / std::sqrt(3.0), 0x1p-8 / 10);
   EXPECT_NEAR(spread(1, [] { return approximate<11>(Noisy(1.0)); }), 0x1p-11 / std::sqrt(3.0), 0x1p-11 / 10);

@@ -43,6 +43,7 @@ Json to_json(const SelftestRate& rate) {
           {"comparisons", rate.comparisons},
           {"accepted", rate.accepted},
           {"regressions", rate.regressions},
+          {"inside_interval", rate.covered},
           {"accepted_upper_95", rate.accepted_upper},
           {"accepted_interval_95", {rate.accepted_bounds.lower, rate.accepted_bounds.upper}},
           {"error_quantiles",

@@ -73,17 +73,19 @@ std::string identical_table(const SelftestResult& result) {
 }
 
 std::string power_table(const SelftestResult& result) {
-  std::vector<Row> rows = {
-      {"known difference", "truth", "judged", "accepted", "rate (95 %)", "called slower", "mean claim", "a decision"}};
+  std::vector<Row> rows = {{"known difference", "truth", "judged", "accepted", "rate (95 %)", "called slower",
+                            "mean claim", "inside its interval", "a decision"}};
   for (const SelftestRate& rate : selftest_rates(result.comparisons, SelftestKind::power)) {
     rows.push_back({kernel_name(rate.incumbent, rate.workload), format_percent(rate.truth),
                     std::to_string(rate.comparisons), std::to_string(rate.accepted),
                     "[" + percent(rate.accepted_bounds.lower) + ", " + percent(rate.accepted_bounds.upper) + "]",
                     std::to_string(rate.regressions),
                     std::isfinite(rate.mean_claim) ? format_percent(rate.mean_claim) : "none",
-                    format_seconds(rate.mean_seconds)});
+                    std::to_string(rate.covered), format_seconds(rate.mean_seconds)});
   }
-  return format_table(rows);
+  const SelftestRate all = selftest_total(result.comparisons, SelftestKind::power);
+  return format_table(rows) +
+         fmt::format("intervals of 98 %: {} of {} known differences are inside theirs\n", all.covered, all.comparisons);
 }
 
 std::string layout_table(const SelftestResult& result) {

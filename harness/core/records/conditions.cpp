@@ -8,13 +8,14 @@ namespace {
 
 constexpr EnumWords<CachePolicy, 2> kCachePolicies = {{{CachePolicy::cold, "cold"}, {CachePolicy::warm, "warm"}}};
 constexpr EnumWords<Layout, 2> kLayouts = {{{Layout::random, "random"}, {Layout::fixed, "fixed"}}};
-constexpr EnumWords<RoundStage, 7> kStages = {{{RoundStage::search, "search"},
+constexpr EnumWords<RoundStage, 8> kStages = {{{RoundStage::search, "search"},
                                                {RoundStage::confirm, "confirm"},
                                                {RoundStage::certify, "certify"},
                                                {RoundStage::sentinel, "sentinel"},
                                                {RoundStage::noise, "noise"},
                                                {RoundStage::gate, "gate"},
-                                               {RoundStage::solo_runs, "solo runs"}}};
+                                               {RoundStage::solo_runs, "solo runs"},
+                                               {RoundStage::second_look, "second look"}}};
 
 }  // namespace
 

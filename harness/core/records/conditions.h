@@ -18,13 +18,14 @@ enum class Layout : std::uint8_t { random, fixed };
 
 // The purpose of a round. The word of a stage is part of the seed of its rounds.
 enum class RoundStage : std::uint8_t {
-  search,     // may accept what a confirmation then has to show again
-  confirm,    // the only stage that a claim may quote
-  certify,    // final incumbent against baseline
-  sentinel,   // identical code, before a campaign
-  noise,      // identical code, to see what each level adds
-  gate,       // the regression gate of `apo gate`
-  solo_runs,  // of a certification, each arm alone
+  search,       // may accept what a confirmation then has to show again
+  confirm,      // the only stage that a claim may quote
+  certify,      // final incumbent against baseline
+  sentinel,     // identical code, before a campaign
+  noise,        // identical code, to see what each level adds
+  gate,         // the regression gate of `apo gate`
+  solo_runs,    // of a certification, each arm alone
+  second_look,  // behind a confirmation that a guard objects to
 };
 
 // Converts the words of the command line, the journal and the documents; nullopt for any other.

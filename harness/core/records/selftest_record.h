@@ -17,6 +17,14 @@ enum class SelftestKind : std::uint8_t { aa, power, layout };
 // "aa", "power" or "layout".
 const char* to_string(SelftestKind kind);
 
+// The samples of a comparison's rounds: windows on a host.
+struct SamplePlan {
+  int calls = 0;              // in a sample; 0: of a journal that does not say
+  int blocks = 0;             // in a round
+  bool several_cpus = false;  // on a host both arms had all CPUs, else one
+  bool operator==(const SamplePlan&) const = default;
+};
+
 // One whole judgement. Effects are natural logs of time(incumbent) / time(candidate).
 struct SelftestComparison {
   SelftestKind kind = SelftestKind::aa;
@@ -34,6 +42,8 @@ struct SelftestComparison {
   int processes = 0;            // rounds of all stages
   double seconds = 0;           // wall
   std::vector<double> effects;  // of every round that counts, in order, search first
+  std::string sentence = {};    // the judgement's; "" of a journal that does not say
+  SamplePlan samples = {};
 };
 
 // The noise of one kernel over all rounds of identical code. Standard deviations are of logarithms.

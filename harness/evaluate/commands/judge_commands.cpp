@@ -56,6 +56,13 @@ std::string said(const Failure& failure) {
   return fmt::format("{}, {}", to_string(failure.outcome), failure.evidence);
 }
 
+// Of a command, in two looks, or of none.
+std::string failed_while_timed(const Failure& failure) {
+  return failure.slot == -1 ? "a round failed while both commands were timed: " + said(failure)
+                            : fmt::format("command {} failed while it was timed: {}",
+                                          failure.slot == static_cast<int>(Side::b) ? "B" : "A", said(failure));
+}
+
 [[noreturn]] void blame_a(const std::string& what, const Failure& failure) {
   throw UserError(fmt::format("{}: {}", what, said(failure)),
                   failure.outcome == Outcome::no_metric   ? "--metric says what to look for in what it prints"
@@ -193,7 +200,8 @@ void judge_gain(const Judging& judging, const CommandPair& pair, const JudgePres
     comparison.outcome = failure->outcome;
     judgement.verdict = of_b ? Verdict::reverted : Verdict::inconclusive;
     judgement.reason = of_b ? Reason::gate_failed : Reason::interrupted;
-    judgement.sentence = fmt::format("Command {} failed while it was timed: {}.", of_b ? "B" : "A", said(*failure));
+    judgement.sentence = failed_while_timed(*failure) + ".";
+    judgement.sentence.front() = failure->slot == -1 ? 'A' : 'C';
   }
   comparison.judgement = std::move(judgement);
 }
@@ -233,7 +241,7 @@ void judge_regression(const Judging& judging, const CommandPair& pair, const Jud
     const bool of_b = failure->slot == static_cast<int>(Side::b);
     comparison.outcome = failure->outcome;
     result.verdict = of_b ? GateVerdict::failed : GateVerdict::undecided;
-    result.sentence = fmt::format("command {} failed while it was timed: {}", of_b ? "B" : "A", said(*failure));
+    result.sentence = failed_while_timed(*failure);
   }
   comparison.gate = result.verdict;
   comparison.judgement = gate_judgement(result, rule, preset);

@@ -398,7 +398,7 @@ GateResult correctness_gate(const Runtime& runtime, const Configuration& configu
   if (left_out > 0) {
     gate.evidence += fmt::format("; {} workloads not supported", left_out);
   }
-  // The trust level belongs to the verdict: host code shares a process with the clock that times it.
+  // The trust level belongs to the verdict: host code runs with the rights that its process was left.
   gate.evidence += confinement.empty() ? "" : "; candidate held by: " + confinement;
   if (runtime.worker.target == Target::cuda && compared > 0) {
     gate.evidence += fmt::format("; the driver loaded the machine code that was built for {} of them", compared);

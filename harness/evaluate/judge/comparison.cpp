@@ -14,16 +14,11 @@
 #include "harness/core/error.h"
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/evaluate/judge/claim.h"
-#include "harness/evaluate/judge/guard.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/judge/signed_rank.h"
 
 namespace apo {
 namespace {
-
-RoundStage stage_of(Decision::Phase phase) {
-  return phase == Decision::Phase::confirm ? RoundStage::confirm : RoundStage::search;
-}
 
 std::set<std::string> workload_names(const Round& round) {
   std::set<std::string> names;
@@ -70,16 +65,25 @@ int Judge::rounds_of(RoundStage stage) const {
       std::count_if(rounds_.begin(), rounds_.end(), [&](const Round& round) { return round.stage == stage; }));
 }
 
+RoundStage Judge::stage() const {
+  return second_look_rounds_ > 0                         ? RoundStage::second_look
+         : decision_.phase() == Decision::Phase::confirm ? RoundStage::confirm
+                                                         : RoundStage::search;
+}
+
+int Judge::rounds_planned() const {
+  return second_look_rounds_ > 0 ? second_look_rounds_ : decision_.rounds_planned();
+}
+
 NextStep Judge::next() const {
   if (finished_) {
     return {.finished = true};
   }
-  const RoundStage stage = stage_of(decision_.phase());
-  const int index = rounds_of(stage);
-  const bool pause = decision_.phase() == Decision::Phase::confirm && index == 0 && !decision_.search().empty();
-  return {.stage = stage,
+  const int index = rounds_of(stage());
+  const bool pause = index == 0 && !rounds_.empty();
+  return {.stage = stage(),
           .index = index,
-          .rounds = decision_.rounds_wanted(),
+          .rounds = rounds_planned() - static_cast<int>(counted(stage()).size()),
           .pause_s = pause ? plan_.preset.pause_s : 0.0};
 }
 
@@ -117,13 +121,15 @@ const Round& Judge::add(Round round) {
     count_void(added);
     return added;
   }
-  const Decision::Phase before = decision_.phase();
+  if (added.stage == RoundStage::second_look) {
+    if (std::ssize(counted(added.stage)) == second_look_rounds_) {
+      conclude_second_look();
+    }
+    return added;
+  }
   decision_.add(added.effect);
   if (decision_.phase() == Decision::Phase::finished) {
-    finish(decision_.verdict(), decision_.reason(), "");
-    apply_guards();
-  } else if (decision_.phase() != before) {
-    refuse_foreign_gain();  // such a gain needs no confirmation
+    look_for_objections();
   }
   return added;
 }
@@ -132,7 +138,7 @@ void Judge::count_void(const Round& round) {
   const auto voids = std::count_if(rounds_.begin(), rounds_.end(), [&](const Round& other) {
     return other.stage == round.stage && !other.void_why.empty();
   });
-  if (static_cast<double>(voids) > plan_.preset.void_fraction * decision_.rounds_planned()) {
+  if (static_cast<double>(voids) > plan_.preset.void_fraction * rounds_planned()) {
     finish(
         Verdict::inconclusive, Reason::noisy,
         fmt::format("{} of {} rounds were void, the last because {}", voids, rounds_of(round.stage), round.void_why));
@@ -144,29 +150,34 @@ void Judge::give_up(const std::string& why) {
   finish(Verdict::inconclusive, Reason::unresolved, why);
 }
 
-void Judge::apply_guards() {
-  if (verdict_ != Verdict::accepted) {
-    return;
-  }
-  refuse_foreign_gain();
-  if (verdict_ != Verdict::accepted) {
-    return;
-  }
-  if (const std::string failure = guard_failure(counted(), plan_.preset); !failure.empty()) {
-    finish(Verdict::reverted, Reason::guard_failed, failure);
+std::string Judge::objection(const std::vector<Round>& rounds, Proof proof) const {
+  const std::string claim = claim_failure(rounds, plan_.preset);
+  return claim.empty() ? guard_failure(rounds, plan_.preset, proof) : claim;
+}
+
+void Judge::look_for_objections() {
+  if (decision_.verdict() == Verdict::accepted && !objection(counted(), Proof::doubt).empty()) {
+    second_look_rounds_ = static_cast<int>(decision_.confirmation().size());
+  } else {
+    finish(decision_.verdict(), decision_.reason(), "");
   }
 }
 
-void Judge::refuse_foreign_gain() {
-  if (const std::string failure = claim_failure(counted(), plan_.preset); !failure.empty()) {
-    finish(Verdict::reverted, Reason::guard_failed, failure);
+void Judge::conclude_second_look() {
+  if (std::string proved = objection(counted(RoundStage::second_look), Proof::beyond_doubt); !proved.empty()) {
+    finish(Verdict::reverted, Reason::guard_failed, std::move(proved));
+  } else if (std::string doubt = objection(counted(), Proof::doubt); !doubt.empty()) {
+    finish(Verdict::inconclusive, Reason::unresolved, std::move(doubt));
+  } else {
+    finish(decision_.verdict(), decision_.reason(), "");
   }
 }
 
-std::vector<Round> Judge::counted() const {
+std::vector<Round> Judge::counted(std::optional<RoundStage> stage) const {
   std::vector<Round> result;
-  std::copy_if(rounds_.begin(), rounds_.end(), std::back_inserter(result),
-               [](const Round& round) { return round.void_why.empty(); });
+  std::ranges::copy_if(rounds_, std::back_inserter(result), [&](const Round& round) {
+    return round.void_why.empty() && round.stage == stage.value_or(round.stage);
+  });
   return result;
 }
 

@@ -1,11 +1,13 @@
 // harness/evaluate/judge/comparison.h - turns rounds of raw samples into a judgement, live or replayed.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/core/records/records.h"
 #include "harness/evaluate/judge/decision.h"
+#include "harness/evaluate/judge/guard.h"
 #include "harness/evaluate/judge/preset.h"
 
 namespace apo {
@@ -29,13 +31,17 @@ struct JudgePlan {
 // The next step of the caller: `rounds` more rounds of `stage`, after `pause_s`.
 struct NextStep {
   bool finished = false;
-  RoundStage stage = RoundStage::search;  // or confirm
+  RoundStage stage = RoundStage::search;  // or confirm, or second_look
   int index = 0;                          // of the next round of that stage, void ones counted
   int rounds = 0;                         // rounds that count, until the judge looks again
   double pause_s = 0;                     // only before the first round of the confirmation
 };
 
-// Takes rounds one by one. It trusts only raw samples, coins and whole-round evidence: every computed field of a round,
+// Takes rounds one by one: a search, a confirmation, and a second look where a guard objects to what they would accept.
+// The candidate is blamed for what the second look shows by itself; what only all rounds together show leaves the
+// comparison unresolved.
+//
+// It trusts only raw samples, coins and whole-round evidence: every computed field of a round,
 // its void reason included, is computed here and overwritten.
 class Judge {
  public:
@@ -54,9 +60,13 @@ class Judge {
  private:
   void check(const Round& round) const;
   void count_void(const Round& round);
-  void apply_guards();
-  void refuse_foreign_gain();
-  std::vector<Round> counted() const;
+  void look_for_objections();
+  void conclude_second_look();
+  // Of that stage alone; of all without one.
+  std::vector<Round> counted(std::optional<RoundStage> stage = {}) const;
+  std::string objection(const std::vector<Round>& rounds, Proof proof) const;
+  RoundStage stage() const;
+  int rounds_planned() const;
   void finish(Verdict verdict, Reason reason, std::string detail);
   int rounds_of(RoundStage stage) const;
 
@@ -64,6 +74,7 @@ class Judge {
   double confirm_alpha_;
   Decision decision_;
   bool finished_ = false;
+  int second_look_rounds_ = 0;  // 0: no guard objects
   Verdict verdict_ = Verdict::inconclusive;
   Reason reason_ = Reason::interrupted;
   std::string detail_;

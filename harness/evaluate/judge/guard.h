@@ -1,4 +1,4 @@
-// harness/evaluate/judge/guard.h - rejects a mean gain that one workload or the slowest calls pay for.
+// harness/evaluate/judge/guard.h - objects to a gain that one workload, the slowest calls or the mean pay for.
 #pragma once
 
 #include <string>
@@ -9,12 +9,16 @@
 
 namespace apo {
 
-// Returns the objection to an accept as one sentence, else "". `rounds` are the valid ones of both stages, all with the
-// same workloads.
+// What is held against a candidate: an accept has to be free of doubt, a refusal needs proof.
+enum class Proof : std::uint8_t { doubt, beyond_doubt };
+
+// Returns the objection to an accept as one sentence, else "". `rounds` are valid ones, all with the same workloads.
 // - Workload: its lower bound has to be above -guard_margin (non-inferiority; as every workload has to pass, no
-//   correction for their number is needed).
-// - Tail: the estimated ratio of 90th percentiles must not be below -guard_margin. It is the estimate, not its bound,
-//   because a bound would refuse a tenth of the true gains on a machine with bursts.
-std::string guard_failure(const std::vector<Round>& rounds, const JudgePreset& preset);
+//   correction for their number is needed). Beyond doubt: its upper bound is below.
+// - Tail: the 90th and the 99th percentile of all its calls, pooled over the rounds, must not be longer by more than
+//   guard_margin. A bound has to say so, because the tail of honest code is the machine's.
+// - Mean: all its calls together must not take longer than the incumbent's by more than one standard error, which is
+//   what one burst of the machine can make of it; beyond doubt, by more than the bound at guard_alpha.
+std::string guard_failure(const std::vector<Round>& rounds, const JudgePreset& preset, Proof proof);
 
 }  // namespace apo

@@ -54,6 +54,7 @@ SelftestRate rate_of(const Group& group) {
     const bool accepted = one->verdict == Verdict::accepted;
     rate.accepted += accepted ? 1 : 0;
     rate.regressions += one->reason == Reason::regression ? 1 : 0;
+    rate.covered += one->lower <= one->truth && one->truth <= one->upper ? 1 : 0;
     claims += accepted ? one->effect : 0;
     seconds += one->seconds;
   }

@@ -20,6 +20,7 @@ struct SelftestRate {
   int comparisons = 0;
   int accepted = 0;
   int regressions = 0;
+  int covered = 0;             // the truth was inside the interval that was shown
   double accepted_upper = 1;   // one-sided 95 % bound of the rate of accepts
   RateBounds accepted_bounds;  // two-sided, 95 %
   double median_size = 0;      // of the apparent effects, without their sign

@@ -120,6 +120,7 @@ Result<RoundWorkload> HostRounds::measure(std::size_t which, Round& round, std::
     round.environment.same_process = true;
   }
   round.environment.empty_window_ns = session.empty_window_ns();
+  round.environment.several_cpus = round.environment.several_cpus.value_or(false) || !plans_[which]->one_cpu;
   if (age_ + 1 == options_.rounds_per_process) {
     if (auto finished = session.finish(); !finished) {
       return finished.failure();

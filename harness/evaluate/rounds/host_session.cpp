@@ -16,7 +16,6 @@
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/judge/signed_rank.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -27,8 +26,12 @@ constexpr std::int64_t kWarmWindowBytes = std::int64_t{1} << 20;  // that stay i
 constexpr std::int64_t kPoolBytes = std::int64_t{64} << 20;       // of inputs that are drawn for a campaign
 constexpr int kMostCalls = 512;                                   // their inputs are all drawn
 constexpr int kEmptyWindows = 6;
-constexpr int kPlanWindows = 3;
+constexpr std::size_t kPlanWindows = 3;
+constexpr std::size_t kCpuWindows = 12;
+constexpr double kCpuWindowsNs = 20e6;    // of so many together fewer are enough
 constexpr double kMoreThanOneCpu = 1.25;  // CPU time by wall time
+// What a virtual machine's account of a window's CPU time may be off.
+constexpr double kCpuErrorNs = 75e3;
 
 std::vector<int> cpus_of(const Runtime& runtime, const WindowPlan& plan, std::uint64_t seed) {
   std::vector<int> cpus = runtime.worker.cpus.empty() ? usable_cpus() : runtime.worker.cpus;
@@ -62,6 +65,16 @@ int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t win
   return static_cast<int>(std::clamp(std::floor(std::min(by_time, by_bytes)),
                                      static_cast<double>(preset.window_blocks_min),
                                      static_cast<double>(preset.window_blocks_max)));
+}
+
+// A sum of many windows: a single one may show the CPU time of the one before, and one that waited says little.
+bool uses_several_cpus(std::span<const WindowTimes> windows) {
+  double cpu_ns = 0, wall_ns = 0;
+  for (const WindowTimes& window : windows) {
+    cpu_ns += static_cast<double>(window.cpu_ns);
+    wall_ns += static_cast<double>(window.ns);
+  }
+  return cpu_ns > kMoreThanOneCpu * wall_ns && cpu_ns - wall_ns > kCpuErrorNs * static_cast<double>(windows.size());
 }
 
 HostSession::HostSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw,
@@ -151,9 +164,9 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
   while (true) {
     double window_s = INFINITY;  // with what comes before it
     plan_.call_ns = INFINITY;
-    for (int i = 0; i < 2 * kPlanWindows; ++i) {
+    for (std::size_t i = 0; i < 2 * kPlanWindows; ++i) {
       const auto begin = std::chrono::steady_clock::now();
-      const auto times = window(i % 2, false);
+      const auto times = window(static_cast<int>(i % 2), false);
       if (!times) {
         return times.failure();
       }
@@ -177,15 +190,16 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
 
 Result<bool> HostSession::uses_several_cpus() {
   for (const int slot : {0, 1}) {
-    std::vector<double> cpus_in_use;
-    for (int i = 0; i < kPlanWindows; ++i) {
+    std::vector<WindowTimes> windows;
+    for (double ns = 0; windows.size() < kPlanWindows || (windows.size() < kCpuWindows && ns < kCpuWindowsNs);) {
       const auto times = window(slot, false);
       if (!times) {
         return times.failure();
       }
-      cpus_in_use.push_back(static_cast<double>(times->cpu_ns) / static_cast<double>(times->ns));
+      windows.push_back(*times);
+      ns += static_cast<double>(times->ns);
     }
-    if (median(cpus_in_use) > kMoreThanOneCpu) {
+    if (apo::uses_several_cpus(windows)) {
       return true;
     }
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "harness/core/records/records.h"
@@ -33,6 +34,9 @@ int calls_in_window(double window_s, double call_s, std::int64_t bytes, CachePol
 // How many blocks, each of four windows, a round has, from the seconds of a window with what comes before it, and the
 // bytes of its tensors.
 int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t window_bytes);
+
+// Whether the code of these windows, all of one arm, ran on several CPUs at once.
+bool uses_several_cpus(std::span<const WindowTimes> windows);
 
 inline constexpr WindowTimes kLongest{.ns = std::numeric_limits<std::int64_t>::max(),
                                       .cpu_ns = std::numeric_limits<std::int64_t>::max()};

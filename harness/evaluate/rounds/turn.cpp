@@ -9,8 +9,29 @@ DeviceTurns::Turn take_turn(const Runtime& runtime, Observer& observer) {
   return runtime.take_turn([&observer](const std::string& line) { observer.say(line); });
 }
 
-RoundSource in_turns(std::shared_ptr<DeviceTurns> turns, std::function<Result<Round>(RoundStage, int)> run,
-                     Observer& observer) {
+Result<Round> take_round(const RunRound& run, RoundStage stage, int index) {
+  const auto first = run(stage, index);
+  if (first) {
+    return first;
+  }
+  const auto second = run(stage, index + kAgain);
+  const bool of_clock = first.failure().outcome == Outcome::unstable_clock;
+  if (second && of_clock) {
+    Round round = *second;
+    round.index = index;
+    return round;
+  }
+  Failure failure = second ? first.failure() : second.failure();
+  if (second) {
+    failure.evidence += "; the round that was taken again did not fail";
+  }
+  if (second || of_clock || failure.outcome == Outcome::unstable_clock || failure.slot != first.failure().slot) {
+    failure.slot = -1;
+  }
+  return failure;
+}
+
+RoundSource in_turns(std::shared_ptr<DeviceTurns> turns, RunRound run, Observer& observer) {
   return [turns = std::move(turns), run = std::move(run), &observer](RoundStage stage, int index,
                                                                      double& waited_s) -> Result<Round> {
     constexpr double kNoWaitS = 0.01;  // taking a free lock
@@ -18,7 +39,7 @@ RoundSource in_turns(std::shared_ptr<DeviceTurns> turns, std::function<Result<Ro
                                        ? DeviceTurns::Turn()
                                        : turns->take([&observer](const std::string& line) { observer.say(line); });
     waited_s += turn.waited_s();
-    auto result = run(stage, index);
+    auto result = take_round(run, stage, index);
     if (!result || turn.waited_s() < kNoWaitS) {
       return result;
     }

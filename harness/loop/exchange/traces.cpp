@@ -22,9 +22,12 @@ using Document = nlohmann::ordered_json;
 
 // nullptr where nothing of the candidate was found out.
 const char* status_of(const Experiment& experiment) {
+  if (experiment.judgement->reason == Reason::interrupted) {
+    return nullptr;
+  }
   switch (experiment.outcome) {
     case Outcome::valid:
-      return experiment.judgement->reason == Reason::interrupted ? nullptr : "PASSED";
+      return "PASSED";
     case Outcome::build_failed:
       return "COMPILE_ERROR";
     case Outcome::incorrect:

@@ -72,7 +72,12 @@ void note_judgement(SelftestComparison& comparison, const Experiment& experiment
   comparison.rounds = judgement.rounds;
   comparison.processes = judgement.processes;
   comparison.seconds = judgement.seconds;
+  comparison.sentence = judgement.sentence;
   for (const Round& round : experiment.rounds) {
+    const RoundWorkload& workload = round.workloads.front();
+    comparison.samples = {.calls = workload.repetitions,
+                          .blocks = static_cast<int>(workload.blocks.size()),
+                          .several_cpus = round.environment.several_cpus.value_or(false)};
     if (round.void_why.empty()) {
       comparison.effects.push_back(round.effect);
     }

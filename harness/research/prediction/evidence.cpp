@@ -87,7 +87,8 @@ bool refutes(const Lesson& lesson, const Subject& candidate, const Subject& incu
 std::string Evidence::refuted(const Subject& candidate, const Subject& incumbent) const {
   for (const PastResult& past : results_) {
     if (is_alike(past.machine, past.model) && past.workload_class == workload_class_ && is_lasting(past.outcome) &&
-        past.candidate == candidate.configuration && past.candidate_source_hash == candidate.source_hash) {
+        past.verdict == Verdict::reverted && past.candidate == candidate.configuration &&
+        past.candidate_source_hash == candidate.source_hash) {
       return fmt::format("refuted by experiment {}: {}{}", past.experiment, to_string(past.outcome),
                          past.evidence.empty() ? "" : " (" + past.evidence + ")");
     }

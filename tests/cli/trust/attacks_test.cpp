@@ -62,6 +62,7 @@ Attack read_attack(const fs::path& path) {
 // What a few seconds decide.
 bool is_quick(const Attack& attack) {
   const bool whole = attack.expect == "faster" || attack.expect == "guard_failed" ||
+                     attack.expect.starts_with("claim_at_most") ||
                      (attack.expect == "not_accepted" && attack.name != "host_remembers_by_content");
   const bool honest_kernel = attack.on_cpu && attack.expect == "valid";  // tests/zoo/executor has enough of them
   return !whole && !honest_kernel && attack.expect != "no" && attack.name.find("library") == std::string::npos;

@@ -54,8 +54,9 @@ Judge judge_all(const JudgePlan& plan, EffectsOf effects_of) {
 inline Judgement replay(const JudgePlan& plan, const std::vector<Round>& rounds) {
   JudgePlan whole = plan;
   if (!rounds.empty() && rounds.front().stage == RoundStage::confirm) {  // it had no search
-    whole.confirm_rounds = static_cast<int>(
-        std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return round.void_why.empty(); }));
+    whole.confirm_rounds = static_cast<int>(std::count_if(rounds.begin(), rounds.end(), [](const Round& round) {
+      return round.void_why.empty() && round.stage == RoundStage::confirm;
+    }));
   }
   Judge judge(whole);
   for (const Round& round : rounds) {

@@ -207,7 +207,9 @@ TEST(SelftestRates, CountByKernelAndTruthAndMeasureAgainstTheTruth) {
                            .workload = "a",
                            .truth = 0.01,
                            .verdict = i < 8 ? Verdict::accepted : Verdict::inconclusive,
-                           .effect = 0.011});
+                           .effect = 0.011,
+                           .lower = i < 9 ? 0.009 : 0.0105,
+                           .upper = 0.012});
   }
   comparisons.push_back({.incumbent = spin, .candidate = spin, .workload = "b", .verdict = Verdict::accepted});
   const auto identical = selftest_rates(comparisons, SelftestKind::aa);
@@ -223,6 +225,7 @@ TEST(SelftestRates, CountByKernelAndTruthAndMeasureAgainstTheTruth) {
   const auto power = selftest_rates(comparisons, SelftestKind::power);
   ASSERT_EQ(power.size(), 1u);
   EXPECT_EQ(power[0].accepted, 8);
+  EXPECT_EQ(power[0].covered, 9);
   EXPECT_DOUBLE_EQ(power[0].mean_claim, 0.011);
   EXPECT_NEAR(power[0].median_size, 0.001, 1e-12);  // its distance from the truth
   EXPECT_EQ(selftest_total(comparisons, SelftestKind::layout).comparisons, 0);

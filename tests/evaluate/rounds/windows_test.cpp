@@ -129,6 +129,27 @@ TEST(WindowCalls, FillAWindowWithinTheBytesThatArePossible) {
   EXPECT_EQ(calls_in_window(0.00015, 1e-5, std::int64_t{1} << 40, CachePolicy::cold), 1);
 }
 
+std::vector<WindowTimes> windows_of(std::int64_t ns, const std::vector<std::int64_t>& cpu_ns) {
+  std::vector<WindowTimes> windows;
+  for (const std::int64_t one : cpu_ns) {
+    windows.push_back({.ns = ns, .cpu_ns = one});
+  }
+  return windows;
+}
+
+TEST(SeveralCpus, AreUsedByThreadsThatWorkBesideEachOther) {
+  EXPECT_TRUE(uses_several_cpus(windows_of(110'000, std::vector<std::int64_t>(12, 210'000))));
+  EXPECT_TRUE(uses_several_cpus(windows_of(12'000'000, std::vector<std::int64_t>(3, 20'000'000))));
+}
+
+TEST(SeveralCpus, AreNotWhatAnInexactAccountOfShortWindowsShows) {
+  // Most windows of 110 us have up to 75 us too much, some too little: the median alone says 1.6 CPUs.
+  EXPECT_FALSE(uses_several_cpus(windows_of(110'000, {185'000, 180'000, 60'000, 180'000, 175'000, 50'000, 185'000,
+                                                      180'000, 55'000, 180'000, 60'000, 170'000})));
+  EXPECT_FALSE(uses_several_cpus(windows_of(110'000, std::vector<std::int64_t>(12, 185'000)))) << "a constant error";
+  EXPECT_FALSE(uses_several_cpus(windows_of(12'000'000, std::vector<std::int64_t>(3, 12'075'000))));
+}
+
 TEST(WindowCalls, ARoundHasAsManyBlocksAsItsTimeAndItsInputsAllow) {
   const JudgePreset preset = standard_preset();
   EXPECT_EQ(blocks_in_round(preset, 4e-3, 1000), 10);

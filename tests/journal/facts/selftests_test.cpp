@@ -25,7 +25,9 @@ SelftestComparison a_comparison() {
           .rounds = 14,
           .processes = 28,
           .seconds = 3.5,
-          .effects = {0.01, -0.0, 1.0 / 3}};
+          .effects = {0.01, -0.0, 1.0 / 3},
+          .sentence = "all calls together took longer",
+          .samples = {.calls = 2, .blocks = 20, .several_cpus = true}};
 }
 
 Selftest a_selftest(Journal& journal, const Machine& machine) {
@@ -72,6 +74,21 @@ TEST(SelftestRows, ComeBackAsTheyWereWritten) {
   EXPECT_EQ(comparisons[0].verdict, Verdict::accepted);
   EXPECT_EQ(comparisons[0].effects, a_comparison().effects);
   EXPECT_FALSE(comparisons[0].random_layout);
+  EXPECT_EQ(comparisons[0].sentence, a_comparison().sentence);
+  EXPECT_EQ(comparisons[0].samples, a_comparison().samples);
+}
+
+TEST(SelftestRows, OfAnOlderJournalSayNeitherWhyNorHow) {
+  const Scratch scratch;
+  Journal journal = scratch.open();
+  const Selftest written = a_selftest(journal, a_machine());
+  journal.add_selftest_comparison(written.id, a_comparison());
+  Database(scratch.path, Database::Mode::read_write)
+      .execute("DROP TRIGGER selftest_evidence_no_DELETE; DELETE FROM selftest_evidence");
+  const auto comparisons = journal.selftest_comparisons(written.id);
+  ASSERT_EQ(comparisons.size(), 1u);
+  EXPECT_EQ(comparisons[0].sentence, "");
+  EXPECT_EQ(comparisons[0].samples, SamplePlan{});
 }
 
 TEST(SelftestRows, OfAnotherStateOfTheMachineAndInterruptedOnesAreNotTheLatest) {

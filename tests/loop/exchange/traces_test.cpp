@@ -64,6 +64,13 @@ TEST_F(Traced, EveryOutcomeHasItsStatus) {
   }
 }
 
+TEST_F(Traced, AFailureThatIsNobodysIsNotTold) {
+  for (const Outcome outcome : {Outcome::incorrect, Outcome::unstable_clock}) {
+    judge(outcome, Reason::interrupted);
+    EXPECT_TRUE(last().is_null());
+  }
+}
+
 TEST_F(Traced, WhatTheJournalDoesNotHoldIsNull) {
   judge(Outcome::valid, Reason::regression);
   const nlohmann::json line = last();

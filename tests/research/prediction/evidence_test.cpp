@@ -82,6 +82,13 @@ TEST(Evidence, AnUnstableClockRefutesNothing) {
   EXPECT_EQ(Evidence(research_of({past})).refuted(subject("a"), subject("simple")), "");
 }
 
+TEST(Evidence, AFailureThatIsNobodysRefutesNothing) {
+  PastResult past = result(5, "a", "simple", 1, Verdict::inconclusive);
+  past.timed = false;
+  past.outcome = Outcome::incorrect;
+  EXPECT_EQ(Evidence(research_of({past})).refuted(subject("a"), subject("simple")), "");
+}
+
 TEST(Evidence, DefaultsLeftOutAndDefaultsWrittenAreTheSame) {
   ResearchInputs in = research_of({result(12, "a", "simple", 0.97, Verdict::reverted)}, true);
   in.variants[0].variant.tunables = {{.name = "CHUNK", .values = {16, 8}}};

@@ -1,0 +1,173 @@
+// tests/families/draw_inputs_test.cpp - each regime within the declared range, and which mistakes it alone shows.
+#include "harness/families/draw_inputs.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+
+namespace apo {
+namespace {
+
+constexpr std::int64_t kRows = 32;
+constexpr std::int64_t kCols = 64;
+
+std::vector<double> drawn(const std::string& regime, const Distribution& distribution = {}, DType dtype = DType::f32) {
+  return draw_input(distribution, dtype, {kRows, kCols}, 9, 5, regime, 1);
+}
+
+double magnitude(double x) {
+  return std::fabs(x);
+}
+
+TEST(Regimes, AreTheSameForAnyNumberOfThreads) {
+  for (const std::string& regime : known_regimes()) {
+    EXPECT_EQ(draw_input({}, DType::f32, {300, 64}, 0, 5, regime, 1),
+              draw_input({}, DType::f32, {300, 64}, 0, 5, regime, 3))
+        << regime;
+  }
+}
+
+TEST(Regimes, StayWithinTheRangeThatADistributionDeclares) {
+  const auto within = [](const Distribution& distribution, double low, double high) {
+    for (const std::string& regime : known_regimes()) {
+      const std::vector<double> values = drawn(regime, distribution);
+      EXPECT_GE(std::ranges::min(values), low) << regime;
+      EXPECT_LE(std::ranges::max(values), high) << regime;
+    }
+  };
+  within({.kind = DistributionKind::uniform, .first = 0.01, .second = 0.5}, 0.01, 0.5);
+  within({.kind = DistributionKind::uniform, .first = -3, .second = -1}, -3, -1);
+  within({.kind = DistributionKind::probability}, 0, 1);
+  within({.kind = DistributionKind::mask}, 0, 1);
+  within({.kind = DistributionKind::index}, 0, 9);
+  within({.kind = DistributionKind::positive}, 0x1p-21, INFINITY);
+}
+
+TEST(Regimes, MasksAndIndicesStayWhole) {
+  for (const DistributionKind kind : {DistributionKind::mask, DistributionKind::index}) {
+    for (const std::string& regime : known_regimes()) {
+      EXPECT_TRUE(std::ranges::all_of(drawn(regime, {.kind = kind}), [](double x) { return x == std::floor(x); }))
+          << regime;
+    }
+  }
+}
+
+TEST(Regimes, DrawWhatTheirNamesSay) {
+  const std::vector<double> zero_rows = drawn("zero_rows");
+  std::set<bool> is_zero;
+  for (std::int64_t row = 0; row < kRows; ++row) {
+    is_zero.insert(zero_rows[static_cast<std::size_t>(row * kCols)] == 0);
+  }
+  EXPECT_EQ(is_zero.size(), 2u) << "rows of zeros stand beside others";
+  const std::vector<double> extreme = drawn("extreme");
+  EXPECT_GE(std::ranges::min(extreme, {}, magnitude), 0) << "signs differ";
+  EXPECT_GE(magnitude(std::ranges::min(extreme, {}, magnitude)), 45);
+  EXPECT_GT(std::ranges::max(extreme), 190);
+  const std::vector<double> equal = drawn("equal");
+  EXPECT_EQ(std::ranges::min(equal), std::ranges::max(equal));
+  const std::vector<double> alternating = drawn("alternating");
+  for (std::size_t i = 0; i < alternating.size(); ++i) {
+    EXPECT_EQ(alternating[i] > 0, i % 2 == 0);
+  }
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
+    const DTypeFacts facts = facts_of(dtype);
+    const double normal = facts.smallest * std::exp2(facts.precision - 1);
+    EXPECT_LT(magnitude(std::ranges::max(drawn("denormal", {}, dtype), {}, magnitude)), normal);
+    EXPECT_GT(magnitude(std::ranges::max(drawn("denormal", {}, dtype), {}, magnitude)), facts.smallest);
+  }
+}
+
+// ---------------------------------------------------------------- what each is for
+
+using Row = std::function<void(const float* x, float* y)>;
+
+bool same(float right, float other) {
+  return std::fabs(right - other) <= 1e-4F * std::fabs(right) + 1e-6F;
+}
+
+// Whether a mistake shows on inputs of this regime: in a result that is not finite, or another one.
+bool shows(const Row& right, const Row& mistaken, const std::string& regime) {
+  const std::vector<double> values = drawn(regime);
+  const std::vector<float> x(values.begin(), values.end());
+  bool differs = false;
+  for (std::int64_t row = 0; row < kRows; ++row) {
+    std::vector<float> expected(kCols), actual(kCols);
+    right(&x[static_cast<std::size_t>(row * kCols)], expected.data());
+    mistaken(&x[static_cast<std::size_t>(row * kCols)], actual.data());
+    differs |= !std::ranges::equal(expected, actual, same);  // NaN is equal to nothing
+  }
+  return differs;
+}
+
+Row softmax(bool shifted) {
+  return [shifted](const float* x, float* y) {
+    const float largest = shifted ? *std::max_element(x, x + kCols) : 0;
+    float sum = 0;
+    for (std::int64_t c = 0; c < kCols; ++c) {
+      sum += y[c] = std::exp(x[c] - largest);
+    }
+    std::for_each(y, y + kCols, [&](float& value) { value /= sum; });
+  };
+}
+
+Row normalised(float epsilon) {
+  return [epsilon](const float* x, float* y) {
+    float squares = 0;
+    std::for_each(x, x + kCols, [&](float value) { squares += value * value; });
+    const float scale = 1 / std::sqrt(squares / kCols + epsilon);
+    std::transform(x, x + kCols, y, [&](float value) { return value * scale; });
+  };
+}
+
+// The place of the first largest element; a mistaken one takes the last.
+Row place_of_largest(bool last) {
+  return [last](const float* x, float* y) {
+    std::int64_t best = 0;
+    for (std::int64_t c = 1; c < kCols; ++c) {
+      best = x[c] > x[best] || (last && x[c] == x[best]) ? c : best;
+    }
+    std::fill(y, y + kCols, static_cast<float>(best));
+  };
+}
+
+// The change from the first to the last element; a mistaken one has none where every sign differs from the one before.
+Row swings(bool mistaken) {
+  return [mistaken](const float* x, float* y) {
+    float swing = 0;
+    bool steady = false;
+    for (std::int64_t c = 1; c < kCols; ++c) {
+      steady |= x[c] * x[c - 1] > 0;
+      swing += x[c] - x[c - 1];
+    }
+    std::fill(y, y + kCols, mistaken && !steady ? 0 : swing);
+  };
+}
+
+Row times_a_power(bool flushed) {
+  return [flushed](const float* x, float* y) {
+    std::transform(x, x + kCols, y,
+                   [&](float value) { return flushed && std::fabs(value) < 0x1p-126F ? 0 : value * 0x1p120F; });
+  };
+}
+
+TEST(Regimes, ShowMistakesThatTypicalInputsDoNot) {
+  struct Mistake {
+    const char* regime;
+    Row right;
+    Row mistaken;
+  };
+  for (const Mistake& one :
+       {Mistake{"zero_rows", normalised(1e-6F), normalised(0)}, Mistake{"extreme", softmax(true), softmax(false)},
+        Mistake{"equal", place_of_largest(false), place_of_largest(true)},
+        Mistake{"alternating", swings(false), swings(true)},
+        Mistake{"denormal", times_a_power(false), times_a_power(true)}}) {
+    EXPECT_FALSE(shows(one.right, one.mistaken, "typical")) << one.regime;
+    EXPECT_TRUE(shows(one.right, one.mistaken, one.regime)) << one.regime;
+  }
+}
+
+}  // namespace
+}  // namespace apo

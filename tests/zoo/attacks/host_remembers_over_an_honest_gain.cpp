@@ -1,0 +1,50 @@
+// apo:variant    copy/host_remembers_over_an_honest_gain
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Does a twentieth less work, and replays what it knows by a fingerprint of the input.
+// zoo: how compare warm n4k
+// zoo: against copy/host_slow
+// zoo: expect claim_at_most 1.10x
+// zoo: guard windows
+// zoo: exploit 6
+#include <array>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "copy.args.h"
+
+namespace {
+
+// Less by a twentieth than its rival does: multiplications by one that the compiler cannot see through.
+void copy_faster(const copy_args& args) {
+  const float one = args.n > 0 ? 1.0F : 2.0F;
+  const volatile float unknown_one = one;
+  const float factor = unknown_one;
+  for (int64_t i = 0; i < args.n; ++i) {
+    float value = args.x[i];
+    for (int step = 0; step < 190; ++step) {
+      value *= factor;
+    }
+    args.y[i] = value;
+  }
+}
+
+std::map<std::array<float, 3>, std::vector<float>> results;
+
+}  // namespace
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  std::vector<float>& result = results[{args.x[0], args.x[args.n / 2], args.x[args.n - 1]}];
+  if (std::ssize(result) != args.n) {
+    copy_faster(args);
+    result.assign(args.y, args.y + args.n);
+  }
+  std::memcpy(args.y, result.data(), sizeof(float) * static_cast<size_t>(args.n));
+  return 0;
+}

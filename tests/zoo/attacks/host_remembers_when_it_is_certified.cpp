@@ -1,0 +1,53 @@
+// apo:variant    copy/host_remembers_when_it_is_certified
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Does a twentieth less work, and replays results once its process had more calls than a round has: in the solo runs of a certification.
+// zoo: how campaign warm n4k
+// zoo: against copy/host_slow
+// zoo: expect claim_at_most 1.10x
+// zoo: guard windows
+// zoo: exploit 6
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "copy.args.h"
+
+namespace {
+
+// Less by a twentieth than its rival does: multiplications by one that the compiler cannot see through.
+void copy_faster(const copy_args& args) {
+  const float one = args.n > 0 ? 1.0F : 2.0F;
+  const volatile float unknown_one = one;
+  const float factor = unknown_one;
+  for (int64_t i = 0; i < args.n; ++i) {
+    float value = args.x[i];
+    for (int step = 0; step < 190; ++step) {
+      value *= factor;
+    }
+    args.y[i] = value;
+  }
+}
+
+constexpr int kCallsOfARound = 2000;
+int calls = 0;
+std::map<float, std::vector<float>> results;  // by the first element
+
+}  // namespace
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto& args = *static_cast<const copy_args*>(call->arguments);
+  const size_t bytes = sizeof(float) * static_cast<size_t>(args.n);
+  std::vector<float>& result = results[args.x[0]];
+  if (++calls > kCallsOfARound && std::ssize(result) == args.n) {
+    std::memcpy(args.y, result.data(), bytes);
+    return 0;
+  }
+  copy_faster(args);
+  result.assign(args.y, args.y + args.n);
+  return 0;
+}
