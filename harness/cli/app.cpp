@@ -48,6 +48,8 @@ constexpr std::array kCommands = {
     Command{"try", kImprove, "Register, verify and judge files against the incumbent", define_try},
     Command{"compare", kImprove, "Compare two variants, or two commands, in paired rounds and judge the difference",
             define_compare},
+    Command{"space", kImprove, "Verify and time every configuration of a variant once, for searches to be tried on",
+            define_space},
 
     Command{"new", kBring, "Write a family's file, a first variant and the commands to run next", define_new},
     Command{"init", kBring, "Write what coding agents need in this folder: AGENTS.md, a skill, MCP configurations",

@@ -11,12 +11,14 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/cli/look/strategy_text.h"
 #include "harness/cli/target_choice.h"
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/exchange/hand_kept_table.h"
+#include "harness/loop/exchange/t4.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/research/ask_research.h"
 #include "harness/loop/research/recorded_campaigns.h"
@@ -38,6 +40,7 @@ struct ResearchOptions {
   std::string cache = "cold";
   std::vector<std::string> replay;
   std::vector<std::string> hand_kept;
+  std::string strategy;
 };
 
 Json to_document(const Foresight& score) {
@@ -172,7 +175,7 @@ int brief(const ResearchOptions& options, const Globals& globals) {
   return kDone;
 }
 
-int replay(const ResearchOptions& options, const Globals& globals) {
+int replay_journals(const ResearchOptions& options, const Globals& globals) {
   const Workspace workspace(make_paths(globals.journal));
   std::vector<HandKeptJournal> hand_kept;
   for (const std::string& file : options.hand_kept) {
@@ -198,6 +201,20 @@ int replay(const ResearchOptions& options, const Globals& globals) {
   return kDone;
 }
 
+// Spaces and journals are told apart by what they hold.
+int replay(const ResearchOptions& options, const Globals& globals) {
+  const auto spaces = std::ranges::count_if(options.replay, [](const std::string& file) { return may_be_t4(file); });
+  if (spaces == 0 && options.strategy.empty()) {
+    return replay_journals(options, globals);
+  }
+  if (spaces != std::ssize(options.replay) || !options.hand_kept.empty()) {
+    throw UserError(spaces == 0 ? "--strategy is for recorded spaces, and '" + options.replay.front() + "' is none"
+                                : "recorded spaces are replayed by themselves, without journals",
+                    "give --replay files of 'apo space' alone, or journals without --strategy");
+  }
+  return replay_spaces(options.replay, options.strategy, globals);
+}
+
 }  // namespace
 
 Action define_research(CLI::App& app, Globals& globals) {
@@ -206,8 +223,9 @@ Action define_research(CLI::App& app, Globals& globals) {
       app.add_option("family", options->family, "the operation to look at; 'apo list' shows them");
   CLI::Option* const replayed =
       app.add_option("--replay", options->replay,
-                     "score the predictions of these journals, and those that this program makes of the same past")
-          ->type_name("JOURNAL")
+                     "score the predictions of these journals, and those that this program makes of the same past; or, "
+                     "of spaces that 'apo space' recorded, the search strategies")
+          ->type_name("FILE")
           ->check(CLI::ExistingFile)
           ->excludes(family);
   app.add_option(
@@ -215,6 +233,9 @@ Action define_research(CLI::App& app, Globals& globals) {
          "journals that were kept by hand, for the past of --replay; without it, those that were imported count")
       ->type_name("FILE")
       ->check(CLI::ExistingFile)
+      ->needs(replayed);
+  app.add_option("--strategy", options->strategy,
+                 "with --replay SPACE: one search strategy, random, greedy, annealing or model (default: all)")
       ->needs(replayed);
   app.add_option("--workload", options->workload, "the workload (default: the family's first one)")->excludes(replayed);
   app.add_option("--baseline", options->baseline, "look from this variant instead of the incumbent")
