@@ -8,6 +8,7 @@
 #include "harness/core/sources.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/system/files.h"
+#include "harness/core/text.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/include_folders.h"
 

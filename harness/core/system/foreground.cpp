@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 
@@ -118,7 +119,7 @@ ForegroundResult run_foreground(const std::vector<std::string>& argv, const Fore
   FileDescriptor writer(report[1]);
   const Orphans orphans;
   const SignalsForChild signals;
-  const auto start = Clock::now();
+  const auto start = std::chrono::steady_clock::now();
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) {
