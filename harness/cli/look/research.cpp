@@ -13,6 +13,7 @@
 #include "harness/cli/console.h"
 #include "harness/cli/target_choice.h"
 #include "harness/core/error.h"
+#include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/exchange/hand_kept_table.h"
