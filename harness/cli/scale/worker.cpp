@@ -6,9 +6,7 @@
 
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
-#include "harness/core/error.h"
 #include "harness/core/system/files.h"
-#include "harness/core/system/machine.h"
 #include "harness/loop/fleet/serve.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/worker/child/worker_main.h"
@@ -37,11 +35,11 @@ Paths paths_of_worker(const fs::path& folder) {
 
 int serve_driver(const ServeCommand& options) {
   check_target(options.target);
-  if (!options.cpus.empty() && !allow_cpus(options.cpus)) {
-    throw EnvironmentError("the CPUs of --cpus cannot be used here");
-  }
   const TemporaryFolder folder("apo-serve");
   Workspace workspace(paths_of_worker(folder.path()));
+  if (!options.cpus.empty()) {
+    workspace.keep_to(options.cpus);
+  }
   const bool gpu = options.target == "auto" ? workspace.has_gpu() : options.target == "cuda";
   workspace.use(gpu ? Target::cuda : Target::host);
   return serve(workspace, {.version = APO_VERSION});
