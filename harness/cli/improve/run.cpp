@@ -109,7 +109,10 @@ FleetRequest fleet_of(const RunOptions& options, const Globals& globals, Workspa
     templates.push_back(slurm_template(options.slurm, local));
   }
   const WorkerCommands workers = worker_commands(templates, local);
-  FleetRequest fleet{.options = {.commands = workers.commands, .version = APO_VERSION}, .replicate = options.replicate};
+  FleetRequest fleet{.options = {.commands = workers.commands, .program = {}}, .replicate = options.replicate};
+  if (!workers.commands.empty()) {
+    fleet.options.program = identity_of_program(APO_VERSION);
+  }
   if (fleet.replicate > 1 && std::ssize(fleet.options.commands) < fleet.replicate) {
     throw UserError(fmt::format("--replicate {} needs as many workers", fleet.replicate),
                     fmt::format("add --workers, for example --workers local:{}", fleet.replicate));

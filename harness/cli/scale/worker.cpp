@@ -42,7 +42,7 @@ int serve_driver(const ServeCommand& options) {
   }
   const bool gpu = options.target == "auto" ? workspace.has_gpu() : options.target == "cuda";
   workspace.use(gpu ? Target::cuda : Target::host);
-  return serve(workspace, {.version = APO_VERSION});
+  return serve(workspace, {.program = identity_of_program(APO_VERSION)});
 }
 
 }  // namespace
