@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,6 +54,8 @@ class SpawnedProcess {
 
   // Waits for its end, and ends what it left behind. Returns the status of waitpid(). With `now` it is killed first.
   int end(bool now);
+  // The same, and kills it where it takes longer than that.
+  int end_within(std::chrono::milliseconds patience);
 
  private:
   pid_t pid_ = -1;
