@@ -14,9 +14,9 @@
 #include "harness/core/text.h"
 #include "harness/research/catalogue/requirements.h"
 #include "harness/research/diagnosis/rules.h"
+#include "harness/research/neighbours.h"
 #include "harness/research/prediction/evidence.h"
 #include "harness/research/prediction/prediction.h"
-#include "harness/research/search.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -215,8 +215,7 @@ std::vector<Settings> neighbours(const Knowledge& known, const Variant& variant,
       }
     }
   }
-  const NeighbourhoodSearch strategy;
-  return strategy.propose(variant.tunables, centre, measured, known.inputs.seed, kNeighboursEach);
+  return neighbours_of_best(variant.tunables, centre, measured, known.inputs.seed, kNeighboursEach);
 }
 
 // The incumbent with one of its toggles turned, or with two.

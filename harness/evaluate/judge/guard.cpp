@@ -33,7 +33,7 @@ struct Tail {
 };
 constexpr std::array<Tail, 2> kTails = {{{0.9, "tenth"}, {0.99, "hundredth"}}};
 
-double sum_of(const std::vector<double>& values) {
+double total_of(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) {
     sum += value;
@@ -72,12 +72,12 @@ double least_ratio_of_sums(const std::vector<RoundCalls>& rounds, double errors)
   const auto n = static_cast<double>(rounds.size());
   double incumbent = 0, candidate = 0, squares = 0;
   for (const RoundCalls& calls : rounds) {
-    incumbent += sum_of(calls.incumbent);
-    candidate += sum_of(calls.candidate);
+    incumbent += total_of(calls.incumbent);
+    candidate += total_of(calls.candidate);
   }
   const double ratio = candidate / incumbent;
   for (const RoundCalls& calls : rounds) {
-    squares += std::pow(sum_of(calls.candidate) - ratio * sum_of(calls.incumbent), 2);
+    squares += std::pow(total_of(calls.candidate) - ratio * total_of(calls.incumbent), 2);
   }
   return ratio - errors * std::sqrt(squares * n / (n - 1)) / incumbent;
 }

@@ -1,5 +1,6 @@
-// tests/research/search_test.cpp - the neighbourhood is one step wide, skips what was measured, and follows the best.
-#include "harness/research/search.h"
+// tests/research/neighbours_test.cpp - the neighbourhood is one step wide, skips what was measured, and follows the
+// best.
+#include "harness/research/neighbours.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@ namespace {
 const std::vector<Tunable> kTunables = {{.name = "CHUNK", .values = {16, 4, 8}}, {.name = "T", .values = {1, 2, 4}}};
 
 std::set<Settings> propose(const Settings& centre, const std::vector<MeasuredSettings>& measured = {}) {
-  const auto proposed = NeighbourhoodSearch().propose(kTunables, centre, measured, 7, 100);
+  const auto proposed = neighbours_of_best(kTunables, centre, measured, 7, 100);
   const std::set<Settings> unique(proposed.begin(), proposed.end());
   EXPECT_EQ(unique.size(), proposed.size());
   return unique;
@@ -45,12 +46,11 @@ TEST(Neighbourhood, AValueOutsideTheListStillHasNeighbours) {
 }
 
 TEST(Neighbourhood, IsDeterministicAndKeepsToItsCount) {
-  const NeighbourhoodSearch search;
-  EXPECT_EQ(search.propose(kTunables, {}, {}, 3, 2), search.propose(kTunables, {}, {}, 3, 2));
-  EXPECT_EQ(search.propose(kTunables, {}, {}, 3, 1).size(), 1u);
-  EXPECT_TRUE(search.propose(kTunables, {}, {}, 3, -1).empty());
-  EXPECT_TRUE(search.propose({}, {}, {}, 3, 5).empty());
-  EXPECT_TRUE(search.propose({{.name = "EMPTY", .values = {}}}, {}, {}, 3, 5).empty());
+  EXPECT_EQ(neighbours_of_best(kTunables, {}, {}, 3, 2), neighbours_of_best(kTunables, {}, {}, 3, 2));
+  EXPECT_EQ(neighbours_of_best(kTunables, {}, {}, 3, 1).size(), 1u);
+  EXPECT_TRUE(neighbours_of_best(kTunables, {}, {}, 3, -1).empty());
+  EXPECT_TRUE(neighbours_of_best({}, {}, {}, 3, 5).empty());
+  EXPECT_TRUE(neighbours_of_best({{.name = "EMPTY", .values = {}}}, {}, {}, 3, 5).empty());
 }
 
 // Replays a recorded space: the strategy alone, asked again and again, walks to the best settings.
@@ -61,7 +61,7 @@ TEST(Neighbourhood, FindsTheBestOfARecordedSpaceOneStepAtATime) {
   std::vector<MeasuredSettings> measured = {
       {.settings = {{"CHUNK", 16}, {"T", 1}}, .effect = recorded({{"CHUNK", 16}, {"T", 1}})}};
   for (int step = 0; step < 9; ++step) {
-    const auto next = NeighbourhoodSearch().propose(kTunables, {}, measured, 1, 1);
+    const auto next = neighbours_of_best(kTunables, {}, measured, 1, 1);
     if (next.empty()) {
       break;
     }

@@ -1,5 +1,5 @@
-// harness/research/search.cpp - proposes neighbours: one step along one tunable.
-#include "harness/research/search.h"
+// harness/research/neighbours.cpp - one step along one tunable.
+#include "harness/research/neighbours.h"
 
 #include <algorithm>
 #include <iterator>
@@ -36,9 +36,8 @@ std::vector<std::int64_t> neighbours(std::vector<std::int64_t> values, std::int6
 
 }  // namespace
 
-std::vector<Settings> NeighbourhoodSearch::propose(const std::vector<Tunable>& tunables, const Settings& centre,
-                                                   const std::vector<MeasuredSettings>& measured, std::uint64_t seed,
-                                                   int count) const {
+std::vector<Settings> neighbours_of_best(const std::vector<Tunable>& tunables, const Settings& centre,
+                                         const std::vector<MeasuredSettings>& measured, std::uint64_t seed, int count) {
   std::vector<MeasuredSettings> known = {{.settings = completed(centre, tunables), .effect = 0}};
   for (const MeasuredSettings& one : measured) {
     const Settings settings = completed(one.settings, tunables);
