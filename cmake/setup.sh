@@ -41,12 +41,24 @@ apo_install() {
   fi
 }
 
+# apo_progress: copies a build's output, and on a terminal shows ninja's [n/m] on one line of stderr that is rewritten.
+apo_progress() {
+  [ -t 2 ] || exec cat
+  local line shown=
+  while IFS= read -r line || [ -n "$line" ]; do
+    printf '%s\n' "$line"
+    [[ $line =~ ^\[[0-9]+/[0-9]+\] ]] && shown=1 && printf '\rapo: building %s ' "${BASH_REMATCH[0]}" >&2
+  done
+  [ -z "$shown" ] || printf '\n' >&2
+}
+
 # apo_build PRESET TARGET...: configures and builds, quietly unless it fails.
 apo_build() {
   local preset=$1 log=$APO_BUILD/build.log
   shift
   apo_say "building ($preset; the log is $log)"
-  if ! { (cd "$APO_ROOT" && cmake --preset "$preset" && cmake --build --preset "$preset" --target "$@") >"$log" 2>&1; }; then
+  if ! (set -o pipefail && cd "$APO_ROOT" && { cmake --preset "$preset" && cmake --build --preset "$preset" --target "$@"; } 2>&1 |
+    apo_progress >"$log"); then
     tail -n 40 "$log" >&2
     apo_say "the build failed; the whole log is $log"
     return 2

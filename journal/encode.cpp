@@ -86,7 +86,7 @@ void read_number(double number, bool& field) {
   field = number != 0;
 }
 
-// Of one workload's check in a round of so many.
+// Encodes the check of one workload in a round of so many.
 std::string check_key(const char* name, const RoundWorkload& workload, std::size_t workloads) {
   return workloads > 1 ? std::string(name) + "_" + workload.workload : name;
 }

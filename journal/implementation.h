@@ -56,7 +56,7 @@ Prediction next_prediction(Statement& row);
 // So that 'sentence~TEXT' finds what was just written of the experiment; in the transaction that writes it.
 void index_sentence(Database& database, std::int64_t experiment, const std::string& sentence);
 std::string time_or_now(const std::string& time);
-// Of all the facts of a machine's state.
+// Hashes all facts of a machine's state.
 std::string machine_fingerprint(const Machine& machine);
 
 }  // namespace apo

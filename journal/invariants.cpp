@@ -103,8 +103,8 @@ constexpr Invariant kInvariants[] = {
     {"the workers of an ended campaign have ended",
      "SELECT w.id FROM worker w JOIN campaign_end z ON z.campaign = w.campaign WHERE w.id NOT IN"
      " (SELECT worker FROM worker_end)"},
-    {"what an ended worker was given is over",
-     "SELECT p.id FROM placement p JOIN worker_end z ON z.worker = p.worker WHERE p.id NOT IN"
+    {"what workers were given in an iteration is over when it ends",
+     "SELECT p.id FROM placement p JOIN iteration_end z ON z.iteration = p.iteration WHERE p.id NOT IN"
      " (SELECT placement FROM placement_end)"},
     {"a job that is done has a document", "SELECT job FROM job_end WHERE state = 'done' AND NOT json_valid(document)"},
     {"the rows of a hand-kept journal are numbered from 0 without a hole",

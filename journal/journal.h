@@ -38,7 +38,7 @@ struct IterationRow {
   std::string note;
 };
 
-// What a profile belongs to; 0 and "" where there is none.
+// The owners of a profile; 0 and "" where there is none.
 struct ProfileContext {
   std::string machine;  // Machine::id
   std::int64_t iteration = 0;
@@ -86,7 +86,7 @@ struct WorkloadIncumbent {
   bool stood = false;   // as the incumbent of that experiment, whose candidate was slower
 };
 
-// What a killed process left open.
+// A row that a killed process left open.
 struct Unfinished {
   enum class Kind : std::uint8_t { experiment, iteration, campaign };
   Kind kind = Kind::experiment;
@@ -163,7 +163,7 @@ struct JudgedWorkload {
   std::string workload;  // its first one
 };
 
-// How the command of a job ended. What has no end is running, or was interrupted with its server.
+// The end of a job's command. A job without one is running, or was interrupted with its server.
 enum class JobState : std::uint8_t { done, failed, cancelled };
 std::string_view to_string(JobState state);
 std::optional<JobState> job_state_from(std::string_view word);
@@ -213,7 +213,7 @@ class Journal {
   const std::filesystem::path& path() const;
   // Findings of SQLite's own check, of the foreign keys and of the content addresses; empty when whole.
   std::vector<std::string> check_integrity();
-  // What must hold between its rows (invariants.cpp lists it) and does not. Of a journal that is whole.
+  // Lists the violated invariants between rows (invariants.cpp has all). The journal has to be whole.
   std::vector<std::string> check_invariants();
 
   // Every round, with whose it is: "experiment 12"; of two commands "comparison c3".
@@ -246,7 +246,7 @@ class Journal {
 
   // ---- campaigns. The policy's seed is written at the end, so that nothing can foresee a round.
   std::int64_t begin_campaign(const Campaign& campaign);  // and takes it
-  // To go on with an open campaign: throws UserError naming the process when another one runs it.
+  // Takes an open campaign to go on with it. Throws UserError naming the process when another one runs it.
   void take_campaign(const Campaign& campaign);
   void finish_campaign(std::int64_t id, std::uint64_t seed, const std::string& note = "");
   std::optional<Campaign> campaign(std::int64_t id);
@@ -258,7 +258,7 @@ class Journal {
   std::optional<Incumbent> incumbent(const std::string& family, const std::string& workload_class,
                                      const std::string& machine);
   std::vector<Incumbent> incumbents();  // of every family, workload class and machine, in that order
-  // Of the workloads on which campaigns decided one, the newest decision first.
+  // Incumbents of single workloads, the newest decision first.
   std::vector<WorkloadIncumbent> workload_incumbents(const std::string& family, const std::string& workload_class,
                                                      const std::string& machine);
 
@@ -275,7 +275,7 @@ class Journal {
   ResearchBrief brief(std::int64_t iteration);
   void add_proposer_call(std::int64_t iteration, const ProposerCall& call);
   std::vector<ProposerCall> proposer_calls(std::int64_t campaign);  // in order
-  // Who proposed them, of the variants of that family that anybody proposed; by name, the newest author of each.
+  // The newest author of each proposed variant of that family, by the variant's name.
   std::map<std::string, std::string> authors(const std::string& family);
   void add_roofs(const std::string& machine, const std::vector<Roof>& roofs);
   // The newest of each name, by name; only those measured under `driver`, unless it is empty.
@@ -285,7 +285,7 @@ class Journal {
   std::int64_t add_application(const ApplicationProfile& profile, const ApplicationSummary& summary,
                                const std::string& machine);
   std::optional<ApplicationRow> newest_application();  // that had any GPU time
-  // Of the campaign's machine and imports, the newest first.
+  // Recordings on the campaign's machine, and imports, the newest first.
   std::vector<RecordedApplication> applications_of(std::int64_t campaign, const ApplicationLimits& limits = {});
 
   // ---- experiments
@@ -308,7 +308,7 @@ class Journal {
                                         const std::string& machine, std::int64_t most,
                                         Where where = Where::campaigns_here);
   std::optional<Machine> machine_of(std::int64_t experiment);  // in the state it was in
-  // Of the newest one on that machine that timed `variant` against `opponent`, or against any for "".
+  // The workload of the newest experiment on that machine that timed `variant` against `opponent` ("": against any).
   std::optional<JudgedWorkload> newest_judged_workload(const std::string& variant, const std::string& opponent,
                                                        const std::string& machine);
   // The newest experiment that accepted or reverted this machine code against that one, on this workload alone, on that
@@ -356,7 +356,7 @@ class Journal {
   // The newest finished one of this very state of the machine.
   std::optional<Selftest> latest_selftest(const Machine& machine);
   std::vector<SelftestComparison> selftest_comparisons(std::int64_t selftest);
-  // Of all finished ones of this state of the machine under that rule: what the newest says of each kernel.
+  // The newest result for each kernel among the finished selftests of this state of the machine under that rule.
   std::vector<SelftestKernel> selftest_kernels(const Machine& machine, const std::string& rule_version);
 
   // ---- judgements of two commands
@@ -364,7 +364,7 @@ class Journal {
   void add_command_round(std::int64_t comparison, const Round& round);  // in order
   void finish_command_comparison(const CommandComparison& comparison);
   CommandComparison load_command_comparison(std::int64_t id);  // with its rounds; UserError when there is none
-  // Of that machine, "" for any, in order.
+  // Comparisons on that machine ("": on any), in order.
   std::vector<CommandComparison> command_comparisons(const std::string& machine = "", Detail detail = Detail::summary);
 
   // ---- judgements of two dispatches by an application
@@ -372,7 +372,7 @@ class Journal {
   void add_application_run(std::int64_t comparison, const ApplicationRun& run);  // in order
   void finish_application_comparison(const ApplicationComparison& comparison);
   ApplicationComparison load_application_comparison(std::int64_t id);  // with its runs; UserError when there is none
-  // All, or of that campaign, 0 for those that were asked for alone; in order, with their runs.
+  // Comparisons of that campaign (0: of no campaign), or all; in order, with their runs.
   std::vector<ApplicationComparison> application_comparisons(std::optional<std::int64_t> campaign = std::nullopt);
 
   // ---- calls of `apo mcp`. Experiments that a process with APO_JOB=<id> in its environment begins belong to that job.
@@ -392,7 +392,7 @@ class Journal {
   std::int64_t begin_placement(const Placement& placement);
   void end_placement(std::int64_t placement, const PlacementEnd& end);
   std::optional<WorkerRow> worker_of(std::int64_t experiment);  // nullopt: no worker judged it
-  // Of a driver that was killed, with what they were given. Returns how many there were.
+  // Ends the workers of a killed driver and their placements. Returns the number of workers.
   int end_interrupted_workers(std::int64_t campaign);
   // A copy in as few bytes as it can have, to be sent elsewhere.
   void write_compact_copy(const std::filesystem::path& path);

@@ -11,7 +11,7 @@
 
 namespace apo {
 
-// What only one process at a time may work on.
+// Work that only one process may do at a time.
 enum class Task : std::uint8_t {
   campaign,
   experiment,

@@ -10,7 +10,7 @@
 
 namespace apo::report {
 
-// With their rounds, in order.
+// Renders the comparisons with their rounds, in order.
 std::string render_commands(const std::vector<CommandComparison>& comparisons, Format format);
 
 // Writes commands.md, .html, .json or .csv into the folder, which is made when absent. Returns its path.

@@ -35,7 +35,7 @@ std::vector<Line> row_of(const IndexEntry& entry) {
           {plain(model.claim      ? certified_figure(*model.claim)
                  : model.improved ? "not certified"
                                   : "none")},
-          {code(model.champion)},
+          {code(model.incumbent)},
           {plain(verdicts_of(model))},
           {plain(std::string(to_string(model.campaign.state)))},
           {plain(known(model.campaign.started_at))},

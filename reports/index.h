@@ -14,7 +14,7 @@ struct IndexEntry {
   ReportModel model;
 };
 
-// Of markdown or html.
+// Renders markdown or HTML.
 std::string render_index(const std::vector<IndexEntry>& entries, Format format);
 
 // Writes the report of each entry where its link says, then index.md or index.html. Returns the path of that one.

@@ -43,7 +43,7 @@ std::vector<Sentinel> load_sentinels(Journal& journal, std::int64_t campaign) {
   return sentinels;
 }
 
-// Of the accepted whose both sources are in the journal.
+// Diffs accepted experiments whose two sources are in the journal.
 std::map<std::int64_t, std::string> diff_sources(Journal& journal, const std::vector<Experiment>& experiments) {
   std::map<std::int64_t, std::string> diffs;
   for (const Experiment& experiment : experiments) {
@@ -78,7 +78,7 @@ std::string known_campaigns(Journal& journal) {
   return names.empty() ? "it has none; 'apo run' makes one" : "it has " + join(names, ", ");
 }
 
-// Of those that workers judged.
+// Devices of the experiments that workers judged.
 std::map<std::int64_t, std::string> judged_on(Journal& journal, const std::vector<Experiment>& experiments) {
   std::map<std::int64_t, std::string> devices;
   for (const Experiment& experiment : experiments) {

@@ -58,7 +58,7 @@ Key incumbent_key(const Experiment& experiment) {
 // Each accept builds on the incumbent that it was judged against, so a roll-back shows as the step that it was.
 void trace_trajectory(ReportModel& model, const std::set<std::int64_t>& withdrawn) {
   TrajectoryPoint point{.incumbent = model.campaign.baseline.label()};
-  model.champion = point.incumbent;
+  model.incumbent = point.incumbent;
   model.trajectory.push_back(point);
   std::map<Key, double> products;  // log of the naive product of each incumbent
   std::map<Key, double> shrunken;  // and of the shrunken one
@@ -85,7 +85,7 @@ void trace_trajectory(ReportModel& model, const std::set<std::int64_t>& withdraw
     }
     if (point.accepted && !point.withdrawn) {
       model.improved = true;
-      model.champion = point.incumbent;
+      model.incumbent = point.incumbent;
       model.naive_effect = point.cumulative;
       model.shrunken_effect = shrunken[candidate_key(experiment)];
     }
@@ -139,11 +139,11 @@ void pick_profiles(ReportModel& model) {
 
 void pick_claim(ReportModel& model) {
   for (const Certification& certification : model.certifications) {
-    const bool of_champion = certification.champion.label() == model.champion;
+    const bool of_final = certification.incumbent.label() == model.incumbent;
     const bool same_policy = certification.cache_policy == model.campaign.policy.cache_policy;
     const bool measured = certification.rounds > 0 && std::isfinite(certification.effect) &&
                           std::isfinite(certification.lower) && std::isfinite(certification.upper);
-    if (model.improved && of_champion && same_policy && measured) {
+    if (model.improved && of_final && same_policy && measured) {
       model.claim = certification;
     }
   }

@@ -66,7 +66,7 @@ struct CampaignRecords {
   std::map<std::int64_t, std::string> diffs;  // accepted experiment -> what it changed in its incumbent's source
 };
 
-// Where the campaign stood after one judged experiment. Index 0 is the baseline.
+// The state of the campaign after one judged experiment. Index 0 is the baseline.
 struct TrajectoryPoint {
   int index = 0;
   std::int64_t experiment = 0;
@@ -77,7 +77,7 @@ struct TrajectoryPoint {
   double candidate = kNotMeasured;  // log of where the candidate would have led: its incumbent's product x its effect
 };
 
-// What was said before measuring against what came out.
+// A prediction and the effect that was measured.
 struct PredictionOutcome {
   int index = 0;
   std::int64_t experiment = 0;
@@ -116,8 +116,8 @@ struct ReportModel {
   std::string last_event_at;  // the latest time in the records
   Machine machine;
   std::vector<Toolchain> toolchains;  // sorted, each once
-  std::string champion;               // label of the incumbent that stands: accepted last and not withdrawn
-  bool improved = false;              // the champion came from an accept; false: it is the baseline itself
+  std::string incumbent;              // label of the incumbent that stands: accepted last and not withdrawn
+  bool improved = false;              // the final incumbent came from an accept; false: it is the baseline itself
   std::vector<TrajectoryPoint> trajectory;
   double naive_effect = 0;              // log of the product of the accepted effects: no claim
   double shrunken_effect = 0;           // the same with each effect's luck taken off (shrinkage.h): no claim either
@@ -129,8 +129,9 @@ struct ReportModel {
   std::vector<Profile> last_profiles;         // of the last one, where that is another iteration
   std::vector<Lesson> lessons;                // by id
   std::vector<Certification> certifications;  // by id
-  std::optional<Certification> claim;  // newest for the champion under the campaign's cache policy: the only claim
-  std::vector<Sentinel> sentinels;     // by time
+  std::optional<Certification>
+      claim;                        // newest for the final incumbent under the campaign's cache policy: the only claim
+  std::vector<Sentinel> sentinels;  // by time
   std::vector<PredictionOutcome> predictions;
   PredictionScore prediction_score;
   std::vector<Application> applications;                       // newest first

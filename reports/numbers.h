@@ -11,7 +11,7 @@ inline constexpr const char* kNotMeasuredText = "not measured";
 
 std::string fixed(double value, int decimals);  // "1.50", the same in every locale
 std::string ratio_text(double log_effect);      // "1.53x"
-// As many decimals as the interval deserves: "1.53x [1.50x, 1.56x]".
+// Prints as many decimals as the interval deserves: "1.53x [1.50x, 1.56x]".
 std::string effect_text(double effect, double lower, double upper);
 std::string measured_text(const Experiment& experiment);           // "1.53x [1.50x, 1.56x] n=22" or "not measured"
 std::string certified_figure(const Certification& certification);  // the same for a certification

@@ -13,11 +13,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <stdexcept>
 #include <string_view>
 
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/cli/help_format.h"
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
@@ -46,6 +48,8 @@ constexpr std::array kCommands = {
     Command{"try", kImprove, "Register, verify and judge files against the incumbent", define_try},
     Command{"compare", kImprove, "Compare two variants, or two commands, in paired rounds and judge the difference",
             define_compare},
+    Command{"space", kImprove, "Verify and time every configuration of a variant once, for searches to be tried on",
+            define_space},
 
     Command{"new", kBring, "Write a family's file, a first variant and the commands to run next", define_new},
     Command{"init", kBring, "Write what coding agents need in this folder: AGENTS.md, a skill, MCP configurations",
@@ -273,13 +277,6 @@ int without_command(int argc, char** argv, Globals& globals) {
 
 }  // namespace
 
-void check_target(const std::string& target) {
-  const std::vector<std::string> known = {"auto", "host", "cuda"};
-  if (std::find(known.begin(), known.end(), target) == known.end()) {
-    throw UserError("unknown target '" + target + "'", did_you_mean(target, known) + "\nknown: " + join(known, ", "));
-  }
-}
-
 double checked_duration(const std::string& option, const std::string& text) {
   const auto seconds = parse_duration(text);
   if (!seconds) {
@@ -301,7 +298,7 @@ int run_app(int argc, char** argv) {
   app.footer("'apo COMMAND --help' shows the options of a command.");
   app.set_version_flag("--version", "apo " APO_VERSION);
   app.require_subcommand(1);
-  app.get_formatter()->column_width(28);
+  app.formatter(std::make_shared<HelpFormat>());
   Globals globals;
   globals.words.assign(argv, argv + argc);
   globals.words.front() = "apo";

@@ -26,9 +26,6 @@ struct Globals {
   std::optional<std::vector<std::string>> command;
 };
 
-// Throws UserError unless it is auto, host or cuda.
-void check_target(const std::string& target);
-
 // Seconds of an option's "90s". Throws UserError.
 double checked_duration(const std::string& option, const std::string& text);
 
@@ -71,6 +68,7 @@ Action define_report(CLI::App& app, Globals& globals);
 Action define_run(CLI::App& app, Globals& globals);
 Action define_selftest(CLI::App& app, Globals& globals);
 Action define_show(CLI::App& app, Globals& globals);
+Action define_space(CLI::App& app, Globals& globals);
 Action define_status(CLI::App& app, Globals& globals);
 Action define_try(CLI::App& app, Globals& globals);
 Action define_unregister(CLI::App& app, Globals& globals);

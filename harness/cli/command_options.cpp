@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "harness/cli/console.h"
+#include "harness/cli/target_choice.h"
 #include "harness/core/commands/command_metric.h"
 #include "harness/core/error.h"
 #include "harness/core/text.h"
@@ -58,10 +59,9 @@ void add_command_options(CLI::App& app, CommandOptions& options, const std::vect
   const std::vector<CLI::Option*> mine = {
       a,
       b,
-      app.add_option(
-          "--metric", options.metric,
-          "number to judge commands by: seconds (wall time), json:PATH, regex:'...' (on stdout), gbench[:NAME] "
-          "or nvbench[:NAME]"),
+      app.add_option("--metric", options.metric,
+                     "number to judge by: seconds (wall time), json:PATH, regex:'...' (on stdout), gbench[:NAME] "
+                     "or nvbench[:NAME]"),
       app.add_option("--correct", options.correct,
                      "command that checks each side once ($APO_SIDE is a or b, $APO_COMMAND the command); has to exit "
                      "with 0"),
@@ -72,18 +72,20 @@ void add_command_options(CLI::App& app, CommandOptions& options, const std::vect
       app.add_option("--timeout", options.timeout,
                      "longest run of a command (default: 10m for the first, then 10s + 20 times what it took)"),
       app.add_option("--budget", options.budget, "stop the rounds without a verdict after this time (default: none)"),
-      app.add_option(
-          "--target", options.target,
-          "device that commands run on, for the record and for taking turns: auto (cuda for nvbench), host or "
-          "cuda"),
+      app.add_option("--target", options.target,
+                     "device they run on, for the record and for taking turns: auto (cuda for nvbench), host or cuda"),
       app.add_flag("--higher-is-better", options.higher_is_better, "of the metric json or regex"),
       app.add_flag("--lower-is-better", options.lower_is_better, "of the metric (the default)")};
   for (CLI::Option* const other : others) {
+    if (!other->get_positional()) {
+      other->group("Options for two variants");
+    }
     for (CLI::Option* const one : mine) {
       one->excludes(other);
     }
   }
   for (CLI::Option* const one : mine) {
+    one->group("Options for two commands");
     if (one != a && one != b) {
       one->needs(a);
     }
@@ -93,7 +95,6 @@ void add_command_options(CLI::App& app, CommandOptions& options, const std::vect
 CommandRequest command_request(const CommandOptions& options, CommandPurpose purpose, const std::string& judge,
                                const std::string& layout) {
   check_whole(options);
-  check_target(options.target);
   return {.asked = {.purpose = purpose,
                     .command_a = options.command_a,
                     .command_b = options.command_b,
@@ -105,7 +106,7 @@ CommandRequest command_request(const CommandOptions& options, CommandPurpose pur
                     .runs = options.runs,
                     .timeout_s = duration_or_none("--timeout", options.timeout),
                     .budget_s = duration_or_none("--budget", options.budget)},
-          .target = options.target};
+          .target = asked_target(options.target)};
 }
 
 std::optional<std::int64_t> command_number(const std::string& word) {

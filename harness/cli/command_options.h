@@ -40,7 +40,7 @@ std::optional<std::int64_t> command_number(const std::string& word);
 
 // "seconds: 1.2 s -> 1.1 s; 56 runs, 1 min 10 s"; the sentence about correctness, and the verdict.
 std::string command_comparison_text(const CommandComparison& comparison);
-// With every run.
+// Prints the same, and every run.
 std::string command_comparison_in_full(const CommandComparison& comparison);
 
 }  // namespace apo

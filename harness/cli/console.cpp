@@ -29,7 +29,7 @@ std::size_t width(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & '\xc0') != '\x80'; }));
 }
 
-// Of the terminal that stderr is, else what COLUMNS says, else 80.
+// Asks the terminal on stderr, else COLUMNS, else takes 80.
 std::size_t columns_of_terminal() {
   winsize size{};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
@@ -72,7 +72,7 @@ bool wants_lines() {
   return form != nullptr && std::string_view(form) == "lines";
 }
 
-// What the handler writes; filled before it is installed.
+// The handler writes this; it is filled before the handler is installed.
 std::array<char, 4096> interrupt_note{};
 volatile std::sig_atomic_t interrupt_size = 0;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "harness/core/error.h"
+#include "harness/core/text.h"
 #include "harness/loop/workspace/chosen_workload.h"
 
 namespace apo {
@@ -24,11 +25,31 @@ const Variant* baseline_of(Workspace& workspace, const Policy& policy) {
 
 }  // namespace
 
+std::optional<Target> asked_target(const std::string& word) {
+  for (const Target target : {Target::host, Target::cuda}) {
+    if (word == to_string(target)) {
+      return target;
+    }
+  }
+  if (word != "auto") {
+    const std::vector<std::string> known = {"auto", "host", "cuda"};
+    throw UserError("unknown target '" + word + "'", did_you_mean(word, known) + "\nknown: " + join(known, ", "));
+  }
+  return std::nullopt;
+}
+
+Target resolve_target(const std::string& word, Workspace& workspace) {
+  if (const std::optional<Target> asked = asked_target(word)) {
+    return *asked;
+  }
+  return workspace.has_gpu() ? Target::cuda : Target::host;
+}
+
 void choose_target(const std::string& word, bool workloads_given, Workspace& workspace, Policy& policy,
                    Observer& observer) {
   const Variant* baseline = baseline_of(workspace, policy);
-  if (word != "auto") {
-    policy.target = word == "host" ? Target::host : Target::cuda;
+  if (const std::optional<Target> asked = asked_target(word)) {
+    policy.target = *asked;
   } else if (policy.target_named) {
     observer.say("target " + std::string(to_string(policy.target)) + ", as the campaign file says");
   } else if (baseline != nullptr) {

@@ -1,6 +1,7 @@
 // harness/cli/target_choice.h - chooses the target of a campaign, as `apo run` and `apo research` do.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "harness/core/observer.h"
@@ -8,6 +9,12 @@
 #include "harness/loop/workspace/workspace.h"
 
 namespace apo {
+
+// The target that the word of --target names; nullopt for auto. Throws UserError for another word.
+std::optional<Target> asked_target(const std::string& word);
+
+// The same, where auto takes a GPU when one is usable.
+Target resolve_target(const std::string& word, Workspace& workspace);
 
 // Makes the workspace use the target, and writes it into the policy. `word` is host, cuda or auto: auto takes the
 // target of the baseline; without one the GPU when it is usable and the family has variants for it. Where the workloads

@@ -6,8 +6,8 @@
 
 namespace apo {
 
-// Without comments, blanks between other characters than letters and digits, and blank lines; of C++ or CUDA also
-// without the ends of lines outside of the preprocessor's. Lines of the metadata block that say how a variant is
+// Removes comments, blank lines, and blanks that do not separate letters or digits. In C++ or CUDA it also joins lines,
+// except those of the preprocessor. Lines of the metadata block that say how a variant is
 // launched and compiled stay; those that describe it (variant, technique, idea, parent, predict) do not. A guess by
 // the text alone: raw strings count as strings.
 std::string bare_source(std::string_view source, bool python);

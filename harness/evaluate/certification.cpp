@@ -17,25 +17,25 @@
 
 namespace apo {
 
-CertificationResult run_certification(const Runtime& runtime, const Configuration& champion,
+CertificationResult run_certification(const Runtime& runtime, const Configuration& incumbent,
                                       const Configuration& baseline, double claimed_effect, const EvaluatePlan& plan,
                                       int index, Observer& observer) {
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t seed = derive_seed(plan.seed, "certify", static_cast<std::uint64_t>(index));
   RoundOptions options = plan.rounds;
   options.rounds_per_process = 1;  // what is published owes nothing to a process that was shared
-  const std::vector<TimedWorkload> pairs = build_pair(runtime, baseline, champion, plan, seed, observer);
-  SoloRunPlan alone{.coins = {.campaign_seed = seed, .comparison = champion.label()},
+  const std::vector<TimedWorkload> pairs = build_pair(runtime, baseline, incumbent, plan, seed, observer);
+  SoloRunPlan alone{.coins = {.campaign_seed = seed, .comparison = incumbent.label()},
                     .preset = plan.preset,
                     .cache = plan.cache,
                     .rounds = options,
                     .solo_run_s = plan.solo_run_s};
   CertificationResult result;
   const std::string what =
-      fmt::format("certify {} {} against {}", to_string(plan.cache), champion.label(), baseline.label());
+      fmt::format("certify {} {} against {}", to_string(plan.cache), incumbent.label(), baseline.label());
   double waited_s = 0;
   {
-    RoundRunner runner(runtime, pairs, plan.preset, seed, champion.label(), plan.cache, options);
+    RoundRunner runner(runtime, pairs, plan.preset, seed, incumbent.label(), plan.cache, options);
     result.rounds = run_rounds(in_turns(runtime, runner, observer), RoundStage::certify, kCertificationRounds,
                                plan.preset, observer, what, waited_s);
     alone.repetitions = runner.repetitions();
@@ -55,7 +55,7 @@ CertificationResult run_certification(const Runtime& runtime, const Configuratio
       result.certification.clock->coupled = false;
     }
   }
-  result.certification.champion = champion;
+  result.certification.incumbent = incumbent;
   result.certification.baseline = baseline;
   result.certification.cache_policy = plan.cache;
   result.certification.seconds = seconds_since(start) - waited_s;

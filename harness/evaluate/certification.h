@@ -10,13 +10,13 @@
 
 namespace apo {
 
-// The champion against the campaign's baseline over kCertificationRounds fresh rounds, then each of them alone.
+// The final incumbent against the campaign's baseline over kCertificationRounds fresh rounds, then each of them alone.
 struct CertificationResult {
   Certification certification;
   std::vector<Round> rounds;
   std::vector<SoloRun> solo_runs;
 };
-CertificationResult run_certification(const Runtime& runtime, const Configuration& champion,
+CertificationResult run_certification(const Runtime& runtime, const Configuration& incumbent,
                                       const Configuration& baseline, double claimed_effect, const EvaluatePlan& plan,
                                       int index, Observer& observer);
 

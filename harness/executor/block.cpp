@@ -1,6 +1,8 @@
 // harness/executor/block.cpp - runs fibers, and checks each of their accesses.
 #include "harness/executor/block.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/context/detail/fcontext.hpp>
 #include <cstring>
@@ -16,7 +18,7 @@ using apo_cpu::Triple;
 namespace {
 
 std::string text_of(const Triple& t) {
-  return "(" + std::to_string(t.x) + "," + std::to_string(t.y) + "," + std::to_string(t.z) + ")";
+  return fmt::format("({},{},{})", t.x, t.y, t.z);
 }
 
 unsigned count_of(const Triple& t) {
@@ -180,8 +182,8 @@ void Block::access(std::uintptr_t address, std::size_t bytes, Access kind, bool 
   std::string what;
   if (aligned && (address & (bytes - 1)) != 0) {
     wrong = "misaligned access";
-    what = "it touches " + std::to_string(bytes) + " bytes at an address that is " +
-           std::to_string(address & (bytes - 1)) + " beyond a multiple of " + std::to_string(bytes);
+    what = fmt::format("it touches {0} bytes at an address that is {1} beyond a multiple of {0}", bytes,
+                       address & (bytes - 1));
   } else if (shared_.holds(address)) {
     if (!call_.loads_seen) {
       return;
@@ -212,7 +214,7 @@ void Block::access(std::uintptr_t address, std::size_t bytes, Access kind, bool 
   } else {
     wrong = "out-of-bounds access";
     what = stacks_.holds(address) ? "it touches the local memory of another thread"
-                                  : "it touches " + std::to_string(bytes) + " bytes that belong to no buffer";
+                                  : fmt::format("it touches {} bytes that belong to no buffer", bytes);
   }
   give_up(wrong, what, source_line(code));
 }
@@ -220,8 +222,7 @@ void Block::access(std::uintptr_t address, std::size_t bytes, Access kind, bool 
 void Block::start_copy(const Copy& copy) {
   const bool size = copy.bytes == 4 || copy.bytes == 8 || copy.bytes == 16;
   if (!size || copy.zeros > copy.bytes) {
-    give_up("misaligned access",
-            "an asynchronous copy of " + std::to_string(copy.bytes) + " bytes: it takes 4, 8 or 16",
+    give_up("misaligned access", fmt::format("an asynchronous copy of {} bytes: it takes 4, 8 or 16", copy.bytes),
             source_line(copy.code));
   }
   if (!shared_.holds(copy.to)) {
@@ -291,14 +292,14 @@ struct Calls {
   }
   static void bad_pointer(const char* type, unsigned alignment, apo_cpu::Address address, apo_cpu::Line line) {
     block().give_up("misaligned access",
-                    std::string("it uses a ") + type + ", which is aligned to " + std::to_string(alignment) +
-                        " bytes, at an address that is " + std::to_string(address % alignment) +
-                        " beyond a multiple of that",
+                    fmt::format("it uses a {}, which is aligned to {} bytes, at an address that is {} beyond a "
+                                "multiple of that",
+                                type, alignment, address % alignment),
                     name_of(line));
   }
   static void bad_index(const char* array, apo_cpu::Address index, apo_cpu::Line line) {
-    block().give_up("out-of-bounds access",
-                    "it uses index " + std::to_string(static_cast<long long>(index)) + " of " + array, name_of(line));
+    block().give_up("out-of-bounds access", fmt::format("it uses index {} of {}", static_cast<long long>(index), array),
+                    name_of(line));
   }
   static apo_cpu::Address shared_offset(const void* address) {
     return reinterpret_cast<apo_cpu::Address>(address) - block().place_.begin;

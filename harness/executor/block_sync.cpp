@@ -1,4 +1,6 @@
 // harness/executor/block_sync.cpp - barriers, warp operations, and the diagnosis of a block that stands still.
+#include <fmt/format.h>
+
 #include <string_view>
 
 #include "harness/executor/block.h"
@@ -51,8 +53,8 @@ void Block::barrier(Barrier& barrier) {
   if (barrier.id >= barriers_.size() || expected % kWarp != (barrier.threads == 0 ? all % kWarp : 0) ||
       expected > all) {
     give_up("barrier divergence",
-            "barrier " + std::to_string(barrier.id) + " for " + std::to_string(expected) +
-                " threads: there are 16 barriers, for whole warps of this block's " + std::to_string(all) + " threads",
+            fmt::format("barrier {} for {} threads: there are 16 barriers, for whole warps of this block's {} threads",
+                        barrier.id, expected, all),
             name_of(barrier.line));
   }
   if (barrier.threads == 0 && live_ < all) {
@@ -112,10 +114,10 @@ void Block::collective(Collective& collective) {
   const unsigned lane = running_ % kWarp;
   collective.lane = lane;
   if ((collective.mask >> lane & 1) == 0) {
-    give_up("missing lane",
-            "lane " + std::to_string(lane) + " calls " + collective.name + " with mask " + hex(collective.mask) +
-                ", which leaves it out",
-            name_of(collective.line));
+    give_up(
+        "missing lane",
+        fmt::format("lane {} calls {} with mask {}, which leaves it out", lane, collective.name, hex(collective.mask)),
+        name_of(collective.line));
   }
   // Those who wait agree already: it is enough to ask one of them.
   if (const unsigned waiting = in_warp_[warp] & collective.mask; waiting != 0) {
@@ -124,9 +126,8 @@ void Block::collective(Collective& collective) {
     if (theirs.mask != collective.mask ||
         (theirs.name != collective.name && std::string_view(theirs.name) != collective.name)) {
       give_up("missing lane",
-              std::string("it calls ") + collective.name + " with mask " + hex(collective.mask) + ", and lane " +
-                  std::to_string(other % kWarp) + " of it waits with mask " + hex(theirs.mask) + " in " +
-                  waits_where(other),
+              fmt::format("it calls {} with mask {}, and lane {} of it waits with mask {} in {}", collective.name,
+                          hex(collective.mask), other % kWarp, hex(theirs.mask), waits_where(other)),
               name_of(collective.line));
     }
   }
@@ -196,8 +197,8 @@ Finding Block::stuck() const {
       const unsigned other = warp * kWarp + lane;
       if ((collective.mask >> lane & 1) != 0 && fibers_[other].state == State::at_barrier) {
         return finding("missing lane", i,
-                       std::string(collective.name) + " with mask " + hex(collective.mask) + " waits for lane " +
-                           std::to_string(lane) + ", which waits at " + waits_where(other),
+                       fmt::format("{} with mask {} waits for lane {}, which waits at {}", collective.name,
+                                   hex(collective.mask), lane, waits_where(other)),
                        name_of(collective.line));
       }
     }
@@ -207,12 +208,11 @@ Finding Block::stuck() const {
     ++first;
   }
   const Fiber& fiber = fibers_[first];
-  std::string what = "it waits at " + waits_where(first) + ", and " + std::to_string(live_) + " threads all wait";
+  std::string what = fmt::format("it waits at {}, and {} threads all wait", waits_where(first), live_);
   const apo_cpu::Line line = fiber.state == State::at_barrier ? fiber.barrier->line : fiber.collective->line;
   if (fiber.state == State::at_barrier && fiber.barrier->threads != 0) {
-    what = "barrier " + std::to_string(fiber.barrier->id) + " waits for " + std::to_string(fiber.barrier->threads) +
-           " threads, " + std::to_string(barriers_[fiber.barrier->id].size()) +
-           " have come, and all the others wait or have exited";
+    what = fmt::format("barrier {} waits for {} threads, {} have come, and all the others wait or have exited",
+                       fiber.barrier->id, fiber.barrier->threads, barriers_[fiber.barrier->id].size());
   }
   return finding("deadlock", first, what, name_of(line));
 }

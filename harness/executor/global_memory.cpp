@@ -1,6 +1,8 @@
 // harness/executor/global_memory.cpp - finds the nearest buffer and checks bounds, rights and initialisation.
 #include "harness/executor/global_memory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -27,13 +29,11 @@ std::optional<GlobalMistake> GlobalMemory::outside(const Buffer& buffer, std::ui
   const std::uintptr_t end = buffer.begin + buffer.bytes;
   const auto next = std::ranges::upper_bound(buffers_, address, {}, &Buffer::begin);
   if (next != buffers_.end() && (address < buffer.begin || next->begin - address < address - end)) {
-    return GlobalMistake{"out-of-bounds access", "it touches " + std::to_string(bytes) + " bytes that begin " +
-                                                     std::to_string(next->begin - address) + " bytes before " +
-                                                     next->name};
+    return GlobalMistake{"out-of-bounds access", fmt::format("it touches {} bytes that begin {} bytes before {}", bytes,
+                                                             next->begin - address, next->name)};
   }
-  return GlobalMistake{"out-of-bounds access", "it touches " + std::to_string(bytes) + " bytes at byte " +
-                                                   std::to_string(address - buffer.begin) + " of " + buffer.name +
-                                                   ", which has " + std::to_string(buffer.bytes)};
+  return GlobalMistake{"out-of-bounds access", fmt::format("it touches {} bytes at byte {} of {}, which has {}", bytes,
+                                                           address - buffer.begin, buffer.name, buffer.bytes)};
 }
 
 std::optional<GlobalMistake> GlobalMemory::access(std::uintptr_t address, std::size_t bytes, Access kind,
@@ -47,17 +47,16 @@ std::optional<GlobalMistake> GlobalMemory::access(std::uintptr_t address, std::s
     return outside(buffer, address, bytes);
   }
   if (writes(kind) && !buffer.writable) {
-    return GlobalMistake{"write to an input",
-                         "it writes byte " + std::to_string(offset) + " of " + buffer.name + ", an input"};
+    return GlobalMistake{"write to an input", fmt::format("it writes byte {} of {}, an input", offset, buffer.name)};
   }
   unsigned char* written = written_[hint].get();
   if (written == nullptr) {
     return std::nullopt;
   }
   if (reads(kind) && std::memchr(written + offset, 0, bytes) != nullptr) {
-    return GlobalMistake{"uninitialised read", "it reads " + std::to_string(bytes) + " bytes at byte " +
-                                                   std::to_string(offset) + " of " + buffer.name +
-                                                   ", which nobody has written in this call"};
+    return GlobalMistake{"uninitialised read",
+                         fmt::format("it reads {} bytes at byte {} of {}, which nobody has written in this call", bytes,
+                                     offset, buffer.name)};
   }
   if (writes(kind)) {
     std::memset(written + offset, 1, bytes);

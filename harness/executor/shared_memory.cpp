@@ -1,6 +1,8 @@
 // harness/executor/shared_memory.cpp - checks bounds, initialisation, races and pending copies.
 #include "harness/executor/shared_memory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "harness/executor/finding.h"
@@ -30,8 +32,8 @@ void SharedMemory::begin_block(bool clear) {
 
 std::string SharedMemory::name(std::uintptr_t offset) const {
   const std::uintptr_t dynamic = place_.dynamic - place_.begin;
-  return offset >= dynamic ? "byte " + std::to_string(offset - dynamic) + " of dynamic shared memory"
-                           : "byte " + std::to_string(offset) + " of static shared memory";
+  return offset >= dynamic ? fmt::format("byte {} of dynamic shared memory", offset - dynamic)
+                           : fmt::format("byte {} of static shared memory", offset);
 }
 
 const char* SharedMistake::name() const {
@@ -49,20 +51,20 @@ const char* SharedMistake::name() const {
 }
 
 std::string SharedMemory::sentence(const SharedMistake& mistake) const {
-  const std::string touches = std::string("it ") + (mistake.reads ? "reads " : "writes ") + name(mistake.offset);
-  const std::string other = "thread " + std::to_string(mistake.other);
+  const std::string touches = fmt::format("it {} {}", mistake.reads ? "reads" : "writes", name(mistake.offset));
   const bool dynamic = mistake.offset >= place_.dynamic - place_.begin || place_.static_bytes == 0;
   switch (mistake.kind) {
     case SharedMistake::Kind::race:
-      return touches + ", which " + other + (mistake.other_read ? " read at " : " wrote at ") +
-             source_line(mistake.code) + " with no barrier between";
+      return fmt::format("{}, which thread {} {} at {} with no barrier between", touches, mistake.other,
+                         mistake.other_read ? "read" : "wrote", source_line(mistake.code));
     case SharedMistake::Kind::uninitialised:
       return touches + ", which nobody has written in this block";
     case SharedMistake::Kind::out_of_bounds:
-      return touches + (dynamic ? ", and the launch declares " + std::to_string(place_.dynamic_bytes)
-                                : ", which has " + std::to_string(place_.static_bytes));
+      return touches + (dynamic ? fmt::format(", and the launch declares {}", place_.dynamic_bytes)
+                                : fmt::format(", which has {}", place_.static_bytes));
     case SharedMistake::Kind::copy_under_way:
-      return touches + ", to which " + other + " started an asynchronous copy at " + source_line(mistake.code);
+      return fmt::format("{}, to which thread {} started an asynchronous copy at {}", touches, mistake.other,
+                         source_line(mistake.code));
   }
   return touches;
 }

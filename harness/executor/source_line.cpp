@@ -1,4 +1,6 @@
 // harness/executor/source_line.cpp - maps a code address to file and line by the object's debug information.
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <mutex>
 #include <string_view>
@@ -42,7 +44,7 @@ void on_error(void*, const char*, int) {}
 
 std::string name_of(const apo_cpu::Line& line) {
   const std::string_view path = line.file;
-  return std::string(path.substr(path.rfind('/') + 1)) + ":" + std::to_string(line.number);
+  return fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line.number);
 }
 
 std::string source_line(const void* code) {

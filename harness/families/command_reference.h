@@ -19,7 +19,7 @@ namespace apo {
 // program printed.
 void add_command_reference(Family& family, const FamilyFile& file, const OracleOptions& options);
 
-// Where the tolerance of a family file comes from, for people.
+// Explains the origin of a family file's tolerance to people.
 std::string tolerance_source(const FamilyFile& file);
 
 }  // namespace apo

@@ -19,7 +19,7 @@
 
 namespace apo {
 
-// How often a reference in another language was asked, and started for that.
+// Counts the requests to a reference in another language, and the starts of its program.
 struct CommandUse {
   int requests = 0;
   int starts = 0;

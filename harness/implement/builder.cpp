@@ -74,7 +74,7 @@ Words link_flags(bool sanitize) {
   return flags;
 }
 
-// Where the compiler looks for headers, by its own word and by the environment's.
+// The compiler's folders of headers, its own and the environment's.
 std::vector<fs::path> header_folders(const std::string& compiler) {
   const ProcessResult result =
       run_process({compiler, "-v", "-E", "-x", "c++", "/dev/null"}, {.environment = {"LC_ALL=C"}});
@@ -89,7 +89,7 @@ std::vector<fs::path> header_folders(const std::string& compiler) {
   return folders;
 }
 
-// What of the environment changes which headers, programs and libraries the compiler takes.
+// Environment variables that change the headers, programs and libraries of the compiler.
 std::string compilers_environment() {
   std::string all;
   for (const char* name : {"CPATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX"}) {
@@ -100,7 +100,7 @@ std::string compilers_environment() {
   return all;
 }
 
-// What -march=native means on this CPU, in the compiler's own words.
+// The compiler's own expansion of -march=native on this CPU.
 std::string resolve_native(const std::string& compiler) {
   const ProcessResult result =
       run_process({compiler, "-march=native", "-###", "-E", "-x", "c++", "/dev/null"}, {.environment = {"LC_ALL=C"}});

@@ -13,7 +13,7 @@ namespace apo {
 namespace fs = std::filesystem;
 namespace {
 
-// What one compiler process may allocate: a template bomb must not take the machine down.
+// The memory limit of one compiler process: a template bomb must not take the machine down.
 constexpr const char* kCompilerMemoryKib = "8388608";
 // The largest file that it may write, in ulimit's blocks of 512 bytes (1024 where sh is not quite POSIX): an array of a
 // tebibyte with one value in it must not fill the disk.

@@ -27,7 +27,8 @@ namespace {
 constexpr int kCudaRecipe = 4;
 constexpr const char* kDefaultArch = "sm_90";
 
-// What nvcc's code sees without an #include and NVRTC's does not; the same types as libcu++ gives these names there.
+// Names that nvcc's code sees without an #include and NVRTC's does not; the same types as libcu++ gives these names
+// there.
 constexpr const char* kPreludeName = "apo_prelude.h";
 constexpr const char* kPrelude = R"(#pragma once
 using int8_t = signed char;

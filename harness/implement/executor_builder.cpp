@@ -65,7 +65,7 @@ std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump();
 }
 
-// What the program asks the object for: see harness/executor/module.h.
+// Symbols that the program asks the object for: see harness/executor/module.h.
 std::string exports(const Family& family, const Variant& variant) {
   std::string text = "\n# 1 \"" + std::string(kLaunches) + "\"\nextern \"C\" {\n";
   std::vector<std::string> kernels;
@@ -160,7 +160,7 @@ std::vector<KernelFacts> kernel_facts(const Variant& variant, const SharedVariab
   return kernels;
 }
 
-// What a compiler's message says about a source that a GPU's compiler may well take.
+// Reads the outcome from the message of g++ on a source that a GPU's compiler may well take.
 void classify(Build& build, const Variant& variant) {
   static const std::regex kUndeclared(R"('(__\w+)' was not declared)");
   static const std::regex kHeader(R"(fatal error: (\S+): No such file)");
@@ -168,7 +168,7 @@ void classify(Build& build, const Variant& variant) {
   build.outcome = Outcome::build_failed;
   std::smatch match;
   if (const auto at = build.evidence.find(kNotCheckable); at != std::string::npos) {
-    build.outcome = Outcome::refused;
+    build.outcome = Outcome::not_checkable;
     build.evidence = build.evidence.substr(at);
   } else if (build.evidence.starts_with(kLaunches)) {
     build.outcome = Outcome::wrong_abi;
@@ -176,7 +176,7 @@ void classify(Build& build, const Variant& variant) {
                      build.evidence.substr(build.evidence.find("error:") + 7);
   } else if (std::regex_search(build.evidence, match, kUndeclared) ||
              std::regex_search(build.evidence, match, kHeader) || std::regex_search(build.evidence, match, kMember)) {
-    build.outcome = Outcome::refused;
+    build.outcome = Outcome::not_checkable;
     build.evidence = kNotCheckable + match[1].str() + " (" + variant.id() +
                      " uses it, and harness/executor/device has no equivalent)";
   }
@@ -279,7 +279,7 @@ DeviceFacts executor_device() {
 
 Build not_checkable(const std::string& what) {
   Build build;
-  build.outcome = Outcome::refused;
+  build.outcome = Outcome::not_checkable;
   build.evidence = kNotCheckable + what;
   return build;
 }
@@ -303,7 +303,7 @@ Build build_for_executor(const ExecutorBuildOptions& options, const BuildCache& 
   build.evidence = planned.evidence;
   build.plan = planned.plan;
   if (const std::string why = check_launches(build); build.outcome == Outcome::valid && !why.empty()) {
-    build.outcome = Outcome::refused;
+    build.outcome = Outcome::not_checkable;
     build.evidence = why;
   }
   return build;

@@ -33,7 +33,7 @@ Words nvcc_compile_flags(const std::string& arch) {
           "-O3,-g1,-fPIC,-fvisibility=hidden"};
 }
 
-// Where NVIDIA's and Debian's packages put a library; empty when it is in none of these.
+// Finds a library where NVIDIA's and Debian's packages put it; empty when it is in none of these.
 fs::path folder_of(const std::string& library, const fs::path& toolkit) {
   for (const char* folder : {"lib64", "lib", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"}) {
     if (fs::exists(toolkit / folder / ("lib" + library + ".so"))) {

@@ -80,7 +80,7 @@ std::string text_of(void* program, int (*size_of)(void*, std::size_t*), int (*re
   return read(program, text.data()) == 0 ? text : "";
 }
 
-// In the forked process; its exit code says whether there is a cubin.
+// Runs in the forked process; its exit code says whether there is a cubin.
 int compile_here(const Functions& nvrtc, const NvrtcRequest& request) {
   const auto own = static_cast<rlim_t>(address_space(getpid()));  // terabytes where a CUDA context is open
   const rlimit memory{.rlim_cur = own + kCompilerMemory, .rlim_max = own + kCompilerMemory};

@@ -96,8 +96,8 @@ std::string type_name(DType dtype) {
   }
 }
 
-// What a kernel may be given by name, in the order of the argument struct: a word of it, and its type. Axes are typed
-// and specialised as Triton's own launcher does it: i32 where that is enough, divisible by 16, or the constant 1.
+// Arguments that a kernel may take by name, in the order of the argument struct: a word of it, and its type. Axes are
+// typed and specialised as Triton's own launcher does it: i32 where that is enough, divisible by 16, or the constant 1.
 std::vector<std::pair<std::string, Json>> named_arguments(const Family& family, const Variant& variant,
                                                           const Axes& axes) {
   std::vector<std::pair<std::string, Json>> named;

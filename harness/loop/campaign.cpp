@@ -165,7 +165,7 @@ CampaignSummary run_campaign(Workspace& workspace, const CampaignRequest& reques
   summary.policy = frame.policy;
   summary.baseline = frame.baseline;
   summary.withdrawn = journal.withdrawn(frame.campaign);
-  summary.champion = state.incumbent;
+  summary.incumbent = state.incumbent;
   summary.resumed = opened.resumed;
   summary.seconds = seconds_since(started);
   return summary;

@@ -20,11 +20,11 @@ struct CampaignSummary {
   std::int64_t id = 0;
   Policy policy;
   Configuration baseline;
-  Configuration champion;                    // accepted last and not withdrawn, else the baseline
+  Configuration incumbent;                   // accepted last and not withdrawn, else the baseline
   std::set<std::int64_t> withdrawn;          // accepted experiments that an alarm of a certification has withdrawn
   std::vector<IterationSummary> iterations;  // of this run; a resumed campaign may have earlier ones
   std::vector<Certification> certifications;
-  CampaignApplication application;  // the champion against the baseline, where one is declared
+  CampaignApplication application;  // the final incumbent against the baseline, where one is declared
   double naive_effect = 0;          // log of the product of the accepted effects, and
   double shrunken_effect = 0;       // shrunk for selection bias: checks beside the certification, no claims
   std::string report;               // path of the markdown report

@@ -59,7 +59,7 @@ CampaignProgress make_state(const CampaignFrame& frame) {
   state.certificates = static_cast<int>(certifications.size());
   const bool certified =
       std::any_of(certifications.begin(), certifications.end(),
-                  [&](const Certification& certification) { return certification.champion == state.incumbent; });
+                  [&](const Certification& certification) { return certification.incumbent == state.incumbent; });
   state.accepts_since_certificate =
       certified ? 0 : static_cast<int>(frame.journal.standing_accepts(frame.campaign).size());
   return state;

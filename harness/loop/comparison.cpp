@@ -30,7 +30,7 @@ Policy checked_policy(const Family& family, const ComparisonRequest& request) {
   return policy;
 }
 
-// Of the roofs that the journal has of this machine, if any: they are measured where a profile is made.
+// Returns the roofs of this machine in the journal, if any: only a profile measures roofs.
 std::vector<Roof> roofs_of(const Workspace& workspace, std::optional<Journal>& journal) {
   if (journal) {
     return known_roofs(*journal, workspace.machine());

@@ -23,12 +23,12 @@ namespace {
 
 constexpr double kQuietPatienceS = 60;
 
-// Of a candidate that is judged by another word than the campaign; "": by none.
+// The preset of a candidate that is judged by another word than the campaign; "": the campaign's.
 JudgePreset preset_of(const CampaignProgress& state, const std::string& judge) {
   if (judge.empty()) {
     return state.plan.preset;
   }
-  return with_floor(judge == "auto" ? state.auto_preset : any_preset_named(judge), state.claim_floor);
+  return with_floor(any_asked_preset(judge).value_or(state.auto_preset), state.claim_floor);
 }
 
 EvaluatePlan plan_for(const CampaignProgress& state, const Experiment& experiment, const std::string& judge) {
@@ -91,7 +91,7 @@ std::string judged_before(const CampaignFrame& frame, const Build& candidate, co
                      experiment.judgement->sentence);
 }
 
-// In a thread of its own, so that a mistake of the candidate is a gate too.
+// Runs in a thread of its own, so that a mistake of the candidate is a gate too.
 std::vector<GateResult> ask_cpu(const Paths& paths, const Variant& variant) {
   try {
     SilentObserver silent;

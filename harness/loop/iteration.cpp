@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "harness/core/error.h"
 #include "harness/core/interval.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/text.h"
@@ -67,7 +68,7 @@ ResearchInputs inputs_of(const CampaignFrame& frame, const CampaignProgress& sta
   return research_inputs(subject, profile);
 }
 
-// What proposers add is ranked with everything else.
+// Ranks the proposals with all other candidates.
 ResearchBrief research_incumbent(const CampaignFrame& frame, CampaignProgress& state, const Profile& profile,
                                  const IterationSummary& iteration) {
   const StageRange range("research");
@@ -144,6 +145,10 @@ std::vector<Experiment> place_experiments(const CampaignFrame& frame, CampaignPr
     }
   }
   placed.stop();
+  if (experiments.empty() && !placed.given_up().empty()) {
+    throw EnvironmentError("no candidate of this iteration could be judged: " + placed.given_up(),
+                           "the same command goes on with the campaign once its workers can judge them");
+  }
   return experiments;
 }
 

@@ -14,7 +14,7 @@
 namespace apo {
 namespace {
 
-// Of this machine: workers run theirs on others.
+// Earlier sentinels of this machine: workers run theirs on others.
 std::vector<double> earlier_effects(const CampaignFrame& frame) {
   std::vector<double> effects;
   for (const SentinelRow& sentinel : frame.journal.sentinels(frame.campaign)) {
@@ -60,7 +60,7 @@ void check_machine(const CampaignFrame& frame, CampaignProgress& state) {
   state.machine_checked = true;
   EvaluatePlan& plan = state.plan;
   state.auto_preset = choose_preset(sentinel.check.sd, layout_control(plan.rounds.layout));
-  if (frame.policy.judge_preset == "auto") {
+  if (!any_asked_preset(frame.policy.judge_preset)) {
     plan.preset = state.auto_preset;
   }
   state.claim_floor = frame.given_floor ? *frame.given_floor

@@ -10,7 +10,7 @@ namespace apo {
 EvaluatePlan make_plan(const PlanChoice& choice) {
   EvaluatePlan plan;
   plan.workloads = choice.workloads;
-  plan.preset = choice.judge_preset == "auto" ? standard_preset() : any_preset_named(choice.judge_preset);
+  plan.preset = any_asked_preset(choice.judge_preset).value_or(standard_preset());
   plan.cache = choice.cache;
   plan.seed = choice.seed;
   plan.rounds.layout = choice.layout;
@@ -28,7 +28,7 @@ std::vector<const Workload*> workloads_named(const Workspace& workspace, const F
 
 void choose_judge(EvaluatePlan& plan, const std::string& judge_preset, const Runtime& runtime,
                   const Configuration& configuration, Observer& observer) {
-  if (judge_preset != "auto") {
+  if (any_asked_preset(judge_preset)) {
     return;  // make_plan() took it
   }
   const SentinelCheck check = run_sentinel(runtime, configuration, plan, 0, {}, observer).check;

@@ -45,7 +45,7 @@ std::string hint(std::string_view word, const std::vector<std::string>& words, c
   return guess.empty() ? more : guess + "  " + more;
 }
 
-// Where a word stands in a file, for the message: "file:line".
+// The place of a word in a file, for messages: "file:line".
 class Places {
  public:
   Places(std::filesystem::path file, std::string text) : file_(std::move(file)), text_(std::move(text)) {}

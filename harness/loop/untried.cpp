@@ -26,7 +26,7 @@ std::string reason_text(const LeftOut& left_out) {
   return "";
 }
 
-// Of variants that the last iteration's brief names: the reason, or that they were ranked.
+// Reasons for variants that the last iteration's brief names, or that they were ranked.
 std::map<std::string, std::string> reasons_of(const IterationSummary& iteration) {
   std::map<std::string, std::string> reasons;
   for (const Candidate& candidate : iteration.ranked) {

@@ -26,8 +26,8 @@ struct Difference {
 struct Explanation {
   std::string sentence;           // the whole in one line
   double time_difference_ns = 0;  // time(A) - time(B): > 0 when B is faster
-  // With a time first, the one that explains most at the top: parts of the time, then what overlaps with them, then the
-  // parts that speak against the difference.
+  // Differences with a time come first, the largest at the top: parts of the time, then overlapping ones, then parts
+  // that speak against the difference.
   std::vector<Difference> differences;
 };
 

@@ -94,22 +94,22 @@ void score_bands(const RecordedStage& stage, const Sayings& sayings, Foresight& 
   }
 }
 
-// The place of the first configuration of `champion`.
-int place_of(const std::string& champion, const std::vector<PastResult>& candidates, const Sayings& sayings) {
+// The place of the first configuration of `variant`.
+int place_of(const std::string& variant, const std::vector<PastResult>& candidates, const Sayings& sayings) {
   std::vector<std::size_t> order(candidates.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
     order[i] = i;
   }
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return sayings[a].rank > sayings[b].rank; });
   const auto found =
-      std::ranges::find_if(order, [&](std::size_t i) { return candidates[i].candidate.variant == champion; });
+      std::ranges::find_if(order, [&](std::size_t i) { return candidates[i].candidate.variant == variant; });
   return static_cast<int>(found - order.begin()) + 1;
 }
 
 void finish(Foresight& score) {
   score.interval_score /= std::max(1, score.predicted);
   score.later_error /= std::max(1, score.later);
-  score.until_champion /= std::max(1, score.champions);
+  score.until_final /= std::max(1, score.improved);
 }
 
 // All that a campaign judged, each configuration once.
@@ -142,7 +142,7 @@ void count_bound(double bound, double effect, Foresight& score) {
 // The experiments behind the last accept come after its stage.
 void score_end(const RecordedCampaign& campaign, const std::vector<Sayings>& now, ForesightReport& report) {
   std::size_t last = campaign.stages.size();
-  std::string champion;
+  std::string final_incumbent;
   for (std::size_t i = 0; i < campaign.stages.size(); ++i) {
     for (const PastResult& one : campaign.stages[i].judged) {
       ++report.experiments;
@@ -150,12 +150,12 @@ void score_end(const RecordedCampaign& campaign, const std::vector<Sayings>& now
         ++report.accepted;
         count_bound(campaign.stages[i].first_bound, one.effect, report.recorded);
         count_bound(first_bound_now(campaign.stages[i]), one.effect, report.now);
-        champion = one.candidate.variant;
+        final_incumbent = one.candidate.variant;
         last = i;
       }
     }
   }
-  if (champion.empty()) {
+  if (final_incumbent.empty()) {
     return;
   }
   for (std::size_t i = last + 1; i < campaign.stages.size(); ++i) {
@@ -168,10 +168,10 @@ void score_end(const RecordedCampaign& campaign, const std::vector<Sayings>& now
   for (std::size_t i = 0; i < in_order.size(); ++i) {
     in_order[i].rank = -static_cast<double>(i);
   }
-  report.recorded.until_champion += place_of(champion, candidates, in_order);
-  report.now.until_champion += place_of(champion, candidates, said_now(campaign.stages.front(), candidates));
-  ++report.recorded.champions;
-  ++report.now.champions;
+  report.recorded.until_final += place_of(final_incumbent, candidates, in_order);
+  report.now.until_final += place_of(final_incumbent, candidates, said_now(campaign.stages.front(), candidates));
+  ++report.recorded.improved;
+  ++report.now.improved;
 }
 
 }  // namespace

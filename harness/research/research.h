@@ -20,11 +20,11 @@ inline constexpr double kLeastChance = 0.05;
 // left out, unless it was edited since it was tried.
 ResearchBrief research(const ResearchInputs& inputs);
 
-// Of the ranked candidates those that an experiment refuted under a condition that has changed: "copy/streaming:
+// Lists the ranked candidates whose refutation no longer holds, because a condition changed: "copy/streaming:
 // experiment 12 refuted it, but the incumbent waited for barriers then and waits for global or local memory now".
 std::vector<std::string> expired_refutations(const ResearchInputs& inputs, const ResearchBrief& brief);
 
-// A technique that attacks a bottleneck found here and that no supported variant applies: something to write. Those
+// Lists techniques that attack a bottleneck found here and that no supported variant applies: something to write. Those
 // that cannot be applied here, or not to this incumbent, come last.
 struct Idea {
   Technique technique;

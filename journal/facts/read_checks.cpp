@@ -7,7 +7,7 @@ namespace {
 Certification next_certification(Journal::Implementation& self, Statement& row) {
   return {.id = row.integer(),
           .campaign = row.integer(),
-          .champion = self.configuration(row.integer()),
+          .incumbent = self.configuration(row.integer()),
           .baseline = self.configuration(row.integer()),
           .cache_policy = cache_policy_of(row.text()),
           .effect = row.real(),

@@ -298,7 +298,7 @@ std::vector<Experiment> Journal::newest_judged(const std::string& family, const 
   return result;
 }
 
-// From the newest one back, which ends at the first that fits.
+// Searches from the newest one back, to the first that fits.
 std::optional<JudgedWorkload> Journal::newest_judged_workload(const std::string& variant, const std::string& opponent,
                                                               const std::string& machine) {
   constexpr std::string_view kQuery =

@@ -27,7 +27,7 @@ SelftestKernel next_kernel(Statement& row) {
   return kernel;
 }
 
-// Of the rows that `condition`, a literal of ours, leaves.
+// Reads the rows that `condition`, a literal of ours, leaves.
 std::vector<SelftestKernel> kernels_where(Journal::Implementation& self, const std::string& condition,
                                           const std::vector<Value>& values) {
   std::vector<SelftestKernel> kernels;

@@ -78,7 +78,9 @@ std::vector<WorkerRow> Journal::workers(std::int64_t campaign) {
   Statement rows = self_->database.query(
       "SELECT w.id, w.number, w.command, coalesce(w.machine_id, ''), w.device, w.started_at, w.state, w.note,"
       " w.ended_at, w.machine, w.experiments, w.lost, w.seconds, c.label, p.started_at FROM workers w"
-      " LEFT JOIN placement p ON p.worker = w.id AND p.id NOT IN (SELECT placement FROM placement_end)"
+      // An older one that is open is an acceptance that waits for another device.
+      " LEFT JOIN placement p ON p.id = (SELECT max(id) FROM placement WHERE worker = w.id)"
+      " AND p.id NOT IN (SELECT placement FROM placement_end)"
       " LEFT JOIN configuration c ON c.id = p.candidate WHERE w.campaign = ? ORDER BY w.number, w.id",
       {campaign});
   while (rows.step()) {

@@ -64,7 +64,7 @@ bool was_timed(const Experiment& experiment) {
   return experiment.outcome == Outcome::valid && experiment.judgement->rounds > 0;
 }
 
-// What was measured but not written yet; the rest was added while it happened.
+// Writes results that are not in the journal yet; the rest was added while it happened.
 void add_missing_evidence(Journal& journal, Database& database, const Experiment& experiment) {
   const auto add_missing_build = [&](Journal::Role role, std::string_view name, const Build& build) {
     if (was_built(build) &&
@@ -345,7 +345,7 @@ std::int64_t Journal::add_certification(const Certification& certification, cons
       "INSERT INTO certification (campaign, champion, baseline, cache_policy, effect, lower, upper, rounds,"
       " claimed_effect, alarm, seconds, after_experiment, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
       " (SELECT coalesce(max(id), 0) FROM experiment WHERE campaign = ?), ?)",
-      {certification.campaign, self_->configuration_row(certification.champion),
+      {certification.campaign, self_->configuration_row(certification.incumbent),
        self_->configuration_row(certification.baseline), to_string(certification.cache_policy), certification.effect,
        certification.lower, certification.upper, certification.rounds, certification.claimed_effect,
        certification.alarm, certification.seconds, certification.campaign, time_or_now(certification.at)});

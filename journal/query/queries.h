@@ -27,7 +27,7 @@ struct Table {
   bool more = false;  // the limit cut rows off
 };
 
-// What a predicate may be about; for help texts.
+// A key that predicates may use; for help texts.
 struct QueryKey {
   std::string_view name;
   ColumnType type = ColumnType::text;
@@ -71,7 +71,7 @@ Table query_commands(Journal& journal, const Query& query);
 // The same predicates about the rows of hand-kept journals, of the newest import of each: in the order of their
 // documents. Throws UserError for keys that these do not have, and for an order or columns.
 Table query_hand_kept(Journal& journal, const Query& query);
-// How SQLite will run it, for people and tests: one line a step.
+// Returns SQLite's plan of the query for people and tests: one line a step.
 std::vector<std::string> explain_query(Journal& journal, const Query& query);
 
 struct SqlLimits {

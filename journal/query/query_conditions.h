@@ -31,8 +31,8 @@ Condition condition_of(const Predicate& predicate, const Cell* metric);
 // soon enough by walking in the order of the answer.
 constexpr int kFewRows = 3000;
 
-// Where the rows of a column of the view are found by an index: "ID FROM ... WHERE COLUMN", the experiment's id first;
-// "" where there is none.
+// Returns the clause by which an index finds the rows of a column of the view: "ID FROM ... WHERE COLUMN", the
+// experiment's id first. Returns "" where there is no index.
 std::string indexed(std::string_view column);
 
 bool are_few(Database& database, const Condition& condition);

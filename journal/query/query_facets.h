@@ -27,7 +27,7 @@ struct Facets {
 };
 Facets find_facets(Database& database, const Query& query);
 
-// How many of the first keys of the order facets decide.
+// Returns the number of leading sort keys that facets decide.
 std::size_t facet_keys_of(const Query& query);
 
 }  // namespace apo

@@ -35,7 +35,7 @@ Split split_word(const std::string& word) {
                   "write KEY, an operator (= != < <= > >= ~) and a value, such as family=e88_backward or 'speedup<1'");
 }
 
-// By commas; a backslash takes the next comma or backslash as it is.
+// Splits at commas; a backslash takes the next comma or backslash as it is.
 std::vector<std::string> alternatives(const std::string& text) {
   std::vector<std::string> parts(1);
   for (std::size_t index = 0; index < text.size(); ++index) {

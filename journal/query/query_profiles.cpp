@@ -20,7 +20,7 @@ const std::vector<Column> kColumns = {{"id", ColumnType::integer},     {"at", Co
                                       {"time_ns", ColumnType::real},   {"floor_ns", ColumnType::real}};
 constexpr const char* kSelected = "p.id, p.at, c.label, p.workload, m.model, p.rung, p.time_ns, p.floor_ns";
 
-// Where a key of a query over experiments has a meaning for a profile.
+// Maps a key of a query over experiments to its meaning for a profile.
 std::string column_of(const std::string& key) {
   static const std::map<std::string, std::string> kMeant = {
       {"id", "p.id"},

@@ -18,7 +18,7 @@ std::int64_t number(Database& database, std::string_view sql) {
   return statement.step() ? statement.integer() : 0;
 }
 
-// What follows these words in a step changes tables that an older file has, which stand-ins cannot.
+// After these words a step changes tables that an older file has, which stand-ins cannot do.
 constexpr const char* kNotForStandIns = "not for stand-ins";
 
 // All but what repeats facts for queries (schema_6.sql), with the tables in which SQLite keeps an index of text.

@@ -15,7 +15,7 @@ std::span<const std::string> migrations();
 // Throws UserError for a file of another program or of a newer schema. Returns the file's version, 0 = empty.
 int checked_version(Database& database, int newest);
 
-// For readers of an older file: the tables that it lacks, in memory, filled where they repeat what others hold. Steps
+// Gives readers of an older file the tables that it lacks, in memory, filled where they repeat other tables. Steps
 // after the first only add tables, up to the words "not for stand-ins".
 void stand_in_for(Database& database, std::span<const std::string> steps);
 

@@ -299,7 +299,7 @@ CREATE TABLE gate (
   PRIMARY KEY (experiment, position)
 ) STRICT, WITHOUT ROWID;
 
--- The champion against the campaign's own baseline. after_experiment: the campaign's newest experiment at that time.
+-- The final incumbent against the campaign's own baseline. after_experiment: the campaign's newest experiment at that time.
 CREATE TABLE certification (
   id               INTEGER PRIMARY KEY,
   campaign         INTEGER NOT NULL REFERENCES campaign,

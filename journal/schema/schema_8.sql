@@ -1,4 +1,4 @@
--- journal/schema/schema_8.sql - version 8: whether the champion changes the clock; the conventions are those of schema.sql.
+-- journal/schema/schema_8.sql - version 8: whether the final incumbent changes the clock; the conventions are those of schema.sql.
 
 -- What the segments of a certification say. No row: of before segments were taken. The numbers are NULL where `missing`
 -- says why the clock could not be read. Effects are natural logs, of times, cycles and clocks.

@@ -56,7 +56,7 @@ Json campaign_document(const ReportModel& model) {
   Json document = to_document(model.campaign);
   document["note"] = model.end_note;
   document["last_event_at"] = model.last_event_at;
-  document["champion"] = model.champion;
+  document["incumbent"] = model.incumbent;
   return document;
 }
 

@@ -27,7 +27,7 @@ struct Range {
   }
 };
 
-// What was measured decides the range; a bold prediction may stretch it by four times that, and is cut there.
+// Measured effects decide the range; a bold prediction may stretch it by four times that, and is cut there.
 Range range_of(const ReportModel& model) {
   Range measured;
   Range predicted;

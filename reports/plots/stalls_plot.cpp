@@ -29,7 +29,7 @@ double share(const Profile* profile, const std::string& state) {
   return std::isfinite(value) ? value : 0;
 }
 
-// By the larger share of the two, the largest first.
+// Sorts by the larger share of the two, the largest first.
 std::vector<std::string> states_of(const Profile* first, const Profile* last) {
   std::vector<std::string> states;
   for (const Profile* profile : {first, last}) {

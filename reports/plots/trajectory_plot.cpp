@@ -172,7 +172,7 @@ std::string trajectory_plot(const ReportModel& model) {
     const double high_y = y(std::exp(model.claim->quoted().upper));
     canvas.line({at_x, low_y}, {at_x, high_y}, Ink::claim);
     canvas.mark(Shape::square, {at_x, y(std::exp(model.claim->quoted().effect))}, Ink::claim,
-                "certified, champion against baseline head to head: " + certified_figure(*model.claim));
+                "certified, final incumbent against baseline head to head: " + certified_figure(*model.claim));
     labels.occupy({at_x - 7, high_y - 7, at_x + 7, low_y + 7});
   }
   label_steps(canvas, labels, model, x, y);

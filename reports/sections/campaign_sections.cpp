@@ -63,7 +63,8 @@ std::string seed_text(const ReportModel& model) {
 
 std::string compare_command(const ReportModel& model) {
   const Policy& policy = model.campaign.policy;
-  std::string command = "apo compare " + shell_word(model.campaign.baseline.label()) + " " + shell_word(model.champion);
+  std::string command =
+      "apo compare " + shell_word(model.campaign.baseline.label()) + " " + shell_word(model.incumbent);
   for (const std::string& workload : policy.workloads) {
     command += " --workload " + shell_word(workload);
   }
@@ -244,7 +245,7 @@ void write_reproduction(const ReportModel& model, Writer& writer) {
   if (!model.experiments.empty()) {
     commands += fmt::format("apo show {}\n", model.experiments.front().id);
   }
-  if (model.champion != model.campaign.baseline.label()) {
+  if (model.incumbent != model.campaign.baseline.label()) {
     commands += compare_command(model) + "\n";
   }
   writer.code_block(commands);

@@ -10,7 +10,7 @@
 namespace apo::report {
 namespace {
 
-// Of all workers that held it, one after the other.
+// Sums over all workers that held it, one after the other.
 struct DeviceRecord {
   std::string model;
   int experiments = 0;

@@ -60,7 +60,7 @@ void append_certified(const ReportModel& model, Line& line) {
             products_text(model)));
 }
 
-// Of the campaign's own end; the sections have all of them.
+// Comparisons at the campaign's own end; the sections have all of them.
 void append_application(const ReportModel& model, Line& line) {
   for (const ApplicationComparison& one : model.application_comparisons) {
     if (one.campaign != 0 && one.verdict && *one.verdict != Verdict::accepted) {
@@ -76,7 +76,7 @@ Line certified_claim(const Certification& claim) {
   return {strong(certified_figure(claim)),
           plain(fmt::format(" {} ({:.3g} % interval): ", claim.clock_coupled() ? "solo runs" : "rounds",
                             100 * claim.quoted().confidence)),
-          code(claim.champion.label()),
+          code(claim.incumbent.label()),
           plain(" against the baseline "),
           code(claim.baseline.label()),
           plain(fmt::format(", measured head to head in fresh processes ({} cache).", to_string(claim.cache_policy)))};
@@ -115,19 +115,19 @@ std::string report_title(const ReportModel& model) {
 
 Line claim(const ReportModel& model) {
   if (model.experiments.empty()) {
-    return {strong("Nothing to claim: "), plain("no experiment of this campaign has a verdict. "), code(model.champion),
-            plain(" is the incumbent.")};
+    return {strong("Nothing to claim: "), plain("no experiment of this campaign has a verdict. "),
+            code(model.incumbent), plain(" is the incumbent.")};
   }
   if (model.claim) {
     return certified_claim(*model.claim);
   }
   if (model.improved) {
-    return {strong("Not certified yet: "), code(model.champion),
+    return {strong("Not certified yet: "), code(model.incumbent),
             plain(" is the incumbent, but it has not been measured head to head against the baseline under the "
                   "campaign's cache policy, so no cumulative speed-up may be quoted.")};
   }
   return {strong(any_accepted(model) ? "No accept stands: " : "Nothing was accepted: "), plain("the baseline "),
-          code(model.champion), plain(" stays the incumbent, and there is no speed-up to claim.")};
+          code(model.incumbent), plain(" stays the incumbent, and there is no speed-up to claim.")};
 }
 
 Line summarise(const ReportModel& model) {

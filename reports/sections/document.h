@@ -13,7 +13,7 @@ void write_document(const ReportModel& model, Writer& writer);
 
 // The claim: the certified number, or that there is none.
 Line claim(const ReportModel& model);
-// What the claim rests on: the verdicts, what limits it, and the naive product beside it.
+// The support of the claim: the verdicts, its limits, and the naive product beside it.
 Line summarise(const ReportModel& model);
 std::string report_title(const ReportModel& model);
 

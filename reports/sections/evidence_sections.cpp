@@ -235,7 +235,7 @@ void write_predictions(const ReportModel& model, Writer& writer) {
 
 namespace {
 
-// How the final incumbent changes the clock, in few words.
+// Says in few words whether the final incumbent changes the clock.
 std::string clock_cell(const Certification& certification) {
   if (!certification.clock) {
     return "not looked at";
@@ -252,7 +252,7 @@ std::string clock_cell(const Certification& certification) {
 void write_clocks(const ReportModel& model, Writer& writer) {
   for (const Certification& certification : model.certifications) {
     if (const std::string text = clock_text(certification); !text.empty()) {
-      writer.paragraph({code(certification.champion.label()),
+      writer.paragraph({code(certification.incumbent.label()),
                         plain(fmt::format(", {} cache: {}.", to_string(certification.cache_policy), text))});
     }
   }
@@ -269,7 +269,7 @@ void write_certification(const ReportModel& model, Writer& writer) {
                  "product of accepted effects", "alarm", "at"},
                 {}};
     for (const Certification& certification : model.certifications) {
-      table.rows.push_back({{code(certification.champion.label())},
+      table.rows.push_back({{code(certification.incumbent.label())},
                             {code(certification.baseline.label())},
                             {plain(std::string(to_string(certification.cache_policy)))},
                             {plain(certified_figure(certification))},

@@ -50,7 +50,7 @@ class Writer {
   virtual void table(const Table& table) = 0;
   virtual void code_block(const std::string& text) = 0;
   virtual void diff(const std::string& text) = 0;
-  // What is written until end_fold() is shown on demand. `id` is a word of ours or "".
+  // Begins a part that is shown on demand, up to end_fold(). `id` is a word of ours or "".
   virtual void begin_fold(const Line& summary, const std::string& id) = 0;
   virtual void end_fold() = 0;
   // "trajectory", "effects", "roofline", "stalls"; false when there is no such plot.

@@ -70,6 +70,22 @@ TEST(Usage, EveryCommandHasHelpOnStdout) {
   }
 }
 
+TEST(Usage, HelpNamesWhatAnOptionExcludesOnlyWhereThatIsShort) {
+  const Workplace place;
+  for (const std::string& command : all_commands()) {
+    const std::string help = place.apo({command, "--help"}).out;
+    EXPECT_EQ(help.find("Excludes:"), std::string::npos) << help;
+    EXPECT_EQ(help.find(" in ["), std::string::npos) << help;
+    for (const std::string& line : split(help.substr(0, help.find("\n\n\n")), '\n')) {
+      EXPECT_LE(line.size(), 110U) << command;  // names may be longer than their column
+    }
+  }
+  const std::string compare = place.apo({"compare", "--help"}).out;
+  EXPECT_NE(compare.find("\nOptions for two commands:\n  --command-a TEXT "), std::string::npos) << compare;
+  EXPECT_NE(compare.find("--runs INT (1 to 100)"), std::string::npos) << compare;
+  EXPECT_NE(place.apo({"gate", "--help"}).out.find("(default: 2%) (not with --store)"), std::string::npos);
+}
+
 TEST(Usage, HelpOfQueryListsItsKeys) {
   const Ran ran = Workplace().apo({"query", "--help"});
   for (const char* key : {"family", "verdict", "technique", "speedup", "since", "metric:NAME"}) {
@@ -102,7 +118,7 @@ void PrintTo(const Mistake& mistake, std::ostream* out) {
   *out << mistake.name;
 }
 
-class Mistaken : public testing::TestWithParam<Mistake> {};
+class Mistaken : public ::testing::TestWithParam<Mistake> {};
 
 TEST_P(Mistaken, IsToldWhatIsWrongAndWhatToDo) {
   const Workplace place;
@@ -218,12 +234,12 @@ const Mistake kBadValues[] = {
     {"family_library", {"list", "--families", "nowhere.so"}, 1, {"nowhere.so"}},
 };
 
-std::string name_of_mistake(const testing::TestParamInfo<Mistake>& info) {
+std::string name_of_mistake(const ::testing::TestParamInfo<Mistake>& info) {
   return info.param.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(UnknownName, Mistaken, testing::ValuesIn(kUnknownNames), name_of_mistake);
-INSTANTIATE_TEST_SUITE_P(BadValue, Mistaken, testing::ValuesIn(kBadValues), name_of_mistake);
+INSTANTIATE_TEST_SUITE_P(UnknownName, Mistaken, ::testing::ValuesIn(kUnknownNames), name_of_mistake);
+INSTANTIATE_TEST_SUITE_P(BadValue, Mistaken, ::testing::ValuesIn(kBadValues), name_of_mistake);
 
 TEST(Usage, SourceOfAFamilyIsRefusedWithTheCommandThatBuildsItAndThatLibraryLoadsByItsNameAlone) {
   const Workplace place;

@@ -287,7 +287,8 @@ struct SoloRunsTest : EvaluateTest {
 };
 
 TEST_F(SoloRunsTest, SixBlocksOfFourInFreshProcessesGiveTheEffectOfEachArmAlone) {
-  const SoloRunsResult result = run("copy/sixteen_times", "copy/once");
+  // A window of the incumbent is some 60 ms: other tests that take the CPU from the candidate's do not hide that.
+  const SoloRunsResult result = run("copy/four_thousand_times", "copy/once");
   EXPECT_EQ(result.solo_runs.size(), 24u);
   EXPECT_EQ(seen.size(), 24u);
   EXPECT_EQ(seen.back(), 23);
@@ -297,7 +298,7 @@ TEST_F(SoloRunsTest, SixBlocksOfFourInFreshProcessesGiveTheEffectOfEachArmAlone)
     EXPECT_EQ(std::fmod(solo_run.calls, 50), 0);
     EXPECT_EQ(solo_run.workload, "n4k");
   }
-  EXPECT_GT(result.clock.time_effect, 0.5) << "the candidate's segments are the candidate's";
+  EXPECT_GT(result.clock.time_effect, 0.5) << "the candidate's runs are the candidate's";
   EXPECT_EQ(result.clock.clock_effect, 0);
   EXPECT_FALSE(result.clock.coupled);
   EXPECT_EQ(result.clock.solo_run_s, 0.01);

@@ -13,6 +13,7 @@
 #include "harness/core/system/elf_object.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/families/known_families.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/variant/launch_plan.h"
 #include "harness/implement/variant/metadata.h"
@@ -80,11 +81,12 @@ void print_hash(const Builder& builder, const Family& family, const Axes& axes, 
 }
 
 int run(const std::vector<std::string>& words) {
+  const TemporaryFolder folder;
+  add_known_families("", {.cache = folder.path(), .home = home_folder()});
   const Family* family = words.size() > 3 ? find_family(words[1]) : nullptr;
   if (family == nullptr) {
     throw UserError("usage: code_hashes FAMILY WORKLOAD FILE[NAME=VALUE,...]...");
   }
-  const TemporaryFolder folder;
   const Builder builder({.cache = folder.path(), .home = home_folder(), .device = h200()});
   for (std::size_t i = 3; i < words.size(); ++i) {
     print_hash(builder, *family, axes_of(*family, words[2]), words[i]);

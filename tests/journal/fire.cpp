@@ -79,7 +79,7 @@ void run_campaign(Journal& journal, const std::function<void(std::int64_t)>& ack
     journal.finish_iteration(iteration);
   }
   journal.add_certification(
-      {.campaign = campaign.id, .champion = incumbent, .baseline = campaign.baseline, .clock = ClockCoupling{}},
+      {.campaign = campaign.id, .incumbent = incumbent, .baseline = campaign.baseline, .clock = ClockCoupling{}},
       {a_round(0, 5), a_round(2, 6)}, {{.workload = "w"}, {.workload = "w"}});
   journal.finish_campaign(campaign.id, 5);
 }

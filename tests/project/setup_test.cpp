@@ -48,6 +48,7 @@ const char* const kFakeCmake = R"(#!/usr/bin/env bash
 echo "cmake $*" >>"$FAKE_LOG"
 [ "$1" = --build ] || exit 0
 sleep "${FAKE_BUILD_SECONDS:-0}"
+printf '[1/2] Building CXX object\ncompiler warns\n[2/2] Linking\n'
 [ "${FAKE_BUILD:-works}" = works ] || { seq -f 'compiler says %g' 100; exit 1; }
 mkdir -p build/release/bin
 cat >build/release/bin/apo <<'PROGRAM'
@@ -106,6 +107,8 @@ class Setup : public ::testing::Test {
     return run_process(argv, options);
   }
 
+  fs::path log_path() const { return checkout() / "log"; }
+
   // What the fakes were asked so far, a line each.
   Words log() const {
     Words lines = fs::exists(log_path()) ? split(read_file(log_path()), '\n') : Words();
@@ -114,8 +117,6 @@ class Setup : public ::testing::Test {
   }
 
  private:
-  fs::path log_path() const { return checkout() / "log"; }
-
   TemporaryFolder folder_;
 };
 
@@ -151,6 +152,21 @@ TEST_F(Setup, FirstUseBuildsAndBecomesTheProgram) {
   EXPECT_EQ(result.exit_code, 3) << result.error;
   EXPECT_EQ(result.output, "program: <list> <two words> <>\n");  // stdout belongs to the program alone
   EXPECT_EQ(log(), (Words{"cmake --preset release", "cmake --build --preset release --target apo", "built"}));
+}
+
+TEST_F(Setup, ATerminalShowsHowFarTheBuildIsOnOneLine) {
+  ProcessOptions options;
+  options.environment = {"PATH=" + bin().string(), "FAKE_LOG=" + log_path().string(), "SHELL=/bin/sh"};
+  const ProcessResult result =
+      run_process({require_program("script"), "-qec", (checkout() / "apo").string(), "/dev/null"}, options);
+  EXPECT_TRUE(contains(result.output, "\rapo: building [1/2] \rapo: building [2/2] \r\n")) << result.output;
+  EXPECT_FALSE(contains(result.output, "Linking")) << result.output;
+  EXPECT_TRUE(contains(read_file(checkout() / "build" / "build.log"), "compiler warns\n[2/2] Linking\n"));
+}
+
+TEST_F(Setup, ElsewhereTheStepsOfABuildAreInItsLogAlone) {
+  EXPECT_FALSE(contains(call("apo").error, "[1/2]"));
+  EXPECT_TRUE(contains(read_file(checkout() / "build" / "build.log"), "[2/2] Linking"));
 }
 
 TEST_F(Setup, BuiltProgramStartsAtOnce) {

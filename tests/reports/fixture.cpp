@@ -145,10 +145,10 @@ ClockCoupling clock_of(double time_effect, double clock_effect) {
           .coupled = clock_effect < -0.005};
 }
 
-Certification certification_of(std::int64_t id, const Configuration& champion, CachePolicy cache, double effect) {
+Certification certification_of(std::int64_t id, const Configuration& incumbent, CachePolicy cache, double effect) {
   return {.id = id,
           .campaign = 3,
-          .champion = champion,
+          .incumbent = incumbent,
           .baseline = e88("simple"),
           .cache_policy = cache,
           .effect = effect,

@@ -34,13 +34,13 @@ TEST(ReportModel, ExperimentsComeByIndexWhateverTheOrderOfTheRecords) {
 TEST(ReportModel, NaiveProductIsTheProductOfTheAcceptedEffects) {
   const ReportModel model = build_model(realistic_campaign());
   EXPECT_NEAR(std::exp(model.naive_effect), 1.34 * 1.21, 1e-9);
-  EXPECT_EQ(model.champion, "e88_backward/adaptive_threads[THREADS=2]");
+  EXPECT_EQ(model.incumbent, "e88_backward/adaptive_threads[THREADS=2]");
   ASSERT_EQ(model.trajectory.size(), 6U);
   EXPECT_NEAR(std::exp(model.trajectory[3].candidate), 1.34 * std::exp(-0.031), 1e-9);
   EXPECT_NEAR(std::exp(model.trajectory[3].cumulative), 1.34, 1e-9);
 }
 
-TEST(ReportModel, ClaimIsTheChampionsCertificationUnderTheCampaignsCachePolicy) {
+TEST(ReportModel, ClaimIsTheFinalIncumbentsCertificationUnderTheCampaignsCachePolicy) {
   const ReportModel model = build_model(realistic_campaign());
   ASSERT_TRUE(model.claim);
   EXPECT_EQ(model.claim->cache_policy, CachePolicy::cold);
@@ -48,7 +48,7 @@ TEST(ReportModel, ClaimIsTheChampionsCertificationUnderTheCampaignsCachePolicy) 
   EXPECT_TRUE(contains(render_markdown(model, {}), "**1.600x [1.589x, 1.611x] n=38** rounds (99.8 % interval)"));
 }
 
-TEST(ReportModel, ClaimOfAClockCoupledChampionIsThatOfItsSoloRuns) {
+TEST(ReportModel, ClaimOfAClockCoupledIncumbentIsThatOfItsSoloRuns) {
   CampaignRecords records = realistic_campaign();
   records.certifications[0].clock = records.certifications[1].clock;
   const std::string report = render_markdown(build_model(records), {});
@@ -57,13 +57,13 @@ TEST(ReportModel, ClaimOfAClockCoupledChampionIsThatOfItsSoloRuns) {
   EXPECT_TRUE(contains(report, "rounds in which the arms take turns gave 1.600x [1.589x, 1.611x]"));
   records.certifications[0].clock = ClockCoupling{.missing = "no PMU"};
   EXPECT_TRUE(contains(render_markdown(build_model(records), {}),
-                       "But whether the champion changes the clock is not known: no PMU."));
+                       "But whether the final incumbent changes the clock is not known: no PMU."));
 }
 
-TEST(ReportModel, CertificationOfAnEarlierChampionIsNoClaim) {
+TEST(ReportModel, CertificationOfAnEarlierIncumbentIsNoClaim) {
   CampaignRecords records = realistic_campaign();
   for (Certification& certification : records.certifications) {
-    certification.champion = {.variant = "e88_backward/chunk_prefetch", .settings = {{"CHUNK", 16}}};
+    certification.incumbent = {.variant = "e88_backward/chunk_prefetch", .settings = {{"CHUNK", 16}}};
   }
   const ReportModel model = build_model(records);
   EXPECT_FALSE(model.claim);
@@ -91,7 +91,7 @@ TEST(ReportModel, IntervalAcrossOneClaimsNoSpeedup) {
   EXPECT_TRUE(contains(render_markdown(build_model(records), {}), "no speed-up over the baseline has been shown"));
 }
 
-TEST(ReportModel, AWithdrawnAcceptIsNoChampion) {
+TEST(ReportModel, AWithdrawnAcceptIsNoIncumbent) {
   CampaignRecords records = realistic_campaign();
   for (const Experiment& experiment : records.experiments) {
     if (experiment.index == 4) {
@@ -99,7 +99,7 @@ TEST(ReportModel, AWithdrawnAcceptIsNoChampion) {
     }
   }
   const ReportModel model = build_model(records);
-  EXPECT_EQ(model.champion, "e88_backward/chunk_prefetch[CHUNK=16]");
+  EXPECT_EQ(model.incumbent, "e88_backward/chunk_prefetch[CHUNK=16]");
   EXPECT_FALSE(model.trajectory[1].withdrawn);
   EXPECT_TRUE(model.trajectory[4].withdrawn);
   EXPECT_NEAR(std::exp(model.naive_effect), 1.34, 1e-9);
@@ -112,7 +112,7 @@ TEST(ReportModel, WhereAllAcceptsAreWithdrawnTheBaselineStands) {
     records.withdrawn.insert(experiment.id);
   }
   const ReportModel model = build_model(records);
-  EXPECT_EQ(model.champion, "e88_backward/simple");
+  EXPECT_EQ(model.incumbent, "e88_backward/simple");
   EXPECT_TRUE(contains(render_markdown(model, {}), "No accept stands"));
 }
 

@@ -48,7 +48,7 @@ TEST(Foresight, OfARecordedCampaignIsCounted) {
   EXPECT_EQ(report.now.bounded, 0) << "nothing to diagnose again";
   EXPECT_EQ(recorded.right_pairs, 0);
   EXPECT_EQ(recorded.wrong_pairs, 1);
-  EXPECT_DOUBLE_EQ(recorded.until_champion, 1);
+  EXPECT_DOUBLE_EQ(recorded.until_final, 1);
   EXPECT_EQ(recorded.predicted, 2);
   EXPECT_EQ(recorded.inside, 1);
   const double outside = std::log(2 / 1.9);
@@ -64,7 +64,7 @@ TEST(Foresight, OfThisProgramIsThatOfItsPredictor) {
   EXPECT_EQ(report.now.right_pairs, 1) << "d promises more than c";
   EXPECT_EQ(report.now.wrong_pairs, 0);
   EXPECT_EQ(report.now.predicted, 3);
-  EXPECT_DOUBLE_EQ(report.now.until_champion, 1);
+  EXPECT_DOUBLE_EQ(report.now.until_final, 1);
 }
 
 TEST(Foresight, AnAcceptThatWouldNotHaveBeenTriedIsLost) {

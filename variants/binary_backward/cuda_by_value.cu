@@ -11,13 +11,7 @@
 #include "broadcast.cuh"
 
 extern "C" __global__ void zero(const binary_backward_args a) {
-  __shared__ Broadcast shape;
-  if (threadIdx.x == 0) {
-    shape = Broadcast::compressed(a);
-  }
-  __syncthreads();
-  zero_fill(a.dA, a.need_dA ? shape.elements : 0);
-  zero_fill(a.dB, a.need_dB ? shape.b_elements : 0);
+  zero_gradients(a);
 }
 
 namespace {

@@ -8,44 +8,11 @@
 // apo:launch     zero grid=max(1,min(4*SMS,ceil_div((kept/128%2?d0:1)*(kept/64%2?d1:1)*(kept/32%2?d2:1)*(kept/16%2?d3:1)*(kept/8%2?d4:1)*(kept/4%2?d5:1)*(kept/2%2?d6:1)*(kept%2?d7:1),256))) block=256
 // apo:launch     gradients grid=max(1,ceil_div(d0*d1*d2*d3*d4*d5*d6*d7,256)) block=256
 #include "binary_backward.args.h"
-#include "broadcast.cuh"
+#include "magic_division.cuh"
 
 extern "C" __global__ void zero(const binary_backward_args a) {
-  __shared__ Broadcast shape;
-  if (threadIdx.x == 0) {
-    shape = Broadcast::compressed(a);
-  }
-  __syncthreads();
-  zero_fill(a.dB, a.need_dB && shape.elements != shape.b_elements ? shape.b_elements : 0);
+  zero_sums(a);
 }
-
-namespace {
-
-// Multiplications in place of divisions, exact for numbers below 2^31 (Granlund and Montgomery, 1994).
-struct Magic {
-  unsigned long long factor[8];
-  int shift[8];
-
-  __device__ void of(const Broadcast& shape) {
-    for (int d = 0; d < shape.rank; ++d) {
-      const unsigned long long divisor = shape.extent[d] > 0 ? shape.extent[d] : 1;
-      for (shift[d] = 31; (1ull << (shift[d] - 31)) < divisor; ++shift[d]) {
-      }
-      factor[d] = ((1ull << shift[d]) + divisor - 1) / divisor;
-    }
-  }
-  __device__ long long offset_in_b(const Broadcast& shape, unsigned rest) const {
-    unsigned offset = 0;
-    for (int d = shape.rank - 1; d >= 0; --d) {
-      const unsigned outer = static_cast<unsigned>(rest * factor[d] >> shift[d]);
-      offset += (rest - outer * static_cast<unsigned>(shape.extent[d])) * static_cast<unsigned>(shape.b_stride[d]);
-      rest = outer;
-    }
-    return offset;
-  }
-};
-
-}  // namespace
 
 extern "C" __global__ void gradients(const binary_backward_args a) {
   __shared__ Broadcast shape;

@@ -136,4 +136,26 @@ __device__ void zero_fill(To* to, long long count) {
   }
 }
 
+template <class Args>
+__device__ void zero_gradients(const Args& a) {
+  __shared__ Broadcast shape;
+  if (threadIdx.x == 0) {
+    shape = Broadcast::compressed(a);
+  }
+  __syncthreads();
+  zero_fill(a.dA, a.need_dA ? shape.elements : 0);
+  zero_fill(a.dB, a.need_dB ? shape.b_elements : 0);
+}
+
+// Zeroes dB where it is a sum, because B repeats.
+template <class Args>
+__device__ void zero_sums(const Args& a) {
+  __shared__ Broadcast shape;
+  if (threadIdx.x == 0) {
+    shape = Broadcast::compressed(a);
+  }
+  __syncthreads();
+  zero_fill(a.dB, a.need_dB && shape.elements != shape.b_elements ? shape.b_elements : 0);
+}
+
 }  // namespace

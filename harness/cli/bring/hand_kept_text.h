@@ -15,7 +15,7 @@ namespace apo {
 std::vector<HandKeptJournal> only_rows(std::vector<HandKeptJournal> journals,
                                        const std::function<bool(const HandKeptRow&)>& wanted);
 
-// What each document says of each set of techniques, with the lines; "" without any.
+// Prints each document's findings by set of techniques, with the lines; "" without any.
 std::string hand_kept_text(const std::vector<HandKeptJournal>& journals);
 // One sentence a line under a title; "" without any.
 std::string contradictions_text(const std::vector<Contradiction>& contradictions);

@@ -77,7 +77,7 @@ GivenCandidate given_by(const ProposedCandidate& line, const TemporaryFolder& fo
   return given;
 }
 
-// What is neither the line's fault nor the candidate's, as a journal that somebody holds, may be gone at the next line.
+// A failure of neither the line nor the candidate, such as a locked journal, may be gone at the next line.
 CandidateAnswer answer_of(CandidateJudge& judge, const GivenCandidate& given) {
   try {
     return judge.answer(given);

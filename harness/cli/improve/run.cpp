@@ -98,7 +98,8 @@ ProposerOptions proposers_of(const RunOptions& options) {
   return proposers;
 }
 
-FleetRequest fleet_of(const RunOptions& options, const Globals& globals, const Workspace& workspace) {
+// On host this process keeps to as many CPUs as each of its local workers has.
+FleetRequest fleet_of(const RunOptions& options, const Globals& globals, Workspace& workspace) {
   const LocalWorkers local{.program = own_program(),
                            .families = globals.families,
                            .builds_folder = workspace.paths().builds,
@@ -107,11 +108,17 @@ FleetRequest fleet_of(const RunOptions& options, const Globals& globals, const W
   if (!options.slurm.empty()) {
     templates.push_back(slurm_template(options.slurm, local));
   }
-  FleetRequest fleet{.options = {.commands = worker_commands(templates, local), .version = APO_VERSION},
-                     .replicate = options.replicate};
+  const WorkerCommands workers = worker_commands(templates, local);
+  FleetRequest fleet{.options = {.commands = workers.commands, .program = {}}, .replicate = options.replicate};
+  if (!workers.commands.empty()) {
+    fleet.options.program = identity_of_program(APO_VERSION);
+  }
   if (fleet.replicate > 1 && std::ssize(fleet.options.commands) < fleet.replicate) {
     throw UserError(fmt::format("--replicate {} needs as many workers", fleet.replicate),
                     fmt::format("add --workers, for example --workers local:{}", fleet.replicate));
+  }
+  if (!workers.cpus.empty()) {
+    workspace.keep_to(workers.cpus);
   }
   return fleet;
 }
@@ -148,7 +155,7 @@ Json summary_document(const CampaignSummary& summary) {
           {"family", summary.policy.family},
           {"workloads", summary.policy.workloads},
           {"baseline", to_document(summary.baseline)},
-          {"champion", to_document(summary.champion)},
+          {"incumbent", to_document(summary.incumbent)},
           {"withdrawn", summary.withdrawn},
           {"resumed", summary.resumed},
           {"recovered", summary.recovered},
@@ -165,7 +172,7 @@ Json summary_document(const CampaignSummary& summary) {
 }
 
 int run(const RunOptions& options, const Globals& globals) {
-  check_target(options.target);
+  static_cast<void>(asked_target(options.target));
   const Paths paths = make_paths(globals.journal);
   Policy policy = policy_of(options, paths);
   Workspace workspace(paths);
@@ -173,6 +180,7 @@ int run(const RunOptions& options, const Globals& globals) {
   choose_target(options.target, !options.workloads.empty() || !options.campaign_file.empty(), workspace, policy,
                 observer);
   const InterruptNote note(interrupt_text(globals.words));
+  const FleetRequest fleet = fleet_of(options, globals, workspace);
   const CampaignSummary summary = run_campaign(workspace,
                                                {.policy = policy,
                                                 .typed = typed_of(options),
@@ -180,7 +188,7 @@ int run(const RunOptions& options, const Globals& globals) {
                                                 .begin_anew = options.begin_anew,
                                                 .remeasure_roofs = options.remeasure,
                                                 .proposers = proposers_of(options),
-                                                .fleet = fleet_of(options, globals, workspace)},
+                                                .fleet = fleet},
                                                observer);
   if (globals.json) {
     print_json(summary_document(summary));

@@ -72,7 +72,7 @@ std::string summary_text(const CampaignSummary& summary) {
                         format_ratio(std::exp(summary.naive_effect)), format_ratio(std::exp(summary.shrunken_effect)));
   }
   text += application_lines(summary);
-  return text + "incumbent: " + summary.champion.label() + "\nreport:    " + summary.report + "\n";
+  return text + "incumbent: " + summary.incumbent.label() + "\nreport:    " + summary.report + "\n";
 }
 
 }  // namespace apo

@@ -16,7 +16,7 @@ struct ExperimentView {
   std::string device;                         // of the worker that judged it; "" where none did
   std::string abandoned;                      // why it was never judged; "" for any other
   std::vector<Bottleneck> bottlenecks;        // of the incumbent
-  std::vector<Certification> certifications;  // of the candidate as its campaign's champion
+  std::vector<Certification> certifications;  // of the candidate as its campaign's final incumbent
   std::optional<ReplayRow> measures_again;
   std::vector<Experiment> replays;   // experiments that measured it again
   std::optional<Variant> candidate;  // as it was judged

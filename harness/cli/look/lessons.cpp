@@ -178,7 +178,7 @@ std::string condition_of(const Lesson& lesson) {
                             waiting_words(condition.stall), format_share(condition.stall_share)));
 }
 
-// Those that the incumbent does not have.
+// Techniques that the incumbent does not have.
 std::string new_techniques(const Lesson& lesson, Journal& journal) {
   std::vector<std::string> techniques = lesson.techniques;
   if (const std::optional<Variant> incumbent = journal.variant(lesson.incumbent_source_hash)) {
@@ -207,7 +207,7 @@ std::string change_of(const Lesson& lesson, Journal& journal) {
   return changes.empty() ? "an edited source, over the one before" : join(changes, ", ");
 }
 
-// What to do with it, in one word.
+// Advises in one word.
 std::string_view advice_of(const Lesson& lesson) {
   switch (lesson.verdict) {
     case Verdict::accepted:
@@ -220,7 +220,7 @@ std::string_view advice_of(const Lesson& lesson) {
   return "open ";
 }
 
-// Without the names, which stand above it.
+// Prints the lesson without the names, which stand above it.
 std::string_view finding_of(const Lesson& lesson) {
   const std::string_view text = lesson.text;
   const std::string names = lesson.configuration.label() + " against " + lesson.incumbent.label() + " on ";
@@ -233,7 +233,7 @@ std::string place_of(const Lesson& lesson, Journal& journal) {
                      machine ? machine->model : lesson.machine);
 }
 
-// By operation and machine, in the order in which they were learned.
+// Groups lessons by operation and machine, in the order in which they were learned.
 std::string lessons_text(const std::vector<Lesson>& found, const Workspace& workspace, Journal& journal) {
   std::vector<std::string> places;
   std::map<std::string, std::string> texts;

@@ -39,7 +39,7 @@ std::string device_text(Journal& journal, const Workspace& workspace, const std:
   return machine ? machine->model + " (" + std::string(to_string(machine->target)) + ")" : id;
 }
 
-// Where each stands: in the class, or where its workloads differ on each of them.
+// Prints each incumbent: one of the class, or one a workload where its workloads differ.
 std::vector<std::pair<std::string, Incumbent>> incumbents_of(Journal& journal, const Incumbent& of_class) {
   std::vector<std::pair<std::string, Incumbent>> found;
   if (const Family* family = find_family(of_class.family)) {
@@ -199,7 +199,7 @@ void print_problems(Workspace& workspace) {
   }
 }
 
-// What the command line named, checked as a whole before anything is printed.
+// The names on the command line, all checked before anything is printed.
 struct Named {
   std::vector<const Family*> families;
   std::vector<const Variant*> variants;

@@ -11,6 +11,7 @@
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
 #include "harness/cli/look/profile_application.h"
+#include "harness/cli/target_choice.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/records/stalls.h"
@@ -102,7 +103,7 @@ std::string bottlenecks_text(const std::vector<Bottleneck>& bottlenecks) {
   return text.empty() ? "  none of the rules found one\n" : text;
 }
 
-// What part of the time each unit would need for the compulsory work alone.
+// Prints the share of the time that each unit would need for the compulsory work alone.
 std::string busy_text(const Profile& profile) {
   std::vector<std::string> parts;
   for (const auto& [metric, what] :
@@ -115,7 +116,7 @@ std::string busy_text(const Profile& profile) {
   return parts.empty() ? "" : "  of it   " + join(parts, ", ") + "\n";
 }
 
-// How many of which the special functions are.
+// Prints the count of each special function.
 std::string special_text(const Profile& profile) {
   std::vector<std::string> parts;
   for (const Metric& metric : profile.metrics) {
@@ -126,7 +127,7 @@ std::string special_text(const Profile& profile) {
   return parts.empty() ? "" : "  special " + join(parts, ", ") + "\n";
 }
 
-// What the floor does not say.
+// Names the work that the floor does not count.
 std::string floor_note(const Profile& profile) {
   if (profile.metric("floor_flops") == 0 && profile.metric("floor_special") == 0) {
     return "          this family counts the bytes that must move and no arithmetic\n";
@@ -136,7 +137,7 @@ std::string floor_note(const Profile& profile) {
              : "";
 }
 
-// What the counters say about memory, occupancy and issue, each against what it should be; empty without counters.
+// Prints the counters of memory, occupancy and issue beside their ideal values; empty without counters.
 std::string counters_text(const Profile& profile) {
   std::string text;
   const auto line = [&](const char* name, std::vector<std::string> parts) {
@@ -222,9 +223,7 @@ void print_profile(const Profile& profile, const std::vector<Bottleneck>& bottle
 // `apo profile --roofs`: no variant, only what the device can reach.
 int show_roofs(const ProfileOptions& options, const Globals& globals) {
   Workspace workspace(make_paths(globals.journal));
-  if (options.target == "cuda" || (options.target == "auto" && workspace.has_gpu())) {
-    workspace.use(Target::cuda);
-  }
+  workspace.use(resolve_target(options.target, workspace));
   ConsoleObserver observer(globals);
   const std::vector<Roof> roofs = kept_or_measured_roofs(workspace, options.remeasure, observer);
   if (globals.json) {
@@ -249,7 +248,7 @@ int profile(const ProfileOptions& options, const Globals& globals) {
         "'apo profile --output FILE -- COMMAND' profiles an application; for a variant, redirect the output of --json");
   }
   const CachePolicy cache = checked_cache_policy(options.cache);
-  check_target(options.target);
+  static_cast<void>(asked_target(options.target));
   if (options.roofs_only) {
     return show_roofs(options, globals);
   }

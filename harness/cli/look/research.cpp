@@ -11,11 +11,14 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/cli/look/strategy_text.h"
 #include "harness/cli/target_choice.h"
 #include "harness/core/error.h"
+#include "harness/core/interval.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/text.h"
 #include "harness/loop/exchange/hand_kept_table.h"
+#include "harness/loop/exchange/t4.h"
 #include "harness/loop/policy.h"
 #include "harness/loop/research/ask_research.h"
 #include "harness/loop/research/recorded_campaigns.h"
@@ -37,13 +40,14 @@ struct ResearchOptions {
   std::string cache = "cold";
   std::vector<std::string> replay;
   std::vector<std::string> hand_kept;
+  std::string strategy;
 };
 
 Json to_document(const Foresight& score) {
   return {{"right_pairs", score.right_pairs},
           {"wrong_pairs", score.wrong_pairs},
-          {"until_champion", score.until_champion},
-          {"champions", score.champions},
+          {"until_final_incumbent", score.until_final},
+          {"improved_campaigns", score.improved},
           {"predicted", score.predicted},
           {"inside", score.inside},
           {"interval_score", score.interval_score},
@@ -64,7 +68,7 @@ std::string foresight_table(const ForesightReport& report) {
       {"measure", "recorded", "now"},
       row("pairs of later candidates in the right order",
           [](const Foresight& f) { return fmt::format("{} : {}", f.right_pairs, f.wrong_pairs); }),
-      row("experiments until the champion's variant", [&](const Foresight& f) { return number(f.until_champion); }),
+      row("experiments until the final incumbent", [&](const Foresight& f) { return number(f.until_final); }),
       row("effects inside the 80 % band",
           [](const Foresight& f) { return fmt::format("{} of {}", f.inside, f.predicted); }),
       row("interval score of the bands, in logs", [&](const Foresight& f) { return number(f.interval_score); }),
@@ -152,7 +156,7 @@ std::string brief_text(const ResearchAnswer& answer) {
 }
 
 int brief(const ResearchOptions& options, const Globals& globals) {
-  check_target(options.target);
+  static_cast<void>(asked_target(options.target));
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   Policy policy = default_policy(options.family);
@@ -171,7 +175,7 @@ int brief(const ResearchOptions& options, const Globals& globals) {
   return kDone;
 }
 
-int replay(const ResearchOptions& options, const Globals& globals) {
+int replay_journals(const ResearchOptions& options, const Globals& globals) {
   const Workspace workspace(make_paths(globals.journal));
   std::vector<HandKeptJournal> hand_kept;
   for (const std::string& file : options.hand_kept) {
@@ -197,6 +201,20 @@ int replay(const ResearchOptions& options, const Globals& globals) {
   return kDone;
 }
 
+// Spaces and journals are told apart by what they hold.
+int replay(const ResearchOptions& options, const Globals& globals) {
+  const auto spaces = std::ranges::count_if(options.replay, [](const std::string& file) { return may_be_t4(file); });
+  if (spaces == 0 && options.strategy.empty()) {
+    return replay_journals(options, globals);
+  }
+  if (spaces != std::ssize(options.replay) || !options.hand_kept.empty()) {
+    throw UserError(spaces == 0 ? "--strategy is for recorded spaces, and '" + options.replay.front() + "' is none"
+                                : "recorded spaces are replayed by themselves, without journals",
+                    "give --replay files of 'apo space' alone, or journals without --strategy");
+  }
+  return replay_spaces(options.replay, options.strategy, globals);
+}
+
 }  // namespace
 
 Action define_research(CLI::App& app, Globals& globals) {
@@ -205,8 +223,9 @@ Action define_research(CLI::App& app, Globals& globals) {
       app.add_option("family", options->family, "the operation to look at; 'apo list' shows them");
   CLI::Option* const replayed =
       app.add_option("--replay", options->replay,
-                     "score the predictions of these journals, and those that this program makes of the same past")
-          ->type_name("JOURNAL")
+                     "score the predictions of these journals, and those that this program makes of the same past; or, "
+                     "of spaces that 'apo space' recorded, the search strategies")
+          ->type_name("FILE")
           ->check(CLI::ExistingFile)
           ->excludes(family);
   app.add_option(
@@ -214,6 +233,9 @@ Action define_research(CLI::App& app, Globals& globals) {
          "journals that were kept by hand, for the past of --replay; without it, those that were imported count")
       ->type_name("FILE")
       ->check(CLI::ExistingFile)
+      ->needs(replayed);
+  app.add_option("--strategy", options->strategy,
+                 "with --replay SPACE: one search strategy, random, greedy, annealing or model (default: all)")
       ->needs(replayed);
   app.add_option("--workload", options->workload, "the workload (default: the family's first one)")->excludes(replayed);
   app.add_option("--baseline", options->baseline, "look from this variant instead of the incumbent")

@@ -33,7 +33,7 @@ struct ShowOptions {
   bool log = false;
 };
 
-// As its rounds had it, else as its campaign asked for it; nullopt where neither is known.
+// The layout of its rounds, else of its campaign; nullopt where neither is known.
 std::optional<Layout> layout_of(Journal& journal, const Experiment& experiment) {
   for (const Round& round : experiment.rounds) {
     if (round.environment.layout) {
@@ -63,12 +63,12 @@ std::vector<Experiment> replays_of(Journal& journal, const Experiment& experimen
   return again;
 }
 
-// Of the experiment's candidate, once it had become its campaign's champion.
+// Certifications of the experiment's candidate as its campaign's final incumbent.
 std::vector<Certification> certifications_of(Journal& journal, const Experiment& experiment) {
   std::vector<Certification> result;
   if (experiment.campaign != 0 && experiment.judgement && experiment.judgement->verdict == Verdict::accepted) {
     result = journal.certifications(experiment.campaign);
-    std::erase_if(result, [&](const Certification& one) { return !(one.champion == experiment.candidate); });
+    std::erase_if(result, [&](const Certification& one) { return !(one.incumbent == experiment.candidate); });
   }
   return result;
 }

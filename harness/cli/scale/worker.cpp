@@ -6,9 +6,8 @@
 
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
-#include "harness/core/error.h"
+#include "harness/cli/target_choice.h"
 #include "harness/core/system/files.h"
-#include "harness/core/system/machine.h"
 #include "harness/loop/fleet/serve.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/worker/child/worker_main.h"
@@ -36,15 +35,14 @@ Paths paths_of_worker(const fs::path& folder) {
 }
 
 int serve_driver(const ServeCommand& options) {
-  check_target(options.target);
-  if (!options.cpus.empty() && !allow_cpus(options.cpus)) {
-    throw EnvironmentError("the CPUs of --cpus cannot be used here");
-  }
+  static_cast<void>(asked_target(options.target));
   const TemporaryFolder folder("apo-serve");
   Workspace workspace(paths_of_worker(folder.path()));
-  const bool gpu = options.target == "auto" ? workspace.has_gpu() : options.target == "cuda";
-  workspace.use(gpu ? Target::cuda : Target::host);
-  return serve(workspace, {.version = APO_VERSION});
+  if (!options.cpus.empty()) {
+    workspace.keep_to(options.cpus);
+  }
+  workspace.use(resolve_target(options.target, workspace));
+  return serve(workspace, {.program = identity_of_program(APO_VERSION)});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/cli/target_choice.h"
 #include "harness/cli/trust/application_comparison_text.h"
 #include "harness/core/applications/application_document.h"
 #include "harness/core/json/records_json.h"
@@ -35,16 +36,11 @@ DeclaredApplication application_of(const DispatchComparisonOptions& options) {
   return application;
 }
 
-void use_target(Workspace& workspace, const std::string& target) {
-  check_target(target);
-  workspace.use(target == "cuda" || (target == "auto" && workspace.has_gpu()) ? Target::cuda : Target::host);
-}
-
 int compare_by_application(const DispatchComparisonOptions& options, const Globals& globals) {
   ApplicationComparison asked{.application = application_of(options),
                               .dispatch = {options.dispatch_a, options.dispatch_b}};
   Workspace workspace(make_paths(globals.journal));
-  use_target(workspace, options.target);
+  workspace.use(resolve_target(options.target, workspace));
   Journal journal = Journal::open(workspace.paths().journal, Access::read_write);
   ConsoleObserver observer(globals);
   const InterruptNote note("apo: interrupted; the journal keeps the runs that had ended");

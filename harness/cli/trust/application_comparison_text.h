@@ -9,9 +9,9 @@
 
 namespace apo {
 
-// A row for each view, a row for each quality, what was expected, and the verdict.
+// Prints a row for each view, a row for each quality, the expected effect, and the verdict.
 std::string application_comparison_text(const ApplicationComparison& comparison);
-// With what was asked, and every run.
+// Prints the same, the request and every run.
 std::string application_comparison_in_full(const ApplicationComparison& comparison);
 
 // The number of "a3"; nullopt for anything else.

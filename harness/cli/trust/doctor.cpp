@@ -240,7 +240,7 @@ Check check_journal(const Paths& paths) {
   });
 }
 
-// Of every state that this machine was seen in, the present one counts.
+// Only the present state of this machine counts.
 Check check_selftest(const Paths& paths, Workspace& workspace) {
   const std::string name = "selftest";
   Check missing{.name = name,

@@ -13,6 +13,7 @@
 #include "harness/cli/console.h"
 #include "harness/cli/trust/gate_document.h"
 #include "harness/core/error.h"
+#include "harness/core/json/records_json.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/commands/judge_commands.h"

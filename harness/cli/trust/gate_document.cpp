@@ -52,7 +52,7 @@ int count(const std::vector<GatedVariant>& gated, std::initializer_list<GateVerd
   }));
 }
 
-// Of commands there is no source.
+// Commands have no source.
 Json text_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }

@@ -142,7 +142,7 @@ int one(std::int64_t id, Kind kind, const Globals& globals) {
   return shown(replay, replay_document(replay, kind), globals);
 }
 
-// What becomes of all experiments, one after the other.
+// Collects the replays of all experiments.
 class ReplayTable {
  public:
   void add(const Replay& replay);

@@ -11,6 +11,7 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/cli/target_choice.h"
 #include "harness/cli/trust/selftest_document.h"
 #include "harness/core/error.h"
 #include "harness/core/text.h"
@@ -36,14 +37,6 @@ struct SelftestOptions {
 
 constexpr double kQuickSeconds = 60;
 constexpr int kMostAsked = 1'000'000'000;
-
-Target chosen_target(Workspace& workspace, const std::string& word) {
-  check_target(word);
-  if (word == "auto") {
-    return workspace.has_gpu() ? Target::cuda : Target::host;
-  }
-  return word == "cuda" ? Target::cuda : Target::host;
-}
 
 void read_parts(const std::vector<std::string>& parts, SelftestRequest& request) {
   request.same_code = false;
@@ -105,7 +98,7 @@ int selftest(const SelftestOptions& options, const Globals& globals) {
                         : checked_duration("--seconds", options.seconds + (parse_double(options.seconds) ? "s" : ""));
   request.round_s = options.round_time.empty() ? 0 : checked_duration("--round-time", options.round_time);
   Workspace workspace(make_paths(globals.journal));
-  request.target = chosen_target(workspace, options.target);
+  request.target = resolve_target(options.target, workspace);
   ConsoleObserver observer(globals);
   const SelftestResult result = run_selftest(workspace, request, observer);
   if (globals.json) {

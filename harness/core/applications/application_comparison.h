@@ -37,7 +37,7 @@ struct ApplicationRun {
   std::map<std::string, double> values;  // of each metric
 };
 
-// Of one view. The effect is the log of the ratio of speeds: > 0 means that B is faster.
+// The speeds of A and B in one view. The effect is the log of their ratio: > 0 means that B is faster.
 struct SpeedEffect {
   ApplicationView view = ApplicationView::fixed_steps;
   double value_a = 0;  // medians over the pairs
@@ -76,7 +76,7 @@ struct QualityChange {
   QualityFinding finding = QualityFinding::inconclusive;
 };
 
-// What the kernel's effect lets expect of the application, by Amdahl's law.
+// The effect on the application that Amdahl's law predicts from the kernel's effect.
 struct ApplicationExpectation {
   std::string missing;       // why nothing can be expected; the rest is empty then
   std::int64_t profile = 0;  // of the application, in the journal
@@ -115,7 +115,7 @@ struct ApplicationComparison {
   std::string rule_version;
 };
 
-// Of the view that decides; nullptr where it was not measured.
+// Returns the speed in the view that decides; nullptr where it was not measured.
 const SpeedEffect* deciding_speed(const ApplicationComparison& comparison);
 
 // "a", "b", "both" or "".

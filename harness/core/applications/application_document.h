@@ -9,14 +9,14 @@
 
 namespace apo {
 
-// Of the value of the key "application". Throws UserError that ends with `where`.
+// Reads the value of the key "application". Throws UserError that ends with `where`.
 DeclaredApplication read_application(const nlohmann::json& json, const std::string& where);
-// Of a file with that key: a campaign file, or one with nothing else but application_kernels.
+// Reads a file with that key: a campaign file, or one with nothing else but application_kernels.
 DeclaredApplication load_application(const std::string& file);
 
-// What read_application() reads, with the kernels.
+// Writes the form that read_application() reads, with the kernels.
 nlohmann::ordered_json to_document(const DeclaredApplication& application);
-// What the journal keeps of to_document().
+// Reads the form of to_document(), which the journal keeps.
 DeclaredApplication application_from_document(const std::string& json);
 
 }  // namespace apo

@@ -13,7 +13,7 @@
 
 namespace apo {
 
-// What a number is of: a kernel alone, a layer of a model with all its kernels, or a step of an application.
+// A number describes a kernel alone, a layer of a model with all its kernels, or a step of an application.
 enum class HandKeptScope : std::uint8_t { unsaid, kernel, layer, step };
 std::string_view to_string(HandKeptScope scope);
 
@@ -83,16 +83,16 @@ std::optional<StatedNumber> stated_number(std::string_view text, bool change);
 std::optional<HandKeptScope> hand_kept_scope_from(std::string_view word);
 std::optional<HandKeptQuantity> hand_kept_quantity_from(std::string_view word);
 
-// "+2.4 %" is 1.024x. Of a change whose text is not empty.
+// Reads "+2.4 %" as 1.024x. The text of the change must not be empty.
 StatedBand band_of(const StatedNumber& change);
-// What was measured: the two numbers where both are there, else the change. nullopt where nothing is said of speed.
+// Returns the ratio of the two measured numbers, or else the stated change; nullopt if the row states no speed.
 std::optional<StatedBand> measured_effect(const HandKeptRow& row);
 std::optional<StatedBand> predicted_effect(const HandKeptRow& row);
 double middle(const StatedBand& band);
 
 // "E88 journal, line 841"
 std::string place_of(const HandKeptJournal& journal, const HandKeptRow& row);
-// What was measured, or else promised, in the words of the document: "427.7 -> 417.7 ms", "1.5 % .. 3 % promised".
+// Quotes the measured result, or else the promise: "427.7 -> 417.7 ms", "1.5 % .. 3 % promised".
 std::string finding_of(const HandKeptRow& row);
 
 }  // namespace apo

@@ -29,7 +29,7 @@ bool is_known(const std::optional<Value>& value) {
   return value.has_value();
 }
 
-// Of the fields that were read.
+// Writes the fields that were read.
 struct Known {
   Json& document;
   template <class Field>
@@ -194,7 +194,7 @@ Json to_document(const Certification& certification) {
   return {{"id", certification.id},
           {"campaign", certification.campaign},
           {"at", certification.at},
-          {"champion", to_document(certification.champion)},
+          {"incumbent", to_document(certification.incumbent)},
           {"baseline", to_document(certification.baseline)},
           {"cache_policy", to_string(certification.cache_policy)},
           {"speedup", ratio(quoted.effect)},

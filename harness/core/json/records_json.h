@@ -16,7 +16,7 @@
 namespace apo {
 
 // The number of incompatible changes of these documents: a key that was removed or renamed, or changed its meaning.
-inline constexpr int kRecordsFormat = 1;
+inline constexpr int kRecordsFormat = 2;
 
 // ---- what is tried
 nlohmann::ordered_json to_document(const Configuration& configuration);

@@ -148,7 +148,7 @@ void add_range(Fields& fields, ProcessRecording& recording) {
   recording.ranges.push_back(std::move(range));
 }
 
-// Of the range before it. No work is in two ranges, so that they have no more of it together than there is.
+// Reads the work of the preceding range. No work is in two ranges, so that their sum is at most the whole.
 void add_range_work(Fields& fields, ProcessRecording& recording, std::vector<RangeWork>& claimed) {
   RangeWork within;
   within.work = static_cast<std::size_t>(fields.number(kMostCount));

@@ -32,7 +32,7 @@ std::string certified_text(const Certification& certification) {
   const bool known = !certification.clock || certification.clock->missing.empty();
   // Why it is not known is a long story, and the same in every line.
   const std::string of_clock = known ? clock_text(certification) : "whether it changes the clock is not known";
-  return fmt::format("{} is {} the speed of {}, n={}{}", certification.champion.label(),
+  return fmt::format("{} is {} the speed of {}, n={}{}", certification.incumbent.label(),
                      format_interval(std::exp(quoted.effect), std::exp(quoted.lower), std::exp(quoted.upper)).all(),
                      certification.baseline.label(), certification.quoted_count(),
                      of_clock.empty() ? "" : "; " + of_clock);
@@ -44,14 +44,15 @@ std::string clock_text(const Certification& certification) {
   }
   const ClockCoupling& clock = *certification.clock;
   if (!clock.missing.empty()) {
-    return "whether the champion changes the clock is not known: " + clock.missing;
+    return "whether the final incumbent changes the clock is not known: " + clock.missing;
   }
   if (!clock.coupled) {
     return "";
   }
   const double change = std::expm1(clock.clock_effect);
   return fmt::format(
-      "clock-coupled: alone the champion runs at a clock {} % {} than the baseline does, so the effect is that of {} "
+      "clock-coupled: alone the final incumbent runs at a clock {} % {} than the baseline does, so the effect is that "
+      "of {} "
       "solo runs of {} s with one arm alone ({} % interval); rounds in which the arms take turns gave {}",
       format_g(100 * std::fabs(change), 3), change < 0 ? "lower" : "higher", 4 * clock.blocks,
       format_g(clock.solo_run_s, 3), format_g(100 * clock.confidence, 3),

@@ -95,11 +95,11 @@ struct QuotedEffect {
   double confidence = 0;
 };
 
-// The champion against the campaign's own baseline, head to head.
+// The final incumbent against the campaign's own baseline, head to head.
 struct Certification {
   std::int64_t id = 0;
   std::int64_t campaign = 0;
-  Configuration champion;
+  Configuration incumbent;
   Configuration baseline;
   CachePolicy cache_policy = CachePolicy::cold;
   double effect = 0;  // HL over n = 38 fresh rounds
@@ -119,7 +119,8 @@ struct Certification {
 
 // Prints "copy/b is 1.42x [1.41x, 1.43x] the speed of copy/a, n=38", with a remark on the solo runs where they matter.
 std::string certified_text(const Certification& certification);
-// Prints that remark alone: "clock-coupled: ...", "whether the champion changes the clock is not known: ...", or "".
+// Prints that remark alone: "clock-coupled: ...", "whether the final incumbent changes the clock is not known: ...", or
+// "".
 std::string clock_text(const Certification& certification);
 
 }  // namespace apo

@@ -20,7 +20,7 @@ enum class Layout : std::uint8_t { random, fixed };
 enum class RoundStage : std::uint8_t {
   search,       // may accept what a confirmation then has to show again
   confirm,      // the only stage that a claim may quote
-  certify,      // champion against baseline
+  certify,      // final incumbent against baseline
   sentinel,     // identical code, before a campaign
   noise,        // identical code, to see what each level adds
   gate,         // the regression gate of `apo gate`

@@ -42,8 +42,8 @@ struct KernelLaunch {
   std::int64_t shared_bytes = 0;  // dynamic
   bool cooperative = false;
   int persist = 0;  // which pointer of the argument struct to keep in L2, from 1; 0 = none
-  // Which words of the argument struct the kernel takes as parameters of their own, -1 for a null pointer. Empty: it
-  // takes the struct.
+  // Words of the argument struct that the kernel takes as separate parameters, -1 for a null pointer. Empty: it takes
+  // the struct.
   std::vector<int> words = {};
   bool operator==(const KernelLaunch&) const = default;
 };

@@ -45,10 +45,10 @@ struct CommandRun {
   bool operator==(const CommandRun&) const = default;
 };
 
-// Which command runs when: first, other, other, first, and so on, so that a drift is shared.
+// Runs alternate: first, other, other, first, and so on, so that both commands share a drift.
 bool is_candidate_run(bool candidate_first, std::size_t index);
 
-// As many of each of two commands, in the order in which they ran; in the place of blocks.
+// Runs of two commands, equally many of each, in the order in which they ran. They take the place of blocks.
 struct CommandRuns {
   std::vector<CommandRun> runs;
   bool higher_is_better = false;

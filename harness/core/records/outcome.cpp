@@ -6,7 +6,7 @@
 namespace apo {
 namespace {
 
-constexpr EnumWords<Outcome, 13> kOutcomes = {{{Outcome::valid, "valid"},
+constexpr EnumWords<Outcome, 14> kOutcomes = {{{Outcome::valid, "valid"},
                                                {Outcome::refused, "refused"},
                                                {Outcome::build_failed, "build_failed"},
                                                {Outcome::no_change, "no_change"},
@@ -18,7 +18,8 @@ constexpr EnumWords<Outcome, 13> kOutcomes = {{{Outcome::valid, "valid"},
                                                {Outcome::unstable_clock, "unstable_clock"},
                                                {Outcome::no_metric, "no_metric"},
                                                {Outcome::not_finite, "not_finite"},
-                                               {Outcome::left_processes, "left_processes"}}};
+                                               {Outcome::left_processes, "left_processes"},
+                                               {Outcome::not_checkable, "not_checkable"}}};
 constexpr EnumWords<Verdict, 3> kVerdicts = {
     {{Verdict::accepted, "accepted"}, {Verdict::reverted, "reverted"}, {Verdict::inconclusive, "inconclusive"}}};
 constexpr EnumWords<Reason, 13> kReasons = {{{Reason::faster, "faster"},

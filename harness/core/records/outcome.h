@@ -24,6 +24,7 @@ enum class Outcome : std::uint8_t {
   no_metric,       // a command ended well and gave no number, or more than one
   not_finite,      // an application's step has a NaN or an infinity
   left_processes,  // an application ended, and what it started did not
+  not_checkable,   // the CPU executor has no equivalent of what the source uses
 };
 
 enum class Verdict : std::uint8_t { accepted, reverted, inconclusive };
@@ -60,8 +61,8 @@ struct GateStep {
   double end_s = 0;
 };
 
-// How far the outputs of a candidate were from the reference on one workload, over all calls. The relative error of an
-// element is that to max(|reference|, 1e-2), as SOL-ExecBench has it.
+// The largest errors of a candidate's outputs on one workload, over all calls. The relative error of an element is
+// relative to max(|reference|, 1e-2), as in SOL-ExecBench.
 struct OutputErrors {
   std::string workload;
   double max_absolute = 0;  // of the finite elements

@@ -4,7 +4,39 @@
 #include <algorithm>
 #include <limits>
 
+#include "harness/core/words.h"
+
 namespace apo {
+namespace {
+
+constexpr EnumWords<BlockLimiter, 5> kLimiters = {{{BlockLimiter::threads, "threads"},
+                                                   {BlockLimiter::registers, "registers"},
+                                                   {BlockLimiter::shared_memory, "shared memory"},
+                                                   {BlockLimiter::blocks, "blocks"},
+                                                   {BlockLimiter::grid, "grid"}}};
+constexpr std::string_view kLimitedBy = "limited by ";
+
+}  // namespace
+
+std::string_view to_string(BlockLimiter limiter) {
+  return word_of(kLimiters, limiter);
+}
+
+Metric blocks_per_sm_metric(std::int64_t blocks, BlockLimiter limiter) {
+  return {.name = kBlocksPerSm,
+          .value = static_cast<double>(blocks),
+          .unit = std::string(kLimitedBy) + std::string(to_string(limiter)),
+          .lower = {},
+          .upper = {},
+          .samples = 1};
+}
+
+std::optional<BlockLimiter> Profile::block_limiter() const {
+  const auto found = std::ranges::find(metrics, kBlocksPerSm, &Metric::name);
+  return found == metrics.end() || !found->unit.starts_with(kLimitedBy)
+             ? std::nullopt
+             : value_of(kLimiters, std::string_view(found->unit).substr(kLimitedBy.size()));
+}
 
 double Profile::metric(const std::string& name) const {
   const auto found = std::find_if(metrics.begin(), metrics.end(), [&](const Metric& one) { return one.name == name; });

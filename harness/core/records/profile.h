@@ -69,6 +69,13 @@ struct SourceLine {
   bool operator==(const SourceLine&) const = default;
 };
 
+// The resource that keeps an SM from holding more blocks of a launch.
+enum class BlockLimiter : std::uint8_t { threads, registers, shared_memory, blocks, grid };  // grid: there are no more
+
+std::string_view to_string(BlockLimiter limiter);
+
+inline constexpr const char* kBlocksPerSm = "blocks_per_sm";  // a metric
+
 struct Profile {
   Configuration configuration;
   std::string workload;
@@ -87,6 +94,10 @@ struct Profile {
 
   // NaN when absent.
   double metric(const std::string& name) const;
+  // Of the metric kBlocksPerSm, whose unit names it; nullopt when absent.
+  std::optional<BlockLimiter> block_limiter() const;
 };
+
+Metric blocks_per_sm_metric(std::int64_t blocks, BlockLimiter limiter);
 
 }  // namespace apo

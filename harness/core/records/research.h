@@ -69,7 +69,7 @@ struct ResearchBrief {
   std::vector<LeftOut> left_out;
 };
 
-// Where a lesson was learnt, beside the sources and the incumbent of it; empty where the journal does not tell.
+// The conditions of a lesson, beside its sources and incumbent. A member is empty where the journal does not tell.
 struct LessonCondition {
   std::string model;                   // of the machine
   std::vector<std::string> workloads;  // that it was judged on
@@ -101,7 +101,7 @@ BottleneckKind bottleneck_kind_from(std::string_view text);  // unknown for any 
 
 // ---- what a proposer answered, and what became of each of its proposals
 
-// As the proposer reports it; NaN where it does not.
+// The cost that the proposer reports; NaN where it reports none.
 struct ProposalCost {
   double tokens = std::numeric_limits<double>::quiet_NaN();
   double usd = std::numeric_limits<double>::quiet_NaN();

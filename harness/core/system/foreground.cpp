@@ -34,7 +34,7 @@ void pass_on(int signal) {
   }
 }
 
-// What the terminal sends means the command, and so does a request to end; undone when it goes.
+// Passes signals of the terminal, and a request to end, to the command; restores them when it goes.
 class SignalsForChild {
  public:
   SignalsForChild() {

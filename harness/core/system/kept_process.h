@@ -24,7 +24,7 @@ class KeptProcess {
   KeptProcess& operator=(const KeptProcess&) = delete;
   ~KeptProcess();
 
-  // With exit_code 0 and what it printed meanwhile, for a program that stays too.
+  // Returns the lines printed since the request. The exit code is 0 while the program goes on.
   ProcessResult ask(const std::string& request, double timeout_s);
   int starts() const { return starts_; }
 

@@ -39,7 +39,7 @@ std::string cpuinfo_field(const std::string& field) {
   return "";
 }
 
-// What the build with -march=native will use, named by its widest vectors.
+// Names the instruction set of a build with -march=native by its widest vectors.
 std::string vector_isa(const std::string& flags) {
   const std::string padded = " " + flags + " ";
   for (const auto& [flag, name] : {std::pair{" avx512f ", "avx512"}, {" avx2 ", "avx2"}, {" avx ", "avx"}}) {

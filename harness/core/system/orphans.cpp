@@ -19,7 +19,7 @@ constexpr auto kGrace = std::chrono::seconds(2);     // from SIGTERM to SIGKILL
 constexpr auto kPatience = std::chrono::seconds(5);  // then the kernel does not let go of it, and neither can we
 constexpr auto kPause = std::chrono::milliseconds(10);
 
-// Of every thread: the system hands an orphan to any of them.
+// Asks every thread: the system hands an orphan to any of them.
 std::vector<pid_t> children() {
   std::vector<pid_t> found;
   std::error_code ignored;  // of a thread that ends meanwhile, whose children go to another

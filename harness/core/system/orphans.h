@@ -14,7 +14,7 @@ namespace apo {
 class Orphans {
  public:
   Orphans();
-  // How many still run after the grace. A finished one counts for nothing.
+  // Counts those that still run after the grace.
   int count(const std::vector<pid_t>& except, std::chrono::milliseconds grace) const;
   // Asks them to end, then ends them, with what these leave. Returns how many there were.
   int end_all(const std::vector<pid_t>& except) const;

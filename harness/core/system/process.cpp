@@ -35,7 +35,7 @@ void feed(FileDescriptor& fd, std::string_view& input) {
   }
 }
 
-// What is beyond the limit is read all the same, so that the child goes on as it would.
+// Reads output beyond the limit too, so that the child is not blocked.
 void drain_up_to(std::size_t limit, FileDescriptor& fd, std::string& text, bool& cut) {
   if (!drain(fd, text)) {
     fd.reset();

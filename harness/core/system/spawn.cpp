@@ -2,7 +2,9 @@
 #include "harness/core/system/spawn.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -178,6 +180,12 @@ int SpawnedProcess::end(bool now) {
   guard_.reset();
   pid_ = -1;
   return status;
+}
+
+int SpawnedProcess::end_within(std::chrono::milliseconds patience) {
+  const FileDescriptor end_of_process(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));  // none: killed below
+  pollfd ended{end_of_process.get(), POLLIN, 0};
+  return end(poll(&ended, 1, static_cast<int>(patience.count())) != 1);
 }
 
 // A child that closed its input must not end us by SIGPIPE, nor may the signal's disposition of the program change.

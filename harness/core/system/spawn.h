@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,6 +54,8 @@ class SpawnedProcess {
 
   // Waits for its end, and ends what it left behind. Returns the status of waitpid(). With `now` it is killed first.
   int end(bool now);
+  // The same, and kills it where it takes longer than that.
+  int end_within(std::chrono::milliseconds patience);
 
  private:
   pid_t pid_ = -1;
@@ -62,8 +65,8 @@ class SpawnedProcess {
   std::optional<GroupGuard> guard_;
 };
 
-// For a forked child: becomes the program, unless it has failed before (`failure` is an errno, or 0). What fails is
-// written to the descriptor `report` as an errno, and the child ends. Calls nothing that is not async-signal-safe.
+// Turns a forked child into the program, unless the child has failed before (`failure` is an errno, or 0). Writes the
+// errno of a failure to the descriptor `report` and ends the child. Calls nothing that is not async-signal-safe.
 [[noreturn]] void execute(const char* program, char* const* argv, char* const* environment, int failure, int report);
 
 // Appends what a pipe that does not block has now, a few megabytes at most, so that others have their turn. False at

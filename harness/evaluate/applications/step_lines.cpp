@@ -23,7 +23,7 @@ constexpr std::size_t kQuotedLine = 200;
 // A line comes later than its step ended by what writing and reading it take, on a busy machine some milliseconds. A
 // shorter run would be timed by these.
 constexpr double kClockShare = 1.05;
-constexpr double kClockSlackS = 0.02;
+constexpr double kClockSlackS = 0.05;
 constexpr double kShortestS = 0.05;
 // A program that stops at a time by its own clock started that a little later, and may not begin a last step.
 constexpr double kTimeShare = 0.9;

@@ -127,10 +127,11 @@ std::vector<double> effects_of(const CommandComparison& comparison, RoundStage s
   return effects;
 }
 
-// For "auto" by rounds of A against itself. No layout of code is drawn anew: both programs are what they are.
+// Where none was asked for, by rounds of A against itself. No layout of code is drawn anew: both programs are what they
+// are.
 JudgePreset preset_of(const Judging& judging, const CommandPair& pair) {
-  if (judging.comparison.judge != "auto") {
-    return preset_named(judging.comparison.judge);
+  if (const std::optional<JudgePreset> asked = asked_preset(judging.comparison.judge)) {
+    return *asked;
   }
   CommandPair same = pair;
   same.commands[1] = same.commands[0];

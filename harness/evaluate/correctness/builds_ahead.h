@@ -13,9 +13,9 @@ namespace apo {
 // A compiler takes one core. The case that asks for such a build finds it, or waits for it.
 class BuildsAhead {
  public:
-  // In this order, on `threads` threads. The runtime has to outlive this.
+  // Builds them in this order, on `threads` threads. The runtime has to outlive this.
   BuildsAhead(const Runtime& runtime, const Configuration& configuration, std::vector<Axes> axes, int threads);
-  // Waits for what is being built, and begins nothing more.
+  // Waits for the builds under way, and begins no other.
   ~BuildsAhead();
   BuildsAhead(const BuildsAhead&) = delete;
   BuildsAhead& operator=(const BuildsAhead&) = delete;

@@ -19,9 +19,9 @@ inline constexpr int kSentinelEveryCandidates = 10;  // and at the start, and wh
 // Throws UserError when j < 1.
 double confirm_alpha(int index, const JudgePreset& preset);
 
-// The champion against the campaign's original baseline, head to head: exactly 38 rounds that count, else UserError.
-// Fills effect, the 99.8 % interval, rounds, claimed_effect, seconds, and the alarm: the 99.5 % upper bound is below
-// 0.7 of the sum of the accepted effects, so the accepts have to be bisected and rolled back.
+// The final incumbent against the campaign's original baseline, head to head: exactly 38 rounds that count, else
+// UserError. Fills effect, the 99.8 % interval, rounds, claimed_effect, seconds, and the alarm: the 99.5 % upper bound
+// is below 0.7 of the sum of the accepted effects, so the accepts have to be bisected and rolled back.
 Certification certify(const std::vector<Round>& rounds, double claimed_effect);
 
 // The result of the baseline against its own copy. A difference is a bug of the judge or of the machine.

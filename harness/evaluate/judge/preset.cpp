@@ -80,6 +80,14 @@ JudgePreset any_preset_named(std::string_view name) {
   return name == kQuickPreset ? quick_preset() : preset_named(name);
 }
 
+std::optional<JudgePreset> asked_preset(std::string_view word) {
+  return word == kAutoPreset ? std::nullopt : std::optional(preset_named(word));
+}
+
+std::optional<JudgePreset> any_asked_preset(std::string_view word) {
+  return word == kAutoPreset ? std::nullopt : std::optional(any_preset_named(word));
+}
+
 JudgePreset preset_named(std::string_view name) {
   const std::array<JudgePreset, 5> presets = {standard_preset(), extended_preset(), strict_preset(),
                                               strict_extended_preset(), precise_preset()};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,12 +73,17 @@ JudgePreset precise_preset();  // for machines that resolve 0.05 %, layouts draw
 
 // Six rounds, which give a 95 % interval: enough to rank candidates, and no decision.
 inline constexpr std::string_view kQuickPreset = "quick";
+inline constexpr std::string_view kAutoPreset = "auto";  // the word for: chosen by the measured noise
 JudgePreset quick_preset();
 
 // Finds a preset that decides by the name that a judgement records. Throws UserError with the known names.
 JudgePreset preset_named(std::string_view name);
 // The same, and "quick".
 JudgePreset any_preset_named(std::string_view name);
+
+// Both for what a person asks for: nullopt for "auto", which leaves the choice to the measured noise.
+std::optional<JudgePreset> asked_preset(std::string_view word);
+std::optional<JudgePreset> any_asked_preset(std::string_view word);
 
 // How the placement of code is controlled.
 enum class LayoutControl : std::uint8_t { none, aligned, redrawn };

@@ -22,7 +22,7 @@ std::string place(const Elf64_Sym& symbol, std::int64_t addend) {
   return fmt::format("{}+{}", symbol.st_shndx, static_cast<std::int64_t>(symbol.st_value) + addend);
 }
 
-// Where a relocation points: an undefined symbol by its name, everything inside the object by its position.
+// Names the target of a relocation: an undefined symbol by its name, everything inside the object by its position.
 std::string target_of(const Object& object, const Elf64_Rela& relocation) {
   const Elf64_Sym symbol = object.symbol(ELF64_R_SYM(relocation.r_info));
   if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_COMMON) {

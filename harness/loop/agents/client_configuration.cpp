@@ -31,7 +31,7 @@ std::string toml_of(const std::string& command) {
                      ClientJson(command).dump());  // a basic string of TOML has the escapes of JSON
 }
 
-// Without the white space between the parts.
+// Removes the white space between the parts.
 std::string without_layout(const std::string& json) {
   std::string text;
   bool quoted = false;

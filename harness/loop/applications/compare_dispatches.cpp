@@ -37,7 +37,7 @@ KernelEffect kernel_effect(const ApplicationComparison& comparison, const Machin
   return kernel_effect(documents_of(comparison.dispatch[0]), documents_of(comparison.dispatch[1]), machine);
 }
 
-// Of a step of A, the median over its runs.
+// The length of a step of A, the median over its runs.
 double step_of_a(const ApplicationComparison& comparison) {
   std::vector<double> seconds;
   for (const ApplicationRun& run : comparison.runs) {

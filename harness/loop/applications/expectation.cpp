@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What B has in place of something else.
+// A row in which B differs from A.
 struct Difference {
   std::string family;
   Json row_b;
@@ -47,7 +47,7 @@ std::map<std::string, Json> rows_of(const std::vector<std::string>& documents, c
   return rows;
 }
 
-// Of the class, else the first fallback; null where there is neither.
+// The row of the class, else the first fallback; null where there is neither.
 Json configuration_for(const Json& rows, const Json& workload_class) {
   for (const Json& row : rows) {
     if (row.at("class") == workload_class || row.at("class").is_null()) {

@@ -31,8 +31,8 @@ struct RecordedSteps {
   int steps = 0;  // all of the run
 };
 
-// With the share of the declared kernels in a step of A, that takes `step_s` where nothing is recorded, held against
-// the speed that was measured.
+// Predicts by the declared kernels' share of a step of A, and compares with the measured speed. `step_s` is the length
+// of a step where nothing is recorded.
 ApplicationExpectation expectation_of(const KernelEffect& kernel, const std::string& kernels,
                                       const RecordedSteps& recorded, double step_s, const SpeedEffect* measured);
 

@@ -31,7 +31,7 @@ void check_judged(const ApplicationComparison& original) {
   }
 }
 
-// What was asked, and nothing of what came out.
+// Copies the request, without any result.
 ApplicationComparison asked_by(const ApplicationComparison& original) {
   ApplicationComparison asked{
       .application = original.application, .folder = original.folder, .dispatch = original.dispatch};

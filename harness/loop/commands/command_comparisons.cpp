@@ -23,16 +23,12 @@ void check_asked(const CommandComparison& asked) {
     throw UserError("--higher-is-better does not fit metric '" + asked.metric + "', which is a time",
                     "leave it out: less time is better");
   }
-  if (asked.judge != "auto") {
-    static_cast<void>(preset_named(asked.judge));
-  }
+  static_cast<void>(asked_preset(asked.judge));
 }
 
 void use_target(Workspace& workspace, const CommandRequest& request) {
-  const bool on_gpu = request.target == "cuda" ||
-                      (request.target == "auto" && parse_metric(request.asked.metric).kind == MetricKind::nvbench &&
-                       workspace.has_gpu());
-  workspace.use(on_gpu ? Target::cuda : Target::host);
+  const bool may_use_gpu = parse_metric(request.asked.metric).kind == MetricKind::nvbench;
+  workspace.use(request.target ? *request.target : (may_use_gpu && workspace.has_gpu() ? Target::cuda : Target::host));
 }
 
 // Two gates agree by their words alone: their bounds are not those of an interval.
@@ -101,7 +97,7 @@ CommandReplay replay_commands(Workspace& workspace, std::int64_t id, Observer& o
     throw UserError(fmt::format("comparison c{} ran in '{}', which is no folder here", id, original.folder),
                     "compare the commands anew where they are");
   }
-  CommandRequest request{.asked = original, .target = then && then->target == Target::cuda ? "cuda" : "host"};
+  CommandRequest request{.asked = original, .target = then ? then->target : Target::host};
   request.asked.id = 0;
   request.asked.rounds.clear();
   request.asked.judgement.reset();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,10 @@
 namespace apo {
 
 struct CommandRequest {
-  CommandComparison asked;      // the folder: where they run; empty: here
-  std::string target = "auto";  // the device that is recorded, and whose turns are taken; auto: cuda for nvbench only
-  bool keep = true;             // record it in the journal
+  CommandComparison asked;  // the folder: where they run; empty: here
+  // The device that is recorded, and whose turns are taken; nullopt: a GPU for nvbench only.
+  std::optional<Target> target;
+  bool keep = true;  // record it in the journal
 };
 
 // The comparison with its verdict and number. UserError for a metric, preset or duration that makes no sense, for an A
@@ -30,10 +32,11 @@ struct CommandReplay {
   std::vector<std::string> differences;  // of the machine and the judge's rule
 };
 
-// The recorded commands again, as they are now, in the recorded folder. UserError: no such comparison, or never judged.
+// Repeats a comparison in the recorded folder, with the commands as they are now. UserError when there is no such
+// comparison, or when it was never judged.
 CommandReplay replay_commands(Workspace& workspace, std::int64_t id, Observer& observer);
 
-// By the gate's or the judge's verdict, and by intervals that overlap. Both are judged.
+// Compares the verdicts and asks whether the intervals overlap. Both comparisons are judged.
 Reproduction reproduction_of(const CommandComparison& original, const CommandComparison& again);
 
 }  // namespace apo

@@ -103,7 +103,7 @@ void refuse_weak_tolerance(const CheckedFamily& subject, const FamilyCheck& chec
 
 constexpr double kSlowStart = 0.2;  // seconds
 
-// What is different where the reference is a program in another language.
+// Differences of a family whose reference is a program in another language.
 std::vector<std::string> notes_on(const CheckedFamily& subject, const std::vector<Case>& cases) {
   std::vector<std::string> notes;
   if (is_cpp(subject)) {

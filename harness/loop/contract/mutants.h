@@ -13,7 +13,7 @@
 
 namespace apo {
 
-// What a mutant is made from: an honest call, and one of other inputs.
+// The material of mutants: an honest call, and one with other inputs.
 struct MutantSource {
   const Family& family;
   const OracleProgram* program = nullptr;  // null where the reference is another language's

@@ -17,7 +17,7 @@
 namespace apo {
 namespace {
 
-// What has to be the same of two contracts: "axis N", "input x f32[256,1024]".
+// Lists the parts that two contracts must share: "axis N", "input x f32[256,1024]".
 std::vector<std::string> outline(const Family& family, const Axes& axes) {
   std::vector<std::string> lines;
   for (const AxisSpec& axis : family.axes) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "harness/core/text.h"
+#include "harness/evaluate/correctness/compare.h"
 #include "harness/families/family_file_checks.h"
 #include "harness/implement/variant/metadata_block.h"
 

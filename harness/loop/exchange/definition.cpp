@@ -11,6 +11,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/loop/exchange/document_field.h"
 
 namespace apo {
 namespace {
@@ -25,79 +26,9 @@ constexpr std::pair<std::string_view, DType> kDTypeNames[] = {
     {"float8_e4m3fn", DType::e4m3}, {"float8_e5m2", DType::e5m2}, {"int64", DType::i64},   {"int32", DType::i32},
     {"int16", DType::i16},          {"int8", DType::i8},          {"bool", DType::boolean}};
 
-// A value of the document, and the way to it: "definition.json: inputs.x".
-class Field {
- public:
-  Field(std::string way, const Document& value) : way_(std::move(way)), value_(value) {}
+using Field = DocumentField;
 
-  [[noreturn]] void fail(const std::string& what, const std::string& hint = "") const {
-    throw UserError(way_ + " " + what, hint.empty() ? "docs/definitions.md describes the format" : hint);
-  }
-  bool has(const char* key) const { return value_.is_object() && value_.contains(key) && !value_.at(key).is_null(); }
-  bool is_null() const { return value_.is_null(); }
-  Field at(const std::string& key) const {
-    if (!value_.is_object() || !value_.contains(key)) {
-      fail("has no '" + key + "'");
-    }
-    return {way_ + (way_.ends_with(":") ? " " : ".") + key, value_.at(key)};
-  }
-  std::string text() const {
-    if (!value_.is_string()) {
-      fail("is no text");
-    }
-    return value_.get<std::string>();
-  }
-  std::string text_or_nothing(const char* key) const { return has(key) ? at(key).text() : ""; }
-  std::int64_t integer() const {
-    if (!value_.is_number_integer()) {
-      fail("is no integer");
-    }
-    return value_.get<std::int64_t>();
-  }
-  double number() const {
-    if (!value_.is_number() && !value_.is_boolean()) {
-      fail("is no number");
-    }
-    return value_.is_boolean() ? (value_.get<bool>() ? 1 : 0) : value_.get<double>();
-  }
-  template <class Visit>
-  void each_member(const Visit& visit) const {
-    if (!value_.is_object()) {
-      fail("is no object");
-    }
-    for (const auto& [key, value] : value_.items()) {
-      visit(key, at(key));
-    }
-  }
-  template <class Visit>
-  void each_element(const Visit& visit) const {
-    if (!value_.is_array()) {
-      fail("is no list");
-    }
-    for (std::size_t i = 0; i < value_.size(); ++i) {
-      visit(Field(fmt::format("{}[{}]", way_, i), value_[i]));
-    }
-  }
-  // A name of an axis or an extent, as text.
-  std::string word() const { return value_.is_number_integer() ? std::to_string(integer()) : text(); }
-
- private:
-  std::string way_;
-  const Document& value_;
-};
-
-// `first_line`: of the text in its file.
-Document parse(const std::string& text, const std::string& path, int first_line) {
-  try {
-    return Document::parse(text);
-  } catch (const Document::parse_error& error) {
-    const std::size_t end = std::min(error.byte, text.size());
-    const auto line = first_line + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
-    const std::string what = error.what();
-    throw UserError(fmt::format("{}:{}: this is no JSON: {}", path, line, what.substr(what.find(": ") + 2)),
-                    "mend the file at this line");
-  }
-}
+constexpr const char* kFormat = "docs/definitions.md describes the format";
 
 DType read_dtype(const Field& field) {
   const std::string name = field.text();
@@ -248,8 +179,8 @@ double as_written(const ScalarSpec& scalar) {
 }
 
 Definition read_definition(const fs::path& path) {
-  const Document document = parse(read_file(path), path.string(), 1);
-  const Field all(path.string() + ":", document);
+  const Document document = parse_document(read_file(path), path.string());
+  const Field all(path.string() + ":", document, kFormat);
   Definition definition{.path = path.string(), .name = all.at("name").text(), .meaning = "", .reference = ""};
   definition.meaning = all.text_or_nothing("description");
   all.at("axes").each_member(
@@ -278,8 +209,8 @@ std::vector<DefinitionWorkload> read_workloads(const Definition& definition, con
     if (trim(text).empty()) {
       continue;
     }
-    const Document document = parse(text, path.string(), line);
-    const Field all(fmt::format("{}:{}:", path.string(), line), document);
+    const Document document = parse_document(text, path.string(), line);
+    const Field all(fmt::format("{}:{}:", path.string(), line), document, kFormat);
     if (all.has("definition") && all.at("definition").text() != definition.name) {
       all.at("definition").fail("is '" + all.at("definition").text() + "', not '" + definition.name + "'");
     }

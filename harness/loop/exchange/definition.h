@@ -62,7 +62,7 @@ struct DefinitionWorkload {
 
 // "bfloat16"; throws UserError for one that definitions do not have.
 std::string dtype_name(DType dtype);
-// Of a scalar as its author wrote it: 1e-05, not 9.999999747378752e-06.
+// Returns a scalar as its author wrote it: 1e-05, not 9.999999747378752e-06.
 double as_written(const ScalarSpec& scalar);
 
 // Throw UserError naming the file, the line of a text that is no JSON and of a workload, and the field.

@@ -117,7 +117,7 @@ std::string axis_for(const FamilyFile& file, Definition& definition, const std::
   return name;
 }
 
-// In the order of run() where that is known, else tensors before scalars.
+// Orders inputs as run() does where that is known, else tensors before scalars.
 std::vector<DefinitionTensor> inputs_of(const FamilyFile& file, Definition& definition) {
   std::vector<DefinitionTensor> inputs;
   for (const FileTensor& tensor : file.tensors) {

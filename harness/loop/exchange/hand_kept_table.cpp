@@ -190,7 +190,7 @@ Columns read_header(const std::vector<std::string>& fields, const std::string& p
   return columns;
 }
 
-// What the fields of a row say together.
+// Checks the fields of a row together.
 void check_row(const HandKeptRow& row) {
   const bool numbers = !row.before.text.empty() || !row.after.text.empty();
   if (row.line == 0) {

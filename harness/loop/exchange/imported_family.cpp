@@ -22,7 +22,7 @@ bool ends_as(const std::string& name, std::initializer_list<std::string_view> en
   return std::ranges::any_of(ends, [&](std::string_view end) { return base.ends_with(end); });
 }
 
-// How an input is drawn: a distribution of the block, or for `fill` how the program draws it.
+// Describes the draw of an input: a distribution of the block, or for `fill` that of the program.
 struct Draw {
   std::string distribution;
   std::string rule;

@@ -45,6 +45,7 @@ const char* status_of(const Experiment& experiment) {
     case Outcome::no_metric:
     case Outcome::not_finite:
     case Outcome::left_processes:
+    case Outcome::not_checkable:
       return nullptr;
   }
   return nullptr;

@@ -13,8 +13,8 @@ struct Traces {
   std::size_t left_out = 0;        // experiments without a result of their own: same code as the incumbent, interrupted
 };
 
-// For each judged experiment of the family ("" for all) that is no replay, one line a workload. What the journal does
-// not hold is null. The reference is the incumbent of the same rounds.
+// Writes one line a workload for each judged experiment of the family ("" for all), replays left out. Facts that the
+// journal does not hold are null. The reference is the incumbent of the same rounds.
 Traces traces(Journal& journal, const std::string& family);
 
 }  // namespace apo

@@ -35,7 +35,7 @@ DispatchEvidence evidence_of(Journal& journal, const Incumbent& incumbent, bool 
                             .machine = *journal.machine_of(experiment.id),
                             .build = stood ? experiment.incumbent_build : experiment.candidate_build};
   for (const Certification& one : journal.certifications(experiment.campaign)) {
-    if (one.champion == incumbent.configuration && !one.alarm) {
+    if (one.incumbent == incumbent.configuration && !one.alarm) {
       evidence.certifications.push_back(one);
     }
   }
@@ -81,7 +81,7 @@ struct ClassRows {
   std::vector<RefusedIncumbent> refused;
 };
 
-// What the classes of one journal are read with.
+// Reads the classes of one journal.
 struct ClassReader {
   Journal& journal;
   const DispatchRequest& request;

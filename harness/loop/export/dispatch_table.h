@@ -48,7 +48,7 @@ struct DispatchRow {
   bool nearest_only = false;  // its class has several answers: it serves what is nearest to its workloads
 };
 
-// What the row takes, as configurations are named: toggles that are off are not stated.
+// Returns the row's configuration in its usual notation: toggles that are off are not stated.
 Configuration configuration_of(const DispatchRow& row);
 
 struct DispatchDevice {

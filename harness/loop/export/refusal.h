@@ -11,15 +11,15 @@
 
 namespace apo {
 
-// By campaign; of one that was judged more than once, the newest verdict counts.
+// Refusals by campaign. The newest verdict of a campaign counts.
 using Refusals = std::map<std::int64_t, Refusal>;
 Refusals refusals_in(Journal& journal);
 
 // Returns the refusal of the campaign that accepted the configuration, where there is one.
 std::optional<Refusal> refusal_of(Journal& journal, const Refusals& refusals, const Incumbent& incumbent);
 
-// Returns what the class had before the campaign that accepted `refused`, as accepted by an earlier one and not refused
-// either; nullopt where there is none.
+// Returns the last incumbent that a campaign before that of `refused` accepted and that was not refused either; nullopt
+// where there is none.
 std::optional<Incumbent> incumbent_before(Journal& journal, const Refusals& refusals, const Incumbent& refused);
 
 // Returns the configuration, or the baseline that the refused campaigns which led to it began with.

@@ -36,6 +36,20 @@ std::int64_t CampaignFleet::add_row(std::size_t worker) {
   return journal_.add_worker(row);
 }
 
+std::optional<FleetEvent> CampaignFleet::next(std::chrono::milliseconds longest) {
+  std::optional<FleetEvent> event = workers_.next(longest);
+  if (event) {
+    keep(*event);
+  }
+  return event;
+}
+
+FleetEvent CampaignFleet::refuse(std::size_t worker, const std::string& note) {
+  FleetEvent event = workers_.give_up(worker, WorkerEnd::bad_answer, note);
+  keep(event);
+  return event;
+}
+
 void CampaignFleet::keep(const FleetEvent& event) {
   std::int64_t& row = rows_[event.worker];
   if (event.kind == FleetEvent::Kind::joined) {
@@ -62,6 +76,7 @@ void CampaignFleet::check_any_left() const {
 }
 
 void CampaignFleet::dismiss() {
+  workers_.end();
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     if (rows_[i] != 0) {
       journal_.end_worker(rows_[i], WorkerEnd::dismissed, "");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,15 +28,18 @@ class CampaignFleet {
   // "worker 2 (GPU-...)".
   std::string name(std::size_t worker) const;
 
-  // The row of a worker that joined or left. The end of what it was given comes first.
-  void keep(const FleetEvent& event);
+  // What happens next to a worker; its row is written. nullopt: nothing in that time.
+  std::optional<FleetEvent> next(std::chrono::milliseconds longest);
+  // Ends a worker for an answer that cannot be used. Returns the event.
+  FleetEvent refuse(std::size_t worker, const std::string& note);
   // Throws EnvironmentError with the reason of each worker when none is left.
   void check_any_left() const;
-  // At the end of the campaign.
+  // Ends all workers: their devices are free then.
   void dismiss();
 
  private:
   std::int64_t add_row(std::size_t worker);
+  void keep(const FleetEvent& event);
   Journal& journal_;
   Observer& observer_;
   std::int64_t campaign_;

@@ -13,6 +13,7 @@ namespace apo {
 namespace {
 
 constexpr std::size_t kKeptErrors = 4096;
+constexpr auto kFarewell = std::chrono::milliseconds(500);    // from the end of its output to its own
 constexpr std::size_t kLongestLine = std::size_t{256} << 20;  // no answer comes near: the worker is out of its mind
 
 std::string last_line(const std::string& text) {
@@ -76,7 +77,7 @@ std::vector<std::string> Connection::move() {
 
 std::string Connection::end() {
   move();
-  const int status = process_.end(!over_);
+  const int status = process_.end_within(over_ ? kFarewell : std::chrono::milliseconds(0));
   const std::string how = WIFSIGNALED(status)        ? "ended by " + signal_name(WTERMSIG(status))
                           : WEXITSTATUS(status) == 0 ? std::string("ended")
                                                      : fmt::format("exit code {}", WEXITSTATUS(status));

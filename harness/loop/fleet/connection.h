@@ -11,7 +11,7 @@
 
 namespace apo {
 
-// Never waits. The process, and what it started here, ends with this object. When this program is killed its input
+// Only end() waits. The process, and what it started here, ends with this object. When this program is killed its input
 // ends, at which a worker ends: a command of a batch system then has the time to end its job as well.
 class Connection {
  public:
@@ -26,7 +26,7 @@ class Connection {
   void hang_up() { process_.in().reset(); }
   pid_t pid() const { return process_.pid(); }
   bool is_over() const { return over_; }  // its output has ended
-  // The last line of stderr, how it ended, or both. Ends the process.
+  // The last line of stderr, how it ended, or both. Ends the process, which may take half a second.
   std::string end();
 
  private:

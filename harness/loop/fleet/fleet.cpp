@@ -16,8 +16,7 @@
 namespace apo {
 namespace {
 
-constexpr double kClocksApart_s = 60;
-constexpr double kCancelPatience_s = 10;
+constexpr std::int64_t kClocksApart_s = 60;
 constexpr double kFarewell_s = 3;
 
 // A pipe for each stream of each worker.
@@ -34,29 +33,42 @@ std::chrono::steady_clock::time_point after(double seconds) {
          std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// What a command of an engine, a job or a link may not do the next time.
+// What a command of an engine, a job or a link may not do the next time, and what may be due to its task.
 bool may_pass(WorkerEnd why) {
   return why == WorkerEnd::died || why == WorkerEnd::silent || why == WorkerEnd::gave_back ||
-         why == WorkerEnd::not_started;
+         why == WorkerEnd::not_started || why == WorkerEnd::cannot_judge;
 }
 
-std::string refusal(const Hello& hello, const ProgramIdentity& program, const Machine& model, WorkerEnd& why) {
+std::string describe_device(const Machine& machine) {
+  return machine.target == Target::host ? fmt::format("{} of the CPUs of {}", machine.cores, machine.model)
+                                        : machine.model;
+}
+
+std::string refusal(const Hello& hello, const ProgramIdentity& program, const Machine& model, std::time_t started_at,
+                    WorkerEnd& why) {
   if (hello.program != program) {
     why = WorkerEnd::wrong_version;
-    return fmt::format("it is {}, and this is {}", to_string(hello.program), to_string(program));
+    return fmt::format("it is {}, and this is {}: copy this program there", to_string(hello.program),
+                       to_string(program));
   }
-  if (const double apart = std::abs(static_cast<double>(hello.time_s - std::time(nullptr))); apart > kClocksApart_s) {
+  if (const std::int64_t apart = clock_error_s(hello.time_s, started_at, std::time(nullptr)); apart > kClocksApart_s) {
     why = WorkerEnd::clock_off;
-    return fmt::format("its clock is {} off", format_seconds(apart));
+    return fmt::format("its clock is {} off", format_seconds(static_cast<double>(apart)));
   }
-  if (hello.machine.target != model.target || hello.machine.model != model.model) {
+  if (hello.machine.target != model.target || hello.machine.model != model.model ||
+      hello.machine.cores != model.cores) {
     why = WorkerEnd::wrong_device;
-    return fmt::format("its device is {}, and the campaign is on {}", hello.machine.model, model.model);
+    return fmt::format("its device is {}, and the campaign is on {}", describe_device(hello.machine),
+                       describe_device(model));
   }
   return "";
 }
 
 }  // namespace
+
+std::int64_t clock_error_s(std::int64_t hello, std::int64_t started_at, std::int64_t now) {
+  return std::max({std::int64_t{0}, started_at - hello, hello - now});
+}
 
 struct Fleet::Worker {
   std::string command;
@@ -69,11 +81,29 @@ struct Fleet::Worker {
   int failures = 0;  // in a row
   std::string doing;
   Sources sources;
+  std::time_t started_at = 0;
   Clock::time_point deadline;  // of its next word; of its next start where there is no connection
+
+  // Throws UserError for a message of another task than its own.
+  void check_task(const Message& message) const {
+    if (task == 0 || message.at("id") != task) {
+      throw UserError("it speaks of a task that it does not have: " + message.at("type").get<std::string>());
+    }
+  }
+  void supply(const Need& need) const;
 };
 
-Fleet::Fleet(FleetOptions options, const Machine& model)
-    : options_(std::move(options)), model_(model), program_(identity_of_program(options_.version)) {
+// The family first: a source is read with its contract.
+void Fleet::Worker::supply(const Need& need) const {
+  if (!need.family.empty()) {
+    connection->send(family_message(need.family, sources.family(need.family)).dump());
+  }
+  for (const std::string& hash : need.sources) {
+    connection->send(source_message(sources.variant(hash)).dump());
+  }
+}
+
+Fleet::Fleet(FleetOptions options, const Machine& model) : options_(std::move(options)), model_(model) {
   allow_many_files();
   for (const std::string& command : options_.commands) {
     workers_.push_back(std::make_unique<Worker>());
@@ -82,12 +112,17 @@ Fleet::Fleet(FleetOptions options, const Machine& model)
   }
 }
 
-// At the end of its input a worker ends; what does not is killed.
 Fleet::~Fleet() {
+  end();
+}
+
+// At the end of its input a worker ends; what does not is killed.
+void Fleet::end() {
   const auto is_over = [](const std::unique_ptr<Worker>& worker) {
     return worker->connection == nullptr || worker->connection->is_over();
   };
   for (const std::unique_ptr<Worker>& worker : workers_) {
+    worker->out = true;
     if (worker->connection != nullptr) {
       worker->connection->hang_up();
     }
@@ -100,6 +135,9 @@ Fleet::~Fleet() {
         worker->connection->move();
       }
     }
+  }
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    worker->connection.reset();
   }
 }
 
@@ -134,6 +172,7 @@ std::vector<std::string> Fleet::doing() const {
 }
 
 void Fleet::start(Worker& worker) {
+  worker.started_at = std::time(nullptr);
   worker.connection = std::make_unique<Connection>(worker.command);
   worker.deadline = after(options_.start_s);
 }
@@ -141,7 +180,6 @@ void Fleet::start(Worker& worker) {
 void Fleet::give(std::size_t index, const Task& task, const Sources& sources) {
   Worker& worker = *workers_[index];
   worker.task = task.id;
-  worker.cancelling = false;
   worker.doing.clear();
   worker.sources = sources;
   worker.connection->send(to_message(task).dump());
@@ -150,25 +188,20 @@ void Fleet::give(std::size_t index, const Task& task, const Sources& sources) {
 void Fleet::cancel(std::size_t index) {
   Worker& worker = *workers_[index];
   worker.cancelling = true;
-  worker.deadline = after(kCancelPatience_s);
   worker.connection->send(Message{{"type", "cancel"}, {"id", worker.task}}.dump());
 }
 
-// At most one event of each worker: what it is found to be by whoever looks at the events is what they say.
-std::vector<FleetEvent> Fleet::wait(std::chrono::milliseconds longest) {
+std::optional<FleetEvent> Fleet::next(std::chrono::milliseconds longest) {
   const bool unread = std::ranges::any_of(workers_, [](const auto& worker) { return !worker->lines.empty(); });
   poll_all(unread ? std::chrono::milliseconds(0) : longest);
-  std::vector<FleetEvent> events;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    const std::size_t before = events.size();
-    if (workers_[i]->connection != nullptr) {
-      hear(i, events);
-    }
-    if (events.size() == before) {
-      look_at_clock(i, events);
+    const std::size_t index = (first_ + i) % workers_.size();
+    if (auto event = look_at(index)) {
+      first_ = index + 1;
+      return event;
     }
   }
-  return events;
+  return std::nullopt;
 }
 
 void Fleet::poll_all(std::chrono::milliseconds longest) {
@@ -181,69 +214,72 @@ void Fleet::poll_all(std::chrono::milliseconds longest) {
   poll(descriptors.data(), descriptors.size(), static_cast<int>(longest.count()));  // EINTR: the next look
 }
 
-void Fleet::hear(std::size_t index, std::vector<FleetEvent>& events) {
+// What it has said comes before what it should have said by now.
+std::optional<FleetEvent> Fleet::look_at(std::size_t index) {
+  std::optional<FleetEvent> event = workers_[index]->connection != nullptr ? hear(index) : std::nullopt;
+  return event ? event : look_at_clock(index);
+}
+
+std::optional<FleetEvent> Fleet::hear(std::size_t index) {
   Worker& worker = *workers_[index];
-  const std::size_t before = events.size();
   std::ranges::move(worker.connection->move(), std::back_inserter(worker.lines));
-  while (!worker.lines.empty() && events.size() == before) {
+  while (!worker.lines.empty()) {
     const Message message = Message::parse(worker.lines.front(), nullptr, false);
     worker.lines.pop_front();
     if (!message.is_object()) {
       continue;  // what a login shell prints first
     }
     try {
-      on_message(index, message, events);
+      if (auto event = on_message(index, message)) {
+        return event;
+      }
     } catch (const Message::exception& error) {
-      leave(index, WorkerEnd::bad_answer, error.what(), events);
+      return give_up(index, WorkerEnd::bad_answer, error.what());
     } catch (const UserError& error) {
-      leave(index, WorkerEnd::bad_answer, error.what(), events);
+      return give_up(index, WorkerEnd::bad_answer, with_hint(error));
     }
   }
-  if (events.size() == before && worker.connection->is_over()) {
-    leave(index, worker.hello ? WorkerEnd::died : WorkerEnd::not_started, "", events);
+  if (worker.connection->is_over()) {
+    return give_up(index, worker.hello ? WorkerEnd::died : WorkerEnd::not_started, "");
   }
+  return std::nullopt;
 }
 
-void Fleet::on_message(std::size_t index, const Message& message, std::vector<FleetEvent>& events) {
+std::optional<FleetEvent> Fleet::on_message(std::size_t index, const Message& message) {
   Worker& worker = *workers_[index];
   const std::string type = message.value("type", "");
-  if (type == "hello") {
-    return on_hello(index, message, events);
-  }
   if (!worker.hello) {
-    return;  // JSON of a login shell
+    return type == "hello" ? std::optional(on_hello(index, message)) : std::nullopt;  // or JSON of a login shell
   }
-  if (!worker.cancelling) {
-    worker.deadline = after(options_.silence_s);
+  worker.deadline = after(options_.silence_s);
+  if (type == "heartbeat") {
+    return on_heartbeat(index, message);
   }
   if (type == "progress") {
     worker.doing = message.at("what");
   } else if (type == "need") {
-    supply(worker, message);
+    worker.check_task(message);
+    if (!worker.cancelling) {  // else it would take what comes late for its next task
+      worker.supply(need_of(message));
+    }
   } else if (type == "answer" || type == "cancelled") {
-    const bool wanted = type == "answer" && !worker.cancelling;
-    FleetEvent event{.kind = wanted ? FleetEvent::Kind::answered : FleetEvent::Kind::cancelled,
-                     .worker = index,
-                     .task = message.at("id"),
-                     .journal = wanted ? journal_of(message) : ""};
-    events.push_back(std::move(event));
-    worker.failures = 0;
-    worker.task = 0;
-    worker.cancelling = false;
-    worker.deadline = after(options_.silence_s);
+    return on_end_of_task(index, message);
   } else if (type == "given_back") {
-    leave(index, WorkerEnd::gave_back, message.at("what"), events);
+    return give_up(index, WorkerEnd::gave_back, message.at("what"));
   } else if (type == "failed") {
-    leave(index, message.at("reason") == "sentinel" ? WorkerEnd::sentinel : WorkerEnd::cannot_judge, message.at("what"),
-          events);
+    return give_up(index, message.at("reason") == "sentinel" ? WorkerEnd::sentinel : WorkerEnd::cannot_judge,
+                   message.at("what"));
+  } else if (type == "hello") {
+    throw UserError("it has joined before");
   }
+  return std::nullopt;
 }
 
-void Fleet::on_hello(std::size_t index, const Message& message, std::vector<FleetEvent>& events) {
+FleetEvent Fleet::on_hello(std::size_t index, const Message& message) {
   Worker& worker = *workers_[index];
   const Hello hello = hello_of(message);
   WorkerEnd why = WorkerEnd::dismissed;
-  std::string note = refusal(hello, program_, model_, why);
+  std::string note = refusal(hello, options_.program, model_, worker.started_at, why);
   for (std::size_t i = 0; i < workers_.size() && note.empty(); ++i) {
     if (i != index && workers_[i]->hello && workers_[i]->hello->device == hello.device) {
       why = WorkerEnd::device_taken;
@@ -251,61 +287,70 @@ void Fleet::on_hello(std::size_t index, const Message& message, std::vector<Flee
     }
   }
   if (!note.empty()) {
-    return leave(index, why, note, events);
+    return give_up(index, why, note);
   }
   worker.hello = hello;
   worker.deadline = after(options_.silence_s);
-  events.push_back({.kind = FleetEvent::Kind::joined, .worker = index});
+  return {.kind = FleetEvent::Kind::joined, .worker = index};
 }
 
-// The family first: a source is read with its contract.
-void Fleet::supply(Worker& worker, const Message& message) {
-  const Need need = need_of(message);
-  if (!need.family.empty()) {
-    worker.connection->send(family_message(need.family, worker.sources.family(need.family)).dump());
+std::optional<FleetEvent> Fleet::on_heartbeat(std::size_t index, const Message& message) {
+  const double quiet_s = message.at("quiet_s");
+  if (quiet_s <= options_.stuck_s) {
+    return std::nullopt;
   }
-  for (const std::string& hash : need.sources) {
-    worker.connection->send(source_message(worker.sources.variant(hash)).dump());
-  }
+  return give_up(index, WorkerEnd::silent, "its task made no progress in " + format_seconds(quiet_s));
 }
 
-void Fleet::look_at_clock(std::size_t index, std::vector<FleetEvent>& events) {
+FleetEvent Fleet::on_end_of_task(std::size_t index, const Message& message) {
+  Worker& worker = *workers_[index];
+  worker.check_task(message);
+  const bool answers = message.at("type") == "answer";
+  if (!answers && !worker.cancelling) {
+    throw UserError("it stopped a task that nobody cancelled");
+  }
+  const bool wanted = !worker.cancelling;
+  FleetEvent event{.kind = wanted ? FleetEvent::Kind::answered : FleetEvent::Kind::cancelled,
+                   .worker = index,
+                   .task = worker.task,
+                   .journal = wanted ? journal_of(message) : ""};
+  worker.failures = 0;
+  worker.task = 0;
+  worker.cancelling = false;
+  return event;
+}
+
+std::optional<FleetEvent> Fleet::look_at_clock(std::size_t index) {
   Worker& worker = *workers_[index];
   if (worker.out || Clock::now() < worker.deadline) {
-    return;
+    return std::nullopt;
   }
   if (worker.connection == nullptr) {
     start(worker);
-  } else if (!worker.hello) {
-    leave(index, WorkerEnd::not_started, "it has said nothing in " + format_seconds(options_.start_s), events);
-  } else {
-    leave(index, WorkerEnd::silent,
-          worker.cancelling ? "it did not stop" : "no heartbeat in " + format_seconds(options_.silence_s), events);
+    return std::nullopt;
   }
+  return worker.hello
+             ? give_up(index, WorkerEnd::silent, "no heartbeat in " + format_seconds(options_.silence_s))
+             : give_up(index, WorkerEnd::not_started, "it has said nothing in " + format_seconds(options_.start_s));
 }
 
-void Fleet::leave(std::size_t index, WorkerEnd why, const std::string& note, std::vector<FleetEvent>& events) {
+FleetEvent Fleet::give_up(std::size_t index, WorkerEnd why, const std::string& note) {
   Worker& worker = *workers_[index];
   const std::string ended = worker.connection->end();
   worker.connection.reset();
   worker.lines.clear();
-  events.push_back({.kind = FleetEvent::Kind::left,
-                    .worker = index,
-                    .task = worker.task,
-                    .why = why,
-                    .note = note.empty() ? ended : note});
+  FleetEvent event{.kind = FleetEvent::Kind::left,
+                   .worker = index,
+                   .task = worker.task,
+                   .why = why,
+                   .note = note.empty() ? ended : note};
   worker.hello.reset();
   worker.task = 0;
   worker.cancelling = false;
   ++worker.failures;
   worker.out = !may_pass(why) || worker.failures >= options_.most_failures;
   worker.deadline = after(options_.restart_after_s * std::exp2(worker.failures - 1));
-}
-
-FleetEvent Fleet::refuse(std::size_t worker, WorkerEnd why, const std::string& note) {
-  std::vector<FleetEvent> events;
-  leave(worker, why, note, events);
-  return events.front();
+  return event;
 }
 
 }  // namespace apo

@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -18,8 +17,9 @@ namespace apo {
 
 struct FleetOptions {
   std::vector<std::string> commands;  // one a worker
-  std::string version;                // of this program
+  ProgramIdentity program;            // that each of them has to be
   double silence_s = 20;              // without a heartbeat: the worker is given up
+  double stuck_s = 1800;              // without progress of its task: the same. A build or a check takes minutes
   double start_s = 86400;             // until its first word: a batch system's queue may be long
   double restart_after_s = 1;         // twice as long after each failure in a row
   int most_failures = 5;              // in a row, after which a command is not started again
@@ -40,10 +40,14 @@ struct FleetEvent {
   std::string note;
 };
 
-// Single-threaded: everything happens within wait().
+// How far a worker's clock is off at least, in seconds: its hello is as old as it has waited to be read, but not older
+// than its worker.
+std::int64_t clock_error_s(std::int64_t hello, std::int64_t started_at, std::int64_t now);
+
+// Single-threaded: everything happens within next().
 class Fleet {
  public:
-  // Takes workers on devices of this model alone.
+  // Takes workers on devices of this model, with as many cores, alone.
   Fleet(FleetOptions options, const Machine& model);
   ~Fleet();
   Fleet(const Fleet&) = delete;
@@ -65,12 +69,14 @@ class Fleet {
     std::function<std::vector<SourceFile>(const std::string& family)> family;
   };
   void give(std::size_t worker, const Task& task, const Sources& sources);
-  // The worker stops its task soon, or is given up.
+  // It stops its task at the task's next step, and is not idle before.
   void cancel(std::size_t worker);
-  // What has happened, after at most that time.
-  std::vector<FleetEvent> wait(std::chrono::milliseconds longest);
-  // An answer that cannot be used.
-  FleetEvent refuse(std::size_t worker, WorkerEnd why, const std::string& note);
+  // What happens next, one thing at a time: the workers are then as the event says. nullopt: nothing in that time.
+  std::optional<FleetEvent> next(std::chrono::milliseconds longest);
+  // Ends the worker, which may be started again. Returns the event, which next() does not tell any more.
+  FleetEvent give_up(std::size_t worker, WorkerEnd why, const std::string& note);
+  // Ends all of them, within seconds: their devices are free then.
+  void end();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -78,17 +84,18 @@ class Fleet {
 
   void start(Worker& worker);
   void poll_all(std::chrono::milliseconds longest);
-  void hear(std::size_t index, std::vector<FleetEvent>& events);
-  void on_message(std::size_t index, const Message& message, std::vector<FleetEvent>& events);
-  void on_hello(std::size_t index, const Message& message, std::vector<FleetEvent>& events);
-  void supply(Worker& worker, const Message& message);
-  void look_at_clock(std::size_t index, std::vector<FleetEvent>& events);
-  void leave(std::size_t index, WorkerEnd why, const std::string& note, std::vector<FleetEvent>& events);
+  std::optional<FleetEvent> look_at(std::size_t index);
+  std::optional<FleetEvent> hear(std::size_t index);
+  std::optional<FleetEvent> on_message(std::size_t index, const Message& message);
+  FleetEvent on_hello(std::size_t index, const Message& message);
+  std::optional<FleetEvent> on_heartbeat(std::size_t index, const Message& message);
+  FleetEvent on_end_of_task(std::size_t index, const Message& message);
+  std::optional<FleetEvent> look_at_clock(std::size_t index);
 
   FleetOptions options_;
   Machine model_;
-  ProgramIdentity program_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::size_t first_ = 0;  // to be looked at next: each has its turn
 };
 
 }  // namespace apo

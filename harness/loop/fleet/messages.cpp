@@ -11,6 +11,7 @@
 #include "harness/core/hash.h"
 #include "harness/core/json/records_json.h"
 #include "harness/core/sources.h"
+#include "harness/core/system/files.h"
 #include "harness/evaluate/judge/preset.h"
 #include "harness/implement/variant/metadata.h"
 #include "journal/journal.h"
@@ -120,19 +121,23 @@ Message file_documents(const std::vector<SourceFile>& files) {
 
 }  // namespace
 
-ProgramIdentity identity_of_program(const std::string& version) {
-  return {.version = version, .schema = newest_journal_schema(), .rule = std::string(kRuleVersion)};
+ProgramIdentity identity_of_program(const std::string& version, const std::filesystem::path& file) {
+  return {.version = version,
+          .build = sha256(read_file(file)),
+          .schema = newest_journal_schema(),
+          .rule = std::string(kRuleVersion)};
 }
 
 std::string to_string(const ProgramIdentity& identity) {
-  return fmt::format("apo {} (protocol {}, journal schema {}, rule {})", identity.version, identity.protocol,
-                     identity.schema, identity.rule);
+  return fmt::format("apo {}, build {} (protocol {}, journal schema {}, rule {})", identity.version,
+                     identity.build.substr(0, 12), identity.protocol, identity.schema, identity.rule);
 }
 
 Message to_message(const Hello& hello) {
   return {{"type", "hello"},
           {"protocol", hello.program.protocol},
           {"version", hello.program.version},
+          {"build", hello.program.build},
           {"schema", hello.program.schema},
           {"rule", hello.program.rule},
           {"device", hello.device},
@@ -143,6 +148,7 @@ Message to_message(const Hello& hello) {
 Hello hello_of(const Message& message) {
   // What comes after these four may be another protocol's.
   Hello hello{.program = {.version = message.at("version"),
+                          .build = "",
                           .protocol = message.at("protocol"),
                           .schema = message.at("schema"),
                           .rule = message.at("rule")},
@@ -150,6 +156,7 @@ Hello hello_of(const Message& message) {
               .device = "",
               .time_s = 0};
   if (hello.program.protocol == kFleetProtocol) {
+    hello.program.build = message.at("build");
     hello.machine = machine_in(message.at("machine"));
     hello.device = message.at("device");
     hello.time_s = message.at("time");

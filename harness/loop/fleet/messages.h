@@ -7,14 +7,15 @@
 //   driver: task                             judge this candidate against that incumbent
 //   worker: need                             sources that it does not have, by their hashes, and the family
 //   driver: source, family                   these
-//   worker: heartbeat, progress, say         meanwhile
+//   worker: heartbeat, progress, say         meanwhile; a heartbeat says how long there was no progress
 //   worker: answer | failed | given_back | cancelled
 //   driver: cancel                           the task is no more of interest
 //
-// At the end of its input a worker ends.
+// A worker has one task at a time; what it says of a task names it by its id. At the end of its input it ends.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -25,18 +26,20 @@
 namespace apo {
 
 // Increases with every change of these messages.
-inline constexpr int kFleetProtocol = 1;
+inline constexpr int kFleetProtocol = 2;
 inline constexpr double kHeartbeatEvery_s = 2;
 
 // Two programs that judge alike: all of it has to be equal.
 struct ProgramIdentity {
   std::string version;  // of the program
+  std::string build;    // SHA-256 of its file: another commit of the same version is another program
   int protocol = kFleetProtocol;
   int schema = 0;  // of the journal: answers are journals
   std::string rule;
   bool operator==(const ProgramIdentity&) const = default;
 };
-ProgramIdentity identity_of_program(const std::string& version);
+// Of this program, or of the one in that file.
+ProgramIdentity identity_of_program(const std::string& version, const std::filesystem::path& file = "/proc/self/exe");
 std::string to_string(const ProgramIdentity& identity);
 
 struct Hello {

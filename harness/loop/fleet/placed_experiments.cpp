@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "harness/core/error.h"
 #include "harness/core/interval.h"
@@ -20,6 +21,11 @@ namespace {
 
 constexpr auto kLook = std::chrono::milliseconds(500);
 constexpr int kMostLosses = 3;
+
+// What the candidate may be the cause of. A preempted worker and a restless device are not its fault.
+bool may_be_due_to_candidate(WorkerEnd why) {
+  return why != WorkerEnd::gave_back && why != WorkerEnd::sentinel;
+}
 
 // Throws UserError for an answer to another question.
 void check_answer(const JudgedTask& judged, const Experiment& asked, const std::string& machine) {
@@ -38,13 +44,13 @@ void check_answer(const JudgedTask& judged, const Experiment& asked, const std::
 PlacedExperiments::PlacedExperiments(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration)
     : frame_(frame), state_(state), fleet_(*frame.fleet), iteration_(iteration) {}
 
-// Not before all events are known: a worker that has joined again is another row.
 bool PlacedExperiments::can_take() const {
-  if (!waiting_.empty() || !events_.empty()) {
-    return false;
+  std::set<std::size_t> wanted;
+  for (const std::shared_ptr<Job>& job : waiting_) {
+    std::ranges::copy(judges_of(*job), std::inserter(wanted, wanted.end()));
   }
   for (std::size_t i = 0; i < fleet_.workers().size(); ++i) {
-    if (fleet_.workers().is_idle(i)) {
+    if (fleet_.workers().is_idle(i) && !wanted.contains(i)) {
       return true;
     }
   }
@@ -53,7 +59,7 @@ bool PlacedExperiments::can_take() const {
 
 void PlacedExperiments::place(const Candidate& candidate) {
   waiting_.push_back(std::make_shared<Job>(
-      Job{.candidate = candidate, .index = ++state_.timed_candidates, .answers = {}, .devices = {}}));
+      Job{.candidate = candidate, .index = ++state_.timed_candidates, .answers = {}, .devices = {}, .lost_with = {}}));
   ++placed_;
   assign();
 }
@@ -63,13 +69,33 @@ void PlacedExperiments::assign() {
 }
 
 bool PlacedExperiments::assign(const std::shared_ptr<Job>& job) {
+  const std::vector<std::size_t> judges = judges_of(*job);
+  const auto idle = std::ranges::find_if(judges, [&](std::size_t worker) { return fleet_.workers().is_idle(worker); });
+  if (idle == judges.end()) {
+    return false;
+  }
+  give(job, *idle);
+  return true;
+}
+
+// Workers that may judge it, now or later: on a device that has not answered yet, and not where it was lost before as
+// long as another one works. None: no device is left for it.
+std::vector<std::size_t> PlacedExperiments::judges_of(const Job& job) const {
+  std::vector<std::size_t> able;
+  std::vector<std::size_t> fresh;
+  bool works = false;
   for (std::size_t i = 0; i < fleet_.workers().size(); ++i) {
-    if (fleet_.workers().is_idle(i) && !job->devices.contains(fleet_.workers().hello(i)->device)) {
-      give(job, i);
-      return true;
+    const Hello* hello = fleet_.workers().hello(i);
+    if (fleet_.workers().is_out(i) || (hello != nullptr && job.devices.contains(hello->device))) {
+      continue;
+    }
+    able.push_back(i);
+    if (!job.lost_with.contains(i)) {
+      fresh.push_back(i);
+      works = works || hello != nullptr;
     }
   }
-  return false;
+  return works ? fresh : able;
 }
 
 Task PlacedExperiments::task_of(const Job& job, std::size_t worker, std::int64_t placement) const {
@@ -114,42 +140,35 @@ void PlacedExperiments::give(const std::shared_ptr<Job>& job, std::size_t worker
 }
 
 std::optional<Experiment> PlacedExperiments::wait() {
-  if (events_.empty()) {
-    std::ranges::move(fleet_.workers().wait(kLook), std::back_inserter(events_));
-  }
-  while (!events_.empty()) {
-    const FleetEvent event = std::move(events_.front());
-    events_.pop_front();
-    if (std::optional<Experiment> experiment = on_event(event)) {
-      return experiment;
-    }
-  }
-  fleet_.check_any_left();
-  if (std::optional<Experiment> experiment = settle_unreplicated()) {
-    return experiment;
-  }
   assign();
   tell();
-  return std::nullopt;
+  const std::optional<FleetEvent> event = fleet_.next(kLook);
+  std::optional<Experiment> experiment = event ? on_event(*event) : std::nullopt;
+  if (!experiment) {
+    experiment = settle_unreplicated();  // before the last worker is missed: it has an answer
+  }
+  if (!experiment) {
+    fleet_.check_any_left();
+  }
+  return experiment;
 }
 
 std::optional<Experiment> PlacedExperiments::on_event(const FleetEvent& event) {
-  if (event.kind == FleetEvent::Kind::answered) {
-    return on_answer(event);
-  }
-  if (event.kind == FleetEvent::Kind::left) {
-    on_left(event);
-  } else {
-    fleet_.keep(event);
+  switch (event.kind) {
+    case FleetEvent::Kind::answered:
+      return on_answer(event);
+    case FleetEvent::Kind::left:
+      return on_left(event);
+    case FleetEvent::Kind::joined:
+    case FleetEvent::Kind::cancelled:
+      break;
   }
   return std::nullopt;
 }
 
 std::optional<Experiment> PlacedExperiments::on_answer(const FleetEvent& event) {
   const auto found = running_.find(event.task);
-  if (found == running_.end()) {
-    return std::nullopt;  // of a worker that was given up for it
-  }
+  APO_CHECK(found != running_.end());
   const Placed& placed = found->second;
   Answer answer{.placement = event.task,
                 .device = placed.device,
@@ -160,10 +179,9 @@ std::optional<Experiment> PlacedExperiments::on_answer(const FleetEvent& event) 
     answer.judged = judged_task(event.journal);
     check_answer(answer.judged, record_of(*placed.job, answer), placed.machine);
   } catch (const UserError& error) {
-    FleetEvent refused = fleet_.workers().refuse(event.worker, WorkerEnd::bad_answer, error.what());
+    FleetEvent refused = fleet_.refuse(event.worker, error.what());
     refused.task = event.task;
-    on_left(refused);
-    return std::nullopt;
+    return on_left(refused);
   }
   const std::shared_ptr<Job> job = placed.job;
   running_.erase(found);
@@ -172,29 +190,38 @@ std::optional<Experiment> PlacedExperiments::on_answer(const FleetEvent& event) 
   return settle(job);
 }
 
-void PlacedExperiments::on_left(const FleetEvent& event) {
-  if (const auto found = running_.find(event.task); found != running_.end()) {
-    const std::shared_ptr<Job> job = found->second.job;
-    frame_.journal.end_placement(event.task, {.state = PlacementState::given_back,
-                                              .note = std::string(to_string(event.why)),
-                                              .seconds = seconds_since(found->second.start)});
-    running_.erase(found);
-    if (++job->losses < kMostLosses) {
-      waiting_.push_front(job);
-    } else {
-      give_up(*job);
-    }
+// A worker that had no task, or one that was cancelled, leaves nothing to judge again.
+std::optional<Experiment> PlacedExperiments::on_left(const FleetEvent& event) {
+  const auto found = running_.find(event.task);
+  if (found == running_.end()) {
+    return std::nullopt;
   }
-  fleet_.keep(event);
+  const std::shared_ptr<Job> job = found->second.job;
+  frame_.journal.end_placement(event.task, {.state = PlacementState::given_back,
+                                            .note = std::string(to_string(event.why)),
+                                            .seconds = seconds_since(found->second.start)});
+  running_.erase(found);
+  if (may_be_due_to_candidate(event.why)) {
+    ++job->losses;
+    job->lost_with.insert(event.worker);
+  }
+  if (job->losses >= kMostLosses) {
+    return give_up(*job, event);
+  }
+  waiting_.push_front(job);
+  return std::nullopt;
 }
 
-// What ends every worker is not worth the next one.
-void PlacedExperiments::give_up(const Job& job) {
-  for (const Answer& answer : job.answers) {
-    end_rebased(answer.placement, answer.seconds, "no other device could judge it");
+// What ends every worker is not worth the next one. What other devices have found of it is kept.
+std::optional<Experiment> PlacedExperiments::give_up(const Job& job, const FleetEvent& last) {
+  const std::string label = job.candidate.configuration.label();
+  frame_.observer.say(fmt::format("  {} is judged no more: {} workers were lost with it", label, job.losses));
+  if (!job.answers.empty()) {
+    return store(job);
   }
-  frame_.observer.say(fmt::format("  {} is left out of this iteration: {} workers were lost with it",
-                                  job.candidate.configuration.label(), job.losses));
+  given_up_ += fmt::format("{}{}: {} workers were lost with it, the last one as {}: {}", given_up_.empty() ? "" : "; ",
+                           label, job.losses, to_string(last.why), last.note);
+  return std::nullopt;
 }
 
 void PlacedExperiments::end_rebased(std::int64_t placement, double seconds, const std::string& note) {
@@ -209,29 +236,18 @@ bool PlacedExperiments::needs_replication(const Job& job) const {
   return std::ssize(job.answers) < fleet_.replicate() && std::ranges::all_of(job.answers, accepted);
 }
 
-bool PlacedExperiments::can_replicate(const Job& job) const {
-  for (std::size_t i = 0; i < fleet_.workers().size(); ++i) {
-    const Hello* hello = fleet_.workers().hello(i);
-    if (!fleet_.workers().is_out(i) && (hello == nullptr || !job.devices.contains(hello->device))) {
-      return true;
-    }
-  }
-  return false;
-}
-
 std::optional<Experiment> PlacedExperiments::settle(const std::shared_ptr<Job>& job) {
-  if (needs_replication(*job) && can_replicate(*job)) {
+  if (needs_replication(*job) && !judges_of(*job).empty()) {
     waiting_.push_front(job);
     return std::nullopt;
   }
-  ++settled_;
   return store(*job);
 }
 
 // The devices that it waits for are gone.
 std::optional<Experiment> PlacedExperiments::settle_unreplicated() {
   const auto stuck = std::ranges::find_if(
-      waiting_, [&](const std::shared_ptr<Job>& job) { return !job->answers.empty() && !can_replicate(*job); });
+      waiting_, [&](const std::shared_ptr<Job>& job) { return !job->answers.empty() && judges_of(*job).empty(); });
   if (stuck == waiting_.end()) {
     return std::nullopt;
   }
@@ -309,6 +325,7 @@ Experiment PlacedExperiments::store(const Job& job) {
   }
   frame_.journal.add_machine(frame_.workspace.machine());  // what this process measures is of that one again
   batch.commit();
+  ++settled_;
   if (experiment.judgement->verdict == Verdict::accepted) {
     state_.incumbent = experiment.candidate;
     ++state_.accepts_since_certificate;
@@ -334,25 +351,10 @@ void PlacedExperiments::stop() {
     for (const Answer& answer : placed.job->answers) {
       end(answer.placement, answer.seconds);
     }
-    if (fleet_.workers().task(placed.worker) == placement) {
-      fleet_.workers().cancel(placed.worker);
-    }
+    end(placement, seconds_since(placed.start));
+    fleet_.workers().cancel(placed.worker);
   }
-  while (!running_.empty()) {
-    if (events_.empty()) {
-      std::ranges::move(fleet_.workers().wait(kLook), std::back_inserter(events_));
-      continue;
-    }
-    const FleetEvent event = std::move(events_.front());
-    events_.pop_front();
-    if (const auto found = running_.find(event.task); found != running_.end()) {
-      end(event.task, seconds_since(found->second.start));
-      running_.erase(found);
-    }
-    if (event.kind == FleetEvent::Kind::joined || event.kind == FleetEvent::Kind::left) {
-      fleet_.keep(event);
-    }
-  }
+  running_.clear();
   if (stopped > 0) {
     frame_.observer.say(fmt::format("  {} judged against the old incumbent meanwhile, in vain: {} of devices' time",
                                     stopped == 1 ? "1 candidate was" : fmt::format("{} candidates were", stopped),

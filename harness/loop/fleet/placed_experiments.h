@@ -30,8 +30,11 @@ class PlacedExperiments {
   // Waits until something has changed. Returns an experiment that is in the journal now. An accepted candidate is the
   // state's incumbent then, and stop() is due. Throws EnvironmentError when no worker is left.
   std::optional<Experiment> wait();
-  // Another candidate is the incumbent now: what was judged against the old one is stopped, and its cost told.
+  // Another candidate is the incumbent now: what was judged against the old one is over, and its cost told. Its workers
+  // are idle when they have stopped.
   void stop();
+  // Candidates that were left out because workers were lost with them, and with what; "" for none.
+  const std::string& given_up() const { return given_up_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -45,9 +48,10 @@ class PlacedExperiments {
   struct Job {
     Candidate candidate;
     int index = 0;
-    int losses = 0;  // workers that were lost with it
     std::vector<Answer> answers;
-    std::set<std::string> devices;  // that have answered
+    std::set<std::string> devices;    // that have answered
+    int losses = 0;                   // workers that were lost with it, perhaps because of it
+    std::set<std::size_t> lost_with;  // these workers
   };
   struct Placed {
     std::shared_ptr<Job> job;
@@ -62,14 +66,14 @@ class PlacedExperiments {
   bool assign(const std::shared_ptr<Job>& job);
   void give(const std::shared_ptr<Job>& job, std::size_t worker);
   Task task_of(const Job& job, std::size_t worker, std::int64_t placement) const;
+  std::vector<std::size_t> judges_of(const Job& job) const;
   std::optional<Experiment> on_event(const FleetEvent& event);
   std::optional<Experiment> on_answer(const FleetEvent& event);
-  void on_left(const FleetEvent& event);
-  void give_up(const Job& job);
+  std::optional<Experiment> on_left(const FleetEvent& event);
+  std::optional<Experiment> give_up(const Job& job, const FleetEvent& last);
   void end_rebased(std::int64_t placement, double seconds, const std::string& note);
   void end_answered(const Answer& answer, std::int64_t experiment);
   bool needs_replication(const Job& job) const;
-  bool can_replicate(const Job& job) const;
   std::optional<Experiment> settle(const std::shared_ptr<Job>& job);
   std::optional<Experiment> settle_unreplicated();
   Experiment store(const Job& job);
@@ -84,7 +88,7 @@ class PlacedExperiments {
   std::int64_t iteration_;
   std::deque<std::shared_ptr<Job>> waiting_;
   std::map<std::int64_t, Placed> running_;  // by placement
-  std::deque<FleetEvent> events_;           // that nobody has looked at
+  std::string given_up_;
   int placed_ = 0;
   int settled_ = 0;
 };

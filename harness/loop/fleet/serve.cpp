@@ -20,6 +20,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/observer.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/system/machine.h"
 #include "harness/core/system/spawn.h"
 #include "harness/core/text.h"
@@ -35,12 +36,19 @@ using Clock = std::chrono::steady_clock;
 // A driver that is gone, and a batch system that ends a job, wait no longer for a judgement that does not stop.
 constexpr auto kLastWords = std::chrono::seconds(5);
 constexpr auto kProgressEvery = std::chrono::milliseconds(500);
+// A batch system asks every process of a job to end, the compiler and the candidate too. What they make of it is seen
+// before the signal of this process is.
+constexpr auto kSignalsArrive = std::chrono::milliseconds(500);
 
 // Thrown out of a judgement that is not wanted any more.
 class Stopped : public std::runtime_error {
  public:
   Stopped() : std::runtime_error("the driver asked to stop") {}
 };
+
+bool is_of_type(const Message& message, const char* type) {
+  return message.is_object() && message.contains("type") && message["type"] == type;
+}
 
 // The write end of a pipe that the reading thread waits for; a signal's handler can do no more.
 std::atomic<int> asked_to_end = -1;
@@ -68,24 +76,29 @@ class TaskServer : public Observer {
   void take_lines(std::string& text);
   void close(bool terminated);
   void leave_in_time();
-  std::optional<Message> next();
-  bool is_stopped();
+  std::optional<Message> next_task();
+  Message next_source();
+  bool is_stopped() const { return closing_ || cancelled_.contains(task_); }
+  bool closes_within(std::chrono::milliseconds patience);
+  void begin_task(std::int64_t task);
+  double quiet_s() const;
   void perform(const Message& message);
+  Message judged(const Task& task, bool& passed);
   void fetch_sources(const Task& task);
   void give_back();
-  void report(std::int64_t task, const char* type, const std::string& reason, const std::string& what);
 
   Workspace& workspace_;
   const ServeOptions& options_;
   TaskJudge judge_;
   const std::thread::id judging_ = std::this_thread::get_id();
   std::mutex sending_;
-  Clock::time_point last_progress_;
+  Clock::time_point last_told_;
   std::mutex mutex_;  // of all below
   std::condition_variable changed_;
   std::deque<Message> inbox_;
   std::set<std::int64_t> cancelled_;
-  std::int64_t task_ = 0;
+  std::int64_t task_ = 0;  // 0: none
+  Clock::time_point last_progress_;
   bool closing_ = false;
   bool terminated_ = false;  // by a signal: the driver still listens
   bool finished_ = false;
@@ -111,11 +124,16 @@ void TaskServer::progress(const Progress& progress) {
   if (std::this_thread::get_id() != judging_) {
     return;
   }
-  if (is_stopped()) {
-    throw Stopped();
+  const Clock::time_point now = Clock::now();
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_stopped()) {
+      throw Stopped();
+    }
+    last_progress_ = now;
   }
-  if (Clock::now() - last_progress_ >= kProgressEvery) {
-    last_progress_ = Clock::now();
+  if (now - last_told_ >= kProgressEvery) {
+    last_told_ = now;
     send({{"type", "progress"},
           {"what", progress.what},
           {"done", progress.done},
@@ -124,16 +142,16 @@ void TaskServer::progress(const Progress& progress) {
   }
 }
 
-bool TaskServer::is_stopped() {
-  const std::lock_guard lock(mutex_);
-  return closing_ || cancelled_.contains(task_);
+double TaskServer::quiet_s() const {
+  return task_ == 0 ? 0 : seconds_since(last_progress_);
 }
 
 void TaskServer::beat() {
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, std::chrono::duration<double>(kHeartbeatEvery_s), [&] { return finished_; })) {
+    const Message heartbeat = {{"type", "heartbeat"}, {"quiet_s", quiet_s()}};
     lock.unlock();
-    send({{"type", "heartbeat"}});
+    send(heartbeat);
     lock.lock();
   }
 }
@@ -189,8 +207,8 @@ void TaskServer::take_lines(std::string& text) {
     Message message = Message::parse(text.substr(begin, end - begin), nullptr, false);
     begin = end + 1;
     const std::lock_guard lock(mutex_);
-    if (message.is_object() && message.value("type", "") == "cancel") {
-      cancelled_.insert(message.value("id", std::int64_t{0}));
+    if (is_of_type(message, "cancel") && message.contains("id") && message["id"].is_number_integer()) {
+      cancelled_.insert(message["id"].get<std::int64_t>());
     } else if (message.is_object()) {
       inbox_.push_back(std::move(message));
     }
@@ -199,16 +217,42 @@ void TaskServer::take_lines(std::string& text) {
   changed_.notify_all();
 }
 
-// nullopt when there will be no more.
-std::optional<Message> TaskServer::next() {
+// nullopt when there will be no more. Sources may come late, for a task that was cancelled.
+std::optional<Message> TaskServer::next_task() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return closing_ || cancelled_.contains(task_) || !inbox_.empty(); });
-  if (closing_ || inbox_.empty()) {
-    return std::nullopt;
+  for (;;) {
+    changed_.wait(lock, [&] { return closing_ || !inbox_.empty(); });
+    if (closing_) {
+      return std::nullopt;
+    }
+    Message message = std::move(inbox_.front());
+    inbox_.pop_front();
+    if (is_of_type(message, "task")) {
+      return message;
+    }
+  }
+}
+
+Message TaskServer::next_source() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return is_stopped() || !inbox_.empty(); });
+  if (is_stopped()) {
+    throw Stopped();
   }
   Message message = std::move(inbox_.front());
   inbox_.pop_front();
   return message;
+}
+
+bool TaskServer::closes_within(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, patience, [&] { return closing_; });
+}
+
+void TaskServer::begin_task(std::int64_t task) {
+  const std::lock_guard lock(mutex_);
+  task_ = task;
+  last_progress_ = Clock::now();
 }
 
 // The family first: a source is read with its contract.
@@ -219,49 +263,54 @@ void TaskServer::fetch_sources(const Task& task) {
     send(to_message(need, task.id));
   }
   for (; wanted > 0; --wanted) {
-    const std::optional<Message> message = next();
-    if (!message) {
-      throw Stopped();
-    }
-    if (message->at("type") == "family") {
-      judge_.take_family(message->at("name"), files_of(*message));
+    const Message message = next_source();
+    if (message.at("type") == "family") {
+      judge_.take_family(message.at("name"), files_of(message));
     } else {
-      judge_.take_source(variant_of(*message));
+      judge_.take_source(variant_of(message));
     }
   }
 }
 
-void TaskServer::report(std::int64_t task, const char* type, const std::string& reason, const std::string& what) {
-  send({{"type", type}, {"id", task}, {"reason", reason}, {"what", one_line(what)}});
+Message TaskServer::judged(const Task& task, bool& passed) {
+  fetch_sources(task);
+  const JudgedTask judged = judge_.judge(task);
+  passed = judged.experiment.outcome == Outcome::valid;
+  return answer_message(task.id, answer_journal(judged));
 }
 
+// Nothing that may be due to the end of this process is held against the candidate or the device.
 void TaskServer::perform(const Message& message) {
-  const Task task = task_of(message);
-  {
-    const std::lock_guard lock(mutex_);
-    task_ = task.id;
-  }
+  const auto failed = [](const char* reason, const std::string& what) {
+    return Message{{"type", "failed"}, {"reason", reason}, {"what", one_line(what)}};
+  };
+  Message answer;
+  auto patience = kSignalsArrive;
   try {
-    fetch_sources(task);
-    send(answer_message(task.id, answer_journal(judge_.judge(task))));
+    begin_task(message.at("id"));
+    bool passed = false;
+    answer = judged(task_of(message), passed);
+    patience = passed ? patience.zero() : patience;
   } catch (const Stopped&) {
-    const std::lock_guard lock(mutex_);
-    if (!closing_) {
-      report(task.id, "cancelled", "", "");
-    }
+    answer = {{"type", "cancelled"}, {"id", message.at("id")}};
+    patience = patience.zero();
   } catch (const SentinelAlarm& error) {
-    report(task.id, "failed", "sentinel", error.what());
+    answer = failed("sentinel", error.what());
   } catch (const EnvironmentError& error) {
-    report(task.id, "failed", "cannot_judge", with_hint(error));
+    answer = failed("cannot_judge", with_hint(error));
   } catch (const UserError& error) {
-    report(task.id, "failed", "cannot_judge", with_hint(error));
+    answer = failed("cannot_judge", with_hint(error));
+  } catch (const std::exception& error) {
+    answer = failed("cannot_judge", error.what());
   }
-  const std::lock_guard lock(mutex_);
-  task_ = 0;
+  if (!closes_within(patience)) {
+    send(answer);
+  }
+  begin_task(0);
 }
 
 void TaskServer::give_back() {
-  report(0, "given_back", "", "the process was asked to end");
+  send({{"type", "given_back"}, {"what", "the process was asked to end"}});
 }
 
 int TaskServer::run() {
@@ -271,13 +320,13 @@ int TaskServer::run() {
   }
   asked_to_end = asked[1];
   std::signal(SIGTERM, on_end);
-  send(to_message(Hello{.program = identity_of_program(options_.version),
+  send(to_message(Hello{.program = options_.program,
                         .machine = workspace_.machine(),
                         .device = device_name(workspace_.machine()),
                         .time_s = std::time(nullptr)}));
   std::thread reading([&] { read_input(asked[0]); });
   std::thread beating([&] { beat(); });
-  while (const std::optional<Message> message = next()) {
+  while (const std::optional<Message> message = next_task()) {
     perform(*message);
   }
   {

@@ -1,15 +1,14 @@
 // harness/loop/fleet/serve.h - the other end of `apo run --workers`: judges what a driver sends, on one device.
 #pragma once
 
-#include <string>
-
+#include "harness/loop/fleet/messages.h"
 #include "harness/loop/workspace/workspace.h"
 
 namespace apo {
 
 struct ServeOptions {
-  std::string version;  // of this program
-  int in = 0;           // descriptors; one JSON object a line (messages.h)
+  ProgramIdentity program;  // this one
+  int in = 0;               // descriptors; one JSON object a line (messages.h)
   int out = 1;
 };
 

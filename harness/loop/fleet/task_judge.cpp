@@ -2,8 +2,11 @@
 #include "harness/loop/fleet/task_judge.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "harness/core/error.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/families/known_families.h"
@@ -29,17 +32,14 @@ void check_headers_of_others(const Variant& variant) {
 
 struct TaskJudge::Running {
   Task task;  // the first
-  CampaignFrame frame;
-  CampaignProgress state;
+  TemporaryFolder folder{"apo-judged"};
+  Journal journal = Journal::open(folder.path() / "journal.db", Access::read_write);
+  std::optional<CampaignFrame> frame;  // of that journal
+  std::optional<CampaignProgress> state;
   int iterations = 0;
 };
 
-TaskJudge::TaskJudge(Workspace& workspace, Observer& observer)
-    : workspace_(workspace),
-      observer_(observer),
-      journal_(Journal::open(workspace.paths().journal, Access::read_write)) {
-  journal_.add_machine(workspace_.machine());
-}
+TaskJudge::TaskJudge(Workspace& workspace, Observer& observer) : workspace_(workspace), observer_(observer) {}
 
 bool TaskJudge::has(const TaskSide& side) const {
   const Variant* known = workspace_.catalogue().find(side.configuration.variant);
@@ -78,19 +78,52 @@ void TaskJudge::take_family(const std::string& name, const std::vector<SourceFil
   add_family_file((folder / files.at(0).name).string(), oracle_options(workspace_.paths()));
 }
 
-TaskJudge::Running& TaskJudge::running_for(const Task& task) {
-  if (running_ == nullptr || !is_same_campaign(running_->task, task)) {
-    Campaign campaign{.policy = task.policy,
-                      .baseline = task.incumbent.configuration,
-                      .machine = workspace_.machine().id,
-                      .started_at = utc_now()};
-    journal_.add_variant(workspace_.catalogue().get(campaign.baseline.variant));
-    campaign.id = journal_.begin_campaign(campaign);
-    CampaignFrame frame = make_frame(workspace_, journal_, observer_, campaign, false);
-    CampaignProgress state = make_state(frame);
-    running_ = std::make_shared<Running>(Running{.task = task, .frame = std::move(frame), .state = std::move(state)});
+// What the sentinel of the new journal starts from: it looks at all that were run for the campaign.
+void TaskJudge::carry_over(Running& old, Running& next) {
+  std::int64_t sent = 0;
+  for (SentinelRow row : old.journal.sentinels(old.frame->campaign)) {
+    const std::vector<Round> rounds = old.journal.sentinel_rounds(row.id);
+    const bool was_sent = row.id <= last_sentinel_;
+    row.campaign = next.frame->campaign;
+    const std::int64_t id = next.journal.add_sentinel(row, rounds);
+    sent = was_sent ? id : sent;
   }
-  running_->frame.given_floor = task.floor;
+  last_sentinel_ = sent;
+  next.state->sentinels = old.state->sentinels;
+}
+
+std::shared_ptr<TaskJudge::Running> TaskJudge::begin(const Task& task) {
+  auto next = std::make_shared<Running>();
+  next->task = task;
+  Campaign campaign{.policy = task.policy,
+                    .baseline = task.incumbent.configuration,
+                    .machine = workspace_.machine().id,
+                    .started_at = utc_now()};
+  next->journal.add_machine(workspace_.machine());
+  next->journal.add_variant(workspace_.catalogue().get(campaign.baseline.variant));
+  campaign.id = next->journal.begin_campaign(campaign);
+  if (running_ != nullptr) {
+    next->journal.add_roofs(workspace_.machine().id, known_roofs(running_->journal, workspace_.machine()));
+  }
+  next->frame.emplace(make_frame(workspace_, next->journal, observer_, campaign, false));
+  next->state.emplace(make_state(*next->frame));
+  return next;
+}
+
+// A new journal for each campaign, and with each sentinel that is due: what a worker keeps does not grow with its
+// tasks.
+TaskJudge::Running& TaskJudge::running_for(const Task& task) {
+  const bool same = running_ != nullptr && is_same_campaign(running_->task, task);
+  if (!same || running_->state->since_sentinel >= kSentinelEveryCandidates) {
+    const std::shared_ptr<Running> next = begin(task);
+    if (same) {
+      carry_over(*running_, *next);
+    } else {
+      last_sentinel_ = 0;
+    }
+    running_ = next;
+  }
+  running_->frame->given_floor = task.floor;
   return *running_;
 }
 
@@ -99,40 +132,38 @@ JudgedTask TaskJudge::judge(const Task& task) {
     check_headers_of_others(workspace_.catalogue().get(side.configuration.variant));
   }
   Running& running = running_for(task);
-  CampaignProgress& state = running.state;
+  CampaignProgress& state = *running.state;
   state.incumbent = task.incumbent.configuration;
   state.timed_candidates = task.index - 1;
-  if (state.since_sentinel >= kSentinelEveryCandidates) {
-    state.machine_checked = false;
-  }
-  const std::int64_t iteration = journal_.begin_iteration({.campaign = running.frame.campaign,
-                                                           .index = ++running.iterations,
-                                                           .incumbent = state.incumbent,
-                                                           .started_at = utc_now()});
+  const std::int64_t iteration = running.journal.begin_iteration({.campaign = running.frame->campaign,
+                                                                  .index = ++running.iterations,
+                                                                  .incumbent = state.incumbent,
+                                                                  .started_at = utc_now()});
   const Variant& variant = workspace_.catalogue().get(task.candidate.configuration.variant);
   const Experiment experiment =
-      run_experiment(running.frame, state, iteration,
+      run_experiment(*running.frame, state, iteration,
                      {.configuration = task.candidate.configuration,
                       .techniques = techniques_of(variant, task.candidate.configuration.settings),
                       .prediction = task.prediction,
                       .why = "a driver asked"});
-  journal_.finish_iteration(iteration);
+  running.journal.finish_iteration(iteration);
   return collect(experiment);
 }
 
 JudgedTask TaskJudge::collect(const Experiment& experiment) {
   const Catalogue& catalogue = workspace_.catalogue();
+  Journal& journal = running_->journal;
   JudgedTask judged{.machine = workspace_.machine(),
-                    .roofs = known_roofs(journal_, workspace_.machine()),
+                    .roofs = known_roofs(journal, workspace_.machine()),
                     .sentinels = {},
                     .sources = {catalogue.get(experiment.candidate.variant)},
                     .experiment = experiment};
   if (experiment.incumbent.variant != experiment.candidate.variant) {
     judged.sources.push_back(catalogue.get(experiment.incumbent.variant));
   }
-  for (const SentinelRow& row : journal_.sentinels(running_->frame.campaign)) {
+  for (const SentinelRow& row : journal.sentinels(running_->frame->campaign)) {
     if (row.id > last_sentinel_) {
-      judged.sentinels.push_back({.row = row, .rounds = journal_.sentinel_rounds(row.id)});
+      judged.sentinels.push_back({.row = row, .rounds = journal.sentinel_rounds(row.id)});
     }
   }
   last_sentinel_ = judged.sentinels.empty() ? last_sentinel_ : judged.sentinels.back().row.id;

@@ -13,7 +13,7 @@
 
 namespace apo {
 
-// Has a journal of its own, in the workspace's folder: a driver's campaign is one of it, with the same gates, rounds,
+// Has journals of its own, of which the newest is kept: a driver's campaign is one of it, with the same gates, rounds,
 // sentinels and rules.
 class TaskJudge {
  public:
@@ -30,14 +30,15 @@ class TaskJudge {
   JudgedTask judge(const Task& task);
 
  private:
-  struct Running;  // the campaign of the newest task
+  struct Running;  // the campaign of the newest task, and its journal
   bool has(const TaskSide& side) const;
   Running& running_for(const Task& task);
+  std::shared_ptr<Running> begin(const Task& task);
+  void carry_over(Running& old, Running& next);
   JudgedTask collect(const Experiment& experiment);
 
   Workspace& workspace_;
   Observer& observer_;
-  Journal journal_;
   std::shared_ptr<Running> running_;
   std::int64_t last_sentinel_ = 0;  // that was sent
 };

@@ -59,8 +59,16 @@ std::vector<std::string> on_gpus(const LocalWorkers& local, const std::string& c
   return commands;
 }
 
-// As equal as they can be; the first ones get what is left over.
-std::vector<std::string> on_cpus(const LocalWorkers& local, const std::string& count, const std::string& given) {
+std::string listed(const std::vector<int>& cpus) {
+  std::vector<std::string> numbers;
+  for (const int cpu : cpus) {
+    numbers.push_back(std::to_string(cpu));
+  }
+  return join(numbers, ",");
+}
+
+// Sets of one size, so that all workers are machines of one kind; CPUs may be left over.
+WorkerCommands on_cpus(const LocalWorkers& local, const std::string& count, const std::string& given) {
   const std::vector<int> cpus = usable_cpus();
   const std::size_t wanted = count == "all" ? std::max<std::size_t>(1, cpus.size() / kCpusOfAWorker)
                                             : static_cast<std::size_t>(checked_count(count, given));
@@ -68,21 +76,31 @@ std::vector<std::string> on_cpus(const LocalWorkers& local, const std::string& c
     throw UserError(fmt::format("'{}' needs more CPUs than this process may use: {}", given, cpus.size()),
                     "two workers on one CPU would disturb each other");
   }
-  std::vector<std::string> commands;
+  const std::size_t each = cpus.size() / wanted;
+  WorkerCommands workers;
   for (std::size_t i = 0; i < wanted; ++i) {
-    std::vector<std::string> own;
-    for (std::size_t k = i * cpus.size() / wanted; k < (i + 1) * cpus.size() / wanted; ++k) {
-      own.push_back(std::to_string(cpus[k]));
-    }
-    commands.push_back(serve_command(local, "", " --cpus " + join(own, ",")));
+    const std::vector<int> own(cpus.begin() + static_cast<std::ptrdiff_t>(i * each),
+                               cpus.begin() + static_cast<std::ptrdiff_t>((i + 1) * each));
+    workers.cpus = i == 0 ? own : workers.cpus;
+    workers.commands.push_back(serve_command(local, "", " --cpus " + listed(own)));
   }
-  return commands;
+  return workers;
+}
+
+// A command may end in .json too.
+bool is_file(const std::string& given) {
+  return given.ends_with(".json") && given.find_first_of(" \t") == std::string::npos;
 }
 
 std::vector<std::string> templates_in(const std::string& file) {
   try {
     const nlohmann::json document = nlohmann::json::parse(read_file(file));
-    return document.at("workers").get<std::vector<std::string>>();
+    auto templates = document.at("workers").get<std::vector<std::string>>();
+    if (const auto other = std::ranges::find_if(templates, is_file); other != templates.end()) {
+      throw UserError(fmt::format("'{}' names another file of workers: '{}'", file, *other),
+                      "give each file by its own --workers");
+    }
+    return templates;
   } catch (const nlohmann::json::exception& error) {
     throw UserError(fmt::format("'{}' is no list of workers: {}", file, error.what()),
                     R"(write {"workers": ["local:all", "4*ssh gpu{n} apo worker --serve"]})");
@@ -100,15 +118,16 @@ int repetitions(std::string& command) {
   return count;
 }
 
-std::vector<std::string> commands_of(const std::string& given, const LocalWorkers& local) {
+WorkerCommands commands_of(const std::string& given, const LocalWorkers& local) {
   constexpr std::string_view kLocal = "local:";
   if (given.starts_with(kLocal)) {
     const std::string count = given.substr(kLocal.size());
-    return local.target == Target::cuda ? on_gpus(local, count, given) : on_cpus(local, count, given);
+    return local.target == Target::cuda ? WorkerCommands{on_gpus(local, count, given), {}}
+                                        : on_cpus(local, count, given);
   }
   std::string command = given;
   const int count = repetitions(command);
-  return std::vector<std::string>(static_cast<std::size_t>(count), command);
+  return {std::vector<std::string>(static_cast<std::size_t>(count), command), {}};
 }
 
 }  // namespace
@@ -154,17 +173,19 @@ std::vector<std::string> visible_gpus() {
   return gpus;
 }
 
-std::vector<std::string> worker_commands(const std::vector<std::string>& templates, const LocalWorkers& local) {
-  std::vector<std::string> commands;
-  for (const std::string& one : templates) {
-    const std::vector<std::string> own =
-        one.ends_with(".json") ? worker_commands(templates_in(one), local) : commands_of(one, local);
-    commands.insert(commands.end(), own.begin(), own.end());
+WorkerCommands worker_commands(const std::vector<std::string>& templates, const LocalWorkers& local) {
+  WorkerCommands workers;
+  for (const std::string& given : templates) {
+    for (const std::string& one : is_file(given) ? templates_in(given) : std::vector<std::string>{given}) {
+      const WorkerCommands own = commands_of(one, local);
+      workers.commands.insert(workers.commands.end(), own.commands.begin(), own.commands.end());
+      workers.cpus = workers.cpus.empty() ? own.cpus : workers.cpus;
+    }
   }
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    commands[i] = replace_all(commands[i], "{n}", std::to_string(i));
+  for (std::size_t i = 0; i < workers.commands.size(); ++i) {
+    workers.commands[i] = replace_all(workers.commands[i], "{n}", std::to_string(i));
   }
-  return commands;
+  return workers;
 }
 
 }  // namespace apo

@@ -16,14 +16,21 @@ struct LocalWorkers {
   Target target = Target::host;
 };
 
-// Commands for the shell, one a worker, of templates:
+struct WorkerCommands {
+  std::vector<std::string> commands;  // for the shell, one a worker
+  // Of the first local worker on host. A driver that keeps to them is a machine with as many cores as its workers, so
+  // that what it profiles and certifies is about the machine that they judge on. Empty: there is none.
+  std::vector<int> cpus;
+};
+
+// Templates:
 //   local:all         a worker for each GPU of this machine; on host for each pair of its CPUs
-//   local:N           N of them, on the first N GPUs; on host on N sets of CPUs
+//   local:N           N of them, on the first N GPUs; on host on N equal sets of CPUs
 //   N*COMMAND         the command N times
 //   COMMAND           once
-//   FILE.json         {"workers": [templates]}
+//   FILE.json         {"workers": [templates other than files]}
 // `{n}` in a command is the place of the worker, from 0. Throws UserError.
-std::vector<std::string> worker_commands(const std::vector<std::string>& templates, const LocalWorkers& local);
+WorkerCommands worker_commands(const std::vector<std::string>& templates, const LocalWorkers& local);
 
 // The template of workers that Slurm places: 'partition=gpu gres=gpu:1 n=8 time=2:00:00' are options of srun, but for
 // n, the number of workers. Each is a job of its own, so that it may begin when its device is free; when its time is

@@ -52,7 +52,7 @@ std::string bare(const std::string& workload) {
   return workload.substr(workload.find('/') + 1);
 }
 
-// Which of the stored workloads are asked for.
+// Selects the stored workloads that are asked for.
 std::vector<const Workload*> asked_workloads(const Workspace& workspace, const StoredVariant& stored,
                                              const std::vector<std::string>& asked) {
   const Family& family = workspace.family(stored.variant.family);
@@ -201,9 +201,7 @@ std::vector<StoredVariant> store_variants(Workspace& workspace, const std::vecto
 
 std::vector<GatedVariant> run_gate(Workspace& workspace, const GateRequest& request, Observer& observer) {
   check_asked_workloads(request.stored, request.workloads);
-  if (request.judge_preset != "auto") {
-    static_cast<void>(preset_named(request.judge_preset));
-  }
+  static_cast<void>(asked_preset(request.judge_preset));  // throws before anything is measured
   std::vector<Pair> pairs;
   for (const StoredVariant& stored : request.stored) {
     Pair pair = look_up(workspace, stored, request);

@@ -23,7 +23,7 @@ Reproduction reproduction_of(const Experiment& original, const Experiment& again
 
 // Lists the facts in which the machine differs, one per line; empty for the same machine in the same state.
 std::vector<std::string> machine_differences(const Machine& then, const Machine& now);
-// Those of the machine, where the old one is known, and of the judge's rule, where `rule` of then is.
+// The same, if the old machine is known, and a line on the judge's rule if `rule`, the old one, is known and differs.
 std::vector<std::string> judge_differences(const std::optional<Machine>& then, const Machine& now,
                                            const std::string& rule);
 // Lists the differences in compiler, flags and machine code of the two arms.

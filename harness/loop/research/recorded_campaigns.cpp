@@ -20,7 +20,7 @@ namespace {
 
 using Key = std::tuple<double, double, std::string, std::string, std::string>;
 
-// What tells a judgement from others: copies of a journal hold it twice.
+// Identifies a judgement, because copies of a journal hold it twice.
 Key key_of(const PastResult& past) {
   return {past.effect, past.lower, past.machine, past.candidate.label(), past.incumbent.label()};
 }
@@ -44,7 +44,7 @@ std::vector<PastResult> judged_in(Journal& journal) {
   return all;
 }
 
-// Of other journals, without copies of what this one holds; the campaign's own come when they were judged.
+// Judgements of other journals, without copies of this one's; the campaign's own come when they were judged.
 std::vector<PastResult> past_without(const std::vector<std::vector<PastResult>>& all, std::size_t journal) {
   std::set<Key> own;
   for (const PastResult& one : all[journal]) {
@@ -69,7 +69,7 @@ std::vector<PastResult> of_family(const std::vector<PastResult>& past, const std
   return its;
 }
 
-// Those that the campaign judged as they were then, the rest as they are today. Without their texts.
+// Variants that the campaign judged, as they were then, and the rest as they are today, without their texts.
 std::vector<RegisteredVariant> variants_of(const Workspace& workspace, Journal& journal,
                                            const std::vector<Experiment>& experiments, const std::string& family) {
   std::map<std::string, Variant> variants;
@@ -113,7 +113,7 @@ double first_bound(Journal& journal, std::int64_t iteration) {
   return brief.bottlenecks.empty() ? 0 : brief.bottlenecks.front().bound;
 }
 
-// What all stages of a campaign share.
+// Inputs that all stages of a campaign share.
 struct CampaignFacts {
   Journal& journal;
   const Campaign& campaign;

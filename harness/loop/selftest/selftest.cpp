@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kShareInputs = 16;  // comparisons
 
-// What every comparison of a selftest is given, and adds to.
+// The state that all comparisons of a selftest share.
 struct Run {
   const SelftestRequest& request;
   Journal& journal;
@@ -202,9 +202,7 @@ SelftestResult run_selftest(Workspace& workspace, const SelftestRequest& request
   const auto started = Clock::now();
   workspace.use(request.target);
   SelftestResult result{.selftest = {}, .machine = workspace.machine(), .comparisons = {}, .remarks = {}};
-  if (request.judge_preset != "auto") {
-    static_cast<void>(preset_named(request.judge_preset));  // throws before anything is measured
-  }
+  static_cast<void>(asked_preset(request.judge_preset));  // throws before anything is measured
   const std::vector<SelftestSubject> subjects =
       selftest_subjects(workspace, request.target, request.kernels, result.remarks);
   Journal journal = Journal::open(workspace.paths().journal, Access::read_write);

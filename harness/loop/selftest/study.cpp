@@ -90,7 +90,7 @@ void note_levels(StudiedKernel& studied, const NoiseLevels& levels, const std::v
 // By the noise that was measured.
 void choose_plan(const SelftestRequest& request, const std::vector<NoiseLevels>& studies, StudiedKernel& studied) {
   EvaluatePlan& plan = studied.plan;
-  if (request.judge_preset == "auto") {
+  if (!asked_preset(request.judge_preset)) {
     plan.preset = choose_preset(studied.kernel.round_sd, layout_control(request.layout));
     plan.preset.minimum_claim = 0;  // here the rule itself is tried
     shorten(request, plan.preset);

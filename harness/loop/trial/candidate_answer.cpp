@@ -24,7 +24,7 @@ void add_floor(CandidateAnswer& answer, double floor_ns) {
   }
 }
 
-// What earlier experiments said of the techniques that the candidate names.
+// Results of earlier experiments on the techniques that the candidate names.
 void add_lessons(CandidateAnswer& answer, const Variant& variant, Journal& journal) {
   std::size_t told = 0;
   for (const std::string& technique : variant.techniques) {

@@ -180,7 +180,7 @@ Trial& CandidateJudge::trial_for(Target target) {
                    .first->second;
 }
 
-// What was judged with a guard switched off may not join the catalogue.
+// A candidate that was judged with a guard switched off may not join the catalogue.
 void CandidateJudge::keep(const Variant& variant) {
   if (guards_off().empty()) {
     keep_variant(workspace_.paths(), variant);

@@ -3,6 +3,7 @@
 
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/judge/campaign_claims.h"
 #include "harness/loop/certify.h"
 #include "harness/loop/experiment.h"
 #include "harness/loop/policy.h"

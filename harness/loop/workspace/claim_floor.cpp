@@ -26,7 +26,7 @@ std::optional<double> largest_of(const std::vector<SelftestKernel>& kernels, con
   return largest;
 }
 
-// Of kernels of the family on the one workload; 1 where none was measured, and where there are several workloads.
+// The smallest number among kernels of the family on the one workload; 1 if none was measured or there are several.
 int fewest_rounds(const std::vector<SelftestKernel>& kernels, const std::string& family,
                   const std::vector<std::string>& workloads) {
   std::optional<int> fewest;

@@ -11,8 +11,8 @@ namespace apo {
 
 struct ClassIncumbents {
   Incumbent of_class;
-  // Of the class's workloads that the family still has, the newest decision first; none where all have that of the
-  // class.
+  // Workloads of the class with an incumbent of their own, the newest decision first; empty where all share the
+  // class's.
   std::vector<WorkloadIncumbent> differing;
 };
 ClassIncumbents class_incumbents(Journal& journal, const Family& family, const Incumbent& of_class);

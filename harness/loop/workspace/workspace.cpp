@@ -76,6 +76,15 @@ void Workspace::use_executor() {
   forget_builds();
 }
 
+void Workspace::keep_to(const std::vector<int>& cpus) {
+  if (!allow_cpus(cpus)) {
+    throw EnvironmentError("this process may not run on the CPUs that its workers or --cpus name",
+                           "'taskset -pc $$' shows those that it may run on");
+  }
+  host_ = describe_host();
+  machine_ = machine_.target == Target::host ? host_ : machine_;
+}
+
 void Workspace::forget_builds() {
   plain_.reset();
   sanitized_.reset();

@@ -57,6 +57,9 @@ class Workspace {
   // Selects the target of machine(), builders and runtimes. For cuda it starts a worker that identifies the GPU; throws
   // EnvironmentError when there is no usable one.
   void use(Target target, AskedWorker asked = AskedWorker::ends);
+  // Keeps this process, and what it starts, on these CPUs of the host, which is a machine with as many cores then.
+  // Throws EnvironmentError where the system does not allow it.
+  void keep_to(const std::vector<int>& cpus);
   // Selects the CPU executor: device variants run on this CPU under its checks, launched as on its nominal device.
   void use_executor();
   Target target() const { return machine_.target; }

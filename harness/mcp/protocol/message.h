@@ -73,7 +73,7 @@ Json id_in(const Json& json);
 Json result_message(const Json& id, Json result);
 Json error_message(const std::optional<Json>& id, const ProtocolError& error);
 Json notification(const std::string& method, Json params);
-// Without a newline. Bytes that are no UTF-8 are replaced.
+// Prints the message on one line, without its newline. Replaces bytes that are no UTF-8.
 std::string line_of(const Json& json);
 
 }  // namespace apo::mcp

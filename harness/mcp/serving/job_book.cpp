@@ -13,7 +13,7 @@
 namespace apo::mcp {
 namespace {
 
-// What a person can read of an error; empty where the action throws none.
+// The readable part of an error; empty where the action throws none.
 std::string trouble_of(const std::function<void()>& action) {
   try {
     action();

@@ -24,7 +24,7 @@ Json record_of(const std::string& job, const std::string& tool, const std::strin
   return {{"job", job}, {"tool", tool}, {"state", state}};
 }
 
-// What a model should read: the document where there is one, else what went wrong.
+// The text for the model: the document where there is one, else the error.
 ToolAnswer answer_with(Json record, const JobEnd& end) {
   const bool failed = end.state != JobState::done;
   std::string text = failed && end.document.empty() ? end.message : line_of(record);

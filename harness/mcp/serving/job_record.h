@@ -19,7 +19,7 @@ std::optional<std::int64_t> job_number(const std::string& name);
 // The arguments as the journal keeps them: a source text as its length and its sha256.
 std::string kept_arguments(const Json& arguments);
 
-// How a command's end is an answer to its tool.
+// Turns the end of a command into the end of its tool's job.
 JobEnd end_of(const Tool& tool, const Json& arguments, const CommandEnd& end);
 
 ToolAnswer running_answer(const std::string& job, const std::string& tool, double seconds, const std::string& progress);

@@ -100,7 +100,7 @@ void Server::write_output() {
   }
 }
 
-// What was answered already, for a client that still reads; and rows of jobs that have just ended.
+// Sends pending answers to a client that still reads, and ends the rows of jobs that have just ended.
 void Server::finish_output() {
   const auto until = Clock::now() + kFarewell;
   for (write_output(); (unsent() > 0 || !jobs_.is_idle()) && Clock::now() < until; write_output()) {

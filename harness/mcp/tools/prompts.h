@@ -7,7 +7,7 @@
 
 namespace apo::mcp {
 
-// For the model, when a session begins.
+// The model reads these when a session begins.
 std::string instructions();
 Json prompt_documents();  // as in prompts/list
 // The text of a prompt that the list has. Throws ProtocolError for arguments that do not fit.

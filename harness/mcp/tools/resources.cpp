@@ -49,7 +49,7 @@ bool is_plain(const std::string& part) {
              std::string::npos;
 }
 
-// What stands for the parts in braces; nullopt where the path does not fit.
+// The values of the parts in braces; nullopt where the path does not fit.
 std::optional<std::vector<std::string>> match(const std::string& path, const Resource& resource) {
   const std::vector<std::string> given = split(path, '/');
   const std::vector<std::string> wanted = split(resource.path, '/');

@@ -16,7 +16,7 @@ inline constexpr int kLongestWait = 25;  // seconds; a client may give up after 
 const std::vector<Tool>& tools();
 // nullptr when there is none.
 const Tool* find_tool(const std::string& name);
-// As an element of tools/list.
+// Writes the tool as an element of tools/list.
 Json tool_document(const Tool& tool);
 
 }  // namespace apo::mcp

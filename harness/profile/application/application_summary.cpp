@@ -45,7 +45,7 @@ void add_devices(ApplicationSummary& summary, const ProcessRecording& process) {
   }
 }
 
-// By time; by name where that is equal, so that a document is the same each time.
+// Sorts by time, then by name, so that a document is the same each time.
 template <class Row, class Name>
 void sort_by_time(std::vector<Row>& rows, const Name& key) {
   std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return key(a) < key(b); });

@@ -47,7 +47,7 @@ bool is_header(std::string_view line) {
   return line.starts_with("\"ID\",") && line.find("\"Kernel Name\"") != std::string_view::npos;
 }
 
-// Where the header begins; npos without one. `line` counts what stands before it.
+// The position of the header; npos without one. `line` counts the lines before it.
 std::size_t find_header(std::string_view text, std::int64_t& line) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -88,7 +88,7 @@ struct Mean {
   std::int64_t samples = 0;
 };
 
-// What the rows add up to.
+// Sums the rows.
 class Launches {
  public:
   explicit Launches(std::string where) : where_(std::move(where)) {}

@@ -13,8 +13,8 @@ namespace apo {
 // Throws EnvironmentError.
 std::filesystem::path injection_library();
 
-// What makes a program keep its recordings in that folder. Throws UserError where that would replace another tool's
-// CUDA_INJECTION64_PATH; of NVTX_INJECTION64_PATH it leaves the ranges out.
+// Returns the environment in which a program records into that folder. UserError where that would replace another
+// tool's CUDA_INJECTION64_PATH; of NVTX_INJECTION64_PATH it leaves the ranges out.
 std::vector<std::string> recorder_environment(const std::filesystem::path& folder);
 
 // Throws UserError when the command does not start, and when another tool's CUDA_INJECTION64_PATH would be replaced.

@@ -95,7 +95,7 @@ void add_memory(Derived& derived, const Profile& p, const Work& work) {
               std::min(1.0, conflicts / p.metric("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum")), "ratio");
 }
 
-// What kinds of instructions the threads executed.
+// Counts the executed instructions by kind.
 void add_kinds(Derived& derived, const Profile& p) {
   const double all = p.metric("smsp__thread_inst_executed.sum");
   const auto of_kind = [&](const std::string& kind) {
@@ -113,7 +113,7 @@ void add_kinds(Derived& derived, const Profile& p) {
   derived.add("requests_per_constant_load", p.metric("idc__requests.sum") / loads, "requests");
 }
 
-// How long SMs have no warp at all, and warps wait at a barrier.
+// The shares of the time in which SMs have no warp, and in which warps wait at a barrier.
 void add_waiting(Derived& derived, const Profile& p) {
   // Both cycles of one pass: passes differ in what the L2 holds.
   derived.add("sm_active", p.metric("sm__cycles_active.avg.pct_of_peak_sustained_elapsed") / 100, "ratio");

@@ -10,8 +10,8 @@
 namespace apo {
 namespace {
 
-// Of compute capability 3.x to 9.x. Registers are handed out to whole warps, warps to the SM's four parts; a block's
-// shared memory includes a kibibyte of the system's from 8.0 on.
+// Holds for compute capability 3.x to 9.x. Registers are handed out to whole warps, warps to the SM's four parts; a
+// block's shared memory includes a kibibyte of the system's from 8.0 on.
 constexpr std::int64_t kWarp = 32;
 constexpr std::int64_t kParts = 4;
 constexpr std::int64_t kRegisterUnit = 256;
@@ -50,19 +50,19 @@ Occupancy occupancy_of(const LaunchShape& launch, const SmLimits& limits) {
   }
   struct Limit {
     std::int64_t blocks;
-    const char* name;
+    BlockLimiter limiter;
   };
   const std::int64_t shared = round_up(launch.shared_bytes + kSystemShared, kSharedUnit);
-  const std::array<Limit, 4> all = {Limit{limits.threads / round_up(launch.threads, kWarp), "threads"},
-                                    Limit{blocks_by_registers(launch, limits), "registers"},
-                                    Limit{limits.shared_bytes / shared, "shared memory"},
-                                    Limit{limits.blocks, "blocks"}};
+  const std::array<Limit, 4> all = {Limit{limits.threads / round_up(launch.threads, kWarp), BlockLimiter::threads},
+                                    Limit{blocks_by_registers(launch, limits), BlockLimiter::registers},
+                                    Limit{limits.shared_bytes / shared, BlockLimiter::shared_memory},
+                                    Limit{limits.blocks, BlockLimiter::blocks}};
   const Limit least =
       *std::min_element(all.begin(), all.end(), [](const Limit& a, const Limit& b) { return a.blocks < b.blocks; });
   if (least.blocks < 1) {
     return {};
   }
-  Occupancy result{.blocks_per_sm = least.blocks, .limiter = least.name};
+  Occupancy result{.blocks_per_sm = least.blocks, .limiter = least.limiter};
   const auto blocks = static_cast<double>(launch.blocks);
   const auto sms = static_cast<double>(limits.sms);
   result.waves = blocks / (sms * static_cast<double>(least.blocks));
@@ -72,7 +72,7 @@ Occupancy occupancy_of(const LaunchShape& launch, const SmLimits& limits) {
     result.idle_share = 1 - blocks / sms / most;
     if (result.waves < 1) {
       result.blocks_per_sm = static_cast<std::int64_t>(most);
-      result.limiter = "grid";
+      result.limiter = BlockLimiter::grid;
     }
   } else {
     result.idle_share = 1 - result.waves / std::ceil(result.waves);
@@ -111,7 +111,7 @@ std::vector<Metric> occupancy_metrics(const Build& build, const Machine& machine
           metric("block_shared_bytes", static_cast<double>(chosen.shared_bytes), "byte"),
           metric("blocks", static_cast<double>(chosen.blocks), ""),
           metric("block_threads", static_cast<double>(chosen.threads), "threads"),
-          metric("blocks_per_sm", static_cast<double>(lowest.blocks_per_sm), "limited by " + lowest.limiter),
+          blocks_per_sm_metric(lowest.blocks_per_sm, lowest.limiter),
           metric("occupancy", lowest.occupancy, "ratio"),
           metric("waves", lowest.waves, ""),
           metric("idle_share", lowest.idle_share, "ratio")};

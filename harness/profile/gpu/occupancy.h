@@ -33,7 +33,7 @@ struct SmLimits {
 
 struct Occupancy {
   std::int64_t blocks_per_sm = 0;
-  std::string limiter;    // "threads", "registers", "shared memory", "blocks", or "grid": the launch has no more
+  BlockLimiter limiter = BlockLimiter::threads;
   double occupancy = 0;   // resident threads / the most there can be, while there are blocks enough
   double waves = 0;       // rounds of resident blocks; below 1 when not even the first is full
   double idle_share = 0;  // of the SMs' time, if every block takes as long: what the last round leaves empty

@@ -92,15 +92,6 @@ bool has_idle_units(const Diagnosis& d) {
   return busiest(d) < kBusy && busiest_unit(d) < kHighlyUsed;
 }
 
-// "2 blocks of 128 threads, limited by registers"
-std::string limiter_of(const Diagnosis& d) {
-  std::string limiter;
-  for (const Metric& metric : d.profile.metrics) {
-    limiter = metric.name == "blocks_per_sm" ? metric.unit : limiter;
-  }
-  return limiter;
-}
-
 }  // namespace
 
 std::optional<Bottleneck> low_occupancy(const Diagnosis& d) {
@@ -111,15 +102,15 @@ std::optional<Bottleneck> low_occupancy(const Diagnosis& d) {
       !(latencies >= 2 * kStallShare)) {
     return std::nullopt;
   }
-  const std::string limiter = limiter_of(d);
-  auto bottleneck =
-      cause(d, "low-occupancy",
-            percent(occupancy) + " of an SM's threads are resident: " + format_g(d.profile.metric("blocks_per_sm")) +
-                " blocks of " + format_g(d.profile.metric("block_threads")) + " threads, " + limiter + " (" +
-                format_g(d.profile.metric("registers")) + " registers a thread, " +
-                format_bytes(d.profile.metric("block_shared_bytes")) + " of shared memory a block)",
-            at_most(1 / occupancy, busiest_unit(d)));
-  if (bottleneck && limiter.ends_with("grid")) {
+  const std::optional<BlockLimiter> limiter = d.profile.block_limiter();
+  auto bottleneck = cause(
+      d, "low-occupancy",
+      percent(occupancy) + " of an SM's threads are resident: " + format_g(d.profile.metric("blocks_per_sm")) +
+          " blocks of " + format_g(d.profile.metric("block_threads")) + " threads, limited by " +
+          std::string(limiter ? to_string(*limiter) : "?") + " (" + format_g(d.profile.metric("registers")) +
+          " registers a thread, " + format_bytes(d.profile.metric("block_shared_bytes")) + " of shared memory a block)",
+      at_most(1 / occupancy, busiest_unit(d)));
+  if (bottleneck && limiter == BlockLimiter::grid) {
     bottleneck->kind = BottleneckKind::limit;  // the work itself may have no more blocks
   }
   return bottleneck;
@@ -129,8 +120,8 @@ std::optional<Bottleneck> tiny_blocks(const Diagnosis& d) {
   constexpr double kTiny = 64;
   const double occupancy = d.profile.metric("occupancy");
   const double threads = d.profile.metric("block_threads");
-  if (!measured(d) || !(threads <= kTiny) || !(occupancy <= kBusy) || !limiter_of(d).ends_with(" blocks") ||
-      !has_idle_units(d)) {
+  if (!measured(d) || !(threads <= kTiny) || !(occupancy <= kBusy) ||
+      d.profile.block_limiter() != BlockLimiter::blocks || !has_idle_units(d)) {
     return std::nullopt;
   }
   return cause(d, "tiny-blocks",
@@ -147,7 +138,7 @@ std::optional<Bottleneck> tail_wave(const Diagnosis& d) {
   if (!measured(d) || !(idle >= kMinorShare)) {
     return std::nullopt;
   }
-  const bool one_each = d.profile.metric("blocks_per_sm") == 1 && limiter_of(d).ends_with("grid");
+  const bool one_each = d.profile.metric("blocks_per_sm") == 1 && d.profile.block_limiter() == BlockLimiter::grid;
   if (one_each) {
     return cause(d, "idle-sms",
                  format_g(d.profile.metric("blocks")) + " blocks are fewer than there are SMs: " + percent(idle) +

@@ -1,4 +1,4 @@
-// harness/research/prediction/effects.cpp - Cholesky's factorisation of the precision matrix.
+// harness/research/prediction/effects.cpp - builds and solves the precision matrix.
 #include "harness/research/prediction/effects.h"
 
 #include <algorithm>
@@ -11,18 +11,6 @@ namespace {
 
 // Of a configuration about the common mean, in logs: it says next to nothing, and makes the matrix definite.
 constexpr double kUnrelated = 20;
-
-// The lower triangle of a symmetric positive definite matrix, by rows, becomes that of its factor.
-void factorise(std::vector<double>& matrix, std::size_t size) {
-  for (std::size_t row = 0; row < size; ++row) {
-    double* const current = matrix.data() + row * size;
-    for (std::size_t column = 0; column <= row; ++column) {
-      const double* const other = matrix.data() + column * size;
-      const double rest = std::inner_product(other, other + column, current, 0.0);
-      current[column] = row == column ? std::sqrt(current[row] - rest) : (current[column] - rest) / other[column];
-    }
-  }
-}
 
 std::vector<std::size_t> components(std::size_t nodes, const std::vector<StatedEffect>& statements) {
   std::vector<std::size_t> component(nodes);
@@ -46,39 +34,23 @@ std::vector<std::size_t> components(std::size_t nodes, const std::vector<StatedE
 }  // namespace
 
 EffectNetwork::EffectNetwork(std::size_t nodes, std::vector<StatedEffect> statements)
-    : nodes_(nodes),
-      statements_(std::move(statements)),
-      component_(components(nodes, statements_)),
-      factor_(nodes * nodes) {
+    : nodes_(nodes), statements_(std::move(statements)), component_(components(nodes, statements_)) {
+  std::vector<double> precisions(nodes * nodes);  // lower triangle
   std::vector<double> right(nodes);
   for (std::size_t i = 0; i < nodes; ++i) {
-    factor_[i * nodes + i] = 1 / (kUnrelated * kUnrelated);
+    precisions[i * nodes + i] = 1 / (kUnrelated * kUnrelated);
   }
   for (StatedEffect& one : statements_) {
     one.sd = std::max(one.sd, kSharpest);
     const double precision = 1 / (one.sd * one.sd);
-    factor_[one.from * nodes + one.from] += precision;
-    factor_[one.to * nodes + one.to] += precision;
-    factor_[std::max(one.from, one.to) * nodes + std::min(one.from, one.to)] -= precision;
+    precisions[one.from * nodes + one.from] += precision;
+    precisions[one.to * nodes + one.to] += precision;
+    precisions[std::max(one.from, one.to) * nodes + std::min(one.from, one.to)] -= precision;
     right[one.to] += precision * one.effect;
     right[one.from] -= precision * one.effect;
   }
-  factorise(factor_, nodes);
-  mean_ = solved(std::move(right));
-}
-
-std::vector<double> EffectNetwork::solved(std::vector<double> right) const {
-  for (std::size_t i = 0; i < nodes_; ++i) {
-    const double* const row = factor_.data() + i * nodes_;
-    right[i] = (right[i] - std::inner_product(row, row + i, right.data(), 0.0)) / row[i];
-  }
-  for (std::size_t i = nodes_; i-- > 0;) {
-    right[i] /= factor_[i * nodes_ + i];
-    for (std::size_t k = 0; k < i; ++k) {
-      right[k] -= factor_[i * nodes_ + k] * right[i];
-    }
-  }
-  return right;
+  factor_ = CholeskyFactor(std::move(precisions), nodes);
+  mean_ = factor_.solved(std::move(right));
 }
 
 Estimate EffectNetwork::difference(std::size_t from, std::size_t to) const {
@@ -88,7 +60,7 @@ Estimate EffectNetwork::difference(std::size_t from, std::size_t to) const {
   std::vector<double> contrast(nodes_);
   contrast[from] = -1;
   contrast[to] = 1;
-  const std::vector<double> response = solved(std::move(contrast));
+  const std::vector<double> response = factor_.solved(std::move(contrast));
   Estimate estimate{.connected = component_[from] == component_[to],
                     .effect = mean_[to] - mean_[from],
                     .sd = std::sqrt(response[to] - response[from])};

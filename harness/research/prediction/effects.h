@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "harness/research/prediction/cholesky.h"
+
 namespace apo {
 
 // The evidence behind a statement.
@@ -48,11 +50,10 @@ class EffectNetwork {
   static constexpr double kSharpest = 0.0005;
 
  private:
-  std::vector<double> solved(std::vector<double> right) const;
   std::size_t nodes_ = 0;
   std::vector<StatedEffect> statements_;
   std::vector<std::size_t> component_;  // of each node: the smallest node that statements lead to
-  std::vector<double> factor_;          // lower triangle of Cholesky's factor of the precision matrix, by rows
+  CholeskyFactor factor_;               // of the precision matrix
   std::vector<double> mean_;
 };
 

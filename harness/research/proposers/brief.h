@@ -27,7 +27,7 @@ struct BriefRequest {
   std::vector<ProposerCall> before;
 };
 
-// {"format": 1, "document": "brief", "incumbent", "workload", "machine", "contract", "signature", "argument_header",
+// {"format": 2, "document": "brief", "incumbent", "workload", "machine", "contract", "signature", "argument_header",
 // "sources", "profile", "bottlenecks", "ranked", "left_out", "ideas", "tried", "lessons", "hand_kept", "rules",
 // "request"}; one document. docs/agents.md describes the keys; what repeats a record has the names of its fields.
 std::string brief_to_json(const ResearchBrief& brief, const ResearchInputs& inputs, const BriefSubject& subject,

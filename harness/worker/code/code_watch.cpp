@@ -45,7 +45,7 @@ std::string short_name(const std::string& name) {
 
 }  // namespace
 
-// What the system shows of a process, read at once.
+// The system's view of a process, read at once.
 struct CodeWatch::Process {
   explicit Process(int pid)
       : memory(open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDONLY | O_CLOEXEC)),
@@ -123,7 +123,7 @@ void CodeWatch::expect(const std::filesystem::path& object) {
   expected_.insert(names.needed.begin(), names.needed.end());
 }
 
-// What a GPU's driver and its tools load by themselves, at any time.
+// True for libraries that a GPU's driver and its tools load by themselves, at any time.
 bool CodeWatch::belongs_to_the_driver(const std::string& name) const {
   constexpr std::array kDriver = {"libcuda.so", "libcudadebugger.so", "libnvidia-", "libcupti.so", "libnvperf_"};
   // What NVIDIA's own libraries open when they are used.

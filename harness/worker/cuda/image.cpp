@@ -44,7 +44,7 @@ bool is_input(const BufferPlace& place) {
   return place.role == BufferRole::input;
 }
 
-// What a call on `set` was given to read or had to write.
+// True for tensors that a call on `set` read or had to write.
 bool belongs_to_call(const BufferPlace& place, int set) {
   return place.role == BufferRole::output || (is_input(place) && place.owner == set);
 }

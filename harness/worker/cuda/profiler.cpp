@@ -14,7 +14,7 @@
 
 namespace apo {
 
-// What every profile of a slot begins and ends with; collect(not_loaded, error) makes the report in between.
+// Begins and ends every profile of a slot; collect(not_loaded, error) makes the report in between.
 template <class Report, class Collect>
 Result<Report> CudaProfiler::profile(int slot, const char* what, Collect collect) {
   if (auto failure = begin(slot)) {
@@ -57,7 +57,7 @@ cuda::Result CudaProfiler::prepare(int slot, CachePolicy cache) {
   return error != cuda::kSuccess ? error : slots_.driver().synchronize(slots_.stream());
 }
 
-// Those launches of a call.
+// Runs those launches of a call.
 cuda::Result CudaProfiler::launch(int slot, bool one_by_one, std::size_t first, std::size_t end) {
   const CudaModule& loaded = slots_.at(slot);
   std::vector<std::uint64_t> words = slots_.tensors().arguments(0, slot, 0);

@@ -15,7 +15,7 @@ namespace {
 constexpr int kKinds[] = {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemset};
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;  // some 4000 kernels; CUPTI asks for more when it is full
 
-// Where CUPTI's callbacks leave records. They come from the thread that flushes or from one of CUPTI's own, and may
+// CUPTI's callbacks leave records here. They come from the thread that flushes or from one of CUPTI's own, and may
 // still come while the process ends: therefore it is never destroyed.
 struct Collector {
   std::mutex mutex;

@@ -60,7 +60,7 @@ void clamp_percentages(CounterReport& report) {
   }
 }
 
-// What one collection needs, from CUPTI's libraries to the session, in the order in which it comes to need it.
+// The parts of one collection, from CUPTI's libraries to the session, in the order of their use.
 class Collection {
  public:
   Collection(const ProfiledGpu& gpu, const ProfiledCall& call, CounterReport& report)

@@ -44,7 +44,7 @@ struct SampleBuffer {
   cupti::SamplingData data{};
 };
 
-// Of one state at one instruction, by its two reasons.
+// Samples of one state at one instruction, by its two reasons.
 struct Samples {
   std::int64_t plain = 0;
   std::int64_t not_issued = 0;

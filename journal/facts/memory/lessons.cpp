@@ -25,7 +25,7 @@ std::vector<std::string> workloads_of(Database& database, std::int64_t experimen
 
 using Stall = std::pair<std::string, double>;
 
-// Of the incumbent's profile in that iteration.
+// Reads the incumbent's profile in that iteration.
 Stall largest_stall(Database& database, std::int64_t iteration) {
   Statement row = database.query(
       "SELECT substr(name, 7), value FROM metric WHERE profile = (SELECT min(id) FROM profile WHERE iteration = ?)"

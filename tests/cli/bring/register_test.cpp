@@ -211,7 +211,7 @@ void PrintTo(const BadFile& file, std::ostream* out) {
   *out << file.name;
 }
 
-class BadFiles : public testing::TestWithParam<BadFile> {};
+class BadFiles : public ::testing::TestWithParam<BadFile> {};
 
 TEST_P(BadFiles, AreRefusedWithPlaceAndFix) {
   const Workplace place;
@@ -229,13 +229,13 @@ std::string block(const std::string& from, const std::string& to) {
   return replaced(Workplace::variant("bad"), from, to);
 }
 
-std::string name_of(const testing::TestParamInfo<BadFile>& info) {
+std::string name_of(const ::testing::TestParamInfo<BadFile>& info) {
   return info.param.name;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Register, BadFiles,
-    testing::Values(
+    ::testing::Values(
         BadFile{"empty", "", {"bad.cpp"}},
         BadFile{"binary",
                 std::string("\x7f"

@@ -97,7 +97,7 @@ void check_the_rest(const Workplace& place) {
 
 // Every variant of the family is judged, the incumbent, the baseline or in one group with its reason.
 void check_untried(const Json& summary) {
-  std::set<std::string> named = {summary["champion"]["variant"], summary["baseline"]["variant"],
+  std::set<std::string> named = {summary["incumbent"]["variant"], summary["baseline"]["variant"],
                                  summary["iterations"][0]["experiments"][0]["candidate"]["variant"]};
   for (const Json& group : summary["untried"]) {
     EXPECT_FALSE(group["why"].get<std::string>().empty());

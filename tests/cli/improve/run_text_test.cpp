@@ -16,10 +16,10 @@ Experiment accepted(std::int64_t id, const std::string& candidate, const std::st
 }
 
 CampaignSummary two_accepts() {
-  CampaignSummary summary{.champion = {.variant = "f/second", .settings = {}}};
+  CampaignSummary summary{.incumbent = {.variant = "f/second", .settings = {}}};
   summary.iterations = {{.experiments = {accepted(1, "f/first", "f/simple")}},
                         {.experiments = {accepted(2, "f/second", "f/first")}}};
-  summary.certifications = {{.champion = summary.champion}};
+  summary.certifications = {{.incumbent = summary.incumbent}};
   return summary;
 }
 
@@ -34,7 +34,7 @@ TEST(RunText, AnAlarmWithdrawsTheAcceptInTheTableAndInTheIncumbent) {
   EXPECT_EQ(summary_text(summary).find("withdrawn"), std::string::npos);
   EXPECT_EQ(summary_text(summary).find("ALARM"), std::string::npos);
   summary.withdrawn = {2};
-  summary.champion = {.variant = "f/first", .settings = {}};
+  summary.incumbent = {.variant = "f/first", .settings = {}};
   summary.certifications[0].alarm = true;
   const std::string text = summary_text(summary);
   EXPECT_EQ(line_of(text, "1").find("withdrawn"), std::string::npos) << text;

@@ -64,10 +64,12 @@ bool has_campaign(const std::filesystem::path& path) {
 }
 
 TEST(RecordedJournals, EveryReadingCommandWorks) {
+  const TemporaryFolder folder("apo-test");
   for (const std::filesystem::path& path : recorded_journals()) {
     SCOPED_TRACE(path);
     std::vector<std::vector<std::string>> commands = {
-        {"list"}, {"lessons"}, {"query"}, {"query", "--profiles"}, {"query", "--hand-kept"}};
+        {"list"},  {"lessons"}, {"query"}, {"query", "--profiles"}, {"query", "--hand-kept"}, {"query", "--commands"},
+        {"status"}};
     for (const std::string& id : first_and_last_experiment(path)) {
       commands.push_back({"show", id});
     }
@@ -76,6 +78,7 @@ TEST(RecordedJournals, EveryReadingCommandWorks) {
         commands.push_back({"report", "--output", "-", "--format", format});
       }
     }
+    commands.push_back({"report", "--commands", "--output", folder.path().string()});
     for (std::vector<std::string>& words : commands) {
       words.insert(words.end(), {"--journal", path.string()});
       const Answer given = answer(words);

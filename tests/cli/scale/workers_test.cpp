@@ -164,5 +164,10 @@ TEST(PlacedBy, SlurmWhoseJobsAreKilledDrainedAndCancelled) {
   run_script("slurm_workers.sh", place);
 }
 
+TEST(PlacedBy, SshWhoseWorkerAndDriverAreKilled) {
+  const Workplace place;
+  run_script("ssh_workers.sh", place);
+}
+
 }  // namespace
 }  // namespace apo

@@ -1,11 +1,13 @@
 // tests/cli/trust/application_test.cpp - `apo application compare` on a program that trains with an exported dispatch,
 // with kernels that are slow, wrong, or misbehave; and a campaign that ends with it.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "harness/core/hash.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
 #include "tests/cli/workplace.h"
@@ -59,21 +61,36 @@ void run_or_fail(const Words& command, const Words& environment = {}) {
   ASSERT_TRUE(ran.ok()) << join(command, " ") << "\n" << ran.output << ran.error;
 }
 
-// The dispatch of a recorded journal, prepared once: the program, and a kernel that each test puts in its place.
+// The dispatch of a recorded journal, prepared: the program, and a kernel that each test puts in its place. Tests are
+// processes of their own, and share what one of them prepared.
 class Built {
  public:
   Built() {
+    const TemporaryFolder folder;
     const Workplace place;
     const Ran exported =
         place.apo({"export", "--dispatch", "row_softmax", "--fallback", "row_softmax/simple", "--with-sources",
-                   "--journal", (kSource / "experiments/host-xeon/journal.db").string(), "--output", folder_.path()});
+                   "--journal", (kSource / "experiments/host-xeon/journal.db").string(), "--output", folder.path()});
     EXPECT_EQ(exported.exit_code, 0) << exported.err;
-    run_or_fail({"sh", kExample + "/prepare.sh"}, {"APO_DISPATCH=" + folder_.path().string()});
+    std::string made_from;
+    for (const fs::path& source : {folder.path() / "row_softmax_dispatch.h", fs::path(kExample) / "training.cpp",
+                                   fs::path(kExample) / "prepare.sh"}) {
+      made_from += read_file(source);
+    }
+    path_ = fs::path(APO_BINARY_FOLDER) / "test-applications" / sha256(made_from);
+    if (!fs::exists(path_)) {
+      run_or_fail({"sh", kExample + "/prepare.sh"}, {"APO_DISPATCH=" + folder.path().string()});
+      const fs::path draft = path_.string() + "." + std::to_string(getpid());
+      fs::create_directories(path_.parent_path());
+      fs::copy(folder.path(), draft, fs::copy_options::recursive);
+      std::error_code another_test_was_first;
+      fs::rename(draft, path_, another_test_was_first);
+    }
   }
-  fs::path path() const { return folder_.path(); }
+  const fs::path& path() const { return path_; }
 
  private:
-  TemporaryFolder folder_;
+  fs::path path_;
 };
 
 const Built& built() {
@@ -95,7 +112,7 @@ struct ApplicationCommand : ::testing::Test {
                          {{{"name", "step"}, {"role", "speed"}},
                           {{"name", "loss"}, {"role", "quality"}, {"margin", 0.01}, {"last", 10}}}},
                         {"warmup_steps", 5},
-                        {"steps", 400},
+                        {"steps", 150},
                         {"seeds", {1, 2, 3, 4, 5}},
                         {"pairs", 10},
                         {"time_limit", "20s"}};
@@ -271,6 +288,13 @@ TEST_F(ApplicationCommand, ABufferedProgramIsToldToFlush) {
   EXPECT_EQ(judged["outcome"], "unstable_clock") << judged["sentence"];
 }
 
+TEST_F(ApplicationCommand, LinesThatComeLateInOneRunOnlyAreNotHeldAgainstTheProgram) {
+  dispatch("right", kRight);
+  declare("command",
+          "if mkdir late; then \"$APO_DISPATCH/training\" > lines; cat lines; else \"$APO_DISPATCH/training\"; fi");
+  EXPECT_EQ(compare("right", "right")["outcome"], "valid");
+}
+
 TEST_F(ApplicationCommand, NoiseBeyondTheMarginIsInconclusiveWithTheNumberOfSeedsItNeeds) {
   Json metrics = {{{"name", "step"}, {"role", "speed"}},
                   {{"name", "loss"}, {"role", "quality"}, {"margin", 1e-9}, {"last", 10}}};
@@ -312,34 +336,40 @@ TEST_F(ApplicationCommand, ACampaignEndsWithTheApplicationAndSaysThatItRefuses) 
     return "// apo:variant    row_softmax/" + name + "\n// apo:target     host\n// apo:technique  " + name +
            "\n// apo:idea       Takes its time.\n" + source;
   };
-  for (const char* folder : {"kernels", "harness"}) {
-    fs::create_directory_symlink(kSource / folder, place.path(folder));
+  fs::create_directory_symlink(kSource / "harness", place.path("harness"));
+  fs::create_directory(place.path("kernels"));
+  for (const auto& entry : fs::directory_iterator(kSource / "kernels")) {
+    fs::create_symlink(entry.path(), place.path("kernels") / entry.path().filename());
   }
+  fs::remove(place.path("kernels/row_softmax.h"));
+  place.write("kernels/row_softmax.h",  // with a workload whose calls are short
+              replaced(replaced(read_file(kSource / "kernels/row_softmax.h"), "r256_c4096", "r128_c600 "),
+                       "rows=256 cols=4096", "rows=128 cols=600"));
   place.write("variants/row_softmax/slow.cpp", variant("slow", replaced(kSlow, "i < 12", "i < 1")));
   place.write(
       "variants/row_softmax/tuned.cpp",
-      variant("tuned", kernel("for (volatile int i = 0; rows == 128 && i < 12; i = i + 1) { float s = 0; for "
+      variant("tuned", kernel("for (volatile int i = 0; cols == 512 && i < 12; i = i + 1) { float s = 0; for "
                               "(int64_t k = 0; k < rows * cols; ++k) s += y[k] = std::exp(x[k]); y[0] = s; }")));
   declare("prepare", "sh '" + kExample + "/prepare.sh'");
   Json campaign = Json::parse(read_file(place.path("application.json")));
   campaign.update(Json{{"family", "row_softmax"},
-                       {"workloads", {"r256_c4096"}},
+                       {"workloads", {"r128_c600"}},
                        {"baseline", "row_softmax/slow"},
                        {"judge_preset", "standard"},
                        {"target", "host"}});
   place.write("campaign.json", campaign.dump());
-  const ProcessResult ran =
-      run_process({APO_PROGRAM, "run", "--campaign", "campaign.json", "--iterations", "1", "--json", "-q"},
-                  {.timeout_s = 250,
-                   .working_folder = place.path(""),
-                   .environment = {"APO_HOME=" + place.path("").string(),
-                                   "APO_JOURNAL=", "XDG_RUNTIME_DIR=" + place.path("").string()}});
+  const ProcessResult ran = run_process(
+      {APO_PROGRAM, "run", "--campaign", "campaign.json", "--iterations", "1", "--json", "-q"},
+      {.timeout_s = 250,
+       .working_folder = place.path(""),
+       .environment = {"APO_HOME=" + place.path("").string(), "APO_JOURNAL=",
+                       "APO_CACHE=" APO_BINARY_FOLDER "/test-cache", "XDG_RUNTIME_DIR=" + place.path("").string()}});
   if (ran.exit_code == 2 && ran.error.find("A/A sentinel") != std::string::npos) {
     GTEST_SKIP() << ran.error;  // this machine is too restless to judge on
   }
   ASSERT_EQ(ran.exit_code, 3) << ran.output << ran.error;
   const Json summary = Json::parse(ran.output);
-  EXPECT_EQ(summary["champion"]["variant"], "row_softmax/tuned");
+  EXPECT_EQ(summary["incumbent"]["variant"], "row_softmax/tuned");
   const Json& judged = summary["application"];
   EXPECT_EQ(judged["verdict"], "reverted") << judged["sentence"];
   EXPECT_EQ(judged["reason"], "regression");

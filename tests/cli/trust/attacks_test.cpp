@@ -110,7 +110,7 @@ Ran run(const Attack& attack, std::vector<std::string> more = {}) {
   return Workplace().apo(words, 100);
 }
 
-class Attacks : public testing::TestWithParam<std::string> {};
+class Attacks : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Attacks, GetWhatTheyDeserve) {
   const Attack attack = read_attack(kAttacks / GetParam());
@@ -130,11 +130,11 @@ TEST_P(Attacks, GetWhatTheyDeserve) {
   }
 }
 
-std::string without_extension(const testing::TestParamInfo<std::string>& info) {
+std::string without_extension(const ::testing::TestParamInfo<std::string>& info) {
   return fs::path(info.param).stem().string();
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Attacks, testing::ValuesIn(quick_attacks()), without_extension);
+INSTANTIATE_TEST_SUITE_P(All, Attacks, ::testing::ValuesIn(quick_attacks()), without_extension);
 
 TEST(Ablation, AnAttackGetsThroughWithoutItsGuardAndIsMarked) {
   const Attack attack = read_attack(kAttacks / "host_clamps.cpp");

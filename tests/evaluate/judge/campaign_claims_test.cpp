@@ -264,7 +264,7 @@ TEST(ClockCoupling, WhatIsNoBlockOfSoloRunsIsRefused) {
 
 Certification with_clock(double clock) {
   Certification certification{
-      .champion = {"f/b", {}}, .baseline = {"f/a", {}}, .effect = 0.05, .lower = 0.04, .upper = 0.06, .rounds = 38};
+      .incumbent = {"f/b", {}}, .baseline = {"f/a", {}}, .effect = 0.05, .lower = 0.04, .upper = 0.06, .rounds = 38};
   certification.clock = check_clock_coupling(solo_runs({.clock = clock}));
   certification.clock->solo_run_s = 2;
   return certification;
@@ -276,7 +276,7 @@ TEST(ClockCoupling, ACoupledCertificationQuotesItsSoloRuns) {
   EXPECT_EQ(coupled.quoted().lower, coupled.clock->time_lower);
   EXPECT_EQ(coupled.quoted().confidence, coupled.clock->confidence);
   const std::string text = certified_text(coupled);
-  EXPECT_NE(text.find("n=24; clock-coupled: alone the champion runs at a clock"), std::string::npos) << text;
+  EXPECT_NE(text.find("n=24; clock-coupled: alone the final incumbent runs at a clock"), std::string::npos) << text;
   EXPECT_NE(text.find("% lower than the baseline does"), std::string::npos) << text;
   EXPECT_NE(text.find("24 solo runs of 2 s"), std::string::npos) << text;
   EXPECT_NE(text.find("1.051x [1.041x, 1.062x]"), std::string::npos) << text;
@@ -289,7 +289,7 @@ TEST(ClockCoupling, AnyOtherCertificationQuotesItsRounds) {
   EXPECT_EQ(certified_text(same), "f/b is 1.051x [1.041x, 1.062x] the speed of f/a, n=38");
   same.clock = ClockCoupling{.missing = "no counters"};
   EXPECT_EQ(same.quoted().effect, 0.05);
-  EXPECT_EQ(clock_text(same), "whether the champion changes the clock is not known: no counters");
+  EXPECT_EQ(clock_text(same), "whether the final incumbent changes the clock is not known: no counters");
   EXPECT_TRUE(certified_text(same).ends_with("n=38; whether it changes the clock is not known"));
   same.clock.reset();
   EXPECT_EQ(clock_text(same), "");

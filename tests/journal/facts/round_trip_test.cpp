@@ -649,7 +649,7 @@ TEST(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
   Journal journal = scratch.open();
   const std::int64_t campaign = begin(journal);
   const Certification certification{.campaign = campaign,
-                                    .champion = {"e88_backward/padded_cache", {{"K", 2}}},
+                                    .incumbent = {"e88_backward/padded_cache", {{"K", 2}}},
                                     .baseline = {"e88_backward/simple", {}},
                                     .cache_policy = CachePolicy::cold,
                                     .effect = 0.1 + 0.2,
@@ -678,7 +678,7 @@ TEST(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
   const Certification back = journal.certifications(campaign).back();
   EXPECT_EQ(back.id, id);
   EXPECT_EQ(back.campaign, campaign);
-  EXPECT_EQ(back.champion, certification.champion);
+  EXPECT_EQ(back.incumbent, certification.incumbent);
   EXPECT_EQ(back.baseline, certification.baseline);
   EXPECT_EQ(back.cache_policy, CachePolicy::cold);
   EXPECT_TRUE(same_bits(back.effect, certification.effect));

@@ -99,6 +99,22 @@ TEST(Workers, WhatOneJudgesNowIsShownUntilItIsOver) {
   EXPECT_EQ(worker.lost, 1);
 }
 
+TEST(Workers, OneWhoseAcceptanceWaitsForAnotherDeviceMayJudgeAnotherCandidateOrEnd) {
+  WithWorkers with;
+  const Experiment waiting = with.judged_on("gpu-1");
+  Experiment next = waiting;
+  next.candidate.settings = {{"PAD", 7}};
+  const std::int64_t first = with.journal.begin_placement(with.placement_of(with.first, waiting));
+  const std::int64_t second = with.journal.begin_placement(with.placement_of(with.first, next));
+  ASSERT_EQ(with.journal.workers(with.campaign).size(), 2U);
+  EXPECT_EQ(with.journal.workers(with.campaign)[0].candidate, next.candidate.label());
+  with.journal.end_placement(second, {.state = PlacementState::given_back, .note = "died", .seconds = 3});
+  with.journal.end_worker(with.first, WorkerEnd::died, "SIGKILL");
+  EXPECT_FALSE(with.is_broken("worker"));
+  with.journal.finish_iteration(with.iteration);
+  EXPECT_TRUE(with.is_broken("over when it ends")) << first;
+}
+
 TEST(Workers, AnExperimentAnswersOnePlacementAndAnEndedWorkerGetsNone) {
   WithWorkers with;
   const Experiment experiment = with.judged_on("gpu-1");

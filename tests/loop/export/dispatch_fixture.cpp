@@ -106,7 +106,7 @@ std::int64_t DispatchJournal::judge_by_application(std::int64_t campaign, Verdic
 void DispatchJournal::certify(std::int64_t campaign, const Accept& accept, bool alarm) {
   Certification one;
   one.campaign = campaign;
-  one.champion = shipped_variants().configuration(accept.candidate);
+  one.incumbent = shipped_variants().configuration(accept.candidate);
   one.baseline = shipped_variants().configuration(accept.baseline);
   one.cache_policy = CachePolicy::cold;
   one.effect = 1;

@@ -4,24 +4,21 @@
 // Of each hundred tasks PERCENT end in a death, a hang, an answer that is not whole, or are given back. Prints a row of
 // the table in docs/scale.md. Exit code 1 when an experiment is lost or doubled, or the journal is not whole.
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <random>
 
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
-#include "harness/core/system/machine.h"
 #include "harness/core/text.h"
 #include "harness/loop/campaign_progress.h"
 #include "harness/loop/fleet/placed_experiments.h"
+#include "tests/loop/fleet/simulated_worker.h"
 #include "tests/shipped_families.h"
 
 namespace apo {
@@ -29,115 +26,20 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-constexpr const char* kVersion = "simulated";
-constexpr double kSilence_s = 60;  // longer than the driver's patience
+using namespace apo::testing;
 
 // ---------------------------------------------------------------- a simulated worker
 
-// The newest judgement of the journal that was timed and not accepted.
-Experiment recorded_experiment(const std::string& path) {
-  Journal journal = Journal::open(path, Access::read_only);
-  const std::vector<std::int64_t> judged = journal.judged_originals();
-  for (auto id = judged.rbegin(); id != judged.rend(); ++id) {
-    Experiment experiment = journal.load_experiment(*id);
-    if (!experiment.rounds.empty() && has_effect(experiment) && experiment.judgement->verdict == Verdict::reverted) {
-      return experiment;
-    }
-  }
-  throw UserError("no timed judgement in " + path);
+void run_worker(int number, double seconds, int percent, const std::string& journal) {
+  std::mt19937_64 random(std::random_device{}());
+  constexpr Act kFailures[] = {Act::die, Act::hang, Act::break_answer, Act::give_back};
+  const auto next = [&]() -> NextAct {
+    const bool fails = std::uniform_int_distribution(0, 99)(random) < percent;
+    return {.act = fails ? kFailures[std::uniform_int_distribution(0, 3)(random)] : Act::revert,
+            .after_s = seconds * std::uniform_real_distribution(0.5, 1.5)(random)};
+  };
+  SimulatedWorker(fmt::format("simulated {}", number), journal, next).run();
 }
-
-class SimulatedWorker {
- public:
-  SimulatedWorker(int number, double seconds, int percent, const std::string& journal)
-      : number_(number), seconds_(seconds), percent_(percent), recorded_(recorded_experiment(journal)) {
-    catalogue_.load({fs::path(APO_SOURCE_FOLDER) / "variants"});
-    random_.seed(std::random_device{}());
-  }
-
-  void run() {
-    say(to_message(Hello{.program = identity_of_program(kVersion),
-                         .machine = machine_,
-                         .device = fmt::format("simulated {}", number_),
-                         .time_s = std::time(nullptr)}));
-    for (std::string line; listen(kHeartbeatEvery_s, line);) {
-      const Message message = line.empty() ? Message() : Message::parse(line);
-      if (message.is_object() && message.at("type") == "task") {
-        perform(task_of(message));
-      } else {
-        say({{"type", "heartbeat"}});
-      }
-    }
-  }
-
- private:
-  static void say(const Message& message) {
-    const std::string line = message.dump() + "\n";
-    std::fwrite(line.data(), 1, line.size(), stdout);
-    std::fflush(stdout);
-  }
-
-  // A line of the input, "" when there was none in that time; false at its end.
-  static bool listen(double seconds, std::string& line) {
-    pollfd input{0, POLLIN, 0};
-    line.clear();
-    return poll(&input, 1, static_cast<int>(1000 * seconds)) == 0 || static_cast<bool>(std::getline(std::cin, line));
-  }
-
-  void wait(double seconds) {
-    std::string line;
-    for (; seconds > 0; seconds -= kHeartbeatEvery_s) {
-      if (!listen(std::min(seconds, kHeartbeatEvery_s), line)) {
-        std::exit(0);
-      }
-      say({{"type", "heartbeat"}});
-    }
-  }
-
-  void perform(const Task& task) {
-    wait(seconds_ * std::uniform_real_distribution(0.5, 1.5)(random_));
-    switch (std::uniform_int_distribution(0, 99)(random_) < percent_ ? std::uniform_int_distribution(1, 4)(random_)
-                                                                     : 0) {
-      case 1:
-        std::_Exit(9);
-      case 2:
-        for (std::string line; listen(kSilence_s, line);) {
-        }
-        std::_Exit(0);
-      case 3:
-        return say({{"type", "answer"}, {"id", task.id}, {"sha256", "0"}, {"journal", "AAAA"}});
-      case 4:
-        say({{"type", "given_back"}, {"id", 0}, {"reason", ""}, {"what", "preempted"}});
-        std::_Exit(0);
-      default:
-        say(answer_message(task.id, answer_journal(answer_to(task))));
-    }
-  }
-
-  JudgedTask answer_to(const Task& task) const {
-    JudgedTask judged{.machine = machine_, .roofs = {}, .sentinels = {}, .sources = {}, .experiment = recorded_};
-    Experiment& experiment = judged.experiment;
-    experiment.family = task.policy.family;
-    experiment.workload_class = task.policy.workload_class;
-    experiment.workloads = task.policy.workloads;
-    experiment.candidate = task.candidate.configuration;
-    experiment.incumbent = task.incumbent.configuration;
-    experiment.candidate_source_hash = task.candidate.source_hash;
-    experiment.incumbent_source_hash = task.incumbent.source_hash;
-    experiment.index = task.index;
-    judged.sources = {catalogue_.get(experiment.candidate.variant), catalogue_.get(experiment.incumbent.variant)};
-    return judged;
-  }
-
-  int number_;
-  double seconds_;
-  int percent_;
-  Experiment recorded_;
-  Catalogue catalogue_;
-  Machine machine_ = describe_host();
-  std::mt19937_64 random_;
-};
 
 // ---------------------------------------------------------------- its driver
 
@@ -150,7 +52,8 @@ struct Load {
 };
 
 FleetOptions options_of(const Load& load) {
-  FleetOptions options{.commands = {}, .version = kVersion, .silence_s = 10, .restart_after_s = 0.5};
+  FleetOptions options{
+      .commands = {}, .program = identity_of_program("simulated"), .silence_s = 10, .restart_after_s = 0.5};
   options.most_failures = 1'000'000;
   const std::string self = fs::read_symlink("/proc/self/exe");
   for (int i = 0; i < load.workers; ++i) {
@@ -254,7 +157,7 @@ int drive(const Load& load) {
 int run_load(const std::vector<std::string>& words) {
   const bool worker = words.size() == 6 && words[1] == "--worker";
   if (worker) {
-    SimulatedWorker(std::stoi(words[2]), std::stod(words[3]), std::stoi(words[4]), words[5]).run();
+    run_worker(std::stoi(words[2]), std::stod(words[3]), std::stoi(words[4]), words[5]);
     return 0;
   }
   if (words.size() != 6) {

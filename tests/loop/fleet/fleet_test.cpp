@@ -18,20 +18,18 @@ using namespace apo::testing;
 using Kind = FleetEvent::Kind;
 
 // What a driver of the program under test is.
-const std::string kVersion = APO_VERSION;
+const ProgramIdentity kProgram = identity_of_program(APO_VERSION, APO_PROGRAM);
 
 FleetOptions options_of(const std::vector<std::string>& commands) {
-  return {.commands = commands, .version = kVersion, .silence_s = 6, .restart_after_s = 0.1};
+  return {.commands = commands, .program = kProgram, .silence_s = 6, .restart_after_s = 0.1};
 }
 
 // The next event; nullopt when there was none in that time.
 std::optional<FleetEvent> next(Fleet& fleet, double patience_s = 60) {
   const auto start = std::chrono::steady_clock::now();
   while (seconds_since(start) < patience_s) {
-    const std::vector<FleetEvent> events = fleet.wait(std::chrono::milliseconds(100));
-    if (!events.empty()) {
-      EXPECT_EQ(events.size(), 1U);
-      return events.front();
+    if (auto event = fleet.next(std::chrono::milliseconds(100))) {
+      return event;
     }
   }
   return std::nullopt;

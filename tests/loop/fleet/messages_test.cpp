@@ -59,6 +59,7 @@ TEST(FleetMessages, AHelloComesBackWhole) {
       .time_s = 1'700'000'000};
   const Hello back = hello_of(sent(to_message(hello)));
   EXPECT_EQ(back.program, hello.program);
+  EXPECT_EQ(back.program.build.size(), 64U);
   EXPECT_EQ(back.machine.target, Target::cuda);
   EXPECT_EQ(back.machine.cores, 132);
   EXPECT_EQ(back.machine.facts, hello.machine.facts);

@@ -102,6 +102,22 @@ TEST_F(Serve, StopsATaskAndTakesTheNext) {
   EXPECT_TRUE(worker_.next({"answer"}, 120));
 }
 
+TEST_F(Serve, DropsSourcesThatComeAfterTheirTaskWasCancelled) {
+  hello();
+  const Variant candidate = new_variant();
+  worker_.send(to_message(copy_task(1, candidate)));
+  ASSERT_TRUE(worker_.next({"need"}));
+  worker_.send({{"type", "cancel"}, {"id", 1}});
+  ASSERT_TRUE(worker_.next({"cancelled"}));
+  worker_.send(source_message(candidate));
+  worker_.send({{"type", "task"}, {"id", 2}});
+  const auto failed = worker_.next({"failed"});
+  ASSERT_TRUE(failed) << "what is no task ends nothing";
+  EXPECT_EQ(failed->at("reason"), "cannot_judge");
+  worker_.send(to_message(copy_task(3, "simple")));  // judged without timing: it is the incumbent's own code
+  EXPECT_TRUE(worker_.next({"answer"}, 120));
+}
+
 TEST_F(Serve, EndsWithinTenSecondsOfTheEndOfItsInput) {
   hello();
   worker_.send(to_message(copy_task(1, "memcpy")));
@@ -117,6 +133,26 @@ TEST_F(Serve, GivesItsTaskBackWhenItIsAskedToEnd) {
   kill(worker_.connection().pid(), SIGTERM);
   EXPECT_TRUE(worker_.next({"given_back"}, 10));
   EXPECT_TRUE(worker_.ends_within(10));
+}
+
+// A batch system asks every process of a job to end.
+TEST_F(Serve, HoldsNothingAgainstACandidateWhoseCompilerWasAskedToEndWithIt) {
+  const std::string compiler = (folder_.path() / "g++").string();
+  const std::string pid = (folder_.path() / "pid").string();
+  write_file_atomically(compiler, "#!/bin/sh\n[ \"$1\" = --version ] && exec /usr/bin/g++ --version\necho $$ >" + pid +
+                                      ".new; mv " + pid + ".new " + pid + "; exec sleep 60\n");
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  ServedWorker worker("PATH=" + folder_.path().string() + ":$PATH; " +
+                      worker_command(folder_, "", folder_.path().string()));
+  worker.send(to_message(copy_task(4, "memcpy")));
+  while (is_absent(pid) && !worker.connection().is_over()) {
+    worker.next({"nothing"}, 0.1);
+  }
+  kill(static_cast<pid_t>(std::stoi(read_file(pid))), SIGTERM);
+  kill(worker.connection().pid(), SIGTERM);
+  const auto last = worker.next({"answer", "failed", "given_back"}, 10);
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->at("type"), "given_back") << *last;
 }
 
 }  // namespace

@@ -18,10 +18,10 @@ TaskSide shipped(const std::string& name) {
 
 }  // namespace
 
-std::string worker_command(const TemporaryFolder& folder, const std::string& filter) {
-  const std::string environment =
-      "APO_HOME=" APO_SOURCE_FOLDER " APO_CACHE=" APO_BINARY_FOLDER "/test-cache TMPDIR=" + folder.path().string() +
-      " XDG_RUNTIME_DIR=" + folder.path().string() + " ";
+std::string worker_command(const TemporaryFolder& folder, const std::string& filter, const std::string& cache) {
+  const std::string environment = "APO_HOME=" APO_SOURCE_FOLDER " APO_CACHE=" + cache +
+                                  " TMPDIR=" + folder.path().string() + " XDG_RUNTIME_DIR=" + folder.path().string() +
+                                  " ";
   const std::string worker = APO_PROGRAM " worker --serve --target host";
   return environment + (filter.empty() ? "exec " + worker : worker + " | " + filter);
 }

@@ -12,8 +12,9 @@
 namespace apo::testing {
 
 // The command of one on this CPU, whose numbers nobody needs: it waits for no other test's turn. `filter` is a command
-// that its lines go through.
-std::string worker_command(const TemporaryFolder& folder, const std::string& filter = "");
+// that its lines go through, `cache` where its builds are.
+std::string worker_command(const TemporaryFolder& folder, const std::string& filter = "",
+                           const std::string& cache = APO_BINARY_FOLDER "/test-cache");
 
 // Of a copy of 4096 numbers; sources are those that this program ships, or `candidate`.
 Task copy_task(std::int64_t id, const std::string& candidate);

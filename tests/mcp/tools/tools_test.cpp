@@ -111,11 +111,11 @@ TEST(Prompts, EveryToolThatTheInstructionsNameExists) {
 }
 
 TEST(Shapes, AnOverviewNamesWorkloadsAndCountsVariants) {
-  const Json document = Json::parse(R"({"format":1,"families":[{"name":"copy","summary":"y = x","axes":[1],
+  const Json document = Json::parse(R"({"format":2,"families":[{"name":"copy","summary":"y = x","axes":[1],
     "workloads":[{"name":"n4k","axes":{}}],"variants":[{"id":"copy/a"},{"id":"copy/b"}]}],"variants":[]})");
   EXPECT_EQ(overview(document)["families"],
             Json::parse(R"([{"name":"copy","summary":"y = x","workloads":["n4k"],"variants":2}])"));
-  EXPECT_EQ(overview(document)["format"], 1);
+  EXPECT_EQ(overview(document)["format"], 2);
 }
 
 TEST(Shapes, StepsAndRoundsAreLeftOutAndNothingElse) {

@@ -12,7 +12,7 @@ constexpr SmLimits kHopper{.sms = 132, .threads = 2048, .blocks = 32, .registers
 TEST(Occupancy, RegistersAreHandedOutToWholeWarps) {
   const Occupancy found = occupancy_of({.blocks = 7920, .threads = 256, .registers = 40}, kHopper);
   EXPECT_EQ(found.blocks_per_sm, 6);
-  EXPECT_EQ(found.limiter, "registers");
+  EXPECT_EQ(found.limiter, BlockLimiter::registers);
   EXPECT_DOUBLE_EQ(found.occupancy, 0.75);
   EXPECT_DOUBLE_EQ(found.waves, 10);
   EXPECT_DOUBLE_EQ(found.idle_share, 0);
@@ -23,13 +23,13 @@ TEST(Occupancy, SharedMemoryCountsTheSystemsPart) {
   const Occupancy found =
       occupancy_of({.blocks = 1320, .threads = 32, .registers = 32, .shared_bytes = 20576}, kHopper);
   EXPECT_EQ(found.blocks_per_sm, 10);
-  EXPECT_EQ(found.limiter, "shared memory");
+  EXPECT_EQ(found.limiter, BlockLimiter::shared_memory);
   EXPECT_DOUBLE_EQ(found.occupancy, 320.0 / 2048);
 }
 
 TEST(Occupancy, BlocksAndThreadsLimitToo) {
-  EXPECT_EQ(occupancy_of({.blocks = 99999, .threads = 32, .registers = 16}, kHopper).limiter, "blocks");
-  EXPECT_EQ(occupancy_of({.blocks = 99999, .threads = 1024, .registers = 16}, kHopper).limiter, "threads");
+  EXPECT_EQ(occupancy_of({.blocks = 99999, .threads = 32, .registers = 16}, kHopper).limiter, BlockLimiter::blocks);
+  EXPECT_EQ(occupancy_of({.blocks = 99999, .threads = 1024, .registers = 16}, kHopper).limiter, BlockLimiter::threads);
   EXPECT_EQ(occupancy_of({.blocks = 99999, .threads = 1024, .registers = 16}, kHopper).blocks_per_sm, 2);
 }
 
@@ -45,7 +45,7 @@ TEST(Occupancy, ALastRoundOfAFewBlocksLeavesTheSmsIdle) {
 TEST(Occupancy, BlocksThatAllFitAreHeldToTheFullestSm) {
   const Occupancy found = occupancy_of({.blocks = 200, .threads = 256, .registers = 32}, kHopper);
   EXPECT_EQ(found.blocks_per_sm, 2);
-  EXPECT_EQ(found.limiter, "grid");
+  EXPECT_EQ(found.limiter, BlockLimiter::grid);
   EXPECT_NEAR(found.idle_share, 1 - 200.0 / 264, 1e-12);
   EXPECT_DOUBLE_EQ(found.occupancy, 0.25);
 }

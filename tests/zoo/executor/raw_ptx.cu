@@ -3,7 +3,7 @@
 // apo:technique  test
 // apo:idea       An instruction that has no equivalent on the CPU.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect refused
+// zoo: expect not_checkable
 // zoo: guard build
 // zoo: evidence not checkable on the CPU: PTX mov.u32
 #include "copy.args.h"

@@ -3,7 +3,7 @@
 // apo:technique  test
 // apo:idea       A function of the toolkit that the CPU does not have.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect refused
+// zoo: expect not_checkable
 // zoo: guard build
 // zoo: evidence not checkable on the CPU: __no_such_intrinsic
 #include "copy.args.h"

@@ -10,7 +10,7 @@
 
 namespace apo {
 
-// What one input of the gradient's family is to the family that it differentiates.
+// The role of one input of the gradient's family in the family that it differentiates.
 struct GradientInput {
   enum class Is : std::uint8_t {
     input,     // of the forward, unchanged
@@ -28,8 +28,8 @@ struct TorchGradient {
   std::vector<std::string> arguments;
 };
 
-// By names, dtypes and shapes: the gradient of a tensor `x` is called `dx` or `d_x`. nullopt where no known family
-// takes nothing but inputs, outputs and gradients of `forward`, and gives nothing but gradients of its inputs.
+// Finds it by names, dtypes and shapes: the gradient of a tensor `x` is called `dx` or `d_x`. nullopt unless a known
+// family takes only inputs, outputs and gradients of `forward`, and computes only gradients of its inputs.
 std::optional<TorchGradient> torch_gradient(const TorchContract& forward);
 
 }  // namespace apo

@@ -110,7 +110,7 @@ std::vector<std::string> include_paths(const Variant& variant) {
   return paths;
 }
 
-// How the source of each row is compiled.
+// Writes the compilation of each row's source.
 Document sources_document(const DispatchTable& table) {
   Document sources = Document::object();
   for (const DispatchDevice& device : table.devices) {

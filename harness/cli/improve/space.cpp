@@ -1,0 +1,157 @@
+// harness/cli/improve/space.cpp - `apo space`: every legal configuration of a variant, built, verified and timed once.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/cli/app.h"
+#include "harness/cli/command.h"
+#include "harness/cli/console.h"
+#include "harness/core/text.h"
+#include "harness/loop/resume.h"
+#include "harness/loop/space/record_space.h"
+
+namespace apo {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr double kNsPerMs = 1e6;
+
+struct SpaceOptions {
+  std::string variant;
+  std::string workload;
+  std::string cache = "cold";
+  std::string output;
+  bool no_sanitizers = false;
+};
+
+// ".apo/spaces/copy/parallel.json", with the workload where one was named.
+fs::path output_of(const SpaceOptions& options, const Variant& variant, const Paths& paths) {
+  if (!options.output.empty()) {
+    return options.output;
+  }
+  const std::string name = variant.id() + (options.workload.empty() ? "" : "." + options.workload) + ".json";
+  const fs::path path = paths.folder / "spaces" / name;
+  fs::create_directories(path.parent_path());
+  return path;
+}
+
+std::string how_to_go_on(const fs::path& output, const Globals& globals) {
+  return "apo: interrupted; " + output.string() +
+         " has what was measured\n     go on with: " + command_line(globals.words);
+}
+
+// 0 where the file lacks it.
+double measured(const T4Result& result, const std::string& name) {
+  const auto found = std::ranges::find(result.measurements, name, &T4Measurement::name);
+  return found == result.measurements.end() ? 0 : found->value;
+}
+
+// The first of the fastest; nullptr where none is valid.
+const T4Result* fastest_of(const T4File& file) {
+  const T4Result* fastest = nullptr;
+  for (const T4Result& result : file.results) {
+    if (result.invalidity == Invalidity::correct &&
+        (fastest == nullptr || measured(result, "speedup") > measured(*fastest, "speedup"))) {
+      fastest = &result;
+    }
+  }
+  return fastest;
+}
+
+std::map<std::string, int> count_invalid(const T4File& file) {
+  std::map<std::string, int> counts;
+  for (const T4Result& result : file.results) {
+    if (result.invalidity != Invalidity::correct) {
+      ++counts[std::string(to_string(result.invalidity))];
+    }
+  }
+  return counts;
+}
+
+std::string text_of(const RecordingSummary& summary, const fs::path& output) {
+  const T4File& file = summary.file;
+  std::string text =
+      fmt::format("{} on {}: {} of {} legal configurations are in {}, {} of them measured now\n", file.origin->variant,
+                  file.origin->workload, file.results.size(), summary.legal, output.string(), summary.measured);
+  for (const auto& [why, count] : count_invalid(file)) {
+    text += fmt::format("invalid: {} ({})\n", count, why);
+  }
+  for (const std::string& one : summary.unmeasured) {
+    text += "not measured: " + one + "\n";
+  }
+  if (const T4Result* fastest = fastest_of(file)) {
+    text += fmt::format("fastest: {}, {} a call, {} {}\n", to_text(fastest->configuration),
+                        format_ns(kNsPerMs * measured(*fastest, "time")), format_ratio(measured(*fastest, "speedup")),
+                        file.origin->reference);
+  }
+  return text + "'apo research --replay " + output.string() + "' tries the search strategies on it\n";
+}
+
+Json document_of(const RecordingSummary& summary, const fs::path& output) {
+  const T4File& file = summary.file;
+  Json document = {{"document", "space"},
+                   {"output", output.string()},
+                   {"variant", file.origin->variant},
+                   {"workload", file.origin->workload},
+                   {"legal", summary.legal},
+                   {"recorded", file.results.size()},
+                   {"measured", summary.measured},
+                   {"unmeasured", summary.unmeasured},
+                   {"invalid", count_invalid(file)},
+                   {"reference", file.origin->reference},
+                   {"fastest", nullptr}};
+  if (const T4Result* fastest = fastest_of(file)) {
+    document["fastest"] = {{"configuration", to_text(fastest->configuration)},
+                           {"ms", measured(*fastest, "time")},
+                           {"speedup", measured(*fastest, "speedup")}};
+  }
+  return document;
+}
+
+int record(const SpaceOptions& options, const Globals& globals) {
+  Workspace workspace(make_paths(globals.journal));
+  const Variant& variant = workspace.catalogue().get(options.variant);
+  const fs::path output = output_of(options, variant, workspace.paths());
+  ConsoleObserver observer(globals);
+  const InterruptNote note(how_to_go_on(output, globals));
+  const RecordingSummary summary = record_space(workspace,
+                                                {.variant = variant.id(),
+                                                 .workload = options.workload,
+                                                 .cache = checked_cache_policy(options.cache),
+                                                 .sanitize = !options.no_sanitizers,
+                                                 .output = output},
+                                                observer);
+  if (globals.json) {
+    print_json(document_of(summary, output));
+  } else {
+    print(text_of(summary, output));
+  }
+  return summary.unmeasured.empty() ? kDone : kEnvironmentTrouble;
+}
+
+}  // namespace
+
+Action define_space(CLI::App& app, Globals& globals) {
+  const auto options = std::make_shared<SpaceOptions>();
+  app.add_option("variant", options->variant, "FAMILY/NAME of a variant with tunables or toggles")->required();
+  app.add_option("--workload", options->workload,
+                 "the workload (default: the family's first for the variant's target)");
+  app.add_option("--output", options->output,
+                 "the T4 file; what it holds already is not measured again (default: a file in .apo/spaces)");
+  app.add_option("--cache", options->cache, "cold (flush the caches before every call) or warm (default: cold)");
+  app.add_flag("--no-sanitizers", options->no_sanitizers, "skip ASan and UBSan, on target cuda compute-sanitizer");
+  app.footer(
+      "Each configuration has the gates and rounds of 'apo evaluate --judge quick', against one reference, the first\n"
+      "valid one. The file is written after each; the same command goes on with it. It decides nothing: use 'apo\n"
+      "compare' for a judgement.");
+  return [options, &globals] { return record(*options, globals); };
+}
+
+}  // namespace apo

@@ -1,0 +1,271 @@
+// harness/loop/space/record_space.cpp - one configuration after the other, and the file after each.
+#include "harness/loop/space/record_space.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "harness/core/error.h"
+#include "harness/core/stopwatch.h"
+#include "harness/core/system/files.h"
+#include "harness/core/system/secret.h"
+#include "harness/core/text.h"
+#include "harness/evaluate/evaluate.h"
+#include "harness/evaluate/judge/preset.h"
+#include "harness/implement/variant/settings.h"
+#include "harness/loop/plan.h"
+#include "harness/loop/space/kept_space.h"
+#include "harness/loop/workspace/chosen_workload.h"
+
+namespace apo {
+namespace {
+
+constexpr double kMsPerS = 1e3;
+constexpr double kMsPerNs = 1e-6;
+
+// Lets through what an experiment says; its progress is that of one configuration of many.
+class WithoutProgress : public Observer {
+ public:
+  explicit WithoutProgress(Observer& observer) : observer_(observer) {}
+  void say(const std::string& line) override { observer_.say(line); }
+  void progress(const Progress&) override {}
+
+ private:
+  Observer& observer_;
+};
+
+Invalidity invalidity_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::valid:
+    case Outcome::no_change:
+      return Invalidity::correct;
+    case Outcome::refused:
+      return Invalidity::constraints;
+    case Outcome::build_failed:
+    case Outcome::wrong_abi:
+      return Invalidity::compile;
+    case Outcome::incorrect:
+    case Outcome::not_finite:
+      return Invalidity::correctness;
+    case Outcome::timed_out:
+      return Invalidity::timeout;
+    case Outcome::faulted:
+    case Outcome::out_of_memory:
+    case Outcome::unstable_clock:
+    case Outcome::no_metric:
+    case Outcome::left_processes:
+      break;
+  }
+  return Invalidity::runtime;
+}
+
+double gate_ms(const Experiment& experiment, std::string_view name) {
+  double seconds = 0;
+  for (const GateResult& gate : experiment.gates) {
+    seconds += gate.gate == name ? gate.seconds : 0;
+  }
+  return kMsPerS * seconds;
+}
+
+bool has_passed(const Experiment& experiment, std::string_view name) {
+  return std::ranges::any_of(experiment.gates, [&](const GateResult& gate) {
+    return gate.gate == name && gate.ran && gate.outcome == Outcome::valid;
+  });
+}
+
+std::string reason_of(const Experiment& experiment) {
+  const auto failed =
+      std::ranges::find_if(experiment.gates, [](const GateResult& gate) { return gate.outcome != Outcome::valid; });
+  return failed == experiment.gates.end() ? "" : one_line(failed->gate + ": " + failed->evidence);
+}
+
+// What stays the same for all configurations.
+struct Recording {
+  const Variant& variant;
+  const Family& family;
+  const Workload& workload;
+  Runtime runtime;
+  EvaluatePlan plan;
+};
+
+Recording begin_recording(Workspace& workspace, const SpaceRequest& request) {
+  const Variant& variant = workspace.catalogue().get(request.variant);
+  workspace.use(variant.target);
+  const Family& family = workspace.family(variant.family);
+  const Workload& workload =
+      request.workload.empty() ? first_workload(family, variant.target) : workspace.workload(family, request.workload);
+  EvaluatePlan plan = make_plan({.workloads = {&workload},
+                                 .cache = request.cache,
+                                 .judge_preset = std::string(kQuickPreset),
+                                 .seed = secret_seed()});
+  plan.sanitize = request.sanitize;
+  plan.time_same_code = true;  // two settings may make the same code: each has its time
+  return {.variant = variant,
+          .family = family,
+          .workload = workload,
+          .runtime = workspace.runtime(family),
+          .plan = std::move(plan)};
+}
+
+Configuration configuration_of(const Recording& recording, const Settings& settings) {
+  return {.variant = recording.variant.id(), .settings = stated_settings(recording.variant, settings)};
+}
+
+Experiment experiment_of(const Recording& recording, const Configuration& candidate, const Configuration& reference) {
+  return {.index = 1,
+          .family = recording.family.name,
+          .workload_class = recording.workload.workload_class,
+          .workloads = {recording.workload.name},
+          .candidate = candidate,
+          .incumbent = reference,
+          .candidate_source_hash = recording.variant.source_hash,
+          .incumbent_source_hash = recording.variant.source_hash,
+          .techniques = techniques_of(recording.variant, candidate.settings),
+          .started_at = utc_now()};
+}
+
+// Against itself until there is a reference. A reference has to build, so that this one is tried by itself first.
+Experiment judge(const Recording& recording, const Configuration& candidate, const T4Origin& origin,
+                 const Workspace& workspace, Observer& observer) {
+  const Configuration reference =
+      origin.reference.empty() ? candidate : workspace.catalogue().configuration(origin.reference);
+  Experiment experiment = experiment_of(recording, candidate, reference);
+  if (origin.reference.empty()) {
+    const Build build = recording.runtime.build(candidate, recording.workload.axes, false);
+    if (build.outcome != Outcome::valid) {
+      experiment.outcome = build.outcome;
+      experiment.gates = {{.gate = "build", .outcome = build.outcome, .evidence = build.evidence}};
+      return experiment;
+    }
+  }
+  evaluate(recording.runtime, experiment, recording.plan, observer);
+  return experiment;
+}
+
+T4Origin origin_of(const Recording& recording, const Workspace& workspace, CachePolicy cache) {
+  return {.variant = recording.variant.id(),
+          .source_hash = recording.variant.source_hash,
+          .workload = recording.workload.name,
+          .machine = workspace.machine().model,
+          .cache = std::string(to_string(cache)),
+          .reference = ""};
+}
+
+std::vector<Settings> left_of(const std::vector<Settings>& legal, const T4File& file) {
+  std::set<T4Configuration> known;
+  for (const T4Result& result : file.results) {
+    known.insert(result.configuration);
+  }
+  std::vector<Settings> left;
+  std::ranges::copy_if(legal, std::back_inserter(left),
+                       [&](const Settings& settings) { return !known.contains(to_t4(settings)); });
+  return left;
+}
+
+Progress progress_of(const Recording& recording, const T4Configuration& configuration, std::size_t legal,
+                     std::size_t left, std::size_t done, double seconds) {
+  return {.what = fmt::format("{} on {}: {}", recording.variant.id(), recording.workload.name, to_text(configuration)),
+          .done = static_cast<int>(legal - left),
+          .expected = static_cast<int>(legal),
+          .seconds_left = done == 0 ? 0 : seconds / static_cast<double>(done) * static_cast<double>(left)};
+}
+
+std::string why_unmeasured(const Experiment& experiment) {
+  const std::string reason = reason_of(experiment);
+  return reason.empty() && experiment.judgement ? experiment.judgement->sentence : reason;
+}
+
+}  // namespace
+
+T4Configuration to_t4(const Settings& settings) {
+  return {settings.begin(), settings.end()};
+}
+
+bool is_measured(const Experiment& experiment) {
+  if (experiment.outcome == Outcome::valid) {
+    return has_effect(experiment) && experiment.judgement->candidate_ns > 0;
+  }
+  // A reference that failed while it was timed says nothing about the candidate.
+  return is_lasting(experiment.outcome) &&
+         (!experiment.judgement || experiment.judgement->reason == Reason::gate_failed);
+}
+
+T4Result result_of(const Experiment& experiment, const T4Configuration& configuration) {
+  T4Result result{.timestamp = experiment.started_at,
+                  .configuration = configuration,
+                  .objectives = {"time"},
+                  .times = {.compilation = gate_ms(experiment, "build"),
+                            .benchmark = gate_ms(experiment, "timing"),
+                            .framework = 0,
+                            .search_algorithm = 0,
+                            .validation = gate_ms(experiment, "correctness") + gate_ms(experiment, "sanitizers"),
+                            .runtimes = {}},
+                  .invalidity = invalidity_of(experiment.outcome),
+                  .correctness = has_passed(experiment, "correctness") ? 1.0 : 0.0,
+                  .measurements = {},
+                  .reason = reason_of(experiment)};
+  if (!experiment.judgement) {
+    return result;
+  }
+  const Judgement& judgement = *experiment.judgement;
+  result.times.framework = std::max(
+      0.0, kMsPerS * judgement.seconds - result.times.compilation - result.times.benchmark - result.times.validation);
+  for (const Round& round : experiment.rounds) {
+    for (const RoundWorkload& one : round.workloads) {
+      if (round.void_why.empty() && one.candidate_median_ns > 0) {
+        result.times.runtimes.push_back(kMsPerNs * one.candidate_median_ns);
+      }
+    }
+  }
+  if (experiment.outcome == Outcome::valid) {
+    result.measurements = {{.name = "time", .value = kMsPerNs * judgement.candidate_ns, .unit = "ms"},
+                           {.name = "speedup", .value = judgement.speedup(), .unit = ""},
+                           {.name = "speedup_lower", .value = judgement.speedup_lower(), .unit = ""},
+                           {.name = "speedup_upper", .value = judgement.speedup_upper(), .unit = ""}};
+  }
+  return result;
+}
+
+RecordingSummary record_space(Workspace& workspace, const SpaceRequest& request, Observer& observer) {
+  const Recording recording = begin_recording(workspace, request);
+  const std::vector<Settings> legal =
+      legal_settings(recording.variant, recording.family, recording.workload, workspace.device_symbols());
+  if (legal.size() == 1) {
+    throw UserError(recording.variant.id() + " has one configuration on " + recording.workload.name + ": no space",
+                    "'apo bench " + recording.variant.id() + "' times it");
+  }
+  RecordingSummary summary{
+      .file = kept_space(request.output, origin_of(recording, workspace, request.cache), recording.variant, legal),
+      .legal = legal.size()};
+  const std::vector<Settings> left = left_of(legal, summary.file);
+  WithoutProgress quiet(observer);
+  const auto start = std::chrono::steady_clock::now();
+  for (std::size_t done = 0; done < left.size(); ++done) {
+    const T4Configuration configuration = to_t4(left[done]);
+    observer.progress(
+        progress_of(recording, configuration, legal.size(), left.size() - done, done, seconds_since(start)));
+    const Configuration candidate = configuration_of(recording, left[done]);
+    const Experiment experiment = judge(recording, candidate, *summary.file.origin, workspace, quiet);
+    if (!is_measured(experiment)) {
+      summary.unmeasured.push_back(to_text(configuration) + ": " + why_unmeasured(experiment));
+      observer.say("not measured: " + summary.unmeasured.back());
+      continue;
+    }
+    const T4Result& result = summary.file.results.emplace_back(result_of(experiment, configuration));
+    const bool is_valid = result.invalidity == Invalidity::correct;
+    if (is_valid && summary.file.origin->reference.empty()) {
+      summary.file.origin->reference = candidate.label();
+    } else if (!is_valid) {
+      observer.say(fmt::format("{}: {}, {}", to_text(configuration), to_string(result.invalidity), result.reason));
+    }
+    write_file_atomically(request.output, to_text(summary.file));
+    ++summary.measured;
+  }
+  return summary;
+}
+
+}  // namespace apo

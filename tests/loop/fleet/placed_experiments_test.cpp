@@ -1,0 +1,249 @@
+// tests/loop/fleet/placed_experiments_test.cpp - what becomes of candidates whose workers answer, die and give back.
+#include "harness/loop/fleet/placed_experiments.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <optional>
+
+#include "harness/core/error.h"
+#include "harness/core/stopwatch.h"
+#include "harness/loop/fleet/campaign_fleet.h"
+#include "tests/shipped_families.h"
+
+namespace apo {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+class Placed : public ::testing::Test {
+ protected:
+  // Workers "w1", "w2", ... that do one of these acts a task.
+  void start(const Strings& acts, int replicate = 1, int most_failures = 1) {
+    Strings commands;
+    for (const std::string& own : acts) {
+      commands.push_back(fmt::format("exec " APO_SCRIPTED_WORKER " w{} " APO_SOURCE_FOLDER
+                                     "/experiments/nvidia-h200/b8_t512_h83_n64/backward.db {}",
+                                     commands.size() + 1, own));
+    }
+    start_commands(commands, replicate, most_failures);
+  }
+
+  void start_commands(const Strings& commands, int replicate, int most_failures) {
+    FleetOptions options{.commands = commands,
+                         .program = identity_of_program("simulated", APO_SCRIPTED_WORKER),
+                         .restart_after_s = 0.01};
+    options.most_failures = most_failures;
+    fleet_.emplace(FleetRequest{.options = options, .replicate = replicate}, workspace_.machine(), journal_, observer_,
+                   campaign_.id);
+    frame_->fleet = &*fleet_;
+    state_ = make_state(*frame_);
+    placed_.emplace(*frame_, *state_, iteration_);
+  }
+
+  bool all_idle() {
+    for (std::size_t i = 0; i < fleet_->workers().size(); ++i) {
+      if (!fleet_->workers().is_idle(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Until that is so; returns an experiment that came in meanwhile.
+  template <class Condition>
+  std::optional<Experiment> wait_until(Condition condition) {
+    const auto begin = std::chrono::steady_clock::now();
+    while (!condition() && seconds_since(begin) < 30) {
+      if (auto experiment = placed_->wait()) {
+        return experiment;
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Experiment> next_experiment() {
+    return wait_until([] { return false; });
+  }
+
+  void place(int number) {
+    placed_->place({.configuration = {"copy/parallel", {{"KILOBYTES_PER_THREAD", number}}}, .techniques = {}});
+  }
+
+  // In a journal that the campaign's driver might be killed over.
+  void expect_whole() { EXPECT_EQ(journal_.check_invariants(), Strings()); }
+
+  void finish() {
+    placed_->stop();
+    fleet_->dismiss();
+    journal_.finish_iteration(iteration_);
+    journal_.finish_campaign(campaign_.id, 0);
+    expect_whole();
+  }
+
+  std::vector<WorkerRow> rows() { return journal_.workers(campaign_.id); }
+
+  void SetUp() override {
+    journal_.add_machine(workspace_.machine());
+    journal_.add_roofs(workspace_.machine().id, {{.name = "memory_copy", .value = 1e10, .unit = "byte/s"}});
+    campaign_ = {.policy = {.family = "copy", .workload_class = "small", .workloads = {"n4k"}},
+                 .baseline = {"copy/simple", {}},
+                 .machine = workspace_.machine().id};
+    journal_.add_variant(workspace_.catalogue().get("copy/simple"));
+    campaign_.id = journal_.begin_campaign(campaign_);
+    iteration_ = journal_.begin_iteration({.campaign = campaign_.id, .index = 1, .incumbent = campaign_.baseline});
+    frame_.emplace(make_frame(workspace_, journal_, observer_, campaign_, false));
+  }
+
+  TemporaryFolder folder_{"apo-placed-test"};
+  Workspace workspace_{make_paths((folder_.path() / "journal.db").string())};
+  SilentObserver observer_;
+  Journal journal_ = Journal::open(workspace_.paths().journal, Access::read_write);
+  Campaign campaign_;
+  std::int64_t iteration_ = 0;
+  std::optional<CampaignFrame> frame_;
+  std::optional<CampaignFleet> fleet_;
+  std::optional<CampaignProgress> state_;
+  std::optional<PlacedExperiments> placed_;
+};
+
+TEST_F(Placed, AnAnswerIsAnExperimentOfItsWorker) {
+  start({"revert"});
+  place(1);
+  const auto experiment = next_experiment();
+  ASSERT_TRUE(experiment);
+  EXPECT_EQ(experiment->judgement->verdict, Verdict::reverted);
+  EXPECT_EQ(journal_.worker_of(experiment->id)->device, "w1");
+  EXPECT_TRUE(placed_->is_empty());
+  finish();
+  EXPECT_EQ(rows().at(0).end, WorkerEnd::dismissed);
+}
+
+TEST_F(Placed, AnAnswerForAnotherCandidateIsJudgedAgainElsewhere) {
+  start({"answer_other", "revert"});
+  wait_until([&] { return all_idle(); });
+  place(1);
+  const auto experiment = next_experiment();
+  ASSERT_TRUE(experiment);
+  EXPECT_EQ(journal_.worker_of(experiment->id)->device, "w2");
+  EXPECT_EQ(rows().at(0).end, WorkerEnd::bad_answer);
+  finish();
+}
+
+TEST_F(Placed, ACandidateIsJudgedElsewhereBeforeItReturnsToAWorkerThatCouldNot) {
+  start({"cannot_judge", "revert"}, 1, 5);
+  wait_until([&] { return all_idle(); });
+  place(1);
+  const auto experiment = next_experiment();
+  ASSERT_TRUE(experiment);
+  EXPECT_EQ(journal_.worker_of(experiment->id)->device, "w2");
+  EXPECT_FALSE(fleet_->workers().is_out(0)) << "the candidate may be the cause";
+  finish();
+}
+
+TEST_F(Placed, ACandidateThatEndsEveryWorkerIsLeftOutWithTheReason) {
+  start({"cannot_judge"}, 1, 10);
+  place(1);
+  wait_until([&] { return placed_->is_empty(); });
+  EXPECT_EQ(placed_->given_up(),
+            "copy/parallel[KILOBYTES_PER_THREAD=1]: 3 workers were lost with it, the last one as cannot_judge: a "
+            "header is missing");
+  EXPECT_FALSE(fleet_->workers().is_out(0));
+  finish();
+}
+
+TEST_F(Placed, APreemptionIsNotTheCandidatesFault) {
+  const std::string times = (folder_.path() / "times").string();
+  const std::string worker =
+      APO_SCRIPTED_WORKER " w1 " APO_SOURCE_FOLDER "/experiments/nvidia-h200/b8_t512_h83_n64/backward.db ";
+  start_commands(
+      {fmt::format("echo >>{0}; [ $(wc -l <{0}) -gt 3 ] && exec {1} revert || exec {1} give_back", times, worker)}, 1,
+      10);
+  place(1);
+  const auto experiment = next_experiment();
+  ASSERT_TRUE(experiment);
+  EXPECT_EQ(placed_->given_up(), "");
+  EXPECT_EQ(rows().size(), 4U);
+  finish();
+}
+
+TEST_F(Placed, AnAcceptanceOfADeviceThatEndsMeanwhileIsConfirmedByAnother) {
+  start({"accept_and_die", "accept@0.5"}, 2);
+  wait_until([&] { return all_idle(); });
+  place(1);
+  EXPECT_FALSE(wait_until([&] { return rows().at(0).end.has_value(); }));
+  expect_whole();
+  const auto experiment = next_experiment();
+  ASSERT_TRUE(experiment);
+  EXPECT_EQ(experiment->judgement->verdict, Verdict::accepted);
+  EXPECT_EQ(journal_.worker_of(experiment->id)->device, "w1");
+  EXPECT_EQ(journal_.replays_of(experiment->id).size(), 1U);
+  finish();
+}
+
+TEST_F(Placed, AnAcceptanceIsNotReplicatedWhenTheLastOtherWorkerEnds) {
+  start({"accept_and_die", "die@0.5"}, 2);
+  wait_until([&] { return all_idle(); });
+  place(1);
+  place(2);
+  const auto experiment = next_experiment();
+  ASSERT_TRUE(experiment);
+  EXPECT_EQ(experiment->judgement->reason, Reason::not_replicated);
+  EXPECT_THROW(next_experiment(), EnvironmentError) << "no worker is left";
+  expect_whole();
+}
+
+TEST_F(Placed, AnAcceptanceIsNotReplicatedWhenOtherWorkersAreLostWithIt) {
+  start({"accept", "cannot_judge"}, 2, 10);
+  wait_until([&] { return all_idle(); });
+  place(1);
+  const auto experiment = next_experiment();
+  ASSERT_TRUE(experiment);
+  EXPECT_EQ(experiment->judgement->reason, Reason::not_replicated);
+  EXPECT_EQ(placed_->given_up(), "");
+  finish();
+}
+
+TEST_F(Placed, AWorkerTakesTheNextCandidateWhileItsAcceptanceWaitsForAnother) {
+  start({"accept", "stay"}, 2);
+  wait_until([&] { return all_idle(); });
+  place(1);
+  place(2);
+  EXPECT_FALSE(wait_until([&] { return fleet_->workers().is_idle(0); }));
+  EXPECT_TRUE(placed_->can_take());
+  finish();
+}
+
+TEST_F(Placed, AnAcceptanceStopsTheOthersWithoutWaitingForThem) {
+  start({"accept", "stay"});
+  wait_until([&] { return all_idle(); });
+  place(1);
+  place(2);
+  const auto experiment = next_experiment();
+  ASSERT_TRUE(experiment);
+  EXPECT_EQ(experiment->judgement->verdict, Verdict::accepted);
+  kill(fleet_->workers().pid(1), SIGSTOP);  // in the middle of a long build
+  const auto begin = std::chrono::steady_clock::now();
+  placed_->stop();
+  EXPECT_LT(seconds_since(begin), 1);
+  EXPECT_TRUE(placed_->is_empty());
+  EXPECT_FALSE(fleet_->workers().is_idle(1));
+  kill(fleet_->workers().pid(1), SIGCONT);
+  placed_.emplace(*frame_, *state_, iteration_);
+  EXPECT_FALSE(wait_until([&] { return all_idle(); }));
+  EXPECT_TRUE(placed_->can_take());
+  finish();
+}
+
+TEST_F(Placed, DismissedWorkersHaveEnded) {
+  start({"stay"});
+  place(1);
+  wait_until([&] { return fleet_->workers().task(0) != 0; });
+  const pid_t pid = fleet_->workers().pid(0);
+  finish();
+  EXPECT_NE(kill(pid, 0), 0);
+}
+
+}  // namespace
+}  // namespace apo

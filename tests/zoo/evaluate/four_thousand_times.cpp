@@ -1,0 +1,19 @@
+// apo:variant    copy/four_thousand_times
+// apo:target     host
+// apo:technique  zoo
+// apo:idea       Copies four thousand times: so slow that no load of the machine hides it.
+#include <cstring>
+
+#include "copy.args.h"
+
+APO_EXPORT uint32_t apo_abi(void) {
+  return APO_ABI_VERSION;
+}
+
+APO_EXPORT int apo_launch(const apo_call* call) {
+  const auto* args = static_cast<const copy_args*>(call->arguments);
+  for (volatile int i = 0; i < 4000; i = i + 1) {
+    std::memcpy(args->y, args->x, sizeof(float) * static_cast<size_t>(args->n));
+  }
+  return 0;
+}
