@@ -195,6 +195,8 @@ TEST(CommandReference, NumPyIsAReference) {
       parse_family(replaced(head, "// apo:unit      rows\n", "// apo:reference /usr/bin/python3 ref.py\n"),
                    (folder.path() / "softmax.h").string());
   ASSERT_EQ(file.headers.size(), 1u) << "the script is part of the contract";
+  EXPECT_EQ(std::ranges::count(file.regimes, "denormal"), 0) << "its error says nothing of hardware that flushes them";
+  EXPECT_EQ(std::ranges::count(file.regimes, "zero_rows"), 1);
   const Family family = family_of(file, test_oracle());
   const InputSet inputs = make_inputs(family, kAxes, 1, "typical", 1);
   const Expected by_numpy = expect(family, inputs, {}, 1);

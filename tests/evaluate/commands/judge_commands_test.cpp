@@ -243,6 +243,16 @@ TEST(CommandFaults, ABThatFailsLaterIsRevertedAndKeepsItsRounds) {
       << result.judgement->sentence;
 }
 
+TEST(CommandFaults, ABThatFailsOnceIsNotBlamed) {
+  const std::string fourth =
+      "n=$(cat once 2>/dev/null || echo 0); echo $((n + 1)) > once; test $n -ne 3 && echo value 1";
+  const CommandComparison result = judged(asked("echo value 2", fourth));
+  EXPECT_EQ(result.judgement->verdict, Verdict::inconclusive);
+  EXPECT_EQ(result.judgement->reason, Reason::interrupted);
+  EXPECT_TRUE(mentions(result.judgement->sentence, "A round failed while both commands were timed: faulted"))
+      << result.judgement->sentence;
+}
+
 // What hangs is ended with all that it started.
 TEST(CommandFaults, AHangIsKilledAtItsDeadlineWithItsChildren) {
   CommandComparison comparison = asked("echo value 1", "sleep 1000 & echo $! > child; wait");

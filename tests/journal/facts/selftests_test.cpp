@@ -2,6 +2,7 @@
 // measured on.
 #include <gtest/gtest.h>
 
+#include "journal/database.h"
 #include "journal/query/queries.h"
 #include "tests/journal/samples.h"
 
@@ -83,7 +84,7 @@ TEST(SelftestRows, OfAnOlderJournalSayNeitherWhyNorHow) {
   Journal journal = scratch.open();
   const Selftest written = a_selftest(journal, a_machine());
   journal.add_selftest_comparison(written.id, a_comparison());
-  Database(scratch.path, Database::Mode::read_write)
+  Database(scratch.path, Database::Mode::write)
       .execute("DROP TRIGGER selftest_evidence_no_DELETE; DELETE FROM selftest_evidence");
   const auto comparisons = journal.selftest_comparisons(written.id);
   ASSERT_EQ(comparisons.size(), 1u);
