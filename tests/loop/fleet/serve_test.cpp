@@ -149,6 +149,7 @@ TEST_F(Serve, HoldsNothingAgainstACandidateWhoseCompilerWasAskedToEndWithIt) {
     worker.next({"nothing"}, 0.1);
   }
   kill(static_cast<pid_t>(std::stoi(read_file(pid))), SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));  // the signals of a job do not arrive at once
   kill(worker.connection().pid(), SIGTERM);
   const auto last = worker.next({"answer", "failed", "given_back"}, 10);
   ASSERT_TRUE(last);
