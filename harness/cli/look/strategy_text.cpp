@@ -11,6 +11,7 @@
 #include "harness/cli/console.h"
 #include "harness/core/text.h"
 #include "harness/loop/space/replayed_space.h"
+#include "harness/research/search/strategies.h"
 
 namespace apo {
 namespace {

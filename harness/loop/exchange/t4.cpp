@@ -6,7 +6,6 @@
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
-#include "harness/loop/exchange/t4_words.h"
 
 namespace apo {
 namespace {

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "harness/core/words.h"
+
 namespace apo {
 
 enum class Invalidity : std::uint8_t {
@@ -19,6 +21,13 @@ enum class Invalidity : std::uint8_t {
   correctness,  // it ran, and its outputs are wrong
   constraints,  // the parameters allow no such configuration
 };
+inline constexpr EnumWords<Invalidity, 6> kInvalidityWords = {{{Invalidity::correct, "correct"},
+                                                               {Invalidity::timeout, "timeout"},
+                                                               {Invalidity::compile, "compile"},
+                                                               {Invalidity::runtime, "runtime"},
+                                                               {Invalidity::correctness, "correctness"},
+                                                               {Invalidity::constraints, "constraints"}}};
+
 std::string_view to_string(Invalidity invalidity);
 
 using T4Value = std::variant<std::int64_t, double, bool, std::string>;

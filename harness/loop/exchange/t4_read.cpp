@@ -9,7 +9,6 @@
 #include "harness/core/text.h"
 #include "harness/loop/exchange/document_field.h"
 #include "harness/loop/exchange/t4.h"
-#include "harness/loop/exchange/t4_words.h"
 
 namespace apo {
 namespace {

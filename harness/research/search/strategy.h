@@ -1,10 +1,9 @@
-// harness/research/search/strategy.h - strategies that choose which configuration of a space to evaluate next.
+// harness/research/search/strategy.h - the interface of strategies, which choose the configuration to evaluate next.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,10 +26,5 @@ class SearchStrategy {
   virtual std::optional<std::size_t> next(const SearchSpace& space, const std::vector<Evaluated>& history,
                                           std::uint64_t seed) const = 0;
 };
-
-// random, greedy, annealing, model
-const std::vector<const SearchStrategy*>& search_strategies();
-// Throws UserError with the nearest name.
-const SearchStrategy& search_strategy(const std::string& name);
 
 }  // namespace apo

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "harness/core/error.h"
+#include "harness/research/search/strategies.h"
 #include "tests/research/search/planted_space.h"
 
 namespace apo {

@@ -1,5 +1,5 @@
-// tests/research/search/strategy_test.cpp - what holds of every strategy, and what one is better at than another.
-#include "harness/research/search/strategy.h"
+// tests/research/search/strategies_test.cpp - what holds of every strategy, and what one is better at than another.
+#include "harness/research/search/strategies.h"
 
 #include <gtest/gtest.h>
 

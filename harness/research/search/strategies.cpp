@@ -1,5 +1,5 @@
-// harness/research/search/strategy.cpp - the table of strategies.
-#include "harness/research/search/strategy.h"
+// harness/research/search/strategies.cpp - the table of strategies.
+#include "harness/research/search/strategies.h"
 
 #include "harness/core/error.h"
 #include "harness/core/text.h"
