@@ -338,7 +338,7 @@ TEST(Certifications, OfAJournalOfBeforeSoloRunsHaveNone) {
           "DROP TABLE application_verdict; DROP TABLE application_run; DROP TABLE application_comparison;"
           "DROP VIEW hand_kept; DROP TABLE hand_kept_row; DROP TABLE hand_kept_journal;"
           "DROP VIEW workers; DROP TABLE placement_end; DROP TABLE placement; DROP TABLE worker_end; DROP TABLE worker;"
-          "PRAGMA user_version = 7"),
+          "DROP TABLE selftest_evidence; PRAGMA user_version = 7"),
       "");
   for (const Access access : {Access::read_only, Access::read_write}) {
     Journal journal = scratch.open(access);
