@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr const char* kFormat = "apo gate baseline";
+constexpr const char* kBaselineFormat = "apo gate baseline";
 constexpr int kVersion = 1;
 constexpr std::uintmax_t kMaxBytes = std::uintmax_t{256} << 20;
 
@@ -120,8 +120,8 @@ std::string read_text(const fs::path& file, const std::string& where) {
 }
 
 void check_head(const Json& json, const std::string& where) {
-  if (!json.is_object() || json.value("format", "") != kFormat) {
-    damaged(where, std::string("it does not say \"format\": \"") + kFormat + "\"");
+  if (!json.is_object() || json.value("format", "") != kBaselineFormat) {
+    damaged(where, std::string("it does not say \"format\": \"") + kBaselineFormat + "\"");
   }
   if (const int version = json.at("version"); version != kVersion) {
     throw UserError(
@@ -147,7 +147,7 @@ void write_baseline(const fs::path& file, const std::vector<StoredVariant>& vari
                       "save '" + stored.variant.path + "' as UTF-8");
     }
   }
-  const Json document = {{"format", kFormat}, {"version", kVersion}, {"variants", list}};
+  const Json document = {{"format", kBaselineFormat}, {"version", kVersion}, {"variants", list}};
   write_file_atomically(file, document.dump(2) + "\n");
 }
 

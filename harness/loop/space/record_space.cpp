@@ -44,6 +44,7 @@ Invalidity invalidity_of(Outcome outcome) {
     case Outcome::no_change:
       return Invalidity::correct;
     case Outcome::refused:
+    case Outcome::not_checkable:
       return Invalidity::constraints;
     case Outcome::build_failed:
     case Outcome::wrong_abi:

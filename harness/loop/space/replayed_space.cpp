@@ -70,7 +70,7 @@ bool is_word(const T4Value& value) {
   return std::holds_alternative<std::string>(value);
 }
 
-double number_of(const T4Value& value) {
+double number_of_value(const T4Value& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) {
     return static_cast<double>(*integer);
   }
@@ -81,19 +81,19 @@ double number_of(const T4Value& value) {
 }
 
 // The values of one parameter in the order of their levels.
-struct Values {
+struct ValuesOfParameter {
   std::vector<T4Value> values;
   bool ordered = true;
 };
 
-Values values_of(const T4File& file, const std::string& name) {
+ValuesOfParameter values_of(const T4File& file, const std::string& name) {
   std::set<T4Value> all;
   for (const T4Result& result : file.results) {
     all.insert(result.configuration.at(name));
   }
-  Values values{.values = {all.begin(), all.end()}, .ordered = std::ranges::none_of(all, is_word)};
+  ValuesOfParameter values{.values = {all.begin(), all.end()}, .ordered = std::ranges::none_of(all, is_word)};
   if (values.ordered) {  // integers and floats of one parameter by their size
-    std::ranges::stable_sort(values.values, {}, number_of);
+    std::ranges::stable_sort(values.values, {}, number_of_value);
   }
   return values;
 }
@@ -104,10 +104,10 @@ RecordedSpace replayed_space(const T4File& file, const std::string& path) {
   if (file.results.empty()) {
     throw UserError(path + " holds no result", "'apo space VARIANT --output FILE' records a space");
   }
-  std::map<std::string, Values> values;
+  std::map<std::string, ValuesOfParameter> values;
   std::vector<SearchParameter> parameters;
   for (const auto& [name, value] : file.results.front().configuration) {
-    const Values& its = values[name] = values_of(file, name);
+    const ValuesOfParameter& its = values[name] = values_of(file, name);
     parameters.push_back({.name = name, .levels = its.values.size(), .ordered = its.ordered});
   }
   const bool by_speedup = all_have_speedups(file);
