@@ -313,7 +313,7 @@ class ReverseStep {
     for (std::int64_t i = 0; i < N; ++i) {
       Real* row = D + i * V;
       const Real ki = k_hat[i];
-      dk[i] = dot_rows(row, delta_.data(), V) - dot_rows(S + i * V, dd_.data(), V);
+      dk[i] = dot_rows(row, delta_.data(), V) - arithmetic_.reordered(dot_rows(S + i * V, dd_.data(), V));
       for (std::int64_t j = 0; j < V; ++j) {
         row[j] = a * row[j] - ki * dd_[static_cast<std::size_t>(j)];
       }

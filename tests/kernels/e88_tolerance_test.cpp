@@ -233,6 +233,22 @@ TEST(E88Tolerance, AGradientWhoseTermsCancelHasRoomForTheirRounding) {
   EXPECT_LT(problem.noise.at("dq")[0], 0x1p-12 * std::fabs(across));
 }
 
+// One element with v = 2 S k: both terms of dk are D S k, and a kernel that adds v - S k and - S k first has another
+// rounding of them.
+TEST(E88Tolerance, AKeyGradientWhoseTwoTermsCancelHasRoomForTheirRounding) {
+  Answered problem("e88_backward", e88_axes(1, 1, 1, 1, 1, 1, 0), "typical");
+  problem.inputs.at("k")[0] = 1;
+  problem.inputs.at("v")[0] = 1;
+  problem.inputs.at("checkpoints")[0] = 0.5;
+  problem.expected = problem.family.reference(problem.axes, problem.inputs, {}, 1);
+  problem.noise = problem.family.noise(problem.axes, problem.inputs, problem.expected, {}, 1);
+  EXPECT_EQ(problem.expected.at("dk")[0], 0);
+  const double term = std::fabs(0.5 * problem.expected.at("dv")[0]);
+  EXPECT_GT(term, 0);
+  EXPECT_GT(problem.noise.at("dk")[0], 0x1p-24 * term);
+  EXPECT_LT(problem.noise.at("dk")[0], 0x1p-12 * term);
+}
+
 // ||honest - reference|| / ||reference|| of every tensor: rounding, and not much more.
 TEST(E88Tolerance, HonestErrorStaysSmallInEveryRegime) {
   for (const std::string_view name : {"e88_forward", "e88_backward"}) {

@@ -32,7 +32,7 @@ Experiment timed() {
   return experiment;
 }
 
-Experiment failed(const std::string& gate, Outcome outcome) {
+Experiment failed_at(const std::string& gate, Outcome outcome) {
   Experiment experiment{.gates = {{.gate = gate, .outcome = outcome, .evidence = "why"}},
                         .judgement = Judgement{.verdict = Verdict::reverted, .reason = Reason::gate_failed},
                         .outcome = outcome};
@@ -76,7 +76,7 @@ TEST(SpaceResult, OfAConfigurationThatFailsSaysHowAndWhy) {
                           Case{"correctness", Outcome::faulted, Invalidity::runtime, 0},
                           Case{"sanitizers", Outcome::faulted, Invalidity::runtime, 1},
                           Case{"metadata", Outcome::refused, Invalidity::constraints, 0}}) {
-    const Experiment experiment = failed(one.gate, one.outcome);
+    const Experiment experiment = failed_at(one.gate, one.outcome);
     ASSERT_TRUE(is_measured(experiment)) << one.gate;
     const T4Result result = result_of(experiment, {});
     EXPECT_EQ(result.invalidity, one.invalidity) << one.gate;
@@ -87,8 +87,8 @@ TEST(SpaceResult, OfAConfigurationThatFailsSaysHowAndWhy) {
 }
 
 TEST(SpaceResult, AFailureOfTheMachineOrOfTheReferenceIsNoResult) {
-  EXPECT_FALSE(is_measured(failed("timing", Outcome::unstable_clock)));
-  Experiment reference = failed("timing", Outcome::faulted);
+  EXPECT_FALSE(is_measured(failed_at("timing", Outcome::unstable_clock)));
+  Experiment reference = failed_at("timing", Outcome::faulted);
   reference.judgement->reason = Reason::interrupted;
   EXPECT_FALSE(is_measured(reference));
   Experiment untimed = timed();
