@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/families/family_file.h"
+#include "harness/families/family_record.h"
 #include "kernels/family.h"
 
 namespace apo {
