@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <regex>
 #include <set>
 
@@ -131,21 +132,13 @@ std::vector<double> values_of(const std::vector<StepLine>& steps, std::size_t fi
   return values;
 }
 
-double sum_of(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) {
-    sum += value;
-  }
-  return sum;
-}
-
 Result<double> speed_value(const ApplicationMetric& metric, const std::vector<StepLine>& steps, const Window& window) {
   const std::size_t count = window.end - window.timed_begin;
   if (!metric.higher_is_better) {
     return window.seconds / static_cast<double>(count);
   }
   const std::vector<double> amounts = values_of(steps, window.timed_begin, window.end, metric.name);
-  const double sum = sum_of(amounts);
+  const double sum = std::accumulate(amounts.begin(), amounts.end(), 0.0);
   if (amounts.size() != count || !(sum > 0)) {
     return no_metric_because(fmt::format("{} of {} steps have '{}', and their sum is {}", amounts.size(), count,
                                          metric.name, format_g(sum)));
@@ -161,7 +154,7 @@ Result<double> quality_value(const ApplicationMetric& metric, const std::vector<
   if (values.empty()) {
     return no_metric_because(fmt::format("none of the last {} steps has '{}'", kept, metric.name));
   }
-  return sum_of(values) / static_cast<double>(values.size());
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 }  // namespace

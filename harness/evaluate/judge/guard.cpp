@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "harness/core/normal.h"
 #include "harness/core/text.h"
@@ -32,14 +33,6 @@ struct Tail {
   const char* words;
 };
 constexpr std::array<Tail, 2> kTails = {{{0.9, "tenth"}, {0.99, "hundredth"}}};
-
-double total_of(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) {
-    sum += value;
-  }
-  return sum;
-}
 
 RoundCalls calls_of(const Round& round, const RoundWorkload& workload) {
   const double call_ns = typical_calls(workload, round.candidate_in_slot0).incumbent_ns * workload.repetitions;
@@ -72,12 +65,14 @@ double least_ratio_of_sums(const std::vector<RoundCalls>& rounds, double errors)
   const auto n = static_cast<double>(rounds.size());
   double incumbent = 0, candidate = 0, squares = 0;
   for (const RoundCalls& calls : rounds) {
-    incumbent += total_of(calls.incumbent);
-    candidate += total_of(calls.candidate);
+    incumbent += std::accumulate(calls.incumbent.begin(), calls.incumbent.end(), 0.0);
+    candidate += std::accumulate(calls.candidate.begin(), calls.candidate.end(), 0.0);
   }
   const double ratio = candidate / incumbent;
   for (const RoundCalls& calls : rounds) {
-    squares += std::pow(total_of(calls.candidate) - ratio * total_of(calls.incumbent), 2);
+    squares += std::pow(std::accumulate(calls.candidate.begin(), calls.candidate.end(), 0.0) -
+                            ratio * std::accumulate(calls.incumbent.begin(), calls.incumbent.end(), 0.0),
+                        2);
   }
   return ratio - errors * std::sqrt(squares * n / (n - 1)) / incumbent;
 }
