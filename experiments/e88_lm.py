@@ -11,7 +11,9 @@ BUNDLE is from bundle.sh; what is printed, the journal and the comparisons are k
     skipped-head  on a forward kernel that skips one head in 83
     stage         on the last accepted stage alone, whose effect on the kernel is in the journal
     fused         on one GEMM for all projections against five
-    long          loss after 1000 steps, best against plain, five seeds
+    graph         on a step as one CUDA graph against its calls
+    long200       loss after 200 steps, best against plain, five seeds
+    long1000      loss after 1000 steps of a quarter of the batch (B=4), best against an early stage, five seeds
 
 The tables with a mistake are edited copies of what `apo export` wrote: nothing checks them but the application.
 """
@@ -28,6 +30,7 @@ DEVICE = ROOT / "experiments/nvidia-h200"
 SIMPLE = ("cuda_simple", "cuda_simple")
 BEST = ("cuda_best[SEQUENCES=1]", "cuda_best[SEQUENCES=11]")
 BEFORE = (BEST[0], "cuda_lane_tiling[SEQUENCES=11]")
+PLAIN_FORWARD = ("cuda_simple", "cuda_paired_warps[SEQUENCES=11]")
 STAGES = [SIMPLE, (BEST[0], "cuda_simple"), (BEST[0], "cuda_paired_warps[SEQUENCES=11]"), BEFORE, BEST]
 GEMM_TFLOP, KERNEL_FLOOR_MS, OPTIMIZER_GB = 21.46, 17 * (0.191 + 0.284), 436.697222 * 30 / 1000
 TORCH_RATE = """
@@ -92,9 +95,10 @@ class Sitting:
         seconds = statistics.median(line["seconds"] for line in lines[10:])
         return 1000 * seconds, lines[0]["bytes"] / seconds, lines[-1]["loss"]
 
-    def compare(self, title, a, b, *options, steps=60):
+    def compare(self, title, a, b, *options, steps=60, seeds=10, **quality):
         application = json.loads((ROOT / "examples/e88_lm/campaign.json").read_text())
-        application["application"].update({"steps": steps})
+        application["application"].update(steps=steps, seeds=list(range(1, seeds + 1)), pairs=seeds, time_limit="10m")
+        application["application"]["metrics"][1].update(quality)
         file = self.out / "application.json"
         file.write_text(json.dumps(application))
         done = self.call(self.apo, "application", "compare", a, b, "--application", file, "--target", "cuda", "--quiet",
@@ -141,10 +145,14 @@ PARTS = {
     "simple": verdict("Best against plain", (SIMPLE,), (BEST,)),
     "same": verdict("Best against itself", (BEST, "best-a"), (BEST, "best-b")),
     "gate-bug": verdict("A mistake in the gradient of the gate", (BEST,), (BEST, "gate-bug", None, GATE_BUG)),
-    "skipped-head": verdict("A head that is skipped", (BEST,), (BEST, "skipped-head", None, SKIPPED_HEAD)),
+    "skipped-head": verdict("A head that is skipped", (BEST,), (BEST, "skipped-head", None, SKIPPED_HEAD), steps=90, last=70,
+                            margin=0.003),
     "stage": verdict("The last accepted stage of the backward", (BEFORE,), (BEST,), steps=30),
     "fused": verdict("One GEMM for all projections", (BEST, "separate"), (BEST, "fused", "--fused-projection"), steps=40),
-    "long": verdict("1000 steps", (SIMPLE,), (BEST,), steps=1000),
+    "graph": verdict("A step as one graph", (BEST, "calls"), (BEST, "graph", "--graph"), steps=40),
+    "long200": verdict("200 steps", (SIMPLE,), (BEST,), steps=200, seeds=5),
+    "long1000": verdict("1000 steps at B=4", (PLAIN_FORWARD, "plain-b4", "--batch 4"), (BEST, "best-b4", "--batch 4"), steps=1000,
+                        seeds=5, last=200),
 }
 
 

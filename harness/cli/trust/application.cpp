@@ -66,7 +66,8 @@ Action define_application(CLI::App& app, Globals& globals) {
   app.add_option("dispatch_b", options->dispatch_b, "B: the one to judge")->required();
   app.add_option("--application", options->file, "campaign file, or another one, with the key \"application\"")
       ->required();
-  app.add_option("--pairs", options->pairs, "pairs of fresh runs (default: as declared, else 14)")
+  app.add_option("--pairs", options->pairs,
+                 "pairs of fresh runs (default: as declared, else 14); fewer than 10 decide the quality alone")
       ->check(CLI::Range(kLeastPairs, 1000));
   app.add_option("--fixed-time", options->fixed_time,
                  "also show what is done within this time, start-up included, for example 60s");

@@ -57,8 +57,13 @@ WalshAverages speed_effects(const ApplicationMetric& metric, const std::vector<P
   }));
 }
 
+// The preset's, or the least that so few pairs can give.
+double interval_alpha(int pairs) {
+  return std::max(standard_preset().interval_alpha, std::exp2(-pairs));
+}
+
 SpeedEffect speed_effect(const ApplicationMetric& metric, ApplicationView view, const std::vector<Pair>& pairs) {
-  const JudgePreset preset = standard_preset();
+  const double alpha = interval_alpha(static_cast<int>(pairs.size()));
   const WalshAverages averages = speed_effects(metric, pairs);
   return {.view = view,
           .value_a = median(each(pairs, [&](const Pair& pair) { return pair.a->values.at(metric.name); })),
@@ -67,9 +72,9 @@ SpeedEffect speed_effect(const ApplicationMetric& metric, ApplicationView view, 
           .start_up_b_s = median(each(pairs, [](const Pair& pair) { return pair.b->start_up_s; })),
           .pairs = static_cast<int>(pairs.size()),
           .effect = averages.hodges_lehmann(),
-          .lower = averages.lower(preset.interval_alpha),
-          .upper = averages.upper(preset.interval_alpha),
-          .confidence = 1 - 2 * preset.interval_alpha};
+          .lower = averages.lower(alpha),
+          .upper = averages.upper(alpha),
+          .confidence = 1 - 2 * alpha};
 }
 
 // Pairs of one seed are one value: a program that is deterministic says the same each time.

@@ -105,6 +105,16 @@ TEST(DecideApplication, FewerThanFiveSeedsShowNoEquivalence) {
   EXPECT_EQ(judged.qualities.at(0).seeds_needed, 5);
 }
 
+TEST(DecideApplication, FivePairsDecideTheQualityAndNeverTheSpeed) {
+  const ApplicationComparison equal = measured({.speedup = 3, .pairs = 5});
+  EXPECT_EQ(equal.verdict, Verdict::inconclusive);
+  EXPECT_EQ(equal.qualities.front().finding, QualityFinding::equivalent);
+  ASSERT_NE(deciding_speed(equal), nullptr);
+  EXPECT_TRUE(std::isfinite(deciding_speed(equal)->lower) && std::isfinite(deciding_speed(equal)->upper));
+  EXPECT_DOUBLE_EQ(deciding_speed(equal)->confidence, 1 - 2.0 / 32);
+  EXPECT_EQ(measured({.speedup = 3, .loss_change = 0.02, .pairs = 5}).reason, Reason::quality_lost);
+}
+
 TEST(DecideApplication, SlowerAndEquallyFastAreReverted) {
   EXPECT_EQ(measured({.speedup = 0.95}).reason, Reason::regression);
   EXPECT_EQ(measured({}).reason, Reason::equivalent);
