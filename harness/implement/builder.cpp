@@ -152,6 +152,7 @@ Build Builder::build(const Family& family, const Variant& whole, const Axes& axe
                                  .compiler = toolchain_.compiler,
                                  .compiler_version = toolchain_.version,
                                  .sanitize = options_.sanitize,
+                                 .debugger = options_.debugger,
                                  .timeout_s = options_.timeout_s},
                                 cache_, family, variant, axes, settings);
     }

@@ -28,6 +28,7 @@ struct BuildOptions {
   // Target cuda: the device to build and to plan launches for.
   std::optional<DeviceFacts> device = std::nullopt;
   bool executor = false;  // build device variants for the CPU executor instead
+  bool debugger = false;  // with `executor`: for a debugger, which asks where variables are
 };
 
 // Asks the compiler who it is and what -march=native means here, so one Builder serves many builds.

@@ -29,13 +29,14 @@ constexpr const char* kNotCheckable = "not checkable on the CPU: ";
 constexpr std::int64_t kStaticLimit = 48 << 10;  // of a kernel's static shared memory, on every GPU
 
 // -Og keeps loads and stores where the source has them. GCC announces them to functions that libtsan would define;
-// ours do. AddressSanitizer sees three calls, so that compiling is all its time: -O0 takes a fifth of it. Exceptions,
-// errno and traps are none of a kernel's.
-Words checked_compile_flags(bool sanitize) {
+// ours do. AddressSanitizer sees three calls, so that compiling is all its time: -O0 takes a fifth of it. Where
+// variables are costs a quarter of the time, and only a debugger asks. Exceptions, errno and traps are none of a
+// kernel's.
+Words checked_compile_flags(const ExecutorBuildOptions& options) {
   Words flags = {"-x",
                  "c++",
                  "-std=c++20",
-                 "-g",
+                 options.debugger ? "-g" : "-g1",
                  "-gno-statement-frontiers",
                  "-fPIC",
                  "-w",
@@ -48,9 +49,10 @@ Words checked_compile_flags(bool sanitize) {
                  "-frandom-seed=apo",
                  "-ffp-contract=off"};
   const Words mode =
-      sanitize ? Words{"-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"}
-               : Words{"-Og", "-fsanitize=thread,alignment,bounds", "-fno-sanitize-recover=all",
-                       "--param=tsan-instrument-func-entry-exit=0", "--param=tsan-distinguish-volatile=1"};
+      options.sanitize
+          ? Words{"-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"}
+          : Words{"-Og", "-fsanitize=thread,alignment,bounds", "-fno-sanitize-recover=all",
+                  "--param=tsan-instrument-func-entry-exit=0", "--param=tsan-distinguish-volatile=1"};
   return joined(flags, mode);
 }
 
@@ -215,7 +217,7 @@ CompileStep compile_checked(const ExecutorBuildOptions& options, const Variant& 
   const fs::path headers = options.home / "harness" / "executor" / "device";
   // The flags say that it is C++, so they stand before the name that does not.
   CompileStep step = run_step(
-      joined(joined({options.compiler}, checked_compile_flags(options.sanitize)),
+      joined(joined({options.compiler}, checked_compile_flags(options)),
              {"-I.", "-I" + headers.string(), "-include", (headers / "cuda.h").string(), "-c", source, "-o", kObject}),
       folder, options.timeout_s);
   if (step.ok) {
@@ -236,7 +238,7 @@ CompileStep compile_checked(const ExecutorBuildOptions& options, const Variant& 
 
 Built build_checked(const ExecutorBuildOptions& options, const BuildCache& cache, const Family& family,
                     const Variant& variant, const std::string& header) {
-  const Words flags = joined(checked_compile_flags(options.sanitize), checked_link_flags(options.sanitize));
+  const Words flags = joined(checked_compile_flags(options), checked_link_flags(options.sanitize));
   const BuildRecipe recipe{
       .key = joined({fmt::format("executor recipe {}", kExecutorRecipe), options.compiler, options.compiler_version,
                      device_headers(options.home / "harness" / "executor" / "device")},

@@ -20,6 +20,7 @@ struct ExecutorBuildOptions {
   std::string compiler;        // g++
   std::string compiler_version;
   bool sanitize = false;  // AddressSanitizer and UndefinedBehaviorSanitizer in place of the executor's own checks
+  bool debugger = false;  // says where variables are, besides lines
   double timeout_s = 120;
 };
 

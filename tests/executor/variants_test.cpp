@@ -77,6 +77,22 @@ TEST_P(DeviceVariant, IsRightOnSmallAndRaggedShapes) {
   EXPECT_FALSE(gate.evidence.starts_with("0 calls")) << "no shape is supported: " << gate.evidence;
 }
 
+// Why no shipped variant keeps its sums in dB.
+TEST(PackedAtomics, AreRightForOneTermAndMissTheToleranceForTwo) {
+  const CpuRuntime cpu("binary_backward_bf16", "tests/zoo/gradients", std::chrono::minutes(2));
+  const auto with_rows = [&](std::int64_t rows) {
+    Axes axes = find_workload(cpu.family(), "ragged_columns")->axes;
+    axes["d6"] = rows;
+    return check_case(cpu.runtime(), {.variant = "binary_backward_bf16/packed_atomics", .settings = {}},
+                      {.workload = "", .axes = axes, .regimes = {"typical"}}, 3, false);
+  };
+  const CheckResult one = with_rows(1);
+  EXPECT_EQ(one.outcome, Outcome::valid) << one.evidence;
+  const CheckResult two = with_rows(2);
+  EXPECT_EQ(two.outcome, Outcome::incorrect) << two.evidence;
+  EXPECT_TRUE(two.evidence.find(": dB[") != std::string::npos) << two.evidence;
+}
+
 INSTANTIATE_TEST_SUITE_P(OnTheCpu, DeviceVariant, ::testing::ValuesIn(device_variants()), [](const auto& variant) {
   std::string name = variant.param;
   std::replace(name.begin(), name.end(), '/', '_');

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "harness/core/hash.h"
+#include "harness/implement/executor_builder.h"
 #include "harness/implement/object/elf.h"
 #include "kernels/abi.h"
 #include "tests/implement/fixtures.h"
@@ -482,6 +483,21 @@ TEST_F(BuilderTest, SanitizedBuildIsAnotherOneThatCarriesTheChecks) {
   expect_contains(read_file(sanitized.object_path), "__asan_report_load");
   EXPECT_NE(sanitized.key, build(variant()).key);
   EXPECT_TRUE(fs::exists(Builder(checked).sanitizer_runtime()));
+}
+
+// Every build of the executor has lines. Where variables are is in the sections that -g adds.
+TEST_F(BuilderTest, OnlyTheExecutorsBuildForADebuggerSaysWhereVariablesAre) {
+  BuildOptions executor = options();
+  executor.device = executor_device();
+  executor.executor = true;
+  const Variant variant = load_variant(std::string(APO_SOURCE_FOLDER) + "/tests/zoo/executor/honest_syncwarp.cu");
+  const Build plain = build_with(executor, variant);
+  executor.debugger = true;
+  const Build debugged = build_with(executor, variant);
+  ASSERT_EQ(debugged.outcome, Outcome::valid) << debugged.evidence;
+  expect_contains(read_file(plain.object_path), ".debug_line");
+  expect_contains(read_file(debugged.object_path), ".debug_loclists");
+  EXPECT_EQ(read_file(plain.object_path).find(".debug_loclists"), std::string::npos);
 }
 
 TEST_F(BuilderTest, ObjectsThatAreNotWholeAreNeverRead) {

@@ -22,6 +22,10 @@ struct Scale {
 
   __device__ explicit Scale(const lse_backward_args& a)
       : scale(a.scale), scale2(a.scale * kLog2e), cap(static_cast<float>(a.cap)), is_plain(a.cap == 0) {}
+  // A score after the cap, times log2(e).
+  __device__ float score2(float product) const {
+    return is_plain ? product * scale2 : cap * tanhf(product * scale / cap) * kLog2e;
+  }
   // lse2 = lse log2(e)
   __device__ float weight(float product, float lse2) const {
     if (is_plain) {
@@ -130,8 +134,16 @@ __device__ void store_rows(const float (&sums)[kD / 8][4], float scale, bf16* to
   });
 }
 
+// The scores of a thread's two rows are held against lse, which is known before the first key.
+struct ByLse {
+  __device__ void begin(float (&)[2]) {}
+  template <int kD, class Hidden>
+  __device__ void look(const Scale&, const float (&)[kTile / 8][4], float (&)[kD / 8][4], float (&)[2], Hidden) {}
+  __device__ void finish(const float (&)[2], float (&)[2]) const {}  // the rows' factors, dlse
+};
+
 // dq of a tile of queries: all keys that they see, tile by tile, the next one on its way meanwhile.
-template <int kD>
+template <int kD, class Rows = ByLse>
 __device__ void dq_tile(const lse_backward_args& a, long long head, long long first, Operand<kD>* tiles) {
   const HeadOf of(a, head);
   const Scale scale(a);
@@ -145,6 +157,7 @@ __device__ void dq_tile(const lse_backward_args& a, long long head, long long fi
   __syncthreads();
   unsigned q[kD / 16][4];
   take_left<kD>(q, tiles[2]);
+  Rows rows;
   float lse2[2], dlse[2], sums[kD / 8][4];
   clear<kD>(sums);
   for (int r = 0; r < 2; ++r) {
@@ -152,6 +165,7 @@ __device__ void dq_tile(const lse_backward_args& a, long long head, long long fi
     lse2[r] = i < a.S ? a.lse[head * a.S + i] * kLog2e : 0;
     dlse[r] = i < a.S ? a.dlse[head * a.S + i] : 0;
   }
+  rows.begin(lse2);
   int now = 0;
   for (long long j = 0; j < keys; j += kTile, now ^= 1) {
     if (j + kTile < keys) {
@@ -161,6 +175,9 @@ __device__ void dq_tile(const lse_backward_args& a, long long head, long long fi
     float p[kTile / 8][4];
     products<kD>(q, tiles[now], p);
     const bool masks = of.tile_has_masks(first, j);
+    rows.template look<kD>(scale, p, sums, lse2, [&](int n, int v) {
+      return masks && of.is_masked(first + own + v / 2 * 8, j + 8 * n + lane % 4 * 2 + v % 2);
+    });
 #pragma unroll
     for (int n = 0; n < kTile / 8; ++n) {
 #pragma unroll
@@ -178,6 +195,7 @@ __device__ void dq_tile(const lse_backward_args& a, long long head, long long fi
     __pipeline_wait_prior(0);
     __syncthreads();
   }
+  rows.finish(lse2, dlse);
 #pragma unroll
   for (int n = 0; n < kD / 8; ++n) {
 #pragma unroll

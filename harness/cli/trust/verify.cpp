@@ -278,7 +278,7 @@ void use_cpu(const VerifyOptions& options, const Variant& variant, Workspace& wo
     throw UserError("--on cpu is for device variants, and " + variant.id() + " runs on this CPU anyway",
                     "apo verify " + variant.id());
   }
-  workspace.use_executor();
+  workspace.use_executor(options.debug);
 }
 
 // Of a file: as a variant of this process alone.

@@ -73,6 +73,9 @@ inline float __high2float(__nv_bfloat162 v) {
 inline __nv_bfloat16 __hadd(__nv_bfloat16 x, __nv_bfloat16 y) {
   return __float2bfloat16(static_cast<float>(x) + static_cast<float>(y));
 }
+inline __nv_bfloat162 operator+(__nv_bfloat162 x, __nv_bfloat162 y) {
+  return {__hadd(x.x, y.x), __hadd(x.y, y.y)};
+}
 inline __nv_bfloat16 __hmul(__nv_bfloat16 x, __nv_bfloat16 y) {
   return __float2bfloat16(static_cast<float>(x) * static_cast<float>(y));
 }

@@ -69,10 +69,11 @@ Workspace::Workspace(Paths paths) : paths_(std::move(paths)), host_(describe_hos
   catalogue_.load({paths_.home / "variants", paths_.variants});
 }
 
-void Workspace::use_executor() {
+void Workspace::use_executor(bool debugger) {
   machine_ = host_;
   device_ = executor_device();
   executor_ = true;
+  debugger_ = debugger;
   forget_builds();
 }
 
@@ -151,8 +152,12 @@ const Builder& Workspace::builder(bool sanitize) {
   const std::lock_guard lock(mutex);
   std::unique_ptr<Builder>& slot = sanitize ? sanitized_ : plain_;
   if (!slot) {
-    slot = std::make_unique<Builder>(BuildOptions{
-        .cache = paths_.builds, .home = paths_.home, .sanitize = sanitize, .device = device_, .executor = executor_});
+    slot = std::make_unique<Builder>(BuildOptions{.cache = paths_.builds,
+                                                  .home = paths_.home,
+                                                  .sanitize = sanitize,
+                                                  .device = device_,
+                                                  .executor = executor_,
+                                                  .debugger = debugger_});
   }
   return *slot;
 }

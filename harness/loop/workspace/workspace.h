@@ -60,8 +60,9 @@ class Workspace {
   // Keeps this process, and what it starts, on these CPUs of the host, which is a machine with as many cores then.
   // Throws EnvironmentError where the system does not allow it.
   void keep_to(const std::vector<int>& cpus);
-  // Selects the CPU executor: device variants run on this CPU under its checks, launched as on its nominal device.
-  void use_executor();
+  // Selects the CPU executor: device variants run on this CPU under its checks, launched as on its nominal device;
+  // for a `debugger` their builds say where variables are.
+  void use_executor(bool debugger = false);
   Target target() const { return machine_.target; }
   Symbols device_symbols() const;  // what expressions see of the target; nothing on host
   // True when use(Target::cuda) would work; otherwise `why_not` (unless null) gets one sentence.
@@ -88,6 +89,7 @@ class Workspace {
   std::unique_ptr<Worker> asked_;
   std::map<std::string, std::shared_ptr<DeviceTurns>> turns_;  // by the machine's id
   bool executor_ = false;
+  bool debugger_ = false;
   Catalogue catalogue_;
   std::unique_ptr<Builder> plain_;
   std::unique_ptr<Builder> sanitized_;

@@ -56,6 +56,18 @@ int main() {
   EXPECT_TRUE(fs::exists(place.path("table/" + folder + "/e88_backward.args.h")));
 }
 
+TEST(Export, TheExampleCallsTheKernelThatTheDispatchChose) {
+  const Workplace place;
+  fs::copy_file(APO_SOURCE_FOLDER "/experiments/host-epyc/gradients/journal.db", place.path("recorded.db"));
+  const Ran ran = place.apo({"export", "--dispatch", "binary_backward", "--journal", place.path("recorded.db").string(),
+                             "--output", "gradients", "--with-sources"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const ProcessResult example = run_process({"sh", APO_SOURCE_FOLDER "/examples/weight_gradient/run.sh", "gradients"},
+                                            {.timeout_s = 100, .working_folder = place.path("")});
+  EXPECT_TRUE(example.ok()) << example.error;
+  EXPECT_EQ(example.output, "binary_backward/vectorised: gradients are right\n");
+}
+
 TEST(Export, JsonIsOneDocumentAndTheSameAsTheFile) {
   const Workplace place;
   const Ran ran = place.apo({"export", "--dispatch", "e88_backward", "--device", "NVIDIA H200", "--json", "--journal",
