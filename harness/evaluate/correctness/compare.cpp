@@ -122,7 +122,7 @@ class TensorComparer {
     if (std::isfinite(element)) {
       return format_g(element, 3) + "x its bound";
     }
-    return std::isfinite(actual) ? "it has to be exact: its bound is zero" : "it has to be a finite number";
+    return std::isfinite(actual) ? "it has to be exact but for its rounding" : "it has to be a finite number";
   }
 
   const Family& family_;

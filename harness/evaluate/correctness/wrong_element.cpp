@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "harness/core/text.h"
 
@@ -42,6 +43,13 @@ std::optional<std::int64_t> element_of(const TensorSpec& input, const WrongEleme
   return element;
 }
 
+// From the bytes, which every input set keeps.
+double value_at(const TensorSpec& tensor, const InputSet& inputs, std::int64_t element) {
+  const auto width = static_cast<std::size_t>(dtype_bytes(tensor.dtype));
+  const std::span<const std::byte> bytes(inputs.bytes.at(tensor.name));
+  return decode(tensor.dtype, bytes.subspan(static_cast<std::size_t>(element) * width, width)).front();
+}
+
 }  // namespace
 
 std::vector<std::int64_t> indices_of(const TensorSpec& tensor, const Axes& axes, std::int64_t element) {
@@ -68,8 +76,7 @@ void add_inputs(WrongElement& wrong, const Family& family, const InputSet& input
   for (const TensorSpec& tensor : family.tensors) {
     if (tensor.role != Role::output) {
       if (const auto element = element_of(tensor, wrong, inputs)) {
-        wrong.inputs.push_back(
-            {.tensor = tensor.name, .value = inputs.values.at(tensor.name).at(static_cast<std::size_t>(*element))});
+        wrong.inputs.push_back({.tensor = tensor.name, .value = value_at(tensor, inputs, *element)});
       }
     }
   }

@@ -71,7 +71,8 @@ TEST(Evaluate, AWrongCandidateHasNoScoreAndTheElementThatFailed) {
   ASSERT_FALSE(lines_with(ran.out, "feedback").empty());
   const std::string feedback = lines_with(ran.out, "feedback")[0];
   EXPECT_NE(feedback.find("y[0] = "), std::string::npos) << feedback;
-  EXPECT_NE(feedback.find("; at n=0 its bound is 0; inputs there: x = "), std::string::npos) << feedback;
+  EXPECT_NE(feedback.find("; at n=0 its bound is "), std::string::npos) << feedback;
+  EXPECT_NE(feedback.find("; inputs there: x = "), std::string::npos) << feedback;
   EXPECT_NE(feedback.find("; drawn from seed "), std::string::npos) << feedback;
   EXPECT_EQ(lines_with(ran.out, "experiment"), std::vector<std::string>{"1"});
   EXPECT_TRUE(lines_with(ran.out, "speedup").empty()) << "nothing was timed";
@@ -86,9 +87,9 @@ TEST(Evaluate, TheFirstWrongElementIsInTheGatesEvidenceAndInTheBrief) {
   EXPECT_EQ(ran.exit_code, 1) << ran.err;
   const std::string evidence = Json::parse(ran.out)["gates"].back()["evidence"];
   EXPECT_NE(evidence.find("y[1000] = "), std::string::npos) << evidence;
-  EXPECT_NE(evidence.find("; at n=1000 its bound is 0; inputs there: x = "), std::string::npos) << evidence;
+  EXPECT_NE(evidence.find("; at n=1000 its bound is "), std::string::npos) << evidence;
   const Ran brief = place.apo({"research", "copy", "--workload", "n4k", "--json"}, kPatienceS);
-  EXPECT_NE(Json::parse(brief.out)["tried"].dump().find("at n=1000 its bound is 0"), std::string::npos) << brief.out;
+  EXPECT_NE(Json::parse(brief.out)["tried"].dump().find("at n=1000 its bound is "), std::string::npos) << brief.out;
 }
 
 TEST(Evaluate, TheIncumbentsCodeUnderAnotherNameIsNotWrong) {
