@@ -414,6 +414,7 @@ TEST(Proposals, SettingsThatWereProposedAreHeardFirstUntilTheyWereJudged) {
 // The second of two chains of judgements stays below what the proposal is expected to give.
 TEST(Proposals, WaitForAKnownVariantOnlyWhereJudgementsPutItClearlyAboveThem) {
   ResearchInputs in = with_a_proposal();
+  in.variants[0].variant.tunables.clear();
   in.incumbent = {.variant = "toy/new", .settings = {}};
   in.variants.push_back(variant("new", "reused-state", 1.4, 1.6));
   in.diagnosis.incumbent = in.variants.back().variant;
