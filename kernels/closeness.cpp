@@ -22,6 +22,10 @@ double square(double x) {
   return x * x;
 }
 
+double rounding_at(const Tolerance& tolerance, double expected) {
+  return std::max(tolerance.output_rounding * std::fabs(expected), tolerance.output_spacing / 2);
+}
+
 }  // namespace
 
 std::vector<double> error_scales(const Tolerance& tolerance, std::span<const double> noise) {
@@ -43,6 +47,16 @@ std::vector<double> error_scales(const Tolerance& tolerance, std::span<const dou
   return scales;
 }
 
+double element_closeness(const Tolerance& tolerance, double expected, double scale, double actual) {
+  const double error = std::fabs(actual - expected);
+  return error < kInfinity ? ratio(error - rounding_at(tolerance, expected), tolerance.element_sigmas * scale)
+                           : kInfinity;  // NaN, or an infinity
+}
+
+double element_bound(const Tolerance& tolerance, double expected, double scale) {
+  return rounding_at(tolerance, expected) + tolerance.element_sigmas * scale;
+}
+
 Closeness closeness(const Tolerance& tolerance, std::span<const double> expected, std::span<const double> noise,
                     std::span<const double> actual) {
   Closeness result;
@@ -51,11 +65,8 @@ Closeness closeness(const Tolerance& tolerance, std::span<const double> expected
   double squares = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const double error = std::fabs(actual[i] - expected[i]);
-    const double rounding = std::max(tolerance.output_rounding * std::fabs(expected[i]), tolerance.output_spacing / 2);
-    double element = ratio(error - rounding, tolerance.element_sigmas * scales[i]);
-    if (!(error < kInfinity)) {
-      element = kInfinity;  // NaN, or an infinity
-    }
+    const double rounding = rounding_at(tolerance, expected[i]);
+    const double element = element_closeness(tolerance, expected[i], scales[i], actual[i]);
     if (element > result.element) {
       result.element = element;
       result.worst_element = static_cast<std::int64_t>(i);

@@ -21,6 +21,11 @@ struct Closeness {
 Closeness closeness(const Tolerance& tolerance, std::span<const double> expected, std::span<const double> noise,
                     std::span<const double> actual);
 
+// The part of it that is one element's: |x-ref| - rounding over element_sigmas * scale.
+double element_closeness(const Tolerance& tolerance, double expected, double scale, double actual);
+// The largest |x-ref| of an element that is right.
+double element_bound(const Tolerance& tolerance, double expected, double scale);
+
 // scale_i of struct Tolerance for all elements of one unit.
 std::vector<double> error_scales(const Tolerance& tolerance, std::span<const double> noise);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A proposer without a model: changes the incumbent's text in small, old ways.
 
-    ./apo run copy --workload n4k --proposer 'python3 examples/proposers/mutate.py'
+    ./apo run matmul_bf16 --workload m64_n32_k48 --proposer 'python3 examples/proposers/mutate.py'
 
 Reads the brief on standard input and prints candidates, one JSON object a line. Each call goes on where the
 calls before it in this campaign have stopped, so that it does not repeat itself. docs/agents.md has the protocol.
@@ -15,7 +15,17 @@ LOOP = re.compile(r"^([ \t]*)for \(", re.MULTILINE)
 CONSTANT = re.compile(r"\bconstexpr (?:int|unsigned|int64_t|std::size_t) (k\w+) = (\d+);")
 BOUNDS = re.compile(r"__launch_bounds__\((\d+)(?:, *(\d+))?\)")
 POINTER = re.compile(r"\b(const \w+|\w+)\* (?!__restrict__)(\w+)(?=[,)])")
+SUM = re.compile(r"^[ \t]*\w+ \+= ", re.MULTILINE)
+CODE = re.compile(r"^(?!//|\s*$)", re.MULTILINE)
 FOR_LINE = re.compile(r"^[ \t]*(for \([^{}]*\)) \{$")
+
+
+def any_order(source, device):
+    """All sums, which the compiler may then keep in the lanes of a vector."""
+    if SUM.search(source) and not device:
+        begin = CODE.search(source).start()
+        line = '#pragma GCC optimize("associative-math", "no-signed-zeros", "no-trapping-math")\n'
+        yield source[:begin] + line + source[begin:], "column-vectorised", "sums in any order"
 
 
 def unrolled(source, device):
@@ -68,10 +78,14 @@ def interchanged(source, device):
             yield "\n".join(swapped), "loop-interchange", f"the loops of lines {at + 1} and {at + 2} change places"
 
 
+NO_REASON = {"low": 0.9, "high": 1.1, "because": "a change of the text, without a reason to gain"}
+PREDICTED = {any_order: {"low": 1, "high": 8, "because": "the lanes of a vector work side by side"}}
+
+
 def candidates(brief):
     device = brief["machine"]["target"] == "cuda"
     source = next(iter(brief["sources"].values()))
-    for mutate in (without_aliases, unrolled, other_bounds, other_constants, interchanged):
+    for mutate in (any_order, without_aliases, unrolled, other_bounds, other_constants, interchanged):
         for text, technique, idea in mutate(source, device):
             yield {
                 "source": text,
@@ -81,7 +95,7 @@ def candidates(brief):
                 "parent": brief["incumbent"]["variant"],
                 "techniques": [technique] if technique else [],
                 "idea": idea,
-                "predict": {"low": 0.9, "high": 1.1, "because": "a change of the text, without a reason to gain"},
+                "predict": PREDICTED.get(mutate, NO_REASON),
             }
 
 

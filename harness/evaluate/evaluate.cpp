@@ -14,6 +14,7 @@
 #include "harness/core/guards.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/stopwatch.h"
+#include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/judge/preset.h"
@@ -94,7 +95,8 @@ bool pass_correctness(const Evaluation& evaluation, std::future<std::vector<Gate
   if (plan.trusted) {
     return true;
   }
-  const std::uint64_t seed = derive_seed(plan.seed, "correctness", static_cast<std::uint64_t>(experiment.id));
+  // What a wrong candidate is told of its inputs must not tell the next one what it will get.
+  const std::uint64_t seed = one_way_seed(plan.seed, "correctness", static_cast<std::uint64_t>(experiment.id));
   const std::uint64_t group = inputs_group(*runtime.family, plan.workloads.front()->axes, experiment.id);
   const auto cases =
       correctness_plan(runtime, candidate, names_of(plan.workloads), seed, derive_seed(plan.seed, "shared", group));

@@ -6,13 +6,11 @@
 #include <optional>
 #include <utility>
 
-#include "harness/core/error.h"
 #include "harness/core/interval.h"
 #include "harness/core/nvtx.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/evaluate.h"
 #include "harness/evaluate/rounds/clocks.h"
-#include "harness/implement/variant/form.h"
 #include "harness/loop/hooks.h"
 #include "harness/loop/machine_check.h"
 #include "harness/loop/proposers/proposals.h"
@@ -91,37 +89,30 @@ std::string judged_before(const CampaignFrame& frame, const Build& candidate, co
                      experiment.judgement->sentence);
 }
 
-// Runs in a thread of its own, so that a mistake of the candidate is a gate too.
-std::vector<GateResult> ask_cpu(const Paths& paths, const Variant& variant) {
-  try {
-    SilentObserver silent;
-    std::string log;
-    return check_on_cpu(paths, variant, true, silent, log);
-  } catch (const UserError& error) {
-    return {{.gate = "executor", .outcome = Outcome::refused, .evidence = one_line(with_hint(error))}};
-  }
-}
-
 // What somebody has just written goes through what registered variants have been through, and a proposer that repeats
 // itself in other words is not timed again.
-void add_checks_of_new_text(const CampaignFrame& frame, const Experiment& experiment, EvaluatePlan& plan) {
+void add_checks_of_new_text(const CampaignFrame& frame, const Experiment& experiment, WorkAhead* ahead,
+                            EvaluatePlan& plan) {
   const Variant& variant = frame.workspace.catalogue().get(experiment.candidate.variant);
   if (is_waiting_proposal(frame.workspace, variant)) {
     plan.judged_before = [&frame](const Build& candidate, const Build& incumbent) {
       return judged_before(frame, candidate, incumbent);
     };
   }
-  if (is_device_variant(variant) && !frame.workspace.catalogue().is_scanned(variant)) {
-    plan.check_on_cpu = [paths = frame.workspace.paths(), variant] { return ask_cpu(paths, variant); };
+  if (takes_executor_gate(frame.workspace.catalogue(), variant)) {
+    plan.check_on_cpu = [paths = frame.workspace.paths(), variant, ahead, candidate = experiment.candidate] {
+      const auto known = ahead != nullptr ? ahead->take(candidate) : std::nullopt;
+      return known ? *known : executor_gates(paths, variant);
+    };
   }
 }
 
 void judge_candidate(const CampaignFrame& frame, CampaignProgress& state, Experiment& experiment,
-                     const std::string& judge) {
+                     const std::string& judge, WorkAhead* ahead) {
   const StageRange range("evaluate " + experiment.candidate.label());
   const EvaluateHooks hooks = journal_hooks(frame.journal, experiment.id);
   EvaluatePlan untimed = plan_for(state, experiment, judge);
-  add_checks_of_new_text(frame, experiment, untimed);
+  add_checks_of_new_text(frame, experiment, ahead, untimed);
   std::optional<ReadyToTime> ready = run_untimed_gates({frame.runtime, experiment, untimed, frame.observer, hooks});
   if (!ready) {
     return;
@@ -133,6 +124,9 @@ void judge_candidate(const CampaignFrame& frame, CampaignProgress& state, Experi
   EvaluatePlan plan = plan_for(state, experiment, judge);
   if (decides) {
     wait_for_other_work(frame, state, plan);
+  }
+  if (ahead != nullptr) {
+    ahead->begin();
   }
   run_timing({frame.runtime, experiment, plan, frame.observer, hooks}, std::move(*ready));
 }
@@ -177,7 +171,7 @@ void keep_verdict(const CampaignFrame& frame, const Experiment& experiment) {
 }
 
 Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration,
-                          const Candidate& candidate, const std::string& judge) {
+                          const Candidate& candidate, const std::string& judge, WorkAhead* ahead) {
   Experiment experiment = planned_experiment(frame, state.incumbent, iteration, candidate, state.timed_candidates + 1);
   const Catalogue& catalogue = frame.workspace.catalogue();
   frame.journal.add_variant(catalogue.get(experiment.candidate.variant));
@@ -186,7 +180,7 @@ Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, s
   frame.observer.say(fmt::format("  experiment {}: {}, predicted {}", experiment.id, candidate.configuration.label(),
                                  format_band(candidate.prediction.low, candidate.prediction.high)));
   try {
-    judge_candidate(frame, state, experiment, judge);
+    judge_candidate(frame, state, experiment, judge, ahead);
   } catch (const std::exception& error) {
     frame.journal.mark_abandoned({.kind = Unfinished::Kind::experiment, .id = experiment.id}, error.what());
     throw;

@@ -5,14 +5,16 @@
 #include <cstdint>
 
 #include "harness/loop/campaign_progress.h"
+#include "harness/loop/work_ahead.h"
 
 namespace apo {
 
 // Judges the candidate against the incumbent. An accepted candidate becomes the state's incumbent. `judge`, a preset's
 // word, judges this candidate otherwise than the campaign. A machine that was not checked yet is checked before the
 // first timing that decides. Throws EnvironmentError when it cannot judge: the experiment is then abandoned.
+// What `ahead` expects begins with the timing.
 Experiment run_experiment(const CampaignFrame& frame, CampaignProgress& state, std::int64_t iteration,
-                          const Candidate& candidate, const std::string& judge = "");
+                          const Candidate& candidate, const std::string& judge = "", WorkAhead* ahead = nullptr);
 
 // The same in steps, for a candidate that is judged elsewhere. Its record before it is judged, which has no id yet:
 Experiment planned_experiment(const CampaignFrame& frame, const Configuration& incumbent, std::int64_t iteration,

@@ -19,6 +19,7 @@
 #include "harness/loop/machine_check.h"
 #include "harness/loop/proposers/propose.h"
 #include "harness/loop/research/research_inputs.h"
+#include "harness/loop/work_ahead.h"
 #include "harness/profile/measure.h"
 #include "harness/research/research.h"
 #include "kernels/random.h"
@@ -99,7 +100,9 @@ std::vector<Experiment> run_experiments(const CampaignFrame& frame, CampaignProg
   std::vector<Experiment> experiments;
   std::set<std::string> tried;
   std::vector<Candidate> ranked = iteration.ranked;
-  while (experiments.size() < static_cast<std::size_t>(frame.policy.candidates_per_iteration)) {
+  const auto most = static_cast<std::size_t>(frame.policy.candidates_per_iteration);
+  WorkAhead ahead = work_ahead(frame, state);
+  while (experiments.size() < most) {
     if (!experiments.empty()) {
       ranked = research(inputs_of(frame, state, profile, iteration.index)).ranked;
     }
@@ -108,7 +111,9 @@ std::vector<Experiment> run_experiments(const CampaignFrame& frame, CampaignProg
       break;
     }
     tried.insert(candidate->configuration.label());
-    experiments.push_back(run_experiment(frame, state, iteration.id, *candidate));
+    const auto next = tried.size() < most ? next_candidate(ranked, tried) : std::nullopt;
+    ahead.expect(next ? std::optional(next->configuration) : std::nullopt);
+    experiments.push_back(run_experiment(frame, state, iteration.id, *candidate, "", &ahead));
     experiments.back().rounds.clear();
     if (experiments.back().judgement->verdict == Verdict::accepted) {
       break;

@@ -20,6 +20,7 @@ struct RegisteredVariant {
   std::string why_not;                          // when it is not: its apo:requires, its target, ...
   LeftOutKind kind = LeftOutKind::unsupported;  // of why_not
   std::string author;                           // who proposed it; empty: nobody did, it was there
+  bool waits = false;                           // a proposal that was not judged yet
 };
 
 // Settings of a registered variant that somebody proposed.

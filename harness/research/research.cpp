@@ -320,12 +320,44 @@ void consider_tuning(const Knowledge& known, const std::vector<Option>& options,
   }
 }
 
-// The largest effect first; what nobody knows anything of comes last.
-void sort_by_score(std::vector<Candidate>& ranked, std::uint64_t seed) {
+// Somebody proposed it, and it was not judged yet.
+bool is_waiting(const ResearchInputs& inputs, const Candidate& candidate) {
+  if (candidate.origin != Origin::proposer || candidate.prediction.source == PredictionSource::measurements) {
+    return false;
+  }
+  const auto of_variant = std::ranges::find_if(inputs.variants, [&](const RegisteredVariant& one) {
+    return one.variant.id() == candidate.configuration.variant;
+  });
+  return of_variant->waits || std::ranges::any_of(inputs.proposed, [&](const ProposedSettings& one) {
+           return normalised(one.configuration, of_variant->variant) == candidate.configuration;
+         });
+}
+
+// The least that a known candidate has to promise to come before the proposals that wait, as a log speed-up: a gain,
+// and more than the best of them is expected to give. NaN when none waits.
+double least_before_proposals(const ResearchInputs& inputs, const std::vector<Candidate>& ranked) {
+  double least = std::numeric_limits<double>::quiet_NaN();
+  for (const Candidate& candidate : ranked) {
+    if (is_waiting(inputs, candidate)) {
+      least = std::max({0.0, std::isnan(least) ? 0 : least, std::isnan(candidate.score) ? 0 : candidate.score});
+    }
+  }
+  return least;
+}
+
+// The largest effect first; what nobody knows anything of comes last. Proposals are heard before known candidates, but
+// for those that judgements here put above the best proposal with the whole of their band.
+void sort_by_score(std::vector<Candidate>& ranked, const ResearchInputs& inputs) {
+  const double least = least_before_proposals(inputs, ranked);
+  const auto turn = [&](const Candidate& candidate) {
+    const Prediction& band = candidate.prediction;
+    const bool is_clear = band.source == PredictionSource::measurements && std::log(band.low) > least;
+    return std::isnan(least) || is_clear ? 0 : is_waiting(inputs, candidate) ? 1 : 2;
+  };
   const auto key = [&](const Candidate& candidate) {
     const std::string label = candidate.configuration.label();
     const bool unknown = std::isnan(candidate.score);
-    return std::tuple(unknown, unknown ? 0 : -candidate.score, derive_seed(seed, label), label);
+    return std::tuple(turn(candidate), unknown, unknown ? 0 : -candidate.score, derive_seed(inputs.seed, label), label);
   };
   std::sort(ranked.begin(), ranked.end(), [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
 }
@@ -345,10 +377,10 @@ ResearchBrief research(const ResearchInputs& inputs) {
   ResearchBrief brief{.bottlenecks = known.bottlenecks, .ranked = {}, .left_out = {}};
   consider_registered(known, brief);
   consider_proposed(known, brief);
-  sort_by_score(brief.ranked, inputs.seed);
+  sort_by_score(brief.ranked, inputs);
   consider_tuning(known, tuning_options(known, brief.ranked), brief);
   consider_tuning(known, pair_options(known, brief.ranked), brief);
-  sort_by_score(brief.ranked, inputs.seed);
+  sort_by_score(brief.ranked, inputs);
   return brief;
 }
 

@@ -360,6 +360,74 @@ TEST(Proposals, ProposedSettingsAreRankedByWhatTheirAuthorSays) {
   EXPECT_EQ(std::ranges::count(brief.ranked, Configuration{"toy/fast", {{"K", 4}}}, &Candidate::configuration), 1);
 }
 
+// toy/mine is a proposal of 1.1x to 1.3x that waits; toy/known is promised to give three times as much.
+ResearchInputs with_a_proposal() {
+  ResearchInputs in = inputs({variant("known", "vectorised-tanh", 3, 4), variant("mine", "fast-tanh", 1.1, 1.3)});
+  in.variants[0].variant.tunables = {{.name = "K", .values = {1, 2, 4}}};
+  in.variants[1].author = "me";
+  in.variants[1].waits = true;
+  return in;
+}
+
+std::vector<std::string> labels(const ResearchBrief& brief) {
+  std::vector<std::string> labels;
+  for (const Candidate& candidate : brief.ranked) {
+    labels.push_back(candidate.configuration.label());
+  }
+  return labels;
+}
+
+TEST(Proposals, AreHeardBeforeKnownVariantsAndTheirSettings) {
+  ResearchInputs in = with_a_proposal();
+  const std::vector<std::string> first = labels(research(in));
+  ASSERT_GT(first.size(), 2u) << "with settings of toy/known";
+  EXPECT_EQ(first[0], "toy/mine");
+  EXPECT_EQ(first[1].substr(0, 9), "toy/known");
+  in.variants[1].waits = false;  // judged before, and registered: as any other
+  EXPECT_EQ(labels(research(in)).back(), "toy/mine");
+}
+
+TEST(Proposals, WithoutAPredictionAreHeardBeforeKnownVariantsToo) {
+  ResearchInputs in = with_a_proposal();
+  in.variants.push_back(variant("silent", "fast-tanh", 0, 0, ""));
+  in.variants.back().author = "me";
+  in.variants.back().waits = true;
+  const std::vector<std::string> all = labels(research(in));
+  ASSERT_GT(all.size(), 2u);
+  EXPECT_EQ(all[0], "toy/mine");
+  EXPECT_EQ(all[1], "toy/silent");
+}
+
+TEST(Proposals, SettingsThatWereProposedAreHeardFirstUntilTheyWereJudged) {
+  ResearchInputs in = with_a_proposal();
+  in.variants.erase(in.variants.begin() + 1);
+  in.proposed = {{.configuration = {"toy/known", {{"K", 4}}},
+                  .prediction = Prediction{.low = 1.05, .high = 1.1, .because = "so"},
+                  .author = "me"}};
+  EXPECT_EQ(labels(research(in)).front(), "toy/known[K=4]");
+  in.past = {result(1, "known", "simple", 1.08, Verdict::inconclusive)};
+  in.past[0].candidate.settings = {{"K", 4}};
+  in.past[0].lower = in.past[0].effect - 0.1;  // its band reaches below 1
+  EXPECT_NE(labels(research(in)).front(), "toy/known[K=4]");
+}
+
+// The second of two chains of judgements stays below what the proposal is expected to give.
+TEST(Proposals, WaitForAKnownVariantOnlyWhereJudgementsPutItClearlyAboveThem) {
+  ResearchInputs in = with_a_proposal();
+  in.variants[0].variant.tunables.clear();
+  in.incumbent = {.variant = "toy/new", .settings = {}};
+  in.variants.push_back(variant("new", "reused-state", 1.4, 1.6));
+  in.diagnosis.incumbent = in.variants.back().variant;
+  in.variants[1].variant.parent = "toy/new";
+  const auto first_after = [&](double known) {
+    in.past = {result(1, "new", "simple", 1.5, Verdict::accepted),
+               result(2, "known", "simple", 1.5 * known, Verdict::accepted)};
+    return labels(research(in)).front();
+  };
+  EXPECT_EQ(first_after(2.0), "toy/known");
+  EXPECT_EQ(first_after(1.1), "toy/mine");
+}
+
 // Of two who promise the same, one was wrong four times.
 TEST(Proposals, TheRecordOfAnAuthorIsThatOnesAlone) {
   ResearchInputs in = inputs({variant("of_a", "fast-tanh", 2, 2.2), variant("of_b", "fast-tanh", 2, 2.2)});

@@ -9,7 +9,9 @@
 #include "harness/core/guards.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/correctness/compare.h"
 #include "harness/evaluate/correctness/inspect_call.h"
+#include "harness/evaluate/correctness/wrong_element.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -57,15 +59,23 @@ std::optional<Failure> call_again(const Runtime& runtime, Worker& worker, Shared
 
 // One call on what stands in `set`, and a look at all that it may have touched.
 std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, SharedTensors& shared_tensors,
-                                     const CheckCase& one, int set, const Expected& expected, CheckResult& result) {
+                                     const CheckCase& one, int set, const CheckedInputs& inputs, CheckResult& result) {
   shared_tensors.poison_outputs();
   const auto called = worker.call(0, set);
   if (!called) {
     return called.failure();
   }
   worker.freeze();
-  if (auto failure =
-          inspect_call(shared_tensors, *runtime.family, one.axes, expected, set, runtime.threads, &result.errors)) {
+  const Expected& expected = inputs.expected();
+  CallFindings findings;
+  auto failure = inspect_call(shared_tensors, *runtime.family, one.axes, expected, set, runtime.threads, &findings);
+  merge(result.errors, findings.errors);
+  if (failure) {
+    if (findings.wrong) {
+      add_inputs(*findings.wrong, *runtime.family, inputs.inputs);
+      findings.wrong->seed = one.seed != 0 ? 0 : inputs.inputs.seed;  // other experiments get the same inputs
+      failure->evidence += "; " + sentence(*findings.wrong);
+    }
     return failure;
   }
   ++result.calls;
@@ -82,8 +92,7 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
     return bad;
   };
   for (std::size_t i = 0; i < one.regimes.size(); ++i) {
-    auto failure =
-        call_and_look(runtime, worker, shared_tensors, one, static_cast<int>(i), prepared[i]->expected(), result);
+    auto failure = call_and_look(runtime, worker, shared_tensors, one, static_cast<int>(i), *prepared[i], result);
     if (!failure && i == 0 && runtime.family->repeatable && guard_is_on(Guard::repeat)) {
       failure = call_again(runtime, worker, shared_tensors);
     }
@@ -94,8 +103,7 @@ CheckResult run_calls(const Runtime& runtime, Worker& worker, SharedTensors& sha
   // A program keeps its buffers and fills them anew: a result that is kept for an address is wrong then.
   if (runtime.worker.target == Target::host && prepared.size() > 1) {
     share_inputs(shared_tensors, 0, *runtime.family, prepared.back()->inputs);
-    if (const auto failure =
-            call_and_look(runtime, worker, shared_tensors, one, 0, prepared.back()->expected(), result)) {
+    if (const auto failure = call_and_look(runtime, worker, shared_tensors, one, 0, *prepared.back(), result)) {
       return failed_call(*failure, one.regimes.back() + " where " + one.regimes.front() + " stood");
     }
   }

@@ -96,22 +96,33 @@ class TensorComparer {
     }
   }
 
+  // The first element that is out of bounds; where the unit is so only as a whole, the worst.
   void explain(const Closeness& close, std::int64_t unit) {
-    const auto worst = static_cast<std::size_t>(close.worst_element);
-    result_.evidence = fmt::format("{} = {}, expected {}", element_name(tensor_, axes_, gathered_.index[worst]),
-                                   format_g(gathered_.actual[worst], 6), format_g(gathered_.expected[worst], 6));
+    const std::vector<double> scales = error_scales(tolerance_, gathered_.noise);
+    auto at = static_cast<std::size_t>(close.worst_element);
+    for (std::size_t i = 0; i < at && close.element > 1; ++i) {
+      at = element_closeness(tolerance_, gathered_.expected[i], scales[i], gathered_.actual[i]) > 1 ? i : at;
+    }
+    const double expected = gathered_.expected[at];
+    const double actual = gathered_.actual[at];
+    result_.evidence = fmt::format("{} = {}, expected {}", element_name(tensor_, axes_, gathered_.index[at]),
+                                   format_g(actual, 6), format_g(expected, 6));
     result_.evidence += close.element <= 1
                             ? fmt::format("; no single element is out of bounds, but unit {} as a whole is {}", unit,
                                           std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"
                                                                    : "beyond its RMS bound of zero")
-                            : " (" + excess(close.element, gathered_.actual[worst]) + ")";
+                            : " (" + excess(element_closeness(tolerance_, expected, scales[at], actual), actual) + ")";
+    result_.wrong = wrong_element(tensor_, axes_, gathered_.index[at]);
+    result_.wrong->expected = expected;
+    result_.wrong->got = actual;
+    result_.wrong->bound = element_bound(tolerance_, expected, scales[at]);
   }
 
   static std::string excess(double element, double actual) {
     if (std::isfinite(element)) {
       return format_g(element, 3) + "x its bound";
     }
-    return std::isfinite(actual) ? "it has to be exact: its bound is zero" : "it has to be a finite number";
+    return std::isfinite(actual) ? "it has to be exact but for its rounding" : "it has to be a finite number";
   }
 
   const Family& family_;
@@ -151,11 +162,9 @@ void merge(OutputErrors& errors, const OutputErrors& others) {
 }
 
 std::string element_name(const TensorSpec& tensor, const Axes& axes, std::int64_t index) {
-  const std::vector<std::int64_t> shape = tensor.shape(axes);
-  std::vector<std::string> indices(shape.size());
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    indices[i] = std::to_string(index % shape[i]);
-    index /= shape[i];
+  std::vector<std::string> indices;
+  for (const std::int64_t one : indices_of(tensor, axes, index)) {
+    indices.push_back(std::to_string(one));
   }
   return tensor.name + "[" + join(indices, ",") + "]";
 }

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "harness/core/records/outcome.h"
+#include "harness/evaluate/correctness/wrong_element.h"
 #include "harness/runtime/tensor_data.h"
 
 namespace apo {
@@ -18,13 +20,14 @@ namespace apo {
 struct TensorComparison {
   std::string tensor;
   bool correct = false;
-  std::string evidence;       // one sentence: the worst element with its values
+  std::string evidence;       // one sentence: the first wrong element with its values
   std::int64_t compared = 0;  // elements
   std::int64_t wrong_units = 0;
   std::int64_t non_finite = 0;
-  OutputErrors errors;        // without a workload
-  double relative_error = 0;  // ||x - ref|| / ||ref||, for people; NaN when an element is not finite
-  double closeness = 0;       // the larger part of Closeness over all units: at most 1 when correct
+  OutputErrors errors;                // without a workload
+  double relative_error = 0;          // ||x - ref|| / ||ref||, for people; NaN when an element is not finite
+  double closeness = 0;               // the larger part of Closeness over all units: at most 1 when correct
+  std::optional<WrongElement> wrong;  // without what is known of the inputs
 };
 
 struct Comparison {

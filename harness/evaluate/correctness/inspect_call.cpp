@@ -8,7 +8,7 @@ namespace apo {
 
 std::optional<Failure> inspect_call(const SharedTensors& shared_tensors, const Family& family, const Axes& axes,
                                     const Expected& expected, std::optional<int> set, int threads,
-                                    OutputErrors* errors) {
+                                    CallFindings* findings) {
   if (const auto damage = guard_is_on(Guard::guard_zones) ? shared_tensors.check_guards() : std::nullopt) {
     return Failure{.outcome = Outcome::incorrect, .evidence = damage->sentence()};
   }
@@ -17,8 +17,9 @@ std::optional<Failure> inspect_call(const SharedTensors& shared_tensors, const F
   }
   const Comparison comparison = compare_outputs(family, axes, expected, view_outputs(shared_tensors, family), threads);
   for (const TensorComparison& tensor : comparison.tensors) {
-    if (errors != nullptr) {
-      merge(*errors, tensor.errors);
+    if (findings != nullptr) {
+      merge(findings->errors, tensor.errors);
+      findings->wrong = findings->wrong ? findings->wrong : tensor.wrong;
     }
   }
   if (!comparison.correct && guard_is_on(Guard::reference)) {

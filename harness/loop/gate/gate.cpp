@@ -220,6 +220,8 @@ std::vector<GatedVariant> run_gate(Workspace& workspace, const GateRequest& requ
     }
     try {
       measure(workspace, pair, request, observer, one);
+    } catch (const DeviceLost&) {
+      throw;  // the next variant would find no GPU either
     } catch (const EnvironmentError& error) {
       one.result.verdict = GateVerdict::undecided;
       one.result.sentence = with_hint(error);

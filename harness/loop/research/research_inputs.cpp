@@ -9,6 +9,7 @@
 #include "harness/implement/plain_call.h"
 #include "harness/implement/variant/args_header.h"
 #include "harness/implement/variant/launch_plan.h"
+#include "harness/loop/proposers/proposals.h"
 
 namespace apo {
 namespace {
@@ -21,7 +22,10 @@ std::vector<RegisteredVariant> registered_variants(const ResearchSubject& subjec
   std::vector<RegisteredVariant> variants;
   const std::map<std::string, std::string> authors = subject.journal.authors(subject.family.name);
   for (const Variant* variant : subject.workspace.catalogue().of_family(subject.family.name)) {
-    RegisteredVariant registered{.variant = *variant, .supported = true, .why_not = ""};
+    RegisteredVariant registered{.variant = *variant,
+                                 .supported = true,
+                                 .why_not = "",
+                                 .waits = is_waiting_proposal(subject.workspace, *variant)};
     if (const auto author = authors.find(variant->id()); author != authors.end()) {
       registered.author = author->second;
     }

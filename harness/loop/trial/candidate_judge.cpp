@@ -44,7 +44,7 @@ auto of_candidate(Act act) {
 }  // namespace
 
 CandidateJudge::CandidateJudge(Workspace& workspace, TrialChoice choice, Observer& observer)
-    : workspace_(workspace), choice_(std::move(choice)), observer_(observer) {
+    : workspace_(workspace), choice_(std::move(choice)), observer_(observer), registered_(workspace.catalogue()) {
   static_cast<void>(workspace_.family(choice_.family));
   for (const std::string& name : choice_.workloads) {
     static_cast<void>(workspace_.workload(workspace_.family(choice_.family), name));
@@ -183,7 +183,7 @@ Trial& CandidateJudge::trial_for(Target target) {
 // A candidate that was judged with a guard switched off may not join the catalogue.
 void CandidateJudge::keep(const Variant& variant) {
   if (guards_off().empty()) {
-    keep_variant(workspace_.paths(), variant);
+    keep_variant(registered_, workspace_.paths(), variant);
   }
 }
 

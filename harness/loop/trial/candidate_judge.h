@@ -53,6 +53,7 @@ class CandidateJudge {
   Workspace& workspace_;
   TrialChoice choice_;
   Observer& observer_;
+  Catalogue registered_;  // the workspace's, without candidates that were not kept
   std::map<Target, Trial> trials_;
 };
 

@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include "harness/core/error.h"
 #include "harness/core/guards.h"
 #include "harness/core/system/secret.h"
+#include "harness/core/text.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/untimed_gates.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/executor_builder.h"
+#include "harness/implement/variant/form.h"
 #include "harness/loop/workspace/chosen_workload.h"
 
 namespace apo {
@@ -62,6 +65,20 @@ std::vector<GateResult> check_on_cpu(const Paths& paths, const Variant& variant,
     gates.push_back(compile_gate(paths, runtime, variant, configuration, log));
   }
   return gates;
+}
+
+bool takes_executor_gate(const Catalogue& catalogue, const Variant& variant) {
+  return is_device_variant(variant) && !catalogue.is_scanned(variant);
+}
+
+std::vector<GateResult> executor_gates(const Paths& paths, const Variant& variant) {
+  try {
+    SilentObserver silent;
+    std::string log;
+    return check_on_cpu(paths, variant, true, silent, log);
+  } catch (const UserError& error) {
+    return {{.gate = "executor", .outcome = Outcome::refused, .evidence = one_line(with_hint(error))}};
+  }
 }
 
 }  // namespace apo

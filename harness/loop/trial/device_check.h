@@ -15,4 +15,10 @@ namespace apo {
 std::vector<GateResult> check_on_cpu(const Paths& paths, const Variant& variant, bool has_gpu, Observer& observer,
                                      std::string& log);
 
+// The rule: a device variant that is not registered yet takes the executor's gate first, inside of its experiment.
+bool takes_executor_gate(const Catalogue& catalogue, const Variant& variant);
+// That gate on a machine with a GPU, whose mistakes in the candidate are gates too. Needs nothing of the caller's
+// workspace, so that it may run beside it.
+std::vector<GateResult> executor_gates(const Paths& paths, const Variant& variant);
+
 }  // namespace apo

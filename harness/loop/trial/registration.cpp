@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "harness/core/error.h"
 #include "harness/core/guards.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
@@ -71,15 +72,24 @@ std::vector<GateResult> all_gates(Workspace& workspace, const Variant& variant, 
   return gates;
 }
 
+// A file that another process has registered under the name since the scan is replaced after another scan alone.
+std::string path_of_registered(Catalogue& registered, const Paths& paths, const Variant& variant) {
+  try {
+    return registered.register_variant(variant, paths.variants).variant->path;
+  } catch (const UserError&) {
+    registered = Catalogue();
+    registered.load({paths.home / "variants", paths.variants});
+    return registered.register_variant(variant, paths.variants).variant->path;
+  }
+}
+
 }  // namespace
 
-KeptVariant keep_variant(const Paths& paths, const Variant& variant) {
+KeptVariant keep_variant(Catalogue& registered, const Paths& paths, const Variant& variant) {
   // The journal first: when that cannot be written, the catalogue stays as it was.
   Journal journal = Journal::open(paths.journal, Access::read_write);
-  Catalogue catalogue;
-  catalogue.load({paths.home / "variants", paths.variants});
   journal.add_variant(variant);
-  const std::string path = catalogue.register_variant(variant, paths.variants).variant->path;
+  const std::string path = path_of_registered(registered, paths, variant);
   return {.path = path, .version = journal.variant_version(variant)};
 }
 
@@ -92,6 +102,7 @@ void name_users_file(std::vector<GateResult>& gates, const std::string& path, co
 RegistrationResult register_file(Workspace& workspace, const RegistrationRequest& request, Observer& observer) {
   // The gates look the variant up in this workspace, and what is written when they have passed is what was verified,
   // whatever happens to the file meanwhile.
+  Catalogue registered = workspace.catalogue();
   const Registration tried = workspace.catalogue().add(request.file, request.family);
   RegistrationResult result{.variant = *tried.variant};
   if (tried.already_registered) {
@@ -106,7 +117,7 @@ RegistrationResult register_file(Workspace& workspace, const RegistrationRequest
   } else if (!guards_off().empty()) {
     result.state = RegistrationState::guard_switched_off;
   } else {
-    const KeptVariant kept = keep_variant(workspace.paths(), result.variant);
+    const KeptVariant kept = keep_variant(registered, workspace.paths(), result.variant);
     result.path = kept.path;
     result.version = kept.version;
   }

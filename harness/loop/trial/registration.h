@@ -38,7 +38,8 @@ struct KeptVariant {
   std::string path;
   int version = 1;
 };
-KeptVariant keep_variant(const Paths& paths, const Variant& variant);
+// `registered` is the catalogue without what was only added to it, and gets the variant too.
+KeptVariant keep_variant(Catalogue& registered, const Paths& paths, const Variant& variant);
 
 // The gates know the whole path of a file; users know the one that they gave.
 void name_users_file(std::vector<GateResult>& gates, const std::string& path, const std::string& file);

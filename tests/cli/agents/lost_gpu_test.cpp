@@ -59,6 +59,20 @@ TEST_F(LostGpuCommand, ACampaignStopsAndIsResumed) {
   EXPECT_NE(again.err.find("resuming campaign"), std::string::npos) << again.err;
 }
 
+TEST_F(LostGpuCommand, AGateFailsAndSaysNothingOfTheVariants) {
+  const std::string file = ".apo/variants/copy/mine.cu";
+  std::filesystem::create_directories(place_.path(file).parent_path());
+  const std::string text = read_file(place_.path("mine.cu"));
+  place_.write(file, text);
+  ASSERT_EQ(apo({"gate", "--store", "baseline.json", "copy/mine"}).exit_code, 0);
+  place_.write(file, replaced(text, "0 + a.x[i]", "a.x[i] + 1"));
+  driver_.plan("0 vanishes");
+  const Ran ran = apo({"gate", "--baseline", "baseline.json"});
+  EXPECT_EQ(ran.exit_code, 2) << ran.out << ran.err;
+  EXPECT_NE(ran.err.find("GPU of a test"), std::string::npos) << ran.err;
+  EXPECT_EQ(ran.out.find("undecided"), std::string::npos) << ran.out;
+}
+
 TEST_F(LostGpuCommand, TheAgentsServerAnswersWithAnErrorThatNamesTheFix) {
   const char* before = std::getenv("LD_LIBRARY_PATH");
   const std::string environment = driver_.environment();

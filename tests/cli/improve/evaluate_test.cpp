@@ -69,10 +69,27 @@ TEST(Evaluate, AWrongCandidateHasNoScoreAndTheElementThatFailed) {
   EXPECT_EQ(lines_with(ran.out, "score"), std::vector<std::string>{"0"});
   EXPECT_EQ(lines_with(ran.out, "gate.correctness"), std::vector<std::string>{"incorrect"});
   ASSERT_FALSE(lines_with(ran.out, "feedback").empty());
-  EXPECT_NE(lines_with(ran.out, "feedback")[0].find("y["), std::string::npos) << ran.out;
+  const std::string feedback = lines_with(ran.out, "feedback")[0];
+  EXPECT_NE(feedback.find("y[0] = "), std::string::npos) << feedback;
+  EXPECT_NE(feedback.find("; at n=0 its bound is "), std::string::npos) << feedback;
+  EXPECT_NE(feedback.find("; inputs there: x = "), std::string::npos) << feedback;
+  EXPECT_NE(feedback.find("; drawn from seed "), std::string::npos) << feedback;
   EXPECT_EQ(lines_with(ran.out, "experiment"), std::vector<std::string>{"1"});
   EXPECT_TRUE(lines_with(ran.out, "speedup").empty()) << "nothing was timed";
   EXPECT_FALSE(std::filesystem::exists(place.path(".apo/variants"))) << "what failed is not kept";
+}
+
+// Wrong behind element 999 alone: what a larger block would get wrong at a ragged end.
+TEST(Evaluate, TheFirstWrongElementIsInTheGatesEvidenceAndInTheBrief) {
+  const Workplace place;
+  place.write("wrong.cpp", std::string(kHead) + " for (long i = 0; i < n; ++i) y[i] = i < 1000 ? x[i] : x[i] + 1; }\n");
+  const Ran ran = place.apo({"evaluate", "wrong.cpp", "--family", "copy", "--workload", "n4k", "--json"}, kPatienceS);
+  EXPECT_EQ(ran.exit_code, 1) << ran.err;
+  const std::string evidence = Json::parse(ran.out)["gates"].back()["evidence"];
+  EXPECT_NE(evidence.find("y[1000] = "), std::string::npos) << evidence;
+  EXPECT_NE(evidence.find("; at n=1000 its bound is "), std::string::npos) << evidence;
+  const Ran brief = place.apo({"research", "copy", "--workload", "n4k", "--json"}, kPatienceS);
+  EXPECT_NE(Json::parse(brief.out)["tried"].dump().find("at n=1000 its bound is "), std::string::npos) << brief.out;
 }
 
 TEST(Evaluate, TheIncumbentsCodeUnderAnotherNameIsNotWrong) {

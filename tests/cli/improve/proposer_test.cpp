@@ -171,6 +171,9 @@ TEST(Proposers, MutateChangesTheTextAndGoesOnWhereItStopped) {
   EXPECT_NE(first[0].find("__restrict__"), std::string::npos) << first[0];
   EXPECT_NE(first[1].find("#pragma GCC unroll 4"), std::string::npos) << first[1];
   EXPECT_EQ(answers(1)[0], first[1]);
+  Json& sources = brief["sources"];
+  sources = {{"simple.cpp", read_file(APO_SOURCE_FOLDER "/variants/matmul_bf16/simple.cpp")}};
+  EXPECT_NE(answers(0)[0].find("\n#pragma GCC optimize(\"associative-math\""), std::string::npos) << "it has a sum";
   EXPECT_EQ(answers(1000), std::vector<std::string>{""}) << "nothing is left";
 }
 

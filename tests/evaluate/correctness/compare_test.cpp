@@ -10,6 +10,7 @@
 #include <set>
 
 #include "harness/core/error.h"
+#include "harness/evaluate/correctness/wrong_element.h"
 #include "harness/runtime/runtime.h"
 #include "tests/shipped_families.h"
 
@@ -40,6 +41,47 @@ TEST_F(CompareTest, OneWrongElementIsNamedWithItsPlaceAndValues) {
   const Comparison comparison = compare(right);
   EXPECT_FALSE(comparison.correct);
   EXPECT_NE(comparison.evidence.find("y[997] = 42"), std::string::npos) << comparison.evidence;
+}
+
+TEST_F(CompareTest, TheFirstWrongElementIsNamedAndNotTheWorst) {
+  right[3] += 1;
+  right[997] = 42;
+  const Comparison comparison = compare(right);
+  EXPECT_EQ(comparison.evidence.find("y[3] = "), 0u) << comparison.evidence;
+  ASSERT_TRUE(comparison.tensors.front().wrong);
+  const WrongElement& wrong = *comparison.tensors.front().wrong;
+  EXPECT_EQ(wrong.axes, std::vector<std::string>{"n"});
+  EXPECT_EQ(wrong.index, std::vector<std::int64_t>{3});
+  EXPECT_DOUBLE_EQ(wrong.expected, expected.reference.at("y")[3]);
+  EXPECT_LT(wrong.bound, 1e-6) << "its own rounding";
+}
+
+TEST_F(CompareTest, TheInputsOfAWrongElementAreThoseAtItsIndices) {
+  WrongElement wrong = wrong_element(*find_tensor(family, "y"), kAxes, 997);
+  add_inputs(wrong, family, inputs);
+  ASSERT_EQ(wrong.inputs.size(), 1u);
+  EXPECT_EQ(wrong.inputs[0].tensor, "x");
+  EXPECT_EQ(wrong.inputs[0].value, inputs.values.at("x")[997]);
+  wrong.bound = 0.5;
+  EXPECT_EQ(wrong.seed, inputs.seed);
+  EXPECT_EQ(sentence(wrong).find("at n=997 its bound is 0.5; inputs there: x = "), 0u) << sentence(wrong);
+}
+
+// Of an output [B,T,H,N] the inputs [B,T,H] are at its first three indices; [B,T,H,V] has an axis that it lacks.
+TEST(WrongElements, AnInputWithFewerAxesIsMatchedByTheirNames) {
+  const Family& family = *find_family("e88_forward");
+  const Workload& workload = *find_workload(family, "b1_t16_h1_n4");
+  const InputSet inputs = make_inputs(family, workload.axes, 5, "typical", 1);
+  const TensorSpec& k = *find_tensor(family, "k");
+  WrongElement wrong = wrong_element(k, workload.axes, 4 * 9 + 2);  // as if it were an output: b=0, t=9, h=0, n=2
+  add_inputs(wrong, family, inputs);
+  const auto value_of = [&](const std::string& name) {
+    const auto found = std::ranges::find(wrong.inputs, name, &InputValue::tensor);
+    return found == wrong.inputs.end() ? std::optional<double>() : found->value;
+  };
+  EXPECT_EQ(value_of("k"), inputs.values.at("k")[38]);
+  EXPECT_EQ(value_of("decay"), inputs.values.at("decay")[9]);
+  EXPECT_EQ(value_of("v"), std::nullopt);
 }
 
 TEST_F(CompareTest, WhereTheToleranceIsZeroTheEvidenceSaysExactAndNotARatio) {

@@ -1,0 +1,160 @@
+// tests/loop/work_ahead_test.cpp - when the next candidate is built and checked, what becomes of its failures, and
+// that nothing of it stays behind.
+#include "harness/loop/work_ahead.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <thread>
+
+#include "harness/core/error.h"
+#include "harness/core/system/files.h"
+#include "harness/core/system/process.h"
+#include "harness/loop/trial/device_check.h"
+#include "tests/processes.h"
+
+namespace apo {
+namespace {
+
+using Gates = std::vector<GateResult>;
+
+const Configuration kNext{.variant = "copy/next", .settings = {}};
+const Configuration kOther{.variant = "copy/other", .settings = {}};
+
+// A builder and a checker that say what they did. The check waits until the candidate before it is judged.
+struct FakeSteps {
+  std::mutex mutex;
+  std::vector<std::string> order;
+  std::promise<void> built;
+  std::promise<void> judged;
+  std::shared_future<void> is_judged = judged.get_future().share();
+
+  void note(const std::string& what) {
+    const std::lock_guard lock(mutex);
+    order.push_back(what);
+  }
+  AheadSteps of(const Configuration& candidate) {
+    AheadSteps steps;
+    steps.build = [this, label = candidate.label()] {
+      note("build " + label);
+      built.set_value();
+    };
+    steps.check = [this, label = candidate.label()] {
+      is_judged.wait();
+      note("check " + label);
+      return Gates{{.gate = "executor", .outcome = Outcome::incorrect, .evidence = "a race"}};
+    };
+    return steps;
+  }
+};
+
+TEST(WorkAhead, TheNextCandidateIsBuiltWhileTheOneBeforeIsJudged) {
+  FakeSteps fake;
+  WorkAhead ahead([&](const Configuration& candidate) { return fake.of(candidate); });
+  ahead.expect(kNext);
+  EXPECT_TRUE(fake.order.empty()) << "its timing has not begun";
+  ahead.begin();
+  fake.built.get_future().wait();
+  fake.note("judged the one before");
+  fake.judged.set_value();
+  const auto gates = ahead.take(kNext);
+  ASSERT_TRUE(gates);
+  EXPECT_EQ(gates->at(0).evidence, "a race");
+  EXPECT_EQ(fake.order, (std::vector<std::string>{"build copy/next", "judged the one before", "check copy/next"}));
+  EXPECT_EQ(ahead.take(kNext), std::nullopt) << "asked for again, it is checked in its turn";
+}
+
+TEST(WorkAhead, OneCandidateAtATimeAndEachOnce) {
+  FakeSteps fake;
+  WorkAhead ahead([&](const Configuration& candidate) { return fake.of(candidate); });
+  ahead.expect(kNext);
+  ahead.begin();
+  ahead.begin();
+  ahead.expect(kOther);
+  ahead.begin();
+  EXPECT_EQ(ahead.take(kOther), std::nullopt) << "the first one is under way";
+  fake.judged.set_value();
+  EXPECT_TRUE(ahead.take(kNext));
+  EXPECT_EQ(fake.order, (std::vector<std::string>{"build copy/next", "check copy/next"}));
+}
+
+TEST(WorkAhead, OnAHostNothingIsBegunBecauseItTimesOnItsIdleCores) {
+  EXPECT_FALSE(has_idle_cores(Target::host, 64));
+  EXPECT_FALSE(has_idle_cores(Target::cuda, 4)) << "the executor takes up to six";
+  EXPECT_TRUE(has_idle_cores(Target::cuda, 16));
+  WorkAhead none({});
+  none.expect(kNext);
+  none.begin();
+  EXPECT_EQ(none.take(kNext), std::nullopt);
+}
+
+TEST(WorkAhead, ABuildThatFailsAheadIsLeftToItsTurnAndAnErrorOfTheCheckComesOut) {
+  WorkAhead ahead([&](const Configuration&) {
+    return AheadSteps{.build = [] { throw EnvironmentError("no compiler"); },
+                      .check = []() -> Gates { throw EnvironmentError("no executor"); }};
+  });
+  ahead.expect(kNext);
+  ahead.begin();
+  EXPECT_THROW(ahead.take(kNext), EnvironmentError);
+}
+
+TEST(WorkAhead, AFailureAheadReadsAsTheSameFailureInTurn) {
+  const TemporaryFolder folder;
+  const Paths paths = make_paths((folder.path() / "journal.db").string());
+  Variant broken = Workspace(paths).catalogue().get("copy/cuda_simple");
+  broken.name = "broken";
+  broken.source += "\nno declaration\n";
+  broken.source_hash = "of broken";
+  const Gates in_turn = executor_gates(paths, broken);
+  WorkAhead work([&](const Configuration&) {
+    return AheadSteps{.build = [] {}, .check = [&] { return executor_gates(paths, broken); }};
+  });
+  work.expect(kNext);
+  work.begin();
+  const auto ahead = work.take(kNext);
+  ASSERT_TRUE(ahead);
+  ASSERT_EQ(ahead->size(), in_turn.size());
+  ASSERT_NE(in_turn.back().outcome, Outcome::valid);
+  const auto without_seed = [](const std::string& evidence) { return evidence.substr(0, evidence.find("; seed ")); };
+  EXPECT_EQ(ahead->back().gate, in_turn.back().gate);
+  EXPECT_EQ(ahead->back().outcome, in_turn.back().outcome);
+  EXPECT_EQ(without_seed(ahead->back().evidence), without_seed(in_turn.back().evidence));
+}
+
+// How often a process sleeps for this long, which no other does.
+int sleepers(const std::string& seconds) {
+  int found = 0;
+  for (const int pid : testing::all_processes()) {
+    found += testing::process_file(pid, "cmdline") == std::string("sleep\0", 6) + seconds + '\0' ? 1 : 0;
+  }
+  return found;
+}
+
+TEST(WorkAhead, AKilledCampaignLeavesNoCompilerBehind) {
+  const std::string seconds = std::to_string(100000 + getpid());
+  const int campaign = fork();
+  if (campaign == 0) {
+    WorkAhead ahead([&](const Configuration&) {
+      return AheadSteps{.build = [&] { run_process({"sleep", seconds}); }, .check = {}};
+    });
+    ahead.expect(kNext);
+    ahead.begin();
+    pause();
+    _exit(1);
+  }
+  while (sleepers(seconds) == 0) {
+    std::this_thread::yield();
+  }
+  kill(campaign, SIGKILL);
+  ASSERT_EQ(waitpid(campaign, nullptr, 0), campaign);
+  while (sleepers(seconds) != 0) {  // hangs where it stays behind, and the test's time limit ends it
+    std::this_thread::yield();
+  }
+  SUCCEED();
+}
+
+}  // namespace
+}  // namespace apo
