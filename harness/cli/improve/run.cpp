@@ -157,13 +157,24 @@ WorkerCommands workers_of(const RunOptions& options, const Globals& globals, Wor
   return workers;
 }
 
-FleetRequest fleet_of(const RunOptions& options, const WorkerCommands& workers, Workspace& workspace) {
+void keep_to_cpus_of(const WorkerCommands& workers, Workspace& workspace, Observer& observer) {
+  if (workers.cpus.empty()) {
+    return;
+  }
+  const std::size_t cpus = usable_cpus().size();
+  if (workspace.target() == Target::host && workers.cpus.size() < cpus) {
+    observer.say(
+        fmt::format("this process keeps to {} of its {} CPUs, as each worker does: what it finds is of a machine "
+                    "with so many; without workers 'taskset -c' goes on with it",
+                    workers.cpus.size(), cpus));
+  }
+  workspace.keep_to(workers.cpus);
+}
+
+FleetRequest fleet_of(const RunOptions& options, const WorkerCommands& workers) {
   FleetRequest fleet{.options = {.commands = workers.commands, .program = {}}, .replicate = options.replicate};
   if (!workers.commands.empty()) {
     fleet.options.program = identity_of_program(APO_VERSION);
-  }
-  if (!workers.cpus.empty()) {
-    workspace.keep_to(workers.cpus);
   }
   return fleet;
 }
@@ -250,9 +261,7 @@ int run_several(const RunOptions& options, const Globals& globals) {
   const auto target = target_of_list(options, policies);
   workspace.use(target ? *target : resolve_target("auto", workspace));
   const WorkerCommands workers = workers_of(options, globals, workspace, observer);
-  if (!workers.cpus.empty()) {
-    workspace.keep_to(workers.cpus);
-  }
+  keep_to_cpus_of(workers, workspace, observer);
   return run_list({.campaigns = campaigns,
                    .workers = workers,
                    .target = workspace.target(),
@@ -274,7 +283,9 @@ int run(RunOptions options, const Globals& globals) {
   choose_target(options.target, !options.workloads.empty() || !options.campaign_file.empty(), workspace, policy,
                 observer);
   const InterruptNote note(interrupt_text(globals.words));
-  const FleetRequest fleet = fleet_of(options, workers_of(options, globals, workspace, observer), workspace);
+  const WorkerCommands workers = workers_of(options, globals, workspace, observer);
+  keep_to_cpus_of(workers, workspace, observer);
+  const FleetRequest fleet = fleet_of(options, workers);
   const CampaignSummary summary = run_campaign(workspace,
                                                {.policy = policy,
                                                 .typed = typed_of(options),
