@@ -1,7 +1,7 @@
 # tests/cli/scale/placed_workers.sh - what the tests of workers that Slurm and ssh place have in common. They set apo, cache and work.
 #
 # The judgements are as short as they can be: what is shown is who judges, and what becomes of a candidate whose worker is gone.
-campaign="copy --target host --workload n4k --baseline copy/simple --judge standard --layout fixed --cache warm --iterations 1"
+campaign="copy --target host --workload n4k --baseline copy/simple --judge standard --layout fixed --iterations 1"
 
 skip() { echo "skipped: $*"; exit 77; }
 fail() { echo "FAILED: $*"; tail -n 30 "$work"/*.log 2>/dev/null; exit 1; }

@@ -4,7 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <map>
+#include <initializer_list>
+#include <utility>
 
 #include "harness/core/error.h"
 
@@ -16,12 +17,12 @@ const LocalWorkers kHere = {.program = "/a place/apo", .families = {}, .builds_f
 // The environment of a job, while this lives.
 class InJob {
  public:
-  explicit InJob(const std::map<std::string, std::string>& variables) {
+  InJob(std::initializer_list<std::pair<const char*, const char*>> variables) {
     for (const char* name : kNames) {
       unsetenv(name);
     }
     for (const auto& [name, value] : variables) {
-      setenv(name.c_str(), value.c_str(), 1);
+      setenv(name, value, 1);
     }
   }
   ~InJob() {
@@ -40,14 +41,14 @@ class InJob {
 
 TEST(Slurm, PlacesEachWorkerAsAJobOrAsAStepOfThisOne) {
   {
-    const InJob none({});
+    const InJob none{};
     const std::string of_jobs = slurm_template("partition=gpu gres=gpu:1 n=2 time=2:00:00", kHere);
     EXPECT_EQ(of_jobs,
               "2*exec srun --quiet --ntasks=1 '--partition=gpu' '--gres=gpu:1' '--time=2:00:00' '/a place/apo' worker "
               "--serve --target host");
     EXPECT_EQ(worker_commands({of_jobs}, kHere).commands.size(), 2U);
   }
-  const InJob job({{"SLURM_JOB_ID", "7"}});
+  const InJob job{{"SLURM_JOB_ID", "7"}};
   EXPECT_EQ(slurm_template("n=1", kHere),
             "1*exec srun --quiet --ntasks=1 --exact '/a place/apo' worker --serve --target host");
   EXPECT_THROW(slurm_template("gpu", kHere), UserError);
@@ -55,15 +56,15 @@ TEST(Slurm, PlacesEachWorkerAsAJobOrAsAStepOfThisOne) {
 }
 
 TEST(Slurm, OutsideOfAJobThereIsNoAllocation) {
-  const InJob none({{"SLURM_NTASKS", "8"}});
+  const InJob none{{"SLURM_NTASKS", "8"}};
   EXPECT_FALSE(slurm_allocation(Target::host));
 }
 
 TEST(Slurm, AJobHasAWorkerForEachOfItsTasks) {
-  const InJob job({{"SLURM_JOB_ID", "7"},
-                   {"SLURM_NTASKS", "6"},
-                   {"SLURM_CPUS_PER_TASK", "4"},
-                   {"SLURM_JOB_CPUS_PER_NODE", "16(x1),8"}});
+  const InJob job{{"SLURM_JOB_ID", "7"},
+                  {"SLURM_NTASKS", "6"},
+                  {"SLURM_CPUS_PER_TASK", "4"},
+                  {"SLURM_JOB_CPUS_PER_NODE", "16(x1),8"}};
   const auto allocation = slurm_allocation(Target::host);
   ASSERT_TRUE(allocation);
   EXPECT_EQ(allocation->job, "7");
@@ -73,12 +74,12 @@ TEST(Slurm, AJobHasAWorkerForEachOfItsTasks) {
 }
 
 TEST(Slurm, TasksShareTheCpusThatTheJobHas) {
-  const InJob job({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "2"}, {"SLURM_JOB_CPUS_PER_NODE", "64(x2)"}});
+  const InJob job{{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "2"}, {"SLURM_JOB_CPUS_PER_NODE", "64(x2)"}};
   EXPECT_EQ(slurm_allocation(Target::host)->cpus_each, 64);
 }
 
 TEST(Slurm, AJobWithoutTasksHasAWorkerForEachPairOfCpusOfItsNodes) {
-  const InJob job({{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_CPUS_PER_NODE", "16(x2),5"}});
+  const InJob job{{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_CPUS_PER_NODE", "16(x2),5"}};
   const auto allocation = slurm_allocation(Target::host);
   ASSERT_TRUE(allocation);
   EXPECT_EQ(allocation->workers, 18);
@@ -86,12 +87,8 @@ TEST(Slurm, AJobWithoutTasksHasAWorkerForEachPairOfCpusOfItsNodes) {
 }
 
 TEST(Slurm, OnGpusAJobHasAWorkerForEachOfThem) {
-  const InJob job({{"SLURM_JOB_ID", "7"},
-                   {"SLURM_NTASKS", "2"},
-                   {"SLURM_CPUS_PER_TASK", "1"},
-                   {"SLURM_JOB_NUM_NODES", "2"},
-                   {"SLURM_GPUS_ON_NODE", "8"},
-                   {"SLURM_JOB_CPUS_PER_NODE", "64(x2)"}});
+  const InJob job{{"SLURM_JOB_ID", "7"},        {"SLURM_NTASKS", "2"},       {"SLURM_CPUS_PER_TASK", "1"},
+                  {"SLURM_JOB_NUM_NODES", "2"}, {"SLURM_GPUS_ON_NODE", "8"}, {"SLURM_JOB_CPUS_PER_NODE", "64(x2)"}};
   LocalWorkers here = kHere;
   here.target = Target::cuda;
   EXPECT_EQ(allocation_template(*slurm_allocation(Target::cuda), here),
@@ -102,19 +99,19 @@ TEST(Slurm, OnGpusAJobHasAWorkerForEachOfThem) {
 }
 
 TEST(Slurm, AJobForOneWorkerIsThisProcesssOwn) {
-  const InJob job({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "1"}, {"SLURM_JOB_CPUS_PER_NODE", "8"}});
+  const InJob job{{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "1"}, {"SLURM_JOB_CPUS_PER_NODE", "8"}};
   EXPECT_FALSE(slurm_allocation(Target::host));
 }
 
 TEST(Slurm, ATaskOfSrunHasAShareOfItsOwnAndAShellOfSallocHasTheJob) {
-  const InJob job({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "2"}, {"SLURM_STEP_ID", "0"}});
+  const InJob job{{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "2"}, {"SLURM_STEP_ID", "0"}};
   EXPECT_FALSE(slurm_allocation(Target::host));
   setenv("SLURM_STEP_ID", "4294967290", 1);
   EXPECT_TRUE(slurm_allocation(Target::host));
 }
 
 TEST(Slurm, AJobThatSaysNonsenseHasNoRoom) {
-  const InJob job({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "many"}, {"SLURM_JOB_CPUS_PER_NODE", "(x,4(x"}});
+  const InJob job{{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "many"}, {"SLURM_JOB_CPUS_PER_NODE", "(x,4(x"}};
   EXPECT_FALSE(slurm_allocation(Target::host));
 }
 
