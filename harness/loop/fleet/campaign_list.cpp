@@ -50,6 +50,8 @@ SpawnOptions with_gpu_of(const LocalDevice& device) {
   return options;
 }
 
+constexpr std::string_view kFailure = "apo: ";
+
 // A campaign's process, which ends with this object.
 class RunningCampaign {
  public:
@@ -82,11 +84,20 @@ class RunningCampaign {
     }
     std::size_t begin = 0;
     for (std::size_t at = unsaid_.find('\n'); at != std::string::npos; at = unsaid_.find('\n', begin)) {
-      end_.why = trim(unsaid_.substr(begin, at - begin));
-      observer.say(fmt::format("{}: {}", campaign_.file, unsaid_.substr(begin, at - begin)));
+      say(unsaid_.substr(begin, at - begin), observer);
       begin = at + 1;
     }
     unsaid_.erase(0, begin);
+  }
+
+  // What this program says of its failure counts more than the hints below it.
+  void say(const std::string& line, Observer& observer) {
+    const bool is_failure = line.starts_with(kFailure);
+    if (is_failure || !failed_) {
+      end_.why = trim(is_failure ? line.substr(kFailure.size()) : line);
+    }
+    failed_ = failed_ || is_failure;
+    observer.say(fmt::format("{}: {}", campaign_.file, line));
   }
 
   ListedEnd end() {
@@ -104,6 +115,7 @@ class RunningCampaign {
   std::vector<std::size_t> workers_;
   SpawnedProcess process_;
   std::string unsaid_;
+  bool failed_ = false;
   ListedEnd end_;
 };
 

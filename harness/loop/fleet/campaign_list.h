@@ -22,7 +22,7 @@ struct ListedCampaign {
 struct ListedEnd {
   std::optional<int> exit_code;  // of its process; nullopt: it was not begun, or a signal ended it
   std::string output;            // its stdout
-  std::string why;               // the last line of its stderr, or why it has no exit code
+  std::string why;               // what it said of its failure, or why it has no exit code
   bool before = false;           // it had ended when the list was begun
 };
 

@@ -118,7 +118,8 @@ TEST_F(Workers, AreSharedByTheCampaignsOfAListOfWhichOneThatFailsEndsNoOther) {
   }
   EXPECT_EQ(ran.exit_code, 2) << ran.err;
   const auto of_file = [](const Ran& one, const std::string& file) {
-    for (const Json& campaign : only_document(one)["campaigns"]) {
+    const Json document = only_document(one);
+    for (const Json& campaign : document["campaigns"]) {
       if (campaign["file"] == file) {
         return campaign;
       }

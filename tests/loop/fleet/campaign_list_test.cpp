@@ -112,13 +112,13 @@ TEST_F(ListOfCampaigns, WaitForAsManyWorkersAsHaveToAgree) {
 }
 
 TEST_F(ListOfCampaigns, OneThatFailsEndsNoOtherAndTheSameListGoesOnWithIt) {
-  add("a", "echo no device >&2; touch a_ran; exit 2");
+  add("a", "echo apo: no device >&2; echo a hint >&2; touch a_ran; exit 2");
   add("b", until("a_ran"));
   run({"w0", "w1"});
   EXPECT_EQ(ends_["a"].exit_code, 2);
   EXPECT_EQ(ends_["a"].why, "no device");
   EXPECT_EQ(ends_["b"].exit_code, 0);
-  EXPECT_TRUE(std::ranges::count(listener_.lines, path("a") + ": no device") == 1);
+  EXPECT_TRUE(std::ranges::count(listener_.lines, path("a") + ": apo: no device") == 1);
   scripts_[path("a")] = "exit 0";
   scripts_[path("b")] = "exit 3";
   run({"w0", "w1"});
