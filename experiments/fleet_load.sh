@@ -18,8 +18,8 @@ status=0
   echo "\`experiments/fleet_load.sh FOLDER\` on $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, which the simulated workers share with"
   echo "the driver, $(date -u +%Y-%m-%d). A judgement takes about ${SECONDS_EACH:-25} s."
   echo
-  echo "| workers | judgements | tasks lost with their worker | judgements an hour | driver's CPU a judgement, ms | memory that it gained meanwhile, MiB | journal a judgement, KiB | experiments lost or doubled | findings in the journal |"
-  echo "|---|---|---|---|---|---|---|---|---|"
+  echo "| workers | judgements | tasks lost with their worker | judgements an hour | driver's CPU a judgement, ms | memory that it gained meanwhile, MiB | it reads a judgement, KiB | it writes, KiB | journal a judgement, KiB | experiments lost or doubled | findings in the journal |"
+  echo "|---|---|---|---|---|---|---|---|---|---|---|"
   for workers in 1 8 64 512 "${WORKERS:-1000}"; do
     APO_HOME=$root "$program" "$workers" $((workers * 4)) "${SECONDS_EACH:-25}" 2 "$journal" || status=1
   done
