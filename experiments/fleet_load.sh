@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# experiments/fleet_load.sh FOLDER - one driver and one journal with 1 to WORKERS (1000) simulated workers; writes FOLDER/fleet_load.md.
+# experiments/fleet_load.sh FOLDER - one driver and one journal with WORKERS (1 8 64 512 1000) simulated workers; writes FOLDER/fleet_load.md.
 #
-# Each worker answers after SECONDS (25) with an experiment of a recorded journal; 2 of 100 tasks end in a death, a hang, a broken answer, or
+# Each worker answers after SECONDS_EACH (25) seconds with an experiment of a recorded journal; 2 of 100 tasks end in a death, a hang, a broken answer, or
 # are given back. The rates are those of the second half of the judgements, when all workers have started. FLEET_LOAD: the program, where it
 # is not to be built here.
 set -eu
@@ -20,7 +20,7 @@ status=0
   echo
   echo "| workers | judgements | tasks lost with their worker | judgements an hour | driver's CPU a judgement, ms | memory that it gained meanwhile, MiB | it reads a judgement, KiB | it writes, KiB | journal a judgement, KiB | experiments lost or doubled | findings in the journal |"
   echo "|---|---|---|---|---|---|---|---|---|---|---|"
-  for workers in 1 8 64 512 "${WORKERS:-1000}"; do
+  for workers in ${WORKERS:-1 8 64 512 1000}; do
     APO_HOME=$root "$program" "$workers" $((workers * 4)) "${SECONDS_EACH:-25}" 2 "$journal" || status=1
   done
 } >"$folder/fleet_load.md"
