@@ -147,6 +147,13 @@ void draw_inputs(const Evaluation& evaluation, Pairs& pairs) {
   }
 }
 
+void finish(const Evaluation& evaluation, double seconds) {
+  evaluation.experiment.judgement->seconds = seconds;
+  evaluation.experiment.finished_at = utc_now();
+}
+
+}  // namespace
+
 Judgement not_timed(const GateResult& last) {
   Judgement judgement{.verdict = Verdict::reverted, .reason = Reason::gate_failed};
   judgement.sentence =
@@ -154,13 +161,6 @@ Judgement not_timed(const GateResult& last) {
   judgement.rule_version = kRuleVersion;
   return judgement;
 }
-
-void finish(const Evaluation& evaluation, double seconds) {
-  evaluation.experiment.judgement->seconds = seconds;
-  evaluation.experiment.finished_at = utc_now();
-}
-
-}  // namespace
 
 std::optional<ReadyToTime> run_untimed_gates(const Evaluation& evaluation) {
   const auto start = std::chrono::steady_clock::now();

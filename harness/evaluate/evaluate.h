@@ -23,4 +23,7 @@ struct ReadyToTime {
 std::optional<ReadyToTime> run_untimed_gates(const Evaluation& evaluation);
 void run_timing(const Evaluation& evaluation, ReadyToTime ready);
 
+// The judgement of an experiment that this gate ended before its timing.
+Judgement not_timed(const GateResult& last);
+
 }  // namespace apo

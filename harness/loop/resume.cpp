@@ -30,20 +30,6 @@ std::vector<std::string> contradictions(const Campaign& interrupted, const Campa
   return options;
 }
 
-// Each of these options is written as "--option value" or "--option=value".
-std::vector<std::string> without(const std::vector<std::string>& words, const std::vector<std::string>& options) {
-  std::vector<std::string> left;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string name = words[i].substr(0, words[i].find('='));
-    if (std::find(options.begin(), options.end(), name) == options.end()) {
-      left.push_back(words[i]);
-    } else if (name == words[i]) {
-      ++i;
-    }
-  }
-  return left;
-}
-
 void refuse_contradictions(const Campaign& interrupted, const CampaignRequest& request,
                            const std::optional<Configuration>& baseline) {
   const std::vector<std::string> options = contradictions(interrupted, request, baseline);
@@ -56,7 +42,7 @@ void refuse_contradictions(const Campaign& interrupted, const CampaignRequest& r
                               interrupted.id, interrupted.baseline.label(), join(interrupted.policy.workloads, ", "),
                               join(options, " and ")),
                   fmt::format("go on with it:      {}\nbegin another one:  {}",
-                              command_line(without(request.command, options)), command_line(anew)));
+                              command_line(without_options(request.command, options)), command_line(anew)));
 }
 
 }  // namespace
@@ -83,6 +69,20 @@ Policy resumed_policy(const Campaign& interrupted, const CampaignRequest& reques
 int last_iteration(const Campaign& interrupted, const CampaignRequest& request, int begun, int unfinished) {
   const bool another = request.typed.iterations && request.policy.iterations != interrupted.policy.iterations;
   return another ? begun + request.policy.iterations : interrupted.policy.iterations + unfinished;
+}
+
+std::vector<std::string> without_options(const std::vector<std::string>& words,
+                                         const std::vector<std::string>& options) {
+  std::vector<std::string> left;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string name = words[i].substr(0, words[i].find('='));
+    if (std::find(options.begin(), options.end(), name) == options.end()) {
+      left.push_back(words[i]);
+    } else if (name == words[i]) {
+      ++i;
+    }
+  }
+  return left;
 }
 
 std::string command_line(const std::vector<std::string>& words) {

@@ -42,6 +42,9 @@ Policy resumed_policy(const Campaign& interrupted, const CampaignRequest& reques
 // and do not count. A number other than the campaign's own counts from here.
 int last_iteration(const Campaign& interrupted, const CampaignRequest& request, int begun, int unfinished);
 
+// Returns the words without these options and their values, which are written as "--option value" or "--option=value".
+std::vector<std::string> without_options(const std::vector<std::string>& words,
+                                         const std::vector<std::string>& options);
 // Returns a command line to copy, with quotes round words that contain blanks.
 std::string command_line(const std::vector<std::string>& words);
 

@@ -9,12 +9,15 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/cli/improve/run_list.h"
 #include "harness/cli/improve/run_text.h"
 #include "harness/cli/target_choice.h"
 #include "harness/core/error.h"
 #include "harness/core/json/records_json.h"
+#include "harness/core/system/machine.h"
 #include "harness/core/text.h"
 #include "harness/loop/campaign.h"
+#include "harness/loop/fleet/slurm.h"
 #include "harness/loop/fleet/worker_commands.h"
 #include "harness/loop/policy.h"
 
@@ -24,7 +27,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct RunOptions {
+  std::vector<std::string> what;  // a family, or campaign files
   std::string family;
+  std::vector<std::string> campaign_files;
   std::string campaign_file;
   std::vector<std::string> workloads;
   std::string baseline;
@@ -44,6 +49,29 @@ struct RunOptions {
   std::string slurm;
   int replicate = 1;
 };
+
+bool is_campaign_file(const std::string& word) {
+  return word.ends_with(".json");
+}
+
+// One file among the words is the same as --campaign.
+void sort_words(RunOptions& options) {
+  std::ranges::copy_if(options.what, std::back_inserter(options.campaign_files), is_campaign_file);
+  const std::size_t families = options.what.size() - options.campaign_files.size();
+  if (families > 1 || (families == 1 && !options.campaign_files.empty())) {
+    throw UserError("a family was given with " + std::string(families > 1 ? "another one" : "a campaign file"),
+                    "a campaign is of one family: give a campaign file (*.json) for each, as in apo run A.json B.json");
+  }
+  if (families == 1) {
+    options.family = options.what.front();
+  }
+  if (!options.campaign_file.empty() && !options.campaign_files.empty()) {
+    options.campaign_files.push_back(options.campaign_file);
+  }
+  if (options.campaign_files.size() == 1) {
+    options.campaign_file = options.campaign_files.front();
+  }
+}
 
 Policy policy_of(const RunOptions& options, const Paths& paths) {
   if (!options.campaign_file.empty() && !options.family.empty()) {
@@ -98,8 +126,9 @@ ProposerOptions proposers_of(const RunOptions& options) {
   return proposers;
 }
 
-// On host this process keeps to as many CPUs as each of its local workers has.
-FleetRequest fleet_of(const RunOptions& options, const Globals& globals, Workspace& workspace) {
+// Those that were asked for; without a word about workers those of the Slurm job that this process is in. On host this
+// process has to keep to as many CPUs as each of them has.
+WorkerCommands workers_of(const RunOptions& options, const Globals& globals, Workspace& workspace, Observer& observer) {
   const LocalWorkers local{.program = own_program(),
                            .families = globals.families,
                            .builds_folder = workspace.paths().builds,
@@ -108,17 +137,44 @@ FleetRequest fleet_of(const RunOptions& options, const Globals& globals, Workspa
   if (!options.slurm.empty()) {
     templates.push_back(slurm_template(options.slurm, local));
   }
-  const WorkerCommands workers = worker_commands(templates, local);
+  const auto job = templates.empty() ? slurm_allocation(local.target) : std::nullopt;
+  if (job) {
+    observer.say(
+        fmt::format("Slurm's job {} has room for {} workers, which are started in it; --workers local:1 judges "
+                    "without them",
+                    job->job, job->workers));
+    templates.push_back(allocation_template(*job, local));
+  }
+  WorkerCommands workers = worker_commands(templates, local);
+  if (job && local.target == Target::host) {
+    workers.cpus = usable_cpus();
+    workers.cpus.resize(std::min(workers.cpus.size(), static_cast<std::size_t>(job->cpus_each)));
+  }
+  if (options.replicate > 1 && std::ssize(workers.commands) < options.replicate) {
+    throw UserError(fmt::format("--replicate {} needs as many workers", options.replicate),
+                    fmt::format("add --workers, for example --workers local:{}", options.replicate));
+  }
+  return workers;
+}
+
+void keep_to_cpus_of(const WorkerCommands& workers, Workspace& workspace, Observer& observer) {
+  if (workers.cpus.empty()) {
+    return;
+  }
+  const std::size_t cpus = usable_cpus().size();
+  if (workspace.target() == Target::host && workers.cpus.size() < cpus) {
+    observer.say(
+        fmt::format("this process keeps to {} of its {} CPUs, as each worker does: what it finds is of a machine "
+                    "with so many; without workers 'taskset -c' goes on with it",
+                    workers.cpus.size(), cpus));
+  }
+  workspace.keep_to(workers.cpus);
+}
+
+FleetRequest fleet_of(const RunOptions& options, const WorkerCommands& workers) {
   FleetRequest fleet{.options = {.commands = workers.commands, .program = {}}, .replicate = options.replicate};
   if (!workers.commands.empty()) {
     fleet.options.program = identity_of_program(APO_VERSION);
-  }
-  if (fleet.replicate > 1 && std::ssize(fleet.options.commands) < fleet.replicate) {
-    throw UserError(fmt::format("--replicate {} needs as many workers", fleet.replicate),
-                    fmt::format("add --workers, for example --workers local:{}", fleet.replicate));
-  }
-  if (!workers.cpus.empty()) {
-    workspace.keep_to(workers.cpus);
   }
   return fleet;
 }
@@ -171,8 +227,55 @@ Json summary_document(const CampaignSummary& summary) {
           {"seconds", summary.seconds}};
 }
 
-int run(const RunOptions& options, const Globals& globals) {
+// What workers share has one target. Without workers each campaign chooses its own.
+std::optional<Target> target_of_list(const RunOptions& options, const std::vector<Policy>& policies) {
+  std::optional<Target> target = asked_target(options.target);
+  for (std::size_t i = 0; i < policies.size(); ++i) {
+    if (policies[i].target_named && target.value_or(policies[i].target) != policies[i].target) {
+      throw UserError(fmt::format("'{}' is for target {}, and the workers are for {}", options.campaign_files[i],
+                                  to_string(policies[i].target), to_string(*target)),
+                      "give the files of each target to a command of their own");
+    }
+    target = policies[i].target_named ? policies[i].target : target;
+  }
+  return target;
+}
+
+int run_several(const RunOptions& options, const Globals& globals) {
+  if (!options.workloads.empty() || !options.baseline.empty()) {
+    throw UserError("--workload and --baseline are of one campaign, and several files were given",
+                    "write \"workloads\" and \"baseline\" into the files");
+  }
+  const Paths paths = make_paths(globals.journal);
+  std::vector<Policy> policies;
+  std::vector<ListedCampaign> campaigns;
+  for (const std::string& file : options.campaign_files) {
+    RunOptions one = options;
+    one.campaign_file = file;
+    policies.push_back(policy_of(one, paths));
+    campaigns.push_back({.file = file, .key = policies.back().family + " " + policies.back().workload_class});
+  }
+  Workspace workspace(paths);
+  ConsoleObserver observer(globals);
+  const InterruptNote note(interrupt_text(globals.words));
+  const auto target = target_of_list(options, policies);
+  workspace.use(target ? *target : resolve_target("auto", workspace));
+  const WorkerCommands workers = workers_of(options, globals, workspace, observer);
+  keep_to_cpus_of(workers, workspace, observer);
+  return run_list({.campaigns = campaigns,
+                   .workers = workers,
+                   .target = workspace.target(),
+                   .replicate = options.replicate,
+                   .begin_anew = options.begin_anew},
+                  globals, observer);
+}
+
+int run(RunOptions options, const Globals& globals) {
   static_cast<void>(asked_target(options.target));
+  sort_words(options);
+  if (options.campaign_files.size() > 1) {
+    return run_several(options, globals);
+  }
   const Paths paths = make_paths(globals.journal);
   Policy policy = policy_of(options, paths);
   Workspace workspace(paths);
@@ -180,7 +283,9 @@ int run(const RunOptions& options, const Globals& globals) {
   choose_target(options.target, !options.workloads.empty() || !options.campaign_file.empty(), workspace, policy,
                 observer);
   const InterruptNote note(interrupt_text(globals.words));
-  const FleetRequest fleet = fleet_of(options, globals, workspace);
+  const WorkerCommands workers = workers_of(options, globals, workspace, observer);
+  keep_to_cpus_of(workers, workspace, observer);
+  const FleetRequest fleet = fleet_of(options, workers);
   const CampaignSummary summary = run_campaign(workspace,
                                                {.policy = policy,
                                                 .typed = typed_of(options),
@@ -202,7 +307,9 @@ int run(const RunOptions& options, const Globals& globals) {
 
 Action define_run(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<RunOptions>();
-  app.add_option("family", options->family, "kernel family (default: the campaign of experiments/default.json)");
+  app.add_option("family", options->what,
+                 "kernel family, or campaign files (*.json), which share the workers (default: the campaign of "
+                 "experiments/default.json)");
   app.add_option("--campaign", options->campaign_file, "campaign file (JSON); experiments/default.json is an example");
   app.add_option("--workload", options->workloads, "workload to improve; may repeat, all of one class")
       ->allow_extra_args(false);

@@ -73,8 +73,8 @@ struct OutputErrors {
 };
 
 struct GateResult {
-  std::string
-      gate;  // "metadata", "build", "resources", "correctness", "sanitizers", "timing", "confirmation", "baseline"
+  std::string gate;  // "metadata", "build", "resources", "correctness", "sanitizers", "timing", "confirmation",
+                     // "baseline", "workers"
   Outcome outcome = Outcome::valid;
   std::string evidence;  // one sentence
   double seconds = 0;

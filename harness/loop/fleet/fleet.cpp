@@ -191,6 +191,10 @@ void Fleet::cancel(std::size_t index) {
   worker.connection->send(Message{{"type", "cancel"}, {"id", worker.task}}.dump());
 }
 
+void Fleet::forgive(std::size_t worker) {
+  workers_[worker]->failures = 0;
+}
+
 std::optional<FleetEvent> Fleet::next(std::chrono::milliseconds longest) {
   const bool unread = std::ranges::any_of(workers_, [](const auto& worker) { return !worker->lines.empty(); });
   poll_all(unread ? std::chrono::milliseconds(0) : longest);

@@ -75,6 +75,8 @@ class Fleet {
   std::optional<FleetEvent> next(std::chrono::milliseconds longest);
   // Ends the worker, which may be started again. Returns the event, which next() does not tell any more.
   FleetEvent give_up(std::size_t worker, WorkerEnd why, const std::string& note);
+  // What it failed at was its task's fault: its failures in a row begin anew.
+  void forgive(std::size_t worker);
   // Ends all of them, within seconds: their devices are free then.
   void end();
 

@@ -10,6 +10,7 @@
 #include "harness/core/interval.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
+#include "harness/evaluate/evaluate.h"
 #include "harness/loop/experiment.h"
 #include "harness/loop/fleet/agreement.h"
 #include "harness/loop/fleet/task_sources.h"
@@ -21,10 +22,15 @@ namespace {
 
 constexpr auto kLook = std::chrono::milliseconds(500);
 constexpr int kMostLosses = 3;
+constexpr int kMostKilled = 2;  // of them
 
 // What the candidate may be the cause of. A preempted worker and a restless device are not its fault.
 bool may_be_due_to_candidate(WorkerEnd why) {
   return why != WorkerEnd::gave_back && why != WorkerEnd::sentinel;
+}
+
+bool may_have_killed(WorkerEnd why) {
+  return why == WorkerEnd::died || why == WorkerEnd::silent;
 }
 
 // Throws UserError for an answer to another question.
@@ -203,6 +209,7 @@ std::optional<Experiment> PlacedExperiments::on_left(const FleetEvent& event) {
   running_.erase(found);
   if (may_be_due_to_candidate(event.why)) {
     ++job->losses;
+    job->killed += may_have_killed(event.why) ? 1 : 0;
     job->lost_with.insert(event.worker);
   }
   if (job->losses >= kMostLosses) {
@@ -212,12 +219,19 @@ std::optional<Experiment> PlacedExperiments::on_left(const FleetEvent& event) {
   return std::nullopt;
 }
 
-// What ends every worker is not worth the next one. What other devices have found of it is kept.
+// What ends every worker is not worth the next one. What other devices have found of it is kept; without that it has
+// failed where it killed them. A worker that cannot judge says nothing about it.
 std::optional<Experiment> PlacedExperiments::give_up(const Job& job, const FleetEvent& last) {
   const std::string label = job.candidate.configuration.label();
   frame_.observer.say(fmt::format("  {} is judged no more: {} workers were lost with it", label, job.losses));
+  for (const std::size_t worker : job.lost_with) {
+    fleet_.workers().forgive(worker);
+  }
   if (!job.answers.empty()) {
     return store(job);
+  }
+  if (job.killed >= kMostKilled) {
+    return store_killer(job, last);
   }
   given_up_ += fmt::format("{}{}: {} workers were lost with it, the last one as {}: {}", given_up_.empty() ? "" : "; ",
                            label, job.losses, to_string(last.why), last.note);
@@ -330,6 +344,26 @@ Experiment PlacedExperiments::store(const Job& job) {
     state_.incumbent = experiment.candidate;
     ++state_.accepts_since_certificate;
   }
+  return experiment;
+}
+
+Experiment PlacedExperiments::store_killer(const Job& job, const FleetEvent& last) {
+  Journal::Batch batch(frame_.journal);
+  const Catalogue& catalogue = frame_.workspace.catalogue();
+  Experiment experiment = planned_experiment(frame_, state_.incumbent, iteration_, job.candidate, job.index);
+  experiment.outcome = last.why == WorkerEnd::silent ? Outcome::timed_out : Outcome::faulted;
+  experiment.gates = {{.gate = "workers",
+                       .outcome = experiment.outcome,
+                       .evidence = fmt::format("{} workers were lost with it, the last one as {}: {}", job.losses,
+                                               to_string(last.why), last.note)}};
+  experiment.judgement = not_timed(experiment.gates.back());
+  experiment.finished_at = utc_now();
+  frame_.journal.add_variant(catalogue.get(experiment.candidate.variant));
+  frame_.journal.add_variant(catalogue.get(experiment.incumbent.variant));
+  experiment.id = frame_.journal.begin_experiment(experiment);
+  keep_verdict(frame_, experiment);
+  batch.commit();
+  ++settled_;
   return experiment;
 }
 

@@ -33,7 +33,7 @@ class PlacedExperiments {
   // Another candidate is the incumbent now: what was judged against the old one is over, and its cost told. Its workers
   // are idle when they have stopped.
   void stop();
-  // Candidates that were left out because workers were lost with them, and with what; "" for none.
+  // Candidates that were left out because workers could not judge them, and why; "" for none.
   const std::string& given_up() const { return given_up_; }
 
  private:
@@ -51,6 +51,7 @@ class PlacedExperiments {
     std::vector<Answer> answers;
     std::set<std::string> devices;    // that have answered
     int losses = 0;                   // workers that were lost with it, perhaps because of it
+    int killed = 0;                   // of them, those that it may have killed
     std::set<std::size_t> lost_with;  // these workers
   };
   struct Placed {
@@ -77,6 +78,7 @@ class PlacedExperiments {
   std::optional<Experiment> settle(const std::shared_ptr<Job>& job);
   std::optional<Experiment> settle_unreplicated();
   Experiment store(const Job& job);
+  Experiment store_killer(const Job& job, const FleetEvent& last);
   void store_device(const Answer& answer);
   void store_replica(const Job& job, const Answer& answer, std::int64_t original);
   Experiment record_of(const Job& job, const Answer& answer) const;

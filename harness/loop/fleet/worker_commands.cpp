@@ -21,42 +21,29 @@ namespace fs = std::filesystem;
 constexpr int kMostWorkers = 10'000;
 constexpr std::size_t kCpusOfAWorker = 2;  // one for the arm that is timed, one for what watches it
 
-std::string quoted(const std::string& word) {
-  return "'" + replace_all(word, "'", "'\\''") + "'";
-}
-
 std::string serve_command(const LocalWorkers& local, const std::string& before, const std::string& options) {
   std::string families;
   for (const std::string& file : local.families) {
-    families += " --families " + quoted(file);
+    families += " --families " + shell_word(file);
   }
   return fmt::format("{}APO_CACHE={} exec {} worker --serve --target {}{}{}", before,
-                     quoted(local.builds_folder.parent_path().string()), quoted(local.program), to_string(local.target),
-                     options, families);
+                     shell_word(local.builds_folder.parent_path().string()), shell_word(local.program),
+                     to_string(local.target), options, families);
 }
 
-int checked_count(const std::string& text, const std::string& given) {
-  const auto count = parse_int(text);
-  if (!count || *count < 1 || *count > kMostWorkers) {
-    throw UserError(
-        fmt::format("'{}' names no number of workers", given),
-        fmt::format("write a number from 1 to {}, as in local:2 or '8*ssh gpu{{n}} apo worker --serve'", kMostWorkers));
-  }
-  return static_cast<int>(*count);
-}
-
-std::vector<std::string> on_gpus(const LocalWorkers& local, const std::string& count, const std::string& given) {
+WorkerCommands on_gpus(const LocalWorkers& local, const std::string& count, const std::string& given) {
   const std::vector<std::string> gpus = visible_gpus();
-  const auto wanted = count == "all" ? gpus.size() : static_cast<std::size_t>(checked_count(count, given));
+  const auto wanted = count == "all" ? gpus.size() : static_cast<std::size_t>(worker_count(count, given));
   if (gpus.empty() || wanted > gpus.size()) {
     throw UserError(fmt::format("'{}' needs more GPUs than this machine has: {}", given, gpus.size()),
                     "'apo doctor' shows them; another machine's: --workers 'ssh HOST apo worker --serve'");
   }
-  std::vector<std::string> commands;
+  WorkerCommands workers;
   for (std::size_t i = 0; i < wanted; ++i) {
-    commands.push_back(serve_command(local, "CUDA_VISIBLE_DEVICES=" + quoted(gpus[i]) + " ", ""));
+    workers.commands.push_back(serve_command(local, "CUDA_VISIBLE_DEVICES=" + shell_word(gpus[i]) + " ", ""));
+    workers.devices.push_back({.cpus = {}, .gpu = gpus[i]});
   }
-  return commands;
+  return workers;
 }
 
 std::string listed(const std::vector<int>& cpus) {
@@ -71,7 +58,7 @@ std::string listed(const std::vector<int>& cpus) {
 WorkerCommands on_cpus(const LocalWorkers& local, const std::string& count, const std::string& given) {
   const std::vector<int> cpus = usable_cpus();
   const std::size_t wanted = count == "all" ? std::max<std::size_t>(1, cpus.size() / kCpusOfAWorker)
-                                            : static_cast<std::size_t>(checked_count(count, given));
+                                            : static_cast<std::size_t>(worker_count(count, given));
   if (wanted > cpus.size()) {
     throw UserError(fmt::format("'{}' needs more CPUs than this process may use: {}", given, cpus.size()),
                     "two workers on one CPU would disturb each other");
@@ -83,6 +70,7 @@ WorkerCommands on_cpus(const LocalWorkers& local, const std::string& count, cons
                                cpus.begin() + static_cast<std::ptrdiff_t>((i + 1) * each));
     workers.cpus = i == 0 ? own : workers.cpus;
     workers.commands.push_back(serve_command(local, "", " --cpus " + listed(own)));
+    workers.devices.push_back({.cpus = own, .gpu = ""});
   }
   return workers;
 }
@@ -113,7 +101,7 @@ int repetitions(std::string& command) {
   if (star == std::string::npos || star == 0 || command.find_first_not_of("0123456789") != star) {
     return 1;
   }
-  const int count = checked_count(command.substr(0, star), command);
+  const int count = worker_count(command.substr(0, star), command);
   command.erase(0, star + 1);
   return count;
 }
@@ -122,37 +110,27 @@ WorkerCommands commands_of(const std::string& given, const LocalWorkers& local) 
   constexpr std::string_view kLocal = "local:";
   if (given.starts_with(kLocal)) {
     const std::string count = given.substr(kLocal.size());
-    return local.target == Target::cuda ? WorkerCommands{on_gpus(local, count, given), {}}
-                                        : on_cpus(local, count, given);
+    return local.target == Target::cuda ? on_gpus(local, count, given) : on_cpus(local, count, given);
   }
   std::string command = given;
-  const int count = repetitions(command);
-  return {std::vector<std::string>(static_cast<std::size_t>(count), command), {}};
+  const auto count = static_cast<std::size_t>(repetitions(command));
+  return {.commands = std::vector<std::string>(count, command), .devices = std::vector<LocalDevice>(count), .cpus = {}};
 }
 
 }  // namespace
 
-std::string slurm_template(const std::string& options, const LocalWorkers& local) {
-  const char* const job = std::getenv("SLURM_JOB_ID");
-  std::string command = "exec srun --quiet --ntasks=1";
-  std::string count = "1";
-  if (job != nullptr) {
-    command += " --exact";  // as many at once as the job has room for
+std::string shell_word(const std::string& word) {
+  return "'" + replace_all(word, "'", "'\\''") + "'";
+}
+
+int worker_count(const std::string& text, const std::string& given) {
+  const auto count = parse_int(text);
+  if (!count || *count < 1 || *count > kMostWorkers) {
+    throw UserError(
+        fmt::format("'{}' names no number of workers", given),
+        fmt::format("write a number from 1 to {}, as in local:2 or '8*ssh gpu{{n}} apo worker --serve'", kMostWorkers));
   }
-  for (const std::string& word : split_words(options)) {
-    const std::size_t equals = word.find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      throw UserError(fmt::format("'{}' in --slurm is no option", word),
-                      "write for example --slurm 'partition=gpu gres=gpu:1 n=8 time=2:00:00'");
-    }
-    if (word.starts_with("n=")) {
-      count = word.substr(equals + 1);
-    } else {
-      command += " " + quoted("--" + word);
-    }
-  }
-  return fmt::format("{}*{} {} worker --serve --target {}", checked_count(count, "n=" + count), command,
-                     quoted(local.program), to_string(local.target));
+  return static_cast<int>(*count);
 }
 
 std::string own_program() {
@@ -179,6 +157,7 @@ WorkerCommands worker_commands(const std::vector<std::string>& templates, const 
     for (const std::string& one : is_file(given) ? templates_in(given) : std::vector<std::string>{given}) {
       const WorkerCommands own = commands_of(one, local);
       workers.commands.insert(workers.commands.end(), own.commands.begin(), own.commands.end());
+      workers.devices.insert(workers.devices.end(), own.devices.begin(), own.devices.end());
       workers.cpus = workers.cpus.empty() ? own.cpus : workers.cpus;
     }
   }

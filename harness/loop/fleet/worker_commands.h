@@ -16,8 +16,15 @@ struct LocalWorkers {
   Target target = Target::host;
 };
 
+// What a local worker holds. A command's device is elsewhere, and nothing is known of it here.
+struct LocalDevice {
+  std::vector<int> cpus;  // on host
+  std::string gpu;        // on cuda, as CUDA_VISIBLE_DEVICES names it
+};
+
 struct WorkerCommands {
   std::vector<std::string> commands;  // for the shell, one a worker
+  std::vector<LocalDevice> devices;   // of each
   // Of the first local worker on host. A driver that keeps to them is a machine with as many cores as its workers, so
   // that what it profiles and certifies is about the machine that they judge on. Empty: there is none.
   std::vector<int> cpus;
@@ -32,11 +39,10 @@ struct WorkerCommands {
 // `{n}` in a command is the place of the worker, from 0. Throws UserError.
 WorkerCommands worker_commands(const std::vector<std::string>& templates, const LocalWorkers& local);
 
-// The template of workers that Slurm places: 'partition=gpu gres=gpu:1 n=8 time=2:00:00' are options of srun, but for
-// n, the number of workers. Each is a job of its own, so that it may begin when its device is free; when its time is
-// up, it gives its candidate back and is started again, which is a new job. Within a job it is a step of that. Throws
-// UserError.
-std::string slurm_template(const std::string& options, const LocalWorkers& local);
+// The number of workers in `text`, which stands in `given`. Throws UserError.
+int worker_count(const std::string& text, const std::string& given);
+// In quotes of the shell.
+std::string shell_word(const std::string& word);
 
 // The path of this program, by which it starts itself.
 std::string own_program();

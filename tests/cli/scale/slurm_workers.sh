@@ -4,20 +4,11 @@
 # Slurm and munge come from Debian's packages, unpacked below CACHE: nothing is installed. Exit code 77 with a sentence where that cannot be.
 set -u
 apo=$1 cache=$2 work=$3
-packages="slurmctld slurmd slurm-client slurm-wlm-basic-plugins libslurm38 munge libmunge2 libhwloc15"
-skip() { echo "skipped: $*"; exit 77; }
-fail() { echo "FAILED: $*"; tail -n 30 "$work"/*.log 2>/dev/null; exit 1; }
+. "$(dirname "$0")/placed_workers.sh"
 
 [ "$(id -u)" -eq 0 ] || skip "slurmd needs root"
 [ "$(nproc)" -ge 2 ] || skip "two workers on one CPU would disturb each other"
-command -v apt-get >/dev/null && command -v dpkg >/dev/null || skip "this is no Debian, whose packages these are"
-if [ ! -e "$cache/root/usr/sbin/slurmctld-wlm" ]; then
-  mkdir -p "$cache/packages" "$cache/root"
-  # shellcheck disable=SC2086  # a list of words on purpose
-  (cd "$cache/packages" && timeout 120 apt-get download -q $packages) >"$cache/download.log" 2>&1 ||
-    skip "the packages of Slurm cannot be had: $(tail -n 1 "$cache/download.log")"
-  for package in "$cache"/packages/*.deb; do dpkg -x "$package" "$cache/root" || skip "$package cannot be unpacked"; done
-fi
+unpack usr/sbin/slurmctld-wlm slurmctld slurmd slurm-client slurm-wlm-basic-plugins libslurm38 munge libmunge2 libhwloc15
 
 root=$cache/root libraries=$cache/root/usr/lib/x86_64-linux-gnu host=$(hostname)
 port=$((20000 + RANDOM % 20000))
@@ -57,7 +48,7 @@ SlurmdPidFile=$work/slurmd-%n.pid
 SlurmctldLogFile=$work/slurmctld.log
 SlurmdLogFile=$work/slurmd-%n.log
 ProctrackType=proctrack/pgid
-TaskPlugin=task/none
+TaskPlugin=task/affinity
 SwitchType=switch/none
 MpiDefault=none
 SchedulerType=sched/backfill
@@ -87,30 +78,19 @@ for cpu in $(seq 0 $((cpus - 1))); do
   workers+=(--workers "LD_LIBRARY_PATH=$libraries:$libraries/slurm-wlm SLURM_CONF=$work/slurm.conf exec $root/usr/bin/srun --quiet -n1 \
 -w n$((cpu * 2 / cpus + 1)) env -u LD_LIBRARY_PATH /bin/sh -c 'echo \$\$ >$work/worker-$cpu; exec $apo worker --serve --target host --cpus $cpu'")
 done
+# start OPTION...: the driver has one CPU, as each worker has.
 start() {
-  # Each worker has one CPU, and so has the driver.
-  taskset -c 0 "$apo" run copy --target host --workload n4k --baseline copy/simple --judge standard --iterations 2 --candidates 4 "${workers[@]}" \
-    >>"$work/run.out" 2>>"$work/run.log" &
+  # shellcheck disable=SC2086  # words on purpose
+  taskset -c 0 "$apo" run $campaign --candidates 4 "$@" >>"$work/run.out" 2>>"$work/run.log" &
   driver=$!
   pids+=("$driver")
 }
-too_restless() { grep -q 'sentinel failed' "$1" && skip "this machine is too restless to judge on"; }
-driver_gone() { too_restless "$work/run.log"; fail "the driver has ended, and what was to be shown of it was not"; }
-# Waits for N more placements than there were.
-given() { "$apo" query -q --csv --sql "SELECT count(*) FROM placement" 2>/dev/null | tail -n 1 | tr -d '\r'; }
-await() {
-  local until=$((${before:-0} + $1))
-  for _ in $(seq 600); do
-    before=$(given)
-    [ "${before:-0}" -ge "$until" ] 2>/dev/null && return 0
-    kill -0 "$driver" 2>/dev/null || driver_gone
-    sleep 0.2
-  done
-  fail "no placement in two minutes"
+no_jobs_left() {
+  for _ in $(seq 100); do [ -z "$(slurm "$root/usr/bin/squeue" -h)" ] && return 0; sleep 0.1; done
+  fail "jobs are left 10 s after their driver: $(slurm "$root/usr/bin/squeue")"
 }
-whole() { "$apo" doctor 2>&1 | grep -qE '^(ok|limited) +journal' || fail "the journal is broken after $1: $("$apo" doctor 2>&1 | grep journal)"; }
 
-start
+start "${workers[@]}"
 await 1
 kill -9 "$(cat "$work/worker-0")" 2>/dev/null
 whole "the kill of a worker"
@@ -124,29 +104,29 @@ await 1
 slurm "$root/usr/bin/scancel" -u root
 whole "scancel of all jobs"
 await 1
-kill -9 "$driver" 2>/dev/null
-wait "$driver" 2>/dev/null
-whole "the kill of the driver"
-for _ in $(seq 100); do [ -z "$(slurm "$root/usr/bin/squeue" -h)" ] && break; sleep 0.1; done
-[ -z "$(slurm "$root/usr/bin/squeue" -h)" ] || fail "jobs are left 10 s after their driver: $(slurm "$root/usr/bin/squeue")"
-start
-wait "$driver"
-status=$?
-whole "the resumed campaign"
-[ "$status" -ne 2 ] || too_restless "$work/run.log"
-[ "$status" -eq 0 ] || fail "the resumed campaign exits with $status"
+kill_driver
 grep -q 'gave_back\|died' "$work/run.log" || fail "nothing was noticed"
-"$apo" status
+no_jobs_left
 
-# The same by --slurm.
+# The campaign goes on with --slurm, whose workers are jobs of one CPU.
 mkdir -p "$work/bin"
 printf '#!/bin/sh\nLD_LIBRARY_PATH=%s SLURM_CONF=%s exec %s "$@"\n' "$libraries:$libraries/slurm-wlm" "$work/slurm.conf" \
   "$root/usr/bin/srun" >"$work/bin/srun"
 chmod +x "$work/bin/srun"
-PATH=$work/bin:$PATH "$apo" run copy --target host --workload n1001 --judge standard --iterations 1 --candidates 2 \
-  --slurm 'partition=debug n=1 cpus-per-task=2' >"$work/slurm.out" 2>"$work/by_slurm.log"
-status=$?
-[ "$status" -ne 2 ] || too_restless "$work/by_slurm.log"
-[ "$status" -eq 0 ] || fail "apo run --slurm exits with $status: $(tail -n 2 "$work/by_slurm.log")"
-grep -q 'worker 1 .* has joined' "$work/by_slurm.log" || fail "no worker of Slurm has joined"
-whole "a campaign by --slurm"
+export PATH=$work/bin:$PATH
+mv "$work/run.log" "$work/first.log"
+start --slurm 'partition=debug n=2 cpus-per-task=1 nodelist=n1'
+await_line 'worker 1 .* has joined'
+await_line 'worker 2 .* has joined'
+await 1
+kill_driver
+no_jobs_left
+
+# It ends within a job, in which a plain `apo run` finds its workers.
+mv "$work/run.log" "$work/by_slurm.log"
+printf '#!/bin/sh\nexec "%s" run %s --candidates 2 >>"%s" 2>>"%s"\n' "$apo" "$campaign" "$work/run.out" "$work/run.log" >"$work/job.sh"
+slurm "$root/usr/bin/sbatch" --quiet --wait --output=/dev/null --nodelist=n1 --ntasks=2 --chdir="$work/apo" "$work/job.sh"
+ended $?
+grep -q "Slurm's job .* has room for 2 workers" "$work/run.log" || fail "apo run did not see the job that it was in"
+for worker in 1 2; do grep -q "worker $worker .* has joined" "$work/run.log" || fail "worker $worker of the job has not joined"; done
+no_jobs_left

@@ -70,6 +70,16 @@ double cpu_seconds() {
          1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
+// What this process has read ("rchar:") or written ("wchar:"), pipes and files alike, in KiB.
+double kilobytes(const std::string& key) {
+  std::ifstream stream("/proc/self/io");
+  std::string word;
+  double bytes = 0;
+  while (stream >> word >> bytes && word != key) {
+  }
+  return bytes / 1024;
+}
+
 double resident_megabytes() {
   std::ifstream stream("/proc/self/statm");
   double pages = 0;
@@ -82,6 +92,8 @@ struct Steady {
   double seconds = 0;
   double cpu_s = 0;
   double megabytes = 0;  // that it added
+  double read_kb = 0;
+  double written_kb = 0;
 };
 
 // Every candidate once, whatever became of its workers; one whose workers were lost three times is placed again.
@@ -98,13 +110,19 @@ Steady judge_all(const CampaignFrame& frame, CampaignProgress& state, std::int64
       finished += placed.wait() ? 1 : 0;
     }
     if (half.seconds == 0 && finished >= judgements / 2) {
-      half = {.seconds = 1, .cpu_s = cpu_seconds(), .megabytes = resident_megabytes()};
+      half = {.seconds = 1,
+              .cpu_s = cpu_seconds(),
+              .megabytes = resident_megabytes(),
+              .read_kb = kilobytes("rchar:"),
+              .written_kb = kilobytes("wchar:")};
       start = Clock::now();
     }
   }
   return {.seconds = seconds_since(start),
           .cpu_s = cpu_seconds() - half.cpu_s,
-          .megabytes = resident_megabytes() - half.megabytes};
+          .megabytes = resident_megabytes() - half.megabytes,
+          .read_kb = kilobytes("rchar:") - half.read_kb,
+          .written_kb = kilobytes("wchar:") - half.written_kb};
 }
 
 std::int64_t count(Journal& journal, PlacementState state) {
@@ -146,8 +164,9 @@ int drive(const Load& load) {
   }
   std::printf(
       "%s\n",
-      fmt::format("| {} | {} | {} | {:.0f} | {:.1f} | {:.0f} | {:.1f} | {} | {} |", load.workers, load.judgements, lost,
-                  3600 * judged / steady.seconds, 1000 * steady.cpu_s / judged, steady.megabytes,
+      fmt::format("| {} | {} | {} | {:.0f} | {:.1f} | {:.0f} | {:.0f} | {:.0f} | {:.1f} | {} | {} |", load.workers,
+                  load.judgements, lost, 3600 * judged / steady.seconds, 1000 * steady.cpu_s / judged, steady.megabytes,
+                  steady.read_kb / judged, steady.written_kb / judged,
                   static_cast<double>(fs::file_size(workspace.paths().journal)) / 1024 / load.judgements,
                   load.judgements - static_cast<int>(stored), findings.size())
           .c_str());

@@ -142,7 +142,26 @@ TEST_F(Placed, ACandidateIsJudgedElsewhereBeforeItReturnsToAWorkerThatCouldNot) 
   finish();
 }
 
-TEST_F(Placed, ACandidateThatEndsEveryWorkerIsLeftOutWithTheReason) {
+TEST_F(Placed, ACandidateThatKillsEveryWorkerHasFailed) {
+  start({"die"}, 1, 5);
+  for (const int number : {1, 2}) {  // each may take a worker three times; five in a row are too many
+    place(number);
+    const auto experiment = next_experiment();
+    ASSERT_TRUE(experiment);
+    const Experiment kept = journal_.load_experiment(experiment->id);
+    EXPECT_EQ(kept.judgement->verdict, Verdict::reverted);
+    EXPECT_EQ(kept.judgement->reason, Reason::gate_failed);
+    EXPECT_EQ(kept.outcome, Outcome::faulted);
+    ASSERT_EQ(kept.gates.size(), 1U);
+    EXPECT_EQ(kept.gates[0].evidence, "3 workers were lost with it, the last one as died: exit code 9");
+  }
+  EXPECT_TRUE(placed_->is_empty());
+  EXPECT_EQ(placed_->given_up(), "");
+  EXPECT_FALSE(fleet_->workers().is_out(0));
+  finish();
+}
+
+TEST_F(Placed, ACandidateThatNoWorkerCanJudgeIsLeftOutWithTheReason) {
   start({"cannot_judge"}, 1, 10);
   place(1);
   wait_until([&] { return placed_->is_empty(); });

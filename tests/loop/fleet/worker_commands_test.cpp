@@ -52,6 +52,8 @@ TEST(WorkerCommands, LocalOnesShareTheCpusOfAHostAndTheBuilds) {
   const WorkerCommands each = worker_commands({"local:" + std::to_string(cpus)}, kHere);
   EXPECT_EQ(each.commands.size(), cpus);
   EXPECT_EQ(each.cpus, std::vector<int>{usable_cpus().front()}) << "the driver has as many as each of them";
+  ASSERT_EQ(each.devices.size(), cpus);
+  EXPECT_EQ(each.devices.back().cpus, std::vector<int>{usable_cpus().back()});
   EXPECT_THROW(worker_commands({"local:" + std::to_string(cpus + 1)}, kHere), UserError);
   EXPECT_THROW(worker_commands({"local:none"}, kHere), UserError);
 }
@@ -68,21 +70,6 @@ TEST(WorkerCommands, LocalOnesHaveOneNumberOfCpusWhateverIsLeftOver) {
     EXPECT_EQ(commas + 1, two.cpus.size()) << command;
   }
   allow_cpus(cpus);
-}
-
-TEST(WorkerCommands, SlurmPlacesEachAsAJobOrAsAStepOfThisOne) {
-  unsetenv("SLURM_JOB_ID");
-  const std::string of_jobs = slurm_template("partition=gpu gres=gpu:1 n=2 time=2:00:00", kHere);
-  EXPECT_EQ(of_jobs,
-            "2*exec srun --quiet --ntasks=1 '--partition=gpu' '--gres=gpu:1' '--time=2:00:00' '/a place/apo' worker "
-            "--serve --target host");
-  EXPECT_EQ(worker_commands({of_jobs}, kHere).commands.size(), 2U);
-  setenv("SLURM_JOB_ID", "7", 1);
-  EXPECT_EQ(slurm_template("n=1", kHere),
-            "1*exec srun --quiet --ntasks=1 --exact '/a place/apo' worker --serve --target host");
-  unsetenv("SLURM_JOB_ID");
-  EXPECT_THROW(slurm_template("gpu", kHere), UserError);
-  EXPECT_THROW(slurm_template("n=none", kHere), UserError);
 }
 
 TEST(WorkerCommands, LocalOnesOnGpusTakeOneEach) {
