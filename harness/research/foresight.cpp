@@ -38,6 +38,7 @@ Sayings said_now(const RecordedStage& stage, const std::vector<PastResult>& cand
   const Evidence evidence(stage.inputs);
   const Predictor predictor(stage.inputs, evidence);
   const double bound = floor_bound(stage.inputs.diagnosis.profile);
+  const bool done = !done_at_floor(stage.inputs.diagnosis.profile).empty();
   Sayings sayings;
   for (const PastResult& one : candidates) {
     const auto found = std::ranges::find_if(stage.inputs.variants, [&](const RegisteredVariant& registered) {
@@ -49,7 +50,7 @@ Sayings said_now(const RecordedStage& stage, const std::vector<PastResult>& cand
       if (forecast.band.source != PredictionSource::nothing) {
         saying = {.rank = forecast.effect,
                   .band = forecast.band,
-                  .tried = forecast.chance_above(stage.inputs.minimum_detectable) >= kLeastChance};
+                  .tried = !done && forecast.chance_above(stage.inputs.minimum_detectable) >= kLeastChance};
       }
     }
     sayings.push_back(saying);

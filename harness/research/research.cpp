@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -350,6 +351,34 @@ ResearchBrief research(const ResearchInputs& inputs) {
   consider_tuning(known, pair_options(known, brief.ranked), brief);
   sort_by_score(brief.ranked, inputs.seed);
   return brief;
+}
+
+std::string done_at_floor(const Profile& profile) {
+  return profile.floor_fraction >= kDoneAtFloor
+             ? fmt::format("{} is at {} of its floor ({}): at most {} is left", profile.configuration.label(),
+                           format_share(profile.floor_fraction), profile.floor_roof, format_ratio(floor_bound(profile)))
+             : "";
+}
+
+std::string nothing_to_try(const ResearchInputs& inputs, const ResearchBrief& brief) {
+  if (!brief.ranked.empty()) {
+    return "";
+  }
+  std::map<LeftOutKind, int> counts;
+  for (const LeftOut& one : brief.left_out) {
+    ++counts[one.kind];
+  }
+  std::vector<std::string> groups;
+  for (const auto& [kind, words] :
+       {std::pair{LeftOutKind::below_resolution, "have less than one chance in twenty of it"},
+        std::pair{LeftOutKind::refuted, "were refuted"},
+        std::pair{LeftOutKind::unsupported, "do not support this workload"}}) {
+    if (counts.contains(kind)) {
+      groups.push_back(fmt::format("{} {}", counts.at(kind), words));
+    }
+  }
+  return fmt::format("no option is left that may gain the {} that this machine resolves{}",
+                     format_percent(inputs.minimum_detectable), groups.empty() ? "" : ": " + join(groups, ", "));
 }
 
 std::vector<std::string> expired_refutations(const ResearchInputs& inputs, const ResearchBrief& brief) {

@@ -96,6 +96,28 @@ TEST(Research, AtTheFloorNothingIsTried) {
             "the floor leaves 1.00x at most, and this machine resolves +0.30 %");
 }
 
+TEST(Research, AnIncumbentAtNineTenthsOfItsFloorIsDone) {
+  Profile profile = inputs({}).diagnosis.profile;
+  profile.configuration = {.variant = "toy/simple", .settings = {}};
+  profile.floor_fraction = 0.89;
+  EXPECT_EQ(done_at_floor(profile), "");
+  profile.floor_fraction = 0.93;
+  EXPECT_EQ(done_at_floor(profile), "toy/simple is at 93 % of its floor (fp32_fma): at most 1.08x is left");
+  profile.floor_fraction = 0;
+  EXPECT_EQ(done_at_floor(profile), "") << "no floor is known";
+}
+
+TEST(Research, WhenNothingIsLeftItSaysWhyInGroups) {
+  ResearchInputs in = inputs(
+      {variant("fast", "vectorised-tanh", 2, 4), variant("slow", "x", 0.2, 0.21), variant("none", "y", 0.3, 0.31)});
+  EXPECT_EQ(nothing_to_try(in, research(in)), "") << "there is toy/fast";
+  in.past = {result(12, "fast", "simple", 0.97, Verdict::reverted)};
+  in.lessons = {lesson(in.past[0])};
+  EXPECT_EQ(nothing_to_try(in, research(in)),
+            "no option is left that may gain the +0.30 % that this machine resolves: 2 have less than one chance in "
+            "twenty of it, 1 were refuted");
+}
+
 TEST(Research, ARefutedConfigurationNeverRanks) {
   ResearchInputs in = inputs({variant("fast", "vectorised-tanh", 2, 4)});
   in.past = {result(12, "fast", "simple", 0.97, Verdict::reverted)};

@@ -11,6 +11,7 @@
 #include "harness/cli/app.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
+#include "harness/cli/look/ideas_text.h"
 #include "harness/cli/look/strategy_text.h"
 #include "harness/cli/target_choice.h"
 #include "harness/core/error.h"
@@ -100,16 +101,6 @@ std::string family_of(const ResearchAnswer& answer) {
   return answer.inputs.diagnosis.incumbent.family;
 }
 
-std::string ideas_text(const std::vector<Idea>& ideas) {
-  std::string text = ideas.empty() ? "" : "\ntechniques that nobody has written for this\n";
-  for (const Idea& idea : ideas) {
-    text += fmt::format("  {} against {}, {}: {}{}\n", idea.technique.name, idea.attacks,
-                        format_band(idea.technique.low, idea.technique.high), idea.technique.source,
-                        idea.why_not.empty() ? "" : "; not now: " + idea.why_not);
-  }
-  return text;
-}
-
 std::string priors_text(const ResearchInputs& inputs) {
   const std::vector<HandKeptPrior> priors = hand_kept_priors(inputs.hand_kept, inputs.diagnosis.incumbent.family,
                                                              inputs.diagnosis.incumbent.target, inputs.diagnosis.axes);
@@ -152,7 +143,8 @@ std::string brief_text(const ResearchAnswer& answer) {
     text += "again: " + expired + "\n";
   }
   text += answer.brief.left_out.empty() ? "" : "left out: " + left_out_text(answer.brief) + "\n";
-  return text + ideas_text(unwritten_ideas(answer.inputs, answer.brief.bottlenecks)) + priors_text(answer.inputs);
+  const std::string ideas = ideas_text(unwritten_ideas(answer.inputs, answer.brief.bottlenecks));
+  return text + (ideas.empty() ? "" : "\n" + ideas) + priors_text(answer.inputs);
 }
 
 int brief(const ResearchOptions& options, const Globals& globals) {
