@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -15,16 +16,17 @@
 #include "harness/core/text.h"
 #include "harness/research/catalogue/requirements.h"
 #include "harness/research/diagnosis/rules.h"
-#include "harness/research/neighbours.h"
 #include "harness/research/prediction/evidence.h"
 #include "harness/research/prediction/prediction.h"
+#include "harness/research/space_options.h"
 #include "kernels/random.h"
 
 namespace apo {
 namespace {
 
-constexpr int kPromisingVariants = 2;
-constexpr int kNeighboursEach = 4;
+constexpr std::size_t kPromisingVariants = 2;
+// So many settings of each are listed, the best by their predictions.
+constexpr std::size_t kOptionsOfASpace = 16;
 
 // The part of today's time that a speed-up saves; 0 for a slow-down.
 double saving(double speedup) {
@@ -203,9 +205,9 @@ void consider_proposed(const Knowledge& known, ResearchBrief& brief) {
   }
 }
 
-// Around the best settings of this text that were measured against the incumbent.
-std::vector<Settings> neighbours(const Knowledge& known, const Variant& variant, const Settings& centre) {
-  std::vector<MeasuredSettings> measured;
+// The settings of this text that judgements here tell of.
+std::vector<KnownSettings> known_settings(const Knowledge& known, const Variant& variant) {
+  std::vector<KnownSettings> measured;
   std::set<Settings> seen;  // a journal may have judged the same a thousand times
   for (const PastResult& past : known.evidence.results()) {
     if (past.candidate.variant == variant.id() && past.candidate_source_hash == variant.source_hash && past.timed &&
@@ -216,106 +218,57 @@ std::vector<Settings> neighbours(const Knowledge& known, const Variant& variant,
       }
     }
   }
-  return neighbours_of_best(variant.tunables, centre, measured, known.inputs.seed, kNeighboursEach);
+  return measured;
 }
 
-// The incumbent with one of its toggles turned, or with two.
-std::vector<Settings> switched(const Knowledge& known, int count) {
-  std::vector<Settings> turned = {known.incumbent.configuration.settings};
-  std::vector<Settings> all;
-  for (const Tunable& tunable : known.inputs.diagnosis.incumbent.tunables) {
-    if (tunable.technique.empty()) {
-      continue;
-    }
-    for (std::size_t i = turned.size(); i-- > 0;) {
-      Settings settings = turned[i];
-      if (settings.erase(tunable.name) == 0) {  // it was off
-        settings[tunable.name] = 1;
-      }
-      (count == 1 || i > 0 ? all : turned).push_back(std::move(settings));
-    }
-  }
-  return all;
-}
-
-// One value of the incumbent's settings changed so that more multiprocessors have work.
-std::vector<Settings> spreading(const Knowledge& known) {
-  const Variant& variant = known.inputs.diagnosis.incumbent;
-  const Settings& current = known.incumbent.configuration.settings;
-  std::vector<Settings> settings;
-  for (const Tunable& tunable : variant.tunables) {
-    for (const std::int64_t value : tunable.values) {
-      Settings changed = current;
-      changed[tunable.name] = value;
-      if (busy_part(known.inputs, variant, changed) > busy_part(known.inputs, variant, current)) {
-        settings.push_back(std::move(changed));
-      }
-    }
-  }
-  return settings;
-}
-
-void add_tuning(const Knowledge& known, const Variant& variant, const Settings& settings,
-                std::vector<Option>& options) {
-  const Configuration configuration = normalised({.variant = variant.id(), .settings = settings}, variant);
-  const bool is_new =
-      std::ranges::none_of(options, [&](const Option& one) { return one.configuration == configuration; });
-  if (is_new && (!known.inputs.unsupported || known.inputs.unsupported(variant, configuration.settings).empty())) {
-    options.push_back({.variant = &variant, .configuration = configuration, .origin = Origin::tuning});
-  }
-}
-
-// Two toggles of the incumbent at once, when none is left that might help by itself: some help only together.
-std::vector<Option> pair_options(const Knowledge& known, const std::vector<Candidate>& ranked) {
-  const std::vector<Settings> singles = switched(known, 1);
-  const bool exhausted = std::ranges::none_of(ranked, [&](const Candidate& candidate) {
-    return candidate.configuration.variant == known.incumbent.configuration.variant &&
-           std::ranges::find(singles, candidate.configuration.settings) != singles.end();
-  });
-  std::vector<Option> options;
-  for (const Settings& settings : exhausted ? switched(known, 2) : std::vector<Settings>()) {
-    add_tuning(known, known.inputs.diagnosis.incumbent, settings, options);
-  }
-  return options;
-}
-
-// The incumbent's toggles one by one, what spreads its work, its neighbours, then those of the variants that rank
-// highest.
-std::vector<Option> tuning_options(const Knowledge& known, const std::vector<Candidate>& ranked) {
-  std::vector<std::pair<const Variant*, Settings>> centres = {
-      {&known.inputs.diagnosis.incumbent, known.incumbent.configuration.settings}};
+// Of the incumbent and of the variants that rank highest.
+std::vector<const Variant*> tuned_variants(const Knowledge& known, const std::vector<Candidate>& ranked) {
+  std::vector<const Variant*> tuned = {&known.inputs.diagnosis.incumbent};
   for (const Candidate& candidate : ranked) {
     const auto found = std::ranges::find_if(known.inputs.variants, [&](const RegisteredVariant& registered) {
       return registered.variant.id() == candidate.configuration.variant;
     });
-    if (found != known.inputs.variants.end() && !found->variant.tunables.empty() &&
-        centres.size() <= kPromisingVariants) {
-      centres.emplace_back(&found->variant, candidate.configuration.settings);
+    const bool is_new =
+        std::ranges::none_of(tuned, [&](const Variant* one) { return one->id() == candidate.configuration.variant; });
+    if (found != known.inputs.variants.end() && is_new && tuned.size() <= kPromisingVariants) {
+      tuned.push_back(&found->variant);
     }
   }
-  std::vector<Option> options;
-  const auto add = [&](const Variant& variant, const Settings& settings) {
-    add_tuning(known, variant, settings, options);
-  };
-  for (const Settings& settings : switched(known, 1)) {
-    add(known.inputs.diagnosis.incumbent, settings);
-  }
-  for (const Settings& settings : spreading(known)) {
-    add(known.inputs.diagnosis.incumbent, settings);
-  }
-  for (const auto& [variant, settings] : centres) {
-    for (const Settings& step : neighbours(known, *variant, settings)) {
-      add(*variant, step);
-    }
-  }
-  return options;
+  return tuned;
 }
 
-void consider_tuning(const Knowledge& known, const std::vector<Option>& options, ResearchBrief& brief) {
-  for (const Option& option : options) {
-    if (std::ranges::none_of(known.inputs.proposed, [&](const ProposedSettings& one) {
-          return normalised(one.configuration, *option.variant) == option.configuration;
-        })) {
+// Settings with their predictions, the largest first.
+std::vector<Option> tuning_options(const Knowledge& known, const Variant& variant) {
+  const auto is_legal = [&](const Settings& settings) {
+    return !known.inputs.unsupported || known.inputs.unsupported(variant, settings).empty();
+  };
+  std::vector<std::pair<double, Option>> options;
+  for (const Settings& settings : space_options(variant, is_legal, known_settings(known, variant), known.inputs.seed)) {
+    const Configuration configuration = normalised({.variant = variant.id(), .settings = settings}, variant);
+    const Forecast forecast = known.predictor.predict(variant, configuration, kUnknownFloorBound);
+    options.push_back(
+        {forecast.effect, {.variant = &variant, .configuration = configuration, .origin = Origin::tuning}});
+  }
+  std::ranges::stable_sort(options, std::greater(), &std::pair<double, Option>::first);
+  std::vector<Option> sorted;
+  for (auto& [effect, option] : options) {
+    sorted.push_back(std::move(option));
+  }
+  return sorted;
+}
+
+// The best of the variant's space that are not listed yet.
+void consider_tuning(const Knowledge& known, const Variant& variant, ResearchBrief& brief) {
+  std::set<std::string> listed;
+  for (const Candidate& candidate : brief.ranked) {
+    listed.insert(candidate.configuration.label());
+  }
+  for (const LeftOut& left_out : brief.left_out) {
+    listed.insert(left_out.configuration.label());
+  }
+  const std::size_t before = brief.ranked.size();
+  for (const Option& option : tuning_options(known, variant)) {
+    if (brief.ranked.size() - before < kOptionsOfASpace && !listed.contains(option.configuration.label())) {
       consider(known, option, brief);
     }
   }
@@ -347,8 +300,9 @@ ResearchBrief research(const ResearchInputs& inputs) {
   consider_registered(known, brief);
   consider_proposed(known, brief);
   sort_by_score(brief.ranked, inputs.seed);
-  consider_tuning(known, tuning_options(known, brief.ranked), brief);
-  consider_tuning(known, pair_options(known, brief.ranked), brief);
+  for (const Variant* variant : tuned_variants(known, brief.ranked)) {
+    consider_tuning(known, *variant, brief);
+  }
   sort_by_score(brief.ranked, inputs.seed);
   return brief;
 }

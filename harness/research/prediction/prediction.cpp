@@ -80,7 +80,11 @@ Forecast Predictor::predict(const Variant& variant, const Configuration& configu
   if (!nearest) {
     return {.band = unknown_band(bound)};
   }
-  const Estimate estimate = beyond(network_.difference(known_.incumbent(), nearest->node), nearest->step);
+  auto known = estimates_.find(nearest->node);
+  if (known == estimates_.end()) {
+    known = estimates_.emplace(nearest->node, network_.difference(known_.incumbent(), nearest->node)).first;
+  }
+  const Estimate estimate = beyond(known->second, nearest->step);
   if (!estimate.connected) {
     return {.band = unknown_band(bound)};
   }

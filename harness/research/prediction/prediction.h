@@ -2,6 +2,9 @@
 // is known of it.
 #pragma once
 
+#include <cstddef>
+#include <map>
+
 #include "harness/research/prediction/known_effects.h"
 
 namespace apo {
@@ -33,6 +36,7 @@ class Predictor {
  private:
   KnownEffects known_;
   EffectNetwork network_;
+  mutable std::map<std::size_t, Estimate> estimates_;  // over the incumbent, by node: many settings share one
 };
 
 }  // namespace apo
