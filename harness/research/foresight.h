@@ -21,6 +21,7 @@ struct RecordedStage {
 
 struct RecordedCampaign {
   std::string name;
+  std::string journal = {};           // whose effects depend on each other
   std::vector<RecordedStage> stages;  // one at least, with one candidate at least
 };
 
@@ -41,9 +42,21 @@ struct Foresight {
   int above_bound = 0;
 };
 
+// Bands of this program whose reach, in standard deviations, is that of the other journals alone: the finite-sample
+// conformal quantile, each journal with the same weight.
+struct HeldOutBands {
+  int predicted = 0;
+  int inside = 0;
+  double interval_score = 0;
+  double reach = 0;  // that all journals together ask for
+};
+
 struct ForesightReport {
   Foresight recorded;
   Foresight now;
+  HeldOutBands held_out;
+  int attacked = 0;        // accepts of which a profile tells what all their causes could give together
+  int above_attacked = 0;  // effects above that
   int experiments = 0;
   int accepted = 0;
 };

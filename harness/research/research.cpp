@@ -39,7 +39,6 @@ struct Knowledge {
   const Evidence& evidence;
   const Predictor& predictor;
   Subject incumbent;
-  std::vector<std::string> techniques;  // of the incumbent
   std::vector<Bottleneck> bottlenecks;
 };
 
@@ -61,39 +60,41 @@ double ceiling(const Profile& profile) {
   return std::isfinite(bound) ? bound : kUnknownFloorBound;
 }
 
-std::vector<std::string> new_techniques(const Knowledge& known, const Option& option) {
+std::vector<std::string> new_techniques(const ResearchInputs& inputs, const Option& option) {
   std::vector<std::string> techniques = techniques_of(*option.variant, option.configuration.settings);
-  std::erase_if(techniques, [&](const std::string& technique) {
-    return std::ranges::find(known.techniques, technique) != known.techniques.end();
-  });
+  const std::vector<std::string> old = techniques_of(inputs.diagnosis.incumbent, inputs.incumbent.settings);
+  std::erase_if(techniques,
+                [&](const std::string& technique) { return std::ranges::find(old, technique) != old.end(); });
   return techniques;
 }
 
 // Those that cannot be applied here attack nothing.
-std::vector<std::string> applicable(const Knowledge& known, const Option& option, std::vector<std::string> techniques) {
+std::vector<std::string> applicable(const ResearchInputs& inputs, const Option& option,
+                                    std::vector<std::string> techniques) {
   std::erase_if(techniques, [&](const std::string& name) {
     const Technique* technique = find_technique(name, option.variant->target);
-    return technique != nullptr && !why_not_here(*technique, known.inputs).empty();
+    return technique != nullptr && !why_not_here(*technique, inputs).empty();
   });
   return techniques;
 }
 
 // Savings of several bottlenecks add up, as far as the floor allows.
-Attack attack_of(const Knowledge& known, const Option& option) {
-  std::vector<std::string> techniques = new_techniques(known, option);
+Attack attack_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Option& option) {
+  std::vector<std::string> techniques = new_techniques(inputs, option);
   if (option.origin == Origin::tuning && techniques.empty()) {
     techniques = option.variant->techniques;
   }
-  techniques = applicable(known, option, std::move(techniques));
+  techniques = applicable(inputs, option, std::move(techniques));
   Attack attack;
   double saved = 0;
-  for (const Bottleneck& bottleneck : known.bottlenecks) {  // the largest first
+  for (const Bottleneck& bottleneck : bottlenecks) {  // the largest first
     if (any_attacks(techniques, option.variant->target, bottleneck.name)) {
       saved += saving(bottleneck.bound);
       attack.bottlenecks.push_back(bottleneck.name);
     }
   }
-  attack.bound = 1 / (1 - std::min(saved, saving(ceiling(known.inputs.diagnosis.profile))));
+  const double most = ceiling(inputs.diagnosis.profile);
+  attack.bound = attack.bottlenecks.empty() ? most : 1 / (1 - std::min(saved, saving(most)));
   return attack;
 }
 
@@ -117,7 +118,7 @@ double rounded(double effect) {
 Candidate candidate_of(const Knowledge& known, const Option& option, const Forecast& forecast) {
   const bool unknown = forecast.band.source == PredictionSource::nothing;
   const bool tried = known.evidence.tries(option.variant->id(), option.variant->source_hash) > 0;
-  const Attack attack = attack_of(known, option);
+  const Attack attack = attack_of(known.inputs, known.bottlenecks, option);
   const std::string expired =
       known.evidence.expired({option.configuration, option.variant->source_hash}, known.incumbent);
   return {.configuration = option.configuration,
@@ -240,7 +241,7 @@ std::vector<const Variant*> tuned_variants(const Knowledge& known, const std::ve
 // Settings with their predictions, the largest first.
 std::vector<Option> tuning_options(const Knowledge& known, const Variant& variant) {
   const auto is_legal = [&](const Settings& settings) {
-    return !known.inputs.unsupported || known.inputs.unsupported(variant, settings).empty();
+    return !known.inputs.unsupported || known.inputs.unsupported(variant, stated_settings(variant, settings)).empty();
   };
   std::vector<std::pair<double, Option>> options;
   for (const Settings& settings : space_options(variant, is_legal, known_settings(known, variant), known.inputs.seed)) {
@@ -294,7 +295,6 @@ ResearchBrief research(const ResearchInputs& inputs) {
                         .evidence = evidence,
                         .predictor = predictor,
                         .incumbent = {normalised(inputs.incumbent, incumbent), incumbent.source_hash},
-                        .techniques = techniques_of(incumbent, inputs.incumbent.settings),
                         .bottlenecks = diagnose(inputs.diagnosis)};
   ResearchBrief brief{.bottlenecks = known.bottlenecks, .ranked = {}, .left_out = {}};
   consider_registered(known, brief);
@@ -305,6 +305,11 @@ ResearchBrief research(const ResearchInputs& inputs) {
   }
   sort_by_score(brief.ranked, inputs.seed);
   return brief;
+}
+
+double most_of(const ResearchInputs& inputs, const std::vector<Bottleneck>& bottlenecks, const Variant& variant,
+               const Settings& settings) {
+  return attack_of(inputs, bottlenecks, {.variant = &variant, .configuration = {variant.id(), settings}}).bound;
 }
 
 std::string done_at_floor(const Profile& profile) {

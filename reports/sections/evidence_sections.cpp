@@ -156,8 +156,8 @@ std::string score_text(const PredictionScore& score) {
   return fmt::format(
       "{} of {} measured effects lie inside their band, which is meant to hold four of five. On average the effect "
       "came "
-      "out {} {} the middle of its band; the mean distance from the middle is a factor of {}, and that of who always "
-      "predicts 1x is {}.",
+      "out {} {} the middle of its band; the mean distance from the middle is a factor of {}, where always predicting "
+      "1x would be off by {}.",
       score.inside, score.scored, percent_text(std::fabs(off)), off > 0 ? "above" : "below",
       format_g(std::exp(score.mean_absolute_error), 3), format_g(std::exp(score.mean_absolute_effect), 3));
 }

@@ -27,6 +27,7 @@
 #include "harness/loop/workspace/workspace.h"
 #include "harness/research/memory/hand_kept_priors.h"
 #include "harness/research/prediction/known_effects.h"
+#include "harness/research/prediction/prediction.h"
 
 namespace apo {
 namespace {
@@ -81,6 +82,13 @@ std::string foresight_table(const ForesightReport& report) {
           [](const Foresight& f) { return fmt::format("{} of {}", f.above_bound, f.bounded); }),
       row("accepts that would not have been tried",
           [&](const Foresight& f) { return fmt::format("{} of {}", f.lost_accepts, report.accepted); }),
+      {"accepts above all that they attack together", "-",
+       fmt::format("{} of {}", report.above_attacked, report.attacked)},
+      {"effects inside, by the other journals' width", "-",
+       fmt::format("{} of {}", report.held_out.inside, report.held_out.predicted)},
+      {"interval score of those bands", "-", number(report.held_out.interval_score)},
+      {"standard deviations that a band reaches", "-",
+       fmt::format("{}; these journals ask for {}", number(kPredictedReach), number(report.held_out.reach))},
   });
 }
 
@@ -185,7 +193,14 @@ int replay_journals(const ResearchOptions& options, const Globals& globals) {
                 {"experiments", report.experiments},
                 {"accepted", report.accepted},
                 {"recorded", to_document(report.recorded)},
-                {"now", to_document(report.now)}});
+                {"now", to_document(report.now)},
+                {"attacked", report.attacked},
+                {"above_attacked", report.above_attacked},
+                {"held_out",
+                 {{"predicted", report.held_out.predicted},
+                  {"inside", report.held_out.inside},
+                  {"interval_score", report.held_out.interval_score},
+                  {"reach", report.held_out.reach}}}});
     return kDone;
   }
   print(fmt::format("{} campaigns of {} journals, each journal left out in turn\n{}", campaigns.size(),
